@@ -1,0 +1,196 @@
+# Builds, tries and tests htwave; `make help` lists the targets.
+#
+# Everything built lies under $(B): build/htwave is the program, the rest of
+# src/ is in build/libhtwave.a, against which every program in test/ links.
+# Other flavours are the same rules with another B, through a make within.
+# Flags of the libraries are looked up at first use, not while this file is
+# read: at that time they may still have to be installed.
+
+B = build
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+PKG_CONFIG ?= pkg-config
+# Command that installs what is missing; DEPS=: trusts that all is there.
+DEPS ?= tools/install-deps
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# V=1 shows the commands, WERROR=1 makes warnings errors.
+Q = $(if $(V),,@)
+
+VERSION := $(shell cat VERSION 2>/dev/null || \
+    git describe --always --dirty 2>/dev/null || echo unknown)
+
+# ---- files ----
+
+# A part that can be left out is a pair x.c | x_none.c: WITHOUT="x y".
+PAIRS := $(patsubst %_none.c,%,$(wildcard src/*/*_none.c))
+UNUSED := $(foreach p,$(PAIRS),$(p)$(if $(filter $(notdir $(p)),$(WITHOUT)),,_none).c)
+SOURCES := $(filter-out $(UNUSED),$(wildcard src/*/*.c))
+KERNELS := $(sort $(wildcard cl/*.cl cl/*.h))
+TEST_SOURCES := $(wildcard test/*/*.c)
+TOOL_SOURCES := $(filter-out tools/embed.c,$(wildcard tools/*.c))
+HEADERS := $(wildcard include/htwave/*.h src/*/*.h test/*.h test/*/*.h)
+TEST_SCRIPTS := $(shell find test -maxdepth 2 -name '*.sh' -perm -u+x)
+
+MAIN := src/app/main.c
+OBJECTS = $(SOURCES:%.c=$(B)/obj/%.o) $(B)/obj/gen/kernels.o
+LIBRARY_OBJECTS = $(filter-out $(MAIN:%.c=$(B)/obj/%.o),$(OBJECTS))
+OTHER_OBJECTS = $(patsubst %.c,$(B)/obj/%.o,$(TEST_SOURCES) $(TOOL_SOURCES))
+
+# What tools/check runs: long ones first, so that no core idles at the end.
+ITEMS := $(sort $(TEST_SOURCES:test/%.c=%) $(TEST_SCRIPTS:test/%=%))
+LONG_ITEMS := $(filter oclgrind.sh,$(ITEMS)) $(filter convergence/%,$(ITEMS)) \
+    $(filter kernel/%,$(ITEMS))
+ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
+HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
+programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
+
+# ---- flags ----
+
+# $(call library,--cflags or --libs,names of the module,flags without .pc)
+library = $(shell for m in $(2); do \
+    $(PKG_CONFIG) --exists $$m 2>/dev/null && exec $(PKG_CONFIG) $(1) $$m; \
+    done; test $(1) = --cflags || echo $(3))
+libraries = $(call library,$(1),OpenCL,-lOpenCL) \
+    $(call library,$(1),clblast,-lclblast) \
+    $(call library,$(1),libconfig,-lconfig) \
+    $(call library,$(1),hdf5-mpich hdf5,-lhdf5) \
+    $(call library,$(1),mpich mpi,-lmpich) \
+    $(call library,$(1),libpng,-lpng)
+# Other people's headers are not held to our warnings.
+LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := \
+    $(patsubst -I%,-isystem %,$(call libraries,--cflags)))$(LIBRARY_CFLAGS)
+# MPICH's module names what libmpich.so is linked with itself.
+LIBRARY_LIBS = $(eval LIBRARY_LIBS := $(filter-out -lhwloc -lucp -lucs, \
+    $(call libraries,--libs)))$(LIBRARY_LIBS)
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+    $(if $(WERROR),-Werror)
+STANDARD = -std=c11 -D_POSIX_C_SOURCE=200809L -DHT_VERSION='"$(VERSION)"'
+ifdef SANITIZE
+SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+    -fno-omit-frame-pointer
+endif
+FLAGS = $(STANDARD) -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNINGS) \
+    $(CPPFLAGS) $(CFLAGS) $(SANITIZERS)
+
+# A make within, parallel unless the one outside already is.
+SUBMAKE = $(MAKE) --no-print-directory \
+    $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+ASAN = B=build/asan SANITIZE=1 CFLAGS="-O1 -g"
+
+# ---- targets ----
+
+.PHONY: all demo check check-gpu check-oclgrind check-asan lint format \
+    install clean help program tests host-tests tool-programs tidy
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: program ## build the program (default)
+
+demo: ## install what is missing, build, run params/demo.cfg
+	@$(DEPS)
+	+@$(SUBMAKE) program
+	@$(B)/htwave run params/demo.cfg
+
+check: ## all tests that need no GPU
+	@$(DEPS) --check
+	+@$(SUBMAKE) program tests
+	+@$(SUBMAKE) $(ASAN) program host-tests
+	@tools/check -j $(JOBS) $(ALL_ITEMS:%=$(B):%) \
+	    $(HOST_ITEMS:%=build/asan:%)
+
+check-gpu: ## the same tests on a GPU
+	@$(DEPS)
+	+@$(SUBMAKE) program tests
+	@HTWAVE_DEVICE=gpu tools/check -j $(JOBS) \
+	    $(patsubst %,$(B):%,$(filter-out oclgrind.sh,$(ALL_ITEMS)))
+
+check-oclgrind: ## memory and race checks of every kernel
+	@$(DEPS) --check
+	+@$(SUBMAKE) program tests
+	@tools/check $(B):oclgrind.sh
+
+check-asan: ## unit, config and io tests with address and UB checks
+	@$(DEPS)
+	+@$(SUBMAKE) $(ASAN) program host-tests
+	@tools/check -j $(JOBS) $(HOST_ITEMS:%=build/asan:%)
+
+lint: ## format, static checks, layers, two compilers, kernels
+	@$(DEPS) --lint
+	+@MAKE='$(SUBMAKE)' JOBS=$(JOBS) tools/lint
+
+format: ## clang-format on every C, header and kernel file
+	clang-format -i $(SOURCES) $(UNUSED) $(TEST_SOURCES) $(TOOL_SOURCES) \
+	    tools/embed.c $(HEADERS) $(KERNELS)
+
+install: program ## to $(DESTDIR)$(PREFIX): program and examples
+	install -d $(DESTDIR)$(PREFIX)/bin \
+	    $(DESTDIR)$(PREFIX)/share/htwave/params
+	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(wildcard params/*.cfg) \
+	    $(DESTDIR)$(PREFIX)/share/htwave/params/
+
+clean: ## remove everything built
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
+	@echo
+	@echo "Variables: CC CFLAGS PREFIX DESTDIR JOBS V=1 WERROR=1 DEPS=:"
+
+program: $(B)/htwave ; @:
+tests: $(call programs,$(ITEMS)) ; @:
+host-tests: $(call programs,$(HOST_ITEMS)) ; @:
+tool-programs: $(TOOL_SOURCES:%.c=$(B)/%) ; @:
+tidy: $(patsubst %.c,$(B)/tidy/%.ok, \
+    $(SOURCES) $(TEST_SOURCES) $(TOOL_SOURCES) tools/embed.c) ; @:
+
+# ---- rules ----
+
+$(B)/htwave: $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm
+
+# A program of its own per source: build/test/unit/jet, build/tools/stability.
+$(B)/%: $(B)/obj/%.o $(B)/libhtwave.a
+	@echo "  LINK  $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm
+
+# Made anew each time: an old archive may hold sources removed since.
+$(B)/libhtwave.a: $(LIBRARY_OBJECTS)
+	@echo "  AR    $@"
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(B)/obj/%.o: %.c Makefile $(wildcard VERSION)
+	@echo "  CC    $<"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/obj/gen/kernels.o: $(B)/gen/kernels.c
+	@echo "  CC    $<"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -MMD -MP -c -o $@ $<
+
+# The folder cl changes when a file is added or removed.
+$(B)/gen/kernels.c: $(KERNELS) cl $(B)/gen/embed
+	@echo "  EMBED $@"
+	$(Q)$(B)/gen/embed $@ $(KERNELS)
+
+$(B)/gen/embed: tools/embed.c
+	@echo "  CC    $<"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
+# A file is looked at again when it or a header of it has changed.
+$(B)/tidy/%.ok: %.c .clang-tidy
+	@echo "  TIDY  $<"
+	@mkdir -p $(@D)
+	$(Q)clang-tidy --quiet $< -- $(FLAGS) 2>$@.err || \
+	    { cat $@.err; exit 1; }
+	$(Q)clang $(FLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $<
+	@touch $@
+
+-include $(OBJECTS:.o=.d) $(OTHER_OBJECTS:.o=.d)
+-include $(wildcard $(B)/tidy/*/*.d $(B)/tidy/*/*/*.d)

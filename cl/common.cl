@@ -1,0 +1,76 @@
+/* Sizes, lanes and sources shared by the step kernels.
+ *
+ * A group works on HT_CELLS neighbouring targets along x1 of one x2 row and
+ * marches along x3. Each target has HT_T1 * HT_T2 lanes; lane (n2, n1) owns
+ * the column of polynomial coefficients [n3] for n3 = 0..HT_T3-1 of every
+ * field. Axes that a run does not have take one coefficient.
+ *     lane = (cell * HT_T2 + n2) * HT_T1 + n1
+ */
+#define HT_N1 (HT_ORDER + 1)
+#define HT_T1 (2 * HT_N1)
+#define HT_N2 (HT_DIMS > 1 ? HT_N1 : 1)
+#define HT_T2 (HT_DIMS > 1 ? HT_T1 : 1)
+#define HT_N3 (HT_DIMS > 2 ? HT_N1 : 1)
+#define HT_T3 (HT_DIMS > 2 ? HT_T1 : 1)
+#define HT_COLUMN (HT_T1 * HT_T2)
+#define HT_LANES (HT_COLUMN * HT_CELLS)
+#define HT_CUBE (HT_COLUMN * HT_T3)
+
+#define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, i, node, nodes)
+
+/* One pointer per field: parameters, arguments, and a choice by number. */
+#define HT_SRC_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT src##f
+#define HT_DST_PARAM(f) , HT_GLOBAL real *HT_RESTRICT dst##f
+#define HT_POLY_PARAM(f) , HT_GLOBAL real *HT_RESTRICT poly##f
+#define HT_MEDIUM_PARAM(m) , HT_GLOBAL const real *HT_RESTRICT medium##m
+#define HT_SRC_ARG(f) , src##f
+#define HT_DST_ARG(f) , dst##f
+#define HT_MEDIUM_ARG(m) , medium##m
+#define HT_SRC_CHOOSE(f) chosen = field == f ? src##f : chosen;
+
+/* Where source index m of an axis with n nodes finds its values. */
+struct ht_source {
+    long node;
+    int mirrored; /* 0 or 1 */
+    int factor;   /* of the wall passed; 1 when none */
+};
+
+HT_INLINE struct ht_source ht_source(long m, long n, int low, int high) {
+    struct ht_source s;
+    int out = m < 0 || m >= n, wall = m < 0 ? low : high;
+    s.mirrored = out && wall != 0;
+    s.factor = s.mirrored ? wall : 1;
+    s.node = m;
+    if (out)
+        s.node = m < 0 ? (s.mirrored ? -1 - m : m + n)
+                       : (s.mirrored ? 2 * n - 1 - m : m - n);
+    return s;
+}
+
+/* -1 when n is odd, else 1. */
+HT_INLINE int ht_sign(int n) { return 1 - 2 * (n & 1); }
+
+/* Interpolant of one line from scaled derivatives at its two ends:
+ * in[0..N] left, in[N+1..2N+1] right; out[0..2N+1] about the midpoint. The
+ * sums and differences of the ends feed the even and the odd coefficients
+ * separately, half the multiplications of the full matrix. */
+HT_INLINE void ht_line(const real *in, real *out) {
+    real even[HT_N1], odd[HT_N1];
+    HT_UNROLL
+    for (int i = 0; i < HT_N1; i++) {
+        real left = i % 2 ? -in[i] : in[i], right = in[HT_N1 + i];
+        even[i] = (real)0.5 * (right + left);
+        odd[i] = (real)0.5 * (right - left);
+    }
+    HT_UNROLL
+    for (int m = 0; m < HT_N1; m++) {
+        real e = 0, o = 0;
+        HT_UNROLL
+        for (int i = 0; i < HT_N1; i++) {
+            e = fma(ht_even[m * HT_N1 + i], even[i], e);
+            o = fma(ht_odd[m * HT_N1 + i], odd[i], o);
+        }
+        out[2 * m] = e;
+        out[2 * m + 1] = o;
+    }
+}

@@ -1,0 +1,169 @@
+/* Taylor series in time of one target's polynomial,
+ *     w = b;  for k = stages..1:  w = b + (dt/2)/k L w,
+ *     (L w)[row] += coef M d w[col]/d x_axis,
+ * with w and b in registers: lane (n2, n1) holds the column n3 = 0..HT_T3-1.
+ * Derivatives along x3 stay in the lane; those along x1 and x2 come from the
+ * next lane through local memory, exchange[slot][lane] for HT_SLABS values of
+ * n3 at a time. Two exchange buffers in turn need one barrier each.
+ *
+ * scale[term] = (dt/2) coef / h_axis, times M where the medium is uniform.
+ */
+#define HT_EXCHANGE_SIZE (2 * HT_SLABS * HT_EXCHANGED * HT_LANES)
+
+/* The coefficient of d w[col]/d x_axis at n3 = s, times scale. Slot: where
+ * the field is exchanged. d1, d2: n + 1, or 0 at the end of the row. */
+#define HT_DERIVATIVE_0(t, col, slot)                                          \
+    (scale_##t * x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane + up1])
+#define HT_DERIVATIVE_1(t, col, slot)                                          \
+    (scale_##t * x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane + up2])
+#define HT_DERIVATIVE_2(t, col, slot)                                          \
+    (s + 1 < HT_T3 ? (real)(s + 1) * scale_##t * w[col][(s + 1) % HT_T3]       \
+                   : (real)0)
+#define HT_SCALE_0 d1
+#define HT_SCALE_1 d2
+#define HT_SCALE_2 (real)1
+#define HT_LOAD_SCALE(t, row, col, axis, group, slot)                          \
+    const real scale_##t = scale[t] * HT_SCALE_##axis;
+#define HT_ADD_TERM(t, row, col, axis, group, slot)                            \
+    g[group] += HT_DERIVATIVE_##axis(t, col, slot);
+#define HT_PUT(slot, f)                                                        \
+    x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane] = w[f][s];
+
+#if HT_MEDIUM_DEGREE < 0
+#define HT_ADD_GROUP(group, row, m) sum[row] += g[group];
+#elif HT_MEDIUM_DEGREE == 0
+#define HT_ADD_GROUP(group, row, m) sum[row] += medium[m] * g[group];
+#endif
+
+#if HT_MEDIUM_DEGREE > 0
+/* The medium of a cell in local memory: medium[cell][material][a]. */
+#define HT_MEDIUM_SIZE (HT_CELLS * HT_MATERIALS * HT_MEDIUM_COEFS)
+#define HT_PRODUCT_SIZE (2 * HT_GROUPS * HT_LANES)
+#define HT_PUT_GROUP(group, row, m) y[(group)*HT_LANES + lane] = g[group];
+#define HT_GET_GROUP(group, row, m)                                            \
+    const real value_##group =                                                 \
+        inside ? y[(group)*HT_LANES + lane - a1 - a2 * HT_T1] : (real)0;
+#define HT_ADD_PRODUCT(group, row, m)                                          \
+    sum[row][(s + a3) % HT_T3] =                                               \
+        fma(medium[(m)*HT_MEDIUM_COEFS + a], value_##group,                    \
+            sum[row][(s + a3) % HT_T3]);
+
+/* sum += M g for the slab n3 = s of g: the product of two truncated
+ * polynomials, g read from the lanes at n1 - a1, n2 - a2 and added to
+ * n3 = s + a3. Multi-indices a in the order of ht_jets_total. */
+HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
+                           const int s, real sum[HT_FIELDS][HT_T3]) {
+    const int lane = HT_LANE();
+    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
+    int first = 0;
+    for (int a1 = 0; a1 <= HT_MEDIUM_DEGREE; a1++) {
+        const int end2 = HT_DIMS > 1 ? HT_MEDIUM_DEGREE - a1 : 0;
+        for (int a2 = 0; a2 <= end2; a2++) {
+            const int end3 = HT_DIMS > 2 ? HT_MEDIUM_DEGREE - a1 - a2 : 0;
+            const int inside = a1 <= n1 && a2 <= n2;
+            HT_EACH_GROUP(HT_GET_GROUP)
+            HT_UNROLL
+            for (int a3 = 0; a3 <= (HT_DIMS > 2 ? HT_MEDIUM_DEGREE : 0); a3++) {
+                const int a = first + a3;
+                if (a3 <= end3 && s + a3 < HT_T3) {
+                    HT_EACH_GROUP(HT_ADD_PRODUCT)
+                }
+            }
+            first += end3 + 1;
+        }
+    }
+}
+#endif
+
+/* True where w at stage k, n3 = s still reaches an output coefficient: each
+ * of the k - 1 derivatives to come lowers one index by one. Multiplication
+ * by a polynomial raises indices, so there all are kept. */
+HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
+#if HT_TRIM && HT_MEDIUM_DEGREE <= 0
+    const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) +
+                       (n2 > HT_ORDER ? n2 - HT_ORDER : 0) +
+                       (s > HT_ORDER ? s - HT_ORDER : 0);
+    return excess <= k - 1 && k - 1 <= n1 + n2 + s;
+#else
+    return 1;
+#endif
+}
+
+/* b: the interpolant on entry; w: the evolved polynomial on return, valid for
+ * indices up to N. medium: the target's material values (degree 0), its
+ * polynomials in local memory (degree > 0). */
+HT_INLINE void ht_evolve(const int stages, HT_GLOBAL const real *scale,
+                         real b[HT_FIELDS][HT_T3], real w[HT_FIELDS][HT_T3],
+                         HT_LOCAL real *exchange
+#if HT_MEDIUM_DEGREE == 0
+                         ,
+                         const real *medium
+#elif HT_MEDIUM_DEGREE > 0
+                         ,
+                         HT_LOCAL const real *medium, HT_LOCAL real *products
+#endif
+) {
+    const int lane = HT_LANE();
+    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
+    const int up1 = n1 + 1 < HT_T1 ? 1 : 0;
+    const int up2 = n2 + 1 < HT_T2 ? HT_T1 : 0;
+    const real d1 = (real)(up1 ? n1 + 1 : 0), d2 = (real)(up2 ? n2 + 1 : 0);
+    int turn = 0;
+    HT_EACH_TERM(HT_LOAD_SCALE)
+    HT_UNROLL
+    for (int f = 0; f < HT_FIELDS; f++) {
+        HT_UNROLL
+        for (int s = 0; s < HT_T3; s++) w[f][s] = b[f][s];
+    }
+    for (int k = stages; k >= 1; k--) {
+        const real inverse = (real)1 / (real)k;
+#if HT_MEDIUM_DEGREE > 0
+        real sum[HT_FIELDS][HT_T3];
+        HT_UNROLL
+        for (int f = 0; f < HT_FIELDS; f++) {
+            HT_UNROLL
+            for (int s = 0; s < HT_T3; s++) sum[f][s] = 0;
+        }
+#endif
+        HT_UNROLL
+        for (int s0 = 0; s0 < HT_T3; s0 += HT_SLABS) {
+            HT_LOCAL real *x =
+                exchange + turn * (HT_SLABS * HT_EXCHANGED * HT_LANES);
+            turn ^= 1;
+            HT_UNROLL
+            for (int s = s0; s < s0 + HT_SLABS && s < HT_T3; s++) {
+                HT_EACH_EXCHANGED(HT_PUT)
+            }
+            HT_BARRIER();
+            HT_UNROLL
+            for (int s = s0; s < s0 + HT_SLABS && s < HT_T3; s++) {
+                real g[HT_GROUPS];
+                HT_UNROLL
+                for (int i = 0; i < HT_GROUPS; i++) g[i] = 0;
+#if HT_MEDIUM_DEGREE > 0
+                HT_EACH_TERM(HT_ADD_TERM)
+                HT_LOCAL real *y = products + (s & 1) * HT_GROUPS * HT_LANES;
+                HT_EACH_GROUP(HT_PUT_GROUP)
+                HT_BARRIER();
+                ht_multiply(medium + lane / HT_COLUMN * HT_MATERIALS *
+                                         HT_MEDIUM_COEFS,
+                            y, s, sum);
+                HT_UNROLL
+                for (int f = 0; f < HT_FIELDS; f++)
+                    w[f][s] = fma(inverse, sum[f][s], b[f][s]);
+#else
+                if (ht_needed(k, n1, n2, s)) {
+                    real sum[HT_FIELDS];
+                    HT_UNROLL
+                    for (int f = 0; f < HT_FIELDS; f++) sum[f] = 0;
+                    HT_EACH_TERM(HT_ADD_TERM)
+                    HT_EACH_GROUP(HT_ADD_GROUP)
+                    HT_UNROLL
+                    for (int f = 0; f < HT_FIELDS; f++)
+                        w[f][s] = fma(inverse, sum[f], b[f][s]);
+                }
+#endif
+            }
+        }
+    }
+}

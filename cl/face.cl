@@ -1,0 +1,124 @@
+/* Interpolation in the plane of one source x3 plane (a face of the cells):
+ * along x1, then x2, of all x3 derivatives. Local memory, index order
+ *     face[cell][field][i3][n2][n1], n1 padded by one against bank conflicts.
+ * HT_FACE_FIELDS fields at a time fit the local memory given.
+ */
+#define HT_ROW (HT_T1 + 1)
+#define HT_FACE_AT(c, f, i3, r, n1)                                            \
+    (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW +    \
+     (n1))
+#define HT_FACE_SIZE (HT_CELLS * HT_FACE_FIELDS * HT_N3 * HT_T2 * HT_ROW)
+
+/* Along x1: item (field, i3, x2 node j2, i2, cell) reads the two nodes of its
+ * line from memory and leaves the line's interpolant in row j2 (N+1) + i2. */
+HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
+                             int field0, long m1, long m2,
+                             long s3 HT_EACH_FIELD(HT_SRC_PARAM)) {
+    const int lines = HT_CELLS * HT_T2 * HT_N3 * HT_FACE_FIELDS;
+    struct ht_source p3 = {0, 0, 1};
+    if (HT_DIMS > 2) p3 = ht_source(s3, a->src[2], a->wall[4], a->wall[5]);
+    for (int item = HT_LANE(); item < lines; item += HT_LANES) {
+        const int c = item % HT_CELLS, r = item / HT_CELLS % HT_T2;
+        const int i3 = item / (HT_CELLS * HT_T2) % HT_N3;
+        const int f = item / (HT_CELLS * HT_T2 * HT_N3);
+        const int field = field0 + f, i2 = r % HT_N2, j2 = r / HT_N2;
+        if (field >= HT_FIELDS) continue;
+        HT_GLOBAL const real *chosen = src0;
+        HT_EACH_FIELD(HT_SRC_CHOOSE)
+        struct ht_source p2 = {0, 0, 1};
+        if (HT_DIMS > 1)
+            p2 = ht_source(m2 + a->shift + j2, a->src[1], a->wall[2],
+                           a->wall[3]);
+        long m = m1 + c < a->dst[0] ? m1 + c : a->dst[0] - 1;
+        const long base = (p3.node * a->src[1] + p2.node) * a->src[0];
+        const long nodes = a->src[0] * a->src[1] * a->src[2];
+        const int parity = ht_parity[field];
+        const int outer = p2.factor * p3.factor *
+                          ht_sign(p2.mirrored * (i2 + (parity >> 1)) +
+                                  p3.mirrored * (i3 + (parity >> 2)));
+        real in[HT_T1], out[HT_T1];
+        HT_UNROLL
+        for (int j1 = 0; j1 < 2; j1++) {
+            struct ht_source p1 = ht_source(m + a->shift + j1, a->src[0],
+                                            a->wall[0], a->wall[1]);
+            const int sign =
+                outer * p1.factor * ht_sign(p1.mirrored * parity);
+            HT_UNROLL
+            for (int i1 = 0; i1 < HT_N1; i1++) {
+                const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
+                const int turned = p1.mirrored && i1 % 2 ? -sign : sign;
+                in[j1 * HT_N1 + i1] =
+                    (real)turned * chosen[HT_AT(i, base + p1.node, nodes)];
+            }
+        }
+        ht_line(in, out);
+        HT_UNROLL
+        for (int n1 = 0; n1 < HT_T1; n1++)
+            face[HT_FACE_AT(c, f, i3, r, n1)] = out[n1];
+    }
+}
+
+/* Along x2, in place: item (cell, field, i3, n1) owns a column of rows. */
+HT_INLINE void ht_face_columns(HT_LOCAL real *face) {
+    const int columns = HT_CELLS * HT_FACE_FIELDS * HT_N3 * HT_T1;
+    for (int item = HT_LANE(); item < columns; item += HT_LANES) {
+        const int n1 = item % HT_T1, i3 = item / HT_T1 % HT_N3;
+        const int f = item / (HT_T1 * HT_N3) % HT_FACE_FIELDS;
+        const int c = item / (HT_T1 * HT_N3 * HT_FACE_FIELDS);
+        real in[HT_T1], out[HT_T1];
+        HT_UNROLL
+        for (int r = 0; r < HT_T1; r++) in[r] = face[HT_FACE_AT(c, f, i3, r, n1)];
+        ht_line(in, out);
+        HT_UNROLL
+        for (int r = 0; r < HT_T1; r++) face[HT_FACE_AT(c, f, i3, r, n1)] = out[r];
+    }
+}
+
+/* column[field][i3] of this lane from the face at source plane s3. Begins
+ * and ends with all lanes free to overwrite local memory. */
+HT_INLINE void ht_face(const struct ht_step_args *a, HT_LOCAL real *face,
+                       long m1, long m2, long s3,
+                       real column[HT_FIELDS][HT_N3]
+                           HT_EACH_FIELD(HT_SRC_PARAM)) {
+    const int lane = HT_LANE();
+    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
+    const int c = lane / HT_COLUMN;
+    HT_UNROLL
+    for (int field0 = 0; field0 < HT_FIELDS; field0 += HT_FACE_FIELDS) {
+        ht_face_lines(a, face, field0, m1, m2, s3 HT_EACH_FIELD(HT_SRC_ARG));
+        HT_BARRIER();
+#if HT_DIMS > 1
+        ht_face_columns(face);
+        HT_BARRIER();
+#endif
+        HT_UNROLL
+        for (int f = 0; f < HT_FACE_FIELDS; f++) {
+            if (field0 + f >= HT_FIELDS) continue;
+            HT_UNROLL
+            for (int i3 = 0; i3 < HT_N3; i3++)
+                column[field0 + f][i3] = face[HT_FACE_AT(c, f, i3, n2, n1)];
+        }
+        HT_BARRIER();
+    }
+}
+
+/* Along x3: the lane's columns at two faces become its column of the
+ * interpolant. */
+HT_INLINE void ht_between(real bottom[HT_FIELDS][HT_N3],
+                          real top[HT_FIELDS][HT_N3],
+                          real b[HT_FIELDS][HT_T3]) {
+    HT_UNROLL
+    for (int f = 0; f < HT_FIELDS; f++) {
+#if HT_DIMS > 2
+        real in[HT_T1];
+        HT_UNROLL
+        for (int i3 = 0; i3 < HT_N3; i3++) {
+            in[i3] = bottom[f][i3];
+            in[HT_N3 + i3] = top[f][i3];
+        }
+        ht_line(in, b[f]);
+#else
+        b[f][0] = bottom[f][0];
+#endif
+    }
+}

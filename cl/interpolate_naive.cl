@@ -1,0 +1,75 @@
+/* Interpolation as the paper's algorithms 1 and 2: a group per target and
+ * field loads the nodes of the cell's vertices into one local tensor
+ *     cube[r3][r2][r1],  r = j (N+1) + i for derivative i of the node on side j,
+ * and applies the full matrix H along x1, x2 and x3 in place, one line per
+ * lane at a time. No reuse between cells. Groups: (m1, m2, m3 * fields + f).
+ */
+
+/* Along one axis whose lines have the given stride; line l starts at
+ * (l % inner) + (l / inner) * inner * HT_T1. */
+HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, int inner) {
+    for (int line = HT_LANE(); line < HT_CUBE / HT_T1; line += HT_NAIVE_LANES) {
+        HT_LOCAL real *at = cube + line % inner + line / inner * inner * HT_T1;
+        real in[HT_T1];
+        HT_UNROLL
+        for (int r = 0; r < HT_T1; r++) in[r] = at[r * inner];
+        HT_UNROLL
+        for (int n = 0; n < HT_T1; n++) {
+            real sum = 0;
+            HT_UNROLL
+            for (int r = 0; r < HT_T1; r++)
+                sum = fma(ht_matrix[n * HT_T1 + r], in[r], sum);
+            at[n * inner] = sum;
+        }
+    }
+}
+
+/* One coefficient of the cell's vertices, signed where behind a wall. */
+HT_INLINE real ht_vertex(const struct ht_step_args *a,
+                         HT_GLOBAL const real *src, int parity, const int *r,
+                         const long *m) {
+    long node = 0;
+    int sign = 1, i = 0;
+    HT_UNROLL
+    for (int k = HT_DIMS - 1; k >= 0; k--) {
+        const int side = r[k] / HT_N1, n = r[k] % HT_N1;
+        struct ht_source p = ht_source(m[k] + a->shift + side, a->src[k],
+                                       a->wall[2 * k], a->wall[2 * k + 1]);
+        node = node * a->src[k] + p.node;
+        i = i * HT_N1 + n;
+        sign *= p.factor * ht_sign(p.mirrored * (n + (parity >> k)));
+    }
+    const long nodes = a->src[0] * a->src[1] * a->src[2];
+    return (real)sign * src[HT_AT(i, node, nodes)];
+}
+
+HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_LANES) void ht_interpolate_naive(
+    struct ht_step_args a HT_EACH_FIELD(HT_SRC_PARAM)
+        HT_EACH_FIELD(HT_POLY_PARAM)) {
+    HT_LOCAL_ARRAY(real, cube, HT_CUBE);
+    const int field = (int)(HT_GROUP_3() % HT_FIELDS);
+    const long m[3] = {HT_GROUP_1(), HT_GROUP_2(),
+                       a.first + HT_GROUP_3() / HT_FIELDS};
+    HT_GLOBAL const real *chosen = src0;
+    HT_EACH_FIELD(HT_SRC_CHOOSE)
+    for (int q = HT_LANE(); q < HT_CUBE; q += HT_NAIVE_LANES) {
+        const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
+        cube[q] = ht_vertex(&a, chosen, ht_parity[field], r, m);
+    }
+    HT_BARRIER();
+    ht_cube_lines(cube, 1);
+    HT_BARRIER();
+#if HT_DIMS > 1
+    ht_cube_lines(cube, HT_T1);
+    HT_BARRIER();
+#endif
+#if HT_DIMS > 2
+    ht_cube_lines(cube, HT_COLUMN);
+    HT_BARRIER();
+#endif
+    HT_GLOBAL real *out = poly0;
+#define HT_POLY_CHOOSE(f) out = field == f ? poly##f : out;
+    HT_EACH_FIELD(HT_POLY_CHOOSE)
+    out += ht_poly_at(&a, m[0], m[1], m[2]);
+    for (int q = HT_LANE(); q < HT_CUBE; q += HT_NAIVE_LANES) out[q] = cube[q];
+}

@@ -1,0 +1,53 @@
+/* What the kernels need of the language, under names of their own. Kernels
+ * are written in the common subset of OpenCL C 1.2 and CUDA C; this is the
+ * only file that tells the two apart.
+ */
+#ifdef __CUDACC__
+#define HT_KERNEL extern "C" __global__
+#define HT_GROUP_SIZE(n) __launch_bounds__(n)
+#define HT_GLOBAL
+#define HT_LOCAL
+#define HT_LOCAL_ARRAY(type, name, size) __shared__ type name[size]
+#define HT_TABLE __constant__
+#define HT_INLINE static __device__ __forceinline__
+#define HT_RESTRICT __restrict__
+#define HT_BARRIER() __syncthreads()
+#define HT_LANE() ((int)threadIdx.x)
+#define HT_GROUP_1() ((long)blockIdx.x)
+#define HT_GROUP_2() ((long)blockIdx.y)
+#define HT_GROUP_3() ((long)blockIdx.z)
+#else
+#if HT_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#define HT_KERNEL __kernel
+#define HT_GROUP_SIZE(n) __attribute__((reqd_work_group_size(n, 1, 1)))
+#define HT_GLOBAL __global
+#define HT_LOCAL __local
+#define HT_LOCAL_ARRAY(type, name, size) __local type name[size]
+#define HT_TABLE __constant
+#define HT_INLINE static inline
+#ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools that do not know it */
+#define HT_RESTRICT restrict
+#endif
+#define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define HT_LANE() ((int)get_local_id(0))
+#define HT_GROUP_1() ((long)get_group_id(0))
+#define HT_GROUP_2() ((long)get_group_id(1))
+#define HT_GROUP_3() ((long)get_group_id(2))
+#endif
+
+#if HT_DOUBLE
+typedef double real;
+#else
+typedef float real;
+#endif
+
+/* Loops over a lane's private arrays: unrolled, these live in registers. Not
+ * where the host says so: PoCL 3.1 makes loops over the lanes of a group and
+ * miscompiles some that hold explicitly unrolled ones. */
+#if HT_EXPLICIT_UNROLL
+#define HT_UNROLL _Pragma("unroll")
+#else
+#define HT_UNROLL
+#endif

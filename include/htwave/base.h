@@ -1,0 +1,94 @@
+/* Small services without knowledge of waves: log, memory, text, clock, hash,
+ * random numbers, files. Each group lives in src/base/<group>.c.
+ */
+#ifndef HTWAVE_BASE_H
+#define HTWAVE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "htwave/err.h"
+
+/* ---- log.c: progress and messages, all on standard error ---- */
+enum ht_log_level { HT_LOG_QUIET, HT_LOG_NORMAL, HT_LOG_VERBOSE };
+void ht_log_level_set(enum ht_log_level level);
+enum ht_log_level ht_log_level_get(void);
+HT_PRINTF(1, 2) void ht_log(const char *fmt, ...);  /* NORMAL and above */
+HT_PRINTF(1, 2) void ht_note(const char *fmt, ...); /* "note: ..." likewise */
+HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* always */
+/* A progress line rewritten in place on a terminal, a line every ~10 % or
+ * 10 s elsewhere; silent for work shorter than two seconds. rate is printed
+ * with its unit, e.g. "cell half-steps". done <= total. */
+struct ht_progress {
+    const char *what, *unit;
+    double total, units_per_item;
+    double started, shown_at, shown_done;
+    bool shown;
+};
+void ht_progress_start(struct ht_progress *p, const char *what, double total,
+                       const char *unit, double units_per_item);
+void ht_progress_update(struct ht_progress *p, double done);
+void ht_progress_end(struct ht_progress *p);
+
+/* ---- mem.c ---- */
+/* *out = zeroed array of count * size bytes; overflow and exhaustion are
+ * HT_ERR_MEMORY. count 0 gives a valid pointer. Free with free(). */
+HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
+#define HT_ALLOC(pointer, count) \
+    ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
+
+/* ---- text.c ---- */
+/* A growing string; a failed append is remembered and reported by
+ * ht_text_status, so that callers append freely and check once. */
+struct ht_text {
+    char *data; /* NUL-terminated after the first append; owned */
+    size_t length, capacity;
+    bool failed;
+};
+HT_PRINTF(2, 3) void ht_text_add(struct ht_text *text, const char *fmt, ...);
+void ht_text_add_json(struct ht_text *text, const char *string); /* "quoted" */
+HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
+void ht_text_free(struct ht_text *text);
+HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
+/* The entry of names (count of them) nearest to word by edit distance, or
+ * NULL when none is near enough to suggest. */
+const char *ht_text_nearest(const char *word, const char *const *names,
+                            int count);
+/* "1.5 GiB", "320 B" into buffer (at least 32 bytes); returns buffer. */
+char *ht_text_bytes(double bytes, char *buffer);
+/* "1 h 02 min", "3.2 s" into buffer (at least 32 bytes); returns buffer. */
+char *ht_text_seconds(double seconds, char *buffer);
+
+/* ---- clock.c ---- */
+double ht_clock(void); /* monotonic seconds */
+
+/* ---- hash.c: FNV-1a, 64 bits; start from HT_HASH_SEED ---- */
+#define HT_HASH_SEED 0xcbf29ce484222325ULL
+uint64_t ht_hash(uint64_t seed, const void *data, size_t size);
+
+/* ---- rng.c: counter-based (SplitMix64), so that values depend on seed and
+ * index only: any part of a field can be generated alone ---- */
+uint64_t ht_rng_bits(uint64_t seed, uint64_t index);
+double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
+
+/* ---- file.c ---- */
+/* Whole file into *data (owned by the caller, NUL-terminated past size). */
+HT_CHECKED enum ht_err ht_file_read(const char *path, char **data,
+                                    size_t *size);
+/* Writes to a temporary file beside path, syncs, renames: complete or not at
+ * all, also with the disk full. */
+HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data,
+                                     size_t size);
+/* mkdir -p; verifies that a file can be created inside. */
+HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
+/* Name of the temporary file that ht_file_commit syncs and renames to path;
+ * both for writers that need a path (HDF5, libpng). The file is there, empty:
+ * open it for writing with truncation. A failed commit has removed it; who
+ * fails before the commit removes it. Free the name. */
+HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
+HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
+bool ht_file_exists(const char *path);
+
+#endif

@@ -1,0 +1,83 @@
+/* Devices behind one set of operations: memory, programs, launches. A back
+ * end is a struct ht_backend (src/device/backend.h) and one row in device.c.
+ *
+ * A device has one in-order queue. Writes and reads return when the data is
+ * copied; launches return at once and ht_device_finish waits for them.
+ */
+#ifndef HTWAVE_DEVICE_H
+#define HTWAVE_DEVICE_H
+
+#include "htwave/base.h"
+
+struct ht_device;
+struct ht_buffer;
+struct ht_program;
+struct ht_kernel;
+
+struct ht_device_info {
+    char name[128], vendor[128], driver[128], platform[128];
+    const char *backend; /* "opencl" */
+    int index;           /* among all devices listed; device.select = "N" */
+    bool gpu, fp64;
+    int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
+    int64_t max_group;                        /* lanes per group */
+    int compute_units;
+};
+
+/* All devices of all back ends; *out is owned by the caller (free). None at
+ * all is not an error: count 0. */
+HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
+
+/* select: "auto" (a GPU, else any), "gpu", "cpu", a device index, or a part
+ * of the device or platform name, case ignored. backend: "auto" or a name.
+ * HT_ERR_DEVICE lists what is there when nothing matches. */
+HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select,
+                                      struct ht_device **out);
+void ht_device_close(struct ht_device *device); /* NULL allowed */
+const struct ht_device_info *ht_device_info(const struct ht_device *device);
+/* Bytes of buffers alive on the device. */
+int64_t ht_device_allocated(const struct ht_device *device);
+
+/* Contents undefined. HT_ERR_DEVICE names the size when it does not fit. */
+HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
+                                        struct ht_buffer **out);
+void ht_buffer_destroy(struct ht_buffer *buffer); /* NULL allowed */
+
+/* `rows` rows of `width` bytes: row r lies at offset + r * pitch in the
+ * buffer, packed (r * width) in host memory. rows = 1: a plain range. */
+struct ht_span {
+    int64_t offset, width, pitch, rows;
+};
+HT_CHECKED enum ht_err ht_buffer_write(struct ht_buffer *buffer,
+                                       struct ht_span span, const void *data);
+HT_CHECKED enum ht_err ht_buffer_read(struct ht_buffer *buffer,
+                                      struct ht_span span, void *data);
+
+/* Compiles program text, or takes it from the cache directory (NULL: no
+ * cache). A failure's message holds the compiler's log. */
+HT_CHECKED enum ht_err ht_program_build(struct ht_device *device,
+                                        const char *text, const char *cache,
+                                        struct ht_program **out);
+void ht_program_destroy(struct ht_program *program); /* NULL allowed */
+bool ht_program_cached(const struct ht_program *program);
+HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program,
+                                        const char *name,
+                                        struct ht_kernel **out);
+void ht_kernel_destroy(struct ht_kernel *kernel); /* NULL allowed */
+
+/* An argument: a buffer, or size bytes at value. */
+struct ht_arg {
+    struct ht_buffer *buffer;
+    const void *value;
+    size_t size;
+};
+/* groups[3] groups of `lanes` lanes (along the first axis). */
+HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
+                                        const struct ht_arg *args,
+                                        const int64_t groups[3], int64_t lanes);
+/* Device seconds of all finished launches since the last call; counted in
+ * ht_device_finish. */
+double ht_kernel_seconds(struct ht_kernel *kernel);
+HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
+
+#endif

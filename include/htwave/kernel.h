@@ -1,0 +1,114 @@
+/* From equations to callable step kernels: program text, the table of
+ * variants, their shapes on a device, their costs, and the device's limits.
+ */
+#ifndef HTWAVE_KERNEL_H
+#define HTWAVE_KERNEL_H
+
+#include "htwave/device.h"
+#include "htwave/grid.h"
+
+struct ht_step_args; /* cl/args.h */
+
+/* What a kernel must compute. */
+struct ht_spec {
+    const struct ht_equations *eq;
+    int order;
+    bool fp64;
+    int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
+    int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
+    bool trim;         /* skip what cannot reach an output coefficient */
+};
+
+/* How a variant runs on a device: compile-time numbers. */
+struct ht_shape {
+    int cells;              /* targets along x1 per group */
+    int slabs;              /* values of n3 exchanged between two barriers */
+    int face_fields;        /* fields interpolated in the plane at a time */
+    int lanes, naive_lanes; /* per group */
+    bool unroll;     /* loops over private arrays, explicitly */
+    int64_t local_bytes;    /* local memory of the hungriest kernel */
+};
+
+/* Work of one cell half step by counting; see docs/method.md. */
+struct ht_cost {
+    double fma, bytes;
+};
+
+enum ht_stage_kind {
+    HT_STAGE_NONE,
+    HT_STAGE_STEP,
+    HT_STAGE_INTERPOLATE_NAIVE,
+    HT_STAGE_INTERPOLATE_ROLLED,
+    HT_STAGE_EVOLVE
+};
+
+struct ht_variant {
+    const char *name, *meaning;
+    const char *files[8]; /* of cl/, in order, NULL-terminated */
+    struct ht_variant_stage {
+        enum ht_stage_kind kind;
+        const char *entry;
+    } stage[2];
+};
+
+int ht_variant_count(void);
+const struct ht_variant *ht_variant_at(int index);
+/* By name; "auto" gives the one expected to be fastest. NULL: unknown. */
+const struct ht_variant *ht_variant_find(const char *name);
+/* Shape on a device; cells 0: chosen. HT_ERR_DEVICE says why a variant cannot
+ * run there (and which could). */
+HT_CHECKED enum ht_err ht_variant_shape(const struct ht_variant *variant,
+                                        const struct ht_spec *spec,
+                                        const struct ht_device_info *info,
+                                        int cells, struct ht_shape *out);
+/* Bytes of interpolants per target and field that a variant keeps between
+ * its kernels; 0 for one kernel. */
+int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
+                              const struct ht_spec *spec);
+/* Least work of the method itself: what limit_fraction is judged by. */
+struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
+
+/* The whole program of a variant. */
+HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant,
+                                      const struct ht_spec *spec,
+                                      const struct ht_shape *shape,
+                                      struct ht_text *out);
+
+/* A variant compiled for a device. */
+struct ht_step;
+HT_CHECKED enum ht_err ht_step_create(struct ht_device *device,
+                                      const struct ht_variant *variant,
+                                      const struct ht_spec *spec,
+                                      const struct ht_shape *shape,
+                                      const char *cache, struct ht_step **out);
+void ht_step_destroy(struct ht_step *step); /* NULL allowed */
+bool ht_step_cached(const struct ht_step *step);
+
+/* Buffers of one half step, one per field or material: src and dst node
+ * coefficients, poly interpolants (two-kernel variants; room for poly_planes
+ * planes of targets), medium [a][node] of the target grid, scale per term. */
+struct ht_step_buffers {
+    struct ht_buffer *src[HT_MAX_FIELDS], *dst[HT_MAX_FIELDS];
+    struct ht_buffer *poly[HT_MAX_FIELDS];
+    struct ht_buffer *medium[HT_MAX_MATERIALS];
+    struct ht_buffer *scale;
+    int64_t poly_planes;
+};
+/* Enqueues the half step for x3 planes [args->first, args->last). march 0 in
+ * args: chosen here. */
+HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
+                                      const struct ht_step_args *args,
+                                      const struct ht_step_buffers *buffers);
+/* Device seconds since the last call, all kernels. */
+double ht_step_seconds(struct ht_step *step);
+
+/* The device's limits, measured: copy bandwidth (bytes read + written per
+ * second) and fused multiply-adds per second in the precision asked for. */
+struct ht_limits {
+    double bytes_per_s, fma_per_s;
+};
+HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
+                                         const char *cache,
+                                         struct ht_limits *out);
+
+#endif

@@ -1,0 +1,93 @@
+/* The medium: materials of the equations as polynomials about every node of
+ * both grids, in xi = (x - x_m)/h, truncated at total degree `degree`:
+ * M_a belongs to index[a] of ht_jets_total(dims, degree).
+ *
+ * A positive material keeps its polynomial at a node only where its variation
+ * over the node's cell, sum over a != 0 of |M_a| 2^-|a|, stays below half of
+ * M_0; elsewhere all materials of the node are reduced to degree 0 with their
+ * harmonic means over the cell. Layers, and files at degree 0, always have
+ * these means.
+ */
+#ifndef HTWAVE_MEDIUM_H
+#define HTWAVE_MEDIUM_H
+
+#include "htwave/grid.h"
+#include "htwave/params.h"
+
+struct ht_medium {
+    const struct ht_equations *eq;
+    const struct ht_grid *grid;
+    bool uniform; /* same materials everywhere: `constant` holds them */
+    int degree;   /* of the polynomials; 0 = constant per node */
+    int coefs;    /* multi-indices of ht_jets_total(dims, degree) */
+    double constant[HT_MAX_MATERIALS];
+    double speed[3];    /* largest signal speed along each axis */
+    double speed_min;   /* smallest above 0 over axes and nodes, for cells per
+                           wavelength; 0 when nothing moves */
+    int64_t flattened;  /* nodes of both meshes where a rough or unresolved
+                           medium was reduced to degree 0. Final after create
+                           up to 2e6 different nodes; beyond, fills count,
+                           each plane once */
+    bool wall_gradient; /* varies across a wall: order drops there */
+    struct ht_medium_source *source; /* private */
+};
+
+/* Reads files, parses expressions, scans the grid once: every material is
+ * finite and, where the system says so, positive over its whole cell. Errors
+ * name the key, the value found and the place. A parameter that the system
+ * does not have is refused. grid, eq and params must outlive the medium. */
+HT_CHECKED enum ht_err ht_medium_create(const struct ht_params *params,
+                                        const struct ht_equations *eq,
+                                        const struct ht_grid *grid,
+                                        struct ht_medium **out);
+void ht_medium_destroy(struct ht_medium *medium);
+
+/* Materials on x3 planes [first, last) of a mesh (2-D, 1-D: plane 0):
+ * out[material][a][node in those planes], nodes with x1 fastest. At primary
+ * nodes on a wall the powers odd in the wall's normal are left out: the
+ * mirrored medium is even, so the wall condition holds exactly. */
+HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium,
+                                      enum ht_mesh mesh, int64_t first,
+                                      int64_t last, double *out);
+/* The value at x of one user parameter (such as "c"), of a material ("K",
+ * "1/rho"), or of "c" also where K was given: for pictures. Files are linear
+ * between samples here. HT_ERR_INPUT when the name is unknown. */
+HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium,
+                                           const char *name, const double x[3],
+                                           double *value);
+
+/* ---- samples.c: values on a regular grid, from a file ---- */
+struct ht_samples {
+    int64_t shape[3]; /* per axis x1 x2 x3; 1 = extruded along it */
+    double origin[3], spacing[3];
+    double *value; /* x1 fastest */
+};
+/* How a file is read. Entries of shape, spacing and origin follow axes, the
+ * axes of the file from the fastest on (none: x1, x2, ..); axes not named are
+ * extruded. format is "raw", little-endian float32 whose size must match the
+ * shape exactly, or "hdf5", where 0 in shape takes the dataset's extent (which
+ * must match otherwise). Values are multiplied by scale and must be finite. */
+struct ht_samples_format {
+    const char *path, *format, *dataset;
+    int64_t shape[3];
+    double spacing[3], origin[3], scale;
+    const struct ht_names *axes; /* of the file, fastest first */
+};
+HT_CHECKED enum ht_err ht_samples_read(const struct ht_samples_format *format,
+                                       struct ht_samples **out);
+void ht_samples_destroy(struct ht_samples *samples);
+/* Polynomial about x with scaled coefficients over jets (total or tensor):
+ * per axis Lagrange interpolation through degree + 1 samples about x, at the
+ * stride max(1, round(h / (2 spacing))); the degree is the largest power of
+ * the axis in jets, or less where there are fewer samples. Near the ends the
+ * samples are one-sided; at points outside the end's value continues. */
+HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples,
+                                      const struct ht_jets *jets,
+                                      const double x[3], const double h[3],
+                                      double *out);
+/* Arithmetic or harmonic mean over the cell of size h about x, each sample
+ * standing for half a spacing to either side. */
+double ht_samples_mean(const struct ht_samples *samples, const double x[3],
+                       const double h[3], bool harmonic);
+
+#endif

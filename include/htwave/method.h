@@ -1,0 +1,139 @@
+/* The time-stepping scheme: problem, steppers (device and oracle), plan.
+ *
+ * One time step is a half step from the primary to the dual grid and one
+ * back. A stepper owns the coefficients of both grids.
+ */
+#ifndef HTWAVE_METHOD_H
+#define HTWAVE_METHOD_H
+
+#include "htwave/kernel.h"
+#include "htwave/solution.h"
+
+/* What a half step needs to know; the parts must outlive the steppers. */
+struct ht_problem {
+    const struct ht_equations *eq;
+    const struct ht_grid *grid;
+    int medium_degree; /* -1 uniform, else that of medium_fill */
+    int medium_coefs;  /* multi-indices per material; 0 when uniform */
+    double uniform[HT_MAX_MATERIALS];
+    /* As ht_medium_fill; NULL when uniform. */
+    enum ht_err (*medium_fill)(const void *medium, enum ht_mesh mesh,
+                               int64_t first, int64_t last, double *out);
+    const void *medium;
+    double dt;
+    int stages;
+};
+
+/* ---- steppers ---- */
+struct ht_stepper;
+struct ht_stepper_ops {
+    /* Coefficients [field][i][node of planes first..last) of a mesh. */
+    enum ht_err (*put)(void *self, enum ht_mesh mesh, int64_t first,
+                       int64_t last, const double *coefs);
+    /* Coefficients i < count of one field: [i][node of those planes]. */
+    enum ht_err (*get)(void *self, enum ht_mesh mesh, int field, int count,
+                       int64_t first, int64_t last, double *out);
+    /* From mesh `from` to the other one; may return before it is done. */
+    enum ht_err (*half_step)(void *self, enum ht_mesh from);
+    enum ht_err (*finish)(void *self);
+    void (*destroy)(void *self);
+};
+struct ht_stepper {
+    const struct ht_stepper_ops *ops;
+    void *self;
+};
+void ht_stepper_destroy(struct ht_stepper *stepper);
+
+/* The plain serial reference: double precision, straight from the formulas,
+ * shares only tables with the kernels. */
+HT_CHECKED enum ht_err ht_oracle_create(const struct ht_problem *problem,
+                                        struct ht_stepper *out);
+/* Turns the oracle to absolute values throughout: |H|, |coef|, |M| applied to
+ * |u|. Started from the same data, its result bounds the rounding error of
+ * any ordering of a half step: n eps times it, with n = ht_oracle_roundings.
+ */
+void ht_oracle_absolute(struct ht_stepper *oracle);
+double ht_oracle_roundings(const struct ht_problem *problem);
+
+/* On a device; step must fit the problem's equations, order and degree and
+ * outlive the stepper. */
+HT_CHECKED enum ht_err
+ht_taylor_create(const struct ht_problem *problem, struct ht_device *device,
+                 struct ht_step *step, const struct ht_variant *variant,
+                 const struct ht_spec *spec, struct ht_stepper *out);
+
+/* Device bytes that ht_taylor_create takes for a problem. */
+struct ht_budget {
+    int64_t state, medium, interpolants, total;
+    int64_t largest_buffer;
+    int64_t poly_planes; /* planes of interpolants kept at a time */
+};
+struct ht_budget ht_taylor_budget(const struct ht_problem *problem,
+                                  const struct ht_variant *variant,
+                                  const struct ht_spec *spec,
+                                  const struct ht_device_info *info);
+
+/* One half step from each grid, of random data, by a compiled step and by the
+ * oracle; *worst: the largest difference over the bound that rounding allows
+ * (<= 1 when all is well, NaN when the device gives NaN). Takes the memory
+ * and time of the oracle: for small problems. */
+HT_CHECKED enum ht_err
+ht_verify_step(const struct ht_problem *problem, struct ht_device *device,
+               struct ht_step *step, const struct ht_variant *variant,
+               const struct ht_spec *spec, double *worst);
+/* A smooth positive medium for problems that only test kernels, of their
+ * medium_degree; context: the struct ht_problem. For medium_fill. */
+HT_CHECKED enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
+                                      int64_t first, int64_t last, double *out);
+
+/* Runs a few cells of the compiled step, with this problem's walls, sizes and
+ * kind of medium, against the oracle. HT_ERR_DEVICE when they differ by more
+ * than rounding explains; *worst: largest difference over its bound. */
+HT_CHECKED enum ht_err ht_selfcheck(const struct ht_problem *problem,
+                                    struct ht_device *device,
+                                    struct ht_step *step,
+                                    const struct ht_variant *variant,
+                                    const struct ht_spec *spec, double *worst);
+
+/* ---- plan: everything that follows from the parameters alone ---- */
+struct ht_plan {
+    const struct ht_params *params;
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_medium *medium;
+    struct ht_solution *solution;
+    struct ht_problem problem;
+    int64_t steps;
+    double cfl;                  /* of the step taken */
+    double cfl_limit;            /* largest stable one for the stages */
+    double expected_error;       /* at the end; 0: not known */
+    double cells_per_wavelength; /* 0: not known */
+};
+/* Checks all that can be checked without a device. params must outlive the
+ * plan. */
+HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
+                                      struct ht_plan **out);
+void ht_plan_destroy(struct ht_plan *plan);
+
+/* ---- measures of a state on the primary grid ---- */
+/* nodal[field][node], as output and error take it. */
+HT_CHECKED enum ht_err ht_nodal_read(const struct ht_plan *plan,
+                                     const struct ht_stepper *stepper,
+                                     double *const *nodal);
+/* First non-finite value: HT_ERR_NOT_FINITE naming field, place and time. */
+HT_CHECKED enum ht_err ht_nodal_check(const struct ht_plan *plan,
+                                      const double *const *nodal, double time);
+/* Discrete energy: nodal values, midpoint weights (half at walls). */
+HT_CHECKED enum ht_err ht_nodal_energy(const struct ht_plan *plan,
+                                       const double *const *nodal,
+                                       double *energy);
+/* Relative L2 error of the nodal values of all fields at a time for which
+ * the solution is known. */
+HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan,
+                                      const double *const *nodal, double time,
+                                      double *error);
+/* Sets the stepper's primary coefficients to the solution at time 0. */
+HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan,
+                                const struct ht_stepper *stepper);
+
+#endif

@@ -1,0 +1,80 @@
+/* Pure mathematics: Hermite interpolation, jets (truncated Taylor series),
+ * expressions, stability and accuracy of the scheme. No device, no files.
+ */
+#ifndef HTWAVE_NUM_H
+#define HTWAVE_NUM_H
+
+#include "htwave/base.h"
+
+#define HT_MAX_ORDER 8
+#define HT_MAX_DIMS 3
+
+/* ---- hermite.c ---- */
+/* The (2N+2) x (2N+2) matrix H, row-major, that takes the scaled derivatives
+ * (u_0..u_N) at the left node followed by those at the right node of a cell
+ * to the Taylor coefficients, about the midpoint in eta = (x - mid)/h, of the
+ * Hermite interpolant. Every entry is a dyadic rational, exact in float32.
+ * Source: Goodrich, Hagstrom, Lorenz (2006); closed form in docs/method.md. */
+void ht_hermite_matrix(int order, double *matrix);
+/* The same map split by parity: even[(N+1)*(N+1)] takes
+ * s_i = (u_i(R) + (-1)^i u_i(L))/2 to the coefficients b_0, b_2, ..;
+ * odd[(N+1)*(N+1)] takes d_i = (u_i(R) - (-1)^i u_i(L))/2 to b_1, b_3, .. */
+void ht_hermite_parity(int order, double *even, double *odd);
+
+/* ---- jet.c: truncated multivariate Taylor series ---- */
+/* A set of multi-indices with its multiplication table. Coefficients are
+ * scaled Taylor coefficients: entry a of a jet of f is h^a/a! D^a f(x). */
+struct ht_jets {
+    int dims;
+    int count;       /* number of multi-indices */
+    int degree;      /* largest total degree in the set */
+    int (*index)[3]; /* [count] multi-indices (a1, a2, a3) */
+    int pairs;
+    int (*pair)[3]; /* [pairs] (i, j, k): index[i] + index[j] = index[k] */
+};
+/* All |a| <= degree; a1 slowest, a_dims fastest. (media) */
+HT_CHECKED enum ht_err ht_jets_total(int dims, int degree,
+                                     struct ht_jets **out);
+/* All a_k <= order; a1 fastest: the order of a node's coefficients. */
+HT_CHECKED enum ht_err ht_jets_tensor(int dims, int order,
+                                      struct ht_jets **out);
+void ht_jets_destroy(struct ht_jets *jets);
+/* out must not overlap a or b. */
+void ht_jet_multiply(const struct ht_jets *jets, const double *a,
+                     const double *b, double *out);
+
+/* ---- expr.c: expressions in x1, x2, x3 evaluated as jets ---- */
+/* Grammar: + - * / ^ (right associative), unary minus, parentheses, numbers,
+ * pi, x1 x2 x3, and the functions sin cos tan exp log sqrt tanh sinh cosh
+ * atan erf abs min max step pow. min, max, abs and step are differentiated
+ * on the side the point lies on. */
+struct ht_expr;
+/* The message of a syntax error names the column and what was expected. */
+HT_CHECKED enum ht_err ht_expr_parse(const char *text, struct ht_expr **out);
+void ht_expr_destroy(struct ht_expr *expr);
+/* The jet of the expression at x with cell sizes h (scaled derivatives),
+ * jets->count values. Not-finite results are returned, not refused. */
+HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr,
+                                   const struct ht_jets *jets,
+                                   const double x[3], const double h[3],
+                                   double *out);
+
+/* ---- stability.c ---- */
+/* Largest stable CFL number (0 < result <= 1) of the Hermite-Taylor scheme
+ * with `stages` Taylor stages, order N, in dims dimensions; 0 when no useful
+ * step is stable. kind tells the symbol apart: systems whose terms couple
+ * fields pairwise (acoustics and the like) or a single advected field.
+ * Values come from von Neumann analysis (tools/stability) and hold a margin
+ * of 0.01; stages >= dims*(2N+1) give 1. */
+enum ht_symbol { HT_SYMBOL_ADVECTION, HT_SYMBOL_WAVE };
+double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages);
+/* The smallest number of stages that is stable at cfl and accurate to order
+ * 2N+1 in time (at least 2N+1 stages). */
+int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
+/* Relative error of a plane wave, by the principal eigenvalue of the
+ * one-dimensional half step with full stages: theta = k h (radians per
+ * cell), cfl = c dt/h, after `steps` full steps. Rounding is not modelled:
+ * the result is not below 1e-16. */
+double ht_expected_error(int order, double theta, double cfl, double steps);
+
+#endif

@@ -1,0 +1,71 @@
+/* What a run leaves: HDF5 + XDMF snapshots, PNG pictures, the resolved input,
+ * the summary. Files are complete or absent.
+ */
+#ifndef HTWAVE_OUTPUT_H
+#define HTWAVE_OUTPUT_H
+
+#include "htwave/medium.h"
+
+/* ---- picture.c + png.c ---- */
+/* One slice as an image: colour map diverging and symmetric about 0, scale
+ * bar with numbers, title, axis extents; values[height][width], row 0 at the
+ * bottom (largest y on top). background (may be NULL) of the same shape is
+ * drawn as grey relief under the wave: the darker the larger. height 1 gives
+ * a curve of the values over x instead of a map. Texts may be NULL. Values
+ * that are not finite are drawn black. */
+struct ht_picture {
+    int64_t width, height;
+    const double *values, *background;
+    double range; /* colours span [-range, range]; 0: from the data */
+    double x0, x1, y0, y1;
+    bool y_down; /* draw the first row on top (depth) */
+    const char *title, *x_label, *y_label, *unit;
+    int pixels; /* longest side of the map at least so many pixels */
+};
+HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
+                                        const char *path);
+
+/* ---- output.c ---- */
+struct ht_output;
+/* Makes output.directory, writes the resolved input there (input.cfg) and
+ * checks the names of output.fields and output.picture. Snapshots and
+ * pictures that an earlier run left there are removed when the first new one
+ * of their kind is written. medium's equations and grid are used, so they
+ * must outlive the output, like params and medium. */
+HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
+                                        const struct ht_medium *medium,
+                                        struct ht_output **out);
+void ht_output_destroy(struct ht_output *output); /* writes nothing */
+
+/* nodal[field] = values on the primary grid [n3][n2][n1]; coefs, when
+ * output.coefficients is set, [field][i][node], else NULL. Adds
+ * fields_NNNNNN.h5 and rewrites fields.xdmf to list all snapshots. */
+HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time,
+                                          int64_t step,
+                                          const double *const *nodal,
+                                          const double *coefs);
+/* wave_NNNN.png of output.picture's plane and field. */
+HT_CHECKED enum ht_err ht_output_picture(struct ht_output *output, double time,
+                                         const double *const *nodal);
+HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output,
+                                         const char *json);
+/* Paths written so far, for the closing words: the newest picture and the
+ * XDMF file, NULL when none. */
+const char *ht_output_last_picture(const struct ht_output *output);
+const char *ht_output_xdmf(const struct ht_output *output);
+
+/* ---- compare.c ---- */
+struct ht_difference {
+    char dataset[128];
+    double max_abs, max_rel, l2_rel; /* relative to the first file's maximum
+                                        (l2) per dataset; the worst one */
+    int64_t values;                  /* compared, in all datasets */
+};
+/* Two htwave HDF5 files, or two output directories (the last snapshot of
+ * each): the largest difference over all datasets. A dataset that the other
+ * lacks or that has another shape there is HT_ERR_DIFFERENT. NaN differs from
+ * everything. */
+HT_CHECKED enum ht_err ht_compare(const char *a, const char *b,
+                                  struct ht_difference *out);
+
+#endif

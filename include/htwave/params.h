@@ -1,0 +1,144 @@
+/* Parameters of a run: one table of options (src/core/options.c) drives
+ * parsing, checks, --help-config, the resolved input and its documentation.
+ */
+#ifndef HTWAVE_PARAMS_H
+#define HTWAVE_PARAMS_H
+
+#include "htwave/base.h"
+
+/* A value that may be a number, an array of numbers or a string. */
+struct ht_value {
+    enum ht_value_kind { HT_VALUE_NONE, HT_VALUE_NUMBERS, HT_VALUE_TEXT } kind;
+    int count;
+    double *number;
+    char *text;
+};
+
+/* name = "text" pairs in the order given. */
+struct ht_map {
+    int count;
+    char **name, **text;
+};
+
+/* A list of strings. */
+struct ht_names {
+    int count;
+    char **name;
+};
+
+struct ht_params {
+    char *system;
+    struct {
+        int dims; /* number of entries of grid.cells */
+        int64_t cells[3];
+        double lower[3], upper[3];
+        int order;
+    } grid;
+    struct {
+        double end, cfl, step; /* step 0: from cfl */
+        char *scheme;
+        struct ht_value stages; /* "full", "auto" or a number */
+    } time;
+    struct {
+        char *side[3][2]; /* [axis][lower, upper] */
+    } boundary;
+    struct {
+        char *type; /* constant layers file expression */
+        struct ht_value c, K, rho;
+        double velocity[3];
+        int degree; /* -1: N+1; cell polynomials */
+        char *axis; /* layers: x1 x2 x3 */
+        struct ht_value interfaces;
+        char *format, *dataset; /* file: raw | hdf5 */
+        int64_t shape[3];
+        double spacing[3], origin[3];
+        struct ht_names axes; /* axes of the file, fastest first */
+        double scale;         /* file values are multiplied by it */
+    } medium;
+    struct {
+        char *type; /* gaussian plane standing random expression file zero */
+        char *field;
+        double centre[3], width, amplitude, phase;
+        int cycles[3], modes[3];
+        int64_t seed;
+        struct ht_map values; /* expression: field = "..." ; file: dataset */
+        char *file;
+        bool returns; /* the exact solution at time.end is the initial data */
+        double frequency; /* highest of interest; 0: unknown */
+    } initial;
+    struct {
+        char *directory;
+        double every; /* time between snapshots; 0: none but the last */
+        struct ht_names fields; /* empty: all */
+        bool coefficients;
+        bool snapshots; /* write HDF5 + XDMF */
+        struct {
+            char *plane, *field;
+            double position, every, range; /* position: fraction 0..1 */
+            int pixels;       /* longest side at least this many pixels */
+            char *background; /* "none" or a medium parameter, "c" */
+        } picture;
+    } output;
+    struct {
+        char *backend, *select, *precision, *variant, *layout, *cache;
+        int cells_per_group, planes_per_group; /* 0: automatic */
+        bool selfcheck;
+    } device;
+    struct ht_sources *sources; /* where each key was set; private */
+};
+
+/* Reads a libconfig file (path NULL: all defaults) and `key=value` overrides,
+ * whose values follow libconfig syntax (bare words are taken as strings).
+ * Refuses unknown keys (naming the nearest), wrong types and values out of
+ * the option's range with key, value, rule, file and line. */
+HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides,
+                                      char *const *overrides,
+                                      struct ht_params **out);
+void ht_params_destroy(struct ht_params *params);
+
+/* HT_ERR_INPUT with the message "key = value: rule (file:line)". The rule is
+ * the formatted text; value and place are those recorded for key ("default"
+ * as the place when it was not set). */
+HT_PRINTF(3, 4)
+enum ht_err ht_params_error(const struct ht_params *params, const char *key,
+                            const char *fmt, ...);
+/* Set by the file or the command line, to something else than its default: so
+ * a resolved input, which states every key, reads back as what it came from. */
+bool ht_params_is_set(const struct ht_params *params, const char *key);
+
+/* The whole resolved input as libconfig text that reads back to the same
+ * parameters. */
+HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params,
+                                       struct ht_text *out);
+
+/* ---- the option table ---- */
+enum ht_option_type {
+    HT_OPT_INT,   /* int */
+    HT_OPT_INT64, /* int64_t */
+    HT_OPT_REAL,  /* double; integers are accepted */
+    HT_OPT_BOOL,
+    HT_OPT_STRING,  /* char * */
+    HT_OPT_CELLS,   /* int64_t[3] and grid.dims: 1 to 3 integers */
+    HT_OPT_INT3,    /* int[3], 1 to 3 integers (missing: the default's) */
+    HT_OPT_INT64_3, /* int64_t[3], likewise */
+    HT_OPT_REAL3,   /* double[3], 1 to 3 numbers, likewise */
+    HT_OPT_SIDES,   /* char *[2]: one name for both sides or two */
+    HT_OPT_NAMES,   /* struct ht_names */
+    HT_OPT_VALUE,   /* struct ht_value */
+    HT_OPT_MAP      /* struct ht_map: a group of strings */
+};
+struct ht_option {
+    const char *key; /* "grid.order" */
+    enum ht_option_type type;
+    size_t offset;        /* in struct ht_params */
+    const char *fallback; /* libconfig text of the default */
+    double low, high;     /* inclusive range of numbers; low > high: none */
+    const char *choices;  /* "a|b|c" or NULL; HT_OPT_VALUE: of a string */
+    const char *unit, *help;
+};
+int ht_option_count(void);
+const struct ht_option *ht_option_at(int index);
+/* Manual of all options, for --help-config; markdown: as a table. */
+void ht_params_help(FILE *out, bool markdown);
+
+#endif

@@ -1,0 +1,36 @@
+/* Initial data and exact solutions: node coefficients to full order at any
+ * time for which the solution is known.
+ */
+#ifndef HTWAVE_SOLUTION_H
+#define HTWAVE_SOLUTION_H
+
+#include "htwave/medium.h"
+
+struct ht_solution {
+    const struct ht_equations *eq;
+    const struct ht_grid *grid;
+    bool exact;           /* known at every time */
+    bool returns;         /* known at time.end only: equals the initial data */
+    double wavenumber[3]; /* largest per axis where known (radians per length,
+                             also from a frequency); else 0 */
+    double theta;         /* the worst radians per cell where known; else 0 */
+    struct ht_solution_data *data; /* private */
+};
+
+/* Checks initial.* against system, walls and medium (a standing mode must
+ * suit the walls, plane waves need periodic sides, ...). The arguments must
+ * outlive the solution. */
+HT_CHECKED enum ht_err ht_solution_create(const struct ht_params *params,
+                                          const struct ht_medium *medium,
+                                          struct ht_solution **out);
+void ht_solution_destroy(struct ht_solution *solution);
+
+/* Coefficients of all fields on x3 planes [first, last) of a mesh at a time:
+ * out[field][i][node in those planes], i as in ht_grid_coefs, nodes with x1
+ * fastest. time must be 0 unless exact. */
+HT_CHECKED enum ht_err ht_solution_fill(const struct ht_solution *solution,
+                                        enum ht_mesh mesh, double time,
+                                        int64_t first, int64_t last,
+                                        double *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* A system of linear wave equations as data. One file per system in src/pde,
+ * one row in src/pde/systems.c; kernels, oracle, step size, energy, exact
+ * solutions, tests, documentation and help all loop over these tables.
+ *
+ *     d u[row]/dt = sum over terms of  coef * M[material] * d u[col]/d x[axis]
+ *
+ * The M are the materials of the equations (such as K and 1/rho); users give
+ * them through parameters of the medium (such as c and rho).
+ */
+#ifndef HTWAVE_SYSTEM_H
+#define HTWAVE_SYSTEM_H
+
+#include "htwave/num.h"
+
+#define HT_MAX_FIELDS 12
+#define HT_MAX_TERMS 48
+#define HT_MAX_MATERIALS 6
+
+/* A plane wall on a grid plane is a mirror. For a wall normal to axis k with
+ * factor r = +1 or -1, field f continues behind it with the sign
+ * r * (-1)^(bit k of the field's parity). Factor 0 is periodic. */
+struct ht_wall_kind {
+    const char *name; /* as in boundary.x1 = ["name", "name"] */
+    int factor;
+    const char *meaning;
+};
+
+struct ht_field {
+    const char *name;
+    unsigned parity; /* bit k: odd under reflection of x_(k+1) */
+    int min_dims;    /* exists when dims >= min_dims */
+    const char *meaning;
+};
+
+struct ht_term {
+    int row, col; /* fields */
+    int axis;     /* 0, 1, 2; exists when dims > axis */
+    double coef;
+    int material;
+};
+
+struct ht_material {
+    const char *name, *meaning;
+    bool positive; /* must be > 0 and finite everywhere */
+    bool varies;   /* may vary in space */
+};
+
+/* Energy = 1/2 integral of sum over fields of u_f^2 / M[material] (material
+ * -1: of u_f^2). */
+struct ht_energy {
+    bool conserved; /* by the equations, in a closed or periodic box */
+    int material[HT_MAX_FIELDS];
+};
+
+struct ht_system {
+    const char *name, *title, *equations; /* equations: text, for describe */
+    enum ht_symbol symbol;
+    int nfields, nterms, nmaterials, nwalls;
+    struct ht_field field[HT_MAX_FIELDS];
+    struct ht_term term[HT_MAX_TERMS];
+    struct ht_material material[HT_MAX_MATERIALS];
+    struct ht_wall_kind wall[4]; /* without "periodic", which all have */
+    struct ht_energy energy;
+    const char *first_field; /* where a Gaussian goes by default */
+    bool translates;         /* u(x,t) = u0(x - M t): advection */
+
+    /* The user's medium parameters (names as in the medium group) that give
+     * the materials; alternatives share a slot: {"c|K", "rho"}. */
+    int nparameters;
+    struct ht_parameter {
+        const char *names; /* alternatives separated by '|' */
+        const char *meaning;
+        double fallback; /* when none is given */
+        bool positive;
+    } parameter[HT_MAX_MATERIALS];
+    /* Materials as jets from parameter jets: chosen[p] tells which
+     * alternative of parameter p was given. value[p] and out[m] are jets over
+     * `jets`; scratch is not needed from the caller. */
+    enum ht_err (*materials)(const struct ht_jets *jets, const int *chosen,
+                             const double *const *value, double *const *out);
+    /* Largest signal speed along an axis for materials M. */
+    double (*speed)(const double *material, int axis);
+    /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k:
+     * amplitude per field (real) and omega. NULL: none known. */
+    void (*plane)(const double *material, int dims, const double *k,
+                  double *amplitude, double *omega);
+    /* Standing mode between walls: field f is
+     * (cosine[f] cos(omega t) + sine[f] sin(omega t)) * product over axes of
+     * cos(k_j (x_j - lower_j)) where f is even at the lower wall, sin where
+     * odd. factor[j] is the wall factor at the lower side (periodic: +1).
+     * NULL: none known. */
+    void (*standing)(const double *material, int dims, const double *k,
+                     const int *factor, double *cosine, double *sine,
+                     double *omega);
+};
+
+/* The rows of src/pde/systems.c. */
+int ht_system_count(void);
+const struct ht_system *ht_system_at(int index);
+/* NULL when there is none of that name. */
+const struct ht_system *ht_system_find(const char *name);
+
+/* A system in dims dimensions: the fields and terms that exist there, with
+ * fields renumbered. Plain value, no ownership. */
+struct ht_equations {
+    const struct ht_system *system;
+    int dims, nfields, nterms, nmaterials;
+    struct ht_field field[HT_MAX_FIELDS];
+    struct ht_term term[HT_MAX_TERMS];
+    int energy_material[HT_MAX_FIELDS];
+};
+struct ht_equations ht_equations_make(const struct ht_system *system, int dims);
+int ht_equations_field(const struct ht_equations *eq, const char *name);
+/* Sign with which field f continues behind a wall normal to axis k. */
+int ht_wall_sign(const struct ht_equations *eq, int field, int axis,
+                 int factor);
+/* The wall of that name; "periodic" has factor 0; NULL when unknown. */
+const struct ht_wall_kind *ht_wall_find(const struct ht_system *system,
+                                        const char *name);
+
+#endif

@@ -1,0 +1,62 @@
+/* The error record: one message per thread, of fixed size, so that recording
+ * an error can itself not fail. A message too long for the record (a
+ * compiler's log) is cut and ends in "...".
+ */
+#include "htwave/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RECORD_SIZE = 16384 };
+
+static _Thread_local char record[RECORD_SIZE];
+
+static void format(char *buffer, const char *fmt, va_list args) {
+    int length = vsnprintf(buffer, RECORD_SIZE, fmt, args);
+    if (length < 0) snprintf(buffer, RECORD_SIZE, "(unprintable message)");
+    if (length >= RECORD_SIZE) memcpy(buffer + RECORD_SIZE - 4, "...", 4);
+}
+
+enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...) {
+    /* Formatted aside: an argument may point into the record. */
+    char fresh[RECORD_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    format(fresh, fmt, args);
+    va_end(args);
+    memcpy(record, fresh, strlen(fresh) + 1);
+    return code;
+}
+
+enum ht_err ht_err_prefix(enum ht_err code, const char *fmt, ...) {
+    char prefix[RECORD_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    format(prefix, fmt, args);
+    va_end(args);
+    return ht_err_set(code, "%s: %s", prefix, record);
+}
+
+const char *ht_err_message(void) {
+    return record;
+}
+
+int ht_err_exit_code(enum ht_err code) {
+    switch (code) {
+    case HT_OK:
+        return 0;
+    case HT_ERR_INPUT:
+        return 2;
+    case HT_ERR_NOT_FINITE:
+        return 3;
+    case HT_ERR_DIFFERENT:
+        return 4;
+    case HT_ERR_MEMORY:
+    case HT_ERR_DEVICE:
+    case HT_ERR_IO:
+    case HT_ERR_INTERNAL:
+        break;
+    }
+    return 1;
+}

@@ -1,0 +1,198 @@
+/* Files that are complete or absent.
+ *
+ * A file is written under another name in the same directory, forced to disk
+ * and renamed: rename replaces the old file in one step (POSIX.1-2008), so a
+ * reader meets the old file or the new one. Disks report that they are full
+ * at write, at fsync or at close; all three are checked, and the temporary
+ * file is removed on every failure.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "htwave/base.h"
+
+enum { CHUNK = 65536, NAME_TRIES = 1000 };
+
+static enum ht_err fail_read(const char *path) {
+    FAIL(HT_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+}
+
+static enum ht_err read_stream(FILE *file, const char *path, char **data,
+                               size_t *size) {
+    size_t capacity = CHUNK;
+    TRY(ht_mem_alloc(capacity, 1, data));
+    for (;;) {
+        /* One byte is kept for the NUL. */
+        size_t got = fread(*data + *size, 1, capacity - 1 - *size, file);
+        *size += got;
+        if (got == 0) break;
+        if (*size + 1 < capacity) continue;
+        char *more =
+            capacity <= SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
+        REQUIRE(more, HT_ERR_MEMORY, "out of memory while reading %s", path);
+        *data = more;
+        capacity *= 2;
+    }
+    if (ferror(file)) return fail_read(path);
+    (*data)[*size] = '\0';
+    return HT_OK;
+}
+
+enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
+    *data = NULL;
+    *size = 0;
+    FILE *file = fopen(path, "rb");
+    if (!file) return fail_read(path);
+    enum ht_err err = read_stream(file, path, data, size);
+    fclose(file);
+    if (err) {
+        free(*data);
+        *data = NULL;
+        *size = 0;
+    }
+    return err;
+}
+
+/* Creates a file nobody else uses; the name carries the process and a number.
+ * Not mkstemp: its files are readable by their owner only, and the name is to
+ * become the user's file under the user's umask. */
+static enum ht_err create_temporary(const char *path, char **name, int *fd) {
+    struct ht_text text = {0};
+    *name = NULL;
+    for (int i = 0; i < NAME_TRIES; i++) {
+        ht_text_free(&text);
+        ht_text_add(&text, "%s.tmp.%ld.%d", path, (long)getpid(), i);
+        TRY(ht_text_status(&text));
+        *fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0) {
+            *name = text.data;
+            return HT_OK;
+        }
+        if (errno != EEXIST) break;
+    }
+    int error = errno;
+    ht_text_free(&text);
+    FAIL(HT_ERR_IO, "cannot create a file for %s: %s", path, strerror(error));
+}
+
+static bool write_all(int fd, const char *data, size_t size) {
+    while (size > 0) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        data += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* Some file systems know no fsync and say EINVAL; that is no lost data. */
+static bool sync_file(int fd) {
+    return fsync(fd) == 0 || errno == EINVAL;
+}
+
+/* Removes the temporary file; error is the errno of what went wrong. */
+static enum ht_err fail_write(const char *temporary, const char *path,
+                              int error) {
+    unlink(temporary);
+    FAIL(HT_ERR_IO, "cannot write %s: %s", path, strerror(error));
+}
+
+static enum ht_err rename_to(const char *temporary, const char *path) {
+    if (rename(temporary, path) != 0) return fail_write(temporary, path, errno);
+    return HT_OK;
+}
+
+enum ht_err ht_file_write(const char *path, const void *data, size_t size) {
+    char *temporary = NULL;
+    int fd = -1;
+    TRY(create_temporary(path, &temporary, &fd));
+    bool good = write_all(fd, data, size) && sync_file(fd);
+    int error = good ? 0 : errno;
+    if (close(fd) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    enum ht_err err =
+        good ? rename_to(temporary, path) : fail_write(temporary, path, error);
+    free(temporary);
+    return err;
+}
+
+enum ht_err ht_file_temporary(const char *path, char **temporary) {
+    int fd = -1;
+    TRY(create_temporary(path, temporary, &fd));
+    close(fd);
+    return HT_OK;
+}
+
+enum ht_err ht_file_commit(const char *temporary, const char *path) {
+    int fd = open(temporary, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail_write(temporary, path, errno);
+    bool good = sync_file(fd);
+    int error = errno;
+    close(fd);
+    if (!good) return fail_write(temporary, path, error);
+    return rename_to(temporary, path);
+}
+
+/* One directory of a path; that it is there already is fine. */
+static enum ht_err make_one(const char *path) {
+    struct stat info;
+    if (mkdir(path, 0777) == 0) return HT_OK;
+    int error = errno;
+    if (stat(path, &info) == 0) {
+        REQUIRE(S_ISDIR(info.st_mode), HT_ERR_IO,
+                "cannot create directory %s: a file of this name is there",
+                path);
+        return HT_OK;
+    }
+    FAIL(HT_ERR_IO, "cannot create directory %s: %s", path, strerror(error));
+}
+
+static enum ht_err make_parents(char *path) {
+    for (char *slash = path + 1; *slash; slash++) {
+        if (*slash != '/') continue;
+        *slash = '\0';
+        enum ht_err err = make_one(path);
+        *slash = '/';
+        TRY(err);
+    }
+    return make_one(path);
+}
+
+static enum ht_err probe_directory(const char *path) {
+    struct ht_text name = {0};
+    char *temporary = NULL;
+    int fd = -1;
+    ht_text_add(&name, "%s/htwave", path);
+    enum ht_err err = ht_text_status(&name);
+    if (!err) err = create_temporary(name.data, &temporary, &fd);
+    if (err) ht_err_prefix(err, "cannot write into directory %s", path);
+    if (temporary) {
+        close(fd);
+        unlink(temporary);
+        free(temporary);
+    }
+    ht_text_free(&name);
+    return err;
+}
+
+enum ht_err ht_file_make_directory(const char *path) {
+    char *copy = NULL;
+    REQUIRE(*path, HT_ERR_IO, "cannot create a directory without a name");
+    TRY(ht_text_copy(path, &copy));
+    enum ht_err err = make_parents(copy);
+    free(copy);
+    TRY(err);
+    return probe_directory(path);
+}
+
+bool ht_file_exists(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0;
+}

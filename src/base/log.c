@@ -1,0 +1,146 @@
+/* Messages and progress on standard error.
+ *
+ * On a terminal a progress line stays open, without a newline. Every message
+ * therefore starts by clearing the line, and the next update of the progress
+ * draws it again: no state links the two.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "htwave/base.h"
+
+#define CLEAR_LINE "\r\033[K"
+
+static enum ht_log_level current = HT_LOG_NORMAL;
+
+void ht_log_level_set(enum ht_log_level level) {
+    current = level;
+}
+
+enum ht_log_level ht_log_level_get(void) {
+    return current;
+}
+
+static bool on_terminal(void) {
+    return isatty(STDERR_FILENO) == 1;
+}
+
+static void say(const char *head, const char *fmt, va_list args) {
+    flockfile(stderr);
+    if (on_terminal()) fputs(CLEAR_LINE, stderr);
+    fputs(head, stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    fflush(stderr);
+    funlockfile(stderr);
+}
+
+void ht_log(const char *fmt, ...) {
+    va_list args;
+    if (current < HT_LOG_NORMAL) return;
+    va_start(args, fmt);
+    say("", fmt, args);
+    va_end(args);
+}
+
+void ht_note(const char *fmt, ...) {
+    va_list args;
+    if (current < HT_LOG_NORMAL) return;
+    va_start(args, fmt);
+    say("note: ", fmt, args);
+    va_end(args);
+}
+
+void ht_warn(const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    say("warning: ", fmt, args);
+    va_end(args);
+}
+
+/* ---- progress ---- */
+
+static const double silent_seconds = 2, terminal_seconds = 0.1,
+                    log_seconds = 10, log_pause = 1, log_fraction = 0.1;
+
+void ht_progress_start(struct ht_progress *p, const char *what, double total,
+                       const char *unit, double units_per_item) {
+    *p = (struct ht_progress){.what = what,
+                              .unit = unit,
+                              .total = total,
+                              .units_per_item = units_per_item,
+                              .started = ht_clock()};
+    p->shown_at = p->started;
+}
+
+/* "1.23 G" with an SI prefix, so that a unit may follow. */
+static void format_rate(double rate, char *buffer, size_t size) {
+    static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
+    int step = 0;
+    while (rate >= 999.5 && step < 5) {
+        rate /= 1000;
+        step++;
+    }
+    int digits = rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0;
+    snprintf(buffer, size, "%.*f %s", digits, rate, prefix[step]);
+}
+
+enum { LINE_WIDTH = 79, BAR_MAX = 30, BAR_MIN = 8 };
+
+/* The bar takes what the words leave of the line. */
+static void format_bar(double fraction, size_t words, char *bar) {
+    int room = LINE_WIDTH - 3 - (int)words;
+    int width = room > BAR_MAX ? BAR_MAX : room;
+    bar[0] = '\0';
+    if (width < BAR_MIN) return;
+    int full = (int)(fraction * (width - 2));
+    bar[0] = '[';
+    memset(bar + 1, '.', (size_t)width - 2);
+    memset(bar + 1, '#', (size_t)full);
+    bar[width - 1] = ']';
+    memcpy(bar + width, " ", 2);
+}
+
+static void show(const struct ht_progress *p, double done, double elapsed) {
+    char head[96], tail[160], rate[32], time[32], bar[BAR_MAX + 2];
+    double fraction = p->total > 0 ? fmin(fmax(done / p->total, 0), 1) : 1;
+    bool complete = done >= p->total;
+    snprintf(head, sizeof head, "%s %3.0f %% ", p->what, floor(fraction * 100));
+    format_rate(done * p->units_per_item / fmax(elapsed, 1e-9), rate,
+                sizeof rate);
+    ht_text_seconds(complete ? elapsed : elapsed * (1 / fraction - 1), time);
+    snprintf(tail, sizeof tail, "%s%s/s, %s %s", rate, p->unit, time,
+             complete ? "in all" : "left");
+    if (on_terminal()) {
+        format_bar(fraction, strlen(head) + strlen(tail), bar);
+        fprintf(stderr, CLEAR_LINE "%s%s%s", head, bar, tail);
+        fflush(stderr);
+    } else {
+        fprintf(stderr, "%s%s\n", head, tail);
+    }
+}
+
+void ht_progress_update(struct ht_progress *p, double done) {
+    double now = ht_clock(), since = now - p->shown_at;
+    bool complete = done >= p->total, due = false;
+    if (current < HT_LOG_NORMAL || now - p->started < silent_seconds) return;
+    if (done <= 0 || (p->shown && p->shown_done >= p->total)) return;
+    if (on_terminal())
+        due = since >= terminal_seconds;
+    else
+        due = since >= log_seconds ||
+              (since >= log_pause &&
+               done - p->shown_done >= log_fraction * p->total);
+    if (!due && !(complete && p->shown)) return;
+    show(p, done, now - p->started);
+    p->shown = true;
+    p->shown_at = now;
+    p->shown_done = done;
+}
+
+void ht_progress_end(struct ht_progress *p) {
+    if (p->shown && on_terminal()) fputc('\n', stderr);
+    p->shown = false;
+}

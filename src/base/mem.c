@@ -1,0 +1,22 @@
+/* Zeroed arrays whose size is checked for overflow. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/base.h"
+
+enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
+    void *fresh = NULL;
+    REQUIRE(size == 0 || count <= SIZE_MAX / size, HT_ERR_MEMORY,
+            "cannot allocate %zu items of %zu bytes: more than memory can hold",
+            count, size);
+    /* calloc(0) may return NULL, which callers would take for exhaustion. */
+    fresh = calloc(count ? count : 1, size ? size : 1);
+    if (!fresh) {
+        char text[32];
+        FAIL(HT_ERR_MEMORY, "out of memory: cannot allocate %s",
+             ht_text_bytes((double)count * (double)size, text));
+    }
+    /* out is the address of a pointer of any type. */
+    memcpy(out, &fresh, sizeof fresh);
+    return HT_OK;
+}

@@ -1,0 +1,170 @@
+/* Growing strings, the nearest word, and quantities as people read them. */
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/base.h"
+
+/* Room for extra characters and the NUL. Doubling keeps appends linear. */
+static bool reserve(struct ht_text *text, size_t extra) {
+    size_t need = text->length + extra + 1;
+    if (need <= text->capacity) return true;
+    size_t capacity = text->capacity ? text->capacity : 256;
+    while (capacity < need && capacity <= SIZE_MAX / 2) capacity *= 2;
+    char *data = need > text->length ? realloc(text->data, capacity) : NULL;
+    if (!data || capacity < need) {
+        if (data) text->data = data;
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void ht_text_add(struct ht_text *text, const char *fmt, ...) {
+    va_list args, again;
+    if (text->failed) return;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (length < 0) {
+        text->failed = true;
+    } else if (reserve(text, (size_t)length)) {
+        vsnprintf(text->data + text->length, (size_t)length + 1, fmt, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+void ht_text_add_json(struct ht_text *text, const char *string) {
+    ht_text_add(text, "\"");
+    for (const char *c = string; *c; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (byte == '"' || byte == '\\')
+            ht_text_add(text, "\\%c", *c);
+        else if (byte == '\n')
+            ht_text_add(text, "\\n");
+        else if (byte == '\t')
+            ht_text_add(text, "\\t");
+        else if (byte < 0x20 || byte == 0x7f)
+            ht_text_add(text, "\\u%04x", byte);
+        else
+            ht_text_add(text, "%c", *c);
+    }
+    ht_text_add(text, "\"");
+}
+
+enum ht_err ht_text_status(const struct ht_text *text) {
+    REQUIRE(!text->failed, HT_ERR_MEMORY, "out of memory while writing text");
+    return HT_OK;
+}
+
+void ht_text_free(struct ht_text *text) {
+    free(text->data);
+    *text = (struct ht_text){0};
+}
+
+enum ht_err ht_text_copy(const char *string, char **out) {
+    size_t size = strlen(string) + 1;
+    *out = NULL;
+    TRY(ht_mem_alloc(size, 1, out));
+    memcpy(*out, string, size);
+    return HT_OK;
+}
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+static int lower(char c) {
+    return tolower((unsigned char)c);
+}
+
+enum { WORD_MAX = 63 };
+
+/* Optimal string alignment distance without regard to case: insertions,
+ * deletions, replacements and swaps of neighbours cost one each. The rows of
+ * the table are kept three deep. */
+static int distance(const char *a, const char *b) {
+    int table[3][WORD_MAX + 1];
+    int rows = (int)strlen(a), columns = (int)strlen(b);
+    if (rows > WORD_MAX || columns > WORD_MAX) return INT_MAX / 3;
+    for (int j = 0; j <= columns; j++) table[0][j] = j;
+    for (int i = 1; i <= rows; i++) {
+        int *row = table[i % 3];
+        const int *up = table[(i + 2) % 3], *up2 = table[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= columns; j++) {
+            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            row[j] = least(up[j - 1] + !same, least(up[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                lower(a[i - 2]) == lower(b[j - 1]))
+                row[j] = least(row[j], up2[j - 2] + 1);
+        }
+    }
+    return table[rows % 3][columns];
+}
+
+const char *ht_text_nearest(const char *word, const char *const *names,
+                            int count) {
+    const char *best = NULL;
+    size_t length = strlen(word);
+    int best_distance = 0;
+    for (int i = 0; i < count; i++) {
+        int d = distance(word, names[i]);
+        /* An abbreviation is one mistake, however much was left out. */
+        if (length >= 3 && strncmp(word, names[i], length) == 0)
+            d = least(d, 1);
+        size_t longest = length > strlen(names[i]) ? length : strlen(names[i]);
+        /* Up to a third of the letters wrong still suggests the word. */
+        if ((size_t)d * 3 > longest || (best && d >= best_distance)) continue;
+        best = names[i];
+        best_distance = d;
+    }
+    return best;
+}
+
+char *ht_text_bytes(double bytes, char *buffer) {
+    static const char *const unit[] = {"B",   "KiB", "MiB", "GiB",
+                                       "TiB", "PiB", "EiB"};
+    int step = 0;
+    /* 1023.95 would print as "1024.0" of the smaller unit. */
+    while (bytes >= (step ? 1023.95 : 1023.5) && step < 6) {
+        bytes /= 1024;
+        step++;
+    }
+    snprintf(buffer, 32, "%.*f %s", step ? 1 : 0, bytes < 1e15 ? bytes : 1e15,
+             unit[step]);
+    return buffer;
+}
+
+/* Two units, the smaller with two digits: "1 h 02 min". */
+static void two_units(char *buffer, double value, int ratio, const char *unit,
+                      const char *part) {
+    long long whole = llround(value);
+    snprintf(buffer, 32, "%lld %s %02lld %s", whole / ratio, unit,
+             whole % ratio, part);
+}
+
+char *ht_text_seconds(double seconds, char *buffer) {
+    if (!(seconds >= 0 && seconds < 1e14))
+        snprintf(buffer, 32, "unknown time");
+    else if (seconds < 1e-3)
+        snprintf(buffer, 32, "%.0f us", seconds * 1e6);
+    else if (seconds < 0.0995)
+        snprintf(buffer, 32, "%.0f ms", seconds * 1e3);
+    else if (seconds < 59.95)
+        snprintf(buffer, 32, "%.1f s", seconds);
+    else if (seconds < 3599.5)
+        two_units(buffer, seconds, 60, "min", "s");
+    else if (seconds < 86370)
+        two_units(buffer, seconds / 60, 60, "h", "min");
+    else
+        two_units(buffer, seconds / 3600, 24, "d", "h");
+    return buffer;
+}

@@ -1,0 +1,269 @@
+/* The only file that sees libconfig. It reads text into libconfig's tree and
+ * walks the tree, handing each setting on with its key, place and value.
+ * Types are taken from the settings themselves: libconfig's own conversions
+ * would turn 2.7 into 2 without a word.
+ */
+#include "config.h"
+
+#include <libconfig.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Groups deeper than any option are not walked: the unknown group above them
+ * is the error. */
+enum { DEPTH_MAX = 4, VALUE_SHOWN = 120 };
+
+struct walk {
+    const char *path; /* NULL: command line */
+    const char *raw;
+    ht_config_visit *visit;
+    void *data;
+};
+
+static enum ht_err take_scalar(const config_setting_t *from,
+                               struct ht_scalar *to) {
+    *to = (struct ht_scalar){.kind = HT_SCALAR_INT};
+    switch (config_setting_type(from)) {
+    case CONFIG_TYPE_INT:
+        to->integer = config_setting_get_int(from);
+        to->real = (double)to->integer;
+        break;
+    case CONFIG_TYPE_INT64:
+        to->integer = config_setting_get_int64(from);
+        to->real = (double)to->integer;
+        break;
+    case CONFIG_TYPE_FLOAT:
+        to->kind = HT_SCALAR_REAL;
+        to->real = config_setting_get_float(from);
+        break;
+    case CONFIG_TYPE_BOOL:
+        to->kind = HT_SCALAR_BOOL;
+        to->flag = config_setting_get_bool(from) != 0;
+        break;
+    case CONFIG_TYPE_STRING:
+        to->kind = HT_SCALAR_STRING;
+        to->text = config_setting_get_string(from);
+        break;
+    default:
+        FAIL(HT_ERR_INTERNAL, "setting of unknown type");
+    }
+    return HT_OK;
+}
+
+static void add_scalar(struct ht_text *out, const struct ht_scalar *item) {
+    if (item->kind == HT_SCALAR_INT)
+        ht_text_add(out, "%lld", (long long)item->integer);
+    else if (item->kind == HT_SCALAR_REAL)
+        ht_config_add_real(out, item->real);
+    else if (item->kind == HT_SCALAR_BOOL)
+        ht_text_add(out, item->flag ? "true" : "false");
+    else
+        ht_config_add_string(out, item->text);
+}
+
+static void add_value(struct ht_text *out, const struct ht_setting *setting) {
+    if (setting->kind == HT_SETTING_GROUP) {
+        ht_text_add(out, "{ ... }");
+    } else if (setting->kind == HT_SETTING_NESTED) {
+        ht_text_add(out, "( ... )");
+    } else if (setting->kind == HT_SETTING_SCALAR) {
+        add_scalar(out, setting->item);
+    } else {
+        ht_text_add(out, "[");
+        for (int i = 0; i < setting->count; i++) {
+            if (i) ht_text_add(out, ", ");
+            if (out->length > VALUE_SHOWN) {
+                ht_text_add(out, "...");
+                break;
+            }
+            add_scalar(out, &setting->item[i]);
+        }
+        ht_text_add(out, "]");
+    }
+}
+
+/* Kind and scalars of a setting; *items is owned by the caller. */
+static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
+                              struct ht_scalar **items) {
+    bool list = config_setting_is_list(from) || config_setting_is_array(from);
+    int count = list ? config_setting_length(from) : 1;
+    to->kind = list ? HT_SETTING_ARRAY : HT_SETTING_SCALAR;
+    if (config_setting_is_group(from)) {
+        to->kind = HT_SETTING_GROUP;
+        return HT_OK;
+    }
+    TRY(HT_ALLOC(*items, count));
+    for (int i = 0; i < count; i++) {
+        config_setting_t *element =
+            list ? config_setting_get_elem(from, (unsigned)i) : from;
+        if (config_setting_is_aggregate(element)) {
+            to->kind = HT_SETTING_NESTED;
+            return HT_OK;
+        }
+        TRY(take_scalar(element, &(*items)[i]));
+    }
+    to->count = count;
+    to->item = *items;
+    return HT_OK;
+}
+
+static enum ht_err visit_one(const struct walk *walk, config_setting_t *from,
+                             const char *key) {
+    struct ht_setting setting = {.key = key, .raw = walk->raw};
+    struct ht_text place = {0}, value = {0};
+    struct ht_scalar *items = NULL;
+    enum ht_err err = take_value(from, &setting, &items);
+    if (!err) {
+        ht_config_place(&place, walk->path,
+                        (int)config_setting_source_line(from));
+        add_value(&value, &setting);
+        err = ht_text_status(&place);
+    }
+    if (!err) err = ht_text_status(&value);
+    if (!err) {
+        setting.place = place.data;
+        setting.value = value.data;
+        err = walk->visit(walk->data, &setting);
+    }
+    free(items);
+    ht_text_free(&place);
+    ht_text_free(&value);
+    return err;
+}
+
+static enum ht_err visit_all(const struct walk *walk, config_setting_t *group,
+                             const char *key, int depth) {
+    struct walk inner = *walk;
+    enum ht_err err = HT_OK;
+    inner.raw = NULL;
+    for (int i = 0; !err && i < config_setting_length(group); i++) {
+        config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
+        struct ht_text name = {0};
+        ht_text_add(&name, "%s%s%s", key, *key ? "." : "",
+                    config_setting_name(member));
+        err = ht_text_status(&name);
+        if (!err) err = visit_one(&inner, member, name.data);
+        if (!err && config_setting_is_group(member) && depth < DEPTH_MAX)
+            err = visit_all(&inner, member, name.data, depth + 1);
+        ht_text_free(&name);
+    }
+    return err;
+}
+
+/* The line of text that libconfig stopped at, without its indent. */
+static enum ht_err fail_syntax(const config_t *config, const char *text,
+                               const char *path) {
+    int line = config_error_line(config);
+    const char *start = text;
+    for (int i = 1; i < line && strchr(start, '\n'); i++)
+        start = strchr(start, '\n') + 1;
+    start += strspn(start, " \t");
+    int length = (int)strcspn(start, "\r\n");
+    bool cut = length > VALUE_SHOWN;
+    FAIL(HT_ERR_INPUT, "%s, in this line or before it: %.*s%s (%s:%d)",
+         config_error_text(config), cut ? VALUE_SHOWN : length, start,
+         cut ? "..." : "", path, line);
+}
+
+static enum ht_err read_text(const char *text, const struct walk *walk) {
+    struct ht_text ready = {0};
+    config_t config;
+    enum ht_err err = ht_config_prepare(text, walk->path, &ready);
+    if (err) {
+        ht_text_free(&ready);
+        return err;
+    }
+    config_init(&config);
+    if (config_read_string(&config, ready.data))
+        err = visit_all(walk, config_root_setting(&config), "", 0);
+    else
+        err = fail_syntax(&config, text, walk->path);
+    config_destroy(&config);
+    ht_text_free(&ready);
+    return err;
+}
+
+enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit,
+                                void *data) {
+    struct walk walk = {.path = path, .visit = visit, .data = data};
+    char *text = NULL;
+    size_t size = 0;
+    /* Not config_read_file: its scanner ends the program on a directory. A
+     * file that is not there is wrong input, not a failing disk. */
+    if (ht_file_read(path, &text, &size) == HT_ERR_MEMORY) return HT_ERR_MEMORY;
+    if (!text) return HT_ERR_INPUT;
+    enum ht_err err = HT_OK;
+    if (strlen(text) != size)
+        err = ht_err_set(HT_ERR_INPUT, "%s is not a text file", path);
+    if (!err) err = read_text(text, &walk);
+    free(text);
+    return err;
+}
+
+/* ---- values from the command line ---- */
+
+static enum ht_err visit_word(const char *key, const char *word,
+                              ht_config_visit *visit, void *data) {
+    struct ht_scalar item = {.kind = HT_SCALAR_STRING, .text = word};
+    struct ht_setting setting = {.key = key,
+                                 .place = "command line",
+                                 .raw = word,
+                                 .kind = HT_SETTING_SCALAR,
+                                 .count = 1,
+                                 .item = &item};
+    struct ht_text value = {0};
+    ht_config_add_string(&value, word);
+    enum ht_err err = ht_text_status(&value);
+    setting.value = value.data;
+    if (!err) err = visit(data, &setting);
+    ht_text_free(&value);
+    return err;
+}
+
+/* Whether text may be a value in libconfig's syntax: anything else is a word,
+ * whose characters need not suit libconfig. */
+static bool maybe_value(const char *text) {
+    static const char *const word[] = {"true", "false"};
+    for (int i = 0; i < 2; i++)
+        if (strcasecmp(text, word[i]) == 0) return true;
+    return *text && strchr("[({\"+-.0123456789", *text);
+}
+
+/* A value in libconfig's syntax, if it is one: *done tells. */
+static enum ht_err visit_value(const char *key, const char *text,
+                               const struct walk *walk, bool *done) {
+    struct ht_text whole = {0}, ready = {0};
+    config_t config;
+    ht_text_add(&whole, "value = %s\n", text);
+    enum ht_err err = ht_text_status(&whole);
+    if (!err) err = ht_config_prepare(whole.data, NULL, &ready);
+    if (err == HT_ERR_INPUT) ht_err_prefix(err, "%s = %s", key, text);
+    config_init(&config);
+    *done = !err && config_read_string(&config, ready.data) &&
+            config_setting_length(config_root_setting(&config)) == 1;
+    if (*done) {
+        config_setting_t *setting =
+            config_setting_get_elem(config_root_setting(&config), 0);
+        err = visit_one(walk, setting, key);
+        if (!err && config_setting_is_group(setting))
+            err = visit_all(walk, setting, key, 1);
+    }
+    config_destroy(&config);
+    ht_text_free(&whole);
+    ht_text_free(&ready);
+    return err;
+}
+
+enum ht_err ht_config_read_value(const char *key, const char *text,
+                                 ht_config_visit *visit, void *data) {
+    struct walk walk = {.raw = text, .visit = visit, .data = data};
+    bool done = false;
+    text += strspn(text, " \t");
+    if (maybe_value(text)) TRY(visit_value(key, text, &walk, &done));
+    if (done) return HT_OK;
+    REQUIRE(!*text || !strchr("[({\"", *text), HT_ERR_INPUT,
+            "%s = %s: not a value in libconfig's syntax (command line)", key,
+            text);
+    return visit_word(key, text, visit, data);
+}

@@ -1,0 +1,214 @@
+/* The medium as the methods see it: polynomials of the materials at the nodes
+ * of x3 planes, of either mesh. What they are made of is read in
+ * medium_source.c, made in medium_node.c and judged in medium_scan.c.
+ */
+#include "htwave/medium.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "medium_private.h"
+
+static enum ht_err create(struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
+    TRY(ht_medium_source_read(medium));
+    TRY(HT_ALLOC(source->seen[HT_PRIMARY],
+                 ht_grid_planes(medium->grid, HT_PRIMARY)));
+    TRY(HT_ALLOC(source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
+    return ht_medium_scan(medium);
+}
+
+enum ht_err ht_medium_create(const struct ht_params *params,
+                             const struct ht_equations *eq,
+                             const struct ht_grid *grid,
+                             struct ht_medium **out) {
+    struct ht_medium *medium = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(medium, 1));
+    medium->eq = eq;
+    medium->grid = grid;
+    enum ht_err err = HT_ALLOC(medium->source, 1);
+    if (err == HT_OK) {
+        medium->source->medium = medium;
+        medium->source->params = params;
+        err = create(medium);
+    }
+    if (err != HT_OK) {
+        ht_medium_destroy(medium);
+        return err;
+    }
+    *out = medium;
+    return HT_OK;
+}
+
+void ht_medium_destroy(struct ht_medium *medium) {
+    if (!medium) return;
+    ht_medium_source_destroy(medium->source);
+    free(medium);
+}
+
+/* ---- fill ---- */
+
+/* Where nodes go: out[(material * coefs + a) * count + node]. */
+struct target {
+    const struct ht_medium *medium;
+    const struct ht_medium_work *work;
+    enum ht_mesh mesh;
+    int64_t nodes[3], count;
+    double *out;
+};
+
+/* At walls the powers odd in the normal are dropped (see the header). */
+static bool dropped(const struct target *target, const int64_t index[3],
+                    const int *power) {
+    const struct ht_grid *grid = target->medium->grid;
+    if (target->mesh != HT_PRIMARY) return false;
+    for (int k = 0; k < HT_MAX_DIMS; k++) {
+        bool end = index[k] == 0 || index[k] == target->nodes[k] - 1;
+        if (end && power[k] % 2 != 0 && !ht_grid_periodic(grid, k)) return true;
+    }
+    return false;
+}
+
+static enum ht_err fill_node(const struct target *target,
+                             const int64_t index[3], int64_t node,
+                             int64_t *flattened) {
+    const struct ht_medium *medium = target->medium;
+    const struct ht_jets *jets = medium->source->jets;
+    double x[3];
+    bool flat = false;
+    for (int k = 0; k < 3; k++)
+        x[k] = ht_grid_x(medium->grid, target->mesh, k, index[k]);
+    TRY(ht_medium_node(medium, target->work, x, &flat));
+    if (flat) ++*flattened;
+    for (int m = 0; m < medium->eq->nmaterials; m++) {
+        double *out = target->out + (int64_t)m * medium->coefs * target->count;
+        for (int a = 0; a < medium->coefs; a++)
+            out[a * target->count + node] =
+                dropped(target, index, jets->index[a])
+                    ? 0
+                    : target->work->material[m][a];
+    }
+    return HT_OK;
+}
+
+/* Nodes [from, from + size) of every material and power to `to`. */
+static void copy_nodes(const struct target *target, int64_t from, int64_t to,
+                       int64_t size) {
+    int64_t rows =
+        (int64_t)target->medium->eq->nmaterials * target->medium->coefs;
+    for (int64_t row = 0; row < rows; row++) {
+        double *out = target->out + row * target->count;
+        memcpy(out + to, out + from, (size_t)size * sizeof *out);
+    }
+}
+
+/* One plane, its first node at `base` of the output; along axes on which
+ * nothing depends the first node is copied. */
+static enum ht_err fill_plane(const struct target *target, int64_t plane,
+                              int64_t base, int64_t *flattened) {
+    const bool *depends = target->medium->source->depends;
+    int64_t n1 = target->nodes[0], n2 = target->nodes[1];
+    int64_t visit[2] = {depends[0] ? n1 : 1, depends[1] ? n2 : 1}, flat = 0;
+    for (int64_t i2 = 0; i2 < visit[1]; i2++) {
+        int64_t row = base + i2 * n1;
+        for (int64_t i1 = 0; i1 < visit[0]; i1++) {
+            int64_t index[3] = {i1, i2, plane};
+            TRY(fill_node(target, index, row + i1, &flat));
+        }
+        for (int64_t i1 = visit[0]; i1 < n1; i1++)
+            copy_nodes(target, row, row + i1, 1);
+    }
+    for (int64_t i2 = visit[1]; i2 < n2; i2++)
+        copy_nodes(target, base, base + i2 * n1, n1);
+    *flattened = flat * (n1 / visit[0]) * (n2 / visit[1]);
+    return HT_OK;
+}
+
+static void count_plane(const struct target *target, int64_t plane,
+                        int64_t flattened) {
+    struct ht_medium_source *source = target->medium->source;
+    if (source->counted || source->seen[target->mesh][plane]) return;
+    source->seen[target->mesh][plane] = true;
+    source->medium->flattened += flattened;
+}
+
+static enum ht_err fill_planes(const struct target *target, int64_t first,
+                               int64_t last) {
+    const struct ht_medium *medium = target->medium;
+    int64_t size = ht_grid_plane(medium->grid, target->mesh), flattened = 0;
+    for (int64_t plane = first; plane < last; plane++) {
+        int64_t base = (plane - first) * size;
+        if (plane > first && !medium->source->depends[2])
+            copy_nodes(target, 0, base, size);
+        else
+            TRY(fill_plane(target, plane, base, &flattened));
+        count_plane(target, plane, flattened);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_mesh mesh,
+                           int64_t first, int64_t last, double *out) {
+    struct ht_medium_work work;
+    struct target target = {.medium = medium, .mesh = mesh, .out = out};
+    REQUIRE(first >= 0 && first <= last &&
+                last <= ht_grid_planes(medium->grid, mesh),
+            HT_ERR_INTERNAL, "medium: no planes %lld to %lld", (long long)first,
+            (long long)last);
+    for (int k = 0; k < 3; k++)
+        target.nodes[k] = ht_grid_nodes(medium->grid, mesh, k);
+    target.count = (last - first) * ht_grid_plane(medium->grid, mesh);
+    if (medium->uniform) {
+        for (int m = 0; m < medium->eq->nmaterials; m++)
+            for (int64_t i = 0; i < target.count; i++)
+                out[m * target.count + i] = medium->constant[m];
+        return HT_OK;
+    }
+    TRY(ht_medium_work_create(medium, &work));
+    target.work = &work;
+    enum ht_err err = fill_planes(&target, first, last);
+    ht_medium_work_destroy(&work);
+    return err;
+}
+
+/* ---- single values ---- */
+
+/* Names that can be asked for, "c|K, rho", for the message. */
+static enum ht_err unknown_name(const struct ht_medium *medium,
+                                const char *name) {
+    const struct ht_system *system = medium->eq->system;
+    char names[128] = "";
+    size_t length = 0;
+    for (int p = 0; p < system->nparameters && length < sizeof names; p++) {
+        int n = snprintf(names + length, sizeof names - length, "%s%s",
+                         p ? ", " : "", system->parameter[p].names);
+        if (n > 0) length += (size_t)n;
+    }
+    FAIL(HT_ERR_INPUT, "\"%s\" is no parameter of the medium: must be among %s",
+         name, names);
+}
+
+enum ht_err ht_medium_parameter(const struct ht_medium *medium,
+                                const char *name, const double x[3],
+                                double *value) {
+    const struct ht_system *system = medium->eq->system;
+    const struct ht_medium_source *source = medium->source;
+    double material[HT_MAX_MATERIALS];
+    bool derived_speed = false;
+    for (int p = 0; p < system->nparameters; p++) {
+        if (strcmp(source->row[p].name, name) == 0)
+            return ht_medium_row_value(medium, p, x, value);
+        if (strncmp(system->parameter[p].names, "c|", 2) == 0)
+            derived_speed = strcmp(name, "c") == 0;
+    }
+    int m = 0;
+    while (m < system->nmaterials &&
+           strcmp(system->material[m].name, name) != 0)
+        m++;
+    if (!derived_speed && m == system->nmaterials)
+        return unknown_name(medium, name);
+    TRY(ht_medium_point(medium, x, material));
+    *value = derived_speed ? system->speed(material, 0) : material[m];
+    return HT_OK;
+}

@@ -1,0 +1,381 @@
+/* The medium at one point: the polynomials of the materials about a node.
+ *
+ * Parameters become jets (expressions exactly, files by interpolation), the
+ * system turns these into jets of its materials. A polynomial serves while it
+ * is resolved, that is, while its variation over the cell,
+ *     sum over a != 0 of |M_a| 2^-|a|  <  ROUGH * M_0,
+ * proves it positive there and keeps the speed near the node's, from which
+ * the time step comes. Otherwise, and for layers, the node gets constants:
+ * the harmonic mean of every positive material over the part of the cell in
+ * the box. For K and 1/rho these are the harmonic mean of the modulus and the
+ * arithmetic mean of the density, the effective medium of Moczo, Kristek,
+ * Vavrycuk, Archuleta, Halada (2002), Bull. Seism. Soc. Am. 92(8), 3042-3066.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "medium_private.h"
+#include "samples_private.h"
+
+static const double ROUGH = 0.5;
+
+/* Points per axis at which an expression is averaged over a cell. */
+enum { MEAN_POINTS = 4 };
+
+enum ht_err ht_medium_work_create(const struct ht_medium *medium,
+                                  struct ht_medium_work *work) {
+    ptrdiff_t coefs = medium->coefs > 4 ? medium->coefs : 4;
+    *work = (struct ht_medium_work){0};
+    TRY(HT_ALLOC(work->block, coefs * 2 * HT_MAX_MATERIALS));
+    for (int i = 0; i < HT_MAX_MATERIALS; i++) {
+        work->value[i] = work->block + i * coefs;
+        work->material[i] = work->block + (HT_MAX_MATERIALS + i) * coefs;
+    }
+    return HT_OK;
+}
+
+void ht_medium_work_destroy(struct ht_medium_work *work) {
+    free(work->block);
+    work->block = NULL;
+}
+
+/* ---- checks ---- */
+
+static const char *place_text(const struct ht_medium *medium, const double x[3],
+                              char *buffer, size_t size) {
+    int dims = medium->grid->dims;
+    if (dims == 1)
+        snprintf(buffer, size, "(%g)", x[0]);
+    else if (dims == 2)
+        snprintf(buffer, size, "(%g, %g)", x[0], x[1]);
+    else
+        snprintf(buffer, size, "(%g, %g, %g)", x[0], x[1], x[2]);
+    return buffer;
+}
+
+static bool valid(double value, bool positive) {
+    return isfinite(value) && (!positive || value > 0);
+}
+
+static enum ht_err check(const struct ht_medium *medium, const char *key,
+                         const char *name, double value, bool positive,
+                         const double x[3]) {
+    char place[96];
+    if (valid(value, positive)) return HT_OK;
+    return ht_params_error(medium->source->params, key,
+                           "gives %s = %.6g at %s: must be %s", name, value,
+                           place_text(medium, x, place, sizeof place),
+                           positive ? "positive and finite" : "finite");
+}
+
+static enum ht_err check_row(const struct ht_medium *medium, int parameter,
+                             double value, const double x[3]) {
+    const struct ht_medium_row *row = &medium->source->row[parameter];
+    return check(medium, row->key, row->name, value,
+                 medium->eq->system->parameter[parameter].positive, x);
+}
+
+/* Materials may overflow where the parameters do not. */
+static enum ht_err check_materials(const struct ht_medium *medium,
+                                   const double *material, const double x[3]) {
+    const struct ht_system *system = medium->eq->system;
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        TRY(check(medium, medium->source->row[0].key, system->material[m].name,
+                  material[m], system->material[m].positive, x));
+    return HT_OK;
+}
+
+/* ---- points ---- */
+
+static int layer_of(const struct ht_medium_source *source, double x) {
+    int layer = 0;
+    while (layer < source->layers - 1 && x >= source->interface[layer]) layer++;
+    return layer;
+}
+
+static double layer_value(const struct ht_medium_row *row, int layer) {
+    return row->number[row->count > 1 ? layer : 0];
+}
+
+enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
+                                const double x[3], double *value) {
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_medium_row *row = &source->row[parameter];
+    double jet[1 + HT_MAX_DIMS];
+    if (row->expr) {
+        TRY(ht_expr_jet(row->expr, source->zero, x, medium->grid->h, value));
+    } else if (row->samples) {
+        TRY(ht_samples_jet(row->samples, source->linear, x,
+                           row->samples->spacing, jet));
+        *value = jet[0];
+    } else if (source->type == HT_MEDIUM_LAYERS) {
+        *value = layer_value(row, layer_of(source, x[source->axis]));
+    } else {
+        *value = row->number[0];
+    }
+    return check_row(medium, parameter, *value, x);
+}
+
+/* Materials of single parameter values. */
+static enum ht_err point_materials(const struct ht_medium *medium,
+                                   const double *values, const double x[3],
+                                   double *material) {
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_system *system = medium->eq->system;
+    const double *in[HT_MAX_MATERIALS] = {0};
+    double *out[HT_MAX_MATERIALS] = {0};
+    for (int i = 0; i < HT_MAX_MATERIALS; i++) {
+        in[i] = &values[i];
+        out[i] = &material[i];
+    }
+    TRY(system->materials(source->zero, source->chosen, in, out));
+    return check_materials(medium, material, x);
+}
+
+enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
+                            double material[HT_MAX_MATERIALS]) {
+    double values[HT_MAX_MATERIALS] = {0};
+    for (int p = 0; p < medium->eq->system->nparameters; p++)
+        TRY(ht_medium_row_value(medium, p, x, &values[p]));
+    return point_materials(medium, values, x, material);
+}
+
+enum ht_err ht_medium_estimate(const struct ht_medium *medium,
+                               const struct ht_medium_work *work,
+                               const double x[3],
+                               double material[HT_MAX_MATERIALS]) {
+    const struct ht_grid *grid = medium->grid;
+    const struct ht_system *system = medium->eq->system;
+    double values[HT_MAX_MATERIALS] = {0};
+    bool flattened = false, usable = true;
+    if (medium->source->type == HT_MEDIUM_EXPRESSION)
+        return ht_medium_point(medium, x, material);
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_medium_row *row = &medium->source->row[p];
+        values[p] = row->samples ? ht_samples_value(row->samples, grid->dims,
+                                                    medium->degree, x, grid->h)
+                                 : row->number[0];
+        usable = usable && valid(values[p], system->parameter[p].positive);
+    }
+    if (usable) return point_materials(medium, values, x, material);
+    TRY(ht_medium_node(medium, work, x, &flattened));
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        material[m] = work->material[m][0];
+    return HT_OK;
+}
+
+/* ---- means over a cell ---- */
+
+/* Sums of weight / M (positive materials) or weight * M, and of weights. */
+struct mean {
+    const struct ht_medium *medium;
+    double weight, sum[HT_MAX_MATERIALS];
+};
+
+static enum ht_err mean_add(struct mean *mean, double weight,
+                            const double *values, const double x[3]) {
+    const struct ht_medium *medium = mean->medium;
+    double material[HT_MAX_MATERIALS];
+    TRY(point_materials(medium, values, x, material));
+    mean->weight += weight;
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        mean->sum[m] += medium->eq->system->material[m].positive
+                            ? weight / material[m]
+                            : weight * material[m];
+    return HT_OK;
+}
+
+/* The part of the cell about x that lies in the box. */
+static void cell_part(const struct ht_grid *grid, int axis, double x,
+                      double *low, double *high) {
+    double half = grid->h[axis] / 2;
+    *low = x - half;
+    *high = x + half;
+    if (axis >= grid->dims) return;
+    *low = fmax(*low, grid->lower[axis]);
+    *high = fmin(*high, grid->upper[axis]);
+}
+
+/* Exact: lengths of the layers in the cell, which on a periodic axis goes on
+ * at the far side of the box. */
+static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
+    const struct ht_medium *medium = mean->medium;
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_grid *grid = medium->grid;
+    int axis = source->axis, copies = ht_grid_periodic(grid, axis) ? 1 : 0;
+    double length = grid->upper[axis] - grid->lower[axis];
+    for (int l = 0; l < source->layers; l++) {
+        bool top = l == source->layers - 1;
+        double from = l > 0 ? source->interface[l - 1] : grid->lower[axis];
+        double to = top ? grid->upper[axis] : source->interface[l];
+        double share = 0, values[HT_MAX_MATERIALS] = {0};
+        for (int copy = -copies; copy <= copies; copy++) {
+            double centre = x[axis] + copy * length, half = grid->h[axis] / 2;
+            share +=
+                fmax(0, fmin(to, centre + half) - fmax(from, centre - half));
+        }
+        if (share <= 0) continue;
+        for (int p = 0; p < medium->eq->system->nparameters; p++)
+            values[p] = layer_value(&source->row[p], l);
+        TRY(mean_add(mean, share, values, x));
+    }
+    return HT_OK;
+}
+
+static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
+    const struct ht_medium *medium = mean->medium;
+    int points[3] = {1, 1, 1}, i[3];
+    double low[3], high[3], at[3], values[HT_MAX_MATERIALS] = {0};
+    for (int k = 0; k < 3; k++) {
+        cell_part(medium->grid, k, x[k], &low[k], &high[k]);
+        if (medium->source->depends[k]) points[k] = MEAN_POINTS;
+    }
+    for (i[2] = 0; i[2] < points[2]; i[2]++) {
+        for (i[1] = 0; i[1] < points[1]; i[1]++) {
+            for (i[0] = 0; i[0] < points[0]; i[0]++) {
+                for (int k = 0; k < 3; k++)
+                    at[k] =
+                        low[k] + (high[k] - low[k]) * (i[k] + 0.5) / points[k];
+                for (int p = 0; p < medium->eq->system->nparameters; p++)
+                    TRY(ht_medium_row_value(medium, p, at, &values[p]));
+                TRY(mean_add(mean, 1, values, at));
+            }
+        }
+    }
+    return HT_OK;
+}
+
+/* Adds sample number `at` of every file, with the numbers among them. */
+static enum ht_err mean_sample(struct mean *mean, double weight, int64_t at,
+                               const double x[3]) {
+    const struct ht_medium *medium = mean->medium;
+    double values[HT_MAX_MATERIALS] = {0};
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const struct ht_medium_row *row = &medium->source->row[p];
+        values[p] = row->samples ? row->samples->value[at] : row->number[0];
+    }
+    return mean_add(mean, weight, values, x);
+}
+
+static enum ht_err mean_file(struct mean *mean, const double x[3]) {
+    const struct ht_medium *medium = mean->medium;
+    const struct ht_samples *samples = NULL;
+    struct ht_samples_span span[3];
+    for (int p = 0; p < medium->eq->system->nparameters; p++)
+        if (medium->source->row[p].samples)
+            samples = medium->source->row[p].samples;
+    REQUIRE(samples, HT_ERR_INTERNAL, "medium: of type file without a file");
+    for (int k = 0; k < 3; k++) {
+        double low, high;
+        cell_part(medium->grid, k, x[k], &low, &high);
+        ht_samples_span(samples, k, low, high, &span[k]);
+    }
+    for (int64_t i3 = span[2].first; i3 <= span[2].last; i3++) {
+        double w3 = ht_samples_share(samples, 2, &span[2], i3);
+        for (int64_t i2 = span[1].first; i2 <= span[1].last; i2++) {
+            double w2 = w3 * ht_samples_share(samples, 1, &span[1], i2);
+            int64_t row = (i3 * samples->shape[1] + i2) * samples->shape[0];
+            for (int64_t i1 = span[0].first; i1 <= span[0].last; i1++) {
+                double w = w2 * ht_samples_share(samples, 0, &span[0], i1);
+                TRY(mean_sample(mean, w, row + i1, x));
+            }
+        }
+    }
+    return HT_OK;
+}
+
+/* work->material = constants, the means over the cell about x. */
+static enum ht_err cell_mean(const struct ht_medium *medium,
+                             const struct ht_medium_work *work,
+                             const double x[3]) {
+    struct mean mean = {.medium = medium};
+    switch (medium->source->type) {
+    case HT_MEDIUM_LAYERS:
+        TRY(mean_layers(&mean, x));
+        break;
+    case HT_MEDIUM_FILE:
+        TRY(mean_file(&mean, x));
+        break;
+    case HT_MEDIUM_EXPRESSION:
+    case HT_MEDIUM_CONSTANT:
+        TRY(mean_expression(&mean, x));
+        break;
+    }
+    for (int m = 0; m < medium->eq->nmaterials; m++) {
+        double *out = work->material[m];
+        memset(out, 0, (size_t)medium->coefs * sizeof *out);
+        out[0] = medium->eq->system->material[m].positive
+                     ? mean.weight / mean.sum[m]
+                     : mean.sum[m] / mean.weight;
+    }
+    return HT_OK;
+}
+
+/* ---- polynomials ---- */
+
+static enum ht_err parameter_jets(const struct ht_medium *medium,
+                                  const struct ht_medium_work *work,
+                                  const double x[3]) {
+    const struct ht_medium_source *source = medium->source;
+    const double *h = medium->grid->h;
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const struct ht_medium_row *row = &source->row[p];
+        double *out = work->value[p];
+        if (row->samples) {
+            TRY(ht_samples_jet(row->samples, source->jets, x, h, out));
+        } else if (row->expr) {
+            TRY(ht_expr_jet(row->expr, source->jets, x, h, out));
+            TRY(check_row(medium, p, out[0], x));
+        } else {
+            memset(out, 0, (size_t)medium->coefs * sizeof *out);
+            out[0] = row->number[0];
+        }
+    }
+    return HT_OK;
+}
+
+/* A NaN anywhere makes the comparisons false: not resolved. */
+static bool resolved(const struct ht_medium *medium,
+                     const struct ht_medium_work *work) {
+    const struct ht_system *system = medium->eq->system;
+    const struct ht_jets *jets = medium->source->jets;
+    for (int p = 0; p < system->nparameters; p++)
+        if (!valid(work->value[p][0], system->parameter[p].positive))
+            return false;
+    for (int m = 0; m < medium->eq->nmaterials; m++) {
+        const double *material = work->material[m];
+        double variation = 0;
+        for (int a = 1; a < jets->count; a++) {
+            const int *i = jets->index[a];
+            variation +=
+                fabs(material[a]) / (double)(1u << (i[0] + i[1] + i[2]));
+        }
+        double bound =
+            system->material[m].positive ? ROUGH * material[0] : INFINITY;
+        if (!isfinite(material[0]) || !(variation < bound)) return false;
+    }
+    return true;
+}
+
+enum ht_err ht_medium_node(const struct ht_medium *medium,
+                           const struct ht_medium_work *work, const double x[3],
+                           bool *flattened) {
+    const struct ht_medium_source *source = medium->source;
+    *flattened = false;
+    if (source->type == HT_MEDIUM_LAYERS ||
+        (source->type == HT_MEDIUM_FILE && medium->degree == 0))
+        return cell_mean(medium, work, x);
+    TRY(parameter_jets(medium, work, x));
+    const double *const *value = (const double *const *)work->value;
+    TRY(medium->eq->system->materials(source->jets, source->chosen, value,
+                                      work->material));
+    if (resolved(medium, work)) return HT_OK;
+    if (medium->degree > 0) {
+        *flattened = true;
+        return cell_mean(medium, work, x);
+    }
+    double material[HT_MAX_MATERIALS];
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) material[m] = *work->material[m];
+    return check_materials(medium, material, x);
+}

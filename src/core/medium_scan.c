@@ -1,0 +1,160 @@
+/* One visit to the nodes of both meshes before the run: the signal speeds
+ * that set the time step, every check that a value can fail, and how many
+ * nodes were too rough for a polynomial. Axes along which the medium does not
+ * change are visited at one node.
+ */
+#include <math.h>
+
+#include "medium_private.h"
+
+/* Up to so many nodes whole polynomials are made here; beyond, only their
+ * values, and fills count the flattened nodes. */
+static const double FULL_SCAN_NODES = 2e6;
+
+/* Odd powers below this part of the value count as no gradient. */
+static const double FLAT = 1e-10;
+
+/* Nodes per axis looked at on each wall. */
+enum { WALL_POINTS = 5 };
+
+static void node_position(const struct ht_grid *grid, enum ht_mesh mesh,
+                          const int64_t index[3], double x[3]) {
+    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, mesh, k, index[k]);
+}
+
+/* A speed of zero along an axis (an advected field that does not move there)
+ * says nothing about wavelengths: speed_min is the smallest other one. */
+static void note_speed(struct ht_medium *medium, const double *material) {
+    for (int k = 0; k < medium->grid->dims; k++) {
+        double speed = medium->eq->system->speed(material, k);
+        medium->speed[k] = fmax(medium->speed[k], speed);
+        if (speed > 0 && (medium->speed_min == 0 || speed < medium->speed_min))
+            medium->speed_min = speed;
+    }
+}
+
+static enum ht_err scan_node(struct ht_medium *medium,
+                             const struct ht_medium_work *work,
+                             const double x[3], int64_t same) {
+    double material[HT_MAX_MATERIALS] = {0};
+    if (medium->source->counted) {
+        bool flattened = false;
+        TRY(ht_medium_node(medium, work, x, &flattened));
+        if (flattened) medium->flattened += same;
+        for (int m = 0; m < medium->eq->nmaterials; m++)
+            material[m] = work->material[m][0];
+    } else {
+        TRY(ht_medium_estimate(medium, work, x, material));
+    }
+    note_speed(medium, material);
+    return HT_OK;
+}
+
+/* Nodes to visit per axis; *same: nodes each of them stands for. */
+static void visits(const struct ht_medium *medium, enum ht_mesh mesh,
+                   int64_t count[3], int64_t *same) {
+    *same = 1;
+    for (int k = 0; k < 3; k++) {
+        int64_t nodes = ht_grid_nodes(medium->grid, mesh, k);
+        count[k] = medium->source->depends[k] ? nodes : 1;
+        if (!medium->source->depends[k]) *same *= nodes;
+    }
+}
+
+static enum ht_err scan_mesh(struct ht_medium *medium,
+                             const struct ht_medium_work *work,
+                             enum ht_mesh mesh) {
+    int64_t count[3], i[3], same;
+    double x[3];
+    visits(medium, mesh, count, &same);
+    for (i[2] = 0; i[2] < count[2]; i[2]++) {
+        for (i[1] = 0; i[1] < count[1]; i[1]++) {
+            for (i[0] = 0; i[0] < count[0]; i[0]++) {
+                node_position(medium->grid, mesh, i, x);
+                TRY(scan_node(medium, work, x, same));
+            }
+        }
+    }
+    return HT_OK;
+}
+
+/* Whether the polynomials of a wall node change across the wall. */
+static enum ht_err wall_node(struct ht_medium *medium,
+                             const struct ht_medium_work *work, int axis,
+                             const int64_t index[3]) {
+    const struct ht_jets *jets = medium->source->jets;
+    double x[3];
+    bool flattened = false;
+    node_position(medium->grid, HT_PRIMARY, index, x);
+    TRY(ht_medium_node(medium, work, x, &flattened));
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        for (int a = 0; a < jets->count; a++)
+            if (jets->index[a][axis] % 2 != 0 &&
+                fabs(work->material[m][a]) > FLAT * fabs(work->material[m][0]))
+                medium->wall_gradient = true;
+    return HT_OK;
+}
+
+/* Some nodes, spread evenly, of the wall at one end of an axis. */
+static enum ht_err wall_side(struct ht_medium *medium,
+                             const struct ht_medium_work *work, int axis,
+                             int side) {
+    int64_t nodes[3], points[3], p[3], index[3];
+    for (int k = 0; k < 3; k++) {
+        nodes[k] = ht_grid_nodes(medium->grid, HT_PRIMARY, k);
+        points[k] = nodes[k] < WALL_POINTS ? nodes[k] : WALL_POINTS;
+    }
+    points[axis] = 1;
+    for (p[2] = 0; p[2] < points[2]; p[2]++) {
+        for (p[1] = 0; p[1] < points[1]; p[1]++) {
+            for (p[0] = 0; p[0] < points[0]; p[0]++) {
+                for (int k = 0; k < 3; k++)
+                    index[k] = points[k] > 1
+                                   ? p[k] * (nodes[k] - 1) / (points[k] - 1)
+                                   : 0;
+                index[axis] = side == 0 ? 0 : nodes[axis] - 1;
+                TRY(wall_node(medium, work, axis, index));
+            }
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err scan_walls(struct ht_medium *medium,
+                              const struct ht_medium_work *work) {
+    for (int k = 0; k < medium->grid->dims; k++) {
+        if (ht_grid_periodic(medium->grid, k)) continue;
+        for (int side = 0; side < 2; side++)
+            TRY(wall_side(medium, work, k, side));
+    }
+    return HT_OK;
+}
+
+static enum ht_err scan_varying(struct ht_medium *medium,
+                                const struct ht_medium_work *work) {
+    struct ht_medium_source *source = medium->source;
+    double total = 0;
+    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+        int64_t count[3], same;
+        visits(medium, (enum ht_mesh)mesh, count, &same);
+        total += (double)count[0] * (double)count[1] * (double)count[2];
+    }
+    source->counted = medium->degree == 0 || total <= FULL_SCAN_NODES;
+    TRY(scan_mesh(medium, work, HT_PRIMARY));
+    TRY(scan_mesh(medium, work, HT_DUAL));
+    return medium->degree > 0 ? scan_walls(medium, work) : HT_OK;
+}
+
+enum ht_err ht_medium_scan(struct ht_medium *medium) {
+    struct ht_medium_work work;
+    if (medium->uniform) {
+        TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
+        note_speed(medium, medium->constant);
+        medium->source->counted = true;
+        return HT_OK;
+    }
+    TRY(ht_medium_work_create(medium, &work));
+    enum ht_err err = scan_varying(medium, &work);
+    ht_medium_work_destroy(&work);
+    return err;
+}

@@ -1,0 +1,373 @@
+/* From the user's medium.* parameters to the rows of struct ht_medium_source.
+ * What a system takes comes from its parameter table; which of alternatives
+ * ("c|K") was given decides the formula of its materials.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "medium_private.h"
+
+/* Parameters that are a number, numbers or text of their own. */
+static const struct {
+    const char *name;
+    size_t offset;
+} values[] = {
+    {"c", offsetof(struct ht_params, medium.c)},
+    {"K", offsetof(struct ht_params, medium.K)},
+    {"rho", offsetof(struct ht_params, medium.rho)},
+};
+enum { NVALUES = (int)(sizeof values / sizeof values[0]) };
+
+static const char *const types[] = {"constant", "layers", "expression", "file"};
+
+static const struct ht_value *value_find(const struct ht_params *params,
+                                         const char *name) {
+    for (int i = 0; i < NVALUES; i++)
+        if (strcmp(values[i].name, name) == 0)
+            return (const void *)((const char *)params + values[i].offset);
+    return NULL;
+}
+
+/* The alternative `index` of "c|K"; false when there are fewer. */
+static bool alternative(const char *names, int index, char *name, size_t size) {
+    for (; index > 0; index--) {
+        names = strchr(names, '|');
+        if (!names) return false;
+        names++;
+    }
+    size_t length = strcspn(names, "|");
+    if (length >= size) length = size - 1;
+    memcpy(name, names, length);
+    name[length] = '\0';
+    return true;
+}
+
+static bool system_takes(const struct ht_system *system, const char *wanted) {
+    char name[16];
+    for (int p = 0; p < system->nparameters; p++)
+        for (int i = 0;
+             alternative(system->parameter[p].names, i, name, sizeof name); i++)
+            if (strcmp(name, wanted) == 0) return true;
+    return false;
+}
+
+/* A parameter that the system would silently ignore is refused. */
+static enum ht_err check_unused(const struct ht_medium *medium) {
+    const struct ht_params *params = medium->source->params;
+    const struct ht_system *system = medium->eq->system;
+    for (int i = 0; i < NVALUES; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "medium.%s", values[i].name);
+        if (value_find(params, values[i].name)->kind == HT_VALUE_NONE ||
+            system_takes(system, values[i].name))
+            continue;
+        return ht_params_error(params, key,
+                               "the system \"%s\" has no such parameter",
+                               system->name);
+    }
+    if (ht_params_is_set(params, "medium.velocity") &&
+        !system_takes(system, "velocity1"))
+        return ht_params_error(params, "medium.velocity",
+                               "the system \"%s\" has no such parameter",
+                               system->name);
+    return HT_OK;
+}
+
+/* Which alternative was given; chosen -1: none. */
+static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
+    struct ht_medium_source *source = medium->source;
+    struct ht_medium_row *row = &source->row[parameter];
+    const char *names = medium->eq->system->parameter[parameter].names;
+    char name[16];
+    source->chosen[parameter] = -1;
+    for (int i = 0; alternative(names, i, name, sizeof name); i++) {
+        const struct ht_value *value = value_find(source->params, name);
+        if (!value || value->kind == HT_VALUE_NONE) continue;
+        char key[32];
+        snprintf(key, sizeof key, "medium.%s", name);
+        if (source->chosen[parameter] >= 0)
+            return ht_params_error(source->params, key,
+                                   "medium.%s is given too: give one of them",
+                                   row->name);
+        source->chosen[parameter] = i;
+        memcpy(row->name, name, sizeof name);
+        memcpy(row->key, key, sizeof key);
+    }
+    return HT_OK;
+}
+
+/* velocity1..3 are entries of one vector; anything else not given takes its
+ * fallback, as the first alternative. */
+static void row_fallback(const struct ht_medium *medium, int parameter) {
+    struct ht_medium_source *source = medium->source;
+    struct ht_medium_row *row = &source->row[parameter];
+    const char *names = medium->eq->system->parameter[parameter].names;
+    char name[16];
+    source->chosen[parameter] = 0;
+    alternative(names, 0, name, sizeof name);
+    memcpy(row->name, name, sizeof name);
+    snprintf(row->key, sizeof row->key, "medium.%s", name);
+    row->single = medium->eq->system->parameter[parameter].fallback;
+    if (strncmp(names, "velocity", 8) == 0) {
+        row->single = source->params->medium.velocity[names[8] - '1'];
+        snprintf(row->key, sizeof row->key, "medium.velocity");
+    }
+    row->number = &row->single;
+    row->count = 1;
+}
+
+static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
+                               const struct ht_value *value) {
+    struct ht_medium_source *source = medium->source;
+    struct ht_medium_row *row = &source->row[parameter];
+    if (source->type == HT_MEDIUM_LAYERS && value->count != 1 &&
+        value->count != source->layers)
+        return ht_params_error(source->params, row->key,
+                               "there are %d layers: give one number or %d",
+                               source->layers, source->layers);
+    if (source->type != HT_MEDIUM_LAYERS && value->count != 1)
+        return ht_params_error(source->params, row->key,
+                               "must be one number with medium.type = \"%s\"",
+                               types[source->type]);
+    row->number = value->number;
+    row->count = value->count;
+    return HT_OK;
+}
+
+/* The recorded message of a lower layer as the rule broken by a key. */
+static enum ht_err wrap(const struct ht_params *params, const char *key,
+                        enum ht_err err) {
+    char message[1024];
+    if (err == HT_OK || err == HT_ERR_MEMORY || err == HT_ERR_INTERNAL)
+        return err;
+    snprintf(message, sizeof message, "%s", ht_err_message());
+    return ht_params_error(params, key, "%s", message);
+}
+
+/* All files lie on one lattice: cells average materials sample by sample. */
+static enum ht_err check_lattice(const struct ht_medium *medium,
+                                 int parameter) {
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_samples *samples = source->row[parameter].samples;
+    for (int k = medium->grid->dims; k < 3; k++)
+        if (samples->shape[k] > 1)
+            return ht_params_error(source->params, "medium.axes",
+                                   "the file varies along x%d, but the grid "
+                                   "has %d %s",
+                                   k + 1, medium->grid->dims,
+                                   medium->grid->dims > 1 ? "axes" : "axis");
+    for (int p = 0; p < parameter; p++) {
+        const struct ht_samples *other = source->row[p].samples;
+        if (other &&
+            memcmp(other->shape, samples->shape, sizeof other->shape) != 0)
+            return ht_params_error(source->params, source->row[parameter].key,
+                                   "its shape differs from that of %s",
+                                   source->row[p].key);
+    }
+    return HT_OK;
+}
+
+static enum ht_err row_file(const struct ht_medium *medium, int parameter,
+                            const char *path) {
+    struct ht_medium_source *source = medium->source;
+    const struct ht_params *params = source->params;
+    struct ht_medium_row *row = &source->row[parameter];
+    const char *dataset = params->medium.dataset;
+    struct ht_samples_format format = {
+        .path = path,
+        .format = params->medium.format,
+        .dataset = dataset && *dataset ? dataset : row->name,
+        .scale = params->medium.scale,
+        .axes = &params->medium.axes,
+    };
+    for (int k = 0; k < 3; k++) {
+        format.shape[k] = params->medium.shape[k];
+        format.spacing[k] = params->medium.spacing[k];
+        format.origin[k] = params->medium.origin[k];
+    }
+    TRY(wrap(params, row->key, ht_samples_read(&format, &row->samples)));
+    return check_lattice(medium, parameter);
+}
+
+static enum ht_err row_text(const struct ht_medium *medium, int parameter,
+                            const char *text) {
+    struct ht_medium_source *source = medium->source;
+    struct ht_medium_row *row = &source->row[parameter];
+    switch (source->type) {
+    case HT_MEDIUM_EXPRESSION:
+        return wrap(source->params, row->key, ht_expr_parse(text, &row->expr));
+    case HT_MEDIUM_FILE:
+        return row_file(medium, parameter, text);
+    case HT_MEDIUM_CONSTANT:
+    case HT_MEDIUM_LAYERS:
+        break;
+    }
+    return ht_params_error(source->params, row->key,
+                           "text needs medium.type = \"expression\" or "
+                           "\"file\", but the type is \"%s\"",
+                           types[source->type]);
+}
+
+/* Numbers and samples can be judged before any node is visited. */
+static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_medium_row *row = &source->row[parameter];
+    const struct ht_samples *samples = row->samples;
+    bool positive = medium->eq->system->parameter[parameter].positive;
+    const char *rule = positive ? "positive and finite" : "finite";
+    for (int i = 0; i < row->count; i++) {
+        double v = row->number[i];
+        if (!isfinite(v) || (positive && v <= 0))
+            return ht_params_error(source->params, row->key,
+                                   "%s = %.6g: must be %s", row->name, v, rule);
+    }
+    if (!samples || !positive) return HT_OK;
+    int64_t n1 = samples->shape[0], n2 = samples->shape[1];
+    int64_t count = n1 * n2 * samples->shape[2];
+    for (int64_t i = 0; i < count; i++) {
+        if (samples->value[i] > 0) continue;
+        int64_t at[3] = {i % n1, i / n1 % n2, i / n1 / n2};
+        return ht_params_error(
+            source->params, row->key,
+            "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: "
+            "must be %s",
+            row->name, samples->value[i], (long long)at[0], (long long)at[1],
+            (long long)at[2], rule);
+    }
+    return HT_OK;
+}
+
+static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
+    struct ht_medium_source *source = medium->source;
+    TRY(row_choose(medium, parameter));
+    if (source->chosen[parameter] < 0) {
+        row_fallback(medium, parameter);
+    } else {
+        const struct ht_value *value =
+            value_find(source->params, source->row[parameter].name);
+        if (value->kind == HT_VALUE_NUMBERS)
+            TRY(row_numbers(medium, parameter, value));
+        else
+            TRY(row_text(medium, parameter, value->text));
+    }
+    return row_check(medium, parameter);
+}
+
+/* That there are interfaces has been seen to by ht_params_read. */
+static enum ht_err read_layers(const struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
+    const struct ht_params *params = source->params;
+    const struct ht_grid *grid = medium->grid;
+    const struct ht_value *at = &params->medium.interfaces;
+    const char *name = params->medium.axis ? params->medium.axis : "";
+    source->axis = name[0] == 'x' && name[1] ? name[1] - '1' : -1;
+    if (source->axis < 0 || source->axis >= grid->dims)
+        return ht_params_error(params, "medium.axis",
+                               "must be an axis of the grid, x1 to x%d",
+                               grid->dims);
+    double low = grid->lower[source->axis], high = grid->upper[source->axis];
+    for (int i = 0; i < at->count; i++) {
+        double before = i > 0 ? at->number[i - 1] : low;
+        if (!(at->number[i] > before && at->number[i] < high))
+            return ht_params_error(params, "medium.interfaces",
+                                   "must increase inside the box, between %g "
+                                   "and %g along %s",
+                                   low, high, name);
+    }
+    source->interface = at->number;
+    source->layers = at->count + 1;
+    return HT_OK;
+}
+
+static enum ht_err read_type(const struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
+    const struct ht_params *params = source->params;
+    const struct ht_system *system = medium->eq->system;
+    int type = 0;
+    while (type < 4 && strcmp(types[type], params->medium.type) != 0) type++;
+    if (type == 4)
+        return ht_params_error(params, "medium.type",
+                               "must be constant, layers, expression or file");
+    source->type = (enum ht_medium_type)type;
+    for (int m = 0; m < system->nmaterials; m++)
+        if (type != HT_MEDIUM_CONSTANT && !system->material[m].varies)
+            return ht_params_error(params, "medium.type",
+                                   "the system \"%s\" needs a medium that "
+                                   "does not vary: must be constant",
+                                   system->name);
+    if (source->type == HT_MEDIUM_LAYERS) return read_layers(medium);
+    return HT_OK;
+}
+
+/* Axes along which nothing changes need one evaluation only. A text without
+ * the name of a coordinate cannot depend on it. */
+static void find_dependence(const struct ht_medium *medium) {
+    static const char *const names[] = {"x1", "x2", "x3"};
+    struct ht_medium_source *source = medium->source;
+    for (int k = 0; k < medium->grid->dims; k++) {
+        source->depends[k] =
+            source->type == HT_MEDIUM_LAYERS && k == source->axis;
+        for (int p = 0; p < medium->eq->system->nparameters; p++) {
+            const struct ht_medium_row *row = &source->row[p];
+            if (row->samples && row->samples->shape[k] > 1)
+                source->depends[k] = true;
+            if (row->expr &&
+                strstr(value_find(source->params, row->name)->text, names[k]))
+                source->depends[k] = true;
+        }
+    }
+}
+
+static enum ht_err read_degree(struct ht_medium *medium) {
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_params *params = source->params;
+    int degree = params->medium.degree;
+    if (source->type == HT_MEDIUM_LAYERS && degree > 0)
+        return ht_params_error(params, "medium.degree",
+                               "layers are averaged over the cell of each "
+                               "node: must be 0 or left out");
+    if (medium->uniform || source->type == HT_MEDIUM_LAYERS)
+        medium->degree = 0;
+    else
+        medium->degree = degree < 0 ? medium->grid->order + 1 : degree;
+    return HT_OK;
+}
+
+enum ht_err ht_medium_source_read(struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
+    bool files = false;
+    TRY(read_type(medium));
+    TRY(check_unused(medium));
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        TRY(row_read(medium, p));
+        files = files || source->row[p].samples;
+    }
+    if (source->type == HT_MEDIUM_FILE && !files)
+        return ht_params_error(source->params, "medium.type",
+                               "no parameter of the medium names a file");
+    find_dependence(medium);
+    medium->uniform =
+        !source->depends[0] && !source->depends[1] && !source->depends[2];
+    TRY(read_degree(medium));
+    int dims = medium->grid->dims;
+    TRY(ht_jets_total(dims, medium->degree, &source->jets));
+    TRY(ht_jets_total(dims, 0, &source->zero));
+    TRY(ht_jets_total(dims, 1, &source->linear));
+    medium->coefs = source->jets->count;
+    return HT_OK;
+}
+
+void ht_medium_source_destroy(struct ht_medium_source *source) {
+    if (!source) return;
+    for (int p = 0; p < HT_MAX_MATERIALS; p++) {
+        ht_expr_destroy(source->row[p].expr);
+        ht_samples_destroy(source->row[p].samples);
+    }
+    ht_jets_destroy(source->jets);
+    ht_jets_destroy(source->zero);
+    ht_jets_destroy(source->linear);
+    free(source->seen[0]);
+    free(source->seen[1]);
+    free(source);
+}

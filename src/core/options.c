@@ -1,0 +1,237 @@
+/* The options: one row each. A new option is a row here and a member of
+ * struct ht_params; parsing, checks, the manual and the resolved input loop
+ * over the rows. Rows of one section stand together, a section before the
+ * sections inside it: the resolved input is printed in this order.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "options.h"
+
+#define AT(member) offsetof(struct ht_params, member)
+#define ANY 1, 0 /* low > high: no range */
+#define POSITIVE DBL_MIN, DBL_MAX
+#define NOT_NEGATIVE 0, DBL_MAX
+#define COUNT_MAX 2147483648.0 /* nodes or samples per axis */
+
+static const struct ht_option option[] = {
+    {"system", HT_OPT_STRING, AT(system), "\"acoustic\"", ANY, NULL, "",
+     "The equations to solve; `htwave describe` lists the systems with their "
+     "fields, medium parameters and walls."},
+
+    {"grid.cells", HT_OPT_CELLS, AT(grid.cells), "[32, 32, 32]", 1, COUNT_MAX,
+     NULL, "cells",
+     "Cells along each axis. One, two or three numbers make the run one, two "
+     "or three dimensional."},
+    {"grid.lower", HT_OPT_REAL3, AT(grid.lower), "[0.0, 0.0, 0.0]", ANY, NULL,
+     "length", "Lower corner of the box, one number per axis."},
+    {"grid.upper", HT_OPT_REAL3, AT(grid.upper), "[1.0, 1.0, 1.0]", ANY, NULL,
+     "length",
+     "Upper corner of the box; greater than the lower one along every axis."},
+    {"grid.order", HT_OPT_INT, AT(grid.order), "3", 1, 8, NULL, "",
+     "N: every node holds (N+1)^dims derivatives of each field; errors fall "
+     "like h^(2N+1). 3 suits single precision, more pays in double."},
+
+    {"time.end", HT_OPT_REAL, AT(time.end), "1.0", NOT_NEGATIVE, NULL, "time",
+     "End of the run, which starts at 0. The last step lands on it."},
+    {"time.cfl", HT_OPT_REAL, AT(time.cfl), "0.9", DBL_MIN, 1, NULL, "",
+     "Step as a fraction of the largest one that full stages allow: the time "
+     "in which the fastest wave crosses a cell."},
+    {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
+     "Longest time step, instead of time.cfl; 0 takes the step from time.cfl. "
+     "An unstable step is refused."},
+    {"time.scheme", HT_OPT_STRING, AT(time.scheme), "\"taylor\"", ANY, "taylor",
+     "",
+     "Time stepping: a Taylor series in time of the polynomial of each "
+     "cell."},
+    {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"full\"", 1, 10000,
+     "full|auto", "",
+     "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "
+     "in a constant medium, \"auto\" the cheapest stable number for the "
+     "step, a whole number just that (refused when unstable)."},
+
+    {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
+     "[\"periodic\", \"periodic\"]", ANY, NULL, "",
+     "Lower and upper side along x1: periodic on both, or a wall of the "
+     "system on each (acoustic: rigid, free). One name stands for both."},
+    {"boundary.x2", HT_OPT_SIDES, AT(boundary.side[1]),
+     "[\"periodic\", \"periodic\"]", ANY, NULL, "",
+     "Lower and upper side along x2."},
+    {"boundary.x3", HT_OPT_SIDES, AT(boundary.side[2]),
+     "[\"periodic\", \"periodic\"]", ANY, NULL, "",
+     "Lower and upper side along x3."},
+
+    {"medium.type", HT_OPT_STRING, AT(medium.type), "\"constant\"", ANY,
+     "constant|layers|file|expression", "",
+     "Where the medium comes from: one value everywhere, plane layers, "
+     "gridded files, or expressions in x1, x2, x3."},
+    {"medium.c", HT_OPT_VALUE, AT(medium.c), NULL, POSITIVE, NULL,
+     "length/time",
+     "Speed of sound: a number, one number per layer, the name of a file or "
+     "an expression, as medium.type says. Give c or K, not both; 1 when "
+     "neither is given."},
+    {"medium.K", HT_OPT_VALUE, AT(medium.K), NULL, POSITIVE, NULL, "pressure",
+     "Bulk modulus rho c^2, instead of c; given in the same ways."},
+    {"medium.rho", HT_OPT_VALUE, AT(medium.rho), NULL, POSITIVE, NULL,
+     "mass/length^3", "Density, in the same ways as c; 1 when not given."},
+    {"medium.velocity", HT_OPT_REAL3, AT(medium.velocity), "[1.0, 0.5, 0.25]",
+     ANY, NULL, "length/time", "Velocity of the advection system."},
+    {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 9, NULL, "",
+     "Degree of the polynomials that describe the medium in each cell; 0 "
+     "makes it constant per node, -1 chooses the degree that keeps the full "
+     "order for smooth media."},
+    {"medium.axis", HT_OPT_STRING, AT(medium.axis), "\"x3\"", ANY, "x1|x2|x3",
+     "", "Layers: the axis along which they are stacked."},
+    {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL,
+     "length",
+     "Layers: increasing positions of the interfaces along the axis, one "
+     "fewer than there are layers."},
+    {"medium.format", HT_OPT_STRING, AT(medium.format), "\"raw\"", ANY,
+     "raw|hdf5", "",
+     "Files: raw little-endian 32-bit floats without a header, or an HDF5 "
+     "dataset."},
+    {"medium.dataset", HT_OPT_STRING, AT(medium.dataset), "\"data\"", ANY, NULL,
+     "",
+     "HDF5 files: name of the dataset; empty is the name of the parameter, "
+     "such as c."},
+    {"medium.shape", HT_OPT_INT64_3, AT(medium.shape), "[0, 0, 0]", 0,
+     COUNT_MAX, NULL, "samples",
+     "Files: samples along each axis of the file, in the order of medium.axes. "
+     "Raw files need it; HDF5 files know it (0)."},
+    {"medium.spacing", HT_OPT_REAL3, AT(medium.spacing), "[1.0, 1.0, 1.0]",
+     POSITIVE, NULL, "length",
+     "Files: distance of samples along each axis of the file, in the order of "
+     "medium.axes."},
+    {"medium.origin", HT_OPT_REAL3, AT(medium.origin), "[0.0, 0.0, 0.0]", ANY,
+     NULL, "length",
+     "Files: position of the first sample, in the order of medium.axes. "
+     "Outside the samples the medium goes on with the value of the edge."},
+    {"medium.axes", HT_OPT_NAMES, AT(medium.axes), "[]", ANY, NULL, "",
+     "Files: the axis of the box that each axis of the file runs along, the "
+     "fastest varying first: [\"x3\", \"x1\"] is a section stored depth first, "
+     "the same for all x2. Empty is x1, x2, x3."},
+    {"medium.scale", HT_OPT_REAL, AT(medium.scale), "1.0", ANY, NULL, "",
+     "Files: the values are multiplied by it, to change their unit."},
+
+    {"initial.type", HT_OPT_STRING, AT(initial.type), "\"gaussian\"", ANY,
+     "gaussian|plane|standing|random|expression|file|zero", "",
+     "Initial data: a Gaussian pulse, a plane wave along +k, a standing mode "
+     "between walls, random numbers, expressions, gridded files, or "
+     "nothing."},
+    {"initial.field", HT_OPT_STRING, AT(initial.field), "\"\"", ANY, NULL, "",
+     "Gaussian: the field that holds the pulse; empty is the first of the "
+     "system."},
+    {"initial.centre", HT_OPT_REAL3, AT(initial.centre), "[0.5, 0.5, 0.5]", ANY,
+     NULL, "length", "Gaussian: where it is centred."},
+    {"initial.width", HT_OPT_REAL, AT(initial.width), "0.1", POSITIVE, NULL,
+     "length",
+     "Gaussian: width w of exp(-r^2/(2 w^2)), r the distance from the centre."},
+    {"initial.amplitude", HT_OPT_REAL, AT(initial.amplitude), "1.0", ANY, NULL,
+     "field",
+     "Gaussian, plane, standing: factor of the wave; random: the values lie "
+     "between minus and plus the amplitude."},
+    {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL,
+     "radians", "Plane and standing waves: phase at time 0."},
+    {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL,
+     "wavelengths",
+     "Plane wave: whole wavelengths across the box along each axis."},
+    {"initial.modes", HT_OPT_INT3, AT(initial.modes), "[1, 0, 0]", 0,
+     1000000000, NULL, "half wavelengths",
+     "Standing wave: mode number along each axis."},
+    {"initial.seed", HT_OPT_INT64, AT(initial.seed), "1", ANY, NULL, "",
+     "Random: a different seed gives different numbers."},
+    {"initial.values", HT_OPT_MAP, AT(initial.values), NULL, ANY, NULL, "",
+     "Expression: field = \"expression in x1, x2, x3\", fields left out are "
+     "zero. File: field = \"dataset\", where it is not named like the field."},
+    {"initial.file", HT_OPT_STRING, AT(initial.file), "\"\"", ANY, NULL, "",
+     "File: HDF5 file with a dataset per field, nodal values on the primary "
+     "grid or all coefficients as a run writes them."},
+    {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL,
+     "",
+     "States that the exact solution at time.end is the initial data, so that "
+     "the run reports its error."},
+    {"initial.frequency", HT_OPT_REAL, AT(initial.frequency), "0.0",
+     NOT_NEGATIVE, NULL, "1/time",
+     "Highest frequency of interest, for the accuracy estimate before the "
+     "run; 0 is unknown."},
+
+    {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY,
+     NULL, "", "Where all files go; made when missing."},
+    {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL,
+     "time", "Time between snapshots; 0 writes the last state only."},
+    {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",
+     "Fields to write; empty is all."},
+    {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY,
+     NULL, "",
+     "Write all (N+1)^dims derivatives of every node, not only the values."},
+    {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL,
+     "", "Write snapshots as HDF5 with an XDMF file for ParaView."},
+    {"output.picture.plane", HT_OPT_STRING, AT(output.picture.plane), "\"x3\"",
+     ANY, "x1|x2|x3", "",
+     "Three dimensions: the axis normal to the slice drawn."},
+    {"output.picture.field", HT_OPT_STRING, AT(output.picture.field), "\"\"",
+     ANY, NULL, "", "Field drawn; empty is the first of the system."},
+    {"output.picture.position", HT_OPT_REAL, AT(output.picture.position), "0.5",
+     0, 1, NULL, "of the box",
+     "Where the slice cuts the box: 0 is its lower side, 1 its upper."},
+    {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0",
+     NOT_NEGATIVE, NULL, "time",
+     "Time between pictures; 0 draws the last state only."},
+    {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0",
+     NOT_NEGATIVE, NULL, "field",
+     "Colours span -range to range; 0 takes the largest value drawn."},
+    {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16,
+     8192, NULL, "pixels", "Least length of the picture's longer side."},
+    {"output.picture.background", HT_OPT_STRING, AT(output.picture.background),
+     "\"none\"", ANY, NULL, "",
+     "Medium parameter drawn in grey under the wave, such as c; or none."},
+
+    {"device.backend", HT_OPT_STRING, AT(device.backend), "\"auto\"", ANY,
+     "auto|opencl|oracle", "",
+     "What computes: OpenCL, or the plain serial reference on the host."},
+    {"device.select", HT_OPT_STRING, AT(device.select), "\"auto\"", ANY, NULL,
+     "",
+     "The device: gpu, cpu, its number or a part of its name as `htwave "
+     "devices` prints them; auto takes a GPU, else what is there."},
+    {"device.precision", HT_OPT_STRING, AT(device.precision), "\"single\"", ANY,
+     "single|double", "",
+     "Arithmetic and storage: 32 or 64 bit floating point."},
+    {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL,
+     "", "Kernel variant by name; auto takes the best that applies."},
+    {"device.layout", HT_OPT_STRING, AT(device.layout), "\"auto\"", ANY,
+     "auto|tensor|blocked", "",
+     "Order of coefficients in memory: one after the other, or some of them "
+     "innermost."},
+    {"device.cache", HT_OPT_STRING, AT(device.cache), "\"auto\"", ANY, NULL, "",
+     "Directory of compiled kernels; auto is htwave in the user's cache "
+     "directory, none compiles every time."},
+    {"device.cells_per_group", HT_OPT_INT, AT(device.cells_per_group), "0", 0,
+     1024, NULL, "cells",
+     "Cells along x1 that one work-group computes; 0 is automatic."},
+    {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0,
+     1048576, NULL, "planes",
+     "Planes along x3 that one work-group walks through; 0 is automatic."},
+    {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL,
+     "",
+     "Compare the kernels with the serial reference on this device before "
+     "the run; takes under a second."},
+};
+
+int ht_option_count(void) {
+    return (int)(sizeof option / sizeof *option);
+}
+
+const struct ht_option *ht_option_at(int index) {
+    return &option[index];
+}
+
+const struct ht_option *ht_option_find(const char *key) {
+    for (int i = 0; i < ht_option_count(); i++)
+        if (strcmp(option[i].key, key) == 0) return &option[i];
+    return NULL;
+}
+
+int ht_option_section(const char *key) {
+    const char *dot = strrchr(key, '.');
+    return dot ? (int)(dot - key) : 0;
+}

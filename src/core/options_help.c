@@ -1,0 +1,161 @@
+/* The words about options and the manual made of them. */
+#include <float.h>
+#include <string.h>
+
+#include "options.h"
+
+const char *ht_option_type_words(const struct ht_option *option) {
+    switch (option->type) {
+    case HT_OPT_INT:
+    case HT_OPT_INT64:
+        return "an integer";
+    case HT_OPT_REAL:
+        return "a number";
+    case HT_OPT_BOOL:
+        return "true or false";
+    case HT_OPT_STRING:
+        return "a string";
+    case HT_OPT_CELLS:
+    case HT_OPT_INT3:
+    case HT_OPT_INT64_3:
+        return "1 to 3 integers";
+    case HT_OPT_REAL3:
+        return "1 to 3 numbers";
+    case HT_OPT_SIDES:
+        return "one or two strings";
+    case HT_OPT_NAMES:
+        return "a list of strings";
+    case HT_OPT_VALUE:
+        return "a number, a list of numbers or a string";
+    case HT_OPT_MAP:
+        break;
+    }
+    return "a group of strings";
+}
+
+/* The numbers allowed. DBL_MIN, the least positive number, stands for an open
+ * bound at 0; DBL_MAX for no bound. */
+static void add_numbers(const struct ht_option *option, char *buffer,
+                        size_t size) {
+    double low = option->low, high = option->high;
+    if (low > high) return;
+    if (low == DBL_MIN && high == DBL_MAX)
+        snprintf(buffer, size, "> 0");
+    else if (low == DBL_MIN)
+        snprintf(buffer, size, "> 0 and <= %.12g", high);
+    else if (high == DBL_MAX)
+        snprintf(buffer, size, ">= %.12g", low);
+    else
+        snprintf(buffer, size, "%.12g..%.12g", low, high);
+}
+
+enum { RANGE_SIZE = 160 };
+
+char *ht_option_range(const struct ht_option *option, char *buffer) {
+    size_t used = 0;
+    buffer[0] = '\0';
+    if (option->choices) {
+        bool several = strchr(option->choices, '|') != NULL;
+        bool numbers = option->low <= option->high;
+        used = (size_t)snprintf(buffer, RANGE_SIZE,
+                                several && !numbers ? "one of " : "");
+        for (const char *c = option->choices; *c && used + 4 < RANGE_SIZE; c++)
+            used += (size_t)snprintf(buffer + used, RANGE_SIZE - used,
+                                     *c == '|' ? ", " : "%c", *c);
+        if (numbers)
+            used += (size_t)snprintf(buffer + used, RANGE_SIZE - used, " or ");
+    }
+    if (used < RANGE_SIZE)
+        add_numbers(option, buffer + used, RANGE_SIZE - used);
+    return buffer;
+}
+
+/* "integer" of "an integer". */
+static const char *type_name(const struct ht_option *option) {
+    const char *words = ht_option_type_words(option);
+    if (strncmp(words, "a ", 2) == 0) return words + 2;
+    if (strncmp(words, "an ", 3) == 0) return words + 3;
+    return words;
+}
+
+enum { HELP_INDENT = 6, HELP_WIDTH = 78 };
+
+/* text in lines of HELP_WIDTH, each behind HELP_INDENT spaces. */
+static void print_wrapped(FILE *out, const char *text) {
+    int room = HELP_WIDTH - HELP_INDENT;
+    while (*text) {
+        int length = (int)strlen(text);
+        if (length > room) {
+            length = room;
+            while (length > 0 && text[length] != ' ') length--;
+            if (length == 0) length = room;
+        }
+        fprintf(out, "%*s%.*s\n", HELP_INDENT, "", length, text);
+        text += length;
+        while (*text == ' ') text++;
+    }
+}
+
+static void print_terminal(FILE *out, const struct ht_option *option) {
+    char range[RANGE_SIZE];
+    ht_option_range(option, range);
+    fprintf(out, "  %s = %s\n", option->key,
+            option->fallback ? option->fallback : "(not set)");
+    fprintf(out, "%*s%s%s%s", HELP_INDENT, "", type_name(option),
+            *range ? ", " : "", range);
+    if (*option->unit) fprintf(out, "  [%s]", option->unit);
+    fputc('\n', out);
+    print_wrapped(out, option->help);
+}
+
+/* A cell of a table, in which a bar would end the cell. */
+static void print_cell(FILE *out, const char *text) {
+    fputs("| ", out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '|') fputc('\\', out);
+        fputc(*c, out);
+    }
+    fputc(' ', out);
+}
+
+static void print_markdown(FILE *out, const struct ht_option *option) {
+    char range[RANGE_SIZE];
+    fprintf(out, "| `%s` | %s ", option->key, type_name(option));
+    if (option->fallback)
+        fprintf(out, "| `%s` ", option->fallback);
+    else
+        fputs("| not set ", out);
+    print_cell(out, ht_option_range(option, range));
+    print_cell(out, option->unit);
+    print_cell(out, option->help);
+    fputs("|\n", out);
+}
+
+void ht_params_help(FILE *out, bool markdown) {
+    const char *previous = NULL;
+    if (!markdown)
+        fputs("Options of the input file, as key = default. On the command "
+              "line: key=value.\nUnits are yours, used consistently; [..] "
+              "says what a number measures.\n",
+              out);
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *option = ht_option_at(i);
+        int section = ht_option_section(option->key);
+        bool fresh = !previous || ht_option_section(previous) != section ||
+                     strncmp(previous, option->key, (size_t)section) != 0;
+        const char *title = section ? option->key : "top level";
+        int length = section ? section : (int)strlen(title);
+        if (fresh && markdown)
+            fprintf(out,
+                    "%s### %.*s\n\n| key | type | default | allowed | unit | "
+                    "meaning |\n|---|---|---|---|---|---|\n",
+                    i ? "\n" : "", length, title);
+        else if (fresh)
+            fprintf(out, "\n%.*s\n", length, title);
+        if (markdown)
+            print_markdown(out, option);
+        else
+            print_terminal(out, option);
+        previous = option->key;
+    }
+}

@@ -1,0 +1,311 @@
+/* Parameters from defaults, a file and the command line, in this order, each
+ * replacing what came before. Every key set is remembered with its text and
+ * place, so that any later check can name them.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "params_parts.h"
+
+/* ---- where keys were set ---- */
+
+static struct ht_source *find_source(const struct ht_params *params,
+                                     const char *key) {
+    struct ht_source *source = params->sources->source;
+    for (int i = 0; source && i < params->sources->count; i++)
+        if (strcmp(source[i].key, key) == 0) return &source[i];
+    return NULL;
+}
+
+static void clear_source(struct ht_source *source) {
+    free(source->key);
+    free(source->value);
+    free(source->place);
+    *source = (struct ht_source){0};
+}
+
+/* key is inside the group of that name. */
+static bool is_inside(const char *key, const char *group) {
+    size_t length = strlen(group);
+    return strncmp(key, group, length) == 0 && key[length] == '.';
+}
+
+/* What was said about the members of a map no longer holds. */
+static void forget_members(struct ht_sources *sources, const char *map) {
+    int kept = 0;
+    for (int i = 0; i < sources->count; i++) {
+        if (is_inside(sources->source[i].key, map))
+            clear_source(&sources->source[i]);
+        else
+            sources->source[kept++] = sources->source[i];
+    }
+    sources->count = kept;
+}
+
+static enum ht_err append_source(struct ht_sources *sources,
+                                 const struct ht_source *fresh) {
+    size_t size = ((size_t)sources->count + 1) * sizeof *fresh;
+    struct ht_source *more = realloc(sources->source, size);
+    REQUIRE(more, HT_ERR_MEMORY, "out of memory");
+    sources->source = more;
+    more[sources->count++] = *fresh;
+    return HT_OK;
+}
+
+static enum ht_err remember(struct ht_params *params,
+                            const struct ht_setting *setting) {
+    struct ht_source fresh = {0}, *old = find_source(params, setting->key);
+    enum ht_err err = ht_text_copy(setting->key, &fresh.key);
+    if (!err) err = ht_text_copy(setting->value, &fresh.value);
+    if (!err) err = ht_text_copy(setting->place, &fresh.place);
+    if (!err && old) {
+        clear_source(old);
+        *old = fresh;
+        return HT_OK;
+    }
+    if (!err) err = append_source(params->sources, &fresh);
+    if (err) clear_source(&fresh);
+    return err;
+}
+
+enum ht_err ht_params_error(const struct ht_params *params, const char *key,
+                            const char *fmt, ...) {
+    char rule[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(rule, sizeof rule, fmt, args);
+    va_end(args);
+    const struct ht_source *source = find_source(params, key);
+    const struct ht_option *option = ht_option_find(key);
+    if (source)
+        FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", key, source->value, rule,
+             source->place);
+    if (option && option->fallback)
+        FAIL(HT_ERR_INPUT, "%s = %s: %s (default)", key, option->fallback,
+             rule);
+    FAIL(HT_ERR_INPUT, "%s: %s (not set)", key, rule);
+}
+
+/* The value as text is the same for every way of writing it, and the table's
+ * defaults are written in that way (test/unit/params.c checks it). */
+static bool says_default(const struct ht_source *source) {
+    const struct ht_option *option = ht_option_find(source->key);
+    return option && option->fallback &&
+           strcmp(source->value, option->fallback) == 0;
+}
+
+bool ht_params_is_set(const struct ht_params *params, const char *key) {
+    for (int i = 0; i < params->sources->count; i++) {
+        const struct ht_source *source = &params->sources->source[i];
+        if (strcmp(source->key, key) != 0 && !is_inside(source->key, key))
+            continue;
+        if (!says_default(source)) return true;
+    }
+    return false;
+}
+
+/* ---- keys that are not there ---- */
+
+enum { KEYS_MAX = 128 };
+
+/* The names directly inside a section, or the sections: members of a section
+ * without the section's name. */
+struct key_list {
+    int count;
+    const char *name[KEYS_MAX];
+};
+
+static void list_members(const char *section, int length,
+                         struct key_list *list) {
+    for (int i = 0; i < ht_option_count() && list->count < KEYS_MAX; i++) {
+        const char *key = ht_option_at(i)->key;
+        if (ht_option_section(key) != length ||
+            strncmp(key, section, (size_t)length) != 0)
+            continue;
+        list->name[list->count++] = key + (length ? length + 1 : 0);
+    }
+}
+
+/* section.name for a name of the list that is near, else NULL; a key of the
+ * same name elsewhere is near as well. */
+static const char *suggest(const char *key, const struct key_list *list) {
+    int section = ht_option_section(key);
+    const char *name = key + (section ? section + 1 : 0);
+    const char *whole[KEYS_MAX];
+    int count = 0;
+    const char *near = ht_text_nearest(name, list->name, list->count);
+    if (near) return near - (section ? section + 1 : 0);
+    for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
+        const char *other = ht_option_at(i)->key;
+        int skip = ht_option_section(other);
+        if (strcmp(other + (skip ? skip + 1 : 0), name) == 0) return other;
+        whole[count++] = other;
+    }
+    /* A section that exists was searched: other sections only mislead. */
+    return list->count ? NULL : ht_text_nearest(key, whole, count);
+}
+
+static enum ht_err fail_unknown_key(const struct ht_setting *setting) {
+    struct key_list list = {0};
+    struct ht_text known = {0};
+    int section = ht_option_section(setting->key);
+    list_members(setting->key, section, &list);
+    const char *near = suggest(setting->key, &list);
+    if (near)
+        FAIL(HT_ERR_INPUT, "%s: unknown key; did you mean %s? (%s)",
+             setting->key, near, setting->place);
+    for (int i = 0; i < list.count; i++)
+        ht_text_add(&known, "%s%s", i ? ", " : "", list.name[i]);
+    enum ht_err err = ht_text_status(&known);
+    if (!err && section && list.count)
+        err = ht_err_set(
+            HT_ERR_INPUT, "%s: unknown key; %.*s has the keys %s (%s)",
+            setting->key, section, setting->key, known.data, setting->place);
+    else if (!err)
+        err = ht_err_set(HT_ERR_INPUT, "%s: unknown key (%s)", setting->key,
+                         setting->place);
+    ht_text_free(&known);
+    return err;
+}
+
+/* All sections, each once; the names end at the section's length, so they are
+ * copied. */
+static enum ht_err fail_unknown_group(const struct ht_setting *setting) {
+    char name[16][32];
+    const char *pointer[16];
+    int count = 0;
+    struct ht_text known = {0};
+    for (int i = 0; i < ht_option_count() && count < 16; i++) {
+        const char *key = ht_option_at(i)->key;
+        int length = ht_option_section(key);
+        snprintf(name[count], sizeof name[count], "%.*s", length, key);
+        if (!length || (count && !strcmp(name[count - 1], name[count])))
+            continue;
+        ht_text_add(&known, "%s%s", count ? ", " : "", name[count]);
+        pointer[count] = name[count];
+        count++;
+    }
+    enum ht_err err = ht_text_status(&known);
+    const char *near = ht_text_nearest(setting->key, pointer, count);
+    if (!err && near)
+        err =
+            ht_err_set(HT_ERR_INPUT, "%s: unknown group; did you mean %s? (%s)",
+                       setting->key, near, setting->place);
+    else if (!err)
+        err = ht_err_set(HT_ERR_INPUT, "%s: unknown group; there are %s (%s)",
+                         setting->key, known.data, setting->place);
+    ht_text_free(&known);
+    return err;
+}
+
+/* ---- reading ---- */
+
+static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
+    return ht_params_store(data, ht_option_find(setting->key), setting);
+}
+
+static enum ht_err set_default(struct ht_params *params,
+                               const struct ht_option *option) {
+    ht_params_clear(params, option);
+    if (!option->fallback) return HT_OK;
+    return ht_config_read_value(option->key, option->fallback, visit_default,
+                                params);
+}
+
+static bool is_section(const char *key) {
+    for (int i = 0; i < ht_option_count(); i++)
+        if (is_inside(ht_option_at(i)->key, key)) return true;
+    return false;
+}
+
+/* The map that the key is a member of, or NULL. */
+static const struct ht_option *map_of(const char *key) {
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *option = ht_option_at(i);
+        if (option->type == HT_OPT_MAP && is_inside(key, option->key))
+            return option;
+    }
+    return NULL;
+}
+
+static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
+    struct ht_params *params = data;
+    const struct ht_option *option = ht_option_find(setting->key);
+    const struct ht_option *map = map_of(setting->key);
+    bool group = setting->kind == HT_SETTING_GROUP;
+    if (option || map) {
+        if (option && option->type == HT_OPT_MAP)
+            forget_members(params->sources, option->key);
+        TRY(remember(params, setting));
+        if (!option) return ht_params_store_member(params, map, setting);
+        /* What an array leaves out has its default, whatever came before. */
+        TRY(set_default(params, option));
+        return ht_params_store(params, option, setting);
+    }
+    if (is_section(setting->key)) {
+        REQUIRE(group, HT_ERR_INPUT,
+                "%s = %s: must be a group of keys, %s = { ... }; (%s)",
+                setting->key, setting->value, setting->key, setting->place);
+        return HT_OK;
+    }
+    if (group) return fail_unknown_group(setting);
+    return fail_unknown_key(setting);
+}
+
+static enum ht_err read_override(struct ht_params *params, const char *text) {
+    const char *equals = strchr(text, '=');
+    struct ht_text key = {0};
+    REQUIRE(equals && equals > text, HT_ERR_INPUT,
+            "%s: an option on the command line is key=value, such as "
+            "grid.order=4",
+            text);
+    const char *end = equals;
+    text += strspn(text, " \t");
+    while (end > text && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    ht_text_add(&key, "%.*s", end > text ? (int)(end - text) : 0, text);
+    enum ht_err err = ht_text_status(&key);
+    if (!err)
+        err = ht_config_read_value(key.data, equals + 1, visit_setting, params);
+    ht_text_free(&key);
+    return err;
+}
+
+static enum ht_err read_all(struct ht_params *params, const char *path,
+                            int noverrides, char *const *overrides) {
+    TRY(HT_ALLOC(params->sources, 1));
+    for (int i = 0; i < ht_option_count(); i++)
+        TRY(set_default(params, ht_option_at(i)));
+    if (path) TRY(ht_config_read_file(path, visit_setting, params));
+    for (int i = 0; i < noverrides; i++)
+        TRY(read_override(params, overrides[i]));
+    return ht_params_check(params);
+}
+
+enum ht_err ht_params_read(const char *path, int noverrides,
+                           char *const *overrides, struct ht_params **out) {
+    struct ht_params *params = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(params, 1));
+    enum ht_err err = read_all(params, path, noverrides, overrides);
+    if (err) {
+        ht_params_destroy(params);
+        return err;
+    }
+    *out = params;
+    return HT_OK;
+}
+
+void ht_params_destroy(struct ht_params *params) {
+    if (!params) return;
+    for (int i = 0; i < ht_option_count(); i++)
+        ht_params_clear(params, ht_option_at(i));
+    if (params->sources) {
+        for (int i = 0; i < params->sources->count; i++)
+            clear_source(&params->sources->source[i]);
+        free(params->sources->source);
+    }
+    free(params->sources);
+    free(params);
+}

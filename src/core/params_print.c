@@ -1,0 +1,180 @@
+/* The resolved input: the options in the table's order, sections as groups,
+ * the meaning in front of each. Numbers are written with the digits that read
+ * back to the same value. Options without a value stand in a comment.
+ */
+#include <string.h>
+
+#include "config.h"
+#include "options.h"
+
+static void indent(struct ht_text *out, int depth) {
+    ht_text_add(out, "%*s", 4 * depth, "");
+}
+
+static void add_reals(struct ht_text *out, int count, const double *value) {
+    for (int i = 0; i < count; i++) {
+        ht_text_add(out, i ? ", " : "[");
+        ht_config_add_real(out, value[i]);
+    }
+    ht_text_add(out, "]");
+}
+
+static void add_integers(struct ht_text *out, int count, const int64_t *value) {
+    for (int i = 0; i < count; i++) {
+        bool wide = value[i] > INT32_MAX || value[i] < INT32_MIN;
+        ht_text_add(out, "%s%lld%s", i ? ", " : "[", (long long)value[i],
+                    wide ? "L" : "");
+    }
+    ht_text_add(out, "]");
+}
+
+static void add_strings(struct ht_text *out, int count, char *const *string) {
+    ht_text_add(out, "[");
+    for (int i = 0; i < count; i++) {
+        if (i) ht_text_add(out, ", ");
+        ht_config_add_string(out, string[i]);
+    }
+    ht_text_add(out, "]");
+}
+
+static void add_map(struct ht_text *out, const struct ht_map *map) {
+    ht_text_add(out, "{");
+    for (int i = 0; i < map->count; i++) {
+        ht_text_add(out, " %s = ", map->name[i]);
+        ht_config_add_string(out, map->text[i]);
+        ht_text_add(out, ";");
+    }
+    ht_text_add(out, " }");
+}
+
+static void add_option_value(struct ht_text *out,
+                             const struct ht_value *value) {
+    if (value->kind == HT_VALUE_TEXT)
+        ht_config_add_string(out, value->text);
+    else if (value->count == 1)
+        ht_config_add_real(out, value->number[0]);
+    else
+        add_reals(out, value->count, value->number);
+}
+
+static void add_value(struct ht_text *out, const struct ht_params *params,
+                      const struct ht_option *option) {
+    const void *at = (const char *)params + option->offset;
+    const struct ht_names *names = at;
+    const int *small = at;
+    switch (option->type) {
+    case HT_OPT_INT:
+        ht_text_add(out, "%d", *small);
+        break;
+    case HT_OPT_INT64:
+        ht_text_add(out, "%lldL", (long long)*(const int64_t *)at);
+        break;
+    case HT_OPT_REAL:
+        ht_config_add_real(out, *(const double *)at);
+        break;
+    case HT_OPT_BOOL:
+        ht_text_add(out, *(const bool *)at ? "true" : "false");
+        break;
+    case HT_OPT_STRING:
+        ht_config_add_string(out, *(char *const *)at);
+        break;
+    case HT_OPT_CELLS:
+        add_integers(out, params->grid.dims, at);
+        break;
+    case HT_OPT_INT3:
+        ht_text_add(out, "[%d, %d, %d]", small[0], small[1], small[2]);
+        break;
+    case HT_OPT_INT64_3:
+        add_integers(out, 3, at);
+        break;
+    case HT_OPT_REAL3:
+        add_reals(out, 3, at);
+        break;
+    case HT_OPT_SIDES:
+        add_strings(out, 2, at);
+        break;
+    case HT_OPT_NAMES:
+        add_strings(out, names->count, names->name);
+        break;
+    case HT_OPT_VALUE:
+        add_option_value(out, at);
+        break;
+    case HT_OPT_MAP:
+        add_map(out, at);
+        break;
+    }
+}
+
+static bool has_value(const struct ht_params *params,
+                      const struct ht_option *option) {
+    const void *at = (const char *)params + option->offset;
+    if (option->type == HT_OPT_VALUE)
+        return ((const struct ht_value *)at)->kind != HT_VALUE_NONE;
+    if (option->type == HT_OPT_MAP)
+        return ((const struct ht_map *)at)->count > 0;
+    return true;
+}
+
+static int dots(const char *key, int length) {
+    int count = 0;
+    for (int i = 0; i < length; i++) count += key[i] == '.';
+    return count;
+}
+
+/* Depth of the group that holds the key. */
+static int depth_of(const char *key) {
+    return dots(key, (int)strlen(key));
+}
+
+/* Groups that both keys are in. */
+static int common_depth(const char *a, const char *b) {
+    int common = 0;
+    for (int i = 0; a[i] && a[i] == b[i]; i++) common += a[i] == '.';
+    return common;
+}
+
+/* Closes the groups that the previous key was in and this one is not, opens
+ * those that it is in. */
+static void change_group(struct ht_text *out, const char *previous,
+                         const char *key) {
+    int common = common_depth(previous, key);
+    for (int depth = depth_of(previous); depth > common; depth--) {
+        indent(out, depth - 1);
+        ht_text_add(out, "};\n");
+    }
+    const char *name = key;
+    for (int depth = 0; depth < depth_of(key); depth++) {
+        int length = (int)strcspn(name, ".");
+        if (depth >= common) {
+            ht_text_add(out, depth ? "" : "\n");
+            indent(out, depth);
+            ht_text_add(out, "%.*s = {\n", length, name);
+        }
+        name += length + 1;
+    }
+}
+
+enum ht_err ht_params_print(const struct ht_params *params,
+                            struct ht_text *out) {
+    const char *previous = "";
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *option = ht_option_at(i);
+        const char *key = option->key;
+        int section = ht_option_section(key), depth = depth_of(key);
+        const char *name = key + (section ? section + 1 : 0);
+        change_group(out, previous, key);
+        indent(out, depth);
+        ht_text_add(out, "// %s\n", option->help);
+        indent(out, depth);
+        if (has_value(params, option)) {
+            ht_text_add(out, "%s = ", name);
+            add_value(out, params, option);
+            ht_text_add(out, ";\n");
+        } else {
+            ht_text_add(out, "// %s is not set\n", name);
+        }
+        previous = key;
+    }
+    change_group(out, previous, "");
+    return ht_text_status(out);
+}

@@ -1,0 +1,86 @@
+/* Rules between options that need neither the system nor the device. */
+#include <math.h>
+#include <string.h>
+
+#include "params_parts.h"
+
+static enum ht_err check_box(const struct ht_params *p) {
+    for (int axis = 0; axis < p->grid.dims; axis++) {
+        double lower = p->grid.lower[axis], upper = p->grid.upper[axis];
+        bool blame_lower = !ht_params_is_set(p, "grid.upper");
+        if (isfinite(upper - lower) && upper - lower > 0) continue;
+        if (blame_lower)
+            return ht_params_error(
+                p, "grid.lower",
+                "must be below grid.upper along every axis, but x%d has %g "
+                "and %g",
+                axis + 1, lower, upper);
+        return ht_params_error(
+            p, "grid.upper",
+            "must be above grid.lower along every axis, but x%d has %g and %g",
+            axis + 1, upper, lower);
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_sides(const struct ht_params *p) {
+    for (int axis = 0; axis < p->grid.dims; axis++) {
+        char *const *side = p->boundary.side[axis];
+        char key[32];
+        if (!strcmp(side[0], "periodic") == !strcmp(side[1], "periodic"))
+            continue;
+        snprintf(key, sizeof key, "boundary.x%d", axis + 1);
+        return ht_params_error(p, key,
+                               "must be periodic on both sides or on neither");
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_stages(const struct ht_params *p) {
+    const struct ht_value *stages = &p->time.stages;
+    if (stages->kind != HT_VALUE_NUMBERS) return HT_OK;
+    if (stages->count == 1 && stages->number[0] == floor(stages->number[0]))
+        return HT_OK;
+    return ht_params_error(p, "time.stages",
+                           "must be \"full\", \"auto\" or a whole number");
+}
+
+static enum ht_err check_layers(const struct ht_params *p) {
+    const struct ht_value *at = &p->medium.interfaces;
+    if (strcmp(p->medium.type, "layers") != 0) return HT_OK;
+    if (p->medium.axis[1] - '0' > p->grid.dims)
+        return ht_params_error(p, "medium.axis",
+                               "must be an axis of the grid, which has %d",
+                               p->grid.dims);
+    if (at->kind != HT_VALUE_NUMBERS)
+        return ht_params_error(
+            p, "medium.interfaces",
+            "must be positions when medium.type is \"layers\"");
+    for (int i = 1; i < at->count; i++)
+        if (!(at->number[i] > at->number[i - 1]))
+            return ht_params_error(p, "medium.interfaces",
+                                   "must increase, but %.12g follows %.12g",
+                                   at->number[i], at->number[i - 1]);
+    return HT_OK;
+}
+
+static enum ht_err check_initial(const struct ht_params *p) {
+    if (strcmp(p->initial.type, "expression") == 0 &&
+        p->initial.values.count == 0)
+        return ht_params_error(p, "initial.values",
+                               "must give a field, such as { p = \"x1\"; }, "
+                               "when initial.type is \"expression\"");
+    if (strcmp(p->initial.type, "file") == 0 && !*p->initial.file)
+        return ht_params_error(
+            p, "initial.file",
+            "must name a file when initial.type is \"file\"");
+    return HT_OK;
+}
+
+enum ht_err ht_params_check(const struct ht_params *params) {
+    TRY(check_box(params));
+    TRY(check_sides(params));
+    TRY(check_stages(params));
+    TRY(check_layers(params));
+    return check_initial(params);
+}

@@ -1,0 +1,442 @@
+/* Values on a regular grid read from a file, and the polynomials they give.
+ *
+ * About a point x each axis contributes Lagrange interpolation of degree g
+ * through g+1 samples at the stride s = max(1, round(h/(2 spacing))): with
+ * t_j = (sample_j - x)/h,
+ *     L_j(xi) = prod_(i != j) (xi - t_i)/(t_j - t_i),
+ * whose coefficients in xi are the scaled derivatives of a jet at once
+ * (de Boor, A Practical Guide to Splines, chapter I). The error is
+ * O(h^(g+1)) in every coefficient of a smooth function.
+ *
+ * Invariants: stencils never leave the samples: near the ends they turn
+ * one-sided, and outside the samples the value at the end continues; so a
+ * polynomial of degree g is reproduced wherever samples exist.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/h5.h"
+#include "samples_private.h"
+
+enum { MAX_POINTS = 24 }; /* samples per axis of a stencil */
+
+/* ---- reading ---- */
+
+/* How the file is laid out: axis[j] of its j-th fastest axis, extents. */
+struct layout {
+    int rank, axis[3];
+    int64_t extent[3];
+};
+
+static int axis_number(const char *name) {
+    bool known = name[0] == 'x' && name[1] >= '1' && name[1] <= '3' && !name[2];
+    return known ? name[1] - '1' : -1;
+}
+
+static enum ht_err layout_axes(const struct ht_samples_format *format,
+                               struct layout *layout) {
+    const struct ht_names *axes = format->axes;
+    bool used[3] = {false, false, false};
+    layout->rank = axes ? axes->count : 0;
+    REQUIRE(layout->rank <= 3, HT_ERR_INPUT,
+            "axes names %d axes of the file: at most 3", layout->rank);
+    for (int j = 0; j < layout->rank; j++) {
+        int axis = axis_number(axes->name[j]);
+        REQUIRE(axis >= 0, HT_ERR_INPUT, "axes: \"%s\" must be x1, x2 or x3",
+                axes->name[j]);
+        REQUIRE(!used[axis], HT_ERR_INPUT, "axes: \"%s\" appears twice",
+                axes->name[j]);
+        used[axis] = true;
+        layout->axis[j] = axis;
+    }
+    return HT_OK;
+}
+
+/* Without names the file's axes are x1, x2, .. as many as it has. */
+static void layout_default(struct layout *layout, int rank) {
+    if (layout->rank > 0) return;
+    layout->rank = rank;
+    for (int j = 0; j < rank; j++) layout->axis[j] = j;
+}
+
+/* Text such as "401 x 1601" of the extents, for messages. */
+static const char *layout_text(const struct layout *layout, char *buffer,
+                               size_t size) {
+    size_t length = 0;
+    buffer[0] = '\0';
+    for (int j = 0; j < layout->rank && length < size; j++) {
+        int n = snprintf(buffer + length, size - length, "%s%lld",
+                         j ? " x " : "", (long long)layout->extent[j]);
+        if (n > 0) length += (size_t)n;
+    }
+    return buffer;
+}
+
+/* Number of samples; refuses counts that no memory holds. */
+static enum ht_err layout_count(const struct layout *layout, int64_t *count) {
+    *count = 1;
+    for (int j = 0; j < layout->rank; j++) {
+        int64_t n = layout->extent[j];
+        REQUIRE(n >= 1, HT_ERR_INPUT,
+                "shape[%d] = %lld: must be at least 1, the samples along x%d",
+                j, (long long)n, layout->axis[j] + 1);
+        REQUIRE(*count <= INT64_MAX / 16 / n, HT_ERR_INPUT,
+                "shape: more samples than can be addressed");
+        *count *= n;
+    }
+    return HT_OK;
+}
+
+static float float_from_little_endian(const unsigned char *bytes) {
+    uint32_t bits = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 |
+                    (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Raw float32 of exactly the promised size, in file order. */
+static enum ht_err read_raw(const struct ht_samples_format *format,
+                            struct layout *layout, double **values,
+                            int64_t *count) {
+    char *data = NULL, extents[80];
+    size_t size = 0;
+    int rank = 0;
+    while (rank < 3 && format->shape[rank] > 0) rank++;
+    layout_default(layout, rank > 0 ? rank : 1);
+    for (int j = 0; j < layout->rank; j++) layout->extent[j] = format->shape[j];
+    TRY(layout_count(layout, count));
+    TRY(ht_file_read(format->path, &data, &size));
+    enum ht_err err = HT_OK;
+    if (size != (size_t)*count * 4)
+        err = ht_err_set(HT_ERR_INPUT,
+                         "the file holds %zu bytes, but shape %s of float32 "
+                         "needs %zu",
+                         size, layout_text(layout, extents, sizeof extents),
+                         (size_t)*count * 4);
+    if (err == HT_OK)
+        err = ht_mem_alloc((size_t)*count, sizeof **values, values);
+    for (int64_t i = 0; err == HT_OK && i < *count; i++)
+        (*values)[i] =
+            (double)float_from_little_endian((unsigned char *)data + 4 * i);
+    free(data);
+    return err;
+}
+
+/* The extents of a dataset (slowest first) against the shape, if given. */
+static enum ht_err layout_from_dataset(const struct ht_samples_format *format,
+                                       int rank, const int64_t *extent,
+                                       struct layout *layout) {
+    REQUIRE(rank >= 1 && rank <= 3, HT_ERR_INPUT,
+            "dataset \"%s\" has %d axes: must have 1 to 3", format->dataset,
+            rank);
+    layout_default(layout, rank);
+    REQUIRE(layout->rank == rank, HT_ERR_INPUT,
+            "dataset \"%s\" has %d axes, but axes names %d", format->dataset,
+            rank, layout->rank);
+    for (int j = 0; j < rank; j++) {
+        layout->extent[j] = extent[rank - 1 - j];
+        REQUIRE(format->shape[j] == 0 || format->shape[j] == layout->extent[j],
+                HT_ERR_INPUT,
+                "shape[%d] = %lld, but dataset \"%s\" has %lld samples along "
+                "x%d",
+                j, (long long)format->shape[j], format->dataset,
+                (long long)layout->extent[j], layout->axis[j] + 1);
+    }
+    return HT_OK;
+}
+
+static enum ht_err read_dataset(const struct ht_samples_format *format,
+                                struct ht_h5 *file, struct layout *layout,
+                                double **values, int64_t *count) {
+    int rank = 0;
+    int64_t extent[8] = {0};
+    TRY(ht_h5_extent(file, format->dataset, &rank, extent));
+    TRY(layout_from_dataset(format, rank, extent, layout));
+    TRY(layout_count(layout, count));
+    TRY(ht_mem_alloc((size_t)*count, sizeof **values, values));
+    return ht_h5_read(file, format->dataset, *count, *values);
+}
+
+static enum ht_err read_hdf5(const struct ht_samples_format *format,
+                             struct layout *layout, double **values,
+                             int64_t *count) {
+    struct ht_h5 *file = NULL;
+    TRY(ht_h5_open(format->path, &file));
+    enum ht_err err = read_dataset(format, file, layout, values, count);
+    ht_h5_close(file);
+    return err;
+}
+
+static enum ht_err place_axes(const struct ht_samples_format *format,
+                              const struct layout *layout,
+                              struct ht_samples *samples) {
+    for (int k = 0; k < 3; k++) {
+        samples->shape[k] = 1;
+        samples->spacing[k] = 1;
+    }
+    for (int j = 0; j < layout->rank; j++) {
+        int k = layout->axis[j];
+        REQUIRE(format->spacing[j] > 0 && isfinite(format->spacing[j]),
+                HT_ERR_INPUT,
+                "spacing[%d] = %g: must be positive, the distance of samples "
+                "along x%d",
+                j, format->spacing[j], k + 1);
+        REQUIRE(isfinite(format->origin[j]), HT_ERR_INPUT,
+                "origin[%d] must be finite", j);
+        samples->shape[k] = layout->extent[j];
+        samples->spacing[k] = format->spacing[j];
+        samples->origin[k] = format->origin[j];
+    }
+    return HT_OK;
+}
+
+/* File order -> x1 fastest, scaled; every value must be finite. */
+static enum ht_err place_values(const struct ht_samples_format *format,
+                                const struct layout *layout,
+                                const double *values,
+                                struct ht_samples *samples) {
+    int64_t stride[3] = {0, 0, 0}, step = 1, out = 0;
+    for (int j = 0; j < layout->rank; j++) {
+        stride[layout->axis[j]] = step;
+        step *= layout->extent[j];
+    }
+    TRY(HT_ALLOC(samples->value, step));
+    for (int64_t i3 = 0; i3 < samples->shape[2]; i3++) {
+        for (int64_t i2 = 0; i2 < samples->shape[1]; i2++) {
+            for (int64_t i1 = 0; i1 < samples->shape[0]; i1++, out++) {
+                int64_t at = i1 * stride[0] + i2 * stride[1] + i3 * stride[2];
+                double value = values[at] * format->scale;
+                REQUIRE(isfinite(value), HT_ERR_INPUT,
+                        "sample %lld of the file, [%lld, %lld, %lld] along "
+                        "x1, x2, x3, is %g: must be finite",
+                        (long long)at, (long long)i1, (long long)i2,
+                        (long long)i3, value);
+                samples->value[out] = value;
+            }
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err read_into(const struct ht_samples_format *format,
+                             double **values, struct ht_samples *samples) {
+    struct layout layout = {0};
+    int64_t count = 0;
+    REQUIRE(format->scale != 0 && isfinite(format->scale), HT_ERR_INPUT,
+            "scale = %g: must be finite and not 0", format->scale);
+    TRY(layout_axes(format, &layout));
+    if (strcmp(format->format, "raw") == 0)
+        TRY(read_raw(format, &layout, values, &count));
+    else if (strcmp(format->format, "hdf5") == 0)
+        TRY(read_hdf5(format, &layout, values, &count));
+    else
+        FAIL(HT_ERR_INPUT, "format = \"%s\": must be raw or hdf5",
+             format->format);
+    TRY(place_axes(format, &layout, samples));
+    return place_values(format, &layout, *values, samples);
+}
+
+enum ht_err ht_samples_read(const struct ht_samples_format *format,
+                            struct ht_samples **out) {
+    struct ht_samples *samples = NULL;
+    double *values = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(samples, 1));
+    enum ht_err err = read_into(format, &values, samples);
+    free(values);
+    if (err != HT_OK) {
+        ht_samples_destroy(samples);
+        return err;
+    }
+    *out = samples;
+    return HT_OK;
+}
+
+void ht_samples_destroy(struct ht_samples *samples) {
+    if (!samples) return;
+    free(samples->value);
+    free(samples);
+}
+
+/* ---- polynomials ---- */
+
+/* The samples first, first + stride, .. along one axis and the coefficients
+ * of their Lagrange polynomials: weight[a][j] multiplies sample j. */
+struct stencil {
+    int points, rows;
+    int64_t first, stride;
+    double weight[MAX_POINTS][MAX_POINTS];
+};
+
+/* weight[.][j] = coefficients of L_j, multiplied out factor by factor. */
+static void stencil_weights(struct stencil *stencil, const double *t) {
+    int points = stencil->points;
+    for (int j = 0; j < points; j++) {
+        double poly[MAX_POINTS] = {1};
+        int degree = 0;
+        for (int i = 0; i < points; i++) {
+            if (i == j) continue;
+            double scale = 1 / (t[j] - t[i]);
+            for (int a = ++degree; a >= 0; a--)
+                poly[a] = ((a ? poly[a - 1] : 0) - t[i] * poly[a]) * scale;
+        }
+        for (int a = 0; a < stencil->rows; a++)
+            stencil->weight[a][j] = a < points ? poly[a] : 0;
+    }
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+/* The stencil of one axis about x for a cell of size h; rows coefficients of
+ * it are wanted, from a polynomial of that degree. */
+static void stencil_make(const struct ht_samples *samples, int axis, double x,
+                         double h, int degree, int rows,
+                         struct stencil *stencil) {
+    int64_t last = samples->shape[axis] - 1;
+    double spacing = samples->spacing[axis];
+    double at = (x - samples->origin[axis]) / spacing; /* in samples */
+    double slack = 1e-9 * (1 + fabs(at)), t[MAX_POINTS];
+    bool inside = at >= -slack && at <= (double)last + slack;
+    double wish = fmin(fmax(1, round(h / (2 * spacing))), (double)last + 1);
+    stencil->rows = rows;
+    stencil->points = 1;
+    stencil->stride = 1;
+    if (last > 0 && inside) {
+        stencil->points = last < degree ? (int)last + 1 : degree + 1;
+        if (degree > 0)
+            stencil->stride = clamp((int64_t)wish, 1, last / degree);
+        if (stencil->stride < 1) stencil->stride = 1;
+    }
+    int64_t width = (stencil->points - 1) * stencil->stride;
+    double centred = fmin(fmax(at, 0), (double)last) - (double)width / 2;
+    stencil->first = clamp((int64_t)floor(centred + 0.5), 0, last - width);
+    for (int j = 0; j < stencil->points; j++) {
+        double sample = (double)(stencil->first + j * stencil->stride);
+        t[j] = (sample - at) * spacing / h;
+    }
+    stencil_weights(stencil, t);
+}
+
+/* Sum over the stencils' samples of one i3: plane[a2][a1]. */
+static void contract_plane(const struct ht_samples *samples,
+                           const struct stencil *stencil, int64_t i3,
+                           double plane[MAX_POINTS][MAX_POINTS]) {
+    const struct stencil *s1 = &stencil[0], *s2 = &stencil[1];
+    for (int b = 0; b < s2->rows; b++)
+        for (int a = 0; a < s1->rows; a++) plane[b][a] = 0;
+    for (int j2 = 0; j2 < s2->points; j2++) {
+        int64_t i2 = s2->first + j2 * s2->stride;
+        const double *row =
+            samples->value + (i3 * samples->shape[1] + i2) * samples->shape[0];
+        for (int a = 0; a < s1->rows; a++) {
+            double sum = 0;
+            for (int j1 = 0; j1 < s1->points; j1++)
+                sum += s1->weight[a][j1] * row[s1->first + j1 * s1->stride];
+            for (int b = 0; b < s2->rows; b++)
+                plane[b][a] += s2->weight[b][j2] * sum;
+        }
+    }
+}
+
+/* Largest power of each axis in the set. */
+static void jets_powers(const struct ht_jets *jets, int powers[3]) {
+    for (int k = 0; k < 3; k++) powers[k] = 0;
+    for (int a = 0; a < jets->count; a++)
+        for (int k = 0; k < 3; k++)
+            if (jets->index[a][k] > powers[k]) powers[k] = jets->index[a][k];
+}
+
+enum ht_err ht_samples_jet(const struct ht_samples *samples,
+                           const struct ht_jets *jets, const double x[3],
+                           const double h[3], double *out) {
+    struct stencil stencil[3];
+    double plane[MAX_POINTS][MAX_POINTS];
+    int powers[3];
+    jets_powers(jets, powers);
+    for (int k = 0; k < 3; k++) {
+        REQUIRE(powers[k] < MAX_POINTS, HT_ERR_INPUT,
+                "polynomials of degree %d: at most %d", powers[k],
+                MAX_POINTS - 1);
+        stencil_make(samples, k, x[k], h[k], powers[k], powers[k] + 1,
+                     &stencil[k]);
+    }
+    for (int a = 0; a < jets->count; a++) out[a] = 0;
+    for (int j3 = 0; j3 < stencil[2].points; j3++) {
+        contract_plane(samples, stencil,
+                       stencil[2].first + j3 * stencil[2].stride, plane);
+        for (int a = 0; a < jets->count; a++) {
+            const int *power = jets->index[a];
+            out[a] +=
+                stencil[2].weight[power[2]][j3] * plane[power[1]][power[0]];
+        }
+    }
+    return HT_OK;
+}
+
+double ht_samples_value(const struct ht_samples *samples, int dims, int degree,
+                        const double x[3], const double h[3]) {
+    struct stencil stencil[3];
+    double plane[MAX_POINTS][MAX_POINTS], sum = 0;
+    plane[0][0] = 0;
+    for (int k = 0; k < 3; k++)
+        stencil_make(samples, k, x[k], h[k], k < dims ? degree : 0, 1,
+                     &stencil[k]);
+    for (int j3 = 0; j3 < stencil[2].points; j3++) {
+        contract_plane(samples, stencil,
+                       stencil[2].first + j3 * stencil[2].stride, plane);
+        sum += stencil[2].weight[0][j3] * plane[0][0];
+    }
+    return sum;
+}
+
+/* ---- means ---- */
+
+/* Sample i stands for the interval half a spacing to either side; the first
+ * and the last one go on for ever. */
+void ht_samples_span(const struct ht_samples *samples, int axis, double low,
+                     double high, struct ht_samples_span *span) {
+    double origin = samples->origin[axis], spacing = samples->spacing[axis];
+    double last = (double)(samples->shape[axis] - 1);
+    double first = floor((low - origin) / spacing + 0.5);
+    double end = ceil((high - origin) / spacing - 0.5);
+    span->low = low;
+    span->high = high;
+    span->first = (int64_t)fmin(fmax(first, 0), last);
+    span->last = (int64_t)fmin(fmax(end, (double)span->first), last);
+}
+
+double ht_samples_share(const struct ht_samples *samples, int axis,
+                        const struct ht_samples_span *span, int64_t i) {
+    double centre = samples->origin[axis] + (double)i * samples->spacing[axis];
+    double low = centre - samples->spacing[axis] / 2;
+    double high = centre + samples->spacing[axis] / 2;
+    if (i == span->first || low < span->low) low = span->low;
+    if (i == span->last || high > span->high) high = span->high;
+    return fmax(high - low, 0) / (span->high - span->low);
+}
+
+double ht_samples_mean(const struct ht_samples *samples, const double x[3],
+                       const double h[3], bool harmonic) {
+    struct ht_samples_span span[3];
+    double sum = 0;
+    for (int k = 0; k < 3; k++)
+        ht_samples_span(samples, k, x[k] - h[k] / 2, x[k] + h[k] / 2, &span[k]);
+    for (int64_t i3 = span[2].first; i3 <= span[2].last; i3++) {
+        double w3 = ht_samples_share(samples, 2, &span[2], i3);
+        for (int64_t i2 = span[1].first; i2 <= span[1].last; i2++) {
+            double w2 = w3 * ht_samples_share(samples, 1, &span[1], i2);
+            const double *row = samples->value + (i3 * samples->shape[1] + i2) *
+                                                     samples->shape[0];
+            for (int64_t i1 = span[0].first; i1 <= span[0].last; i1++) {
+                double w = w2 * ht_samples_share(samples, 0, &span[0], i1);
+                sum += harmonic ? w / row[i1] : w * row[i1];
+            }
+        }
+    }
+    return harmonic ? 1 / sum : sum;
+}

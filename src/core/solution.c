@@ -1,0 +1,147 @@
+/* Initial data and exact solutions: the table of initial.type and what all
+ * types share. A type leaves node coefficients u_i = h^|i|/i! D^i u that come
+ * from formulas, never from differences of values.
+ */
+#include "solution_types.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+static const struct ht_solution_type *const types[] = {
+    &ht_solution_gaussian, &ht_solution_plane,      &ht_solution_standing,
+    &ht_solution_random,   &ht_solution_expression, &ht_solution_file,
+    &ht_solution_zero,
+};
+enum { NTYPES = sizeof types / sizeof types[0] };
+
+enum ht_err ht_solution_find_field(const struct ht_solution *solution,
+                                   const char *key, const char *name,
+                                   int *field) {
+    const struct ht_equations *eq = solution->eq;
+    *field = ht_equations_field(eq, name);
+    if (*field >= 0) return HT_OK;
+    struct ht_text list = {0};
+    for (int f = 0; f < eq->nfields; f++)
+        ht_text_add(&list, "%s%s", f ? " " : "", eq->field[f].name);
+    enum ht_err err = ht_text_status(&list);
+    if (err == HT_OK)
+        err = ht_params_error(solution->data->params, key,
+                              "no field \"%s\" in %s in %d dimension%s; the "
+                              "fields are %s",
+                              name, eq->system->name, eq->dims,
+                              eq->dims > 1 ? "s" : "", list.data);
+    ht_text_free(&list);
+    return err;
+}
+
+enum ht_err ht_solution_find_value(const struct ht_solution *solution,
+                                   const char *name, int *field) {
+    struct ht_text key = {0};
+    ht_text_add(&key, "initial.values.%s", name);
+    enum ht_err err = ht_text_status(&key);
+    if (err == HT_OK)
+        err = ht_solution_find_field(solution, key.data, name, field);
+    ht_text_free(&key);
+    return err;
+}
+
+static enum ht_err find_type(const struct ht_params *params,
+                             const struct ht_solution_type **out) {
+    const char *known[NTYPES];
+    for (int n = 0; n < NTYPES; n++) {
+        known[n] = types[n]->name;
+        *out = types[n];
+        if (strcmp(params->initial.type, known[n]) == 0) return HT_OK;
+    }
+    const char *near = ht_text_nearest(params->initial.type, known, NTYPES);
+    return ht_params_error(params, "initial.type",
+                           "unknown kind of initial data%s%s",
+                           near ? ", nearest is " : "", near ? near : "");
+}
+
+/* A frequency of interest decides how fine the grid is, unless the data are
+ * a single wave. */
+static void resolve(struct ht_solution *solution) {
+    const struct ht_solution_data *data = solution->data;
+    double frequency = data->params->initial.frequency;
+    bool single =
+        data->type == &ht_solution_plane || data->type == &ht_solution_standing;
+    bool known = frequency > 0 && data->medium->speed_min > 0;
+    for (int j = 0; j < solution->eq->dims; j++) {
+        if (known && !single)
+            solution->wavenumber[j] =
+                2 * pi * frequency / data->medium->speed_min;
+        double theta = fabs(solution->wavenumber[j]) * solution->grid->h[j];
+        solution->theta = fmax(solution->theta, theta);
+    }
+}
+
+static enum ht_err prepare(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    TRY(find_type(data->params, &data->type));
+    TRY(data->type->prepare(solution));
+    resolve(solution);
+    return HT_OK;
+}
+
+enum ht_err ht_solution_create(const struct ht_params *params,
+                               const struct ht_medium *medium,
+                               struct ht_solution **out) {
+    *out = NULL;
+    struct ht_solution *solution;
+    TRY(HT_ALLOC(solution, 1));
+    solution->eq = medium->eq;
+    solution->grid = medium->grid;
+    solution->returns = params->initial.returns && params->time.end > 0;
+    enum ht_err err = HT_ALLOC(solution->data, 1);
+    if (err == HT_OK) {
+        solution->data->params = params;
+        solution->data->medium = medium;
+        err = prepare(solution);
+    }
+    if (err != HT_OK) {
+        ht_solution_destroy(solution);
+        return err;
+    }
+    *out = solution;
+    return HT_OK;
+}
+
+void ht_solution_destroy(struct ht_solution *solution) {
+    if (!solution) return;
+    struct ht_solution_data *data = solution->data;
+    if (data) {
+        for (int f = 0; f < HT_MAX_FIELDS; f++) {
+            ht_expr_destroy(data->expr[f]);
+            free(data->values[f]);
+        }
+        ht_jets_destroy(data->jets);
+        free(data->stencil);
+        free(data);
+    }
+    free(solution);
+}
+
+enum ht_err ht_solution_fill(const struct ht_solution *solution,
+                             enum ht_mesh mesh, double time, int64_t first,
+                             int64_t last, double *out) {
+    const struct ht_grid *grid = solution->grid;
+    REQUIRE(time == 0 || solution->exact, HT_ERR_INTERNAL,
+            "%s data are known at time 0 only, not at %g",
+            solution->data->type->name, time);
+    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, mesh),
+            HT_ERR_INTERNAL, "planes %lld to %lld of %lld", (long long)first,
+            (long long)last, (long long)ht_grid_planes(grid, mesh));
+    struct ht_solution_range range = {
+        .mesh = mesh,
+        .time = time,
+        .first = first,
+        .last = last,
+        .plane = ht_grid_plane(grid, mesh),
+        .nodes = ht_grid_plane(grid, mesh) * (last - first),
+    };
+    return solution->data->type->fill(solution, &range, out);
+}

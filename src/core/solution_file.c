@@ -1,0 +1,311 @@
+/* Data from an HDF5 file, on the primary grid: per field either all
+ * coefficients, [coefs][n3][n2][n1], or nodal values, [n3][n2][n1] (axes that
+ * do not exist may be left out or have extent 1).
+ *
+ * Nodal values become coefficients by interpolation: through a node and its
+ * N + 1 neighbours on either side goes, per axis, a polynomial of degree
+ * 2N + 2, whose scaled derivatives are taken at the node,
+ *     u_i = sum over s = -(N+1)..(N+1) of stencil[i][s] u(x + s h),
+ * one degree more than a cell polynomial of the scheme has. Neighbours behind
+ * a wall are mirrored with the wall's sign, behind a periodic seam they wrap.
+ */
+#include "solution_types.h"
+
+#include "htwave/h5.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the stencil ---- */
+
+static int reach(const struct ht_grid *grid) {
+    return grid->order + 1;
+}
+
+static int width(const struct ht_grid *grid) {
+    return 2 * reach(grid) + 1;
+}
+
+/* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1
+ * at s and 0 at the other integers from -P to P. */
+static enum ht_err make_stencil(const struct ht_grid *grid, double **out) {
+    int p = reach(grid);
+    TRY(HT_ALLOC(*out, (grid->order + 1) * width(grid)));
+    for (int s = -p; s <= p; s++) {
+        long double c[2 * HT_MAX_ORDER + 4] = {1};
+        int degree = 0;
+        for (int t = -p; t <= p; t++) {
+            if (t == s) continue;
+            /* times (xi - t)/(s - t), from the highest power down */
+            degree++;
+            for (int i = degree; i >= 0; i--)
+                c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
+        }
+        for (int i = 0; i <= grid->order; i++)
+            (*out)[i * width(grid) + s + p] = (double)c[i];
+    }
+    return HT_OK;
+}
+
+/* The node that holds the values of node m of the primary grid, and the sign
+ * they have there. */
+static int64_t neighbour(const struct ht_solution *solution, int field,
+                         int axis, int64_t m, int *sign) {
+    const struct ht_grid *grid = solution->grid;
+    int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
+    *sign = 1;
+    if (m >= 0 && m < n) return m;
+    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
+    while (m < 0 || m >= n) {
+        int end = m < 0 ? 0 : 1;
+        *sign *= ht_wall_sign(solution->eq, field, axis, grid->wall[axis][end]);
+        m = end == 0 ? -m : 2 * (n - 1) - m;
+    }
+    return m;
+}
+
+/* ---- reading ---- */
+
+struct dataset {
+    char name[160];
+    int rank;
+    int64_t extent[8];
+};
+
+static enum ht_err find(struct ht_h5 *file, struct dataset *set,
+                        const char *name, const char *suffix) {
+    snprintf(set->name, sizeof set->name, "%s%s", name, suffix);
+    return ht_h5_extent(file, set->name, &set->rank, set->extent);
+}
+
+/* Product of the extents before those of the existing axes, or 0 when the
+ * latter do not suit the grid. */
+static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
+    if (set->rank < grid->dims) return 0;
+    int64_t product = 1;
+    for (int k = 0; k < set->rank; k++) {
+        int axis = set->rank - 1 - k;
+        if (axis >= grid->dims)
+            product *= set->extent[k];
+        else if (set->extent[k] != ht_grid_nodes(grid, HT_PRIMARY, axis))
+            return 0;
+    }
+    return product;
+}
+
+static void list_extents(struct ht_text *text, int count,
+                         const int64_t *extent) {
+    for (int k = 0; k < count; k++)
+        ht_text_add(text, "%s%lld", k ? " x " : "", (long long)extent[k]);
+}
+
+static enum ht_err wrong_shape(const struct ht_solution *solution,
+                               const struct dataset *set) {
+    const struct ht_grid *grid = solution->grid;
+    struct ht_text text = {0};
+    int64_t nodes[3];
+    for (int k = 0; k < grid->dims; k++)
+        nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
+    ht_text_add(&text, "dataset %s is ", set->name);
+    list_extents(&text, set->rank, set->extent);
+    ht_text_add(&text, ", the grid's nodes are ");
+    list_extents(&text, grid->dims, nodes);
+    ht_text_add(&text,
+                " (x1 last; for coefficients with %d of them per node in "
+                "front)",
+                ht_grid_coefs(grid));
+    enum ht_err err = ht_text_status(&text);
+    if (err == HT_OK)
+        err = ht_params_error(solution->data->params, "initial.file", "%s",
+                              text.data);
+    ht_text_free(&text);
+    return err;
+}
+
+static enum ht_err check_finite(const struct ht_solution *solution,
+                                const struct dataset *set, const double *values,
+                                int64_t count) {
+    for (int64_t n = 0; n < count; n++)
+        if (!isfinite(values[n]))
+            return ht_params_error(solution->data->params, "initial.file",
+                                   "dataset %s holds a value that is not "
+                                   "finite (number %lld)",
+                                   set->name, (long long)n);
+    return HT_OK;
+}
+
+/* name is the dataset, or what stands before _coefficients in its name. */
+static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file,
+                              int field, const char *name) {
+    struct ht_solution_data *data = solution->data;
+    struct dataset set = {.rank = 0};
+    if (find(file, &set, name, "_coefficients") != HT_OK &&
+        find(file, &set, name, "") != HT_OK)
+        return ht_params_error(data->params, "initial.file",
+                               "it has neither a dataset %s nor "
+                               "%s_coefficients for the field %s",
+                               name, name, solution->eq->field[field].name);
+    int64_t copies = leading(solution->grid, &set);
+    int coefs = ht_grid_coefs(solution->grid);
+    if (copies != 1 && copies != coefs) return wrong_shape(solution, &set);
+    data->coefficients[field] = copies == coefs;
+    int64_t count = copies * ht_grid_total(solution->grid, HT_PRIMARY);
+    free(data->values[field]);
+    data->values[field] = NULL;
+    TRY(HT_ALLOC(data->values[field], count));
+    TRY(ht_h5_read(file, set.name, count, data->values[field]));
+    return check_finite(solution, &set, data->values[field], count);
+}
+
+/* The fields that initial.values names, else all under their own names. */
+static enum ht_err read_fields(struct ht_solution *solution,
+                               struct ht_h5 *file) {
+    const struct ht_map *values = &solution->data->params->initial.values;
+    for (int n = 0; n < values->count; n++) {
+        int field;
+        TRY(ht_solution_find_value(solution, values->name[n], &field));
+        TRY(read_field(solution, file, field, values->text[n]));
+    }
+    for (int f = 0; f < solution->eq->nfields && values->count == 0; f++)
+        TRY(read_field(solution, file, f, solution->eq->field[f].name));
+    return HT_OK;
+}
+
+static enum ht_err prepare(struct ht_solution *solution) {
+    const struct ht_params *params = solution->data->params;
+    const char *path = params->initial.file;
+    if (!ht_file_exists(path))
+        return ht_params_error(params, "initial.file",
+                               "the file does not exist");
+    struct ht_h5 *file;
+    TRY(ht_h5_open(path, &file));
+    enum ht_err err = read_fields(solution, file);
+    ht_h5_close(file);
+    if (err != HT_OK) return err;
+    return make_stencil(solution->grid, &solution->data->stencil);
+}
+
+/* ---- filling ---- */
+
+/* One field, from nodal values. Derivatives are taken along x3, then x2, then
+ * x1, a plane at a time. */
+struct pass {
+    const struct ht_solution *solution;
+    int field, axis, derivative;
+};
+
+/* Adds the derivative along the axis of rows of `step` values. in: the plane,
+ * or all planes when axis is 2; out: one plane, position m along the axis. */
+static void differentiate(const struct pass *pass, int64_t m, int64_t step,
+                          const double *in, double *out) {
+    const struct ht_grid *grid = pass->solution->grid;
+    const double *stencil = pass->solution->data->stencil +
+                            (size_t)(pass->derivative * width(grid));
+    memset(out, 0, (size_t)step * sizeof *out);
+    for (int s = 0; s < width(grid); s++) {
+        int sign;
+        int64_t from = neighbour(pass->solution, pass->field, pass->axis,
+                                 m + s - reach(grid), &sign);
+        double weight = sign * stencil[s];
+        for (int64_t n = 0; n < step; n++)
+            out[n] += weight * in[from * step + n];
+    }
+}
+
+/* Along x1 or x2: every line of a plane. */
+static void differentiate_plane(const struct pass *pass, const double *in,
+                                double *out) {
+    const struct ht_grid *grid = pass->solution->grid;
+    int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    if (pass->axis == 1) {
+        for (int64_t m = 0; m < n2; m++)
+            differentiate(pass, m, n1, in, out + m * n1);
+        return;
+    }
+    for (int64_t row = 0; row < n2; row++)
+        for (int64_t m = 0; m < n1; m++)
+            differentiate(pass, m, 1, in + row * n1, out + row * n1 + m);
+}
+
+/* The planes of derivative i3 = pass.derivative in `third`: all (i1, i2). */
+static void fill_plane(struct pass pass, const double *third, double *second,
+                       int64_t stride, double *out) {
+    const struct ht_grid *grid = pass.solution->grid;
+    int side = grid->order + 1;
+    size_t plane = (size_t)ht_grid_plane(grid, HT_PRIMARY);
+    for (int i2 = 0; i2 < (grid->dims >= 2 ? side : 1); i2++) {
+        pass.axis = 1;
+        pass.derivative = i2;
+        if (grid->dims >= 2)
+            differentiate_plane(&pass, third, second);
+        else
+            memcpy(second, third, plane * sizeof *second);
+        pass.axis = 0;
+        for (int i1 = 0; i1 < side; i1++) {
+            pass.derivative = i1;
+            differentiate_plane(&pass, second, out);
+            out += stride;
+        }
+    }
+}
+
+static enum ht_err fill_nodal(const struct ht_solution *solution,
+                              const struct ht_solution_range *range, int field,
+                              double *out) {
+    const struct ht_grid *grid = solution->grid;
+    const double *values = solution->data->values[field];
+    int64_t side = grid->order + 1;
+    int64_t slab = (grid->dims >= 2 ? side : 1) * side * range->nodes;
+    double *buffer;
+    TRY(HT_ALLOC(buffer, 2 * range->plane));
+    for (int64_t m = range->first; m < range->last; m++)
+        for (int i3 = 0; i3 < (grid->dims >= 3 ? side : 1); i3++) {
+            struct pass pass = {solution, field, 2, i3};
+            if (grid->dims >= 3)
+                differentiate(&pass, m, range->plane, values, buffer);
+            else
+                memcpy(buffer, values, (size_t)range->plane * sizeof *buffer);
+            fill_plane(pass, buffer, buffer + range->plane, range->nodes,
+                       out + i3 * slab + (m - range->first) * range->plane);
+        }
+    free(buffer);
+    return HT_OK;
+}
+
+static void fill_coefficients(const struct ht_solution *solution,
+                              const struct ht_solution_range *range, int field,
+                              double *out) {
+    int64_t total = ht_grid_total(solution->grid, HT_PRIMARY);
+    const double *values =
+        solution->data->values[field] + range->first * range->plane;
+    for (int i = 0; i < ht_grid_coefs(solution->grid); i++)
+        memcpy(out + i * range->nodes, values + i * total,
+               (size_t)range->nodes * sizeof *out);
+}
+
+static enum ht_err fill(const struct ht_solution *solution,
+                        const struct ht_solution_range *range, double *out) {
+    const struct ht_solution_data *data = solution->data;
+    if (range->mesh == HT_DUAL)
+        return ht_params_error(data->params, "initial.type",
+                               "data from a file are known on the primary "
+                               "grid only");
+    int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
+    for (int f = 0; f < solution->eq->nfields; f++, out += size) {
+        if (!data->values[f])
+            memset(out, 0, (size_t)size * sizeof *out);
+        else if (data->coefficients[f])
+            fill_coefficients(solution, range, f, out);
+        else
+            TRY(fill_nodal(solution, range, f, out));
+    }
+    return HT_OK;
+}
+
+const struct ht_solution_type ht_solution_file = {
+    .name = "file",
+    .prepare = prepare,
+    .fill = fill,
+};

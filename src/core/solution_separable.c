@@ -1,0 +1,487 @@
+/* Data that are products of functions of one coordinate: Gaussian, plane
+ * wave, standing mode. Per field,
+ *     u(x, t) = Re( A(t) f_1(x1) f_2(x2) f_3(x3) ),
+ * so the coefficients of a node are products of one-dimensional ones, which
+ * are tabulated along each axis:
+ *     exp(i k x):              c_(i+1) = c_i (i k h)/(i+1)
+ *     exp(-s^2/(2 w^2)):       c_(i+1) = -(h/w)((s/w) c_i + (h/w)
+ * c_(i-1))/(i+1) The second is the recurrence of the Hermite polynomials.
+ *
+ * A Gaussian is continued by its images: with period L = upper - lower on a
+ * periodic axis, and with period 2 L together with the reflected centre
+ * 2 lower - centre between walls, an image carrying the product of the signs
+ * of the walls it crossed. So data meet the walls' conditions exactly.
+ */
+#include "solution_types.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* At 12 widths the Gaussian and its first eight scaled derivatives have
+ * fallen below 1e-17 of the peak: 12^8 exp(-72) = 2e-23. */
+static const double reach = 12;
+
+/* ---- the product over axes, for all three types ---- */
+
+/* Coefficients [i][m] of one axis' factor at its nodes. */
+struct table {
+    int64_t nodes;
+    int coefs;
+    double *re, *im;
+};
+
+/* At a node on a wall one parity of coefficients vanishes; rounding must not
+ * leave a trace of the others, which the mirror would make visible. */
+static void clear_wall(const struct ht_solution *solution,
+                       const struct ht_solution_point *point, int side,
+                       double *re) {
+    int sign = ht_wall_sign(solution->eq, point->field, point->axis,
+                            solution->grid->wall[point->axis][side]);
+    for (int i = sign > 0 ? 1 : 0; i <= solution->grid->order; i += 2)
+        re[i] = 0;
+}
+
+static void fill_table(const struct ht_solution *solution,
+                       const struct ht_solution_range *range,
+                       struct ht_solution_point point, struct table *table) {
+    const struct ht_grid *grid = solution->grid;
+    int64_t first = point.axis == 2 ? range->first : 0;
+    int64_t all = ht_grid_nodes(grid, range->mesh, point.axis);
+    bool walls =
+        range->mesh == HT_PRIMARY && !ht_grid_periodic(grid, point.axis);
+    for (int64_t m = 0; m < table->nodes; m++) {
+        double re[HT_MAX_ORDER + 1] = {0}, im[HT_MAX_ORDER + 1] = {0};
+        point.x = ht_grid_x(grid, range->mesh, point.axis, first + m);
+        solution->data->type->factor(solution, &point, re, im);
+        if (walls && first + m == 0) clear_wall(solution, &point, 0, re);
+        if (walls && first + m == all - 1) clear_wall(solution, &point, 1, re);
+        for (int i = 0; i < table->coefs; i++) {
+            table->re[i * table->nodes + m] = re[i];
+            table->im[i * table->nodes + m] = im[i];
+        }
+    }
+}
+
+static void multiply(double value[2], const struct table *table, int i,
+                     int64_t m) {
+    double re = table->re[i * table->nodes + m];
+    double im = table->im[i * table->nodes + m];
+    double real = value[0] * re - value[1] * im;
+    value[1] = value[0] * im + value[1] * re;
+    value[0] = real;
+}
+
+/* All nodes of coefficient (i1, i2, i3) of one field. */
+static void fill_coefficient(const struct table table[3], const int i[3],
+                             const double amplitude[2], double *out) {
+    const double *re = table[0].re + i[0] * table[0].nodes;
+    const double *im = table[0].im + i[0] * table[0].nodes;
+    for (int64_t m3 = 0; m3 < table[2].nodes; m3++)
+        for (int64_t m2 = 0; m2 < table[1].nodes; m2++) {
+            double value[2] = {amplitude[0], amplitude[1]};
+            multiply(value, &table[2], i[2], m3);
+            multiply(value, &table[1], i[1], m2);
+            for (int64_t m1 = 0; m1 < table[0].nodes; m1++)
+                out[m1] = value[0] * re[m1] - value[1] * im[m1];
+            out += table[0].nodes;
+        }
+}
+
+static void fill_field(const struct ht_solution *solution,
+                       const struct ht_solution_range *range, int field,
+                       struct table table[3], double *out) {
+    double amplitude[2];
+    solution->data->type->amplitude(solution, field, range->time, amplitude);
+    if (amplitude[0] == 0 && amplitude[1] == 0) {
+        size_t count = (size_t)ht_grid_coefs(solution->grid);
+        memset(out, 0, count * (size_t)range->nodes * sizeof *out);
+        return;
+    }
+    for (int j = 0; j < solution->eq->dims; j++) {
+        struct ht_solution_point point = {
+            .field = field, .axis = j, .time = range->time};
+        fill_table(solution, range, point, &table[j]);
+    }
+    int i[3];
+    for (i[2] = 0; i[2] < table[2].coefs; i[2]++)
+        for (i[1] = 0; i[1] < table[1].coefs; i[1]++)
+            for (i[0] = 0; i[0] < table[0].coefs; i[0]++) {
+                fill_coefficient(table, i, amplitude, out);
+                out += range->nodes;
+            }
+}
+
+/* Tables for the range's nodes; beyond dims the factor 1. */
+static enum ht_err make_table(const struct ht_solution *solution,
+                              const struct ht_solution_range *range, int axis,
+                              struct table *out) {
+    bool exists = axis < solution->eq->dims;
+    out->coefs = exists ? solution->grid->order + 1 : 1;
+    out->nodes = axis == 2 ? range->last - range->first
+                           : ht_grid_nodes(solution->grid, range->mesh, axis);
+    TRY(HT_ALLOC(out->re, out->coefs * out->nodes));
+    TRY(HT_ALLOC(out->im, out->coefs * out->nodes));
+    if (!exists && out->nodes > 0) out->re[0] = 1;
+    return HT_OK;
+}
+
+static enum ht_err fill(const struct ht_solution *solution,
+                        const struct ht_solution_range *range, double *out) {
+    struct table table[3] = {{0}};
+    enum ht_err err = HT_OK;
+    for (int j = 0; j < 3 && err == HT_OK; j++)
+        err = make_table(solution, range, j, &table[j]);
+    int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
+    for (int f = 0; f < solution->eq->nfields && err == HT_OK; f++)
+        fill_field(solution, range, f, table, out + f * size);
+    for (int j = 0; j < 3; j++) {
+        free(table[j].re);
+        free(table[j].im);
+    }
+    return err;
+}
+
+/* ---- gaussian ---- */
+
+static double side(const struct ht_grid *grid, int axis) {
+    return grid->upper[axis] - grid->lower[axis];
+}
+
+static enum ht_err check_centre(const struct ht_solution *solution, int axis) {
+    const struct ht_params *params = solution->data->params;
+    const struct ht_grid *grid = solution->grid;
+    double centre = params->initial.centre[axis];
+    if (!isfinite(centre))
+        return ht_params_error(params, "initial.centre", "must be finite");
+    if (ht_grid_periodic(grid, axis)) return HT_OK;
+    double wall[2] = {grid->lower[axis], grid->upper[axis]};
+    if (centre < wall[0] || centre > wall[1])
+        return ht_params_error(params, "initial.centre",
+                               "along x%d it must lie between the walls at %g "
+                               "and %g",
+                               axis + 1, wall[0], wall[1]);
+    for (int end = 0; end < 2; end++)
+        if (centre == wall[end] &&
+            ht_wall_sign(solution->eq, solution->data->field, axis,
+                         grid->wall[axis][end]) < 0)
+            return ht_params_error(
+                params, "initial.centre",
+                "it lies on the wall x%d = %g, where %s = 0: the mirror image "
+                "cancels the Gaussian",
+                axis + 1, wall[end],
+                solution->eq->field[solution->data->field].name);
+    return HT_OK;
+}
+
+static enum ht_err prepare_gaussian(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    const struct ht_system *system = solution->eq->system;
+    const char *name = params->initial.field;
+    double width = params->initial.width;
+    if (!name || !name[0]) name = system->first_field;
+    TRY(ht_solution_find_field(solution, "initial.field", name, &data->field));
+    if (!(width > 0) || !isfinite(width))
+        return ht_params_error(params, "initial.width", "must be positive");
+    bool periodic = true;
+    for (int j = 0; j < solution->eq->dims; j++) {
+        /* The number of images grows with the width. */
+        if (width > 10 * side(solution->grid, j))
+            return ht_params_error(params, "initial.width",
+                                   "at most ten times the box, which is %g "
+                                   "along x%d",
+                                   side(solution->grid, j), j + 1);
+        TRY(check_centre(solution, j));
+        periodic = periodic && ht_grid_periodic(solution->grid, j);
+        /* The spectrum exp(-(k w)^2/2) has fallen to 1 % at 3/w. */
+        solution->wavenumber[j] = 3 / width;
+    }
+    solution->exact = system->translates && periodic && data->medium->uniform;
+    for (int j = 0; j < solution->eq->dims && solution->exact; j++)
+        data->velocity[j] = data->medium->constant[j];
+    return HT_OK;
+}
+
+/* Adds weight * exp(-s^2/(2 w^2)), distances in widths: z = s/w, e = h/w. */
+static void add_bell(int order, double z, double e, double weight, double *re) {
+    double before = 0, c = weight * exp(-z * z / 2);
+    for (int i = 0; i <= order; i++) {
+        re[i] += c;
+        double next = -e * (z * c + e * before) / (i + 1);
+        before = c;
+        c = next;
+    }
+}
+
+/* The bells at centre + n period within reach of x, weighted by weight[n
+ * modulo 2]. */
+static void add_row(const struct ht_solution *solution,
+                    const struct ht_solution_point *point, double centre,
+                    const double weight[2], double *re) {
+    const struct ht_grid *grid = solution->grid;
+    double width = solution->data->params->initial.width;
+    bool periodic = ht_grid_periodic(grid, point->axis);
+    double period = (periodic ? 1 : 2) * side(grid, point->axis);
+    double s = point->x - centre;
+    /* However far the centre is, n stays small. */
+    if (periodic) s = remainder(s, period);
+    int64_t from = (int64_t)ceil((s - reach * width) / period);
+    int64_t to = (int64_t)floor((s + reach * width) / period);
+    for (int64_t n = from; n <= to; n++)
+        add_bell(grid->order, (s - (double)n * period) / width,
+                 grid->h[point->axis] / width, weight[n % 2 != 0 ? 1 : 0], re);
+}
+
+static void gaussian_factor(const struct ht_solution *solution,
+                            const struct ht_solution_point *point, double *re,
+                            double *im) {
+    const struct ht_grid *grid = solution->grid;
+    int j = point->axis;
+    memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
+    double centre = solution->data->params->initial.centre[j];
+    if (ht_grid_periodic(grid, j)) {
+        centre += solution->data->velocity[j] * point->time;
+        add_row(solution, point, centre, (const double[2]){1, 1}, re);
+        return;
+    }
+    int low = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][0]);
+    int high = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][1]);
+    add_row(solution, point, centre, (const double[2]){1, low * high}, re);
+    add_row(solution, point, 2 * grid->lower[j] - centre,
+            (const double[2]){low, high}, re);
+}
+
+static void gaussian_amplitude(const struct ht_solution *solution, int field,
+                               double time, double value[2]) {
+    (void)time;
+    const struct ht_solution_data *data = solution->data;
+    value[0] = field == data->field ? data->params->initial.amplitude : 0;
+    value[1] = 0;
+}
+
+/* ---- plane and standing waves ---- */
+
+/* The materials, of a medium that varies those at the domain's centre. The
+ * user gave one of each parameter's alternative names. */
+static enum ht_err centre_parameter(const struct ht_medium *medium,
+                                    const char *names, int *chosen,
+                                    double *value) {
+    double x[3];
+    for (int j = 0; j < 3; j++)
+        x[j] = (medium->grid->lower[j] + medium->grid->upper[j]) / 2;
+    enum ht_err err = HT_ERR_INTERNAL;
+    for (*chosen = 0; names[0]; (*chosen)++) {
+        char name[32];
+        size_t length = strcspn(names, "|");
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        err = ht_medium_parameter(medium, name, x, value);
+        if (err == HT_OK) return HT_OK;
+        names += length + (names[length] == '|');
+    }
+    return err;
+}
+
+static enum ht_err centre_materials(const struct ht_medium *medium,
+                                    double *out) {
+    const struct ht_system *system = medium->eq->system;
+    memcpy(out, medium->constant, sizeof medium->constant);
+    if (medium->uniform) return HT_OK;
+    int chosen[HT_MAX_MATERIALS];
+    double value[HT_MAX_MATERIALS];
+    const double *in[HT_MAX_MATERIALS];
+    double *material[HT_MAX_MATERIALS];
+    for (int p = 0; p < system->nparameters; p++) {
+        TRY(centre_parameter(medium, system->parameter[p].names, &chosen[p],
+                             &value[p]));
+        in[p] = &value[p];
+    }
+    for (int m = 0; m < system->nmaterials; m++) material[m] = &out[m];
+    struct ht_jets *scalar;
+    TRY(ht_jets_total(1, 0, &scalar));
+    enum ht_err err = system->materials(scalar, chosen, in, material);
+    ht_jets_destroy(scalar);
+    return err;
+}
+
+/* The system's formulas number the fields of the system, solutions those
+ * that exist in these dimensions. */
+static void keep_fields(const struct ht_equations *eq, const double *of_system,
+                        double *out) {
+    const struct ht_system *system = eq->system;
+    for (int s = 0; s < system->nfields; s++) {
+        int f = ht_equations_field(eq, system->field[s].name);
+        if (f >= 0) out[f] = of_system[s];
+    }
+}
+
+static enum ht_err prepare_plane(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    const struct ht_system *system = solution->eq->system;
+    const struct ht_grid *grid = solution->grid;
+    if (!system->plane)
+        return ht_params_error(params, "initial.type",
+                               "no plane waves are known for %s", system->name);
+    bool moves = false;
+    for (int j = 0; j < grid->dims; j++) {
+        if (!ht_grid_periodic(grid, j))
+            return ht_params_error(params, "initial.type",
+                                   "a plane wave needs periodic sides, "
+                                   "boundary.x%d is \"%s\", \"%s\"",
+                                   j + 1, params->boundary.side[j][0],
+                                   params->boundary.side[j][1]);
+        data->k[j] = 2 * pi * params->initial.cycles[j] / side(grid, j);
+        solution->wavenumber[j] = fabs(data->k[j]);
+        moves = moves || params->initial.cycles[j] != 0;
+    }
+    if (!moves)
+        return ht_params_error(params, "initial.cycles",
+                               "at least one axis needs a wavelength");
+    double material[HT_MAX_MATERIALS], amplitude[HT_MAX_FIELDS] = {0};
+    TRY(centre_materials(data->medium, material));
+    system->plane(material, grid->dims, data->k, amplitude, &data->omega);
+    keep_fields(solution->eq, amplitude, data->cosine);
+    solution->exact = data->medium->uniform;
+    return HT_OK;
+}
+
+/* exp(i k (x + h xi)) = exp(i k x) sum over n of (i k h)^n/n! xi^n. */
+static void wave_jet(int order, double angle, double step, double *re,
+                     double *im) {
+    double c = cos(angle), s = sin(angle);
+    for (int i = 0; i <= order; i++) {
+        re[i] = c;
+        im[i] = s;
+        double next = -step * s / (i + 1);
+        s = step * c / (i + 1);
+        c = next;
+    }
+}
+
+static void plane_factor(const struct ht_solution *solution,
+                         const struct ht_solution_point *point, double *re,
+                         double *im) {
+    double k = solution->data->k[point->axis];
+    wave_jet(solution->grid->order, k * point->x,
+             k * solution->grid->h[point->axis], re, im);
+}
+
+static void plane_amplitude(const struct ht_solution *solution, int field,
+                            double time, double value[2]) {
+    const struct ht_solution_data *data = solution->data;
+    double angle = data->params->initial.phase - data->omega * time;
+    double size = data->params->initial.amplitude * data->cosine[field];
+    value[0] = size * cos(angle);
+    value[1] = size * sin(angle);
+}
+
+/* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths
+ * between equal walls, and a quarter less between unequal ones. */
+static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis,
+                                   double *k) {
+    const struct ht_params *params = solution->data->params;
+    const struct ht_grid *grid = solution->grid;
+    int mode = params->initial.modes[axis];
+    const int *wall = grid->wall[axis];
+    /* The factor is zero between walls that are both odd at mode 0, and the
+     * first mode between unequal walls is a quarter wavelength. */
+    int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
+    if (mode < least)
+        return ht_params_error(params, "initial.modes",
+                               "along x%d the mode must be at least %d between "
+                               "sides \"%s\", \"%s\"",
+                               axis + 1, least, params->boundary.side[axis][0],
+                               params->boundary.side[axis][1]);
+    double half_waves = wall[0] == 0         ? 2.0 * mode
+                        : wall[0] == wall[1] ? mode
+                                             : mode - 0.5;
+    *k = half_waves * pi / side(grid, axis);
+    return HT_OK;
+}
+
+/* The mirror factor that the system's formula takes: periodic counts as
+ * even. */
+static int lower_factor(const struct ht_grid *grid, int axis) {
+    return ht_grid_periodic(grid, axis) ? 1 : grid->wall[axis][0];
+}
+
+static enum ht_err prepare_standing(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_system *system = solution->eq->system;
+    if (!system->standing)
+        return ht_params_error(data->params, "initial.type",
+                               "no standing modes are known for %s",
+                               system->name);
+    bool moves = false;
+    int factor[3] = {1, 1, 1};
+    for (int j = 0; j < solution->grid->dims; j++) {
+        TRY(mode_wavenumber(solution, j, &data->k[j]));
+        solution->wavenumber[j] = data->k[j];
+        factor[j] = lower_factor(solution->grid, j);
+        moves = moves || data->k[j] != 0;
+    }
+    if (!moves)
+        return ht_params_error(data->params, "initial.modes",
+                               "at least one axis needs a mode above 0");
+    double material[HT_MAX_MATERIALS];
+    double cosine[HT_MAX_FIELDS] = {0}, sine[HT_MAX_FIELDS] = {0};
+    TRY(centre_materials(data->medium, material));
+    system->standing(material, solution->grid->dims, data->k, factor, cosine,
+                     sine, &data->omega);
+    keep_fields(solution->eq, cosine, data->cosine);
+    keep_fields(solution->eq, sine, data->sine);
+    solution->exact = data->medium->uniform;
+    return HT_OK;
+}
+
+static void standing_factor(const struct ht_solution *solution,
+                            const struct ht_solution_point *point, double *re,
+                            double *im) {
+    const struct ht_grid *grid = solution->grid;
+    int j = point->axis;
+    double k = solution->data->k[j];
+    bool even =
+        ht_wall_sign(solution->eq, point->field, j, lower_factor(grid, j)) > 0;
+    double angle = k * (point->x - grid->lower[j]), step = k * grid->h[j];
+    double unused[HT_MAX_ORDER + 1];
+    if (even)
+        wave_jet(grid->order, angle, step, re, unused);
+    else
+        wave_jet(grid->order, angle, step, unused, re);
+    memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
+}
+
+static void standing_amplitude(const struct ht_solution *solution, int field,
+                               double time, double value[2]) {
+    const struct ht_solution_data *data = solution->data;
+    double angle = data->omega * time - data->params->initial.phase;
+    value[0] =
+        data->params->initial.amplitude *
+        (data->cosine[field] * cos(angle) + data->sine[field] * sin(angle));
+    value[1] = 0;
+}
+
+const struct ht_solution_type ht_solution_gaussian = {
+    .name = "gaussian",
+    .prepare = prepare_gaussian,
+    .fill = fill,
+    .factor = gaussian_factor,
+    .amplitude = gaussian_amplitude,
+};
+const struct ht_solution_type ht_solution_plane = {
+    .name = "plane",
+    .prepare = prepare_plane,
+    .fill = fill,
+    .factor = plane_factor,
+    .amplitude = plane_amplitude,
+};
+const struct ht_solution_type ht_solution_standing = {
+    .name = "standing",
+    .prepare = prepare_standing,
+    .fill = fill,
+    .factor = standing_factor,
+    .amplitude = standing_amplitude,
+};

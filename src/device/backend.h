@@ -1,0 +1,42 @@
+/* What a back end provides. Handles are the back end's own structs; each
+ * operation follows the contract of its namesake in htwave/device.h.
+ */
+#ifndef HTWAVE_BACKEND_H
+#define HTWAVE_BACKEND_H
+
+#include "htwave/device.h"
+
+struct ht_backend {
+    const char *name;
+    enum ht_err (*count)(int *count);
+    enum ht_err (*info)(int index, struct ht_device_info *info);
+    enum ht_err (*open)(int index, void **device);
+    void (*close)(void *device);
+    enum ht_err (*buffer_create)(void *device, int64_t bytes, void **buffer);
+    void (*buffer_destroy)(void *buffer);
+    enum ht_err (*buffer_write)(void *device, void *buffer, struct ht_span span,
+                                const void *data);
+    enum ht_err (*buffer_read)(void *device, void *buffer, struct ht_span span,
+                               void *data);
+    /* From source text, or from a binary that program_binary gave. */
+    enum ht_err (*program_build)(void *device, const char *text,
+                                 void **program);
+    enum ht_err (*program_load)(void *device, const void *binary, size_t size,
+                                void **program);
+    enum ht_err (*program_binary)(void *program, void **binary, size_t *size);
+    void (*program_destroy)(void *program);
+    enum ht_err (*kernel_create)(void *program, const char *name,
+                                 void **kernel);
+    void (*kernel_destroy)(void *kernel);
+    /* args hold back end buffers in .value when .size is 0. */
+    enum ht_err (*launch)(void *device, void *kernel, int nargs,
+                          const struct ht_arg *args, const int64_t groups[3],
+                          int64_t lanes, void **event);
+    enum ht_err (*finish)(void *device);
+    /* Device seconds of a finished launch; frees the event. */
+    double (*event_seconds)(void *event);
+};
+
+extern const struct ht_backend ht_backend_opencl;
+
+#endif

@@ -1,0 +1,111 @@
+/* The program cache: one file per (device, driver, program text), named by
+ * the hash of these, which are stored in it whole and compared whole. Files
+ * appear by rename, so that two processes never see half a file, and end in
+ * a checksum, so that a truncated or damaged one is recognised.
+ *
+ *     "htwave program 1\n"  key bytes  binary bytes  checksum
+ *     then the key and the binary (all counts are 64-bit, this machine's)
+ */
+#include "cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[] = "htwave program 1\n";
+
+struct header {
+    char magic[24];
+    uint64_t key_size, binary_size, checksum;
+};
+
+/* Everything that changes what the compiler makes of the text. */
+static enum ht_err make_key(const struct ht_device_info *info, const char *text,
+                            struct ht_text *key) {
+    ht_text_add(key, "%s\n%s\n%s\n%s\n%s\n", info->backend, info->platform,
+                info->vendor, info->name, info->driver);
+    ht_text_add(key, "%s", text);
+    return ht_text_status(key);
+}
+
+static enum ht_err make_path(const char *directory, const struct ht_text *key,
+                             struct ht_text *path) {
+    uint64_t hash = ht_hash(HT_HASH_SEED, key->data, key->length);
+    ht_text_add(path, "%s/%016llx.bin", directory, (unsigned long long)hash);
+    return ht_text_status(path);
+}
+
+static uint64_t checksum(const struct ht_text *key, const void *binary,
+                         size_t size) {
+    uint64_t hash = ht_hash(HT_HASH_SEED, key->data, key->length);
+    return ht_hash(hash, binary, size);
+}
+
+/* The binary inside a cache file's contents, or NULL. */
+static const char *verify(const char *data, size_t size,
+                          const struct ht_text *key, size_t *binary_size) {
+    struct header header;
+    if (size < sizeof header) return NULL;
+    memcpy(&header, data, sizeof header);
+    if (memcmp(header.magic, magic, sizeof magic) != 0) return NULL;
+    if (header.key_size != key->length) return NULL;
+    if (header.binary_size != size - sizeof header - key->length) return NULL;
+    const char *stored = data + sizeof header, *binary = stored + key->length;
+    if (memcmp(stored, key->data, key->length) != 0) return NULL;
+    *binary_size = (size_t)header.binary_size;
+    return checksum(key, binary, *binary_size) == header.checksum ? binary
+                                                                  : NULL;
+}
+
+bool ht_cache_load(const char *directory, const struct ht_device_info *info,
+                   const char *text, void **binary, size_t *size) {
+    struct ht_text key = {0}, path = {0};
+    char *data = NULL;
+    size_t length = 0;
+    bool found = false;
+    if (make_key(info, text, &key) == HT_OK &&
+        make_path(directory, &key, &path) == HT_OK &&
+        ht_file_exists(path.data) &&
+        ht_file_read(path.data, &data, &length) == HT_OK &&
+        length >= sizeof(struct header) + key.length) {
+        const char *inside = verify(data, length, &key, size);
+        if (inside != NULL && ht_mem_alloc(*size, 1, binary) == HT_OK) {
+            memcpy(*binary, inside, *size);
+            found = true;
+        }
+    }
+    free(data);
+    ht_text_free(&key);
+    ht_text_free(&path);
+    return found;
+}
+
+static enum ht_err store(const char *directory, const struct ht_text *key,
+                         const void *binary, size_t size) {
+    struct header header = {.key_size = key->length,
+                            .binary_size = size,
+                            .checksum = checksum(key, binary, size)};
+    struct ht_text path = {0};
+    char *whole = NULL;
+    size_t length = sizeof header + key->length + size;
+    memcpy(header.magic, magic, sizeof magic);
+    TRY(HT_ALLOC(whole, length));
+    memcpy(whole, &header, sizeof header);
+    memcpy(whole + sizeof header, key->data, key->length);
+    memcpy(whole + sizeof header + key->length, binary, size);
+    enum ht_err err = make_path(directory, key, &path);
+    if (err == HT_OK) err = ht_file_make_directory(directory);
+    if (err == HT_OK) err = ht_file_write(path.data, whole, length);
+    ht_text_free(&path);
+    free(whole);
+    return err;
+}
+
+void ht_cache_store(const char *directory, const struct ht_device_info *info,
+                    const char *text, const void *binary, size_t size) {
+    struct ht_text key = {0};
+    if (make_key(info, text, &key) == HT_OK &&
+        store(directory, &key, binary, size) != HT_OK &&
+        ht_log_level_get() >= HT_LOG_VERBOSE)
+        ht_note("compiled kernels are not kept: %s", ht_err_message());
+    ht_text_free(&key);
+}

@@ -1,0 +1,15 @@
+/* Compiled programs on disk. A cache never fails a run: what cannot be read,
+ * verified or written counts as absent.
+ */
+#ifndef HTWAVE_CACHE_H
+#define HTWAVE_CACHE_H
+
+#include "htwave/device.h"
+
+/* *binary is owned by the caller when true is returned. */
+bool ht_cache_load(const char *directory, const struct ht_device_info *info,
+                   const char *text, void **binary, size_t *size);
+void ht_cache_store(const char *directory, const struct ht_device_info *info,
+                    const char *text, const void *binary, size_t size);
+
+#endif

@@ -1,0 +1,353 @@
+/* The operations of htwave/device.h over the table of back ends: choice of a
+ * device, accounts of memory and time, and the program cache around builds.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "cache.h"
+
+static const struct ht_backend *const backends[] = {&ht_backend_opencl};
+enum { NBACKENDS = sizeof backends / sizeof backends[0], MAX_PENDING = 256 };
+
+struct pending {
+    void *event;
+    struct ht_kernel *kernel;
+};
+
+struct ht_device {
+    const struct ht_backend *backend;
+    struct ht_device_info info;
+    void *handle;
+    int64_t allocated;
+    struct pending pending[MAX_PENDING]; /* launches not yet accounted */
+    int npending;
+};
+
+struct ht_buffer {
+    struct ht_device *device;
+    void *handle;
+    int64_t bytes;
+};
+
+struct ht_program {
+    struct ht_device *device;
+    void *handle;
+    bool cached;
+};
+
+struct ht_kernel {
+    struct ht_device *device;
+    void *handle;
+    double seconds;
+};
+
+/* Where a device in the common list is found: its back end and its index. */
+static enum ht_err list_all(int *count, struct ht_device_info **infos,
+                            int **own_index) {
+    int total = 0, counts[NBACKENDS];
+    for (int b = 0; b < NBACKENDS; b++) {
+        TRY(backends[b]->count(&counts[b]));
+        total += counts[b];
+    }
+    TRY(HT_ALLOC(*infos, total));
+    enum ht_err err = HT_ALLOC(*own_index, total);
+    int n = 0;
+    for (int b = 0; err == HT_OK && b < NBACKENDS; b++)
+        for (int i = 0; err == HT_OK && i < counts[b]; i++, n++) {
+            struct ht_device_info *info = *infos + n;
+            err = backends[b]->info(i, info);
+            info->backend = backends[b]->name;
+            info->index = n;
+            (*own_index)[n] = i;
+        }
+    if (err != HT_OK) {
+        free(*infos);
+        *infos = NULL;
+        return err;
+    }
+    *count = total;
+    return HT_OK;
+}
+
+enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
+    int *own_index = NULL;
+    enum ht_err err = list_all(count, out, &own_index);
+    free(own_index);
+    return err;
+}
+
+static bool contains(const char *text, const char *part) {
+    for (; *text; text++) {
+        size_t n = 0;
+        while (part[n] && tolower((unsigned char)text[n]) ==
+                              tolower((unsigned char)part[n]))
+            n++;
+        if (part[n] == '\0') return true;
+    }
+    return false;
+}
+
+static bool matches(const struct ht_device_info *info, const char *select) {
+    char *end = NULL;
+    long index = strtol(select, &end, 10);
+    if (end != select && *end == '\0') return info->index == index;
+    if (strcmp(select, "gpu") == 0) return info->gpu;
+    if (strcmp(select, "cpu") == 0) return !info->gpu;
+    return contains(info->name, select) || contains(info->platform, select);
+}
+
+/* The first match, GPUs before others; -1 for none. */
+static int choose(int count, const struct ht_device_info *infos,
+                  const char *backend, const char *select) {
+    int found = -1;
+    for (int n = 0; n < count; n++) {
+        if (strcmp(backend, "auto") != 0 &&
+            strcmp(backend, infos[n].backend) != 0)
+            continue;
+        if (strcmp(select, "auto") != 0 && !matches(&infos[n], select))
+            continue;
+        if (found < 0 || (infos[n].gpu && !infos[found].gpu)) found = n;
+    }
+    return found;
+}
+
+static enum ht_err none_matches(int count, const struct ht_device_info *infos,
+                                const char *backend, const char *select) {
+    struct ht_text text = {0};
+    for (int n = 0; n < count; n++)
+        ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name,
+                    infos[n].backend);
+    ht_err_set(HT_ERR_DEVICE,
+               "no device matches device.backend = \"%s\", device.select = "
+               "\"%s\"; here: %s",
+               backend, select,
+               count ? text.data
+                     : "none (is an OpenCL driver installed? the package "
+                       "pocl-opencl-icd runs on any CPU)");
+    ht_text_free(&text);
+    return HT_ERR_DEVICE;
+}
+
+static const struct ht_backend *backend_of(const char *name) {
+    for (int b = 0; b < NBACKENDS; b++)
+        if (strcmp(backends[b]->name, name) == 0) return backends[b];
+    return NULL;
+}
+
+enum ht_err ht_device_open(const char *backend, const char *select,
+                           struct ht_device **out) {
+    int count = 0, *own_index = NULL;
+    struct ht_device_info *infos = NULL;
+    struct ht_device *device = NULL;
+    *out = NULL;
+    TRY(list_all(&count, &infos, &own_index));
+    int n = choose(count, infos, backend, select);
+    enum ht_err err = n < 0 ? none_matches(count, infos, backend, select)
+                            : HT_ALLOC(device, 1);
+    if (err == HT_OK) {
+        device->info = infos[n];
+        device->backend = backend_of(infos[n].backend);
+        err = device->backend->open(own_index[n], &device->handle);
+    }
+    free(infos);
+    free(own_index);
+    if (err != HT_OK) {
+        free(device);
+        return err;
+    }
+    *out = device;
+    return HT_OK;
+}
+
+void ht_device_close(struct ht_device *device) {
+    if (device == NULL) return;
+    for (int i = 0; i < device->npending; i++)
+        (void)device->backend->event_seconds(device->pending[i].event);
+    device->backend->close(device->handle);
+    free(device);
+}
+
+const struct ht_device_info *ht_device_info(const struct ht_device *device) {
+    return &device->info;
+}
+
+int64_t ht_device_allocated(const struct ht_device *device) {
+    return device->allocated;
+}
+
+enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
+                             struct ht_buffer **out) {
+    char size[32], limit[32];
+    struct ht_buffer *buffer = NULL;
+    *out = NULL;
+    REQUIRE(bytes <= device->info.max_buffer, HT_ERR_DEVICE,
+            "a buffer of %s is more than %s allows at once (%s)",
+            ht_text_bytes((double)bytes, size), device->info.name,
+            ht_text_bytes((double)device->info.max_buffer, limit));
+    TRY(HT_ALLOC(buffer, 1));
+    buffer->device = device;
+    buffer->bytes = bytes;
+    enum ht_err err = device->backend->buffer_create(
+        device->handle, bytes > 0 ? bytes : 1, &buffer->handle);
+    if (err != HT_OK) {
+        free(buffer);
+        return err;
+    }
+    device->allocated += bytes;
+    *out = buffer;
+    return HT_OK;
+}
+
+void ht_buffer_destroy(struct ht_buffer *buffer) {
+    if (buffer == NULL) return;
+    buffer->device->allocated -= buffer->bytes;
+    buffer->device->backend->buffer_destroy(buffer->handle);
+    free(buffer);
+}
+
+static enum ht_err check_span(const struct ht_buffer *buffer,
+                              struct ht_span span) {
+    int64_t end = span.offset + (span.rows - 1) * span.pitch + span.width;
+    REQUIRE(span.offset >= 0 && span.rows >= 1 && span.width >= 0 &&
+                end <= buffer->bytes,
+            HT_ERR_INTERNAL, "transfer of bytes %lld..%lld of a buffer of %lld",
+            (long long)span.offset, (long long)end, (long long)buffer->bytes);
+    return HT_OK;
+}
+
+enum ht_err ht_buffer_write(struct ht_buffer *buffer, struct ht_span span,
+                            const void *data) {
+    TRY(check_span(buffer, span));
+    return buffer->device->backend->buffer_write(buffer->device->handle,
+                                                 buffer->handle, span, data);
+}
+
+enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span,
+                           void *data) {
+    TRY(check_span(buffer, span));
+    return buffer->device->backend->buffer_read(buffer->device->handle,
+                                                buffer->handle, span, data);
+}
+
+/* From the cache if it has this text for this device and the driver takes
+ * the binary; anything wrong with it means compiling as if it were absent. */
+static bool load_cached(struct ht_device *device, const char *text,
+                        const char *cache, void **handle) {
+    void *binary = NULL;
+    size_t size = 0;
+    if (cache == NULL ||
+        !ht_cache_load(cache, &device->info, text, &binary, &size))
+        return false;
+    enum ht_err err =
+        device->backend->program_load(device->handle, binary, size, handle);
+    free(binary);
+    return err == HT_OK;
+}
+
+static void store_cached(struct ht_program *program, const char *text,
+                         const char *cache) {
+    void *binary = NULL;
+    size_t size = 0;
+    const struct ht_device *device = program->device;
+    if (device->backend->program_binary(program->handle, &binary, &size) ==
+        HT_OK)
+        ht_cache_store(cache, &device->info, text, binary, size);
+    free(binary);
+}
+
+enum ht_err ht_program_build(struct ht_device *device, const char *text,
+                             const char *cache, struct ht_program **out) {
+    struct ht_program *program = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(program, 1));
+    program->device = device;
+    program->cached = load_cached(device, text, cache, &program->handle);
+    if (!program->cached) {
+        enum ht_err err = device->backend->program_build(device->handle, text,
+                                                         &program->handle);
+        if (err != HT_OK) {
+            free(program);
+            return err;
+        }
+        if (cache != NULL) store_cached(program, text, cache);
+    }
+    *out = program;
+    return HT_OK;
+}
+
+void ht_program_destroy(struct ht_program *program) {
+    if (program == NULL) return;
+    program->device->backend->program_destroy(program->handle);
+    free(program);
+}
+
+bool ht_program_cached(const struct ht_program *program) {
+    return program->cached;
+}
+
+enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
+                             struct ht_kernel **out) {
+    struct ht_kernel *kernel = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(kernel, 1));
+    kernel->device = program->device;
+    enum ht_err err = program->device->backend->kernel_create(
+        program->handle, name, &kernel->handle);
+    if (err != HT_OK) {
+        free(kernel);
+        return err;
+    }
+    *out = kernel;
+    return HT_OK;
+}
+
+void ht_kernel_destroy(struct ht_kernel *kernel) {
+    if (kernel == NULL) return;
+    struct ht_device *device = kernel->device;
+    for (int i = 0; i < device->npending; i++)
+        if (device->pending[i].kernel == kernel)
+            device->pending[i].kernel = NULL;
+    device->backend->kernel_destroy(kernel->handle);
+    free(kernel);
+}
+
+enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
+                             const struct ht_arg *args, const int64_t groups[3],
+                             int64_t lanes) {
+    enum { MAX_ARGS = 64 };
+    struct ht_device *device = kernel->device;
+    struct ht_arg own[MAX_ARGS];
+    REQUIRE(nargs <= MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments",
+            nargs);
+    for (int i = 0; i < nargs; i++) {
+        own[i] = args[i];
+        if (args[i].buffer != NULL)
+            own[i] = (struct ht_arg){.value = args[i].buffer->handle};
+    }
+    if (device->npending == MAX_PENDING) TRY(ht_device_finish(device));
+    struct pending *pending = &device->pending[device->npending];
+    TRY(device->backend->launch(device->handle, kernel->handle, nargs, own,
+                                groups, lanes, &pending->event));
+    pending->kernel = kernel;
+    device->npending++;
+    return HT_OK;
+}
+
+double ht_kernel_seconds(struct ht_kernel *kernel) {
+    double seconds = kernel->seconds;
+    kernel->seconds = 0;
+    return seconds;
+}
+
+enum ht_err ht_device_finish(struct ht_device *device) {
+    enum ht_err err = device->backend->finish(device->handle);
+    for (int i = 0; i < device->npending; i++) {
+        struct pending *pending = &device->pending[i];
+        double seconds = device->backend->event_seconds(pending->event);
+        if (pending->kernel != NULL) pending->kernel->seconds += seconds;
+    }
+    device->npending = 0;
+    return err;
+}

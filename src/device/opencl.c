@@ -1,0 +1,382 @@
+/* The OpenCL back end: the only file that sees CL headers. OpenCL 1.2 is all
+ * it asks for. One context and one in-order profiling queue per device.
+ */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+struct cl_device {
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+};
+
+struct cl_built {
+    struct cl_device *device;
+    cl_program program;
+};
+
+/* Names of the codes that users meet; the others print as numbers. */
+static const char *code_name(cl_int code) {
+    switch (code) {
+    case CL_DEVICE_NOT_AVAILABLE:
+        return "device not available";
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+        return "out of device memory";
+    case CL_OUT_OF_RESOURCES:
+        return "out of resources";
+    case CL_OUT_OF_HOST_MEMORY:
+        return "out of host memory";
+    case CL_BUILD_PROGRAM_FAILURE:
+        return "the kernel does not compile";
+    case CL_INVALID_BUFFER_SIZE:
+        return "invalid buffer size";
+    case CL_INVALID_WORK_GROUP_SIZE:
+        return "invalid work-group size";
+    case CL_INVALID_KERNEL_NAME:
+        return "no kernel of this name";
+    case CL_INVALID_KERNEL_ARGS:
+        return "kernel arguments not set";
+    default:
+        return "OpenCL error";
+    }
+}
+
+static enum ht_err check(cl_int code, const char *what) {
+    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what,
+            code_name(code), (int)code);
+    return HT_OK;
+}
+
+/* All devices of all platforms; *out is owned by the caller. A loader that
+ * finds no platform counts as no device. */
+static enum ht_err all_devices(int *count, cl_device_id **out) {
+    enum { MAX_PLATFORMS = 32 };
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint nplatforms = 0, total = 0;
+    *count = 0;
+    *out = NULL;
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &nplatforms) != CL_SUCCESS)
+        nplatforms = 0;
+    if (nplatforms > MAX_PLATFORMS) nplatforms = MAX_PLATFORMS;
+    for (cl_uint p = 0; p < nplatforms; p++) {
+        cl_uint n = 0;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &n) ==
+            CL_SUCCESS)
+            total += n;
+    }
+    TRY(HT_ALLOC(*out, total));
+    for (cl_uint p = 0; p < nplatforms; p++) {
+        cl_uint n = 0, room = total - (cl_uint)*count;
+        if (room > 0 && clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room,
+                                       *out + *count, &n) == CL_SUCCESS)
+            *count += (int)(n < room ? n : room);
+    }
+    return HT_OK;
+}
+
+static enum ht_err cl_count(int *count) {
+    cl_device_id *ids = NULL;
+    TRY(all_devices(count, &ids));
+    free(ids);
+    return HT_OK;
+}
+
+static enum ht_err device_at(int index, cl_device_id *id) {
+    cl_device_id *ids = NULL;
+    int count = 0;
+    TRY(all_devices(&count, &ids));
+    bool there = index < count;
+    if (there) *id = ids[index];
+    free(ids);
+    REQUIRE(there, HT_ERR_DEVICE, "OpenCL device %d went away", index);
+    return HT_OK;
+}
+
+static void device_text(cl_device_id id, cl_device_info what, char *out,
+                        size_t size) {
+    if (clGetDeviceInfo(id, what, size, out, NULL) != CL_SUCCESS) out[0] = 0;
+    out[size - 1] = 0;
+}
+
+static int64_t device_number(cl_device_id id, cl_device_info what) {
+    cl_ulong value = 0; /* holds every integer type asked for here */
+    if (clGetDeviceInfo(id, what, sizeof value, &value, NULL) != CL_SUCCESS)
+        return 0;
+    return (int64_t)value;
+}
+
+static enum ht_err cl_info(int index, struct ht_device_info *info) {
+    cl_device_id id;
+    cl_platform_id platform = NULL;
+    TRY(device_at(index, &id));
+    device_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    device_text(id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+    device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+    if (clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof(cl_platform_id),
+                        &platform, NULL) != CL_SUCCESS ||
+        clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform,
+                          info->platform, NULL) != CL_SUCCESS)
+        info->platform[0] = 0;
+    info->gpu = (device_number(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
+    info->fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    info->memory = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    info->max_buffer = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    info->local_memory = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    info->max_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    return HT_OK;
+}
+
+static void cl_close(void *handle) {
+    struct cl_device *device = handle;
+    if (device == NULL) return;
+    if (device->queue != NULL) {
+        (void)clFinish(device->queue);
+        (void)clReleaseCommandQueue(device->queue);
+    }
+    if (device->context != NULL) (void)clReleaseContext(device->context);
+    free(device);
+}
+
+static enum ht_err open_into(struct cl_device *device, int index) {
+    cl_int code = CL_SUCCESS;
+    TRY(device_at(index, &device->id));
+    device->context = clCreateContext(NULL, 1, &device->id, NULL, NULL, &code);
+    TRY(check(code, "opening the device"));
+    device->queue = clCreateCommandQueue(device->context, device->id,
+                                         CL_QUEUE_PROFILING_ENABLE, &code);
+    return check(code, "opening the device's queue");
+}
+
+static enum ht_err cl_open(int index, void **out) {
+    struct cl_device *device = NULL;
+    TRY(HT_ALLOC(device, 1));
+    enum ht_err err = open_into(device, index);
+    if (err != HT_OK) {
+        cl_close(device);
+        return err;
+    }
+    *out = device;
+    return HT_OK;
+}
+
+static enum ht_err cl_buffer_create(void *handle, int64_t bytes, void **out) {
+    struct cl_device *device = handle;
+    cl_int code = CL_SUCCESS;
+    char size[32];
+    *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes,
+                          NULL, &code);
+    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE,
+            "a device buffer of %s: %s (code %d)",
+            ht_text_bytes((double)bytes, size), code_name(code), (int)code);
+    return HT_OK;
+}
+
+static void cl_buffer_destroy(void *buffer) {
+    (void)clReleaseMemObject((cl_mem)buffer);
+}
+
+static enum ht_err cl_buffer_write(void *handle, void *buffer,
+                                   struct ht_span span, const void *data) {
+    struct cl_device *device = handle;
+    if (span.width == 0) return HT_OK;
+    if (span.rows == 1 || span.pitch == span.width)
+        return check(clEnqueueWriteBuffer(device->queue, (cl_mem)buffer,
+                                          CL_TRUE, (size_t)span.offset,
+                                          (size_t)(span.width * span.rows),
+                                          data, 0, NULL, NULL),
+                     "writing to the device");
+    /* As a column of rows in y; x holds the part of the offset within one. */
+    size_t at[3] = {(size_t)(span.offset % span.pitch),
+                    (size_t)(span.offset / span.pitch), 0};
+    size_t origin[3] = {0, 0, 0};
+    size_t region[3] = {(size_t)span.width, (size_t)span.rows, 1};
+    return check(
+        clEnqueueWriteBufferRect(device->queue, (cl_mem)buffer, CL_TRUE, at,
+                                 origin, region, (size_t)span.pitch, 0,
+                                 (size_t)span.width, 0, data, 0, NULL, NULL),
+        "writing to the device");
+}
+
+static enum ht_err cl_buffer_read(void *handle, void *buffer,
+                                  struct ht_span span, void *data) {
+    struct cl_device *device = handle;
+    if (span.width == 0) return HT_OK;
+    if (span.rows == 1 || span.pitch == span.width)
+        return check(clEnqueueReadBuffer(device->queue, (cl_mem)buffer, CL_TRUE,
+                                         (size_t)span.offset,
+                                         (size_t)(span.width * span.rows), data,
+                                         0, NULL, NULL),
+                     "reading from the device");
+    size_t at[3] = {(size_t)(span.offset % span.pitch),
+                    (size_t)(span.offset / span.pitch), 0};
+    size_t origin[3] = {0, 0, 0};
+    size_t region[3] = {(size_t)span.width, (size_t)span.rows, 1};
+    return check(clEnqueueReadBufferRect(device->queue, (cl_mem)buffer, CL_TRUE,
+                                         at, origin, region, (size_t)span.pitch,
+                                         0, (size_t)span.width, 0, data, 0,
+                                         NULL, NULL),
+                 "reading from the device");
+}
+
+/* The compiler's log as the error message. */
+static enum ht_err build_failed(struct cl_device *device, cl_program program,
+                                cl_int code) {
+    size_t size = 0;
+    char *log = NULL;
+    (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0,
+                                NULL, &size);
+    TRY(HT_ALLOC(log, size + 1));
+    (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size,
+                                log, NULL);
+    ht_err_set(HT_ERR_DEVICE, "%s (code %d); the compiler says:\n%s",
+               code_name(code), (int)code, log);
+    free(log);
+    return HT_ERR_DEVICE;
+}
+
+static void cl_program_destroy(void *handle) {
+    struct cl_built *built = handle;
+    if (built == NULL) return;
+    if (built->program != NULL) (void)clReleaseProgram(built->program);
+    free(built);
+}
+
+/* Compiles or links built->program, which has just been created with code. */
+static enum ht_err finish_build(struct cl_built *built, cl_int code,
+                                void **out) {
+    enum ht_err err = check(code, "creating a program");
+    if (err == HT_OK) {
+        code = clBuildProgram(built->program, 1, &built->device->id,
+                              "-cl-std=CL1.2", NULL, NULL);
+        if (code != CL_SUCCESS)
+            err = build_failed(built->device, built->program, code);
+    }
+    if (err != HT_OK) {
+        cl_program_destroy(built);
+        return err;
+    }
+    *out = built;
+    return HT_OK;
+}
+
+static enum ht_err cl_program_build(void *handle, const char *text,
+                                    void **out) {
+    struct cl_built *built = NULL;
+    cl_int code = CL_SUCCESS;
+    TRY(HT_ALLOC(built, 1));
+    built->device = handle;
+    built->program = clCreateProgramWithSource(built->device->context, 1, &text,
+                                               NULL, &code);
+    return finish_build(built, code, out);
+}
+
+static enum ht_err cl_program_load(void *handle, const void *binary,
+                                   size_t size, void **out) {
+    struct cl_built *built = NULL;
+    cl_int code = CL_SUCCESS, status = CL_SUCCESS;
+    const unsigned char *bytes = binary;
+    TRY(HT_ALLOC(built, 1));
+    built->device = handle;
+    built->program =
+        clCreateProgramWithBinary(built->device->context, 1, &built->device->id,
+                                  &size, &bytes, &status, &code);
+    return finish_build(built, code != CL_SUCCESS ? code : status, out);
+}
+
+static enum ht_err cl_program_binary(void *handle, void **binary,
+                                     size_t *size) {
+    struct cl_built *built = handle;
+    unsigned char *bytes = NULL;
+    TRY(check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES,
+                               sizeof *size, size, NULL),
+              "reading the size of a compiled program"));
+    REQUIRE(*size > 0, HT_ERR_DEVICE, "the driver gives no program binary");
+    TRY(HT_ALLOC(bytes, *size));
+    *binary = bytes;
+    return check(clGetProgramInfo(built->program, CL_PROGRAM_BINARIES,
+                                  sizeof(unsigned char *), &bytes, NULL),
+                 "reading a compiled program");
+}
+
+static enum ht_err kernel_make(void *handle, const char *name, void **out) {
+    struct cl_built *built = handle;
+    cl_int code = CL_SUCCESS;
+    *out = clCreateKernel(built->program, name, &code);
+    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "kernel %s: %s (code %d)", name,
+            code_name(code), (int)code);
+    return HT_OK;
+}
+
+static void cl_kernel_destroy(void *kernel) {
+    (void)clReleaseKernel((cl_kernel)kernel);
+}
+
+static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
+                             const struct ht_arg *args, const int64_t groups[3],
+                             int64_t lanes, void **event) {
+    struct cl_device *device = handle;
+    cl_event done = NULL;
+    for (int i = 0; i < nargs; i++) {
+        cl_mem buffer = args[i].size == 0 ? (cl_mem)args[i].value : NULL;
+        cl_int code = args[i].size == 0
+                          ? clSetKernelArg((cl_kernel)kernel, (cl_uint)i,
+                                           sizeof buffer, &buffer)
+                          : clSetKernelArg((cl_kernel)kernel, (cl_uint)i,
+                                           args[i].size, args[i].value);
+        REQUIRE(code == CL_SUCCESS, HT_ERR_INTERNAL,
+                "kernel argument %d is refused (code %d)", i, (int)code);
+    }
+    size_t local[3] = {(size_t)lanes, 1, 1};
+    size_t global[3] = {(size_t)(groups[0] * lanes), (size_t)groups[1],
+                        (size_t)groups[2]};
+    TRY(check(clEnqueueNDRangeKernel(device->queue, (cl_kernel)kernel, 3, NULL,
+                                     global, local, 0, NULL, &done),
+              "launching a kernel"));
+    *event = done;
+    (void)clFlush(device->queue); /* a failure shows in finish */
+    return HT_OK;
+}
+
+static enum ht_err cl_finish(void *handle) {
+    struct cl_device *device = handle;
+    return check(clFinish(device->queue), "running kernels");
+}
+
+static double cl_event_seconds(void *handle) {
+    cl_event event = handle;
+    cl_ulong start = 0, end = 0;
+    bool known =
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start,
+                                &start, NULL) == CL_SUCCESS &&
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end,
+                                &end, NULL) == CL_SUCCESS;
+    (void)clReleaseEvent(event);
+    return known && end > start ? 1e-9 * (double)(end - start) : 0;
+}
+
+const struct ht_backend ht_backend_opencl = {
+    .name = "opencl",
+    .count = cl_count,
+    .info = cl_info,
+    .open = cl_open,
+    .close = cl_close,
+    .buffer_create = cl_buffer_create,
+    .buffer_destroy = cl_buffer_destroy,
+    .buffer_write = cl_buffer_write,
+    .buffer_read = cl_buffer_read,
+    .program_build = cl_program_build,
+    .program_load = cl_program_load,
+    .program_binary = cl_program_binary,
+    .program_destroy = cl_program_destroy,
+    .kernel_create = kernel_make,
+    .kernel_destroy = cl_kernel_destroy,
+    .launch = cl_launch,
+    .finish = cl_finish,
+    .event_seconds = cl_event_seconds,
+};

@@ -1,0 +1,208 @@
+/* Two outputs side by side: the largest difference over all datasets, each
+ * measured against the first file's own maximum and l2 norm, so that fields
+ * of different size count alike.
+ */
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "htwave/h5.h"
+#include "htwave/output.h"
+
+/* ---- which file ---- */
+
+static bool is_snapshot(const char *name) {
+    size_t length = strlen(name);
+    return strncmp(name, "fields_", 7) == 0 && length > 10 &&
+           strcmp(name + length - 3, ".h5") == 0;
+}
+
+/* Longer numbers come later. */
+static bool comes_later(const char *name, const char *than) {
+    size_t a = strlen(name), b = strlen(than);
+    return a != b ? a > b : strcmp(name, than) > 0;
+}
+
+static enum ht_err last_snapshot(const char *directory, struct ht_text *out) {
+    char last[256] = "";
+    DIR *stream = opendir(directory);
+    REQUIRE(stream, HT_ERR_IO, "cannot read directory %s", directory);
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
+        if (is_snapshot(entry->d_name) && comes_later(entry->d_name, last))
+            snprintf(last, sizeof last, "%s", entry->d_name);
+    closedir(stream);
+    REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5)",
+            directory);
+    ht_text_add(out, "%s/%s", directory, last);
+    return ht_text_status(out);
+}
+
+static enum ht_err resolve(const char *path, struct ht_text *out) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return last_snapshot(path, out);
+    ht_text_add(out, "%s", path);
+    return ht_text_status(out);
+}
+
+/* ---- which datasets ---- */
+
+struct list {
+    int count, capacity;
+    char **name;
+};
+
+static enum ht_err append(const char *name, void *context) {
+    struct list *list = context;
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 16;
+        char **more =
+            realloc(list->name, (size_t)capacity * sizeof *list->name);
+        REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d datasets", capacity);
+        list->name = more;
+        list->capacity = capacity;
+    }
+    TRY(ht_text_copy(name, &list->name[list->count]));
+    list->count++;
+    return HT_OK;
+}
+
+static void list_free(struct list *list) {
+    for (int i = 0; i < list->count; i++) free(list->name[i]);
+    free(list->name);
+}
+
+static bool contains(const struct list *list, const char *name) {
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->name[i], name) == 0) return true;
+    return false;
+}
+
+struct side {
+    struct ht_text path;
+    struct ht_h5 *file;
+    struct list sets;
+};
+
+static enum ht_err side_open(const char *path, struct side *side) {
+    TRY(resolve(path, &side->path));
+    TRY(ht_h5_open(side->path.data, &side->file));
+    return ht_h5_each(side->file, append, &side->sets);
+}
+
+static void side_close(struct side *side) {
+    list_free(&side->sets);
+    ht_h5_close(side->file);
+    ht_text_free(&side->path);
+}
+
+static enum ht_err check_sets(const struct side *a, const struct side *b) {
+    for (int i = 0; i < a->sets.count; i++)
+        REQUIRE(contains(&b->sets, a->sets.name[i]), HT_ERR_DIFFERENT,
+                "dataset %s is in %s but not in %s", a->sets.name[i],
+                a->path.data, b->path.data);
+    return HT_OK;
+}
+
+/* ---- one dataset ---- */
+
+static void print_shape(int rank, const int64_t *extent, struct ht_text *out) {
+    for (int i = 0; i < rank; i++)
+        ht_text_add(out, "%s%lld", i ? " x " : "", (long long)extent[i]);
+}
+
+static enum ht_err same_shape(const struct side *a, const struct side *b,
+                              const char *name, int64_t *count) {
+    int rank[2];
+    int64_t extent[2][8];
+    TRY(ht_h5_extent(a->file, name, &rank[0], extent[0]));
+    TRY(ht_h5_extent(b->file, name, &rank[1], extent[1]));
+    bool same = rank[0] == rank[1];
+    *count = 1;
+    for (int i = 0; same && i < rank[0]; i++) {
+        same = extent[0][i] == extent[1][i];
+        *count *= extent[0][i];
+    }
+    if (same) return HT_OK;
+    struct ht_text text = {0};
+    ht_text_add(&text, "dataset %s has shape ", name);
+    print_shape(rank[0], extent[0], &text);
+    ht_text_add(&text, " in %s, ", a->path.data);
+    print_shape(rank[1], extent[1], &text);
+    ht_text_add(&text, " in %s", b->path.data);
+    enum ht_err err = ht_text_status(&text);
+    if (!err) err = ht_err_set(HT_ERR_DIFFERENT, "%s", text.data);
+    ht_text_free(&text);
+    return err;
+}
+
+/* 0/0 is no difference; anything else over 0 is infinitely large. */
+static double ratio(double difference, double scale) {
+    return difference > 0.0 ? difference / scale : 0.0;
+}
+
+/* NaN on either side differs from everything. */
+static void measure(int64_t count, const double *a, const double *b,
+                    struct ht_difference *out) {
+    double most = 0.0, scale = 0.0, sum = 0.0, sum_a = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        double difference = a[i] == b[i] ? 0.0 : fabs(a[i] - b[i]);
+        if (isnan(difference)) difference = INFINITY;
+        most = fmax(most, difference);
+        scale = fmax(scale, fabs(a[i]));
+        sum += difference * difference;
+        sum_a += a[i] * a[i];
+    }
+    out->max_abs = most;
+    out->max_rel = isinf(most) ? most : ratio(most, scale);
+    out->l2_rel = isinf(most) ? most : ratio(sqrt(sum), sqrt(sum_a));
+}
+
+static enum ht_err compare_set(const struct side *a, const struct side *b,
+                               const char *name, struct ht_difference *out) {
+    int64_t count;
+    double *value_a = NULL, *value_b = NULL;
+    TRY(same_shape(a, b, name, &count));
+    enum ht_err err = HT_ALLOC(value_a, count);
+    if (!err) err = HT_ALLOC(value_b, count);
+    if (!err) err = ht_h5_read(a->file, name, count, value_a);
+    if (!err) err = ht_h5_read(b->file, name, count, value_b);
+    if (!err) {
+        measure(count, value_a, value_b, out);
+        snprintf(out->dataset, sizeof out->dataset, "%s", name);
+        out->values = count;
+    }
+    free(value_a);
+    free(value_b);
+    return err;
+}
+
+static enum ht_err compare_all(const struct side *a, const struct side *b,
+                               struct ht_difference *out) {
+    int64_t values = 0;
+    TRY(check_sets(a, b));
+    TRY(check_sets(b, a));
+    REQUIRE(a->sets.count > 0, HT_ERR_IO, "%s holds no datasets", a->path.data);
+    for (int i = 0; i < a->sets.count; i++) {
+        struct ht_difference one;
+        TRY(compare_set(a, b, a->sets.name[i], &one));
+        values += one.values;
+        if (i == 0 || one.max_rel > out->max_rel) *out = one;
+    }
+    out->values = values;
+    return HT_OK;
+}
+
+enum ht_err ht_compare(const char *a, const char *b,
+                       struct ht_difference *out) {
+    struct side first = {0}, second = {0};
+    memset(out, 0, sizeof *out);
+    enum ht_err err = side_open(a, &first);
+    if (!err) err = side_open(b, &second);
+    if (!err) err = compare_all(&first, &second, out);
+    side_close(&first);
+    side_close(&second);
+    return err;
+}

@@ -1,0 +1,385 @@
+/* The directory of a run: input.cfg, fields_NNNNNN.h5 with fields.xdmf,
+ * wave_NNNN.png, summary.json.
+ *
+ * Every file is written beside its place and renamed into it, so a reader
+ * (ParaView on a running simulation, too) meets complete files only. Numbers
+ * in names count the files of this run from 0. What an earlier run left with
+ * higher numbers goes as soon as file 0 of its kind is there: otherwise the
+ * last snapshot by name could be another run's.
+ */
+#include "htwave/output.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "htwave/h5.h"
+#include "slice.h"
+#include "xdmf.h"
+
+struct ht_output {
+    const struct ht_params *params;
+    const struct ht_medium *medium;
+    int field[HT_MAX_FIELDS]; /* selected fields, count in xdmf.nfields */
+    struct ht_xdmf xdmf;
+    char *xdmf_path;
+    bool listed; /* fields.xdmf is there */
+    int pictures, picture_field;
+    char *last_picture;
+    double *background; /* of the picture's slice; NULL: not read or none */
+};
+
+static const struct ht_equations *equations(const struct ht_output *output) {
+    return output->medium->eq;
+}
+
+static enum ht_err path_in(const char *directory, const char *name,
+                           char **out) {
+    struct ht_text text = {0};
+    ht_text_add(&text, "%s/%s", directory, name);
+    enum ht_err err = ht_text_status(&text);
+    if (err)
+        ht_text_free(&text);
+    else
+        *out = text.data;
+    return err;
+}
+
+/* ---- creation ---- */
+
+static enum ht_err find_field(const struct ht_output *output, const char *key,
+                              const char *name, int *field) {
+    const struct ht_equations *eq = equations(output);
+    *field = ht_equations_field(eq, name);
+    if (*field >= 0) return HT_OK;
+    struct ht_text known = {0};
+    for (int f = 0; f < eq->nfields; f++)
+        ht_text_add(&known, "%s%s", f ? ", " : "", eq->field[f].name);
+    enum ht_err err = ht_text_status(&known);
+    if (!err)
+        err = ht_params_error(output->params, key,
+                              "no field \"%s\": %s in %d dimension%s has %s",
+                              name, eq->system->name, eq->dims,
+                              eq->dims == 1 ? "" : "s", known.data);
+    ht_text_free(&known);
+    return err;
+}
+
+static enum ht_err select_fields(struct ht_output *output) {
+    const struct ht_equations *eq = equations(output);
+    const struct ht_names *names = &output->params->output.fields;
+    bool taken[HT_MAX_FIELDS] = {false};
+    for (int i = 0; i < names->count; i++) {
+        int field;
+        TRY(find_field(output, "output.fields", names->name[i], &field));
+        taken[field] = true;
+    }
+    for (int f = 0; f < eq->nfields; f++) {
+        if (names->count > 0 && !taken[f]) continue;
+        output->field[output->xdmf.nfields] = f;
+        output->xdmf.field[output->xdmf.nfields++] = eq->field[f].name;
+    }
+    return HT_OK;
+}
+
+static const char *background_name(const struct ht_output *output) {
+    const char *name = output->params->output.picture.background;
+    return name && *name && strcmp(name, "none") != 0 ? name : NULL;
+}
+
+static enum ht_err check_picture(struct ht_output *output) {
+    const char *name = output->params->output.picture.field;
+    if (!name || !*name) name = equations(output)->system->first_field;
+    TRY(find_field(output, "output.picture.field", name,
+                   &output->picture_field));
+    const char *background = background_name(output);
+    if (!background) return HT_OK;
+    double value;
+    enum ht_err err = ht_medium_parameter(output->medium, background,
+                                          output->medium->grid->lower, &value);
+    if (err == HT_ERR_INPUT)
+        err = ht_params_error(
+            output->params, "output.picture.background",
+            "must be \"none\" or a parameter of the medium of %s",
+            equations(output)->system->name);
+    return err;
+}
+
+/* A directory that cannot be made is a wrong value of its key. */
+static enum ht_err make_directory(const struct ht_params *params) {
+    enum ht_err err = ht_file_make_directory(params->output.directory);
+    if (err != HT_ERR_IO) return err;
+    char *reason = NULL; /* a copy: the record is about to be replaced */
+    TRY(ht_text_copy(ht_err_message(), &reason));
+    err = ht_params_error(params, "output.directory", "%s", reason);
+    free(reason);
+    return err;
+}
+
+/* The resolved input; the summary of an earlier run goes. */
+static enum ht_err start_directory(const struct ht_output *output) {
+    const char *directory = output->params->output.directory;
+    TRY(make_directory(output->params));
+    struct ht_text text = {0};
+    char *input = NULL, *summary = NULL;
+    enum ht_err err = ht_params_print(output->params, &text);
+    if (!err) err = ht_text_status(&text);
+    if (!err) err = path_in(directory, "input.cfg", &input);
+    if (!err) err = path_in(directory, "summary.json", &summary);
+    if (!err) err = ht_file_write(input, text.data, text.length);
+    if (!err) unlink(summary);
+    free(summary);
+    free(input);
+    ht_text_free(&text);
+    return err;
+}
+
+static enum ht_err start(struct ht_output *output) {
+    const struct ht_params *params = output->params;
+    output->xdmf.grid = output->medium->grid;
+    output->xdmf.single = strcmp(params->device.precision, "single") == 0;
+    TRY(select_fields(output));
+    TRY(check_picture(output));
+    TRY(path_in(params->output.directory, "fields.xdmf", &output->xdmf_path));
+    return start_directory(output);
+}
+
+enum ht_err ht_output_create(const struct ht_params *params,
+                             const struct ht_medium *medium,
+                             struct ht_output **out) {
+    struct ht_output *output;
+    *out = NULL;
+    TRY(HT_ALLOC(output, 1));
+    output->params = params;
+    output->medium = medium;
+    enum ht_err err = start(output);
+    if (err)
+        ht_output_destroy(output);
+    else
+        *out = output;
+    return err;
+}
+
+void ht_output_destroy(struct ht_output *output) {
+    if (!output) return;
+    free(output->background);
+    free(output->last_picture);
+    free(output->xdmf_path);
+    free(output->xdmf.time);
+    free(output);
+}
+
+/* ---- files of an earlier run ---- */
+
+/* name = prefix, at least `digits` digits, suffix? */
+static bool is_numbered(const char *name, const char *prefix, size_t digits,
+                        const char *suffix) {
+    size_t skip = strlen(prefix);
+    if (strncmp(name, prefix, skip) != 0) return false;
+    size_t count = strspn(name + skip, "0123456789");
+    return count >= digits && strcmp(name + skip + count, suffix) == 0;
+}
+
+/* Removes the numbered files but `keep`. What cannot be removed stays; the
+ * run is not the worse for it. */
+static void remove_stale(const char *directory, const char *prefix,
+                         size_t digits, const char *keep) {
+    DIR *stream = opendir(directory);
+    if (!stream) return;
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        const char *name = entry->d_name;
+        char *path = NULL;
+        if (!is_numbered(name, prefix, digits, strrchr(keep, '.')) ||
+            strcmp(name, keep) == 0)
+            continue;
+        if (path_in(directory, name, &path) == HT_OK) unlink(path);
+        free(path);
+    }
+    closedir(stream);
+}
+
+/* ---- snapshots ---- */
+
+static enum ht_err write_attributes(const struct ht_output *output,
+                                    struct ht_h5 *file, double time,
+                                    int64_t step) {
+    const struct ht_grid *grid = output->medium->grid;
+    double order = grid->order, at = (double)step, cells[3];
+    for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
+    TRY(ht_h5_set_text(file, "system", equations(output)->system->name));
+    TRY(ht_h5_set_number(file, "time", 1, &time));
+    TRY(ht_h5_set_number(file, "step", 1, &at));
+    TRY(ht_h5_set_number(file, "order", 1, &order));
+    TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
+    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
+    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
+    if (!output->params->output.coefficients) return HT_OK;
+    return ht_h5_set_text(file, "coefficient_index",
+                          "(i3 (order+1) + i2) (order+1) + i1 for "
+                          "spacing^i/i! times the derivative of orders "
+                          "i1, i2, i3");
+}
+
+static enum ht_err write_coefficients(const struct ht_output *output,
+                                      struct ht_h5 *file, int rank,
+                                      const int64_t *extent,
+                                      const double *coefs) {
+    const struct ht_grid *grid = output->medium->grid;
+    int64_t count = ht_grid_coefs(grid) * ht_grid_total(grid, HT_PRIMARY);
+    for (int i = 0; i < output->xdmf.nfields; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_coefficients", output->xdmf.field[i]);
+        TRY(ht_h5_write(file, name, rank, extent,
+                        coefs + output->field[i] * count, output->xdmf.single));
+    }
+    return HT_OK;
+}
+
+static enum ht_err write_fields(const struct ht_output *output,
+                                struct ht_h5 *file, const double *const *nodal,
+                                const double *coefs) {
+    const struct ht_grid *grid = output->medium->grid;
+    int64_t extent[4] = {ht_grid_coefs(grid)}; /* then n3 n2 n1 */
+    for (int k = 0; k < grid->dims; k++)
+        extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
+    for (int i = 0; i < output->xdmf.nfields; i++)
+        TRY(ht_h5_write(file, output->xdmf.field[i], grid->dims, extent + 1,
+                        nodal[output->field[i]], output->xdmf.single));
+    if (!output->params->output.coefficients) return HT_OK;
+    REQUIRE(coefs, HT_ERR_INTERNAL,
+            "snapshot without the coefficients that "
+            "output.coefficients asks for");
+    return write_coefficients(output, file, grid->dims + 1, extent, coefs);
+}
+
+enum ht_err ht_output_snapshot(struct ht_output *output, double time,
+                               int64_t step, const double *const *nodal,
+                               const double *coefs) {
+    if (!output->params->output.snapshots) return HT_OK;
+    const char *directory = output->params->output.directory;
+    int index = output->xdmf.count;
+    char name[32], *path = NULL;
+    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, index);
+    TRY(path_in(directory, name, &path));
+    struct ht_h5 *file = NULL;
+    enum ht_err err = ht_h5_create(path, &file);
+    free(path);
+    TRY(err);
+    err = write_attributes(output, file, time, step);
+    if (!err) err = write_fields(output, file, nodal, coefs);
+    if (err) {
+        ht_h5_discard(file);
+        return err;
+    }
+    TRY(ht_h5_commit(file));
+    if (index == 0) remove_stale(directory, "fields_", 6, name);
+    TRY(ht_xdmf_add(&output->xdmf, time));
+    TRY(ht_xdmf_write(&output->xdmf, output->xdmf_path));
+    output->listed = true;
+    return HT_OK;
+}
+
+/* ---- pictures ---- */
+
+static enum ht_err read_background(struct ht_output *output,
+                                   const struct ht_slice *slice) {
+    const char *name = background_name(output);
+    if (!name || output->background) return HT_OK;
+    TRY(HT_ALLOC(output->background, slice->width * slice->height));
+    return ht_slice_parameter(slice, output->medium, name, output->background);
+}
+
+static void picture_title(const struct ht_output *output,
+                          const struct ht_slice *slice, double time,
+                          struct ht_text *title) {
+    const struct ht_equations *eq = equations(output);
+    ht_text_add(title, "%s: %s at t = %.4g", eq->system->name,
+                eq->field[output->picture_field].name, time);
+    if (slice->normal >= 0)
+        ht_text_add(
+            title, ", x%d = %.4g", slice->normal + 1,
+            ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));
+    if (output->background && !output->medium->uniform)
+        ht_text_add(title, ", over %s", background_name(output));
+}
+
+static enum ht_err write_picture(struct ht_output *output, double time,
+                                 const struct ht_slice *slice,
+                                 const double *values, const char *path) {
+    static const char *const axis[] = {"x1", "x2", "x3"};
+    const struct ht_params *params = output->params;
+    const char *lower_wall = params->boundary.side[slice->up][0];
+    struct ht_text title = {0};
+    picture_title(output, slice, time, &title);
+    enum ht_err err = ht_text_status(&title);
+    struct ht_picture picture = {
+        .width = slice->width,
+        .height = slice->height,
+        .values = values,
+        .background = output->background,
+        .range = params->output.picture.range,
+        .x0 = slice->x0,
+        .x1 = slice->x1,
+        .y0 = slice->y0,
+        .y1 = slice->y1,
+        .y_down = slice->height > 1 && strcmp(lower_wall, "free") == 0,
+        .title = title.data,
+        .x_label = axis[slice->across],
+        .y_label = axis[slice->up],
+        .unit = equations(output)->field[output->picture_field].name,
+        .pixels = params->output.picture.pixels};
+    if (!err) err = ht_picture_write(&picture, path);
+    ht_text_free(&title);
+    return err;
+}
+
+static enum ht_err take_picture(struct ht_output *output, double time,
+                                const double *const *nodal, const char *path) {
+    const struct ht_params *params = output->params;
+    struct ht_slice slice =
+        ht_slice_make(output->medium->grid, params->output.picture.plane,
+                      params->output.picture.position);
+    double *values;
+    TRY(HT_ALLOC(values, slice.width * slice.height));
+    ht_slice_values(&slice, nodal[output->picture_field], values);
+    enum ht_err err = read_background(output, &slice);
+    if (!err) err = write_picture(output, time, &slice, values, path);
+    free(values);
+    return err;
+}
+
+enum ht_err ht_output_picture(struct ht_output *output, double time,
+                              const double *const *nodal) {
+    const char *directory = output->params->output.directory;
+    char name[32], *path = NULL;
+    snprintf(name, sizeof name, "wave_%04d.png", output->pictures);
+    TRY(path_in(directory, name, &path));
+    enum ht_err err = take_picture(output, time, nodal, path);
+    if (err) {
+        free(path);
+        return err;
+    }
+    if (output->pictures++ == 0) remove_stale(directory, "wave_", 4, name);
+    free(output->last_picture);
+    output->last_picture = path;
+    return HT_OK;
+}
+
+/* ---- the end ---- */
+
+enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
+    char *path = NULL;
+    TRY(path_in(output->params->output.directory, "summary.json", &path));
+    enum ht_err err = ht_file_write(path, json, strlen(json));
+    free(path);
+    return err;
+}
+
+const char *ht_output_last_picture(const struct ht_output *output) {
+    return output->last_picture;
+}
+
+const char *ht_output_xdmf(const struct ht_output *output) {
+    return output->listed ? output->xdmf_path : NULL;
+}

@@ -1,0 +1,28 @@
+/* The slice of the grid that a picture shows. */
+#ifndef HTWAVE_IO_SLICE_H
+#define HTWAVE_IO_SLICE_H
+
+#include "htwave/output.h"
+
+struct ht_slice {
+    const struct ht_grid *grid;
+    int across, up;        /* axes of the picture */
+    int normal;            /* axis cut through; -1 below three dimensions */
+    int64_t index;         /* of the node along normal */
+    int64_t width, height; /* height 1: one dimension */
+    double x0, x1, y0, y1;
+};
+
+/* plane "x1", "x2", "x3" counts in three dimensions only. position: fraction
+ * of the length along the plane's normal. */
+struct ht_slice ht_slice_make(const struct ht_grid *grid, const char *plane,
+                              double position);
+/* out[height][width] from nodal values [n3][n2][n1]. */
+void ht_slice_values(const struct ht_slice *slice, const double *nodal,
+                     double *out);
+/* out[height][width] of a parameter of the medium. */
+HT_CHECKED enum ht_err ht_slice_parameter(const struct ht_slice *slice,
+                                          const struct ht_medium *medium,
+                                          const char *name, double *out);
+
+#endif

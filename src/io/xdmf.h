@@ -1,0 +1,21 @@
+/* fields.xdmf: the list of snapshots for ParaView and VisIt. */
+#ifndef HTWAVE_IO_XDMF_H
+#define HTWAVE_IO_XDMF_H
+
+#include "htwave/grid.h"
+
+#define HT_SNAPSHOT_NAME "fields_%06d.h5"
+
+struct ht_xdmf {
+    const struct ht_grid *grid;
+    int nfields;
+    const char *field[HT_MAX_FIELDS]; /* datasets of every snapshot */
+    bool single;                      /* stored as float32 */
+    int count, capacity;              /* snapshots 0 .. count - 1 */
+    double *time;                     /* [count], owned */
+};
+HT_CHECKED enum ht_err ht_xdmf_add(struct ht_xdmf *xdmf, double time);
+HT_CHECKED enum ht_err ht_xdmf_write(const struct ht_xdmf *xdmf,
+                                     const char *path);
+
+#endif

@@ -1,0 +1,116 @@
+/* Sizes and operation counts. The least work of a half step is the smaller
+ * of two forms: interpolation split by parity and rolled along x3 followed
+ * by the trimmed Taylor series, and (uniform media, systems with parities)
+ * dense parity blocks of F^2 (N+1)^(2d) entries.
+ */
+#include "counts.h"
+
+#include <math.h>
+
+/* Number of multi-indices of total degree <= degree. */
+static int polynomial_coefs(int dims, int degree) {
+    int count = 1;
+    for (int k = 1; k <= dims; k++) count = count * (degree + k) / k;
+    return count;
+}
+
+static void number_groups(const struct ht_equations *eq, struct ht_sizes *z) {
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        int g = 0;
+        while (g < z->groups && (z->group_row[g] != term->row ||
+                                 z->group_material[g] != term->material))
+            g++;
+        if (g == z->groups) {
+            z->group_row[g] = term->row;
+            z->group_material[g] = term->material;
+            z->groups++;
+        }
+        z->group[t] = g;
+    }
+}
+
+static void number_exchanged(const struct ht_equations *eq,
+                             struct ht_sizes *z) {
+    for (int f = 0; f < eq->nfields; f++) z->slot[f] = -1;
+    for (int t = 0; t < eq->nterms; t++) {
+        int f = eq->term[t].col;
+        if (eq->term[t].axis == 2 || z->slot[f] >= 0) continue;
+        z->exchanged_field[z->exchanged] = f;
+        z->slot[f] = z->exchanged++;
+    }
+}
+
+struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
+    struct ht_sizes z = {0};
+    int dims = spec->eq->dims, n = spec->order + 1;
+    z.n1 = n;
+    z.n2 = dims > 1 ? n : 1;
+    z.n3 = dims > 2 ? n : 1;
+    z.t1 = 2 * n;
+    z.t2 = dims > 1 ? 2 * n : 1;
+    z.t3 = dims > 2 ? 2 * n : 1;
+    z.cube = z.t1 * z.t2 * z.t3;
+    z.fields = spec->eq->nfields;
+    z.materials = spec->eq->nmaterials;
+    z.medium_coefs = spec->medium_degree > 0
+                         ? polynomial_coefs(dims, spec->medium_degree)
+                         : 0;
+    number_groups(spec->eq, &z);
+    number_exchanged(spec->eq, &z);
+    return z;
+}
+
+/* FMAs per field: lines along each axis times 2 (N+1)^2; with rolling along
+ * x3 a face serves two cells. */
+static double interpolation_fma(const struct ht_sizes *z, int dims) {
+    double line = 2.0 * z->n1 * z->n1, lines;
+    if (dims == 1)
+        lines = 1;
+    else if (dims == 2)
+        lines = z->t2 + z->t1;
+    else
+        lines = (double)z->t2 * z->n3 + (double)z->t1 * z->n3 +
+                (double)z->t1 * z->t2;
+    return lines * line * z->fields;
+}
+
+static bool needed(const int *j, int order, int dims, int k) {
+    int excess = 0, total = 0;
+    for (int a = 0; a < dims; a++) {
+        excess += j[a] > order ? j[a] - order : 0;
+        total += j[a];
+    }
+    return excess <= k - 1 && k - 1 <= total;
+}
+
+/* Coefficients per field that the stages must touch. */
+static double stage_coefs(const struct ht_sizes *z, int order, int dims,
+                          int stages, bool trimmed) {
+    double count = 0;
+    for (int k = 1; k <= stages; k++)
+        for (int q = 0; q < z->cube; q++) {
+            int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
+            if (!trimmed || needed(j, order, dims, k)) count++;
+        }
+    return count;
+}
+
+struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
+    bool uniform = spec->medium_degree < 0;
+    double coefs = (double)z.n1 * z.n2 * z.n3;
+    double per_coef = spec->eq->nterms;
+    if (z.medium_coefs > 0) per_coef += (double)z.groups * z.medium_coefs;
+    double fma = interpolation_fma(&z, dims) +
+                 per_coef * stage_coefs(&z, spec->order, dims, stages,
+                                        spec->medium_degree <= 0);
+    double dense = (double)z.fields * z.fields * coefs * coefs;
+    if (uniform && !spec->eq->system->translates && dense < fma) fma = dense;
+    double medium = uniform ? 0
+                            : (double)z.materials *
+                                  (z.medium_coefs > 0 ? z.medium_coefs : 1);
+    return (struct ht_cost){.fma = fma,
+                            .bytes = (2 * z.fields * coefs + medium) * word};
+}

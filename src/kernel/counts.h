@@ -1,0 +1,25 @@
+/* Sizes that follow from a spec; the host's side of the macros of
+ * cl/common.cl.
+ */
+#ifndef HTWAVE_COUNTS_H
+#define HTWAVE_COUNTS_H
+
+#include "htwave/kernel.h"
+
+struct ht_sizes {
+    int n1, n2, n3; /* derivatives per axis: N+1, or 1 beyond dims */
+    int t1, t2, t3; /* coefficients per axis: 2N+2, or 1 */
+    int cube;       /* t1 t2 t3 */
+    int fields, materials;
+    int exchanged;           /* fields differentiated along x1 or x2 */
+    int groups;              /* pairs (row, material) among the terms */
+    int medium_coefs;        /* of a cell polynomial; 0 unless degree > 0 */
+    int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
+    int exchanged_field[HT_MAX_FIELDS];
+    int group[HT_MAX_TERMS]; /* group of a term */
+    int group_row[HT_MAX_TERMS], group_material[HT_MAX_TERMS];
+};
+
+struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
+
+#endif

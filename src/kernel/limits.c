@@ -1,0 +1,111 @@
+/* Measures a device's copy bandwidth and multiply-add rate: the roof that
+ * the summary's limit_fraction refers to. Best of several launches; a few
+ * tens of milliseconds on a GPU, a fraction of a second on a CPU.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "htwave/kernel.h"
+#include "htwave/kernel_sources.h"
+
+enum { LANES = 128, REPEATS = 5 };
+
+struct bench {
+    struct ht_device *device;
+    struct ht_buffer *from, *to;
+    struct ht_program *program;
+    struct ht_kernel *copy, *fma;
+    int word;
+    int64_t values;
+};
+
+static void end(struct bench *b) {
+    ht_kernel_destroy(b->copy);
+    ht_kernel_destroy(b->fma);
+    ht_program_destroy(b->program);
+    ht_buffer_destroy(b->from);
+    ht_buffer_destroy(b->to);
+}
+
+static enum ht_err build(struct bench *b, const char *cache) {
+    struct ht_text text = {0};
+    ht_text_add(&text,
+                "#define HT_DOUBLE %d\n#define HT_LIMIT_LANES %d\n"
+                "#define HT_EXPLICIT_UNROLL 1\n",
+                b->word == 8, LANES);
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, "prelude.cl") == 0)
+            ht_text_add(&text, "%s", ht_kernel_sources[i].text);
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, "limits.cl") == 0)
+            ht_text_add(&text, "%s", ht_kernel_sources[i].text);
+    enum ht_err err = ht_text_status(&text);
+    if (err == HT_OK)
+        err = ht_program_build(b->device, text.data, cache, &b->program);
+    ht_text_free(&text);
+    return err;
+}
+
+static enum ht_err fill(struct bench *b) {
+    const double multiplier = 0.999;
+    const double pair64[2] = {multiplier, 1 - multiplier};
+    const float pair32[2] = {(float)pair64[0], (float)pair64[1]};
+    int64_t bytes = b->values * b->word;
+    TRY(ht_buffer_create(b->device, bytes, &b->from));
+    TRY(ht_buffer_create(b->device, bytes, &b->to));
+    struct ht_span two = {
+        .width = 2 * b->word, .pitch = 2 * b->word, .rows = 1};
+    return ht_buffer_write(b->from, two,
+                           b->word == 8 ? (const void *)pair64 : pair32);
+}
+
+/* Seconds of one launch, after the queue is empty. */
+static enum ht_err time_one(struct bench *b, struct ht_kernel *kernel,
+                            int nargs, const struct ht_arg *args,
+                            double *seconds) {
+    const int64_t groups[3] = {b->values / LANES, 1, 1};
+    TRY(ht_kernel_launch(kernel, nargs, args, groups, LANES));
+    TRY(ht_device_finish(b->device));
+    *seconds = ht_kernel_seconds(kernel);
+    return HT_OK;
+}
+
+static enum ht_err best(struct bench *b, struct ht_kernel *kernel, int rounds,
+                        double work, double *rate) {
+    const struct ht_arg args[3] = {{.buffer = b->from},
+                                   {.buffer = b->to},
+                                   {.value = &rounds, .size = sizeof rounds}};
+    *rate = 0;
+    for (int r = 0; r < REPEATS; r++) {
+        double seconds = 0;
+        TRY(time_one(b, kernel, rounds > 0 ? 3 : 2, args, &seconds));
+        if (seconds > 0) *rate = fmax(*rate, work / seconds);
+    }
+    return HT_OK;
+}
+
+static enum ht_err measure(struct bench *b, const char *cache,
+                           struct ht_limits *out) {
+    const int rounds = ht_device_info(b->device)->gpu ? 512 : 64;
+    TRY(build(b, cache));
+    TRY(ht_kernel_create(b->program, "ht_limit_copy", &b->copy));
+    TRY(ht_kernel_create(b->program, "ht_limit_fma", &b->fma));
+    TRY(fill(b));
+    TRY(best(b, b->copy, 0, 2.0 * (double)b->values * b->word,
+             &out->bytes_per_s));
+    return best(b, b->fma, rounds, 16.0 * rounds * (double)b->values,
+                &out->fma_per_s);
+}
+
+enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
+                              const char *cache, struct ht_limits *out) {
+    const struct ht_device_info *info = ht_device_info(device);
+    /* Far beyond the caches of a GPU; little enough for a CPU's patience. */
+    int64_t bytes = info->gpu ? (int64_t)1 << 29 : (int64_t)1 << 25;
+    struct bench b = {.device = device, .word = fp64 ? 8 : 4};
+    if (bytes > info->memory / 16) bytes = info->memory / 16;
+    b.values = bytes / b.word / LANES * LANES;
+    enum ht_err err = measure(&b, cache, out);
+    end(&b);
+    return err;
+}

@@ -1,0 +1,154 @@
+/* A variant compiled for a device, and its launches. */
+#include <stdlib.h>
+
+#include "args.h"
+#include "counts.h"
+
+struct ht_step {
+    struct ht_device *device;
+    const struct ht_variant *variant;
+    struct ht_spec spec;
+    struct ht_shape shape;
+    struct ht_program *program;
+    struct ht_kernel *kernel[2];
+};
+
+void ht_step_destroy(struct ht_step *step) {
+    if (step == NULL) return;
+    ht_kernel_destroy(step->kernel[0]);
+    ht_kernel_destroy(step->kernel[1]);
+    ht_program_destroy(step->program);
+    free(step);
+}
+
+static enum ht_err build(struct ht_step *step, const char *cache) {
+    struct ht_text text = {0};
+    enum ht_err err =
+        ht_kernel_text(step->variant, &step->spec, &step->shape, &text);
+    if (err == HT_OK)
+        err = ht_program_build(step->device, text.data, cache, &step->program);
+    ht_text_free(&text);
+    for (int i = 0; err == HT_OK && i < 2; i++)
+        if (step->variant->stage[i].kind != HT_STAGE_NONE)
+            err = ht_kernel_create(step->program, step->variant->stage[i].entry,
+                                   &step->kernel[i]);
+    return err;
+}
+
+enum ht_err ht_step_create(struct ht_device *device,
+                           const struct ht_variant *variant,
+                           const struct ht_spec *spec,
+                           const struct ht_shape *shape, const char *cache,
+                           struct ht_step **out) {
+    struct ht_step *step = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(step, 1));
+    step->device = device;
+    step->variant = variant;
+    step->spec = *spec;
+    step->shape = *shape;
+    enum ht_err err = build(step, cache);
+    if (err != HT_OK) {
+        ht_step_destroy(step);
+        return ht_err_prefix(err, "variant %s", variant->name);
+    }
+    *out = step;
+    return HT_OK;
+}
+
+bool ht_step_cached(const struct ht_step *step) {
+    return ht_program_cached(step->program);
+}
+
+struct arguments {
+    int count;
+    struct ht_arg arg[4 * HT_MAX_FIELDS];
+};
+
+static void add_buffers(struct arguments *list, int count,
+                        struct ht_buffer *const *buffers) {
+    for (int i = 0; i < count; i++)
+        list->arg[list->count++] = (struct ht_arg){.buffer = buffers[i]};
+}
+
+/* The parameter lists of the kernels in cl/. */
+static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
+                          const struct ht_step_args *args,
+                          const struct ht_step_buffers *buffers,
+                          struct arguments *list) {
+    int fields = step->spec.eq->nfields;
+    bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
+    list->arg[list->count++] =
+        (struct ht_arg){.value = args, .size = sizeof *args};
+    if (evolves) add_buffers(list, 1, &buffers->scale);
+    if (kind != HT_STAGE_EVOLVE) add_buffers(list, fields, buffers->src);
+    if (kind != HT_STAGE_STEP) add_buffers(list, fields, buffers->poly);
+    if (evolves) {
+        add_buffers(list, fields, buffers->dst);
+        if (step->spec.medium_degree >= 0)
+            add_buffers(list, step->spec.eq->nmaterials, buffers->medium);
+    }
+}
+
+static int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+static enum ht_err launch(struct ht_step *step, int i,
+                          const struct ht_step_args *args,
+                          const struct ht_step_buffers *buffers) {
+    enum ht_stage_kind kind = step->variant->stage[i].kind;
+    struct arguments list = {0};
+    int64_t planes = args->last - args->first, lanes = step->shape.lanes;
+    int64_t groups[3] = {divide_up(args->dst[0], step->shape.cells),
+                         args->dst[1], divide_up(planes, args->march)};
+    if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
+        groups[0] = args->dst[0];
+        groups[2] = planes * step->spec.eq->nfields;
+        lanes = step->shape.naive_lanes;
+    } else if (kind == HT_STAGE_EVOLVE) {
+        groups[2] = planes;
+    }
+    add_arguments(step, kind, args, buffers, &list);
+    return ht_kernel_launch(step->kernel[i], list.count, list.arg, groups,
+                            lanes);
+}
+
+/* Long marches reuse faces; short ones give groups enough to fill a device. */
+static long choose_march(const struct ht_step *step,
+                         const struct ht_step_args *args) {
+    const struct ht_device_info *info = ht_device_info(step->device);
+    int64_t planes = args->last - args->first;
+    int64_t columns = divide_up(args->dst[0], step->shape.cells) * args->dst[1];
+    int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
+    int64_t parts = divide_up(wanted, columns > 0 ? columns : 1);
+    if (parts > planes) parts = planes;
+    return (long)divide_up(planes, parts > 0 ? parts : 1);
+}
+
+enum ht_err ht_step_launch(struct ht_step *step,
+                           const struct ht_step_args *args,
+                           const struct ht_step_buffers *buffers) {
+    struct ht_step_args part = *args;
+    long chunk = args->last - args->first;
+    if (part.march <= 0) part.march = choose_march(step, args);
+    if (step->variant->stage[1].kind != HT_STAGE_NONE &&
+        chunk > buffers->poly_planes)
+        chunk = (long)buffers->poly_planes;
+    for (long first = args->first; first < args->last; first += chunk) {
+        part.first = part.scratch = first;
+        part.last = first + chunk < args->last ? first + chunk : args->last;
+        for (int i = 0; i < 2; i++)
+            if (step->variant->stage[i].kind != HT_STAGE_NONE)
+                TRY(launch(step, i, &part, buffers));
+    }
+    return HT_OK;
+}
+
+double ht_step_seconds(struct ht_step *step) {
+    double seconds = 0;
+    for (int i = 0; i < 2; i++)
+        if (step->kernel[i] != NULL)
+            seconds += ht_kernel_seconds(step->kernel[i]);
+    return seconds;
+}

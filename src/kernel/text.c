@@ -1,0 +1,119 @@
+/* Writes the program of a variant: numbers and tables first, then the files
+ * of cl/ that the variant names. The host generates data only; all control
+ * flow is in cl/.
+ */
+#include <string.h>
+
+#include "counts.h"
+#include "htwave/kernel_sources.h"
+
+static const char *source_of(const char *name) {
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, name) == 0)
+            return ht_kernel_sources[i].text;
+    return NULL;
+}
+
+static enum ht_err add_file(const char *name, struct ht_text *out) {
+    const char *text = source_of(name);
+    REQUIRE(text != NULL, HT_ERR_INTERNAL, "no kernel file %s", name);
+    ht_text_add(out, "%s", text);
+    return HT_OK;
+}
+
+static void add_numbers(const struct ht_spec *spec,
+                        const struct ht_shape *shape, const struct ht_sizes *z,
+                        struct ht_text *out) {
+    const struct {
+        const char *name;
+        int value;
+    } numbers[] = {
+        {"DOUBLE", spec->fp64},
+        {"DIMS", spec->eq->dims},
+        {"ORDER", spec->order},
+        {"FIELDS", z->fields},
+        {"MATERIALS", z->materials},
+        {"BLOCK", spec->block},
+        {"TRIM", spec->trim},
+        {"MEDIUM_DEGREE", spec->medium_degree},
+        {"MEDIUM_COEFS", z->medium_coefs},
+        {"GROUPS", z->groups},
+        {"EXCHANGED", z->exchanged},
+        {"CELLS", shape->cells},
+        {"SLABS", shape->slabs},
+        {"FACE_FIELDS", shape->face_fields},
+        {"NAIVE_LANES", shape->naive_lanes},
+        {"EXPLICIT_UNROLL", shape->unroll},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
+                    numbers[i].value);
+}
+
+/* The lists that the kernels expand, X once per entry. */
+static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
+                      struct ht_text *out) {
+    const struct ht_equations *eq = spec->eq;
+    ht_text_add(out, "#define HT_EACH_FIELD(X)");
+    for (int f = 0; f < eq->nfields; f++) ht_text_add(out, " X(%d)", f);
+    ht_text_add(out, "\n#define HT_EACH_MATERIAL(X)");
+    for (int m = 0; spec->medium_degree >= 0 && m < eq->nmaterials; m++)
+        ht_text_add(out, " X(%d)", m);
+    ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
+    for (int s = 0; s < z->exchanged; s++)
+        ht_text_add(out, " X(%d, %d)", s, z->exchanged_field[s]);
+    ht_text_add(out, "\n/* X(group, row, material) */\n"
+                     "#define HT_EACH_GROUP(X)");
+    for (int g = 0; g < z->groups; g++)
+        ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
+                    z->group_material[g]);
+    ht_text_add(out, "\n/* X(term, row, col, axis, group, slot of col) */\n"
+                     "#define HT_EACH_TERM(X)");
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", t, term->row, term->col,
+                    term->axis, z->group[t],
+                    z->slot[term->col] < 0 ? 0 : z->slot[term->col]);
+    }
+    ht_text_add(out, "\n");
+}
+
+static void add_table(const char *name, const double *values, int count,
+                      bool fp64, struct ht_text *out) {
+    ht_text_add(out, "HT_TABLE const real ht_%s[%d] = {", name, count);
+    for (int i = 0; i < count; i++)
+        ht_text_add(out, "%s%.17e%s", i ? ", " : "", values[i],
+                    fp64 ? "" : "f");
+    ht_text_add(out, "};\n");
+}
+
+static void add_tables(const struct ht_spec *spec, struct ht_text *out) {
+    enum { MOST = 2 * HT_MAX_ORDER + 2 };
+    double even[MOST * MOST / 4], odd[MOST * MOST / 4], matrix[MOST * MOST];
+    int n = spec->order + 1;
+    ht_hermite_matrix(spec->order, matrix);
+    ht_hermite_parity(spec->order, even, odd);
+    add_table("even", even, n * n, spec->fp64, out);
+    add_table("odd", odd, n * n, spec->fp64, out);
+    add_table("matrix", matrix, 4 * n * n, spec->fp64, out);
+    ht_text_add(out, "HT_TABLE const int ht_parity[%d] = {", HT_MAX_FIELDS);
+    for (int f = 0; f < HT_MAX_FIELDS; f++)
+        ht_text_add(out, "%s%u", f ? ", " : "",
+                    f < spec->eq->nfields ? spec->eq->field[f].parity : 0u);
+    ht_text_add(out, "};\n");
+}
+
+enum ht_err ht_kernel_text(const struct ht_variant *variant,
+                           const struct ht_spec *spec,
+                           const struct ht_shape *shape, struct ht_text *out) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    add_numbers(spec, shape, &z, out);
+    add_lists(spec, &z, out);
+    TRY(add_file("prelude.cl", out));
+    add_tables(spec, out);
+    TRY(add_file("args.h", out));
+    TRY(add_file("layout.h", out));
+    for (int i = 0; variant->files[i] != NULL; i++)
+        TRY(add_file(variant->files[i], out));
+    return ht_text_status(out);
+}

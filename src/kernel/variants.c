@@ -1,0 +1,140 @@
+/* The table of kernel variants and how each fits a device. A variant is its
+ * files in cl/ and one row here.
+ */
+#include <string.h>
+
+#include "counts.h"
+
+static const struct ht_variant variants[] = {
+    {.name = "monolithic",
+     .meaning = "interpolation and evolution in one kernel, rolling along x3",
+     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+               "monolithic.cl"},
+     .stage = {{HT_STAGE_STEP, "ht_monolithic"}}},
+    {.name = "two-rolled",
+     .meaning = "two kernels; interpolation rolls along x3",
+     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+               "polynomials.cl", "interpolate_rolled.cl",
+               "evolve_polynomials.cl"},
+     .stage = {{HT_STAGE_INTERPOLATE_ROLLED, "ht_interpolate_rolled"},
+               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
+    {.name = "two-naive",
+     .meaning = "two kernels; interpolation cell by cell without reuse",
+     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+               "polynomials.cl", "interpolate_naive.cl",
+               "evolve_polynomials.cl"},
+     .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
+               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
+};
+
+int ht_variant_count(void) {
+    return (int)(sizeof variants / sizeof variants[0]);
+}
+
+const struct ht_variant *ht_variant_at(int index) {
+    return &variants[index];
+}
+
+const struct ht_variant *ht_variant_find(const char *name) {
+    if (strcmp(name, "auto") == 0) return &variants[0];
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (strcmp(variants[i].name, name) == 0) return &variants[i];
+    return NULL;
+}
+
+static bool has_stage(const struct ht_variant *variant,
+                      enum ht_stage_kind kind) {
+    return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
+}
+
+int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
+                              const struct ht_spec *spec) {
+    if (!has_stage(variant, HT_STAGE_EVOLVE)) return 0;
+    struct ht_sizes z = ht_sizes_of(spec);
+    return (int64_t)z.cube * (spec->fp64 ? 8 : 4);
+}
+
+/* Local memory, in values, of each kernel of cl/: the formulas of
+ * HT_FACE_SIZE, HT_EXCHANGE_SIZE, HT_PRODUCT_SIZE and HT_MEDIUM_SIZE. */
+static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
+    return (int64_t)s->cells * s->face_fields * z->n3 * z->t2 * (z->t1 + 1);
+}
+
+static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
+    int64_t lanes = (int64_t)s->cells * z->t1 * z->t2;
+    int64_t exchange = 2 * s->slabs * z->exchanged * lanes;
+    if (z->medium_coefs == 0) return exchange;
+    return exchange + 2 * z->groups * lanes;
+}
+
+static int64_t local_values(const struct ht_variant *variant,
+                            const struct ht_sizes *z,
+                            const struct ht_shape *s) {
+    int64_t face = face_size(z, s), evolve = evolve_size(z, s), most = 0;
+    int64_t medium = (int64_t)s->cells * z->materials * z->medium_coefs + 1;
+    if (has_stage(variant, HT_STAGE_STEP))
+        most = (face > evolve ? face : evolve) + medium;
+    if (has_stage(variant, HT_STAGE_EVOLVE)) most = evolve + medium;
+    if (has_stage(variant, HT_STAGE_INTERPOLATE_ROLLED) && face > most)
+        most = face;
+    if (has_stage(variant, HT_STAGE_INTERPOLATE_NAIVE) && z->cube > most)
+        most = z->cube;
+    return most;
+}
+
+/* Gives up the largest slabs and face batches until the kernels fit. */
+static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
+                int64_t limit, int word, struct ht_shape *s) {
+    s->slabs = z->t3;
+    s->face_fields = z->fields;
+    while (local_values(variant, z, s) * word > limit) {
+        if (face_size(z, s) >= evolve_size(z, s) && s->face_fields > 1)
+            s->face_fields--;
+        else if (s->slabs > 1)
+            s->slabs--;
+        else if (s->face_fields > 1)
+            s->face_fields--;
+        else
+            return false;
+    }
+    s->local_bytes = local_values(variant, z, s) * word;
+    return true;
+}
+
+enum ht_err ht_variant_shape(const struct ht_variant *variant,
+                             const struct ht_spec *spec,
+                             const struct ht_device_info *info, int cells,
+                             struct ht_shape *out) {
+    /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
+     * all of it; a larger share would cost occupancy anyway. */
+    const int64_t most_local = 47 * 1024;
+    struct ht_sizes z = ht_sizes_of(spec);
+    int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
+    int64_t limit = info->local_memory < most_local ? info->local_memory - 1024
+                                                    : most_local;
+    REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
+            "device.precision = \"double\": %s has no double precision",
+            info->name);
+    REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
+            "order %d in %d dimensions needs groups of %d lanes; %s allows "
+            "%lld: choose a lower grid.order",
+            spec->order, spec->eq->dims, column, info->name,
+            (long long)info->max_group);
+    REQUIRE((int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d lanes per cell, and %s allows "
+            "%lld per group",
+            cells, column, info->name, (long long)info->max_group);
+    bool chosen = cells > 0;
+    out->cells = chosen ? cells : 128 / column > 1 ? 128 / column : 1;
+    while (!fit(variant, &z, limit, word, out)) {
+        REQUIRE(!chosen && out->cells > 1, HT_ERR_DEVICE,
+                "order %d with %d cells per group needs more local memory "
+                "than the %lld bytes of %s",
+                spec->order, out->cells, (long long)limit, info->name);
+        out->cells /= 2;
+    }
+    out->lanes = out->cells * column;
+    out->naive_lanes = column;
+    out->unroll = info->gpu;
+    return HT_OK;
+}

@@ -1,0 +1,177 @@
+/* Starting a state and judging it: nodal values, finiteness, energy, error. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/method.h"
+
+/* Planes of all coefficients that fit about 64 MiB. */
+static int64_t chunk_planes(const struct ht_plan *plan) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t bytes = ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
+                    plan->eq.nfields * 8;
+    int64_t planes = ((int64_t)1 << 26) / (bytes > 0 ? bytes : 1);
+    int64_t most = ht_grid_planes(grid, HT_PRIMARY);
+    return planes < 1 ? 1 : planes < most ? planes : most;
+}
+
+/* Calls use for chunks of planes of the solution at a time. */
+static enum ht_err each_chunk(const struct ht_plan *plan, double time,
+                              enum ht_err (*use)(void *context, int64_t first,
+                                                 int64_t last,
+                                                 const double *coefs),
+                              void *context) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    int64_t chunk = chunk_planes(plan);
+    double *coefs = NULL;
+    TRY(HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) * chunk *
+                            ht_grid_coefs(grid) * plan->eq.nfields));
+    enum ht_err err = HT_OK;
+    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
+        int64_t last = first + chunk < planes ? first + chunk : planes;
+        err = ht_solution_fill(plan->solution, HT_PRIMARY, time, first, last,
+                               coefs);
+        if (err == HT_OK) err = use(context, first, last, coefs);
+    }
+    free(coefs);
+    return err;
+}
+
+static enum ht_err put_chunk(void *context, int64_t first, int64_t last,
+                             const double *coefs) {
+    const struct ht_stepper *stepper = context;
+    return stepper->ops->put(stepper->self, HT_PRIMARY, first, last, coefs);
+}
+
+enum ht_err ht_start(const struct ht_plan *plan,
+                     const struct ht_stepper *stepper) {
+    struct ht_stepper copy = *stepper;
+    return each_chunk(plan, 0, put_chunk, &copy);
+}
+
+enum ht_err ht_nodal_read(const struct ht_plan *plan,
+                          const struct ht_stepper *stepper,
+                          double *const *nodal) {
+    for (int f = 0; f < plan->eq.nfields; f++)
+        TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, 0,
+                              ht_grid_planes(&plan->grid, HT_PRIMARY),
+                              nodal[f]));
+    return HT_OK;
+}
+
+static void node_position(const struct ht_grid *grid, int64_t node,
+                          double x[3]) {
+    int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    x[0] = ht_grid_x(grid, HT_PRIMARY, 0, node % n1);
+    x[1] = ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2);
+    x[2] = ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2));
+}
+
+static const char *likely_cause(const struct ht_plan *plan) {
+    if (plan->medium->uniform)
+        return "the step is stable for this scheme, so the initial data or "
+               "the device is to blame; try device.precision = \"double\"";
+    return "a medium too rough for its cell polynomials; try medium.degree = "
+           "0, more cells or a smaller time.cfl";
+}
+
+enum ht_err ht_nodal_check(const struct ht_plan *plan,
+                           const double *const *nodal, double time) {
+    int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
+    for (int f = 0; f < plan->eq.nfields; f++)
+        for (int64_t n = 0; n < nodes; n++) {
+            if (isfinite(nodal[f][n])) continue;
+            double x[3];
+            node_position(&plan->grid, n, x);
+            FAIL(HT_ERR_NOT_FINITE,
+                 "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
+                 plan->eq.field[f].name, x[0], x[1], x[2], time,
+                 likely_cause(plan));
+        }
+    return HT_OK;
+}
+
+/* Cell volume of a node: half at each wall it lies on. */
+static double weight(const struct ht_grid *grid, int64_t node) {
+    double volume = 1;
+    for (int k = 0; k < grid->dims; k++) {
+        int64_t n = ht_grid_nodes(grid, HT_PRIMARY, k), m = node % n;
+        node /= n;
+        bool end = !ht_grid_periodic(grid, k) && (m == 0 || m == n - 1);
+        volume *= grid->h[k] * (end ? 0.5 : 1);
+    }
+    return volume;
+}
+
+/* Energy of one plane; materials [material][a][node] of that plane or NULL. */
+static double plane_energy(const struct ht_plan *plan,
+                           const double *const *nodal, int64_t plane_index,
+                           const double *materials) {
+    int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
+    int64_t coefs = plan->problem.medium_coefs;
+    double sum = 0;
+    for (int f = 0; f < plan->eq.nfields; f++) {
+        int m = plan->eq.energy_material[f];
+        for (int64_t n = 0; n < plane; n++) {
+            int64_t node = plane_index * plane + n;
+            double material = 1, u = nodal[f][node];
+            if (m >= 0)
+                material = materials ? materials[m * coefs * plane + n]
+                                     : plan->problem.uniform[m];
+            sum += 0.5 * weight(&plan->grid, node) * u * u / material;
+        }
+    }
+    return sum;
+}
+
+enum ht_err ht_nodal_energy(const struct ht_plan *plan,
+                            const double *const *nodal, double *energy) {
+    const struct ht_problem *p = &plan->problem;
+    int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
+    double *materials = NULL;
+    enum ht_err err = HT_OK;
+    *energy = 0;
+    if (p->medium_degree >= 0)
+        TRY(HT_ALLOC(materials, plane * p->medium_coefs * plan->eq.nmaterials));
+    for (int64_t m3 = 0;
+         err == HT_OK && m3 < ht_grid_planes(&plan->grid, HT_PRIMARY); m3++) {
+        if (materials != NULL)
+            err = p->medium_fill(p->medium, HT_PRIMARY, m3, m3 + 1, materials);
+        if (err == HT_OK) *energy += plane_energy(plan, nodal, m3, materials);
+    }
+    free(materials);
+    return err;
+}
+
+struct error_sums {
+    const struct ht_plan *plan;
+    const double *const *nodal;
+    double difference, reference;
+};
+
+static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
+                             const double *coefs) {
+    struct error_sums *s = context;
+    int64_t plane = ht_grid_plane(&s->plan->grid, HT_PRIMARY);
+    int64_t part = plane * (last - first);
+    for (int f = 0; f < s->plan->eq.nfields; f++) {
+        const double *exact = coefs + f * ht_grid_coefs(&s->plan->grid) * part;
+        for (int64_t n = 0; n < part; n++) {
+            double d = s->nodal[f][first * plane + n] - exact[n];
+            s->difference += d * d;
+            s->reference += exact[n] * exact[n];
+        }
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_nodal_error(const struct ht_plan *plan,
+                           const double *const *nodal, double time,
+                           double *error) {
+    struct error_sums sums = {.plan = plan, .nodal = nodal};
+    TRY(each_chunk(plan, plan->solution->exact ? time : 0, add_chunk, &sums));
+    *error = sqrt(sums.difference / (sums.reference > 0 ? sums.reference : 1));
+    return HT_OK;
+}

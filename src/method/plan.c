@@ -1,0 +1,205 @@
+/* From parameters to a problem: grid, walls, medium, initial data, stages,
+ * time step and what to expect of the result.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/method.h"
+
+void ht_plan_destroy(struct ht_plan *plan) {
+    if (plan == NULL) return;
+    ht_solution_destroy(plan->solution);
+    ht_medium_destroy(plan->medium);
+    free(plan);
+}
+
+static enum ht_err find_system(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_system *system = ht_system_find(params->system);
+    if (system == NULL) {
+        struct ht_text names = {0};
+        for (int i = 0; i < ht_system_count(); i++)
+            ht_text_add(&names, "%s%s", i ? ", " : "", ht_system_at(i)->name);
+        enum ht_err err = ht_params_error(params, "system", "must be one of %s",
+                                          names.data ? names.data : "");
+        ht_text_free(&names);
+        return err;
+    }
+    plan->eq = ht_equations_make(system, params->grid.dims);
+    return HT_OK;
+}
+
+static enum ht_err find_walls(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_system *system = plan->eq.system;
+    for (int k = 0; k < plan->grid.dims; k++) {
+        char key[16];
+        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        for (int side = 0; side < 2; side++) {
+            const char *name = params->boundary.side[k][side];
+            const struct ht_wall_kind *kind = ht_wall_find(system, name);
+            if (kind == NULL) {
+                struct ht_text names = {0};
+                ht_text_add(&names, "periodic");
+                for (int w = 0; w < system->nwalls; w++)
+                    ht_text_add(&names, ", %s", system->wall[w].name);
+                enum ht_err err = ht_params_error(
+                    params, key,
+                    "\"%s\" is no boundary of system %s; it has %s", name,
+                    system->name, names.data ? names.data : "");
+                ht_text_free(&names);
+                return err;
+            }
+            plan->grid.wall[k][side] = kind->factor;
+        }
+        if ((plan->grid.wall[k][0] == 0) != (plan->grid.wall[k][1] == 0))
+            return ht_params_error(params, key,
+                                   "periodic must stand on both sides");
+    }
+    return HT_OK;
+}
+
+static enum ht_err make_grid(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    struct ht_grid *grid = &plan->grid;
+    grid->dims = params->grid.dims;
+    grid->order = params->grid.order;
+    for (int k = 0; k < 3; k++) {
+        bool exists = k < grid->dims;
+        grid->cells[k] = exists ? params->grid.cells[k] : 1;
+        grid->lower[k] = params->grid.lower[k];
+        grid->upper[k] = params->grid.upper[k];
+        grid->h[k] =
+            exists ? (grid->upper[k] - grid->lower[k]) / (double)grid->cells[k]
+                   : 1;
+    }
+    return find_walls(plan);
+}
+
+static int full_stages(const struct ht_plan *plan) {
+    return plan->grid.dims * (2 * plan->grid.order + 1);
+}
+
+static enum ht_err choose_stages(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_value *given = &params->time.stages;
+    enum ht_symbol symbol = plan->eq.system->symbol;
+    int dims = plan->grid.dims, order = plan->grid.order;
+    if (given->kind == HT_VALUE_NUMBERS) {
+        if (given->number[0] > full_stages(plan))
+            return ht_params_error(params, "time.stages",
+                                   "at most %d (\"full\": dims (2 N + 1)) have "
+                                   "an effect at order %d in %d dimensions",
+                                   full_stages(plan), order, dims);
+        plan->problem.stages = (int)given->number[0];
+    } else if (strcmp(given->text, "auto") == 0) {
+        plan->problem.stages =
+            ht_stability_stages(symbol, dims, order, params->time.cfl);
+    } else {
+        plan->problem.stages = full_stages(plan);
+    }
+    plan->cfl_limit =
+        ht_stability_cfl(symbol, dims, order, plan->problem.stages);
+    if (plan->cfl_limit <= 0)
+        return ht_params_error(params, "time.stages",
+                               "no stable time step is known for %d stages at "
+                               "order %d in %d dimensions; \"full\" (%d) and "
+                               "\"auto\" are always stable",
+                               plan->problem.stages, order, dims,
+                               full_stages(plan));
+    return HT_OK;
+}
+
+/* Largest c dt / h per axis of a step dt. */
+static double cfl_of(const struct ht_plan *plan, double dt) {
+    double cfl = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
+    return cfl;
+}
+
+static enum ht_err choose_step(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    double per_time = cfl_of(plan, 1), dt = params->time.step;
+    const double rounding = 1e-12; /* of dt and of the CFL number */
+    if (dt > 0) {
+        if (dt * per_time > plan->cfl_limit * (1 + rounding))
+            return ht_params_error(
+                params, "time.step",
+                "unstable: with %d stages at order %d at most %.6g (cfl %.2f)",
+                plan->problem.stages, plan->grid.order,
+                plan->cfl_limit / per_time, plan->cfl_limit);
+    } else {
+        if (params->time.cfl > plan->cfl_limit * (1 + rounding))
+            return ht_params_error(
+                params, "time.cfl",
+                "unstable: with %d stages at order %d in %d dimensions at most "
+                "%.2f; time.stages = \"full\" allows 1",
+                plan->problem.stages, plan->grid.order, plan->grid.dims,
+                plan->cfl_limit);
+        dt = per_time > 0 ? params->time.cfl / per_time : params->time.end;
+    }
+    double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
+    if (!(steps < 1e15))
+        return ht_params_error(params, "time.end", "needs %.3g steps", steps);
+    plan->steps = (int64_t)steps;
+    plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
+    plan->cfl = cfl_of(plan, plan->problem.dt);
+    return HT_OK;
+}
+
+static void set_problem(struct ht_plan *plan) {
+    struct ht_problem *problem = &plan->problem;
+    const struct ht_medium *medium = plan->medium;
+    problem->eq = &plan->eq;
+    problem->grid = &plan->grid;
+    problem->medium_degree = medium->uniform ? -1 : medium->degree;
+    problem->medium_coefs = medium->uniform ? 0 : medium->coefs;
+    memcpy(problem->uniform, medium->constant, sizeof problem->uniform);
+    problem->medium = medium;
+    problem->medium_fill = NULL;
+}
+
+static enum ht_err fill_medium(const void *medium, enum ht_mesh mesh,
+                               int64_t first, int64_t last, double *out) {
+    return ht_medium_fill(medium, mesh, first, last, out);
+}
+
+/* Accuracy as for a plane wave along the axis with the fewest cells per
+ * wavelength, of the constant-coefficient scheme with full stages. */
+static void expect(struct ht_plan *plan) {
+    double theta = plan->solution->theta;
+    if (!(theta > 0) || plan->steps == 0) return;
+    plan->cells_per_wavelength = 2 * acos(-1.0) / theta;
+    plan->expected_error = ht_expected_error(plan->grid.order, theta, plan->cfl,
+                                             (double)plan->steps);
+}
+
+static enum ht_err make(struct ht_plan *plan) {
+    TRY(find_system(plan));
+    TRY(make_grid(plan));
+    TRY(choose_stages(plan));
+    TRY(ht_medium_create(plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY(choose_step(plan));
+    set_problem(plan);
+    if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
+    TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
+    expect(plan);
+    return HT_OK;
+}
+
+enum ht_err ht_plan_create(const struct ht_params *params,
+                           struct ht_plan **out) {
+    struct ht_plan *plan = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(plan, 1));
+    plan->params = params;
+    enum ht_err err = make(plan);
+    if (err != HT_OK) {
+        ht_plan_destroy(plan);
+        return err;
+    }
+    *out = plan;
+    return HT_OK;
+}

@@ -1,0 +1,296 @@
+/* The Hermite-Taylor stepper on a device. Both grids live there, one buffer
+ * per field; the medium's polynomials likewise, one buffer per material.
+ * Transfers convert between double in the order [i][node] on the host and
+ * the device's precision and layout, a few planes at a time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "htwave/method.h"
+#include "layout.h"
+
+struct taylor {
+    struct ht_problem problem;
+    struct ht_spec spec;
+    struct ht_device *device;
+    struct ht_step *step;
+    struct ht_buffer *u[2][HT_MAX_FIELDS];
+    struct ht_buffer *medium[2][HT_MAX_MATERIALS];
+    struct ht_buffer *poly[HT_MAX_FIELDS];
+    struct ht_buffer *scale;
+    int64_t poly_planes;
+    int word, coefs;
+};
+
+static void taylor_destroy(void *self) {
+    struct taylor *t = self;
+    if (t == NULL) return;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        for (int f = 0; f < HT_MAX_FIELDS; f++)
+            ht_buffer_destroy(t->u[mesh][f]);
+        for (int m = 0; m < HT_MAX_MATERIALS; m++)
+            ht_buffer_destroy(t->medium[mesh][m]);
+    }
+    for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
+    ht_buffer_destroy(t->scale);
+    free(t);
+}
+
+static void to_device(int word, int64_t count, const double *from, void *to) {
+    if (word == 8) {
+        memcpy(to, from, (size_t)count * sizeof *from);
+        return;
+    }
+    float *single = to;
+    for (int64_t i = 0; i < count; i++) single[i] = (float)from[i];
+}
+
+static double from_device(int word, const void *from, int64_t i) {
+    return word == 8 ? ((const double *)from)[i]
+                     : (double)((const float *)from)[i];
+}
+
+/* Rows of one coefficient block each, for planes [first, last): the part of a
+ * field's buffer that holds `count` coefficients of those planes. */
+static struct ht_span block_span(const struct taylor *t, enum ht_mesh mesh,
+                                 int count, int64_t first, int64_t last) {
+    const struct ht_grid *grid = t->problem.grid;
+    int64_t plane = ht_grid_plane(grid, mesh), unit = t->spec.block * t->word;
+    return (struct ht_span){
+        .offset = first * plane * unit,
+        .width = (last - first) * plane * unit,
+        .pitch = ht_grid_total(grid, mesh) * unit,
+        .rows = (count + t->spec.block - 1) / t->spec.block,
+    };
+}
+
+static enum ht_err taylor_put(void *self, enum ht_mesh mesh, int64_t first,
+                              int64_t last, const double *coefs) {
+    struct taylor *t = self;
+    struct ht_span span = block_span(t, mesh, t->coefs, first, last);
+    int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
+    int block = t->spec.block;
+    double *packed = NULL;
+    void *data = NULL;
+    TRY(HT_ALLOC(packed, span.rows * part * block));
+    enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
+    for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
+        for (int i = 0; i < t->coefs; i++)
+            for (int64_t n = 0; n < part; n++)
+                packed[HT_LAYOUT_AT(block, i, n, part)] =
+                    coefs[(f * t->coefs + i) * part + n];
+        to_device(t->word, span.rows * part * block, packed, data);
+        err = ht_buffer_write(t->u[mesh][f], span, data);
+    }
+    free(data);
+    free(packed);
+    return err;
+}
+
+static enum ht_err taylor_get(void *self, enum ht_mesh mesh, int field,
+                              int count, int64_t first, int64_t last,
+                              double *out) {
+    struct taylor *t = self;
+    struct ht_span span = block_span(t, mesh, count, first, last);
+    int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
+    void *data = NULL;
+    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
+    enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
+    for (int i = 0; err == HT_OK && i < count; i++)
+        for (int64_t n = 0; n < part; n++)
+            out[i * part + n] = from_device(
+                t->word, data, HT_LAYOUT_AT(t->spec.block, i, n, part));
+    free(data);
+    return err;
+}
+
+static enum ht_err taylor_half_step(void *self, enum ht_mesh from) {
+    struct taylor *t = self;
+    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const struct ht_grid *grid = t->problem.grid;
+    struct ht_step_args args = {.last = (long)ht_grid_planes(grid, to),
+                                .shift = from == HT_PRIMARY ? 0 : -1,
+                                .stages = t->problem.stages};
+    struct ht_step_buffers buffers = {.scale = t->scale,
+                                      .poly_planes = t->poly_planes};
+    for (int k = 0; k < 3; k++) {
+        args.src[k] = (long)ht_grid_nodes(grid, from, k);
+        args.dst[k] = (long)ht_grid_nodes(grid, to, k);
+        args.wall[2 * k] = grid->wall[k][0];
+        args.wall[2 * k + 1] = grid->wall[k][1];
+    }
+    memcpy(buffers.src, t->u[from], sizeof buffers.src);
+    memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
+    memcpy(buffers.poly, t->poly, sizeof buffers.poly);
+    memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
+    return ht_step_launch(t->step, &args, &buffers);
+}
+
+static enum ht_err taylor_finish(void *self) {
+    struct taylor *t = self;
+    return ht_device_finish(t->device);
+}
+
+static const struct ht_stepper_ops taylor_ops = {
+    .put = taylor_put,
+    .get = taylor_get,
+    .half_step = taylor_half_step,
+    .finish = taylor_finish,
+    .destroy = taylor_destroy,
+};
+
+/* scale[term] of cl/evolve.cl. */
+static enum ht_err make_scale(struct taylor *t) {
+    const struct ht_problem *p = &t->problem;
+    double scale[HT_MAX_TERMS], converted[HT_MAX_TERMS];
+    int64_t bytes = (int64_t)p->eq->nterms * t->word;
+    for (int n = 0; n < p->eq->nterms; n++) {
+        const struct ht_term *term = &p->eq->term[n];
+        scale[n] = p->dt / 2 * term->coef / p->grid->h[term->axis];
+        if (p->medium_degree < 0) scale[n] *= p->uniform[term->material];
+    }
+    to_device(t->word, p->eq->nterms, scale, converted);
+    TRY(ht_buffer_create(t->device, bytes, &t->scale));
+    return ht_buffer_write(
+        t->scale, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
+        converted);
+}
+
+/* Planes [first, last) of all materials; values and data are scratch. */
+static enum ht_err upload_medium(struct taylor *t, enum ht_mesh mesh,
+                                 int64_t first, int64_t last, double *values,
+                                 void *data) {
+    const struct ht_problem *p = &t->problem;
+    int64_t plane = ht_grid_plane(p->grid, mesh), part = plane * (last - first);
+    struct ht_span span = {.offset = first * plane * t->word,
+                           .width = part * t->word,
+                           .pitch = ht_grid_total(p->grid, mesh) * t->word,
+                           .rows = p->medium_coefs};
+    TRY(p->medium_fill(p->medium, mesh, first, last, values));
+    for (int m = 0; m < p->eq->nmaterials; m++) {
+        to_device(t->word, part * p->medium_coefs,
+                  values + m * part * p->medium_coefs, data);
+        TRY(ht_buffer_write(t->medium[mesh][m], span, data));
+    }
+    return HT_OK;
+}
+
+/* Planes that fit about 64 MiB of host memory at `values` doubles a node. */
+static int64_t planes_at_once(const struct ht_grid *grid, enum ht_mesh mesh,
+                              int64_t values) {
+    int64_t per_plane = ht_grid_plane(grid, mesh) * values * 8;
+    int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
+    int64_t most = ht_grid_planes(grid, mesh);
+    return planes < 1 ? 1 : planes < most ? planes : most;
+}
+
+static enum ht_err make_medium(struct taylor *t, enum ht_mesh mesh) {
+    const struct ht_problem *p = &t->problem;
+    if (p->medium_degree < 0) return HT_OK;
+    int64_t nodes = ht_grid_total(p->grid, mesh);
+    int64_t planes = ht_grid_planes(p->grid, mesh);
+    int64_t chunk = planes_at_once(
+        p->grid, mesh, (int64_t)p->eq->nmaterials * p->medium_coefs);
+    int64_t room = ht_grid_plane(p->grid, mesh) * chunk * p->medium_coefs;
+    double *values = NULL, *data = NULL;
+    for (int m = 0; m < p->eq->nmaterials; m++)
+        TRY(ht_buffer_create(t->device, nodes * p->medium_coefs * t->word,
+                             &t->medium[mesh][m]));
+    TRY(HT_ALLOC(values, room * p->eq->nmaterials));
+    enum ht_err err = HT_ALLOC(data, room);
+    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
+        int64_t last = first + chunk < planes ? first + chunk : planes;
+        err = upload_medium(t, mesh, first, last, values, data);
+    }
+    free(data);
+    free(values);
+    return err;
+}
+
+static int64_t field_bytes(const struct ht_problem *p, enum ht_mesh mesh,
+                           const struct ht_spec *spec) {
+    return HT_LAYOUT_SIZE(spec->block, ht_grid_coefs(p->grid),
+                          ht_grid_total(p->grid, mesh)) *
+           (spec->fp64 ? 8 : 4);
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Interpolants are kept for as many planes as fit about an eighth of the
+ * device, at least one. */
+struct ht_budget ht_taylor_budget(const struct ht_problem *p,
+                                  const struct ht_variant *variant,
+                                  const struct ht_spec *spec,
+                                  const struct ht_device_info *info) {
+    struct ht_budget b = {0};
+    int64_t per_target = ht_variant_poly_bytes(variant, spec);
+    int64_t planes = 1, plane = 1;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
+        int64_t field = field_bytes(p, which, spec);
+        int64_t material = ht_grid_total(p->grid, which) * p->medium_coefs *
+                           (spec->fp64 ? 8 : 4);
+        b.state += field * p->eq->nfields;
+        b.medium += material * p->eq->nmaterials;
+        b.largest_buffer = larger(b.largest_buffer, larger(field, material));
+        planes = larger(planes, ht_grid_planes(p->grid, which));
+        plane = larger(plane, ht_grid_plane(p->grid, which));
+    }
+    if (per_target > 0) {
+        int64_t per_plane = plane * per_target;
+        int64_t room = larger(info->memory / 8 / p->eq->nfields, 1);
+        if (room > info->max_buffer) room = info->max_buffer;
+        b.poly_planes = larger(1, room / per_plane);
+        if (b.poly_planes > planes) b.poly_planes = planes;
+        b.interpolants = b.poly_planes * per_plane * p->eq->nfields;
+        b.largest_buffer = larger(b.largest_buffer, b.poly_planes * per_plane);
+    }
+    b.total = b.state + b.medium + b.interpolants;
+    return b;
+}
+
+static enum ht_err allocate(struct taylor *t,
+                            const struct ht_variant *variant) {
+    const struct ht_problem *p = &t->problem;
+    struct ht_budget budget =
+        ht_taylor_budget(p, variant, &t->spec, ht_device_info(t->device));
+    t->word = t->spec.fp64 ? 8 : 4;
+    t->coefs = ht_grid_coefs(p->grid);
+    t->poly_planes = budget.poly_planes;
+    for (int f = 0; f < p->eq->nfields; f++) {
+        for (int mesh = 0; mesh < 2; mesh++)
+            TRY(ht_buffer_create(
+                t->device,
+                field_bytes(p, mesh ? HT_DUAL : HT_PRIMARY, &t->spec),
+                &t->u[mesh][f]));
+        if (budget.interpolants > 0)
+            TRY(ht_buffer_create(
+                t->device, budget.interpolants / p->eq->nfields, &t->poly[f]));
+    }
+    TRY(make_scale(t));
+    TRY(make_medium(t, HT_PRIMARY));
+    return make_medium(t, HT_DUAL);
+}
+
+enum ht_err ht_taylor_create(const struct ht_problem *problem,
+                             struct ht_device *device, struct ht_step *step,
+                             const struct ht_variant *variant,
+                             const struct ht_spec *spec,
+                             struct ht_stepper *out) {
+    struct taylor *t = NULL;
+    TRY(HT_ALLOC(t, 1));
+    t->problem = *problem;
+    t->spec = *spec;
+    t->device = device;
+    t->step = step;
+    enum ht_err err = allocate(t, variant);
+    if (err != HT_OK) {
+        taylor_destroy(t);
+        return err;
+    }
+    *out = (struct ht_stepper){.ops = &taylor_ops, .self = t};
+    return HT_OK;
+}

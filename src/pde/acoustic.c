@@ -1,0 +1,118 @@
+/* Linear acoustics in a fluid at rest (Euler's equations linearised; see for
+ * instance Pierce, Acoustics, section 1-5):
+ *     p_t = -K div v,    v_t = -(1/rho) grad p,    c^2 = K / rho.
+ * p is even and v_k odd under reflection of x_k: a rigid wall is a mirror
+ * with factor +1 (v_n = 0), a pressure-release wall one with -1 (p = 0).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "systems.h"
+
+enum { P, V1, V2, V3 };
+enum { MODULUS, INVERSE_DENSITY };
+enum { PARAMETER_C_OR_K, PARAMETER_RHO };
+
+/* out = 1 / a by the series for a power -1: sum over pairs of a and out. */
+static void reciprocal(const struct ht_jets *jets, const double *a,
+                       double *out) {
+    memset(out, 0, (size_t)jets->count * sizeof *out);
+    out[0] = 1 / a[0];
+    for (int total = 1; total <= jets->degree; total++) {
+        for (int n = 0; n < jets->pairs; n++) {
+            const int *pair = jets->pair[n], *k = jets->index[pair[2]];
+            if (pair[0] != 0 && k[0] + k[1] + k[2] == total)
+                out[pair[2]] -= a[pair[0]] * out[pair[1]] * out[0];
+        }
+    }
+}
+
+/* K = rho c^2 unless given itself; 1/rho. */
+static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
+                             const double *const *value, double *const *out) {
+    const double *first = value[PARAMETER_C_OR_K], *rho = value[PARAMETER_RHO];
+    size_t bytes = (size_t)jets->count * sizeof(double);
+    if (chosen[PARAMETER_C_OR_K] == 0) {
+        ht_jet_multiply(jets, first, first, out[INVERSE_DENSITY]);
+        ht_jet_multiply(jets, out[INVERSE_DENSITY], rho, out[MODULUS]);
+    } else {
+        memcpy(out[MODULUS], first, bytes);
+    }
+    reciprocal(jets, rho, out[INVERSE_DENSITY]);
+    return HT_OK;
+}
+
+static double speed(const double *material, int axis) {
+    (void)axis;
+    return sqrt(material[MODULUS] * material[INVERSE_DENSITY]);
+}
+
+static double norm(const double *k, int dims) {
+    double sum = 0;
+    for (int j = 0; j < dims; j++) sum += k[j] * k[j];
+    return sqrt(sum);
+}
+
+/* p = 1, v = k / (|k| Z) with the impedance Z = sqrt(K rho). */
+static void plane(const double *material, int dims, const double *k,
+                  double *amplitude, double *omega) {
+    double length = norm(k, dims);
+    double admittance = sqrt(material[INVERSE_DENSITY] / material[MODULUS]);
+    *omega = speed(material, 0) * length;
+    amplitude[P] = 1;
+    for (int j = 0; j < dims; j++)
+        amplitude[V1 + j] = length > 0 ? admittance * k[j] / length : 0;
+}
+
+/* p = cos(omega t) prod_j phi_j; v_j from v_t = -(1/rho) dp/dx_j, where
+ * phi_j' is -k_j times the odd function of an even mirror (cos -> -k sin) and
+ * +k_j times that of an odd one (sin -> k cos). */
+static void standing(const double *material, int dims, const double *k,
+                     const int *factor, double *cosine, double *sine,
+                     double *omega) {
+    *omega = speed(material, 0) * norm(k, dims);
+    cosine[P] = 1;
+    sine[P] = 0;
+    for (int j = 0; j < dims; j++) {
+        double slope = factor[j] < 0 ? k[j] : -k[j];
+        cosine[V1 + j] = 0;
+        sine[V1 + j] =
+            *omega > 0 ? -material[INVERSE_DENSITY] * slope / *omega : 0;
+    }
+}
+
+const struct ht_system ht_system_acoustic = {
+    .name = "acoustic",
+    .title = "linear acoustics: pressure and particle velocity",
+    .equations = "p_t = -K div v,  v_t = -(1/rho) grad p,  c^2 = K/rho",
+    .symbol = HT_SYMBOL_WAVE,
+    .nfields = 4,
+    .field = {{"p", 0u, 1, "pressure"},
+              {"v1", 1u, 1, "particle velocity along x1"},
+              {"v2", 2u, 2, "particle velocity along x2"},
+              {"v3", 4u, 3, "particle velocity along x3"}},
+    .nterms = 6,
+    .term = {{P, V1, 0, -1, MODULUS},
+             {P, V2, 1, -1, MODULUS},
+             {P, V3, 2, -1, MODULUS},
+             {V1, P, 0, -1, INVERSE_DENSITY},
+             {V2, P, 1, -1, INVERSE_DENSITY},
+             {V3, P, 2, -1, INVERSE_DENSITY}},
+    .nmaterials = 2,
+    .material = {{"K", "bulk modulus, rho c^2", true, true},
+                 {"1/rho", "inverse density", true, true}},
+    .nwalls = 2,
+    .wall = {{"rigid", +1, "v_n = 0"},
+             {"free", -1, "p = 0 (pressure release)"}},
+    .energy = {true,
+               {MODULUS, INVERSE_DENSITY, INVERSE_DENSITY, INVERSE_DENSITY}},
+    .first_field = "p",
+    .translates = false,
+    .nparameters = 2,
+    .parameter = {{"c|K", "speed of sound, or bulk modulus", 1.0, true},
+                  {"rho", "density", 1.0, true}},
+    .materials = materials,
+    .speed = speed,
+    .plane = plane,
+    .standing = standing,
+};

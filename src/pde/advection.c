@@ -1,0 +1,53 @@
+/* Advection with a constant velocity, u_t + a . grad u = 0: the model of
+ * Vargas, Chan, Hagstrom, Warburton (2016), equation 1, for any a. A single
+ * travelling field has no mirror, so all sides are periodic.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "systems.h"
+
+static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
+                             const double *const *value, double *const *out) {
+    (void)chosen;
+    for (int m = 0; m < 3; m++)
+        memcpy(out[m], value[m], (size_t)jets->count * sizeof *out[m]);
+    return HT_OK;
+}
+
+static double speed(const double *material, int axis) {
+    return fabs(material[axis]);
+}
+
+static void plane(const double *material, int dims, const double *k,
+                  double *amplitude, double *omega) {
+    amplitude[0] = 1;
+    *omega = 0;
+    for (int j = 0; j < dims; j++) *omega += material[j] * k[j];
+}
+
+const struct ht_system ht_system_advection = {
+    .name = "advection",
+    .title = "advection with a constant velocity",
+    .equations = "u_t + a1 u_x1 + a2 u_x2 + a3 u_x3 = 0",
+    .symbol = HT_SYMBOL_ADVECTION,
+    .nfields = 1,
+    .field = {{"u", 0, 1, "advected quantity"}},
+    .nterms = 3,
+    .term = {{0, 0, 0, -1, 0}, {0, 0, 1, -1, 1}, {0, 0, 2, -1, 2}},
+    .nmaterials = 3,
+    .material = {{"a1", "velocity along x1", false, false},
+                 {"a2", "velocity along x2", false, false},
+                 {"a3", "velocity along x3", false, false}},
+    .nwalls = 0,
+    .energy = {true, {-1}},
+    .first_field = "u",
+    .translates = true,
+    .nparameters = 3,
+    .parameter = {{"velocity1", "velocity along x1", 1.0, false},
+                  {"velocity2", "velocity along x2", 0.5, false},
+                  {"velocity3", "velocity along x3", 0.25, false}},
+    .materials = materials,
+    .speed = speed,
+    .plane = plane,
+};

@@ -1,0 +1,111 @@
+/* A planted difference is found with its size; what cannot be compared is
+ * refused in words.
+ */
+#include "htwave/h5.h"
+#include "htwave/output.h"
+
+#include <sys/stat.h>
+
+#include "../test.h"
+#include "scratch.h"
+
+enum { ROWS = 6, COLUMNS = 7, COUNT = ROWS * COLUMNS };
+
+/* p = 1 .. COUNT, q = 100 p; plant is added to q at index 5. */
+static bool write_pair(const char *path, double plant, int rows) {
+    double p[COUNT], q[COUNT];
+    const int64_t extent[2] = {rows, COLUMNS};
+    for (int i = 0; i < COUNT; i++) q[i] = 100.0 * (p[i] = i + 1.0);
+    q[5] += plant;
+    struct ht_h5 *file;
+    return ht_h5_create(path, &file) == HT_OK &&
+           ht_h5_write(file, "p", 2, extent, p, false) == HT_OK &&
+           ht_h5_write(file, "q", 2, extent, q, false) == HT_OK &&
+           ht_h5_commit(file) == HT_OK;
+}
+
+static void test_files(const char *a, const char *b) {
+    struct ht_difference d;
+    TEST_CHECK(write_pair(a, 0.0, ROWS) && write_pair(b, 0.0, ROWS), "write");
+    TEST_CHECK(ht_compare(a, b, &d) == HT_OK && d.max_abs == 0.0 &&
+                   d.max_rel == 0.0 && d.l2_rel == 0.0,
+               "equal files: %g", d.max_abs);
+    TEST_CHECK(d.values == 2 * COUNT, "%d values of %d", (int)d.values,
+               2 * COUNT);
+
+    const double plant = 0.25, largest = 100.0 * COUNT;
+    double norm = 0.0;
+    for (int i = 1; i <= COUNT; i++) norm += 1e4 * i * i;
+    TEST_CHECK(write_pair(b, plant, ROWS), "plant %g", plant);
+    TEST_CHECK(ht_compare(a, b, &d) == HT_OK && strcmp(d.dataset, "q") == 0,
+               "found in %s", d.dataset);
+    TEST_BELOW(fabs(d.max_abs - plant), 0.0, "its size %g, off by", d.max_abs);
+    TEST_BELOW(fabs(d.max_rel * largest / plant - 1.0), 1e-14,
+               "relative to the maximum %g, off by", d.max_rel);
+    TEST_BELOW(fabs(d.l2_rel * sqrt(norm) / plant - 1.0), 1e-14,
+               "relative l2 %g, off by", d.l2_rel);
+    TEST_CHECK(write_pair(b, NAN, ROWS), "plant NaN");
+    TEST_CHECK(ht_compare(a, b, &d) == HT_OK && isinf(d.max_rel) &&
+                   isinf(d.max_abs) && isinf(d.l2_rel),
+               "NaN differs by %g", d.max_rel);
+}
+
+static void test_refusals(const char *a, const char *b, const char *directory) {
+    struct ht_difference d;
+    TEST_CHECK(write_pair(b, 0.0, ROWS - 1), "fewer rows");
+    enum ht_err err = ht_compare(a, b, &d);
+    TEST_CHECK(err == HT_ERR_DIFFERENT && strstr(ht_err_message(), "6 x 7") &&
+                   strstr(ht_err_message(), "5 x 7"),
+               "%s", ht_err_message());
+    const double one = 1.0;
+    const int64_t extent = 1;
+    struct ht_h5 *file;
+    bool written = ht_h5_create(b, &file) == HT_OK &&
+                   ht_h5_write(file, "p", 1, &extent, &one, false) == HT_OK &&
+                   ht_h5_commit(file) == HT_OK;
+    TEST_CHECK(written, "only p");
+    TEST_CHECK(ht_compare(a, b, &d) == HT_ERR_DIFFERENT, "%s",
+               ht_err_message());
+    TEST_CHECK(ht_compare(b, a, &d) == HT_ERR_DIFFERENT, "%s",
+               ht_err_message());
+    char *path = scratch_path(directory, "absent.h5");
+    TEST_CHECK(ht_compare(a, path, &d) == HT_ERR_IO, "%s", ht_err_message());
+    free(path);
+    TEST_CHECK(ht_compare(a, directory, &d) == HT_ERR_IO, "%s",
+               ht_err_message());
+}
+
+/* Directories stand for their last snapshot; seven digits beat six. */
+static void test_directories(const char *directory) {
+    struct ht_difference d;
+    char *one = scratch_path(directory, "one");
+    char *two = scratch_path(directory, "two");
+    bool ok = mkdir(one, 0777) == 0 && mkdir(two, 0777) == 0;
+    const char *const name[3] = {"fields_000000.h5", "fields_999999.h5",
+                                 "fields_1000000.h5"};
+    for (int i = 0; i < 3; i++) {
+        char *a = scratch_path(one, name[i]), *b = scratch_path(two, name[i]);
+        ok = ok && write_pair(a, 0.0, ROWS) && write_pair(b, i + 1.0, ROWS);
+        free(a);
+        free(b);
+    }
+    TEST_CHECK(ok, "two directories of three snapshots");
+    TEST_CHECK(ht_compare(one, two, &d) == HT_OK && d.max_abs == 3.0,
+               "the last ones differ by %g", d.max_abs);
+    free(one);
+    free(two);
+}
+
+int main(void) {
+    char *directory = scratch_make("compare");
+    if (!directory) return 1;
+    char *a = scratch_path(directory, "a.h5");
+    char *b = scratch_path(directory, "b.h5");
+    test_files(a, b);
+    test_refusals(a, b, directory);
+    test_directories(directory);
+    free(a);
+    free(b);
+    scratch_remove(directory);
+    return test_end("io/compare");
+}

@@ -1,0 +1,265 @@
+/* The files of a run: snapshots with their attributes, the XDMF list,
+ * pictures, what an earlier run left, refusals.
+ *
+ * With a directory as its argument the program only writes a run there, for
+ * readback.sh: value_of() is written down there as well.
+ */
+#include "htwave/output.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "../test.h"
+#include "htwave/h5.h"
+#include "scratch.h"
+
+enum { FIELDS = 4, ORDER = 1, N1 = 4, N2 = 4, N3 = 3, NODES = N1 * N2 * N3 };
+enum { COEFS = 8 };
+
+/* Exact in float32; no two equal. */
+static double value_of(int snapshot, int field, int node) {
+    return 1000.0 * snapshot + 100.0 * field + node + 0.5;
+}
+
+struct run {
+    struct ht_params *params;
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_medium *medium;
+    struct ht_output *output;
+    double *value[FIELDS], *coefs;
+};
+
+/* Cells 4 x 3 x 2, periodic along x1, walls along x2 and x3, free on top. */
+static enum ht_err open_run(struct run *run, const char *directory, int extra,
+                            char *const *more) {
+    char place[4096];
+    snprintf(place, sizeof place, "output.directory=\"%s\"", directory);
+    char *keys[16] = {place,
+                      "system=\"acoustic\"",
+                      "grid.cells=[4,3,2]",
+                      "grid.upper=[1.0,1.5,2.0]",
+                      "grid.order=1",
+                      "boundary.x2=[\"rigid\",\"rigid\"]",
+                      "boundary.x3=[\"free\",\"rigid\"]"};
+    int count = 7;
+    for (int i = 0; i < extra; i++) keys[count++] = more[i];
+    memset(run, 0, sizeof *run);
+    TRY(ht_params_read(NULL, count, keys, &run->params));
+    run->eq = ht_equations_make(ht_system_find("acoustic"), 3);
+    run->grid = (struct ht_grid){.dims = 3,
+                                 .order = ORDER,
+                                 .cells = {4, 3, 2},
+                                 .upper = {1.0, 1.5, 2.0},
+                                 .h = {0.25, 0.5, 1.0},
+                                 .wall = {{0, 0}, {1, 1}, {-1, 1}}};
+    TRY(ht_medium_create(run->params, &run->eq, &run->grid, &run->medium));
+    TRY(HT_ALLOC(run->coefs, FIELDS * COEFS * NODES));
+    for (int f = 0; f < FIELDS; f++) TRY(HT_ALLOC(run->value[f], NODES));
+    return ht_output_create(run->params, run->medium, &run->output);
+}
+
+static void close_run(struct run *run) {
+    ht_output_destroy(run->output);
+    for (int f = 0; f < FIELDS; f++) free(run->value[f]);
+    free(run->coefs);
+    ht_medium_destroy(run->medium);
+    ht_params_destroy(run->params);
+}
+
+/* Coefficient i of a node is its value plus 10000 i. */
+static enum ht_err snapshot(struct run *run, int index) {
+    for (int f = 0; f < FIELDS; f++)
+        for (int n = 0; n < NODES; n++) {
+            run->value[f][n] = value_of(index, f, n);
+            for (int i = 0; i < COEFS; i++)
+                run->coefs[(f * COEFS + i) * NODES + n] =
+                    value_of(index, f, n) + 10000.0 * i;
+        }
+    return ht_output_snapshot(run->output, 0.25 * index, 10 * index,
+                              (const double *const *)run->value, run->coefs);
+}
+
+/* Largest deviation of a dataset of snapshot 1 from what was written; -1 when
+ * it cannot be read. */
+static double deviation(struct ht_h5 *file, const char *name, int field,
+                        int coefs) {
+    double back[COEFS * NODES], most = 0.0;
+    if (ht_h5_read(file, name, coefs * NODES, back) != HT_OK) return -1.0;
+    for (int i = 0; i < coefs; i++)
+        for (int n = 0; n < NODES; n++)
+            most = fmax(most, fabs(back[i * NODES + n] - value_of(1, field, n) -
+                                   10000.0 * i));
+    return most;
+}
+
+static void check_snapshot(const char *path) {
+    struct ht_h5 *file = NULL;
+    TEST_CHECK(ht_h5_open(path, &file) == HT_OK, "snapshot 1 opens");
+    if (!file) return;
+    int rank = 0;
+    int64_t e[8] = {0};
+    enum ht_err err = ht_h5_extent(file, "p", &rank, e);
+    TEST_CHECK(!err && rank == 3 && e[0] == N3 && e[1] == N2 && e[2] == N1,
+               "p is %d x %d x %d", (int)e[0], (int)e[1], (int)e[2]);
+    err = ht_h5_extent(file, "v3_coefficients", &rank, e);
+    TEST_CHECK(!err && rank == 4 && e[0] == COEFS && e[3] == N1,
+               "v3_coefficients is %d x %d x %d x %d", (int)e[0], (int)e[1],
+               (int)e[2], (int)e[3]);
+    TEST_CHECK(deviation(file, "p", 0, 1) == 0.0, "p deviates by %g",
+               deviation(file, "p", 0, 1));
+    TEST_CHECK(deviation(file, "v3", 3, 1) == 0.0, "v3 deviates by %g",
+               deviation(file, "v3", 3, 1));
+    TEST_CHECK(deviation(file, "v3_coefficients", 3, COEFS) == 0.0,
+               "its coefficients by %g",
+               deviation(file, "v3_coefficients", 3, COEFS));
+    TEST_CHECK(ht_h5_extent(file, "v1", &rank, e) == HT_ERR_IO,
+               "v1 was not asked for");
+    double time = 0, step = 0, order = 0, cells[3] = {0}, h[3] = {0};
+    err = ht_h5_get_number(file, "time", 1, &time);
+    if (!err) err = ht_h5_get_number(file, "step", 1, &step);
+    if (!err) err = ht_h5_get_number(file, "order", 1, &order);
+    if (!err) err = ht_h5_get_number(file, "cells", 3, cells);
+    if (!err) err = ht_h5_get_number(file, "spacing", 3, h);
+    TEST_CHECK(!err && time == 0.25 && step == 10 && order == ORDER &&
+                   cells[2] == 2 && h[1] == 0.5,
+               "time %g, step %g, order %g, cells[2] %g, spacing[1] %g", time,
+               step, order, cells[2], h[1]);
+    ht_h5_close(file);
+}
+
+static int count_of(const char *text, const char *word) {
+    int count = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word)) count++;
+    return count;
+}
+
+static void check_xdmf(const char *path) {
+    char *text = NULL;
+    size_t size;
+    TEST_CHECK(ht_file_read(path, &text, &size) == HT_OK, "fields.xdmf");
+    if (!text) return;
+    TEST_CHECK(count_of(text, "<Time ") == 3 &&
+                   count_of(text, "fields_000002.h5:/v3<") == 1,
+               "it lists %d snapshots of 3", count_of(text, "<Time "));
+    TEST_CHECK(count_of(text, "\"3 4 4\"") == 9, "%d dimensions of 9 are 3 4 4",
+               count_of(text, "\"3 4 4\""));
+    TEST_CHECK(count_of(text, ">1 0.5 0.25<") == 3,
+               "spacing in the order x3 x2 x1: %d of 3",
+               count_of(text, ">1 0.5 0.25<"));
+    free(text);
+}
+
+static char *const wanted[] = {"output.fields=[\"p\",\"v3\"]",
+                               "output.coefficients=true",
+                               "output.picture.plane=\"x1\""};
+
+static enum ht_err write_run(const char *directory, int snapshots) {
+    struct run run;
+    enum ht_err err = open_run(&run, directory, 3, wanted);
+    for (int i = 0; !err && i < snapshots; i++) {
+        err = snapshot(&run, i);
+        if (!err)
+            err = ht_output_picture(run.output, 0.25 * i,
+                                    (const double *const *)run.value);
+    }
+    if (!err) err = ht_output_summary(run.output, "{}");
+    close_run(&run);
+    return err;
+}
+
+static bool has(const char *directory, const char *name) {
+    char *path = scratch_path(directory, name);
+    bool found = ht_file_exists(path);
+    free(path);
+    return found;
+}
+
+static void test_run(const char *root) {
+    char *directory = scratch_path(root, "deep/run");
+    enum ht_err err = write_run(directory, 3);
+    TEST_CHECK(err == HT_OK, "a run of three snapshots %s",
+               err ? ht_err_message() : "");
+    TEST_CHECK(has(directory, "input.cfg") && has(directory, "summary.json") &&
+                   has(directory, "wave_0002.png"),
+               "input, summary and picture are there");
+    TEST_CHECK(scratch_entries(directory) == 9, "%d files of 9",
+               scratch_entries(directory));
+    char *path = scratch_path(directory, "fields_000001.h5");
+    check_snapshot(path);
+    free(path);
+    path = scratch_path(directory, "fields.xdmf");
+    check_xdmf(path);
+    free(path);
+
+    path = scratch_path(directory, "fields_mine.h5");
+    TEST_CHECK(ht_file_write(path, "", 0) == HT_OK, "a file of the user's");
+    free(path);
+    TEST_CHECK(write_run(directory, 1) == HT_OK, "a shorter run follows");
+    TEST_CHECK(!has(directory, "fields_000001.h5") &&
+                   !has(directory, "wave_0001.png") &&
+                   has(directory, "fields_000000.h5") &&
+                   has(directory, "fields_mine.h5") &&
+                   scratch_entries(directory) == 6,
+               "the longer run's files are gone, the user's is not: %d of 6",
+               scratch_entries(directory));
+    free(directory);
+}
+
+static void refuse(const char *directory, char *key, enum ht_err expected,
+                   const char *part) {
+    struct run run;
+    enum ht_err err = open_run(&run, directory, 1, &key);
+    TEST_CHECK(err == expected && strstr(ht_err_message(), part), "%s",
+               ht_err_message());
+    close_run(&run);
+}
+
+static void test_refusals(const char *root) {
+    char *directory = scratch_path(root, "refused");
+    refuse(directory, "output.fields=[\"rho\"]", HT_ERR_INPUT, "p, v1, v2, v3");
+    refuse(directory, "output.picture.field=\"q\"", HT_ERR_INPUT,
+           "output.picture.field");
+    refuse(directory, "output.picture.background=\"q\"", HT_ERR_INPUT,
+           "output.picture.background");
+    TEST_CHECK(!ht_file_exists(directory), "nothing was made for them");
+    TEST_CHECK(ht_file_write(directory, "", 0) == HT_OK, "a file in the way");
+    refuse(directory, "grid.order=1", HT_ERR_INPUT, "output.directory");
+    free(directory);
+}
+
+static void test_disk_full(const char *root) {
+    char *directory = scratch_path(root, "full");
+    struct run run;
+    struct rlimit old, limit;
+    enum ht_err err = open_run(&run, directory, 0, NULL);
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 2000;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (!err) err = snapshot(&run, 0);
+    setrlimit(RLIMIT_FSIZE, &old);
+    TEST_CHECK(err == HT_ERR_IO, "disk full: %s", ht_err_message());
+    TEST_CHECK(scratch_entries(directory) == 1, "only input.cfg: %d file",
+               scratch_entries(directory));
+    TEST_CHECK(run.output && !ht_output_xdmf(run.output), "no list is claimed");
+    close_run(&run);
+    free(directory);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) {
+        enum ht_err err = write_run(argv[1], 3);
+        if (err) fprintf(stderr, "%s\n", ht_err_message());
+        return err ? 1 : 0;
+    }
+    char *root = scratch_make("output");
+    if (!root) return 1;
+    test_run(root);
+    test_refusals(root);
+    test_disk_full(root);
+    scratch_remove(root);
+    return test_end("io/output");
+}

@@ -1,0 +1,151 @@
+/* Every kernel variant against the oracle: system x dimension x order x
+ * precision x layout x medium x walls, one half step each way from random
+ * data. What is judged is the largest difference over the bound
+ *     n eps sum|products|
+ * of the oracle's absolute mode; 1 is the most that rounding explains.
+ *
+ * The whole product of cases would compile thousands of programs. All
+ * (variant, system, dimension, order) are run; precision, layout, kind of
+ * medium and cells per group walk through their values so that every pair of
+ * them meets within each variant. Walls are run-time data: each program is
+ * run with several.
+ */
+#include "test.h"
+
+#include "htwave/method.h"
+
+struct kind {
+    const struct ht_variant *variant;
+    struct ht_equations eq;
+    struct ht_spec spec;
+    int cells;
+};
+
+/* Optional argument: run the cases whose name holds it. */
+static const char *only;
+
+static const int wall_sets[][3][2] = {
+    {{0, 0}, {0, 0}, {0, 0}},
+    {{1, 1}, {1, 1}, {1, 1}},
+    {{-1, 1}, {0, 0}, {1, -1}},
+    {{0, 0}, {-1, -1}, {-1, 1}},
+};
+
+static struct ht_grid make_grid(int dims, int order, int walls) {
+    struct ht_grid grid = {.dims = dims, .order = order};
+    const int64_t cells[3] = {dims == 1 ? 7 : 3, 2, 3};
+    for (int k = 0; k < 3; k++) {
+        bool there = k < dims;
+        grid.cells[k] = there ? cells[k] : 1;
+        grid.h[k] = there ? 0.5 + 0.25 * k : 1;
+        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
+        for (int side = 0; side < 2 && there; side++)
+            grid.wall[k][side] = wall_sets[walls][k][side];
+    }
+    return grid;
+}
+
+static struct ht_problem make_problem(const struct kind *kind,
+                                      const struct ht_grid *grid) {
+    struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
+    int full = grid->dims * (2 * grid->order + 1);
+    p.stages = full < 6 ? full : grid->order <= 3 ? full : 6;
+    p.medium_degree = kind->spec.medium_degree;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
+    if (p.medium_degree >= 0) {
+        p.medium_coefs = 1;
+        for (int k = 1; k <= grid->dims; k++)
+            p.medium_coefs = p.medium_coefs * (p.medium_degree + k) / k;
+        p.medium_fill = ht_test_medium;
+    }
+    return p;
+}
+
+static void describe(const struct kind *kind, char *out, size_t size) {
+    snprintf(out, size, "%s %s %dD N=%d %s block %d medium %d cells %d",
+             kind->variant->name, kind->eq.system->name, kind->eq.dims,
+             kind->spec.order, kind->spec.fp64 ? "double" : "single",
+             kind->spec.block, kind->spec.medium_degree, kind->cells);
+}
+
+static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
+                             struct ht_step *step, double *worst) {
+    int sets = kind->eq.system->nwalls > 0 ? 4 : 1;
+    *worst = 0;
+    for (int w = 0; w < sets; w++) {
+        struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, w);
+        struct ht_problem problem = make_problem(kind, &grid);
+        double ratio = 0;
+        problem.medium = &problem;
+        TRY(ht_verify_step(&problem, device, step, kind->variant, &kind->spec,
+                           &ratio));
+        if (!(ratio <= *worst)) *worst = ratio;
+    }
+    return HT_OK;
+}
+
+static void run_kind(struct kind *kind, struct ht_device *device) {
+    struct ht_shape shape;
+    struct ht_step *step = NULL;
+    double worst = 0;
+    char name[160];
+    kind->spec.eq = &kind->eq;
+    describe(kind, name, sizeof name);
+    if (only != NULL && strstr(name, only) == NULL) return;
+    if (ht_variant_shape(kind->variant, &kind->spec, ht_device_info(device),
+                         kind->cells, &shape) != HT_OK) {
+        TEST_SKIP("%s: %s", name, ht_err_message());
+        return;
+    }
+    enum ht_err err =
+        ht_step_create(device, kind->variant, &kind->spec, &shape, NULL, &step);
+    if (err == HT_OK) err = run_walls(kind, device, step, &worst);
+    ht_step_destroy(step);
+    if (err != HT_OK)
+        TEST_CHECK(false, "%s: %s", name, ht_err_message());
+    else
+        TEST_BELOW(worst, 1.0, "%s", name);
+}
+
+/* Cases of one (system, dimension, order): enough to pair the rest. */
+static void run_order(const struct ht_system *system, int dims, int order,
+                      int turn, struct ht_device *device) {
+    bool fp64 = ht_device_info(device)->fp64;
+    int degrees[4] = {-1, 0, order + 1, 2};
+    for (int v = 0; v < ht_variant_count(); v++) {
+        int n = turn + v, rounds = dims == 3 && order > 4 ? 1 : 2;
+        for (int r = 0; r < rounds; r++, n += 3) {
+            struct kind kind = {.variant = ht_variant_at(v),
+                                .eq = ht_equations_make(system, dims)};
+            kind.spec.order = order;
+            kind.spec.fp64 = fp64 && (n + r) % 2;
+            kind.spec.trim = n % 5 != 0;
+            kind.spec.medium_degree = degrees[n % 4];
+            if (dims == 3 && order > 5 && kind.spec.medium_degree > 2)
+                kind.spec.medium_degree = 2;
+            if (system->translates) kind.spec.medium_degree = -1;
+            int wide = kind.spec.fp64 ? 2 : 4;
+            kind.spec.block = n / 2 % 2 ? wide : 1;
+            kind.cells = dims < 3 && n % 3 == 0 ? 2 : 0;
+            run_kind(&kind, device);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *select = getenv("HTWAVE_DEVICE");
+    struct ht_device *device = NULL;
+    int turn = 0;
+    only = argc > 1 ? argv[1] : NULL;
+    if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("variants");
+    }
+    printf("device %s\n", ht_device_info(device)->name);
+    for (int order = 1; order <= HT_MAX_ORDER; order++)
+        for (int dims = 1; dims <= 3; dims++)
+            for (int s = 0; s < ht_system_count(); s++, turn++)
+                run_order(ht_system_at(s), dims, order, turn, device);
+    ht_device_close(device);
+    return test_end("variants");
+}

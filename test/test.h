@@ -1,0 +1,61 @@
+/* A test program checks things and prints one line each; `make check` sums
+ * the lines of all programs. A line says what was judged: the number and its
+ * bound.
+ */
+#ifndef HTWAVE_TEST_H
+#define HTWAVE_TEST_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int test_passed, test_failed, test_skipped;
+
+/* The printf arguments name the check. */
+#define TEST_CHECK(ok, ...)                                              \
+    do {                                                                 \
+        bool test_ok_ = (ok);                                            \
+        printf("%s ", test_ok_ ? "pass" : "FAIL");                       \
+        printf(__VA_ARGS__);                                             \
+        if (!test_ok_) printf("  [%s:%d: %s]", __FILE__, __LINE__, #ok); \
+        printf("\n");                                                    \
+        if (test_ok_)                                                    \
+            test_passed++;                                               \
+        else                                                             \
+            test_failed++;                                               \
+    } while (0)
+
+/* value <= bound (a NaN fails); both are printed. */
+#define TEST_BELOW(value, bound, ...)                           \
+    do {                                                        \
+        double test_v_ = (value), test_b_ = (bound);            \
+        bool test_ok_ = test_v_ <= test_b_;                     \
+        printf("%s ", test_ok_ ? "pass" : "FAIL");              \
+        printf(__VA_ARGS__);                                    \
+        printf(": %.3g (bound %.3g)", test_v_, test_b_);        \
+        if (!test_ok_) printf("  [%s:%d]", __FILE__, __LINE__); \
+        printf("\n");                                           \
+        if (test_ok_)                                           \
+            test_passed++;                                      \
+        else                                                    \
+            test_failed++;                                      \
+    } while (0)
+
+#define TEST_SKIP(...)       \
+    do {                     \
+        printf("skip ");     \
+        printf(__VA_ARGS__); \
+        printf("\n");        \
+        test_skipped++;      \
+    } while (0)
+
+/* Ends main. The last line is for people; the harness counts lines. */
+static inline int test_end(const char *name) {
+    printf("%s: %d passed, %d failed, %d skipped\n", name, test_passed,
+           test_failed, test_skipped);
+    return test_failed ? 1 : 0;
+}
+
+#endif

@@ -1,0 +1,398 @@
+/* Base services: each against values worked out by hand or published. */
+#include <signal.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../test.h"
+#include "htwave/base.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER
+#endif
+#endif
+
+static char scratch[] = "/tmp/htwave-base-XXXXXX";
+
+static const char *inside(const char *name) {
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", scratch, name);
+    return path;
+}
+
+static bool says(const char *text) {
+    return strstr(ht_err_message(), text) != NULL;
+}
+
+static enum ht_err chain(enum ht_err code) {
+    TRY(code);
+    REQUIRE(code != HT_OK, HT_ERR_INTERNAL, "reached %d", 7);
+    return HT_OK;
+}
+
+static void test_err(void) {
+    static char big[40000];
+    TEST_CHECK(ht_err_set(HT_ERR_INPUT, "%s = %d", "a", 3) == HT_ERR_INPUT &&
+                   strcmp(ht_err_message(), "a = 3") == 0,
+               "err: set gives the code and records \"%s\"", ht_err_message());
+    ht_err_prefix(HT_ERR_IO, "file %d", 4);
+    TEST_CHECK(strcmp(ht_err_message(), "file 4: a = 3") == 0,
+               "err: prefix gives \"%s\"", ht_err_message());
+    ht_err_set(HT_ERR_IO, "<%s>", ht_err_message());
+    TEST_CHECK(strcmp(ht_err_message(), "<file 4: a = 3>") == 0,
+               "err: the record may be an argument: \"%s\"", ht_err_message());
+    memset(big, 'x', sizeof big - 1);
+    ht_err_set(HT_ERR_DEVICE, "%s", big);
+    size_t length = strlen(ht_err_message());
+    TEST_CHECK(length < sizeof big && says("xxx..."),
+               "err: a long message is cut to %zu and marked", length);
+    TEST_CHECK(chain(HT_ERR_DEVICE) == HT_ERR_DEVICE, "err: TRY hands on %d",
+               (int)chain(HT_ERR_DEVICE));
+    TEST_CHECK(chain(HT_OK) == HT_ERR_INTERNAL && says("reached 7"),
+               "err: REQUIRE fails with \"%s\"", ht_err_message());
+    static const int code[] = {0, 2, 1, 1, 1, 3, 4, 1};
+    for (int i = 0; i < 8; i++)
+        TEST_CHECK(ht_err_exit_code((enum ht_err)i) == code[i],
+                   "err: error %d exits with %d (expected %d)", i,
+                   ht_err_exit_code((enum ht_err)i), code[i]);
+}
+
+static void test_mem(void) {
+    double *x = NULL;
+    enum ht_err err = HT_ALLOC(x, 100);
+    int zeros = 0;
+    for (int i = 0; !err && i < 100; i++) zeros += x[i] == 0.0;
+    TEST_CHECK(zeros == 100, "mem: %d of 100 numbers are zero", zeros);
+    free(x);
+    x = NULL;
+    TEST_CHECK(HT_ALLOC(x, 0) == HT_OK && x, "mem: no items, a valid pointer");
+    free(x);
+    x = NULL;
+    TEST_CHECK(ht_mem_alloc(SIZE_MAX / 4, 8, &x) == HT_ERR_MEMORY && !x,
+               "mem: overflow refused: %s", ht_err_message());
+#ifdef ADDRESS_SANITIZER
+    TEST_SKIP("mem: exhaustion, at which the address sanitizer ends programs");
+#else
+    TEST_CHECK(ht_mem_alloc((size_t)1 << 50, 4096, &x) == HT_ERR_MEMORY && !x,
+               "mem: exhaustion refused: %s", ht_err_message());
+#endif
+}
+
+static void test_text(void) {
+    struct ht_text text = {0};
+    for (int i = 0; i < 1000; i++) ht_text_add(&text, "%d,", i);
+    /* 10 of one digit, 90 of two, 900 of three, and the commas */
+    TEST_CHECK(text.length == 10 + 180 + 2700 + 1000 &&
+                   strlen(text.data) == text.length &&
+                   ht_text_status(&text) == HT_OK,
+               "text: a thousand appends give %zu characters (expected 3890)",
+               text.length);
+    ht_text_free(&text);
+    TEST_CHECK(!text.data && !text.length, "text: free leaves it empty");
+    ht_text_add_json(&text, "a\"b\\c\nd\te\x01\xc3\xa9");
+    TEST_CHECK(strcmp(text.data, "\"a\\\"b\\\\c\\nd\\te\\u0001\xc3\xa9\"") == 0,
+               "text: JSON %s", text.data);
+    text.failed = true;
+    ht_text_add(&text, "more");
+    TEST_CHECK(ht_text_status(&text) == HT_ERR_MEMORY,
+               "text: a failed append is remembered: %s", ht_err_message());
+    ht_text_free(&text);
+    char *copy = NULL;
+    TEST_CHECK(ht_text_copy("abc", &copy) == HT_OK && !strcmp(copy, "abc"),
+               "text: copy \"%s\"", copy);
+    free(copy);
+}
+
+static void test_nearest(void) {
+    static const char *const name[] = {"grid.order", "grid.cells",
+                                       "boundary.x1", "gaussian", "K"};
+    static const struct {
+        const char *word, *nearest;
+    } row[] = {{"grid.ordr", "grid.order"},
+               {"gird.order", "grid.order"},
+               {"GRID.CELLS", "grid.cells"},
+               {"gaus", "gaussian"},
+               {"bounday.x1", "boundary.x1"},
+               {"parallel", NULL},
+               {"c", NULL},
+               {"k", "K"},
+               {"", NULL}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const char *got = ht_text_nearest(row[i].word, name, 5);
+        bool same = got && row[i].nearest ? strcmp(got, row[i].nearest) == 0
+                                          : !got && !row[i].nearest;
+        TEST_CHECK(same, "nearest to \"%s\": %s (expected %s)", row[i].word,
+                   got ? got : "none",
+                   row[i].nearest ? row[i].nearest : "none");
+    }
+    char longer[200];
+    memset(longer, 'g', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    TEST_CHECK(!ht_text_nearest(longer, name, 5),
+               "nearest to a word of 199 letters: none");
+}
+
+static void test_quantities(void) {
+    static const struct {
+        double value;
+        const char *bytes, *seconds;
+    } row[] = {{0, "0 B", "0 us"},
+               {0.0325, NULL, "32 ms"},
+               {320, "320 B", "5 min 20 s"},
+               {3.21, NULL, "3.2 s"},
+               {59.97, NULL, "1 min 00 s"},
+               {1023.97, "1.0 KiB", NULL},
+               {1536, "1.5 KiB", "25 min 36 s"},
+               {3599.7, NULL, "1 h 00 min"},
+               {3720, NULL, "1 h 02 min"},
+               {86400 * 3 + 4 * 3600, NULL, "3 d 04 h"},
+               {1.5 * 1073741824.0, "1.5 GiB", NULL},
+               {1048575.9, "1.0 MiB", NULL},
+               {NAN, NULL, "unknown time"}};
+    char text[32];
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        if (row[i].bytes)
+            TEST_CHECK(!strcmp(ht_text_bytes(row[i].value, text), row[i].bytes),
+                       "bytes: %g is \"%s\" (expected \"%s\")", row[i].value,
+                       text, row[i].bytes);
+        if (row[i].seconds)
+            TEST_CHECK(
+                !strcmp(ht_text_seconds(row[i].value, text), row[i].seconds),
+                "seconds: %g is \"%s\" (expected \"%s\")", row[i].value, text,
+                row[i].seconds);
+    }
+}
+
+static void test_numbers(void) {
+    /* Vectors of the FNV reference code and of SplitMix64's. */
+    TEST_CHECK(ht_hash(HT_HASH_SEED, "a", 1) == 0xaf63dc4c8601ec8cULL,
+               "hash: \"a\" gives %016llx",
+               (unsigned long long)ht_hash(HT_HASH_SEED, "a", 1));
+    uint64_t whole = ht_hash(HT_HASH_SEED, "foobar", 6);
+    uint64_t parts = ht_hash(ht_hash(HT_HASH_SEED, "foo", 3), "bar", 3);
+    TEST_CHECK(whole == 0x85944171f73967e8ULL && parts == whole,
+               "hash: \"foobar\" gives %016llx, in two parts %016llx",
+               (unsigned long long)whole, (unsigned long long)parts);
+    static const uint64_t expected[] = {
+        6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL};
+    for (uint64_t i = 0; i < 3; i++)
+        TEST_CHECK(ht_rng_bits(1234567, i) == expected[i],
+                   "rng: seed 1234567 index %d gives %llu", (int)i,
+                   (unsigned long long)ht_rng_bits(1234567, i));
+    /* n uniform values: mean 0 +- 1/sqrt(3n), mean square 1/3 +-
+     * sqrt(4/45/n); five standard deviations are allowed. */
+    enum { COUNT = 100000 };
+    double sum = 0, square = 0, lowest = 1, highest = -1;
+    for (uint64_t i = 0; i < COUNT; i++) {
+        double u = ht_rng_uniform(42, i);
+        sum += u;
+        square += u * u;
+        lowest = fmin(lowest, u);
+        highest = fmax(highest, u);
+    }
+    TEST_CHECK(lowest >= -1 && highest < 1, "rng: values in [%.6f, %.6f]",
+               lowest, highest);
+    TEST_BELOW(fabs(sum / COUNT), 5 / sqrt(3.0 * COUNT), "rng: mean");
+    TEST_BELOW(fabs(square / COUNT - 1.0 / 3), 5 * sqrt(4.0 / 45 / COUNT),
+               "rng: mean square minus 1/3");
+    double before = ht_clock();
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    double slept = ht_clock() - before;
+    TEST_CHECK(slept >= 0.0199 && slept < 5, "clock: 20 ms of sleep took %.4f",
+               slept);
+}
+
+/* What show() wrote to standard error. */
+static char *captured(void (*show)(void)) {
+    char *data = NULL;
+    size_t size = 0;
+    int keep = dup(STDERR_FILENO);
+    if (!freopen(inside("stderr"), "w", stderr)) return NULL;
+    show();
+    fflush(stderr);
+    dup2(keep, STDERR_FILENO);
+    close(keep);
+    if (ht_file_read(inside("stderr"), &data, &size) != HT_OK) return NULL;
+    return data;
+}
+
+static void show_messages(void) {
+    ht_log("one %d", 1);
+    ht_note("two");
+    ht_log_level_set(HT_LOG_QUIET);
+    ht_log("hidden");
+    ht_note("hidden");
+    ht_warn("three");
+    ht_log_level_set(HT_LOG_NORMAL);
+}
+
+static void show_quick_progress(void) {
+    struct ht_progress p;
+    ht_progress_start(&p, "wave", 100, "cell half-steps", 1e6);
+    for (int i = 0; i <= 100; i++) ht_progress_update(&p, i);
+    ht_progress_end(&p);
+}
+
+/* The clock is set back instead of waiting: 20 s passed for 10 of 40, 5 more
+ * at once (not due), 40 s for all. */
+static void show_long_progress(void) {
+    struct ht_progress p;
+    ht_progress_start(&p, "wave", 40, "cell half-steps", 1e6);
+    p.started -= 20;
+    p.shown_at -= 20;
+    ht_progress_update(&p, 10);
+    ht_progress_update(&p, 15);
+    p.started -= 20;
+    ht_progress_update(&p, 40);
+    ht_progress_update(&p, 40);
+    ht_progress_end(&p);
+}
+
+static void test_log(void) {
+    char *text = captured(show_messages);
+    TEST_CHECK(text && !strcmp(text, "one 1\nnote: two\nwarning: three\n"),
+               "log: messages by level");
+    free(text);
+    text = captured(show_quick_progress);
+    TEST_CHECK(text && !*text, "log: progress of quick work is silent");
+    free(text);
+    text = captured(show_long_progress);
+    TEST_CHECK(text && !strcmp(text, "wave  25 % 500 kcell half-steps/s, "
+                                     "1 min 00 s left\n"
+                                     "wave 100 % 1.00 Mcell half-steps/s, "
+                                     "40.0 s in all\n"),
+               "log: progress of long work, %zu characters",
+               text ? strlen(text) : 0);
+    free(text);
+}
+
+static long size_of(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? (long)info.st_size : -1;
+}
+
+static void test_file(void) {
+    char *data = NULL;
+    size_t size = 0;
+    char path[256];
+    snprintf(path, sizeof path, "%s", inside("data"));
+    enum { BIG = 200001 };
+    char *big = calloc(BIG, 1);
+    if (!big) return;
+    for (int i = 0; i < BIG; i++) big[i] = (char)(i % 251);
+    TEST_CHECK(ht_file_write(path, big, BIG) == HT_OK && ht_file_exists(path),
+               "file: wrote %d bytes", BIG);
+    TEST_CHECK(ht_file_read(path, &data, &size) == HT_OK && size == BIG &&
+                   memcmp(data, big, BIG) == 0 && data[BIG] == '\0',
+               "file: read %zu bytes back, the same", size);
+    free(data);
+    TEST_CHECK(ht_file_write(path, "short", 5) == HT_OK && size_of(path) == 5,
+               "file: replaced by %ld bytes", size_of(path));
+    TEST_CHECK(ht_file_read(inside("none"), &data, &size) == HT_ERR_IO &&
+                   !data && says("none: No such file"),
+               "file: %s", ht_err_message());
+    TEST_CHECK(ht_file_read(scratch, &data, &size) == HT_ERR_IO && !data &&
+                   says("Is a directory"),
+               "file: %s", ht_err_message());
+    TEST_CHECK(ht_file_write(inside("no/where"), "x", 1) == HT_ERR_IO &&
+                   says("no/where: No such file"),
+               "file: %s", ht_err_message());
+    free(big);
+}
+
+/* A disk that is full is played by a limit on the size of files. */
+static void test_full_disk(void) {
+    static char big[100000];
+    char path[256];
+    struct rlimit before, small;
+    snprintf(path, sizeof path, "%s", inside("data"));
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 50000;
+    setrlimit(RLIMIT_FSIZE, &small);
+    enum ht_err err = ht_file_write(path, big, sizeof big);
+    setrlimit(RLIMIT_FSIZE, &before);
+    TEST_CHECK(err == HT_ERR_IO && says("cannot write") && says("too large"),
+               "file: full: %s", ht_err_message());
+    TEST_CHECK(size_of(path) == 5, "file: full: the old %ld bytes are there",
+               size_of(path));
+    char temporary[300];
+    snprintf(temporary, sizeof temporary, "%s.tmp.%ld.0", path, (long)getpid());
+    TEST_CHECK(!ht_file_exists(temporary), "file: full: nothing left behind");
+}
+
+static void test_commit(void) {
+    char path[256], *one = NULL, *two = NULL;
+    snprintf(path, sizeof path, "%s", inside("data"));
+    enum ht_err err = ht_file_temporary(path, &one);
+    if (!err) err = ht_file_temporary(path, &two);
+    TEST_CHECK(!err && strcmp(one, two) != 0 && size_of(one) == 0,
+               "file: two temporary names differ");
+    FILE *file = err ? NULL : fopen(one, "w");
+    if (file) {
+        fputs("committed", file);
+        fclose(file);
+    }
+    TEST_CHECK(!err && ht_file_commit(one, path) == HT_OK &&
+                   size_of(path) == 9 && !ht_file_exists(one),
+               "file: committed %ld bytes", size_of(path));
+    TEST_CHECK(!err && ht_file_commit(two, scratch) == HT_ERR_IO &&
+                   !ht_file_exists(two),
+               "file: commit refused, temporary removed: %s", ht_err_message());
+    TEST_CHECK(!err && ht_file_commit(two, path) == HT_ERR_IO &&
+                   says("No such file"),
+               "file: commit of nothing: %s", ht_err_message());
+    free(one);
+    free(two);
+}
+
+static void test_directory(void) {
+    char path[256], below[300];
+    snprintf(path, sizeof path, "%s", inside("a/b//c/"));
+    TEST_CHECK(ht_file_make_directory(path) == HT_OK && ht_file_exists(path),
+               "directory: made %s", path);
+    TEST_CHECK(ht_file_make_directory(path) == HT_OK && rmdir(path) == 0,
+               "directory: there already, and empty after the probe");
+    snprintf(below, sizeof below, "%s", inside("data"));
+    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO &&
+                   says("a file of this name"),
+               "directory: %s", ht_err_message());
+    snprintf(below, sizeof below, "%s", inside("data/x"));
+    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO && says("data"),
+               "directory: %s", ht_err_message());
+    TEST_CHECK(ht_file_make_directory("") == HT_ERR_IO, "directory: %s",
+               ht_err_message());
+    TEST_CHECK(ht_file_make_directory("/proc/self") == HT_ERR_IO &&
+                   says("cannot write into directory /proc/self"),
+               "directory: %s", ht_err_message());
+}
+
+static void clean(void) {
+    static const char *const name[] = {"data", "stderr", "a/b", "a"};
+    for (int i = 0; i < 4; i++) remove(inside(name[i]));
+    TEST_CHECK(rmdir(scratch) == 0, "file: nothing else was left in %s",
+               scratch);
+}
+
+int main(void) {
+    if (!mkdtemp(scratch)) return 1;
+    test_err();
+    test_mem();
+    test_text();
+    test_nearest();
+    test_quantities();
+    test_numbers();
+    test_log();
+    test_file();
+    test_full_disk();
+    test_commit();
+    test_directory();
+    clean();
+    return test_end("base");
+}

@@ -1,0 +1,319 @@
+/* Expressions: the Taylor polynomial of every function against the function
+ * itself a step away, exact jets, precedence, messages.
+ *
+ * Cauchy's estimate bounds what a polynomial of degree g leaves out: for f
+ * analytic and |f| <= M within distance R, at distance r < R it is at most
+ * M (r/R)^(g+1) / (1 - r/R). Rounding adds some 1e-15 of the sum.
+ */
+#include "../test.h"
+
+#include "htwave/num.h"
+
+enum { DEGREE = 16 };
+
+/* The larger one; unlike fmax it keeps a NaN. */
+static double worse(double a, double b) {
+    return isnan(a) || a > b ? a : b;
+}
+
+static bool jet_of(const char *text, const struct ht_jets *jets,
+                   const double x[3], const double h[3], double *out) {
+    struct ht_expr *expr;
+    if (ht_expr_parse(text, &expr) != HT_OK) {
+        printf("  %s: %s\n", text, ht_err_message());
+        return false;
+    }
+    bool ok = ht_expr_jet(expr, jets, x, h, out) == HT_OK;
+    ht_expr_destroy(expr);
+    return ok;
+}
+
+static double polynomial(const struct ht_jets *jets, const double *jet,
+                         const double xi[3]) {
+    double sum = 0;
+    for (int n = 0; n < jets->count; n++) {
+        double term = jet[n];
+        for (int d = 0; d < 3; d++)
+            for (int i = 0; i < jets->index[n][d]; i++) term *= xi[d];
+        sum += term;
+    }
+    return sum;
+}
+
+/* ---- one coordinate ---- */
+
+static double f_power(double x) {
+    return pow(x, 2.5);
+}
+static double f_inverse(double x) {
+    return 1 / (x * x * x);
+}
+static double f_varying(double x) {
+    return pow(x, sin(x));
+}
+static double f_root(double x) {
+    return pow(1 + x * x, 1.3);
+}
+static double f_log(double x) {
+    return log(1 + x * x);
+}
+static double f_atan(double x) {
+    return atan(x * x);
+}
+static double f_erf(double x) {
+    return erf(x * x);
+}
+static double f_tanh(double x) {
+    return tanh(x * x);
+}
+static double f_sums(double x) {
+    return sinh(x * x) - cos(x * x);
+}
+static double f_abs(double x) {
+    return fabs(x - 2) * 3;
+}
+static double f_min(double x) {
+    return fmin(x * x, sin(x));
+}
+static double f_max(double x) {
+    return fmax(x * x, sin(x));
+}
+static double f_step(double x) {
+    return x > 0.4 ? exp(x) : 0;
+}
+static double f_wall(double x) {
+    return tanh(400 * (x + 3));
+}
+static double f_quotient(double x) {
+    return sin(x) / (2 + cos(3 * x));
+}
+static double f_polynomial(double x) {
+    return 3 - 2 * x + x * x * x / 7 - pow(x - 1, 9);
+}
+
+/* At x = 0.7: analytic within `radius`, below `bound` there. */
+static const struct {
+    const char *text;
+    double (*f)(double);
+    double radius, bound;
+} single[] = {
+    {"sin(x1)", sin, 1, 2},
+    {"cos(x1)", cos, 1, 2},
+    {"tan(x1)", tan, 0.8, 12},
+    {"exp(x1)", exp, 1, 6},
+    {"log(x1)", log, 0.65, 5},
+    {"sqrt(x1)", sqrt, 0.7, 1.2},
+    {"tanh(x1)", tanh, 1.4, 8},
+    {"sinh(x1)", sinh, 1, 3},
+    {"cosh(x1)", cosh, 1, 3},
+    {"atan(x1)", atan, 1.1, 3},
+    {"erf(x1)", erf, 1, 3},
+    {"x1^2.5", f_power, 0.7, 2.4},
+    {"x1^-3", f_inverse, 0.5, 125},
+    {"x1^sin(x1)", f_varying, 0.6, 8},
+    {"(1 + x1^2)^1.3", f_root, 1, 6},
+    {"log(1 + x1^2)", f_log, 1, 5},
+    {"atan(x1^2)", f_atan, 0.6, 3},
+    {"erf(x1^2)", f_erf, 1, 6},
+    {"tanh(x1^2)", f_tanh, 0.7, 8},
+    {"sinh(x1^2) - cos(x1^2)", f_sums, 1, 20},
+    {"abs(x1 - 2)*3", f_abs, 1, 8},
+    {"min(x1^2, sin(x1))", f_min, 1, 3},
+    {"max(x1*x1, sin(x1))", f_max, 1, 3},
+    {"step(x1 - 0.4)*exp(x1)", f_step, 1, 6},
+    {"tanh(400*(x1 + 3))", f_wall, 1, 2},
+    {"sin(x1)/(2 + cos(3*x1))", f_quotient, 0.5, 5},
+    {"3 - 2*x1 + x1^3/7 - (x1 - 1)^9", f_polynomial, 1, 20},
+};
+
+static void test_single(const struct ht_jets *jets) {
+    const double x[3] = {0.7, 0, 0}, h[3] = {0.15, 1, 1};
+    for (size_t n = 0; n < sizeof single / sizeof single[0]; n++) {
+        double jet[DEGREE + 1] = {0}, worst = 0;
+        bool ok = jet_of(single[n].text, jets, x, h, jet);
+        for (int i = -2; ok && i <= 2; i++) {
+            double at[3] = {0.5 * i, 0, 0};
+            double want = single[n].f(x[0] + h[0] * at[0]);
+            worst = worse(worst, fabs(polynomial(jets, jet, at) - want));
+        }
+        double ratio = h[0] / single[n].radius;
+        double bound =
+            single[n].bound * (pow(ratio, DEGREE + 1) / (1 - ratio) + 1e-15);
+        TEST_BELOW(ok ? worst : NAN, bound, "series of %s", single[n].text);
+    }
+}
+
+/* Every coefficient against its formula, relative. */
+static void test_coefficients(const struct ht_jets *jets) {
+    const double x[3] = {0.8, 0, 0}, h[3] = {0.5, 1, 1};
+    double e[DEGREE + 1], l[DEGREE + 1], p[DEGREE + 1], s[DEGREE + 1];
+    bool ok = jet_of("exp(2*x1)", jets, x, h, e) &&
+              jet_of("log(x1)", jets, x, h, l) &&
+              jet_of("x1^-1.5", jets, x, h, p) &&
+              jet_of("sin(x1)", jets, x, h, s);
+    double worst = ok ? 0 : NAN, binomial = pow(x[0], -1.5), factorial = 1;
+    for (int k = 0; ok && k <= DEGREE; k++) {
+        if (k) {
+            factorial *= k;
+            binomial *= (-1.5 - (k - 1)) / k * h[0] / x[0];
+            double want = -pow(-h[0] / x[0], k) / k;
+            worst = worse(worst, fabs(l[k] / want - 1));
+        }
+        double want = exp(1.6) * pow(1.0, k) / factorial;
+        worst = worse(worst, fabs(e[k] / want - 1));
+        worst = worse(worst, fabs(p[k] / binomial - 1));
+        want = sin(0.8 + k * acos(0.0)) * pow(0.5, k) / factorial;
+        worst = worse(worst, fabs(s[k] / want - 1));
+    }
+    /* Some `k` roundings reach coefficient k. */
+    TEST_BELOW(worst, 2 * DEGREE * 2.3e-16 * 4,
+               "coefficients of exp, log, power, sin, relative");
+}
+
+/* ---- several coordinates ---- */
+
+static double g_all(const double x[3]) {
+    return exp(-x[0] * x[0] - 2 * x[1] * x[2]) * sin(x[0] + x[2]) /
+           sqrt(2 + x[1]);
+}
+
+static void test_several(struct ht_jets *jets, const char *name, double left) {
+    const double x[3] = {0.3, -0.2, 0.6}, h[3] = {0.05, 0.04, 0.06};
+    double *jet = calloc((size_t)jets->count, sizeof *jet), worst = 0;
+    bool ok = jet && jet_of("exp(-x1^2 - 2*x2*x3)*sin(x1 + x3)/sqrt(2 + x2)",
+                            jets, x, h, jet);
+    for (int corner = 0; ok && corner < 1 << jets->dims; corner++) {
+        double xi[3] = {0}, at[3];
+        for (int d = 0; d < 3; d++) {
+            if (d < jets->dims) xi[d] = corner >> d & 1 ? 1 : -0.7;
+            at[d] = x[d] + h[d] * xi[d];
+        }
+        worst = worse(worst, fabs(polynomial(jets, jet, xi) - g_all(at)));
+    }
+    TEST_BELOW(ok ? worst : NAN, left + 1e-15,
+               "series in %d coordinates, %s set", jets->dims, name);
+    free(jet);
+    ht_jets_destroy(jets);
+}
+
+/* |f| < 20 where each coordinate moves by at most 1. */
+static void test_sets(void) {
+    for (int dims = 1; dims <= 3; dims++) {
+        struct ht_jets *jets;
+        /* the line to the corner leaves that disc at 1/0.06 */
+        if (ht_jets_total(dims, 9, &jets) == HT_OK)
+            test_several(jets, "total", 20 * pow(0.06, 10) * 1.1);
+        /* the interpolation error of one axis after another */
+        if (ht_jets_tensor(dims, 6, &jets) == HT_OK)
+            test_several(jets, "tensor", dims * 20 * pow(0.06, 7) * 1.3);
+    }
+}
+
+/* ---- values and edges ---- */
+
+static const struct {
+    const char *text;
+    double want;
+} constants[] = {
+    {"2^3^2", 512},
+    {"-2^2", -4},
+    {"(-2)^3", -8},
+    {"2^-1", 0.5},
+    {"7 - 4 - 2", 1},
+    {"12/3/2", 2},
+    {"1 + 2*3", 7},
+    {"(1 + 2)*3", 9},
+    {"1e-3*1000", 1},
+    {".5 + 1.", 1.5},
+    {"--3", 3},
+    {"+3 - -1", 4},
+    {"min(4, 3) + max(1, 2)", 5},
+    {"pow(2, 10)", 1024},
+    {"cos(pi)", -1},
+    {"abs(-2)", 2},
+    {"step(0) + step(-1e-9)", 1},
+    {"0^0", 1},
+    {"4^0.5", 2},
+    {"x1*x2 + x3", 10},
+    {" ( ( ( 5 ) ) ) ", 5},
+};
+
+static void test_values(const struct ht_jets *jets) {
+    const double x[3] = {2, 3, 4}, h[3] = {1, 1, 1};
+    for (size_t n = 0; n < sizeof constants / sizeof constants[0]; n++) {
+        double jet[DEGREE + 1] = {NAN};
+        jet_of(constants[n].text, jets, x, h, jet);
+        TEST_BELOW(fabs(jet[0] - constants[n].want), 1e-15, "%s = %g",
+                   constants[n].text, constants[n].want);
+    }
+}
+
+static void test_edges(const struct ht_jets *jets) {
+    const double zero[3] = {0, 0, 0}, h[3] = {0.5, 1, 1};
+    double jet[DEGREE + 1] = {0}, rest = 0;
+    bool ok = jet_of("x1^3", jets, zero, h, jet);
+    for (int k = 0; k <= DEGREE; k++)
+        rest += fabs(jet[k] - (k == 3 ? 0.125 : 0));
+    TEST_BELOW(ok ? rest : NAN, 0, "x1^3 at 0 is exact");
+    ok = jet_of("(x1*0)^0.5 + exp(-1e6*(x1 + 1)^2)", jets, zero, h, jet);
+    rest = 0;
+    for (int k = 0; k <= DEGREE; k++) rest += fabs(jet[k]);
+    TEST_BELOW(ok ? rest : NAN, 0, "root of 0 and a vanished bell");
+    ok = jet_of("1/x1", jets, zero, h, jet);
+    TEST_CHECK(ok && !isfinite(jet[0]), "1/x1 at 0 is returned, not finite");
+    ok = jet_of("log(x1 - 1)", jets, zero, h, jet);
+    TEST_CHECK(ok && !isfinite(jet[0]), "log(-1) is returned, not finite");
+}
+
+/* ---- messages ---- */
+
+static const struct {
+    const char *text, *place, *words;
+} faults[] = {
+    {"1 + * 2", "column 5:", "found '*'"},
+    {"sin x1", "column 5:", "'(' after the function sin"},
+    {"sinn(x1)", "column 1:", "nearest is \"sin\""},
+    {"2*x4", "column 3:", "unknown name \"x4\""},
+    {"(1 + 2", "column 7:", "found the end"},
+    {"min(1)", "column 6:", "min takes 2 arguments"},
+    {"sin(1, 2)", "column 6:", "sin takes 1 argument"},
+    {"1 2", "column 3:", "expected an operator"},
+    {"", "column 1:", "found the end"},
+    {"3 + .", "column 5:", "a number"},
+    {"0x10", "column 2:", "found 'x10'"},
+    {"1 + \x01", "column 5:", "byte 0x01"},
+    {"2*(1 + 3))", "column 10:", "found ')'"},
+};
+
+static void test_messages(void) {
+    for (size_t n = 0; n < sizeof faults / sizeof faults[0]; n++) {
+        struct ht_expr *expr = NULL;
+        enum ht_err err = ht_expr_parse(faults[n].text, &expr);
+        TEST_CHECK(err == HT_ERR_INPUT && !expr &&
+                       strstr(ht_err_message(), faults[n].place) &&
+                       strstr(ht_err_message(), faults[n].words),
+                   "fault %zu: %s", n, err ? ht_err_message() : "accepted");
+        ht_expr_destroy(expr);
+    }
+    char deep[4001];
+    memset(deep, '(', 4000);
+    deep[4000] = '\0';
+    struct ht_expr *expr = NULL;
+    enum ht_err err = ht_expr_parse(deep, &expr);
+    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "nested"),
+               "4000 parentheses: %s", err ? ht_err_message() : "accepted");
+    ht_expr_destroy(expr);
+}
+
+int main(void) {
+    struct ht_jets *line;
+    if (ht_jets_total(1, DEGREE, &line) != HT_OK) return 1;
+    test_single(line);
+    test_coefficients(line);
+    test_sets();
+    test_values(line);
+    test_edges(line);
+    test_messages();
+    ht_jets_destroy(line);
+    return test_end("expr");
+}

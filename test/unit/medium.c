@@ -1,0 +1,460 @@
+/* The medium of each type: materials against closed forms, expressions and
+ * files at full order, walls, rough media, plane ranges.
+ */
+#include "medium_scene.h"
+
+#include "htwave/h5.h"
+
+static double *fill(const struct scene *scene, enum ht_mesh mesh) {
+    const struct ht_medium *medium = scene->medium;
+    int64_t total = ht_grid_total(&scene->grid, mesh);
+    double *out;
+    stop_on(HT_ALLOC(out, total * medium->coefs * scene->eq.nmaterials));
+    stop_on(ht_medium_fill(medium, mesh, 0, ht_grid_planes(&scene->grid, mesh),
+                           out));
+    return out;
+}
+
+static double worst_of(double worst, double error) {
+    return error <= worst ? worst : error;
+}
+
+/* Node number -> its indices and position. */
+static void node_at(const struct ht_grid *grid, enum ht_mesh mesh, int64_t node,
+                    int64_t index[3], double x[3]) {
+    for (int k = 0; k < 3; k++) {
+        int64_t n = ht_grid_nodes(grid, mesh, k);
+        index[k] = node % n;
+        node /= n;
+        x[k] = ht_grid_x(grid, mesh, k, index[k]);
+    }
+}
+
+/* ---- constant ---- */
+
+static void test_constant(void) {
+    struct scene s;
+    acoustic(&s, BOX, 2, 0, "medium.c=2; medium.rho=3");
+    const struct ht_medium *m = s.medium;
+    TEST_CHECK(m->uniform && m->degree == 0 && m->coefs == 1,
+               "constant: uniform, degree %d", m->degree);
+    TEST_BELOW(fabs(m->constant[0] - 12) + fabs(m->constant[1] - 1 / 3.0),
+               1e-15, "constant: K = rho c^2 and 1/rho");
+    TEST_BELOW(fabs(m->speed[0] - 2) + fabs(m->speed[2] - 2) +
+                   fabs(m->speed_min - 2),
+               1e-14, "constant: speeds");
+    double *out = fill(&s, HT_DUAL);
+    TEST_BELOW(fabs(out[119] - 12) + fabs(out[120] - 1 / 3.0), 1e-15,
+               "constant: fill, material by material");
+    free(out);
+    close_scene(&s);
+    acoustic(&s, LINE, 2, 0, "medium.K=12; medium.rho=3");
+    double c = 0, K = 0, rho = 0;
+    const double x[3] = {0.3, 0, 0};
+    stop_on(ht_medium_parameter(s.medium, "c", x, &c));
+    stop_on(ht_medium_parameter(s.medium, "K", x, &K));
+    stop_on(ht_medium_parameter(s.medium, "rho", x, &rho));
+    TEST_BELOW(fabs(c - 2) + fabs(K - 12) + fabs(rho - 3), 1e-14,
+               "parameters by name, c from K and rho");
+    TEST_CHECK(ht_medium_parameter(s.medium, "vp", x, &c) == HT_ERR_INPUT &&
+                   strstr(ht_err_message(), "c|K, rho"),
+               "unknown parameter: %s", ht_err_message());
+    close_scene(&s);
+}
+
+static void test_advection(void) {
+    struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
+    stop_on(open_scene(&s, "advection", "medium.velocity=[0.0, -2.0]"));
+    TEST_CHECK(s.medium->uniform && s.medium->constant[1] == -2,
+               "advection: velocity2 = %g", s.medium->constant[1]);
+    TEST_CHECK(s.medium->speed[0] == 0 && s.medium->speed[1] == 2 &&
+                   s.medium->speed_min == 2,
+               "advection: speeds 0 and 2, smallest above 0 is %g",
+               s.medium->speed_min);
+    close_scene(&s);
+}
+
+/* ---- expressions ---- */
+
+/* Largest difference of a filled material from the jet of a text. */
+static double against_text(const struct scene *s, enum ht_mesh mesh,
+                           const double *out, int material, const char *text) {
+    const struct ht_medium *m = s->medium;
+    int64_t total = ht_grid_total(&s->grid, mesh);
+    struct ht_jets *jets;
+    struct ht_expr *expr;
+    double want[300], worst = 0;
+    stop_on(ht_jets_total(s->grid.dims, m->degree, &jets));
+    stop_on(ht_expr_parse(text, &expr));
+    for (int64_t node = 0; node < total; node++) {
+        int64_t index[3];
+        double x[3];
+        node_at(&s->grid, mesh, node, index, x);
+        stop_on(ht_expr_jet(expr, jets, x, s->grid.h, want));
+        for (int a = 0; a < jets->count; a++) {
+            bool odd = false;
+            for (int k = 0; k < 3; k++)
+                odd |= s->grid.wall[k][0] && mesh == HT_PRIMARY &&
+                       (index[k] == 0 || index[k] == s->grid.cells[k]) &&
+                       jets->index[a][k] % 2;
+            double got = out[(material * m->coefs + a) * total + node];
+            worst = worst_of(worst, fabs(got - (odd ? 0 : want[a])));
+        }
+    }
+    ht_expr_destroy(expr);
+    ht_jets_destroy(jets);
+    return worst;
+}
+
+static void check_expression(const int64_t *cells, int order, int walls) {
+    struct scene s;
+    acoustic(&s, cells, order, walls,
+             "medium.type=expression;"
+             "medium.c=\"1 + 0.1*sin(2*x1 + x2 - x3)\";"
+             "medium.rho=\"2 + 0.1*x1*x2\"");
+    TEST_CHECK(s.medium->degree == order + 1 && s.medium->flattened == 0,
+               "expression in %d-D: degree %d, %lld flattened", s.grid.dims,
+               s.medium->degree, (long long)s.medium->flattened);
+    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+        double *out = fill(&s, (enum ht_mesh)mesh);
+        TEST_BELOW(against_text(&s, (enum ht_mesh)mesh, out, 0,
+                                "(2 + 0.1*x1*x2)*"
+                                "(1 + 0.1*sin(2*x1 + x2 - x3))^2"),
+                   1e-14, "expression in %d-D, walls %d, mesh %d: K",
+                   s.grid.dims, walls, mesh);
+        TEST_BELOW(
+            against_text(&s, (enum ht_mesh)mesh, out, 1, "1/(2 + 0.1*x1*x2)"),
+            1e-14, "expression in %d-D, walls %d, mesh %d: 1/rho", s.grid.dims,
+            walls, mesh);
+        free(out);
+    }
+    if (walls)
+        TEST_CHECK(s.medium->wall_gradient, "gradient at the wall is seen");
+    close_scene(&s);
+}
+
+static void test_expression(void) {
+    check_expression(LINE, 3, 0);
+    check_expression(SQUARE, 2, 0);
+    check_expression(BOX, 1, 0);
+    check_expression(LINE, 3, 1);
+    check_expression(SQUARE, 2, 3);
+    check_expression(BOX, 2, 6);
+    struct scene s;
+    acoustic(&s, SQUARE, 3, 1,
+             "medium.type=expression;"
+             "medium.c=\"1 + 0.05*cos(pi*x1) + 0.1*x2\"");
+    TEST_CHECK(!s.medium->wall_gradient,
+               "no gradient across walls of x1 where c is even there");
+    TEST_BELOW(fabs(s.medium->speed[1] - 1.09 - 0.05 * cos(acos(-1) / 12)),
+               1e-14, "largest speed over the nodes of both grids");
+    close_scene(&s);
+    acoustic(&s, SQUARE, 3, 0, "medium.type=expression; medium.c=1.5");
+    TEST_CHECK(s.medium->uniform, "expression of numbers alone is uniform");
+    close_scene(&s);
+    acoustic(&s, LINE, 3, 0,
+             "medium.type=expression; medium.c=\"1 + x1\";"
+             "medium.degree=0");
+    double *out = fill(&s, HT_DUAL);
+    TEST_BELOW(fabs(out[3] - pow(1 + 3.5 / 8, 2)), 1e-15,
+               "expression at degree 0: the value at the node");
+    free(out);
+    close_scene(&s);
+}
+
+/* ---- layers ---- */
+
+static void test_layers(void) {
+    const char *options =
+        "medium.type=layers; medium.axis=x1;"
+        "medium.interfaces=[0.28125, 0.5];"
+        "medium.K=[1.0, 4.0, 2.0]; medium.rho=[1.0, 3.0, 1.0]";
+    struct scene s;
+    acoustic(&s, LINE, 3, 1, options);
+    TEST_CHECK(s.medium->degree == 0 && !s.medium->uniform &&
+                   !s.medium->wall_gradient,
+               "layers: degree 0, no gradient at walls");
+    /* Dual node 2 has the cell [0.25, 0.375]: a quarter of layer 1. */
+    double *dual = fill(&s, HT_DUAL), *primary = fill(&s, HT_PRIMARY);
+    TEST_BELOW(fabs(dual[2] - 1 / (0.25 + 0.75 / 4)), 1e-14,
+               "layers: K, harmonic mean over the cell");
+    TEST_BELOW(fabs(dual[8 + 2] - 1 / (0.25 + 0.75 * 3)), 1e-14,
+               "layers: 1/rho, from the arithmetic mean of rho");
+    TEST_BELOW(fabs(primary[4] - 2 / (0.25 + 0.5)), 1e-14,
+               "layers: node on an interface, half of each");
+    TEST_BELOW(fabs(primary[0] - 1) + fabs(primary[8] - 2), 1e-14,
+               "layers: nodes at walls, the part inside");
+    free(dual);
+    free(primary);
+    double below = 0, above = 0;
+    const double x[3] = {0.28, 0, 0}, y[3] = {0.29, 0, 0};
+    stop_on(ht_medium_parameter(s.medium, "K", x, &below));
+    stop_on(ht_medium_parameter(s.medium, "K", y, &above));
+    TEST_BELOW(fabs(below - 1) + fabs(above - 4), 0, "layers: point values");
+    close_scene(&s);
+    acoustic(&s, LINE, 3, 0, options);
+    primary = fill(&s, HT_PRIMARY);
+    TEST_BELOW(fabs(primary[0] - 2 / (1 + 0.5)), 1e-14,
+               "layers: node on the periodic seam, half of each");
+    free(primary);
+    close_scene(&s);
+}
+
+/* ---- files ---- */
+
+/* c = 1.2 + 0.2 sin(3 x1) at n samples of [0, 1]. */
+static void write_smooth(int n) {
+    const int64_t extent[1] = {n};
+    double *c;
+    struct ht_h5 *file;
+    stop_on(HT_ALLOC(c, n));
+    for (int i = 0; i < n; i++) c[i] = 1.2 + 0.2 * sin(3.0 * i / (n - 1));
+    stop_on(ht_h5_create(path_of("c.h5"), &file));
+    stop_on(ht_h5_write(file, "data", 1, extent, c, false));
+    stop_on(ht_h5_commit(file));
+    free(c);
+}
+
+static double file_error(int cells, int order) {
+    const int64_t line[3] = {cells, 0, 0};
+    char options[512];
+    write_smooth(4 * cells + 1);
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.format=hdf5; medium.c=\"%s\";"
+             "medium.spacing=[%.17g]",
+             path_of("c.h5"), 0.25 / cells);
+    struct scene s;
+    acoustic(&s, line, order, 0, options);
+    double *out = fill(&s, HT_DUAL);
+    double error = against_text(&s, HT_DUAL, out, 0, "(1.2 + 0.2*sin(3*x1))^2");
+    free(out);
+    if (s.medium->degree != order + 1) error = NAN;
+    close_scene(&s);
+    return error;
+}
+
+static void test_file_order(void) {
+    for (int order = 1; order <= 3; order++) {
+        double coarse = file_error(16, order), fine = file_error(64, order);
+        double rate = log(coarse / fine) / log(4);
+        TEST_BELOW(order + 2 - rate, 0.3,
+                   "file, N = %d: K converges with order %.2f, missing to %d",
+                   order, rate, order + 2);
+    }
+}
+
+static void test_file_mean(void) {
+    const float c[8] = {1, 1, 2, 1, 1, 1, 1, 1};
+    const int64_t two[3] = {2, 0, 0};
+    char options[512];
+    write_raw(path_of("c.f32"), 8, c);
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[8];"
+             "medium.spacing=[0.125]; medium.origin=[0.0625];"
+             "medium.scale=2.0; medium.degree=0; medium.rho=0.25",
+             path_of("c.f32"));
+    struct scene s;
+    acoustic(&s, two, 3, 0, options);
+    double *out = fill(&s, HT_DUAL);
+    TEST_BELOW(fabs(out[0] - 4 / (1 + 1 + 0.25 + 1)), 1e-14,
+               "file at degree 0: harmonic mean of K of 4 samples");
+    TEST_BELOW(fabs(out[2] - 4), 1e-15, "file at degree 0: 1/rho of a number");
+    TEST_CHECK(s.medium->flattened == 0, "degree 0 asked for: none flattened");
+    free(out);
+    double middle = 0;
+    const double x[3] = {0.25, 0, 0};
+    stop_on(ht_medium_parameter(s.medium, "c", x, &middle));
+    TEST_BELOW(fabs(middle - 3), 1e-14, "file: point values are linear");
+    close_scene(&s);
+}
+
+/* ---- rough media ---- */
+
+enum { ROUGH_SIZE = 41 };
+
+/* Random, rougher and rougher along x1. */
+static void write_rough(void) {
+    static float c[ROUGH_SIZE * ROUGH_SIZE];
+    for (int i = 0; i < ROUGH_SIZE * ROUGH_SIZE; i++)
+        c[i] = (float)(1 + 0.2 * (i % ROUGH_SIZE) / ROUGH_SIZE *
+                               ht_rng_uniform(7, (uint64_t)i));
+    write_raw(path_of("rough.f32"), ROUGH_SIZE * ROUGH_SIZE, c);
+}
+
+/* Smallest M/M_0 over points of all cells of a 2-D mesh; *flat: nodes that
+ * have a constant only. */
+static double smallest_ratio(const struct scene *s, enum ht_mesh mesh,
+                             int64_t *flat) {
+    enum { POINTS = 9 };
+    const struct ht_medium *m = s->medium;
+    int64_t total = ht_grid_total(&s->grid, mesh);
+    double *out = fill(s, mesh), smallest = INFINITY;
+    struct ht_jets *jets;
+    stop_on(ht_jets_total(s->grid.dims, m->degree, &jets));
+    for (int64_t i = 0; i < total; i++) {
+        bool constant = true;
+        for (int a = 1; a < jets->count; a++)
+            constant = constant && out[a * total + i] == 0;
+        *flat += constant;
+        for (int p = 0; p < POINTS * POINTS; p++) {
+            double xi = (p % POINTS) / (POINTS - 1.0) - 0.5, sum = 0;
+            double eta = (int)(p / POINTS) / (POINTS - 1.0) - 0.5;
+            for (int a = 0; a < jets->count; a++)
+                sum += out[a * total + i] * pow(xi, jets->index[a][0]) *
+                       pow(eta, jets->index[a][1]);
+            smallest = fmin(smallest, sum / fabs(out[i]));
+        }
+    }
+    ht_jets_destroy(jets);
+    free(out);
+    return smallest;
+}
+
+static void test_rough(void) {
+    char options[512];
+    int64_t flat = 0;
+    const int64_t cells[3] = {20, 20, 0};
+    write_rough();
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];"
+             "medium.spacing=[0.025, 0.025]",
+             path_of("rough.f32"), ROUGH_SIZE, ROUGH_SIZE);
+    struct scene s;
+    acoustic(&s, cells, 3, 0, options);
+    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++)
+        TEST_BELOW(0.5 - smallest_ratio(&s, (enum ht_mesh)mesh, &flat), 1e-15,
+                   "rough file, mesh %d: K stays above half its node's value "
+                   "in every cell, missing",
+                   mesh);
+    TEST_CHECK(s.medium->flattened > 100 && s.medium->flattened < 700 &&
+                   s.medium->flattened == flat,
+               "rough file: %lld of 800 nodes flattened, %lld found so",
+               (long long)s.medium->flattened, (long long)flat);
+    TEST_BELOW(s.medium->speed[0], 1.2, "rough file: no speed above its own");
+    close_scene(&s);
+    acoustic(&s, LINE, 3, 0,
+             "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"");
+    TEST_CHECK(s.medium->flattened == 16,
+               "unresolved expression: %lld of 16 nodes flattened",
+               (long long)s.medium->flattened);
+    close_scene(&s);
+}
+
+/* Beyond two million nodes the flattened ones are counted by fills. */
+static void test_late_count(void) {
+    const int64_t many[3] = {1000001, 0, 0};
+    struct scene s;
+    acoustic(&s, many, 1, 0,
+             "medium.type=expression; medium.c=\"1 + 0.9*sin(1e8*x1)\"");
+    int64_t created = s.medium->flattened;
+    free(fill(&s, HT_DUAL));
+    int64_t once = s.medium->flattened;
+    free(fill(&s, HT_DUAL));
+    TEST_CHECK(created == 0 && once > 900000 && once <= many[0] &&
+                   s.medium->flattened == once,
+               "many nodes: %lld flattened after create, %lld after one fill, "
+               "%lld after two",
+               (long long)created, (long long)once,
+               (long long)s.medium->flattened);
+    close_scene(&s);
+}
+
+/* ---- plane ranges ---- */
+
+static void check_ranges(const char *what, const char *options) {
+    struct scene s;
+    acoustic(&s, BOX, 1, 4, options);
+    int64_t before = s.medium->flattened;
+    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+        double *whole = fill(&s, (enum ht_mesh)mesh), *part, worst = 0;
+        int64_t planes = ht_grid_planes(&s.grid, (enum ht_mesh)mesh);
+        int64_t size = ht_grid_plane(&s.grid, (enum ht_mesh)mesh);
+        int64_t rows = (int64_t)s.medium->coefs * s.eq.nmaterials;
+        stop_on(HT_ALLOC(part, rows * size * 2));
+        for (int64_t p = 0; p + 2 <= planes; p++) {
+            stop_on(
+                ht_medium_fill(s.medium, (enum ht_mesh)mesh, p, p + 2, part));
+            for (int64_t row = 0; row < rows; row++)
+                for (int64_t i = 0; i < 2 * size; i++)
+                    worst = worst_of(
+                        worst, fabs(part[row * 2 * size + i] -
+                                    whole[(row * planes + p) * size + i]));
+        }
+        TEST_BELOW(worst, 0, "%s, mesh %d: planes two by two equal the whole",
+                   what, mesh);
+        free(part);
+        free(whole);
+    }
+    TEST_CHECK(before == s.medium->flattened, "%s: nothing counted twice",
+               what);
+    close_scene(&s);
+}
+
+static void test_ranges(void) {
+    char options[512];
+    check_ranges("constant", "medium.c=2");
+    check_ranges("layers", "medium.type=layers; medium.interfaces=[0.4];"
+                           "medium.c=[1.0, 2.0]");
+    check_ranges("expression in all axes",
+                 "medium.type=expression;"
+                 "medium.c=\"1 + 0.1*x1 + 0.2*x2*x3\"");
+    check_ranges("expression in x2 alone",
+                 "medium.type=expression; medium.c=\"1 + 0.1*x2\"");
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];"
+             "medium.axes=[\"x3\", \"x1\"]; medium.spacing=[0.025, 0.025]",
+             path_of("rough.f32"), ROUGH_SIZE, ROUGH_SIZE);
+    check_ranges("section extruded along x2", options);
+}
+
+/* ---- a real section, where there is one ---- */
+
+static void test_real(void) {
+    const char *data = getenv("HTWAVE_TEST_DATA");
+    const char *name = "marmousi_vp_1601x401.f32";
+    char path[256], options[512];
+    snprintf(path, sizeof path, "%s/%s", data ? data : ".", name);
+    if (!data || !ht_file_exists(path)) {
+        TEST_SKIP("%s: HTWAVE_TEST_DATA names no directory with it", name);
+        return;
+    }
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[401, 1601];"
+             "medium.axes=[\"x2\", \"x1\"]; medium.spacing=[0.0075, 0.0075]",
+             path);
+    const int64_t cells[3] = {400, 100, 0};
+    struct scene s = {.grid = make_grid(cells, 3, 2)};
+    for (int k = 0; k < 2; k++) {
+        s.grid.upper[k] = k == 0 ? 12 : 3;
+        s.grid.h[k] = 0.03;
+    }
+    stop_on(open_scene(&s, "acoustic", options));
+    int64_t flat = 0, total = ht_grid_total(&s.grid, HT_PRIMARY) +
+                              ht_grid_total(&s.grid, HT_DUAL);
+    double ratio = smallest_ratio(&s, HT_DUAL, &flat);
+    TEST_CHECK(s.medium->speed[0] <= 4.7 * 1.5 && s.medium->speed_min >= 1,
+               "Marmousi at 30 m: speeds %.3f to %.3f km/s, %lld of %lld nodes "
+               "flattened",
+               s.medium->speed_min, s.medium->speed[0],
+               (long long)s.medium->flattened, (long long)total);
+    TEST_BELOW(0.5 - ratio, 1e-15, "Marmousi: K positive in every cell, short");
+    close_scene(&s);
+}
+
+int main(void) {
+    static const char *const files[] = {"c.h5", "c.f32", "rough.f32"};
+    if (!mkdtemp(scene_directory)) return 1;
+    test_constant();
+    test_advection();
+    test_expression();
+    test_layers();
+    test_file_order();
+    test_file_mean();
+    test_rough();
+    test_late_count();
+    test_ranges();
+    test_real();
+    for (int i = 0; i < 3; i++) unlink(path_of(files[i]));
+    rmdir(scene_directory);
+    return test_end("medium");
+}

@@ -1,0 +1,98 @@
+/* Every medium that cannot be is refused in words: key, value, rule, place.
+ */
+#include "medium_scene.h"
+
+static void refuse(const char *system, const int64_t *cells,
+                   const char *options, const char *part) {
+    struct scene s = {.grid = make_grid(cells, 2, 0)};
+    enum ht_err err = open_scene(&s, system, options);
+    TEST_CHECK(err == HT_ERR_INPUT && s.medium == NULL &&
+                   strstr(ht_err_message(), part),
+               "refused: %s", err ? ht_err_message() : options);
+    close_scene(&s);
+}
+
+static void refuse_file(const char *name, const char *more, const char *part) {
+    char options[512];
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2]; %s",
+             path_of(name), more);
+    refuse("acoustic", SQUARE, options, part);
+}
+
+static void test_refusals(void) {
+    const float nan_file[4] = {1, 2, NAN, 1}, negative[4] = {1, 2, 3, -0.5};
+    write_raw(path_of("nan.f32"), 4, nan_file);
+    write_raw(path_of("negative.f32"), 4, negative);
+    refuse_file("nan.f32", "", "is nan: must be finite");
+    refuse_file("negative.f32", "",
+                "gives c = -0.5 at sample [1, 1, 0] along x1, x2, x3: must be "
+                "positive and finite");
+    refuse_file("negative.f32", "medium.shape=[2, 3]",
+                "holds 16 bytes, but shape 2 x 3 of float32 needs 24");
+    refuse_file("absent.f32", "", "absent.f32");
+    refuse_file("negative.f32", "medium.axes=[\"x3\", \"x1\"]",
+                "the file varies along x3, but the grid has 2 axes");
+    refuse("acoustic", LINE, "medium.c=2; medium.K=3",
+           "medium.c is given too: give one of them");
+    refuse("acoustic", LINE, "medium.type=expression; medium.c=\"0.25-x1\"",
+           "gives c = 0 at (0.25): must be positive and finite");
+    refuse("acoustic", BOX,
+           "medium.type=expression; medium.rho=\"1/(x3-0.5)^2\"",
+           "gives rho = inf at (0, 0, 0.5): must be positive and finite");
+    refuse("acoustic", LINE, "medium.type=expression; medium.c=\"1e200+x1\"",
+           "gives K = inf at");
+    refuse("acoustic", LINE, "medium.type=expression; medium.c=\"1+\"",
+           "medium.c = \"1+\"");
+    refuse("acoustic", LINE, "medium.c=\"1+x1\"",
+           "but the type is \"constant\"");
+    refuse("acoustic", LINE, "medium.c=[1.0, 2.0]", "must be one number");
+    refuse("acoustic", LINE, "medium.type=file; medium.c=2",
+           "no parameter of the medium names a file");
+    refuse("acoustic", LINE,
+           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
+           "medium.c=[1.0, 2.0, 3.0]",
+           "give one number or 2");
+    refuse("acoustic", LINE, "medium.type=layers; medium.axis=x1",
+           "medium.interfaces");
+    refuse("acoustic", LINE,
+           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5, 0.4]",
+           "must increase");
+    refuse("acoustic", LINE,
+           "medium.type=layers; medium.axis=x1; medium.interfaces=[1.5]",
+           "must increase inside the box");
+    refuse("acoustic", LINE,
+           "medium.type=layers; medium.axis=x2; medium.interfaces=[0.5]",
+           "must be an axis of the grid");
+    refuse("acoustic", LINE,
+           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
+           "medium.degree=2",
+           "must be 0 or left out");
+    refuse("advection", LINE, "medium.type=expression",
+           "medium.type = \"expression\"");
+    refuse("advection", LINE, "medium.c=2", "has no such parameter");
+    refuse("acoustic", LINE, "medium.velocity=[1.0]", "has no such parameter");
+}
+
+/* The place of the key in a file is part of the message. */
+static void test_place(void) {
+    struct scene s = {.grid = make_grid(LINE, 2, 0)};
+    const char *text = "medium = {\n  type = \"expression\";\n"
+                       "  c = \"0.5 - x1\";\n};\n";
+    stop_on(ht_file_write(path_of("x.cfg"), text, strlen(text)));
+    enum ht_err err = open_file(&s, "acoustic", path_of("x.cfg"), 0, NULL);
+    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "x.cfg:3)") &&
+                   strstr(ht_err_message(), "medium.c = \"0.5 - x1\": gives c"),
+               "file and line: %s", ht_err_message());
+    close_scene(&s);
+}
+
+int main(void) {
+    static const char *const files[] = {"nan.f32", "negative.f32", "x.cfg"};
+    if (!mkdtemp(scene_directory)) return 1;
+    test_refusals();
+    test_place();
+    for (int i = 0; i < 3; i++) unlink(path_of(files[i]));
+    rmdir(scene_directory);
+    return test_end("medium_refusals");
+}

@@ -1,0 +1,97 @@
+/* Media built from option texts, for the tests of the medium.
+ */
+#ifndef TEST_UNIT_MEDIUM_SCENE_H
+#define TEST_UNIT_MEDIUM_SCENE_H
+
+#include <unistd.h>
+
+#include "../test.h"
+#include "htwave/medium.h"
+
+static char scene_directory[] = "/tmp/htwave-medium-XXXXXX";
+
+static const int64_t LINE[3] = {8, 0, 0}, SQUARE[3] = {6, 5, 0},
+                     BOX[3] = {4, 5, 6};
+
+/* A medium with all that must outlive it. */
+struct scene {
+    struct ht_params *params;
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_medium *medium;
+};
+
+enum { MAX_OPTIONS = 12 };
+
+static inline void stop_on(enum ht_err err) {
+    if (err == HT_OK) return;
+    printf("FAIL set-up: %s\n", ht_err_message());
+    exit(1);
+}
+
+static inline const char *path_of(const char *name) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", scene_directory, name);
+    return path;
+}
+
+/* cells per axis (0: axis does not exist) over [0, 1] each, order N, walls
+ * at both ends of the axes set in bits of `walls`. */
+static inline struct ht_grid make_grid(const int64_t *cells, int order,
+                                       int walls) {
+    struct ht_grid grid = {.order = order, .h = {1, 1, 1}, .cells = {1, 1, 1}};
+    for (int k = 0; k < 3 && cells[k] > 0; k++) {
+        grid.dims = k + 1;
+        grid.cells[k] = cells[k];
+        grid.upper[k] = 1;
+        grid.h[k] = 1.0 / (double)cells[k];
+        grid.wall[k][0] = grid.wall[k][1] = (walls >> k) & 1;
+    }
+    return grid;
+}
+
+static inline enum ht_err open_file(struct scene *scene, const char *system,
+                                    const char *file, int count,
+                                    char **options) {
+    TRY(ht_params_read(file, count, options, &scene->params));
+    scene->eq = ht_equations_make(ht_system_find(system), scene->grid.dims);
+    return ht_medium_create(scene->params, &scene->eq, &scene->grid,
+                            &scene->medium);
+}
+
+/* options: "key=value; key=value; ..". */
+static inline enum ht_err open_scene(struct scene *scene, const char *system,
+                                     const char *options) {
+    char text[1024], *list[MAX_OPTIONS];
+    int count = 0;
+    snprintf(text, sizeof text, "%s", options);
+    for (char *part = strtok(text, ";"); part && count < MAX_OPTIONS;
+         part = strtok(NULL, ";")) {
+        part += strspn(part, " ");
+        if (*part) list[count++] = part;
+    }
+    return open_file(scene, system, NULL, count, list);
+}
+
+static inline void close_scene(struct scene *scene) {
+    ht_medium_destroy(scene->medium);
+    ht_params_destroy(scene->params);
+    scene->medium = NULL;
+    scene->params = NULL;
+}
+
+/* eq and grid stay where the medium sees them: in *scene. */
+static inline void acoustic(struct scene *scene, const int64_t *cells,
+                            int order, int walls, const char *options) {
+    *scene = (struct scene){.grid = make_grid(cells, order, walls)};
+    stop_on(open_scene(scene, "acoustic", options));
+}
+
+static inline void write_raw(const char *path, int count, const float *values) {
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(values, 4, (size_t)count, file) != (size_t)count)
+        exit(1);
+    fclose(file);
+}
+
+#endif

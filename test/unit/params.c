@@ -1,0 +1,501 @@
+/* Parameters: what is read, what is refused and in which words, what is
+ * written and read again.
+ */
+#include <float.h>
+#include <unistd.h>
+
+#include "../test.h"
+#include "htwave/params.h"
+
+static char scratch[] = "/tmp/htwave-params-XXXXXX";
+
+/* Reads text as the file x.cfg with up to two overrides (may be NULL). */
+static enum ht_err read_text(const char *text, const char *first,
+                             const char *second, struct ht_params **out) {
+    char one[256], two[256], *const overrides[] = {one, two};
+    if (first) snprintf(one, sizeof one, "%s", first);
+    if (second) snprintf(two, sizeof two, "%s", second);
+    *out = NULL;
+    TRY(ht_file_write("x.cfg", text, strlen(text)));
+    return ht_params_read("x.cfg", (first != NULL) + (second != NULL),
+                          overrides, out);
+}
+
+static void expect_refused(const char *text, const char *override,
+                           const char *message) {
+    struct ht_params *params = NULL;
+    enum ht_err err = read_text(text, override, NULL, &params);
+    const char *got = err ? ht_err_message() : "accepted";
+    TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0,
+               "refused: %s", got);
+    if (strcmp(got, message) != 0) printf("     expected: %s\n", message);
+    ht_params_destroy(params);
+}
+
+static void test_defaults(void) {
+    struct ht_params *p = NULL;
+    enum ht_err err = ht_params_read(NULL, 0, NULL, &p);
+    TEST_CHECK(!err, "defaults: read %s", err ? ht_err_message() : "");
+    if (err) return;
+    TEST_CHECK(
+        p->grid.dims == 3 && p->grid.cells[0] == 32 && p->grid.cells[2] == 32 &&
+            p->grid.upper[2] == 1.0 && p->grid.order == 3,
+        "defaults: grid of %d axes, order %d", p->grid.dims, p->grid.order);
+    TEST_CHECK(!strcmp(p->system, "acoustic") && p->time.cfl == 0.9 &&
+                   !strcmp(p->time.stages.text, "full") &&
+                   !strcmp(p->boundary.side[2][1], "periodic") &&
+                   p->device.selfcheck && !*p->initial.field,
+               "defaults: system %s, cfl %g, stages %s", p->system, p->time.cfl,
+               p->time.stages.text);
+    TEST_CHECK(p->medium.c.kind == HT_VALUE_NONE &&
+                   p->medium.velocity[2] == 0.25 && p->medium.degree == -1 &&
+                   p->output.fields.count == 0 && p->initial.values.count == 0,
+               "defaults: no medium.c, velocity3 %g", p->medium.velocity[2]);
+    TEST_CHECK(!ht_params_is_set(p, "grid.order"), "defaults: nothing is set");
+    ht_params_error(p, "grid.order", "must be %d", 4);
+    TEST_CHECK(!strcmp(ht_err_message(), "grid.order = 3: must be 4 (default)"),
+               "defaults: blamed as \"%s\"", ht_err_message());
+    ht_params_error(p, "medium.c", "must be given");
+    TEST_CHECK(!strcmp(ht_err_message(), "medium.c: must be given (not set)"),
+               "defaults: blamed as \"%s\"", ht_err_message());
+    ht_params_destroy(p);
+}
+
+static const char whole_file[] =
+    "# every type of option\n"
+    "system = \"acoustic\";\n"
+    "grid = { cells = [16, 2147483648L]; lower = [-1, 0.5];\n"
+    "         upper = (2.5, 3); order = 5L; };\n"
+    "time: { end = 2; cfl = 0.25; stages = 7; }\n"
+    "boundary = { x1 = [\"rigid\", \"free\"]; x2 = \"periodic\"; };\n"
+    "medium = { type = \"layers\"; c = [1, 2.5]; rho = 2; axis = \"x2\";\n"
+    "           interfaces = [1.25]; shape = [10, 20]; /* [1, */\n"
+    "           axes = [\"x3\", \"x1\"]; };\n"
+    "initial = { type = \"expression\"; cycles = [2]; seed = 99999999999;\n"
+    "            values = { p = \"sin(x1) // 1\"; v1 = 0.5; };\n"
+    "            returns = TRUE; amplitude = 1e-3; };\n"
+    "output = { directory = \"a\\\"b\\\\c\\n\\x01\xc3\xa9\"; fields = [];\n"
+    "           picture = { pixels = 100; }; };\n";
+
+static void test_file(void) {
+    struct ht_params *p = NULL;
+    enum ht_err err = read_text(whole_file, NULL, NULL, &p);
+    TEST_CHECK(!err, "file: read %s", err ? ht_err_message() : "");
+    if (err) return;
+    TEST_CHECK(p->grid.dims == 2 && p->grid.cells[0] == 16 &&
+                   p->grid.cells[1] == 2147483648LL,
+               "file: cells %lld, %lld", (long long)p->grid.cells[0],
+               (long long)p->grid.cells[1]);
+    TEST_CHECK(p->grid.lower[0] == -1 && p->grid.lower[1] == 0.5 &&
+                   p->grid.lower[2] == 0 && p->grid.upper[0] == 2.5 &&
+                   p->grid.upper[1] == 3 && p->grid.upper[2] == 1 &&
+                   p->grid.order == 5,
+               "file: missing entries keep their default");
+    TEST_CHECK(p->time.end == 2 && p->time.stages.kind == HT_VALUE_NUMBERS &&
+                   p->time.stages.number[0] == 7,
+               "file: integers as numbers, stages %g",
+               p->time.stages.number[0]);
+    TEST_CHECK(!strcmp(p->boundary.side[0][0], "rigid") &&
+                   !strcmp(p->boundary.side[0][1], "free") &&
+                   !strcmp(p->boundary.side[1][1], "periodic"),
+               "file: sides %s, %s", p->boundary.side[0][0],
+               p->boundary.side[0][1]);
+    TEST_CHECK(p->medium.c.count == 2 && p->medium.c.number[1] == 2.5 &&
+                   p->medium.rho.count == 1 && p->medium.axes.count == 2 &&
+                   !strcmp(p->medium.axes.name[1], "x1") &&
+                   p->medium.shape[1] == 20 && p->medium.shape[2] == 0 &&
+                   ht_params_is_set(p, "medium.shape") &&
+                   !ht_params_is_set(p, "medium.scale"),
+               "file: integers and reals mixed in one array");
+    TEST_CHECK(p->initial.seed == 99999999999LL && p->initial.cycles[0] == 2 &&
+                   p->initial.returns && p->initial.amplitude == 1e-3,
+               "file: seed %lld beyond 32 bits", (long long)p->initial.seed);
+    TEST_CHECK(p->initial.values.count == 2 &&
+                   !strcmp(p->initial.values.text[0], "sin(x1) // 1") &&
+                   !strcmp(p->initial.values.text[1], "0.5"),
+               "file: map of %d", p->initial.values.count);
+    TEST_CHECK(!strcmp(p->output.directory, "a\"b\\c\n\x01\xc3\xa9"),
+               "file: escapes in strings");
+    ht_params_error(p, "initial.values.v1", "no field");
+    TEST_CHECK(!strcmp(ht_err_message(),
+                       "initial.values.v1 = 0.5: no field (x.cfg:11)"),
+               "file: blamed as \"%s\"", ht_err_message());
+    ht_params_destroy(p);
+}
+
+/* Text of the parameters; the caller frees. */
+static char *printed(const struct ht_params *params) {
+    struct ht_text text = {0};
+    if (ht_params_print(params, &text) != HT_OK) ht_text_free(&text);
+    return text.data;
+}
+
+static void test_round_trip(void) {
+    struct ht_params *p = NULL, *q = NULL;
+    if (read_text(whole_file, "grid.cells=[16, 8]", "time.step=0.1", &p)) {
+        TEST_CHECK(false, "round trip: %s", ht_err_message());
+        return;
+    }
+    /* Numbers that need all their digits. */
+    p->grid.lower[0] = -1.0 / 3;
+    p->medium.scale = DBL_MIN;
+    p->initial.amplitude = -DBL_MAX;
+    p->initial.seed = INT64_MIN;
+    char *first = printed(p);
+    enum ht_err err = read_text(first ? first : "", NULL, NULL, &q);
+    TEST_CHECK(!err, "round trip: read %s", err ? ht_err_message() : "");
+    char *second = err ? NULL : printed(q);
+    TEST_CHECK(first && second && strcmp(first, second) == 0,
+               "round trip: %zu characters printed twice alike",
+               first ? strlen(first) : 0);
+    TEST_CHECK(!err && q->grid.lower[0] == p->grid.lower[0] &&
+                   q->medium.scale == DBL_MIN &&
+                   q->initial.amplitude == -DBL_MAX &&
+                   q->initial.seed == INT64_MIN && q->time.step == 0.1,
+               "round trip: the extremes are the same bits");
+    TEST_CHECK(!err && !strcmp(q->output.directory, p->output.directory) &&
+                   q->medium.K.kind == HT_VALUE_NONE &&
+                   q->initial.values.count == 2 && q->grid.dims == 2,
+               "round trip: strings, map, absent values");
+    free(first);
+    free(second);
+    ht_params_destroy(p);
+    ht_params_destroy(q);
+}
+
+/* Every option's default must be printed, read back and be in range. */
+static void test_table(void) {
+    struct ht_params *p = NULL, *q = NULL;
+    char *first = NULL, *second = NULL;
+    int good = 0;
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *o = ht_option_at(i);
+        size_t length = strlen(o->help);
+        bool none = o->type == HT_OPT_VALUE || o->type == HT_OPT_MAP;
+        good += o->key && o->unit && length > 20 && (o->fallback || none) &&
+                o->offset < sizeof *p && o->help[length - 1] == '.';
+    }
+    TEST_CHECK(good == ht_option_count(), "table: %d of %d rows complete", good,
+               ht_option_count());
+    if (!ht_params_read(NULL, 0, NULL, &p)) first = printed(p);
+    if (first && !read_text(first, NULL, NULL, &q)) second = printed(q);
+    TEST_CHECK(first && second && !strcmp(first, second),
+               "table: the defaults round trip");
+    /* So no key counts as set: the defaults are written as values print. */
+    int set = 0;
+    for (int i = 0; q && i < ht_option_count(); i++) {
+        if (!ht_params_is_set(q, ht_option_at(i)->key)) continue;
+        printf("     set: %s\n", ht_option_at(i)->key);
+        set++;
+    }
+    TEST_CHECK(set == 0, "table: %d defaults read back count as set", set);
+    free(first);
+    free(second);
+    ht_params_destroy(p);
+    ht_params_destroy(q);
+}
+
+static void test_overrides(void) {
+    struct ht_params *p = NULL;
+    enum ht_err err =
+        read_text("grid = { upper = [2.5]; };", "grid={cells=[8]; order=2}",
+                  "boundary.x1=rigid", &p);
+    TEST_CHECK(!err && p->grid.dims == 1 && p->grid.cells[0] == 8 &&
+                   p->grid.order == 2 && p->grid.upper[0] == 2.5 &&
+                   !strcmp(p->boundary.side[0][1], "rigid"),
+               "override: a group merges, a bare word is a string%s",
+               err ? ht_err_message() : "");
+    ht_params_destroy(p);
+    err = read_text(whole_file, "initial.values.p=x1*2",
+                    "initial.values.v2=\"x2\"", &p);
+    TEST_CHECK(!err && p->initial.values.count == 3 &&
+                   !strcmp(p->initial.values.text[0], "x1*2") &&
+                   !strcmp(p->initial.values.text[2], "x2"),
+               "override: members of a map%s", err ? ht_err_message() : "");
+    ht_params_destroy(p);
+    err = read_text(whole_file, "initial.values={p=\"x1\"}", "grid.lower=[0]",
+                    &p);
+    TEST_CHECK(!err && p->initial.values.count == 1 &&
+                   !ht_params_is_set(p, "initial.values.v1") &&
+                   ht_params_is_set(p, "initial.values.p") &&
+                   p->grid.lower[0] == 0 && p->grid.lower[1] == 0,
+               "override: a map and an array are replaced%s",
+               err ? ht_err_message() : "");
+    ht_params_destroy(p);
+    err = read_text("", "device.select=0", "output.directory=/a@b/9x.c", &p);
+    TEST_CHECK(!err && !strcmp(p->device.select, "0") &&
+                   !strcmp(p->output.directory, "/a@b/9x.c"),
+               "override: strings without quotes%s",
+               err ? ht_err_message() : "");
+    ht_params_destroy(p);
+    err = read_text("", " time.end = 2", "medium.c=2*x1 + 1", &p);
+    TEST_CHECK(!err && p->time.end == 2 && p->medium.c.kind == HT_VALUE_TEXT &&
+                   !strcmp(p->medium.c.text, "2*x1 + 1"),
+               "override: blanks, an expression%s",
+               err ? ht_err_message() : "");
+    ht_params_destroy(p);
+}
+
+static const struct {
+    const char *text, *message;
+} refused_values[] = {
+    {"grid = {\n  order = -2; };", "grid.order = -2: must be 1..8 (x.cfg:2)"},
+    {"grid = { order = 9; };", "grid.order = 9: must be 1..8 (x.cfg:1)"},
+    {"grid = { order = 2.7; };",
+     "grid.order = 2.7: must be an integer (x.cfg:1)"},
+    {"grid = { order = 3.0; };",
+     "grid.order = 3.0: must be an integer (x.cfg:1)"},
+    {"grid = { order = 4294967299; };",
+     "grid.order = 4294967299: must be 1..8 (x.cfg:1)"},
+    {"grid = { order = \"3\"; };",
+     "grid.order = \"3\": must be an integer (x.cfg:1)"},
+    {"grid = { order = [3]; };",
+     "grid.order = [3]: must be an integer (x.cfg:1)"},
+    {"grid = { order = { n = 3; }; };",
+     "grid.order = { ... }: must be an integer (x.cfg:1)"},
+    {"grid = { cells = [8, 0]; };",
+     "grid.cells = [8, 0]: must be 1..2147483648 (x.cfg:1)"},
+    {"grid = { cells = []; };",
+     "grid.cells = []: must be 1 to 3 integers (x.cfg:1)"},
+    {"grid = { cells = [1, 2, 3, 4]; };",
+     "grid.cells = [1, 2, 3, 4]: must be 1 to 3 integers (x.cfg:1)"},
+    {"grid = { cells = [8, 8.5]; };",
+     "grid.cells = [8, 8.5]: must be 1 to 3 integers (x.cfg:1)"},
+    {"grid = { cells = ( [8], 8 ); };",
+     "grid.cells = ( ... ): must be 1 to 3 integers (x.cfg:1)"},
+    {"initial = { cycles = [3000000000]; };",
+     "initial.cycles = [3000000000]: must fit into 32 bits (x.cfg:1)"},
+    {"time = { end = -1; };", "time.end = -1: must be >= 0 (x.cfg:1)"},
+    {"time = { end = 1e999; };", "time.end = inf: must be finite (x.cfg:1)"},
+    {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 1 (x.cfg:1)"},
+    {"time = { cfl = true; };", "time.cfl = true: must be a number (x.cfg:1)"},
+    {"time = { scheme = \"euler\"; };",
+     "time.scheme = \"euler\": must be taylor (x.cfg:1)"},
+    {"time = { stages = \"some\"; };",
+     "time.stages = \"some\": must be full, auto or 1..10000 "
+     "(x.cfg:1)"},
+    {"time = { stages = 0; };",
+     "time.stages = 0: must be full, auto or 1..10000 (x.cfg:1)"},
+    {"time = { stages = 2.5; };",
+     "time.stages = 2.5: must be \"full\", \"auto\" or a whole number "
+     "(x.cfg:1)"},
+    {"medium = { c = [1, -2]; };", "medium.c = [1, -2]: must be > 0 (x.cfg:1)"},
+    {"medium = { c = []; };", "medium.c = []: must be a number, a list of "
+                              "numbers or a string (x.cfg:1)"},
+    {"initial = { width = 0.0; };",
+     "initial.width = 0.0: must be > 0 (x.cfg:1)"},
+    {"initial = { values = { p = true; }; };",
+     "initial.values.p = true: must be a string (x.cfg:1)"},
+    {"initial = { values = 3; };",
+     "initial.values = 3: must be a group of strings (x.cfg:1)"},
+    {"initial = { returns = 1; };",
+     "initial.returns = 1: must be true or false (x.cfg:1)"},
+    {"output = { fields = [\"p\", 1]; };",
+     "output.fields = [\"p\", 1]: must be a list of strings (x.cfg:1)"},
+    {"boundary = { x1 = [\"rigid\", \"rigid\", \"rigid\"]; };",
+     "boundary.x1 = [\"rigid\", \"rigid\", \"rigid\"]: must be one or two "
+     "strings (x.cfg:1)"},
+    {"device = { select = 0; };",
+     "device.select = 0: must be a string (x.cfg:1)"},
+    {"device = { precision = \"half\"; };",
+     "device.precision = \"half\": must be one of single, double "
+     "(x.cfg:1)"},
+};
+
+static void test_refused_values(void) {
+    for (size_t i = 0; i < sizeof refused_values / sizeof *refused_values; i++)
+        expect_refused(refused_values[i].text, NULL, refused_values[i].message);
+}
+
+static const struct {
+    const char *text, *message;
+} refused_keys[] = {
+    {"grid = {\n\n ordr = 3; };",
+     "grid.ordr: unknown key; did you mean grid.order? (x.cfg:3)"},
+    {"order = 3;", "order: unknown key; did you mean grid.order? (x.cfg:1)"},
+    {"sistem = \"acoustic\";",
+     "sistem: unknown key; did you mean system? (x.cfg:1)"},
+    {"time = { dt = 1.0; };", "time.dt: unknown key; time has the keys "
+                              "end, cfl, step, scheme, stages (x.cfg:1)"},
+    {"output = { picture = { plan = \"x1\"; }; };",
+     "output.picture.plan: unknown key; did you mean "
+     "output.picture.plane? (x.cfg:1)"},
+    {"zzz = 3;", "zzz: unknown key (x.cfg:1)"},
+    {"gird = { order = 3; };",
+     "gird: unknown group; did you mean grid? (x.cfg:1)"},
+    {"parallel = { };",
+     "parallel: unknown group; there are grid, time, boundary, medium, "
+     "initial, output, output.picture, device (x.cfg:1)"},
+    {"grid = 3;",
+     "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},
+    {"output = { picture = \"x3\"; };",
+     "output.picture = \"x3\": must be a group of keys, output.picture = "
+     "{ ... }; (x.cfg:1)"},
+    {"system = { name = \"acoustic\"; };",
+     "system = { ... }: must be a string (x.cfg:1)"},
+    {"grid = {\n order = 3\n cells = [8, };\n",
+     "syntax error, in this line or before it: cells = [8, }; (x.cfg:3)"},
+    {"grid = { cells = [8); };",
+     "syntax error, in this line or before it: grid = { cells = [8); }; "
+     "(x.cfg:1)"},
+    {"system = \"a\";\nsystem = \"b\";",
+     "duplicate setting name, in this line or before it: system = \"b\"; "
+     "(x.cfg:2)"},
+    {"\n@include \".\"\n",
+     "@include is not supported: keep a run in one file, and give changes "
+     "as key=value (x.cfg:2)"},
+    {"\ninitial = { seed = 99999999999999999999; };",
+     "an integer beyond 64 bits (x.cfg:2)"},
+};
+
+static void test_refused_keys(void) {
+    for (size_t i = 0; i < sizeof refused_keys / sizeof *refused_keys; i++)
+        expect_refused(refused_keys[i].text, NULL, refused_keys[i].message);
+}
+
+static void test_refused_rules(void) {
+    expect_refused("grid = { cells = [8, 8]; upper = [1, -1]; };", NULL,
+                   "grid.upper = [1, -1]: must be above grid.lower along "
+                   "every axis, but x2 has -1 and 0 (x.cfg:1)");
+    expect_refused("grid = { lower = [1.0]; };", NULL,
+                   "grid.lower = [1.0]: must be below grid.upper along every "
+                   "axis, but x1 has 1 and 1 (x.cfg:1)");
+    expect_refused("boundary = { x2 = [\"periodic\", \"rigid\"]; };", NULL,
+                   "boundary.x2 = [\"periodic\", \"rigid\"]: must be periodic "
+                   "on both sides or on neither (x.cfg:1)");
+    expect_refused("grid = { cells = [8, 8]; }; medium = { type = "
+                   "\"layers\"; };",
+                   NULL,
+                   "medium.axis = \"x3\": must be an axis of the grid, which "
+                   "has 2 (default)");
+    expect_refused("medium = { type = \"layers\"; };", NULL,
+                   "medium.interfaces: must be positions when medium.type is "
+                   "\"layers\" (not set)");
+    expect_refused("medium = { type = \"layers\"; interfaces = [1, 1.0]; };",
+                   NULL,
+                   "medium.interfaces = [1, 1.0]: must increase, but 1 "
+                   "follows 1 (x.cfg:1)");
+    expect_refused("initial = { type = \"expression\"; };", NULL,
+                   "initial.values: must give a field, such as { p = \"x1\"; "
+                   "}, when initial.type is \"expression\" (not set)");
+    expect_refused("initial = { type = \"file\"; };", NULL,
+                   "initial.file = \"\": must name a file when initial.type "
+                   "is \"file\" (default)");
+    struct ht_params *p = NULL;
+    TEST_CHECK(!read_text("grid = { cells = [8]; upper = [1, -1]; };",
+                          "boundary.x2=[\"periodic\",\"rigid\"]", NULL, &p),
+               "rules: axes that are not there are not judged");
+    ht_params_destroy(p);
+}
+
+static void test_refused_overrides(void) {
+    static const struct {
+        const char *override, *message;
+    } row[] = {
+        {"grid.order=9", "grid.order = 9: must be 1..8 (command line)"},
+        {"grid.order=3x",
+         "grid.order = \"3x\": must be an integer (command line)"},
+        {"grid.order=", "grid.order = \"\": must be an integer (command line)"},
+        {"grid.ordr=3",
+         "grid.ordr: unknown key; did you mean grid.order? (command line)"},
+        {"gird.order=3",
+         "gird.order: unknown key; did you mean grid.order? (command line)"},
+        {"grid.order.x=3", "grid.order.x: unknown key; did you mean "
+                           "grid.order? (command line)"},
+        {"grid.cells=[8,8", "grid.cells = [8,8: not a value in libconfig's "
+                            "syntax (command line)"},
+        {"initial.seed=99999999999999999999",
+         "initial.seed = 99999999999999999999: an integer beyond 64 bits "
+         "(command line)"},
+        {"grid.order=3; time.end=4",
+         "grid.order = \"3; time.end=4\": must be an integer (command line)"},
+        {"time.end=nan", "time.end = \"nan\": must be a number (command line)"},
+        {"grid={ordr=3}",
+         "grid.ordr: unknown key; did you mean grid.order? (command line)"},
+        {"initial.values.p.q=x1",
+         "initial.values.p.q = \"x1\": the name must be letters and digits "
+         "(command line)"},
+        {"grid.order", "grid.order: an option on the command line is "
+                       "key=value, such as grid.order=4"},
+        {"=3", "=3: an option on the command line is key=value, such as "
+               "grid.order=4"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        expect_refused("grid = { order = 2; };", row[i].override,
+                       row[i].message);
+}
+
+static void test_files(void) {
+    struct ht_params *p = NULL;
+    TEST_CHECK(ht_params_read("none.cfg", 0, NULL, &p) == HT_ERR_INPUT && !p &&
+                   !strcmp(ht_err_message(), "cannot read none.cfg: No such "
+                                             "file or directory"),
+               "files: %s", ht_err_message());
+    TEST_CHECK(ht_params_read(scratch, 0, NULL, &p) == HT_ERR_INPUT && !p &&
+                   strstr(ht_err_message(), "Is a directory"),
+               "files: %s", ht_err_message());
+    enum ht_err err = ht_file_write("binary", "system\0= 3;", 11);
+    TEST_CHECK(!err && ht_params_read("binary", 0, NULL, &p) == HT_ERR_INPUT &&
+                   !strcmp(ht_err_message(), "binary is not a text file"),
+               "files: %s", ht_err_message());
+    TEST_CHECK(
+        !read_text("grid = {\r\n order = 4;\r\n};\r\n", NULL, NULL, &p) &&
+            p->grid.order == 4,
+        "files: lines may end as on Windows");
+    ht_params_destroy(p);
+    /* A hundred thousand brackets must end in a message. */
+    enum { DEEP = 100000 };
+    char *deep = malloc(DEEP + 1);
+    if (!deep) return;
+    memset(deep, '(', DEEP);
+    memcpy(deep, "a =", 3);
+    deep[DEEP] = '\0';
+    TEST_CHECK(read_text(deep, NULL, NULL, &p) == HT_ERR_INPUT,
+               "files: deep nesting refused: %.40s", ht_err_message());
+    free(deep);
+    ht_params_destroy(p);
+}
+
+/* The manual names every option in both forms. */
+static void test_help(void) {
+    for (int markdown = 0; markdown < 2; markdown++) {
+        char *text = NULL;
+        size_t size = 0;
+        int named = 0, longest = 0;
+        FILE *out = fopen("help", "w");
+        if (!out) return;
+        ht_params_help(out, markdown != 0);
+        fclose(out);
+        if (ht_file_read("help", &text, &size)) return;
+        for (int i = 0; i < ht_option_count(); i++)
+            named += strstr(text, ht_option_at(i)->key) != NULL;
+        for (const char *c = text; *c; c += strspn(c, "\n")) {
+            int length = (int)strcspn(c, "\n");
+            longest = length > longest ? length : longest;
+            c += length;
+        }
+        TEST_CHECK(named == ht_option_count(), "help: %d of %d options named",
+                   named, ht_option_count());
+        if (!markdown) TEST_BELOW(longest, 80, "help: longest line");
+        free(text);
+    }
+}
+
+int main(void) {
+    static const char *const left[] = {"x.cfg", "binary", "help"};
+    if (!mkdtemp(scratch) || chdir(scratch) != 0) return 1;
+    test_defaults();
+    test_file();
+    test_round_trip();
+    test_table();
+    test_overrides();
+    test_refused_values();
+    test_refused_keys();
+    test_refused_rules();
+    test_refused_overrides();
+    test_files();
+    test_help();
+    for (int i = 0; i < 3; i++) remove(left[i]);
+    TEST_CHECK(rmdir(scratch) == 0, "nothing else was left in %s", scratch);
+    return test_end("params");
+}

@@ -1,0 +1,383 @@
+/* Samples on a grid: reading in any order of axes, every refusal, and the
+ * polynomials and means made of them.
+ *
+ * Models: a polynomial of degree g is reproduced up to the rounding of the
+ * samples times, per axis, the sum of all coefficients of the Lagrange
+ * polynomials without their signs; smooth functions converge with h^(g+1).
+ */
+#include <unistd.h>
+
+#include "../test.h"
+#include "htwave/h5.h"
+#include "htwave/medium.h"
+
+static char directory[] = "/tmp/htwave-samples-XXXXXX";
+
+static void stop_on(enum ht_err err) {
+    if (err == HT_OK) return;
+    printf("FAIL set-up: %s\n", ht_err_message());
+    exit(1);
+}
+
+/* ---- samples in memory ---- */
+
+static struct ht_samples *make(const int64_t *shape, const double *origin,
+                               const double *spacing,
+                               double (*f)(const double *)) {
+    struct ht_samples *s;
+    stop_on(HT_ALLOC(s, 1));
+    stop_on(HT_ALLOC(s->value, shape[0] * shape[1] * shape[2]));
+    for (int k = 0; k < 3; k++) {
+        s->shape[k] = shape[k];
+        s->origin[k] = origin[k];
+        s->spacing[k] = spacing[k];
+    }
+    for (int64_t i = 0; i < shape[0] * shape[1] * shape[2]; i++) {
+        int64_t at[3] = {i % shape[0], i / shape[0] % shape[1],
+                         i / shape[0] / shape[1]};
+        double x[3];
+        for (int k = 0; k < 3; k++)
+            x[k] = origin[k] + (double)at[k] * spacing[k];
+        s->value[i] = f(x);
+    }
+    return s;
+}
+
+/* Largest difference between the samples' jet and the expression's. */
+static double jet_error(const struct ht_samples *s, const struct ht_jets *jets,
+                        const char *text, const double *x, const double *h) {
+    double got[1000], want[1000], worst = 0;
+    struct ht_expr *expr;
+    stop_on(ht_expr_parse(text, &expr));
+    stop_on(ht_expr_jet(expr, jets, x, h, want));
+    stop_on(ht_samples_jet(s, jets, x, h, got));
+    for (int a = 0; a < jets->count; a++) {
+        double error = fabs(got[a] - want[a]);
+        worst = error <= worst ? worst : error;
+    }
+    ht_expr_destroy(expr);
+    return worst;
+}
+
+static double cubic(const double *x) {
+    return 1 + x[0] * x[1] * x[2] - 2 * x[0] * x[0] * x[2] + x[1] * x[1] +
+           0.5 * x[2] * x[2] * x[2];
+}
+
+static const char cubic_text[] =
+    "1 + x1*x2*x3 - 2*x1*x1*x3 + x2*x2 + 0.5*x3*x3*x3";
+
+/* Sum over j of the coefficients of prod (xi + |t_i|)/|t_j - t_i| for
+ * t_i = (i - before) tau. */
+static double amplification(int degree, double before, double tau) {
+    double sum = 0;
+    for (int j = 0; j <= degree; j++) {
+        double product = 1;
+        for (int i = 0; i <= degree; i++)
+            if (i != j)
+                product *= (1 + fabs(i - before) * tau) / (abs(i - j) * tau);
+        sum += product;
+    }
+    return sum;
+}
+
+static void test_exact(void) {
+    const int64_t shape[3] = {30, 25, 20};
+    const double origin[3] = {-1, 0.5, 0}, spacing[3] = {0.1, 0.08, 0.12};
+    const double h[3] = {0.4, 0.15, 0.3}, stride[3] = {2, 1, 1};
+    const double largest = 24; /* of the cubic on the samples */
+    const struct {
+        const char *what;
+        bool end;
+        double x[3];
+    } places[] = {
+        {"inside", false, {0.33, 1.27, 1.11}},
+        {"on a sample", false, {0.0, 1.3, 1.2}},
+        {"at the first sample", true, {-1, 0.5, 0}},
+        {"at the last sample", true, {1.9, 2.42, 2.28}},
+    };
+    struct ht_samples *s = make(shape, origin, spacing, cubic);
+    for (int degree = 3; degree <= 6; degree++) {
+        struct ht_jets *total, *tensor;
+        stop_on(ht_jets_total(3, degree, &total));
+        stop_on(ht_jets_tensor(3, degree, &tensor));
+        for (int i = 0; i < 4; i++) {
+            double before = places[i].end ? 0 : degree / 2.0;
+            double bound = 0x1p-52 * largest;
+            for (int k = 0; k < 3; k++)
+                bound *= amplification(degree, before,
+                                       stride[k] * spacing[k] / h[k]);
+            TEST_BELOW(jet_error(s, total, cubic_text, places[i].x, h), bound,
+                       "cubic through degree %d, total, %s", degree,
+                       places[i].what);
+            TEST_BELOW(jet_error(s, tensor, cubic_text, places[i].x, h), bound,
+                       "cubic through degree %d, tensor, %s", degree,
+                       places[i].what);
+        }
+        ht_jets_destroy(total);
+        ht_jets_destroy(tensor);
+    }
+    ht_samples_destroy(s);
+}
+
+static double smooth(const double *x) {
+    return sin(2 * x[0]) * exp(0.5 * x[1]) + cos(x[0] - x[1]);
+}
+
+/* The worst error over some points at cell size h. */
+static double smooth_error(double h, double ratio, int degree) {
+    const double size[3] = {h, h, 1}, spacing[3] = {h / ratio, h / ratio, 1};
+    const double origin[3] = {0, 0, 0};
+    const int64_t n = (int64_t)(2 / spacing[0]) + 1, shape[3] = {n, n, 1};
+    struct ht_samples *s = make(shape, origin, spacing, smooth);
+    struct ht_jets *jets;
+    double worst = 0;
+    stop_on(ht_jets_total(2, degree, &jets));
+    for (int i = 0; i < 25; i++) {
+        int column = i % 5, row = i / 5;
+        double x[3] = {0.4 * column + 0.1, 0.4 * row + 0.13, 0};
+        double error =
+            jet_error(s, jets, "sin(2*x1)*exp(0.5*x2) + cos(x1 - x2)", x, size);
+        worst = error <= worst ? worst : error;
+    }
+    ht_jets_destroy(jets);
+    ht_samples_destroy(s);
+    return worst;
+}
+
+static void test_order(void) {
+    for (int degree = 1; degree <= 5; degree++) {
+        for (int ratio = 1; ratio <= 4; ratio += 3) {
+            double coarse = smooth_error(1.0 / 16, ratio, degree);
+            double fine = smooth_error(1.0 / 64, ratio, degree);
+            double order = log(coarse / fine) / log(4);
+            TEST_BELOW(degree + 1 - order, 0.3,
+                       "degree %d, %d samples per cell: order %.2f, missing "
+                       "to %d",
+                       degree, ratio, order, degree + 1);
+        }
+    }
+}
+
+static double first(const double *x) {
+    return 1 + 2 * x[0];
+}
+
+static void test_ends(void) {
+    const int64_t shape[3] = {5, 1, 1};
+    const double origin[3] = {1, 0, 0}, spacing[3] = {0.5, 1, 1};
+    const double h[3] = {0.5, 1, 1};
+    struct ht_samples *s = make(shape, origin, spacing, first);
+    struct ht_jets *jets;
+    double jet[10];
+    stop_on(ht_jets_total(1, 7, &jets));
+    double x[3] = {-3, 7, 0};
+    stop_on(ht_samples_jet(s, jets, x, h, jet));
+    TEST_BELOW(fabs(jet[0] - 3), 0, "below the samples: the first value");
+    TEST_BELOW(fabs(jet[1]) + fabs(jet[2]), 0, "below the samples: flat");
+    x[0] = 99;
+    stop_on(ht_samples_jet(s, jets, x, h, jet));
+    TEST_BELOW(fabs(jet[0] - 7), 0, "above the samples: the last value");
+    x[0] = 1.7;
+    stop_on(ht_samples_jet(s, jets, x, h, jet));
+    double error = fabs(jet[0] - 4.4) + fabs(jet[1] - 1);
+    for (int a = 2; a < jets->count; a++) error += fabs(jet[a]);
+    TEST_BELOW(error, 1e-13, "degree 7 of 5 samples: what they determine");
+    ht_jets_destroy(jets);
+    ht_samples_destroy(s);
+}
+
+/* ---- means ---- */
+
+static double two_values(const double *x) {
+    return x[0] < 1 ? 1 : 4;
+}
+
+static void test_means(void) {
+    const int64_t shape[3] = {8, 3, 1};
+    const double origin[3] = {0.125, 0, 0}, spacing[3] = {0.25, 1, 1};
+    struct ht_samples *step = make(shape, origin, spacing, two_values);
+    struct ht_samples *line = make(shape, origin, spacing, first);
+    /* [0.7, 1.1]: 0.3 of value 1 and 0.1 of value 4 */
+    const double x[3] = {0.9, 1.2, 0}, h[3] = {0.4, 0.7, 1};
+    TEST_BELOW(fabs(ht_samples_mean(step, x, h, false) - 0.7 / 0.4), 1e-14,
+               "arithmetic mean of a step");
+    TEST_BELOW(fabs(ht_samples_mean(step, x, h, true) - 0.4 / 0.325), 1e-14,
+               "harmonic mean of a step");
+    const double whole[3] = {1, 1, 0}, box[3] = {1, 2, 1};
+    TEST_BELOW(fabs(ht_samples_mean(line, whole, box, false) - 3), 1e-14,
+               "mean of a line about its middle");
+    const double off[3] = {-9, 1, 0};
+    TEST_BELOW(fabs(ht_samples_mean(line, off, box, true) - 1.25), 1e-14,
+               "mean beyond the first sample: its value");
+    const double over[3] = {0, 1, 0}; /* [-0.5, 0.5]: 0.75 first, 0.25 second */
+    TEST_BELOW(fabs(ht_samples_mean(line, over, box, false) -
+                    (0.75 * 1.25 + 0.25 * 1.75)),
+               1e-14, "mean over the first sample's edge");
+    ht_samples_destroy(step);
+    ht_samples_destroy(line);
+}
+
+/* ---- files ---- */
+
+static const char *path_of(const char *name) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void write_floats(const char *path, int count, const float *values) {
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(values, 4, (size_t)count, file) != (size_t)count)
+        exit(1);
+    fclose(file);
+}
+
+/* 0, 1, 2, .. in the file, 3 x 4 samples with x3 fastest, then x1. */
+static void test_axes(void) {
+    char *names[] = {"x3", "x1"};
+    const struct ht_names axes = {2, names};
+    float values[12];
+    for (int i = 0; i < 12; i++) values[i] = (float)i;
+    write_floats(path_of("raw"), 12, values);
+    struct ht_samples_format format = {.path = path_of("raw"),
+                                       .format = "raw",
+                                       .shape = {3, 4},
+                                       .spacing = {0.1, 0.2},
+                                       .origin = {5, 6},
+                                       .scale = 2,
+                                       .axes = &axes};
+    struct ht_samples *s = NULL;
+    stop_on(ht_samples_read(&format, &s));
+    TEST_CHECK(s->shape[0] == 4 && s->shape[1] == 1 && s->shape[2] == 3,
+               "axes [x3, x1]: shape %lld x %lld x %lld",
+               (long long)s->shape[0], (long long)s->shape[1],
+               (long long)s->shape[2]);
+    TEST_CHECK(s->spacing[0] == 0.2 && s->spacing[2] == 0.1 &&
+                   s->origin[0] == 6 && s->origin[2] == 5,
+               "spacing and origin follow the axes");
+    double error = 0;
+    for (int i3 = 0; i3 < 3; i3++)
+        for (int i1 = 0; i1 < 4; i1++)
+            error += fabs(s->value[i3 * 4 + i1] - 2 * (i3 + 3 * i1));
+    TEST_BELOW(error, 0, "transposed to x1 fastest and scaled by 2");
+    struct ht_jets *jets;
+    double here[20], there[20], along = 0;
+    const double h[3] = {0.2, 0.3, 0.1}, x[3] = {6.3, -4, 5.1},
+                 y[3] = {6.3, 70, 5.1};
+    stop_on(ht_jets_total(3, 2, &jets));
+    stop_on(ht_samples_jet(s, jets, x, h, here));
+    stop_on(ht_samples_jet(s, jets, y, h, there));
+    for (int a = 0; a < jets->count; a++) {
+        along += fabs(here[a] - there[a]);
+        if (jets->index[a][1] > 0) along += fabs(here[a]);
+    }
+    TEST_BELOW(along, 0, "extruded along x2: no change and no derivative");
+    ht_jets_destroy(jets);
+    ht_samples_destroy(s);
+}
+
+static void test_hdf5(void) {
+    const int64_t extent[2] = {4, 3}; /* slowest first */
+    double values[12];
+    struct ht_h5 *file;
+    struct ht_samples *s = NULL;
+    for (int i = 0; i < 12; i++) values[i] = i + 0.125;
+    stop_on(ht_h5_create(path_of("m.h5"), &file));
+    stop_on(ht_h5_write(file, "model/c", 2, extent, values, false));
+    stop_on(ht_h5_commit(file));
+    struct ht_samples_format format = {.path = path_of("m.h5"),
+                                       .format = "hdf5",
+                                       .dataset = "model/c",
+                                       .spacing = {1, 1},
+                                       .scale = 1};
+    stop_on(ht_samples_read(&format, &s));
+    double error = 0;
+    for (int i = 0; i < 12; i++) error += fabs(s->value[i] - values[i]);
+    TEST_CHECK(s->shape[0] == 3 && s->shape[1] == 4 && s->shape[2] == 1,
+               "hdf5: shape from the dataset, fastest last");
+    TEST_BELOW(error, 0, "hdf5: values");
+    ht_samples_destroy(s);
+}
+
+/* ---- refusals ---- */
+
+static void refuse(const struct ht_samples_format *format, const char *part,
+                   const char *what) {
+    struct ht_samples *s = NULL;
+    enum ht_err err = ht_samples_read(format, &s);
+    bool refused = err != HT_OK && s == NULL;
+    TEST_CHECK(refused && strstr(ht_err_message(), part), "%s: \"%s\"", what,
+               refused ? ht_err_message() : "accepted");
+    ht_samples_destroy(s);
+}
+
+static void test_refusals(void) {
+    const float values[4] = {1, 2, NAN, 4};
+    char *twice[] = {"x1", "x1"}, *wrong[] = {"x4"}, *one[] = {"x2"};
+    const struct ht_names names_twice = {2, twice}, names_wrong = {1, wrong},
+                          names_one = {1, one};
+    write_floats(path_of("nan"), 4, values);
+    const struct ht_samples_format good = {.path = path_of("nan"),
+                                           .format = "raw",
+                                           .shape = {2, 2},
+                                           .spacing = {1, 1},
+                                           .scale = 1};
+    struct ht_samples_format f = good;
+    refuse(&f, "sample 2 of the file, [0, 1, 0]", "NaN");
+    f.shape[1] = 3;
+    refuse(&f, "16 bytes, but shape 2 x 3 of float32 needs 24", "short file");
+    f.shape[1] = 1;
+    refuse(&f, "needs 8", "long file");
+    f = good;
+    f.shape[0] = 0;
+    refuse(&f, "shape[0] = 0", "no shape");
+    f.shape[0] = f.shape[1] = INT64_MAX / 4;
+    refuse(&f, "more samples than", "overflowing shape");
+    f = good;
+    f.spacing[1] = 0;
+    refuse(&f, "spacing[1] = 0", "zero spacing");
+    f = good;
+    f.scale = 0;
+    refuse(&f, "scale", "zero scale");
+    f = good;
+    f.format = "netcdf";
+    refuse(&f, "netcdf", "unknown format");
+    f.format = "raw";
+    f.axes = &names_twice;
+    refuse(&f, "twice", "axis named twice");
+    f.axes = &names_wrong;
+    refuse(&f, "\"x4\"", "unknown axis");
+    f = good;
+    f.path = "/nonexistent/file";
+    refuse(&f, "/nonexistent/file", "missing file");
+    char path[128];
+    snprintf(path, sizeof path, "%s", path_of("m.h5"));
+    f = (struct ht_samples_format){.path = path,
+                                   .format = "hdf5",
+                                   .dataset = "model/c",
+                                   .shape = {3, 5},
+                                   .spacing = {1, 1},
+                                   .scale = 1};
+    refuse(&f, "shape[1] = 5", "hdf5: other extents");
+    f.axes = &names_one;
+    refuse(&f, "has 2 axes, but axes names 1", "hdf5: other rank");
+    f.dataset = "nothing";
+    refuse(&f, "nothing", "hdf5: no such dataset");
+}
+
+int main(void) {
+    if (!mkdtemp(directory)) return 1;
+    test_exact();
+    test_order();
+    test_ends();
+    test_means();
+    test_axes();
+    test_hdf5();
+    test_refusals();
+    unlink(path_of("raw"));
+    unlink(path_of("nan"));
+    unlink(path_of("m.h5"));
+    rmdir(directory);
+    return test_end("samples");
+}

@@ -1,0 +1,148 @@
+/* What the tests of initial data share: a grid, a uniform medium and data as
+ * a run would have them, made from a short request.
+ */
+#ifndef HTWAVE_TEST_SOLUTION_SETUP_H
+#define HTWAVE_TEST_SOLUTION_SETUP_H
+
+#include "../test.h"
+
+#include "htwave/solution.h"
+
+enum { MAX_SETTINGS = 10 };
+
+/* A grid, a uniform medium and data, as a run would have them. */
+struct setup {
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_medium medium;
+    struct ht_params *params;
+    struct ht_solution *solution;
+    enum ht_err err;
+};
+
+/* What a test asks for; walls[j] holds two letters for axis j: p(eriodic),
+ * r(igid), f(ree). */
+struct request {
+    const char *system;
+    int dims, order;
+    int64_t cells[3];
+    const char *walls[3];
+    const char *setting[MAX_SETTINGS];
+};
+
+static inline int wall_factor(char letter) {
+    return letter == 'p' ? 0 : letter == 'r' ? 1 : -1;
+}
+
+static inline void make_grid(const struct request *request,
+                             struct ht_grid *grid) {
+    static const double lower[3] = {-0.5, 0.25, 1}, side[3] = {1, 1.5, 0.8};
+    *grid = (struct ht_grid){.dims = request->dims, .order = request->order};
+    for (int j = 0; j < 3; j++) {
+        bool exists = j < request->dims;
+        const char *walls = request->walls[j] ? request->walls[j] : "pp";
+        grid->cells[j] = exists ? request->cells[j] : 1;
+        grid->lower[j] = exists ? lower[j] : 0;
+        grid->upper[j] = exists ? lower[j] + side[j] : 1;
+        grid->h[j] = (grid->upper[j] - grid->lower[j]) / (double)grid->cells[j];
+        for (int end = 0; end < 2 && exists; end++)
+            grid->wall[j][end] = wall_factor(walls[end]);
+    }
+}
+
+static inline void make_medium(struct setup *setup) {
+    static const double acoustic[HT_MAX_MATERIALS] = {2.0, 0.7},
+                        advection[HT_MAX_MATERIALS] = {1.0, -0.6, 0.35};
+    struct ht_medium *medium = &setup->medium;
+    *medium = (struct ht_medium){.eq = &setup->eq,
+                                 .grid = &setup->grid,
+                                 .uniform = true,
+                                 .coefs = 1,
+                                 .speed_min = sqrt(1.4)};
+    bool waves = setup->eq.system->standing != NULL;
+    for (int m = 0; m < setup->eq.nmaterials; m++)
+        medium->constant[m] = waves ? acoustic[m] : advection[m];
+}
+
+static inline void set_up(struct setup *setup, const struct request *request) {
+    char *overrides[MAX_SETTINGS] = {NULL};
+    int count = 0;
+    *setup = (struct setup){.err = HT_ERR_INTERNAL};
+    setup->eq =
+        ht_equations_make(ht_system_find(request->system), request->dims);
+    make_grid(request, &setup->grid);
+    make_medium(setup);
+    for (; count < MAX_SETTINGS && request->setting[count]; count++)
+        overrides[count] = strdup(request->setting[count]);
+    setup->err = ht_params_read(NULL, count, overrides, &setup->params);
+    if (setup->err == HT_OK)
+        setup->err =
+            ht_solution_create(setup->params, &setup->medium, &setup->solution);
+    if (setup->err != HT_OK) printf("  %s\n", ht_err_message());
+    while (count > 0) free(overrides[--count]);
+}
+
+static inline void tear_down(struct setup *setup) {
+    ht_solution_destroy(setup->solution);
+    ht_params_destroy(setup->params);
+}
+
+static inline int64_t row(const struct setup *setup, enum ht_mesh mesh) {
+    return ht_grid_total(&setup->grid, mesh);
+}
+
+static inline int64_t size_of(const struct setup *setup, enum ht_mesh mesh) {
+    int64_t coefs = ht_grid_coefs(&setup->grid);
+    return setup->eq.nfields * coefs * row(setup, mesh);
+}
+
+/* All coefficients of a mesh; NULL when that fails. The caller frees them. */
+static inline double *filled(const struct setup *setup, enum ht_mesh mesh,
+                             double time) {
+    if (setup->err != HT_OK) return NULL;
+    double *out = calloc((size_t)size_of(setup, mesh), sizeof *out);
+    if (out &&
+        ht_solution_fill(setup->solution, mesh, time, 0,
+                         ht_grid_planes(&setup->grid, mesh), out) != HT_OK) {
+        printf("  %s\n", ht_err_message());
+        free(out);
+        out = NULL;
+    }
+    return out;
+}
+
+/* The larger one; unlike fmax it keeps a NaN. */
+static inline double worse(double a, double b) {
+    return isnan(a) || a > b ? a : b;
+}
+
+static inline double largest(const double *values, int64_t count) {
+    double most = 0;
+    for (int64_t n = 0; n < count; n++) most = worse(most, fabs(values[n]));
+    return most;
+}
+
+static inline double difference(const double *a, const double *b,
+                                int64_t count) {
+    double most = 0;
+    for (int64_t n = 0; n < count; n++) most = worse(most, fabs(a[n] - b[n]));
+    return most;
+}
+
+/* Data of two requests agree on a mesh; the grids must match. */
+static inline double compare(const struct request *a, const struct request *b,
+                             enum ht_mesh mesh) {
+    struct setup first, second;
+    set_up(&first, a);
+    set_up(&second, b);
+    double *x = filled(&first, mesh, 0), *y = filled(&second, mesh, 0);
+    double worst =
+        x && y ? difference(x, y, size_of(&first, mesh)) : (double)NAN;
+    free(x);
+    free(y);
+    tear_down(&first);
+    tear_down(&second);
+    return worst;
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* The stability table against a second analysis, and the expected error
+ * against a run.
+ *
+ * The second analysis shares no code or trick with tools/stability: the half
+ * step as a dense complex matrix, Taylor series without trimming, spectral
+ * radius as |S^(2^30)|^(1/2^30) by repeated squaring. A tabulated number must
+ * be stable at sampled angles, and 0.03 more must not be: the table holds a
+ * margin of 0.01 to 0.02 and was bisected to 0.004.
+ */
+#include <complex.h>
+
+#include "htwave/num.h"
+#include "test.h"
+
+#define PI 3.14159265358979323846
+#define GROWTH 1e-7 /* per half step: what the table calls unstable */
+#define SQUARINGS 30
+#define MAX_SIZE 32 /* unknowns: 3-D waves at N = 1 */
+#define MAX_CELL 256
+
+struct symbol {
+    enum ht_symbol kind;
+    int dims, order, stages;
+    int fields, cell, size; /* cell = (2N+2)^dims, size = fields (N+1)^dims */
+};
+
+static int power(int base, int exponent) {
+    return exponent ? base * power(base, exponent - 1) : 1;
+}
+
+static struct symbol symbol_of(enum ht_symbol kind, int dims, int order,
+                               int stages) {
+    int fields = kind == HT_SYMBOL_WAVE ? 1 + dims : 1;
+    return (struct symbol){kind,
+                           dims,
+                           order,
+                           stages,
+                           fields,
+                           power(2 * order + 2, dims),
+                           fields * power(order + 1, dims)};
+}
+
+/* Index of axis k in the flat index of a tensor with n entries per axis. */
+static int digit(int flat, int k, int n) {
+    return flat / power(n, k) % n;
+}
+
+static double complex interpolation(const struct symbol *s, const double *theta,
+                                    int cell, int node) {
+    double hermite[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
+    int m = s->order + 1;
+    double complex product = 1;
+    ht_hermite_matrix(s->order, hermite);
+    for (int k = 0; k < s->dims; k++) {
+        const double *row = hermite + digit(cell, k, 2 * m) * 2 * m;
+        int i = digit(node, k, m);
+        product *= row[i] * cexp(-0.5 * I * theta[k]) +
+                   row[m + i] * cexp(0.5 * I * theta[k]);
+    }
+    return product;
+}
+
+/* out = L w in units of h/c */
+static void generator(const struct symbol *s, const double complex *w,
+                      double complex *out) {
+    int n = 2 * s->order + 2;
+    bool wave = s->kind == HT_SYMBOL_WAVE;
+    for (int a = 0; a < s->fields * s->cell; a++) out[a] = 0;
+    for (int k = 0; k < s->dims; k++)
+        for (int a = 0; a < s->cell; a++) {
+            int j = digit(a, k, n), next = a + power(n, k);
+            if (j == n - 1) continue;
+            int other = wave ? (1 + k) * s->cell : 0;
+            out[a] -= (j + 1) * w[other + next];
+            if (wave) out[other + a] -= (j + 1) * w[next];
+        }
+}
+
+/* One column of S: the response to unknown `column`. */
+static void symbol_column(const struct symbol *s, const double *theta,
+                          double cfl, int column, double complex *matrix) {
+    int m = s->order + 1, nodes = s->size / s->fields, n = 2 * m;
+    int count = s->fields * s->cell;
+    double complex b[MAX_CELL] = {0}, w[MAX_CELL], lw[MAX_CELL];
+    for (int a = 0; a < s->cell; a++)
+        b[column / nodes * s->cell + a] =
+            interpolation(s, theta, a, column % nodes);
+    memcpy(w, b, sizeof w);
+    for (int k = s->stages; k > 0; k--) {
+        generator(s, w, lw);
+        for (int a = 0; a < count; a++) w[a] = b[a] + cfl / 2 / k * lw[a];
+    }
+    for (int row = 0; row < s->size; row++) {
+        int cell = 0, degree = 0;
+        for (int k = 0; k < s->dims; k++) {
+            int i = digit(row % nodes, k, m);
+            cell += i * power(n, k);
+            degree += i - digit(column % nodes, k, m);
+        }
+        matrix[row * s->size + column] =
+            w[row / nodes * s->cell + cell] * pow(0.35, degree);
+    }
+}
+
+/* log of the spectral radius */
+static double symbol_growth(const struct symbol *s, const double *theta,
+                            double cfl) {
+    static double complex a[MAX_SIZE * MAX_SIZE], b[MAX_SIZE * MAX_SIZE];
+    int n = s->size;
+    for (int c = 0; c < n; c++) symbol_column(s, theta, cfl, c, a);
+    double log_scale = 0;
+    for (int turn = 0; turn < SQUARINGS; turn++) {
+        double norm = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                double complex sum = 0;
+                for (int k = 0; k < n; k++) sum += a[i * n + k] * a[k * n + j];
+                b[i * n + j] = sum;
+                norm = fmax(norm, cabs(sum));
+            }
+        for (int i = 0; i < n * n; i++) a[i] = b[i] / norm;
+        log_scale = 2 * log_scale + log(norm);
+    }
+    return ldexp(log_scale, -SQUARINGS);
+}
+
+/* Largest growth over a lattice of angles; by symmetry theta_1 >= |theta_2|
+ * >= |theta_3|, and signs matter for advection only. */
+static double worst_growth(const struct symbol *s, double cfl, int points) {
+    double worst = -1;
+    bool wave = s->kind == HT_SYMBOL_WAVE;
+    for (int a = 0; a <= points; a++) {
+        int top_b = s->dims > 1 ? a : 0;
+        for (int b = wave ? 0 : -top_b; b <= top_b; b++) {
+            int top_c = s->dims > 2 ? abs(b) : 0;
+            for (int c = wave ? 0 : -top_c; c <= top_c; c++) {
+                double theta[3] = {PI * a / points, PI * b / points,
+                                   PI * c / points};
+                worst = fmax(worst, symbol_growth(s, theta, cfl));
+            }
+        }
+    }
+    return worst;
+}
+
+static void check_entry(enum ht_symbol kind, int dims, int order, int stages) {
+    struct symbol s = symbol_of(kind, dims, order, stages);
+    const char *name = kind == HT_SYMBOL_WAVE ? "wave" : "advection";
+    int points = dims == 1 ? 96 : dims == 2 ? 16 : 6;
+    double cfl = ht_stability_cfl(kind, dims, order, stages);
+    if (cfl > 0)
+        TEST_BELOW(worst_growth(&s, cfl, points), 1.5 * GROWTH,
+                   "%s %d-D N=%d q=%d: growth at cfl %.2f", name, dims, order,
+                   stages, cfl);
+    if (cfl >= 0.97) return;
+    double above = fmax(cfl + 0.03, 0.08);
+    double growth = worst_growth(&s, above, points);
+    TEST_CHECK(growth > GROWTH,
+               "%s %d-D N=%d q=%d: growth at cfl %.2f: %.3g (more than %.3g)",
+               name, dims, order, stages, above, growth, GROWTH);
+}
+
+static void check_table(void) {
+    for (int kind = 0; kind < 2; kind++) {
+        for (int n = 1; n <= 4; n++)
+            for (int q = 1; q <= 2 * n + 1; q++)
+                check_entry((enum ht_symbol)kind, 1, n, q);
+        for (int q = 1; q <= 6; q++) check_entry((enum ht_symbol)kind, 2, 1, q);
+    }
+    check_entry(HT_SYMBOL_WAVE, 3, 1, 3);
+}
+
+static void check_stages(void) {
+    int bad = 0, order_bad = 0, count = 0;
+    for (int kind = 0; kind < 2; kind++)
+        for (int d = 1; d <= HT_MAX_DIMS; d++)
+            for (int n = 1; n <= HT_MAX_ORDER; n++)
+                for (int c = 1; c <= 20; c++) {
+                    enum ht_symbol k = (enum ht_symbol)kind;
+                    double cfl = c / 20.0;
+                    int q = ht_stability_stages(k, d, n, cfl);
+                    order_bad += q < 2 * n + 1 || q > d * (2 * n + 1);
+                    bad += ht_stability_cfl(k, d, n, q) < cfl;
+                    for (int less = 2 * n + 1; less < q; less++)
+                        bad += ht_stability_cfl(k, d, n, less) >= cfl;
+                    count++;
+                }
+    TEST_BELOW(order_bad, 0, "stages outside 2N+1 .. dims(2N+1), of %d", count);
+    TEST_BELOW(bad, 0, "stages not the smallest stable number, of %d", count);
+    TEST_CHECK(ht_stability_stages(HT_SYMBOL_WAVE, 3, 2, 1.0) == 15,
+               "cfl 1 takes full stages: %d (15)",
+               ht_stability_stages(HT_SYMBOL_WAVE, 3, 2, 1.0));
+    TEST_CHECK(ht_stability_cfl(HT_SYMBOL_WAVE, 2, 3, 20) == 1,
+               "more than full stages: %g (1)",
+               ht_stability_cfl(HT_SYMBOL_WAVE, 2, 3, 20));
+    TEST_CHECK(ht_stability_cfl(HT_SYMBOL_WAVE, 4, 3, 9) == 0 &&
+                   ht_stability_cfl(HT_SYMBOL_WAVE, 2, 9, 20) == 0 &&
+                   ht_stability_cfl(HT_SYMBOL_WAVE, 2, 3, 0) == 0,
+               "outside the table: 0");
+}
+
+/* ---- the expected error ---- */
+
+/* One exact half step of advection over periodic nodes; from the left node
+ * of cell m, out is the node at its midpoint moved upwind by shift cells. */
+static void half_step(int order, int nodes, double shift, const double *u,
+                      double *out) {
+    double hermite[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
+    int m = order + 1, n = 2 * m;
+    ht_hermite_matrix(order, hermite);
+    for (int c = 0; c < nodes; c++) {
+        const double *left = u + c * m, *right = u + (c + 1) % nodes * m;
+        double b[2 * (HT_MAX_ORDER + 1)] = {0};
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < m; i++)
+                b[j] += hermite[j * n + i] * left[i] +
+                        hermite[j * n + m + i] * right[i];
+        for (int i = 0; i < m; i++) {
+            double factor = 1;
+            out[c * m + i] = 0;
+            for (int j = i; j < n; j++) {
+                out[c * m + i] += factor * b[j];
+                factor *= -shift * (j + 1) / (j + 1 - i);
+            }
+        }
+    }
+}
+
+/* Relative error of cos(theta (x - ct)) after steps on `nodes` nodes. */
+static double run_error(int order, int nodes, double theta, double cfl,
+                        int steps) {
+    int m = order + 1;
+    double *u = calloc((size_t)(2 * nodes * m), sizeof *u), *v = u + nodes * m;
+    if (!u) return NAN;
+    for (int c = 0; c < nodes; c++) {
+        double factor = 1;
+        for (int i = 0; i < m; i++) {
+            u[c * m + i] = factor * cos(theta * c + i * PI / 2);
+            factor *= theta / (i + 1);
+        }
+    }
+    for (int n = 0; n < steps; n++) {
+        half_step(order, nodes, cfl / 2, u, v);
+        half_step(order, nodes, cfl / 2, v, u);
+    }
+    double difference = 0, norm = 0;
+    for (int c = 0; c < nodes; c++) {
+        /* two half cells to the right per step are a shift of one node */
+        double exact = cos(theta * (c + steps - cfl * steps));
+        difference += pow(u[c * m] - exact, 2);
+        norm += exact * exact;
+    }
+    free(u);
+    return sqrt(difference / norm);
+}
+
+/* The other eigenvectors' share of the exact data is of the order of the
+ * interpolation error of one step, so with hundreds of steps a few percent. */
+static void check_error(int order, int cells, int waves, double cfl,
+                        int steps) {
+    double theta = 2 * PI * waves / cells;
+    double run = run_error(order, cells, theta, cfl, steps);
+    double expected = ht_expected_error(order, theta, cfl, steps);
+    TEST_BELOW(fabs(expected / run - 1), 0.05,
+               "N=%d, %.2g cells per wavelength, cfl %.2g, %d steps: expected "
+               "error %.3g against a run's %.3g, relative difference",
+               order, (double)cells / waves, cfl, steps, expected, run);
+}
+
+static void check_convergence(void) {
+    for (int n = 1; n <= 5; n++) {
+        double theta = 0.2 * n;
+        double coarse = ht_expected_error(n, theta, 0.7, 100);
+        double fine = ht_expected_error(n, theta / 2, 0.7, 200);
+        double rate = log2(coarse / fine);
+        TEST_BELOW(fabs(rate - (2 * n + 1)), 0.3,
+                   "N=%d: order of the expected error %.3f, from 2N+1", n,
+                   rate);
+    }
+    double least = ht_expected_error(8, 1e-3, 0.9, 10);
+    TEST_CHECK(least == 1e-16, "smallest error: %g (1e-16)", least);
+    TEST_BELOW(fabs(ht_expected_error(1, 3, 0.7, 1e4) - 1), 1e-9,
+               "a wave that has died: error from 1");
+}
+
+int main(void) {
+    check_table();
+    check_stages();
+    check_error(1, 24, 1, 0.9, 400);
+    check_error(2, 30, 5, 0.8, 600);
+    check_error(3, 12, 4, 0.9, 1000);
+    check_error(4, 30, 10, 0.5, 1000);
+    check_error(5, 20, 10, 0.9, 1000);
+    check_error(6, 12, 8, 0.9, 1000);
+    check_convergence();
+    return test_end("stability");
+}
