@@ -48,7 +48,9 @@ HT_INLINE struct ht_source ht_source(long m, long n, int low, int high) {
 }
 
 /* -1 when n is odd, else 1. */
-HT_INLINE int ht_sign(int n) { return 1 - 2 * (n & 1); }
+HT_INLINE int ht_sign(int n) {
+    return 1 - 2 * (n & 1);
+}
 
 /* Interpolant of one line from scaled derivatives at its two ends:
  * in[0..N] left, in[N+1..2N+1] right; out[0..2N+1] about the midpoint. The

@@ -12,21 +12,21 @@
 
 /* The coefficient of d w[col]/d x_axis at n3 = s, times scale. Slot: where
  * the field is exchanged. d1, d2: n + 1, or 0 at the end of the row. */
-#define HT_DERIVATIVE_0(t, col, slot)                                          \
+#define HT_DERIVATIVE_0(t, col, slot) \
     (scale_##t * x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane + up1])
-#define HT_DERIVATIVE_1(t, col, slot)                                          \
+#define HT_DERIVATIVE_1(t, col, slot) \
     (scale_##t * x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane + up2])
-#define HT_DERIVATIVE_2(t, col, slot)                                          \
-    (s + 1 < HT_T3 ? (real)(s + 1) * scale_##t * w[col][(s + 1) % HT_T3]       \
+#define HT_DERIVATIVE_2(t, col, slot)                                    \
+    (s + 1 < HT_T3 ? (real)(s + 1) * scale_##t * w[col][(s + 1) % HT_T3] \
                    : (real)0)
 #define HT_SCALE_0 d1
 #define HT_SCALE_1 d2
 #define HT_SCALE_2 (real)1
-#define HT_LOAD_SCALE(t, row, col, axis, group, slot)                          \
+#define HT_LOAD_SCALE(t, row, col, axis, group, slot) \
     const real scale_##t = scale[t] * HT_SCALE_##axis;
-#define HT_ADD_TERM(t, row, col, axis, group, slot)                            \
+#define HT_ADD_TERM(t, row, col, axis, group, slot) \
     g[group] += HT_DERIVATIVE_##axis(t, col, slot);
-#define HT_PUT(slot, f)                                                        \
+#define HT_PUT(slot, f) \
     x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane] = w[f][s];
 
 #if HT_MEDIUM_DEGREE < 0
@@ -40,20 +40,20 @@
 #define HT_MEDIUM_SIZE (HT_CELLS * HT_MATERIALS * HT_MEDIUM_COEFS)
 #define HT_PRODUCT_SIZE (2 * HT_GROUPS * HT_LANES)
 #define HT_PUT_GROUP(group, row, m) y[(group)*HT_LANES + lane] = g[group];
-#define HT_GET_GROUP(group, row, m)                                            \
-    const real value_##group =                                                 \
+#define HT_GET_GROUP(group, row, m) \
+    const real value_##group =      \
         inside ? y[(group)*HT_LANES + lane - a1 - a2 * HT_T1] : (real)0;
-#define HT_ADD_PRODUCT(group, row, m)                                          \
-    sum[row][(s + a3) % HT_T3] =                                               \
-        fma(medium[(m)*HT_MEDIUM_COEFS + a], value_##group,                    \
+#define HT_ADD_PRODUCT(group, row, m)                       \
+    sum[row][(s + a3) % HT_T3] =                            \
+        fma(medium[(m)*HT_MEDIUM_COEFS + a], value_##group, \
             sum[row][(s + a3) % HT_T3]);
 
 /* sum += M g for the slab n3 = s of g: the product of two truncated
  * polynomials, g read from the lanes at n1 - a1, n2 - a2 and added to
  * n3 = s + a3. Multi-indices a in the order of ht_jets_total. */
 HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
-                           const int s, real sum[HT_FIELDS][HT_T3]) {
-    const int lane = HT_LANE();
+                           const int lane, const int s,
+                           real sum[HT_FIELDS][HT_T3]) {
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
     int first = 0;
     for (int a1 = 0; a1 <= HT_MEDIUM_DEGREE; a1++) {
@@ -92,9 +92,9 @@ HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
 /* b: the interpolant on entry; w: the evolved polynomial on return, valid for
  * indices up to N. medium: the target's material values (degree 0), its
  * polynomials in local memory (degree > 0). */
-HT_INLINE void ht_evolve(const int stages, HT_GLOBAL const real *scale,
-                         real b[HT_FIELDS][HT_T3], real w[HT_FIELDS][HT_T3],
-                         HT_LOCAL real *exchange
+HT_INLINE void ht_evolve(const int lane, const int stages,
+                         HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],
+                         real w[HT_FIELDS][HT_T3], HT_LOCAL real *exchange
 #if HT_MEDIUM_DEGREE == 0
                          ,
                          const real *medium
@@ -103,7 +103,6 @@ HT_INLINE void ht_evolve(const int stages, HT_GLOBAL const real *scale,
                          HT_LOCAL const real *medium, HT_LOCAL real *products
 #endif
 ) {
-    const int lane = HT_LANE();
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
     const int up1 = n1 + 1 < HT_T1 ? 1 : 0;
     const int up2 = n2 + 1 < HT_T2 ? HT_T1 : 0;
@@ -147,7 +146,7 @@ HT_INLINE void ht_evolve(const int stages, HT_GLOBAL const real *scale,
                 HT_BARRIER();
                 ht_multiply(medium + lane / HT_COLUMN * HT_MATERIALS *
                                          HT_MEDIUM_COEFS,
-                            y, s, sum);
+                            y, lane, s, sum);
                 HT_UNROLL
                 for (int f = 0; f < HT_FIELDS; f++)
                     w[f][s] = fma(inverse, sum[f][s], b[f][s]);

@@ -9,16 +9,15 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_evolve_polynomials(
     const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
     const long m3 = a.first + HT_GROUP_3();
     const long m = m1 + lane / HT_COLUMN;
-    const long at =
-        ht_poly_at(&a, m < a.dst[0] ? m : a.dst[0] - 1, m2, m3) +
-        lane % HT_COLUMN;
+    const long at = ht_poly_at(&a, m < a.dst[0] ? m : a.dst[0] - 1, m2, m3) +
+                    lane % HT_COLUMN;
     real b[HT_FIELDS][HT_T3];
 #define HT_LOAD_POLY(f) b[f][n3] = poly##f[at + n3 * HT_COLUMN];
     HT_UNROLL
     for (int n3 = 0; n3 < HT_T3; n3++) {
         HT_EACH_FIELD(HT_LOAD_POLY)
     }
-    ht_target(&a, m1, m2, m3, scale, b, scratch,
+    ht_target(&a, lane, m1, m2, m3, scale, b, scratch,
               local_medium HT_EACH_FIELD(HT_DST_ARG)
                   HT_EACH_MATERIAL(HT_MEDIUM_ARG));
 }

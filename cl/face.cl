@@ -4,20 +4,20 @@
  * HT_FACE_FIELDS fields at a time fit the local memory given.
  */
 #define HT_ROW (HT_T1 + 1)
-#define HT_FACE_AT(c, f, i3, r, n1)                                            \
-    (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW +    \
+#define HT_FACE_AT(c, f, i3, r, n1)                                         \
+    (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW + \
      (n1))
 #define HT_FACE_SIZE (HT_CELLS * HT_FACE_FIELDS * HT_N3 * HT_T2 * HT_ROW)
 
 /* Along x1: item (field, i3, x2 node j2, i2, cell) reads the two nodes of its
  * line from memory and leaves the line's interpolant in row j2 (N+1) + i2. */
 HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
-                             int field0, long m1, long m2,
+                             const int lane, int field0, long m1, long m2,
                              long s3 HT_EACH_FIELD(HT_SRC_PARAM)) {
     const int lines = HT_CELLS * HT_T2 * HT_N3 * HT_FACE_FIELDS;
     struct ht_source p3 = {0, 0, 1};
     if (HT_DIMS > 2) p3 = ht_source(s3, a->src[2], a->wall[4], a->wall[5]);
-    for (int item = HT_LANE(); item < lines; item += HT_LANES) {
+    for (int item = lane; item < lines; item += HT_LANES) {
         const int c = item % HT_CELLS, r = item / HT_CELLS % HT_T2;
         const int i3 = item / (HT_CELLS * HT_T2) % HT_N3;
         const int f = item / (HT_CELLS * HT_T2 * HT_N3);
@@ -39,10 +39,9 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
         real in[HT_T1], out[HT_T1];
         HT_UNROLL
         for (int j1 = 0; j1 < 2; j1++) {
-            struct ht_source p1 = ht_source(m + a->shift + j1, a->src[0],
-                                            a->wall[0], a->wall[1]);
-            const int sign =
-                outer * p1.factor * ht_sign(p1.mirrored * parity);
+            struct ht_source p1 =
+                ht_source(m + a->shift + j1, a->src[0], a->wall[0], a->wall[1]);
+            const int sign = outer * p1.factor * ht_sign(p1.mirrored * parity);
             HT_UNROLL
             for (int i1 = 0; i1 < HT_N1; i1++) {
                 const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
@@ -59,36 +58,38 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
 }
 
 /* Along x2, in place: item (cell, field, i3, n1) owns a column of rows. */
-HT_INLINE void ht_face_columns(HT_LOCAL real *face) {
+HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int lane) {
     const int columns = HT_CELLS * HT_FACE_FIELDS * HT_N3 * HT_T1;
-    for (int item = HT_LANE(); item < columns; item += HT_LANES) {
+    for (int item = lane; item < columns; item += HT_LANES) {
         const int n1 = item % HT_T1, i3 = item / HT_T1 % HT_N3;
         const int f = item / (HT_T1 * HT_N3) % HT_FACE_FIELDS;
         const int c = item / (HT_T1 * HT_N3 * HT_FACE_FIELDS);
         real in[HT_T1], out[HT_T1];
         HT_UNROLL
-        for (int r = 0; r < HT_T1; r++) in[r] = face[HT_FACE_AT(c, f, i3, r, n1)];
+        for (int r = 0; r < HT_T1; r++)
+            in[r] = face[HT_FACE_AT(c, f, i3, r, n1)];
         ht_line(in, out);
         HT_UNROLL
-        for (int r = 0; r < HT_T1; r++) face[HT_FACE_AT(c, f, i3, r, n1)] = out[r];
+        for (int r = 0; r < HT_T1; r++)
+            face[HT_FACE_AT(c, f, i3, r, n1)] = out[r];
     }
 }
 
 /* column[field][i3] of this lane from the face at source plane s3. Begins
  * and ends with all lanes free to overwrite local memory. */
-HT_INLINE void ht_face(const struct ht_step_args *a, HT_LOCAL real *face,
-                       long m1, long m2, long s3,
-                       real column[HT_FIELDS][HT_N3]
-                           HT_EACH_FIELD(HT_SRC_PARAM)) {
-    const int lane = HT_LANE();
+HT_INLINE void
+ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int lane,
+        long m1, long m2, long s3,
+        real column[HT_FIELDS][HT_N3] HT_EACH_FIELD(HT_SRC_PARAM)) {
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
     const int c = lane / HT_COLUMN;
     HT_UNROLL
     for (int field0 = 0; field0 < HT_FIELDS; field0 += HT_FACE_FIELDS) {
-        ht_face_lines(a, face, field0, m1, m2, s3 HT_EACH_FIELD(HT_SRC_ARG));
+        ht_face_lines(a, face, lane, field0, m1, m2,
+                      s3 HT_EACH_FIELD(HT_SRC_ARG));
         HT_BARRIER();
 #if HT_DIMS > 1
-        ht_face_columns(face);
+        ht_face_columns(face, lane);
         HT_BARRIER();
 #endif
         HT_UNROLL

@@ -9,12 +9,12 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_interpolate_rolled(
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
     const long m = m1 + lane / HT_COLUMN;
     real bottom[HT_FIELDS][HT_N3], b[HT_FIELDS][HT_T3];
-    ht_face(&a, face, m1, m2, begin + a.shift,
+    ht_face(&a, face, lane, m1, m2, begin + a.shift,
             bottom HT_EACH_FIELD(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
         real top[HT_FIELDS][HT_N3];
 #if HT_DIMS > 2
-        ht_face(&a, face, m1, m2, m3 + a.shift + 1,
+        ht_face(&a, face, lane, m1, m2, m3 + a.shift + 1,
                 top HT_EACH_FIELD(HT_SRC_ARG));
 #endif
         ht_between(bottom, top, b);

@@ -26,7 +26,9 @@
 #define HT_LOCAL __local
 #define HT_LOCAL_ARRAY(type, name, size) __local type name[size]
 #define HT_TABLE __constant
-#define HT_INLINE static inline
+/* PoCL 3.1 miscompiles calls that are left as calls in kernels with local
+ * arrays; on a GPU everything is inlined anyway. */
+#define HT_INLINE __attribute__((always_inline)) inline
 #ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools that do not know it */
 #define HT_RESTRICT restrict
 #endif
@@ -43,11 +45,5 @@ typedef double real;
 typedef float real;
 #endif
 
-/* Loops over a lane's private arrays: unrolled, these live in registers. Not
- * where the host says so: PoCL 3.1 makes loops over the lanes of a group and
- * miscompiles some that hold explicitly unrolled ones. */
-#if HT_EXPLICIT_UNROLL
+/* Loops over a lane's private arrays: unrolled, these live in registers. */
 #define HT_UNROLL _Pragma("unroll")
-#else
-#define HT_UNROLL
-#endif

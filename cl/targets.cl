@@ -15,12 +15,11 @@
 /* Evolves the column b of this lane's target and writes the coefficients up
  * to N. scratch: HT_STEP_LOCAL values; medium: HT_MEDIUM_SIZE_OR_0 values,
  * index order medium[cell][material][a]. All lanes of a group call it. */
-HT_INLINE void
-ht_target(const struct ht_step_args *a, long m1, long m2, long m3,
-          HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],
-          HT_LOCAL real *scratch, HT_LOCAL real *local_medium
-              HT_EACH_FIELD(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    const int lane = HT_LANE();
+HT_INLINE void ht_target(const struct ht_step_args *a, const int lane, long m1,
+                         long m2, long m3, HT_GLOBAL const real *scale,
+                         real b[HT_FIELDS][HT_T3], HT_LOCAL real *scratch,
+                         HT_LOCAL real *local_medium HT_EACH_FIELD(HT_DST_PARAM)
+                             HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
     const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
     const long row = (m3 * a->dst[1] + m2) * a->dst[0];
@@ -29,21 +28,21 @@ ht_target(const struct ht_step_args *a, long m1, long m2, long m3,
     const long node = row + (active ? m : a->dst[0] - 1);
     real w[HT_FIELDS][HT_T3];
 #if HT_MEDIUM_DEGREE < 0
-    ht_evolve(a->stages, scale, b, w, scratch);
+    ht_evolve(lane, a->stages, scale, b, w, scratch);
 #elif HT_MEDIUM_DEGREE == 0
 #define HT_READ_MEDIUM(i) value[i] = medium##i[node];
     real value[HT_MATERIALS];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
-    ht_evolve(a->stages, scale, b, w, scratch, value);
+    ht_evolve(lane, a->stages, scale, b, w, scratch, value);
 #else
-#define HT_READ_MEDIUM(i)                                                      \
-    for (int q = lane % HT_COLUMN; q < HT_MEDIUM_COEFS; q += HT_COLUMN)        \
-        local_medium[(lane / HT_COLUMN * HT_MATERIALS + (i)) *                 \
-                         HT_MEDIUM_COEFS +                                     \
+#define HT_READ_MEDIUM(i)                                               \
+    for (int q = lane % HT_COLUMN; q < HT_MEDIUM_COEFS; q += HT_COLUMN) \
+        local_medium[(lane / HT_COLUMN * HT_MATERIALS + (i)) *          \
+                         HT_MEDIUM_COEFS +                              \
                      q] = medium##i[q * nodes + node];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     HT_BARRIER();
-    ht_evolve(a->stages, scale, b, w, scratch, local_medium,
+    ht_evolve(lane, a->stages, scale, b, w, scratch, local_medium,
               scratch + HT_EXCHANGE_SIZE);
 #endif
 #define HT_STORE(f) dst##f[HT_AT(i, node, nodes)] = w[f][n3];

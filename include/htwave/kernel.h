@@ -25,7 +25,6 @@ struct ht_shape {
     int slabs;              /* values of n3 exchanged between two barriers */
     int face_fields;        /* fields interpolated in the plane at a time */
     int lanes, naive_lanes; /* per group */
-    bool unroll;     /* loops over private arrays, explicitly */
     int64_t local_bytes;    /* local memory of the hungriest kernel */
 };
 

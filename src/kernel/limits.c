@@ -29,9 +29,7 @@ static void end(struct bench *b) {
 
 static enum ht_err build(struct bench *b, const char *cache) {
     struct ht_text text = {0};
-    ht_text_add(&text,
-                "#define HT_DOUBLE %d\n#define HT_LIMIT_LANES %d\n"
-                "#define HT_EXPLICIT_UNROLL 1\n",
+    ht_text_add(&text, "#define HT_DOUBLE %d\n#define HT_LIMIT_LANES %d\n",
                 b->word == 8, LANES);
     for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
         if (strcmp(ht_kernel_sources[i].name, "prelude.cl") == 0)

@@ -43,7 +43,6 @@ static void add_numbers(const struct ht_spec *spec,
         {"SLABS", shape->slabs},
         {"FACE_FIELDS", shape->face_fields},
         {"NAIVE_LANES", shape->naive_lanes},
-        {"EXPLICIT_UNROLL", shape->unroll},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,

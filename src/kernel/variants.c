@@ -135,6 +135,5 @@ enum ht_err ht_variant_shape(const struct ht_variant *variant,
     }
     out->lanes = out->cells * column;
     out->naive_lanes = column;
-    out->unroll = info->gpu;
     return HT_OK;
 }

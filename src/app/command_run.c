@@ -1,0 +1,230 @@
+/* htwave run: steps in batches short enough for progress and signals, and
+ * stops at the steps nearest to the times of snapshots and pictures, at least
+ * twenty times in all, to look at the nodal values.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "htwave/output.h"
+#include "report.h"
+#include "stop.h"
+
+struct run {
+    struct ht_simulation *sim;
+    struct ht_output *output;
+    double *nodal[HT_MAX_FIELDS];
+    double *coefs; /* NULL unless output.coefficients */
+    struct ht_progress progress;
+    int64_t batch; /* steps at a time */
+    struct ht_result result;
+};
+
+/* ---- when to look ---- */
+
+/* The first step after `step` that is nearest to a multiple of `every`. */
+static int64_t next_multiple(const struct ht_simulation *sim, double every,
+                             int64_t step) {
+    double dt = sim->plan->problem.dt, last = (double)sim->plan->steps;
+    if (!(every > 0) || !(dt > 0)) return sim->plan->steps;
+    double apart = every / dt;
+    double multiple = ceil(((double)step + 0.5) / apart);
+    int64_t next = llround(fmin(multiple * apart, last));
+    return next > step ? next : step + 1;
+}
+
+static bool is_multiple(const struct ht_simulation *sim, double every,
+                        int64_t step) {
+    if (!(every > 0)) return false;
+    return step == 0 || next_multiple(sim, every, step - 1) == step;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* The next step at which nodal values are wanted. */
+static int64_t next_look(const struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    int64_t step = sim->steps, apart = sim->plan->steps / 20 + 1;
+    int64_t next = least((step / apart + 1) * apart, sim->plan->steps);
+    next = least(next, next_multiple(sim, params->output.every, step));
+    return least(next, next_multiple(sim, params->output.picture.every, step));
+}
+
+/* ---- looking ---- */
+
+static enum ht_err read_coefficients(const struct run *r) {
+    const struct ht_simulation *sim = r->sim;
+    const struct ht_grid *grid = &sim->plan->grid;
+    int count = ht_grid_coefs(grid);
+    int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
+    for (int f = 0; f < sim->plan->eq.nfields; f++)
+        TRY(sim->stepper.ops->get(sim->stepper.self, HT_PRIMARY, f, count, 0,
+                                  ht_grid_planes(grid, HT_PRIMARY),
+                                  r->coefs + f * count * nodes));
+    return HT_OK;
+}
+
+static enum ht_err write_outputs(struct run *r, bool last) {
+    const struct ht_simulation *sim = r->sim;
+    const double *const *nodal = (const double *const *)r->nodal;
+    int64_t step = sim->steps;
+    double time = ht_simulation_time(sim, step);
+    if (last || is_multiple(sim, sim->params->output.every, step)) {
+        if (r->coefs != NULL) TRY(read_coefficients(r));
+        TRY(ht_output_snapshot(r->output, time, step, nodal, r->coefs));
+    }
+    if (last || is_multiple(sim, sim->params->output.picture.every, step))
+        TRY(ht_output_picture(r->output, time, nodal));
+    return HT_OK;
+}
+
+static enum ht_err judge(struct run *r, bool last) {
+    const struct ht_simulation *sim = r->sim;
+    const struct ht_plan *plan = sim->plan;
+    const double *const *nodal = (const double *const *)r->nodal;
+    double time = ht_simulation_time(sim, sim->steps);
+    bool conserved = plan->eq.system->energy.conserved;
+    TRY(ht_nodal_check(plan, nodal, time));
+    if (conserved && sim->steps == 0)
+        TRY(ht_nodal_energy(plan, nodal, &r->result.energy_initial));
+    if (!last) return HT_OK;
+    if (conserved) TRY(ht_nodal_energy(plan, nodal, &r->result.energy_final));
+    if (plan->solution->exact ||
+        (plan->solution->returns && sim->steps == plan->steps))
+        TRY(ht_nodal_error(plan, nodal, time, &r->result.error));
+    return HT_OK;
+}
+
+static enum ht_err look(struct run *r) {
+    double began = ht_clock();
+    bool last = r->sim->steps == r->sim->plan->steps || ht_stop_wanted();
+    TRY(ht_nodal_read(r->sim->plan, &r->sim->stepper, r->nodal));
+    TRY(judge(r, last));
+    TRY(write_outputs(r, last));
+    r->result.output_s += ht_clock() - began;
+    r->result.interrupted = last && r->sim->steps < r->sim->plan->steps;
+    return HT_OK;
+}
+
+/* ---- stepping ---- */
+
+static enum ht_err advance_to(struct run *r, int64_t target) {
+    const double wanted_s = 0.2, growth = 2;
+    while (r->sim->steps < target && !ht_stop_wanted()) {
+        int64_t steps = least(r->batch, target - r->sim->steps);
+        double began = ht_clock();
+        TRY(ht_simulation_advance(r->sim, steps));
+        double ratio = wanted_s / fmax(ht_clock() - began, 1e-6);
+        double next = (double)steps * fmin(ratio, growth);
+        /* A batch cut short by the target says little about longer ones. */
+        if (steps == r->batch || ratio < 1)
+            r->batch = next < 1 ? 1 : (int64_t)next;
+        ht_progress_update(&r->progress, (double)r->sim->steps);
+    }
+    return HT_OK;
+}
+
+static enum ht_err step_all(struct run *r) {
+    struct ht_simulation *sim = r->sim;
+    TRY(look(r));
+    while (sim->steps < sim->plan->steps && !r->result.interrupted) {
+        TRY(advance_to(r, next_look(sim)));
+        TRY(look(r));
+    }
+    return HT_OK;
+}
+
+static enum ht_err loop(struct run *r) {
+    double per_step = 2 * ht_simulation_cells(r->sim);
+    ht_progress_start(&r->progress, "run", (double)r->sim->plan->steps,
+                      "cell half-steps", per_step);
+    enum ht_err err = step_all(r);
+    ht_progress_end(&r->progress);
+    return err;
+}
+
+/* ---- before and after ---- */
+
+static void say_banner(const struct ht_simulation *sim) {
+    struct ht_text text = {0};
+    ht_report_banner(sim, &text);
+    if (text.length > 0) text.data[text.length - 1] = '\0';
+    if (ht_text_status(&text) == HT_OK) ht_log("%s", text.data);
+    ht_text_free(&text);
+    ht_report_notes(sim);
+}
+
+static enum ht_err prepare(struct run *r) {
+    struct ht_simulation *sim = r->sim;
+    const struct ht_grid *grid = &sim->plan->grid;
+    say_banner(sim);
+    TRY(ht_simulation_compile(sim));
+    if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(sim->selfcheck_ratio))
+        ht_log("self-check: worst difference is %.3g of its bound, in %.2f s",
+               sim->selfcheck_ratio, sim->selfcheck_s);
+    ht_simulation_measure(sim);
+    TRY(ht_simulation_start(sim));
+    TRY(ht_simulation_nodal(sim, r->nodal));
+    if (sim->params->output.coefficients && sim->params->output.snapshots)
+        TRY(HT_ALLOC(r->coefs, ht_grid_total(grid, HT_PRIMARY) *
+                                   ht_grid_coefs(grid) *
+                                   sim->plan->eq.nfields));
+    return HT_OK;
+}
+
+static enum ht_err finish(struct run *r, double began,
+                          const struct ht_args *args) {
+    struct ht_json json = {0};
+    struct ht_text text = {0};
+    r->result.directory = r->sim->params->output.directory;
+    r->result.picture = ht_output_last_picture(r->output);
+    r->result.xdmf = ht_output_xdmf(r->output);
+    r->result.wall_s = ht_clock() - began;
+    ht_report_summary_json(r->sim, &r->result, &json);
+    ht_report_summary(r->sim, &r->result, &text);
+    if (text.length > 0) text.data[text.length - 1] = '\0';
+    enum ht_err err = ht_text_status(&json.text);
+    if (err == HT_OK) err = ht_text_status(&text);
+    if (err == HT_OK) err = ht_output_summary(r->output, json.text.data);
+    if (err == HT_OK) ht_log("%s", text.data);
+    if (err == HT_OK && args->json) err = ht_args_print(&json.text);
+    ht_text_free(&json.text);
+    ht_text_free(&text);
+    return err;
+}
+
+static enum ht_err simulate(struct run *r, const struct ht_params *params,
+                            const struct ht_args *args) {
+    double began = ht_clock();
+    TRY(ht_simulation_plan(params, &r->sim));
+    TRY(prepare(r));
+    ht_stop_watch();
+    enum ht_err err =
+        ht_output_create(params, r->sim->plan->medium, &r->output);
+    if (err == HT_OK) err = loop(r);
+    if (err == HT_OK) err = finish(r, began, args);
+    ht_stop_unwatch();
+    TRY(err);
+    REQUIRE(!r->result.interrupted, HT_ERR_IO,
+            "interrupted at step %lld of %lld", (long long)r->sim->steps,
+            (long long)r->sim->plan->steps);
+    return HT_OK;
+}
+
+enum ht_err ht_command_run(const struct ht_args *args) {
+    struct ht_params *params = NULL;
+    struct run r = {
+        .batch = 1,
+        .result = {.energy_initial = NAN, .energy_final = NAN, .error = NAN}};
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
+                       &params));
+    enum ht_err err = simulate(&r, params, args);
+    ht_output_destroy(r.output);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) free(r.nodal[f]);
+    free(r.coefs);
+    ht_simulation_destroy(r.sim);
+    ht_params_destroy(params);
+    return err;
+}

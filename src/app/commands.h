@@ -1,0 +1,15 @@
+/* One function per command; the table of them is in main.c. */
+#ifndef HTWAVE_APP_COMMANDS_H
+#define HTWAVE_APP_COMMANDS_H
+
+#include "args.h"
+
+HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_devices(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_compare(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_kernel_text(const struct ht_args *args);
+
+#endif

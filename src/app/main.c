@@ -1,0 +1,141 @@
+/* The program: finds the command in the table, runs it, and says on standard
+ * error, once, what went wrong.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "commands.h"
+#include "htwave/params.h"
+
+#define OVERRIDES \
+    "key=value replaces a value of FILE; htwave --help-config lists all keys."
+
+static const struct ht_command commands[] = {
+    {.name = "run",
+     .arguments = "FILE [key=value ...]",
+     .help = "simulate what FILE describes",
+     .least = 1,
+     .most = -1,
+     .json = true,
+     .more = OVERRIDES,
+     .run = ht_command_run},
+    {.name = "check",
+     .arguments = "FILE [key=value ...]",
+     .help = "read and plan a run: memory, steps, expected time; run nothing",
+     .least = 1,
+     .most = -1,
+     .json = true,
+     .more = OVERRIDES,
+     .run = ht_command_check},
+    {.name = "converge",
+     .arguments = "FILE [key=value ...]",
+     .help = "errors and observed orders over a list of grids",
+     .flag = {{"--cells", "LIST",
+               "cells along x1, as 4,6,8; other axes in proportion"},
+              {"--order", "LIST", "orders N, as 1,2,3 (default: the file's)"},
+              {"--min-order", "X",
+               "exit with 4 when the last observed order is below X"}},
+     .least = 1,
+     .most = -1,
+     .json = true,
+     .more = "The initial data must have a known solution at the end time.\n"
+             "Nothing is written to output.directory.\n" OVERRIDES,
+     .run = ht_command_converge},
+    {.name = "devices",
+     .arguments = "",
+     .help = "what is here and what it can do",
+     .flag = {{"--measure", NULL, "also copy bandwidth and arithmetic"}},
+     .json = true,
+     .run = ht_command_devices},
+    {.name = "describe",
+     .arguments = "[SYSTEM]",
+     .help = "equations, fields, medium and boundaries of a system",
+     .most = 1,
+     .json = true,
+     .run = ht_command_describe},
+    {.name = "compare",
+     .arguments = "A B",
+     .help = "largest difference of two output files or directories",
+     .flag = {{"--eps", "X",
+               "exit with 4 above this difference relative to A (default 0)"}},
+     .least = 2,
+     .most = 2,
+     .json = true,
+     .run = ht_command_compare},
+    {.name = "kernel-text",
+     .arguments = "FILE [key=value ...] | --all DIR",
+     .help = "the program text of a run, or of all kinds of kernels",
+     .flag = {{"--all", "DIR", "one file per kind of kernel"}},
+     .most = -1,
+     .hidden = true,
+     .more = OVERRIDES,
+     .run = ht_command_kernel_text},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out) {
+    fputs("htwave: linear waves to very high order by Hermite methods\n\n",
+          out);
+    for (int i = 0; i < COMMANDS; i++) {
+        char head[64];
+        if (commands[i].hidden) continue;
+        snprintf(head, sizeof head, "htwave %s %s", commands[i].name,
+                 commands[i].arguments);
+        fprintf(out, "  %-36s %s\n", head, commands[i].help);
+    }
+    fputs("\n  htwave COMMAND --help                flags of a command\n"
+          "  htwave --help-config [--markdown]    all keys of an input file\n"
+          "  htwave --version\n\n"
+          "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not "
+          "finite,\n4 compare or converge found a difference.\n",
+          out);
+}
+
+static enum ht_err fail_unknown(const char *word) {
+    const char *names[COMMANDS];
+    int count = 0;
+    for (int i = 0; i < COMMANDS; i++)
+        if (!commands[i].hidden) names[count++] = commands[i].name;
+    const char *near = ht_text_nearest(word, names, count);
+    FAIL(HT_ERR_INPUT, "%s: unknown command%s%s; htwave --help lists them",
+         word, near ? ", nearest is " : "", near ? near : "");
+}
+
+static enum ht_err run_command(const struct ht_command *command, int argc,
+                               char **argv) {
+    struct ht_args args;
+    TRY(ht_args_read(command, argc, argv, &args));
+    if (!args.help) return command->run(&args);
+    ht_args_help(command, stdout);
+    return HT_OK;
+}
+
+static enum ht_err dispatch(int argc, char **argv) {
+    REQUIRE(argc > 1, HT_ERR_INPUT,
+            "a command is needed; htwave --help lists them");
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        print_help(stdout);
+        return HT_OK;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("htwave %s\n", HT_VERSION);
+        return HT_OK;
+    }
+    if (strcmp(word, "--help-config") == 0) {
+        ht_params_help(stdout, argc > 2 && strcmp(argv[2], "--markdown") == 0);
+        return HT_OK;
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0)
+            return run_command(&commands[i], argc - 2, argv + 2);
+    return fail_unknown(word);
+}
+
+int main(int argc, char **argv) {
+    /* A write beyond a limit on file sizes is then an error of that write. */
+    signal(SIGXFSZ, SIG_IGN);
+    enum ht_err err = dispatch(argc, argv);
+    if (err != HT_OK) fprintf(stderr, "htwave: %s\n", ht_err_message());
+    return ht_err_exit_code(err);
+}

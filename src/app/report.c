@@ -1,0 +1,280 @@
+/* The words and numbers of a run. limit_fraction compares the kernels' time
+ * with the least that the method needs on a perfect use of this device,
+ *     t_min = max(bytes_min / bandwidth, fma_min / rate),
+ * both rates measured in the same run.
+ */
+#include "report.h"
+
+#include <math.h>
+
+/* "1.23 M" */
+static const char *with_prefix(double value, char buffer[32]) {
+    static const char *const prefix[] = {"", " k", " M", " G", " T", " P"};
+    int n = 0;
+    while (value >= 999.5 && n < 5) {
+        value /= 1000;
+        n++;
+    }
+    snprintf(buffer, 32, "%.3g%s", value, prefix[n]);
+    return buffer;
+}
+
+/* ---- before the run ---- */
+
+static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_grid *grid = &sim->plan->grid;
+    char number[32];
+    ht_text_add(text, "  grid      ");
+    for (int k = 0; k < grid->dims; k++)
+        ht_text_add(text, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
+    ht_text_add(text, " cells of ");
+    for (int k = 0; k < grid->dims; k++)
+        ht_text_add(text, "%s%.4g", k ? " x " : "", grid->h[k]);
+    ht_text_add(text, ", order N = %d (errors ~ h^%d)\n", grid->order,
+                2 * grid->order + 1);
+    ht_text_add(text,
+                "  unknowns  %s: %d field%s with %d derivatives at %lld "
+                "nodes\n",
+                with_prefix(ht_simulation_unknowns(sim), number),
+                sim->plan->eq.nfields, sim->plan->eq.nfields > 1 ? "s" : "",
+                ht_grid_coefs(grid),
+                (long long)ht_grid_total(grid, HT_PRIMARY));
+}
+
+static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_medium *medium = sim->plan->medium;
+    const char *type = sim->params->medium.type;
+    if (medium->uniform)
+        ht_text_add(text, "  medium    uniform");
+    else if (medium->degree == 0)
+        ht_text_add(text, "  medium    %s, constant per node", type);
+    else
+        ht_text_add(text, "  medium    %s, cell polynomials of degree %d", type,
+                    medium->degree);
+    double fastest = 0;
+    for (int k = 0; k < sim->plan->grid.dims; k++)
+        fastest = fmax(fastest, medium->speed[k]);
+    ht_text_add(text, ", speeds ");
+    if (medium->speed_min < fastest)
+        ht_text_add(text, "%.4g to %.4g\n", medium->speed_min, fastest);
+    else
+        ht_text_add(text, "up to %.4g\n", fastest);
+}
+
+static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
+    char memory[32];
+    if (sim->device == NULL && !sim->oracle) {
+        ht_text_add(text, "  device    none: %s\n", sim->no_device);
+        return;
+    }
+    ht_text_add(text, "  device    %s (%s, driver %s, %s)\n", sim->info.name,
+                sim->info.backend, sim->info.driver,
+                ht_text_bytes((double)sim->info.memory, memory));
+    if (sim->oracle) {
+        ht_text_add(text, "  kernels   none: double, one core\n");
+        return;
+    }
+    ht_text_add(text, "  kernels   %s, %s, %s layout, %d cell%s per group\n",
+                sim->variant->name, ht_simulation_precision(sim),
+                ht_simulation_layout(sim), sim->shape.cells,
+                sim->shape.cells > 1 ? "s" : "");
+}
+
+static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_budget *b = &sim->budget;
+    char total[32], state[32], medium[32], interpolants[32];
+    ht_text_add(text, "  memory    %s: state %s, medium %s, interpolants %s",
+                ht_text_bytes((double)b->total, total),
+                ht_text_bytes((double)b->state, state),
+                ht_text_bytes((double)b->medium, medium),
+                ht_text_bytes((double)b->interpolants, interpolants));
+    if (sim->info.memory > 0)
+        ht_text_add(text, "; %.2g %% of the device",
+                    100.0 * (double)b->total / (double)sim->info.memory);
+    ht_text_add(text, "\n");
+}
+
+static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_plan *plan = sim->plan;
+    ht_text_add(text,
+                "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
+                "%.3g, %d Taylor stages\n",
+                (long long)plan->steps, plan->problem.dt, sim->params->time.end,
+                plan->cfl, plan->cfl_limit, plan->problem.stages);
+    if (plan->cells_per_wavelength > 0)
+        ht_text_add(text,
+                    "  accuracy  %.3g cells per wavelength: expected error "
+                    "%.1e at the end\n",
+                    plan->cells_per_wavelength, plan->expected_error);
+}
+
+void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_system *system = sim->plan->eq.system;
+    ht_text_add(text, "htwave %s\n", HT_VERSION);
+    ht_text_add(text, "  system    %s: %s\n", system->name, system->title);
+    add_grid(sim, text);
+    add_medium(sim, text);
+    add_device(sim, text);
+    add_memory(sim, text);
+    add_steps(sim, text);
+}
+
+void ht_report_notes(const struct ht_simulation *sim) {
+    const struct ht_medium *medium = sim->plan->medium;
+    if (medium->flattened > 0 && medium->degree > 0)
+        ht_note("the medium is too rough for polynomials at %lld nodes of "
+                "both grids; it is constant about these",
+                (long long)medium->flattened);
+    if (medium->wall_gradient)
+        ht_note("the medium varies across a wall: the order drops to about 3 "
+                "near it");
+    if (sim->plan->expected_error > 0.05)
+        ht_note("the shortest wave is hardly resolved: take more cells or a "
+                "higher grid.order");
+}
+
+void ht_report_plan_json(const struct ht_simulation *sim,
+                         struct ht_json *json) {
+    const struct ht_plan *plan = sim->plan;
+    bool accuracy = plan->cells_per_wavelength > 0;
+    ht_json_string(json, "system", plan->eq.system->name);
+    ht_json_integer(json, "order", plan->grid.order);
+    ht_json_integer(json, "dimensions", plan->grid.dims);
+    ht_json_open(json, "cells", '[');
+    for (int k = 0; k < plan->grid.dims; k++)
+        ht_json_integer(json, NULL, plan->grid.cells[k]);
+    ht_json_close(json, ']');
+    ht_json_number(json, "unknowns", ht_simulation_unknowns(sim));
+    ht_json_integer(json, "steps", plan->steps);
+    ht_json_number(json, "dt", plan->problem.dt);
+    ht_json_number(json, "time_end", sim->params->time.end);
+    ht_json_number(json, "cfl", plan->cfl);
+    ht_json_number(json, "cfl_limit", plan->cfl_limit);
+    ht_json_integer(json, "stages", plan->problem.stages);
+    ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
+    ht_json_integer(json, "memory_bytes", sim->budget.total);
+    if (accuracy)
+        ht_json_number(json, "cells_per_wavelength",
+                       plan->cells_per_wavelength);
+    if (accuracy) ht_json_number(json, "expected_error", plan->expected_error);
+    ht_json_string(json, "precision", ht_simulation_precision(sim));
+    if (sim->device == NULL && !sim->oracle) return;
+    ht_json_string(json, "device", sim->info.name);
+    ht_json_string(json, "driver", sim->info.driver);
+    ht_json_string(json, "backend", sim->info.backend);
+    ht_json_integer(json, "device_memory_bytes", sim->info.memory);
+    if (sim->oracle) return;
+    ht_json_string(json, "variant", sim->variant->name);
+    ht_json_string(json, "layout", ht_simulation_layout(sim));
+    ht_json_integer(json, "cells_per_group", sim->shape.cells);
+}
+
+/* ---- after the run ---- */
+
+static double half_steps(const struct ht_simulation *sim) {
+    return 2.0 * (double)sim->steps * ht_simulation_cells(sim);
+}
+
+static double rate(const struct ht_simulation *sim) {
+    return sim->kernel_s > 0 && sim->steps > 0 ? half_steps(sim) / sim->kernel_s
+                                               : NAN;
+}
+
+static double limit_fraction(const struct ht_simulation *sim) {
+    const struct ht_limits *limits = &sim->limits;
+    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0))
+        return NAN;
+    struct ht_cost least =
+        ht_cost_minimum(&sim->spec, sim->plan->problem.stages);
+    return rate(sim) * fmax(least.bytes / limits->bytes_per_s,
+                            least.fma / limits->fma_per_s);
+}
+
+static double drift(const struct ht_result *result) {
+    if (!(result->energy_initial > 0)) return NAN;
+    return result->energy_final / result->energy_initial - 1;
+}
+
+static double setup_seconds(const struct ht_simulation *sim) {
+    return sim->compile_s + sim->selfcheck_s + sim->start_s;
+}
+
+static void add_times(const struct ht_simulation *sim,
+                      const struct ht_result *result, struct ht_text *text) {
+    char a[32], b[32], c[32];
+    double rest =
+        result->wall_s - setup_seconds(sim) - sim->kernel_s - result->output_s;
+    ht_text_add(
+        text, "%s step %lld of %lld, time %.6g, in %s\n",
+        result->interrupted ? "interrupted at" : "done:", (long long)sim->steps,
+        (long long)sim->plan->steps, ht_simulation_time(sim, sim->steps),
+        ht_text_seconds(result->wall_s, a));
+    ht_text_add(text, "  wall time kernels %s, output %s, ",
+                ht_text_seconds(sim->kernel_s, a),
+                ht_text_seconds(result->output_s, b));
+    ht_text_add(text, "compile %s, self-check %s, ",
+                ht_text_seconds(sim->compile_s, a),
+                ht_text_seconds(sim->selfcheck_s, b));
+    ht_text_add(text, "start %s, rest %s\n", ht_text_seconds(sim->start_s, a),
+                ht_text_seconds(fmax(rest, 0), c));
+}
+
+static void add_rate(const struct ht_simulation *sim, struct ht_text *text) {
+    char cells[32], bytes[32], fma[32];
+    double fraction = limit_fraction(sim);
+    if (!isfinite(rate(sim))) return;
+    ht_text_add(text, "  rate      %s cell half-steps/s",
+                with_prefix(rate(sim), cells));
+    if (isfinite(fraction))
+        ht_text_add(text,
+                    ", %.2g %% of the device's limit (it copies %sB/s and "
+                    "does %sFMA/s)",
+                    100 * fraction, with_prefix(sim->limits.bytes_per_s, bytes),
+                    with_prefix(sim->limits.fma_per_s, fma));
+    ht_text_add(text, "\n");
+}
+
+void ht_report_summary(const struct ht_simulation *sim,
+                       const struct ht_result *result, struct ht_text *text) {
+    add_times(sim, result, text);
+    add_rate(sim, text);
+    if (isfinite(drift(result)))
+        ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e\n",
+                    result->energy_initial, drift(result));
+    if (isfinite(result->error))
+        ht_text_add(text, "  error     %.3e, relative L2 of all fields\n",
+                    result->error);
+    if (result->picture) ht_text_add(text, "  picture   %s\n", result->picture);
+    if (result->xdmf) ht_text_add(text, "  ParaView  %s\n", result->xdmf);
+    ht_text_add(text, "  summary   %s/summary.json\n", result->directory);
+}
+
+void ht_report_summary_json(const struct ht_simulation *sim,
+                            const struct ht_result *result,
+                            struct ht_json *json) {
+    ht_json_open(json, NULL, '{');
+    ht_report_plan_json(sim, json);
+    ht_json_bool(json, "interrupted", result->interrupted);
+    ht_json_integer(json, "steps_done", sim->steps);
+    ht_json_number(json, "wall_s", result->wall_s);
+    ht_json_number(json, "setup_s", setup_seconds(sim));
+    if (!sim->oracle) ht_json_number(json, "compile_s", sim->compile_s);
+    if (!sim->oracle)
+        ht_json_bool(json, "compile_cached", ht_step_cached(sim->step));
+    ht_json_number(json, "kernel_s", sim->kernel_s);
+    ht_json_number(json, "output_s", result->output_s);
+    ht_json_number(json, "cell_half_steps_per_s", rate(sim));
+    ht_json_number(json, "limit_fraction", limit_fraction(sim));
+    if (sim->limits.bytes_per_s > 0)
+        ht_json_number(json, "limit_bytes_per_s", sim->limits.bytes_per_s);
+    if (sim->limits.fma_per_s > 0)
+        ht_json_number(json, "limit_fma_per_s", sim->limits.fma_per_s);
+    ht_json_number(json, "selfcheck_ratio", sim->selfcheck_ratio);
+    ht_json_number(json, "error_l2_relative", result->error);
+    ht_json_number(json, "energy_initial", result->energy_initial);
+    ht_json_number(json, "energy_drift", drift(result));
+    ht_json_string(json, "picture", result->picture);
+    ht_json_string(json, "xdmf", result->xdmf);
+    ht_json_close(json, '}');
+    ht_json_end(json);
+}

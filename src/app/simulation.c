@@ -1,0 +1,328 @@
+/* Device, kernels and state of a run. Whatever follows from sizes is refused
+ * before anything of that size is touched: a lower bound of the memory before
+ * the plan visits the grid's nodes, the exact budget before compiling.
+ */
+#include "simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the device ---- */
+
+static double host_memory(void) {
+    const double unknown = 1024.0 * 1024 * 1024 * 1024;
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0) return (double)pages * (double)size;
+#endif
+    return unknown;
+}
+
+static void use_oracle(struct ht_simulation *sim) {
+    sim->oracle = true;
+    sim->info = (struct ht_device_info){.name = "serial reference",
+                                        .vendor = "htwave",
+                                        .driver = "C11",
+                                        .platform = "host",
+                                        .backend = "oracle",
+                                        .index = -1,
+                                        .fp64 = true,
+                                        .compute_units = 1};
+    sim->info.memory = sim->info.max_buffer = (int64_t)host_memory();
+}
+
+/* That none is here becomes a failure when it is needed. */
+static enum ht_err open_device(struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    const char *backend = params->device.backend;
+    if (strcmp(backend, "oracle") == 0) {
+        use_oracle(sim);
+        return HT_OK;
+    }
+    enum ht_err err =
+        ht_device_open(backend, params->device.select, &sim->device);
+    if (err == HT_ERR_DEVICE)
+        return ht_text_copy(ht_err_message(), &sim->no_device);
+    TRY(err);
+    sim->info = *ht_device_info(sim->device);
+    return HT_OK;
+}
+
+/* A device asked for by name is a matter of the input. */
+static enum ht_err need_device(const struct ht_simulation *sim) {
+    if (sim->oracle || sim->device != NULL) return HT_OK;
+    if (ht_params_is_set(sim->params, "device.select"))
+        return ht_params_error(sim->params, "device.select", "%s",
+                               sim->no_device);
+    FAIL(HT_ERR_DEVICE, "%s", sim->no_device);
+}
+
+/* ---- memory ---- */
+
+static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes,
+                                 const char *advice) {
+    char need[32], have[32];
+    return ht_params_error(
+        sim->params, "grid.cells", "needs %s of memory, %s has %s%s",
+        ht_text_bytes(bytes, need), sim->info.name,
+        ht_text_bytes((double)sim->info.memory, have), advice);
+}
+
+/* Both grids have at least as many nodes as there are cells. In floating
+ * point: the product may exceed 64 bits. */
+static enum ht_err check_cells(const struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    const struct ht_system *system = ht_system_find(params->system);
+    if (system == NULL || sim->info.memory <= 0) return HT_OK;
+    struct ht_equations eq = ht_equations_make(system, params->grid.dims);
+    bool fp64 = sim->oracle || strcmp(params->device.precision, "double") == 0;
+    double bytes = 2.0 * eq.nfields * (fp64 ? 8 : 4);
+    for (int k = 0; k < params->grid.dims; k++)
+        bytes *= (double)params->grid.cells[k] * (params->grid.order + 1);
+    if (bytes > (double)sim->info.memory)
+        return refuse_memory(sim, bytes,
+                             ": take fewer cells or a lower grid.order");
+    return HT_OK;
+}
+
+/* The variant that keeps the least between its kernels. */
+static const struct ht_variant *leanest(const struct ht_spec *spec) {
+    const struct ht_variant *best = ht_variant_at(0);
+    for (int i = 1; i < ht_variant_count(); i++)
+        if (ht_variant_poly_bytes(ht_variant_at(i), spec) <
+            ht_variant_poly_bytes(best, spec))
+            best = ht_variant_at(i);
+    return best;
+}
+
+static enum ht_err check_budget(const struct ht_simulation *sim) {
+    const struct ht_budget *b = &sim->budget;
+    char need[32], have[32], advice[160];
+    struct ht_budget least = ht_taylor_budget(
+        &sim->plan->problem, leanest(&sim->spec), &sim->spec, &sim->info);
+    snprintf(advice, sizeof advice,
+             ": take fewer cells or a lower grid.order%s",
+             sim->spec.fp64 && !sim->oracle
+                 ? ", or device.precision = \"single\", which needs half"
+                 : "");
+    if (b->total > sim->info.memory && least.total <= sim->info.memory)
+        snprintf(advice, sizeof advice,
+                 ": device.variant = \"%s\" needs only %s",
+                 leanest(&sim->spec)->name,
+                 ht_text_bytes((double)least.total, need));
+    if (b->total > sim->info.memory)
+        return refuse_memory(sim, (double)b->total, advice);
+    if (b->largest_buffer > sim->info.max_buffer)
+        return ht_params_error(
+            sim->params, "grid.cells",
+            "needs a buffer of %s, %s allows %s at once: take fewer cells or "
+            "a lower grid.order",
+            ht_text_bytes((double)b->largest_buffer, need), sim->info.name,
+            ht_text_bytes((double)sim->info.max_buffer, have));
+    return HT_OK;
+}
+
+/* ---- kernels ---- */
+
+static enum ht_err choose_variant(struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    const char *name = params->device.variant;
+    sim->variant = ht_variant_find(name);
+    if (sim->variant != NULL) return HT_OK;
+    struct ht_text names = {0};
+    for (int i = 0; i < ht_variant_count(); i++)
+        ht_text_add(&names, ", %s", ht_variant_at(i)->name);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(params, "device.variant",
+                              "no such variant: must be one of auto%s",
+                              names.data);
+    ht_text_free(&names);
+    return err;
+}
+
+static int choose_block(const struct ht_simulation *sim) {
+    const char *layout = sim->params->device.layout;
+    bool blocked = strcmp(layout, "auto") == 0 ? sim->info.gpu
+                                               : strcmp(layout, "blocked") == 0;
+    return !blocked ? 1 : sim->spec.fp64 ? 2 : 4;
+}
+
+/* sim->spec is complete without a device as well, for a budget. */
+static enum ht_err choose_kernels(struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    struct ht_spec *spec = &sim->spec;
+    spec->eq = &sim->plan->eq;
+    spec->order = sim->plan->grid.order;
+    spec->fp64 = strcmp(params->device.precision, "double") == 0;
+    spec->medium_degree = sim->plan->problem.medium_degree;
+    spec->trim = true;
+    spec->block = choose_block(sim);
+    TRY(choose_variant(sim));
+    if (!sim->oracle) {
+        if (sim->device == NULL) return HT_OK;
+        return ht_variant_shape(sim->variant, spec, &sim->info,
+                                params->device.cells_per_group, &sim->shape);
+    }
+    spec->fp64 = true;
+    spec->block = 1;
+    sim->variant = NULL;
+    return HT_OK;
+}
+
+static enum ht_err choose_cache(struct ht_simulation *sim) {
+    const char *given = sim->params->device.cache;
+    const char *base = getenv("XDG_CACHE_HOME"), *below = "/htwave";
+    struct ht_text path = {0};
+    if (strcmp(given, "none") == 0) return HT_OK;
+    if (strcmp(given, "auto") != 0) return ht_text_copy(given, &sim->cache);
+    if (base == NULL || base[0] != '/') {
+        base = getenv("HOME");
+        below = "/.cache/htwave";
+    }
+    if (base == NULL || *base == '\0') return HT_OK;
+    ht_text_add(&path, "%s%s", base, below);
+    enum ht_err err = ht_text_status(&path);
+    if (err != HT_OK)
+        ht_text_free(&path);
+    else
+        sim->cache = path.data;
+    return err;
+}
+
+/* ---- plan ---- */
+
+static enum ht_err make_plan(struct ht_simulation *sim) {
+    TRY(open_device(sim));
+    TRY(check_cells(sim));
+    TRY(ht_plan_create(sim->params, &sim->plan));
+    TRY(choose_kernels(sim));
+    TRY(choose_cache(sim));
+    const struct ht_variant *variant =
+        sim->variant ? sim->variant : leanest(&sim->spec);
+    sim->budget =
+        ht_taylor_budget(&sim->plan->problem, variant, &sim->spec, &sim->info);
+    if (sim->device == NULL && !sim->oracle) return HT_OK;
+    return check_budget(sim);
+}
+
+enum ht_err ht_simulation_plan(const struct ht_params *params,
+                               struct ht_simulation **out) {
+    struct ht_simulation *sim = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(sim, 1));
+    sim->params = params;
+    sim->selfcheck_ratio = NAN;
+    enum ht_err err = make_plan(sim);
+    if (err != HT_OK) {
+        ht_simulation_destroy(sim);
+        return err;
+    }
+    *out = sim;
+    return HT_OK;
+}
+
+void ht_simulation_destroy(struct ht_simulation *sim) {
+    if (sim == NULL) return;
+    ht_stepper_destroy(&sim->stepper);
+    ht_step_destroy(sim->step);
+    ht_device_close(sim->device);
+    ht_plan_destroy(sim->plan);
+    free(sim->no_device);
+    free(sim->cache);
+    free(sim);
+}
+
+/* ---- on the device ---- */
+
+enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
+    double began = ht_clock();
+    TRY(need_device(sim));
+    if (sim->oracle) return HT_OK;
+    TRY(ht_step_create(sim->device, sim->variant, &sim->spec, &sim->shape,
+                       sim->cache, &sim->step));
+    sim->compile_s = ht_clock() - began;
+    if (!sim->params->device.selfcheck) return HT_OK;
+    began = ht_clock();
+    TRY(ht_selfcheck(&sim->plan->problem, sim->device, sim->step, sim->variant,
+                     &sim->spec, &sim->selfcheck_ratio));
+    (void)ht_step_seconds(sim->step); /* not of the run */
+    sim->selfcheck_s = ht_clock() - began;
+    return HT_OK;
+}
+
+void ht_simulation_measure(struct ht_simulation *sim) {
+    if (sim->device == NULL) return;
+    if (ht_limits_measure(sim->device, sim->spec.fp64, sim->cache,
+                          &sim->limits) == HT_OK)
+        return;
+    sim->limits = (struct ht_limits){0};
+    ht_note("the device's limits are not known: %s", ht_err_message());
+}
+
+enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
+                                  const struct ht_problem *problem,
+                                  struct ht_stepper *out) {
+    if (sim->oracle) return ht_oracle_create(problem, out);
+    return ht_taylor_create(problem, sim->device, sim->step, sim->variant,
+                            &sim->spec, out);
+}
+
+enum ht_err ht_simulation_start(struct ht_simulation *sim) {
+    double began = ht_clock();
+    TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->stepper));
+    TRY(ht_start(sim->plan, &sim->stepper));
+    sim->start_s = ht_clock() - began;
+    return HT_OK;
+}
+
+enum ht_err ht_simulation_advance(struct ht_simulation *sim, int64_t steps) {
+    const struct ht_stepper *s = &sim->stepper;
+    double began = ht_clock();
+    for (int64_t n = 0; n < steps; n++) {
+        TRY(s->ops->half_step(s->self, HT_PRIMARY));
+        TRY(s->ops->half_step(s->self, HT_DUAL));
+    }
+    TRY(s->ops->finish(s->self));
+    sim->steps += steps;
+    sim->kernel_s +=
+        sim->oracle ? ht_clock() - began : ht_step_seconds(sim->step);
+    return HT_OK;
+}
+
+/* ---- numbers ---- */
+
+double ht_simulation_time(const struct ht_simulation *sim, int64_t step) {
+    if (step == sim->plan->steps) return sim->params->time.end;
+    return (double)step * sim->plan->problem.dt;
+}
+
+double ht_simulation_cells(const struct ht_simulation *sim) {
+    const struct ht_grid *grid = &sim->plan->grid;
+    return (double)grid->cells[0] * (double)grid->cells[1] *
+           (double)grid->cells[2];
+}
+
+double ht_simulation_unknowns(const struct ht_simulation *sim) {
+    const struct ht_grid *grid = &sim->plan->grid;
+    return (double)ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
+           sim->plan->eq.nfields;
+}
+
+enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
+                                double *nodal[HT_MAX_FIELDS]) {
+    int64_t nodes = ht_grid_total(&sim->plan->grid, HT_PRIMARY);
+    for (int f = 0; f < sim->plan->eq.nfields; f++)
+        TRY(HT_ALLOC(nodal[f], nodes));
+    return HT_OK;
+}
+
+const char *ht_simulation_precision(const struct ht_simulation *sim) {
+    return sim->spec.fp64 ? "double" : "single";
+}
+
+const char *ht_simulation_layout(const struct ht_simulation *sim) {
+    return sim->spec.block > 1 ? "blocked" : "tensor";
+}

@@ -1,0 +1,67 @@
+/* A simulation from parameters to the last step, in the order in which things
+ * can go wrong: plan (nothing is allocated on the device), compile, start,
+ * advance.
+ */
+#ifndef HTWAVE_APP_SIMULATION_H
+#define HTWAVE_APP_SIMULATION_H
+
+#include "htwave/method.h"
+
+struct ht_simulation {
+    const struct ht_params *params;
+    struct ht_plan *plan;
+    bool oracle;                /* the serial reference on the host */
+    struct ht_device *device;   /* NULL: the oracle, or no device is here */
+    char *no_device;            /* why there is none */
+    struct ht_device_info info; /* of the device; the host for the oracle */
+    const struct ht_variant *variant; /* NULL: the oracle */
+    struct ht_spec spec;
+    struct ht_shape shape;
+    struct ht_budget budget;
+    char *cache; /* directory; NULL: none */
+    struct ht_step *step;
+    struct ht_stepper stepper;
+    double compile_s, selfcheck_s, start_s;
+    double selfcheck_ratio;  /* NaN: not checked */
+    struct ht_limits limits; /* 0: not measured */
+    int64_t steps;           /* done */
+    double kernel_s;         /* of these, by the device's clock */
+};
+
+/* Everything that can be refused without compiling: parameters, grid, medium,
+ * initial data, device, variant, memory. That no device is here is no failure
+ * yet: device is NULL then and no_device says why. A failed call leaves
+ * nothing to destroy. params must outlive the simulation. */
+HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params,
+                                          struct ht_simulation **out);
+void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
+/* Compiles and checks the kernels on the device; refuses without a device. */
+HT_CHECKED enum ht_err ht_simulation_compile(struct ht_simulation *sim);
+/* Measures the device's limits, where there is a device; before start, which
+ * may take all memory. A failure is a note only. */
+void ht_simulation_measure(struct ht_simulation *sim);
+/* Allocates the state and sets it to the initial data. */
+HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
+/* Takes that many steps and waits for them. */
+HT_CHECKED enum ht_err ht_simulation_advance(struct ht_simulation *sim,
+                                             int64_t steps);
+/* A stepper for the same kernels on another problem, of the same kind. */
+HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
+                                             const struct ht_problem *problem,
+                                             struct ht_stepper *out);
+
+/* Time after that many steps: the end exactly after the last one. */
+double ht_simulation_time(const struct ht_simulation *sim, int64_t step);
+/* Cells of the grid; a step is two half steps of each. */
+double ht_simulation_cells(const struct ht_simulation *sim);
+/* Coefficients of all fields on the primary grid. */
+double ht_simulation_unknowns(const struct ht_simulation *sim);
+/* Room for the nodal values of all fields; free each. */
+HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
+                                           double *nodal[HT_MAX_FIELDS]);
+
+/* For messages: "float32"'s names of the input. */
+const char *ht_simulation_precision(const struct ht_simulation *sim);
+const char *ht_simulation_layout(const struct ht_simulation *sim);
+
+#endif
