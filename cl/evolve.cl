@@ -75,20 +75,6 @@ HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
 }
 #endif
 
-/* True where w at stage k, n3 = s still reaches an output coefficient: each
- * of the k - 1 derivatives to come lowers one index by one. Multiplication
- * by a polynomial raises indices, so there all are kept. */
-HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
-#if HT_TRIM && HT_MEDIUM_DEGREE <= 0
-    const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) +
-                       (n2 > HT_ORDER ? n2 - HT_ORDER : 0) +
-                       (s > HT_ORDER ? s - HT_ORDER : 0);
-    return excess <= k - 1 && k - 1 <= n1 + n2 + s;
-#else
-    return 1;
-#endif
-}
-
 /* b: the interpolant on entry; w: the evolved polynomial on return, valid for
  * indices up to N. medium: the target's material values (degree 0), its
  * polynomials in local memory (degree > 0). */

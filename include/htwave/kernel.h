@@ -43,6 +43,8 @@ enum ht_stage_kind {
 
 struct ht_variant {
     const char *name, *meaning;
+    bool chains; /* needs a uniform medium and a system that is one scalar with
+                    a partner per axis (cl/evolve_chains.cl) */
     const char *files[8]; /* of cl/, in order, NULL-terminated */
     struct ht_variant_stage {
         enum ht_stage_kind kind;
@@ -52,8 +54,13 @@ struct ht_variant {
 
 int ht_variant_count(void);
 const struct ht_variant *ht_variant_at(int index);
-/* By name; "auto" gives the one expected to be fastest. NULL: unknown. */
-const struct ht_variant *ht_variant_find(const char *name);
+/* By name; "auto": the one expected to be fastest among those that apply.
+ * NULL: unknown. */
+const struct ht_variant *ht_variant_find(const char *name,
+                                         const struct ht_spec *spec);
+/* Why a variant does not apply to a spec; NULL when it does. */
+const char *ht_variant_refuses(const struct ht_variant *variant,
+                               const struct ht_spec *spec);
 /* Shape on a device; cells 0: chosen. HT_ERR_DEVICE says why a variant cannot
  * run there (and which could). */
 HT_CHECKED enum ht_err ht_variant_shape(const struct ht_variant *variant,

@@ -58,11 +58,11 @@ static enum ht_err read_coefficients(const struct run *r) {
     const struct ht_simulation *sim = r->sim;
     const struct ht_grid *grid = &sim->plan->grid;
     int count = ht_grid_coefs(grid);
-    int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
+    int64_t values = count * ht_grid_total(grid, HT_PRIMARY);
     for (int f = 0; f < sim->plan->eq.nfields; f++)
         TRY(sim->stepper.ops->get(sim->stepper.self, HT_PRIMARY, f, count, 0,
                                   ht_grid_planes(grid, HT_PRIMARY),
-                                  r->coefs + f * count * nodes));
+                                  r->coefs + f * values));
     return HT_OK;
 }
 
@@ -159,7 +159,7 @@ static void say_banner(const struct ht_simulation *sim) {
 static enum ht_err prepare(struct run *r) {
     struct ht_simulation *sim = r->sim;
     const struct ht_grid *grid = &sim->plan->grid;
-    say_banner(sim);
+    if (sim->no_device == NULL) say_banner(sim);
     TRY(ht_simulation_compile(sim));
     if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(sim->selfcheck_ratio))
         ht_log("self-check: worst difference is %.3g of its bound, in %.2f s",

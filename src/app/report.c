@@ -167,6 +167,9 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_string(json, "variant", sim->variant->name);
     ht_json_string(json, "layout", ht_simulation_layout(sim));
     ht_json_integer(json, "cells_per_group", sim->shape.cells);
+    if (sim->step == NULL) return;
+    ht_json_number(json, "compile_s", sim->compile_s);
+    ht_json_bool(json, "compile_cached", ht_step_cached(sim->step));
 }
 
 /* ---- after the run ---- */
@@ -196,12 +199,12 @@ static double drift(const struct ht_result *result) {
 }
 
 static double setup_seconds(const struct ht_simulation *sim) {
-    return sim->compile_s + sim->selfcheck_s + sim->start_s;
+    return sim->compile_s + sim->selfcheck_s + sim->measure_s + sim->start_s;
 }
 
 static void add_times(const struct ht_simulation *sim,
                       const struct ht_result *result, struct ht_text *text) {
-    char a[32], b[32], c[32];
+    char a[32], b[32];
     double rest =
         result->wall_s - setup_seconds(sim) - sim->kernel_s - result->output_s;
     ht_text_add(
@@ -212,11 +215,17 @@ static void add_times(const struct ht_simulation *sim,
     ht_text_add(text, "  wall time kernels %s, output %s, ",
                 ht_text_seconds(sim->kernel_s, a),
                 ht_text_seconds(result->output_s, b));
-    ht_text_add(text, "compile %s, self-check %s, ",
+    ht_text_add(text, "setup %s, rest %s\n",
+                ht_text_seconds(setup_seconds(sim), a),
+                ht_text_seconds(fmax(rest, 0), b));
+    if (sim->oracle) return;
+    ht_text_add(text, "  setup     compile %s%s, self-check %s, ",
                 ht_text_seconds(sim->compile_s, a),
+                ht_step_cached(sim->step) ? " (cached)" : "",
                 ht_text_seconds(sim->selfcheck_s, b));
-    ht_text_add(text, "start %s, rest %s\n", ht_text_seconds(sim->start_s, a),
-                ht_text_seconds(fmax(rest, 0), c));
+    ht_text_add(text, "measuring the device %s, start %s\n",
+                ht_text_seconds(sim->measure_s, a),
+                ht_text_seconds(sim->start_s, b));
 }
 
 static void add_rate(const struct ht_simulation *sim, struct ht_text *text) {
@@ -258,9 +267,6 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     ht_json_integer(json, "steps_done", sim->steps);
     ht_json_number(json, "wall_s", result->wall_s);
     ht_json_number(json, "setup_s", setup_seconds(sim));
-    if (!sim->oracle) ht_json_number(json, "compile_s", sim->compile_s);
-    if (!sim->oracle)
-        ht_json_bool(json, "compile_cached", ht_step_cached(sim->step));
     ht_json_number(json, "kernel_s", sim->kernel_s);
     ht_json_number(json, "output_s", result->output_s);
     ht_json_number(json, "cell_half_steps_per_s", rate(sim));

@@ -129,7 +129,7 @@ static enum ht_err check_budget(const struct ht_simulation *sim) {
 static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const char *name = params->device.variant;
-    sim->variant = ht_variant_find(name);
+    sim->variant = ht_variant_find(name, &sim->spec);
     if (sim->variant != NULL) return HT_OK;
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
@@ -150,6 +150,18 @@ static int choose_block(const struct ht_simulation *sim) {
     return !blocked ? 1 : sim->spec.fp64 ? 2 : 4;
 }
 
+/* A refusal of the cells per group is one of the input's, with its place. */
+static enum ht_err choose_shape(struct ht_simulation *sim) {
+    int cells = sim->params->device.cells_per_group;
+    char rule[256];
+    enum ht_err err = ht_variant_shape(sim->variant, &sim->spec, &sim->info,
+                                       cells, &sim->shape);
+    if (err != HT_ERR_INPUT) return err;
+    const char *value = strstr(ht_err_message(), ": ");
+    snprintf(rule, sizeof rule, "%s", value ? value + 2 : ht_err_message());
+    return ht_params_error(sim->params, "device.cells_per_group", "%s", rule);
+}
+
 /* sim->spec is complete without a device as well, for a budget. */
 static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
@@ -162,9 +174,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     spec->block = choose_block(sim);
     TRY(choose_variant(sim));
     if (!sim->oracle) {
-        if (sim->device == NULL) return HT_OK;
-        return ht_variant_shape(sim->variant, spec, &sim->info,
-                                params->device.cells_per_group, &sim->shape);
+        return sim->device == NULL ? HT_OK : choose_shape(sim);
     }
     spec->fp64 = true;
     spec->block = 1;
@@ -254,12 +264,14 @@ enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
 }
 
 void ht_simulation_measure(struct ht_simulation *sim) {
+    double began = ht_clock();
     if (sim->device == NULL) return;
     if (ht_limits_measure(sim->device, sim->spec.fp64, sim->cache,
-                          &sim->limits) == HT_OK)
-        return;
-    sim->limits = (struct ht_limits){0};
-    ht_note("the device's limits are not known: %s", ht_err_message());
+                          &sim->limits) != HT_OK) {
+        sim->limits = (struct ht_limits){0};
+        ht_note("the device's limits are not known: %s", ht_err_message());
+    }
+    sim->measure_s = ht_clock() - began;
 }
 
 enum ht_err ht_simulation_stepper(struct ht_simulation *sim,

@@ -21,7 +21,7 @@ struct ht_simulation {
     char *cache; /* directory; NULL: none */
     struct ht_step *step;
     struct ht_stepper stepper;
-    double compile_s, selfcheck_s, start_s;
+    double compile_s, selfcheck_s, measure_s, start_s;
     double selfcheck_ratio;  /* NaN: not checked */
     struct ht_limits limits; /* 0: not measured */
     int64_t steps;           /* done */
@@ -60,7 +60,7 @@ double ht_simulation_unknowns(const struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
                                            double *nodal[HT_MAX_FIELDS]);
 
-/* For messages: "float32"'s names of the input. */
+/* As the input names them. */
 const char *ht_simulation_precision(const struct ht_simulation *sim);
 const char *ht_simulation_layout(const struct ht_simulation *sim);
 

@@ -41,6 +41,26 @@ static void number_exchanged(const struct ht_equations *eq,
     }
 }
 
+/* A scalar that alone couples all other fields, one partner per axis. */
+static void find_chain(const struct ht_equations *eq, struct ht_sizes *z) {
+    z->chain = -1;
+    if (eq->nfields != eq->dims + 1 || eq->nterms != 2 * eq->dims) return;
+    int to[3] = {-1, -1, -1}, from[3] = {-1, -1, -1};
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        if (term->row == 0 && term->col != 0) to[term->axis] = t;
+        if (term->col == 0 && term->row != 0) from[term->axis] = t;
+    }
+    for (int k = 0; k < eq->dims; k++) {
+        if (to[k] < 0 || from[k] < 0) return;
+        if (eq->term[to[k]].col != eq->term[from[k]].row) return;
+        z->partner[k] = eq->term[to[k]].col;
+        z->term_of_chain[k] = to[k];
+        z->term_of_partner[k] = from[k];
+    }
+    z->chain = 0;
+}
+
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     struct ht_sizes z = {0};
     int dims = spec->eq->dims, n = spec->order + 1;
@@ -58,6 +78,7 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
                          : 0;
     number_groups(spec->eq, &z);
     number_exchanged(spec->eq, &z);
+    find_chain(spec->eq, &z);
     return z;
 }
 

@@ -11,9 +11,11 @@ struct ht_sizes {
     int t1, t2, t3; /* coefficients per axis: 2N+2, or 1 */
     int cube;       /* t1 t2 t3 */
     int fields, materials;
-    int exchanged;           /* fields differentiated along x1 or x2 */
-    int groups;              /* pairs (row, material) among the terms */
-    int medium_coefs;        /* of a cell polynomial; 0 unless degree > 0 */
+    int exchanged;    /* fields differentiated along x1 or x2 */
+    int groups;       /* pairs (row, material) among the terms */
+    int medium_coefs; /* of a cell polynomial; 0 unless degree > 0 */
+    int chain;        /* the scalar of cl/evolve_chains.cl, or -1 */
+    int partner[3], term_of_chain[3], term_of_partner[3]; /* per axis */
     int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];
     int group[HT_MAX_TERMS]; /* group of a term */

@@ -8,7 +8,8 @@
 #include "htwave/kernel.h"
 #include "htwave/kernel_sources.h"
 
-enum { LANES = 128, REPEATS = 5 };
+/* A lane copies COPIES values, all loads before the stores. */
+enum { LANES = 128, COPIES = 8, CHAINS = 12, ROUNDS = 64, REPEATS = 5 };
 
 struct bench {
     struct ht_device *device;
@@ -29,8 +30,11 @@ static void end(struct bench *b) {
 
 static enum ht_err build(struct bench *b, const char *cache) {
     struct ht_text text = {0};
-    ht_text_add(&text, "#define HT_DOUBLE %d\n#define HT_LIMIT_LANES %d\n",
-                b->word == 8, LANES);
+    ht_text_add(&text,
+                "#define HT_DOUBLE %d\n#define HT_LIMIT_LANES %d\n"
+                "#define HT_LIMIT_COPIES %d\n#define HT_LIMIT_CHAINS %d\n"
+                "#define HT_LIMIT_ROUNDS %d\n",
+                b->word == 8, LANES, COPIES, CHAINS, ROUNDS);
     for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
         if (strcmp(ht_kernel_sources[i].name, "prelude.cl") == 0)
             ht_text_add(&text, "%s", ht_kernel_sources[i].text);
@@ -57,26 +61,16 @@ static enum ht_err fill(struct bench *b) {
                            b->word == 8 ? (const void *)pair64 : pair32);
 }
 
-/* Seconds of one launch, after the queue is empty. */
-static enum ht_err time_one(struct bench *b, struct ht_kernel *kernel,
-                            int nargs, const struct ht_arg *args,
-                            double *seconds) {
-    const int64_t groups[3] = {b->values / LANES, 1, 1};
-    TRY(ht_kernel_launch(kernel, nargs, args, groups, LANES));
-    TRY(ht_device_finish(b->device));
-    *seconds = ht_kernel_seconds(kernel);
-    return HT_OK;
-}
-
-static enum ht_err best(struct bench *b, struct ht_kernel *kernel, int rounds,
-                        double work, double *rate) {
-    const struct ht_arg args[3] = {{.buffer = b->from},
-                                   {.buffer = b->to},
-                                   {.value = &rounds, .size = sizeof rounds}};
+/* The best rate of several launches that do `work` in all. */
+static enum ht_err best(struct bench *b, struct ht_kernel *kernel,
+                        int64_t groups, double work, double *rate) {
+    const struct ht_arg args[2] = {{.buffer = b->from}, {.buffer = b->to}};
+    const int64_t range[3] = {groups, 1, 1};
     *rate = 0;
     for (int r = 0; r < REPEATS; r++) {
-        double seconds = 0;
-        TRY(time_one(b, kernel, rounds > 0 ? 3 : 2, args, &seconds));
+        TRY(ht_kernel_launch(kernel, 2, args, range, LANES));
+        TRY(ht_device_finish(b->device));
+        double seconds = ht_kernel_seconds(kernel);
         if (seconds > 0) *rate = fmax(*rate, work / seconds);
     }
     return HT_OK;
@@ -84,14 +78,14 @@ static enum ht_err best(struct bench *b, struct ht_kernel *kernel, int rounds,
 
 static enum ht_err measure(struct bench *b, const char *cache,
                            struct ht_limits *out) {
-    const int rounds = ht_device_info(b->device)->gpu ? 512 : 64;
+    double values = (double)b->values;
     TRY(build(b, cache));
     TRY(ht_kernel_create(b->program, "ht_limit_copy", &b->copy));
     TRY(ht_kernel_create(b->program, "ht_limit_fma", &b->fma));
     TRY(fill(b));
-    TRY(best(b, b->copy, 0, 2.0 * (double)b->values * b->word,
+    TRY(best(b, b->copy, b->values / (LANES * COPIES), 2 * values * b->word,
              &out->bytes_per_s));
-    return best(b, b->fma, rounds, 16.0 * rounds * (double)b->values,
+    return best(b, b->fma, b->values / LANES, CHAINS * ROUNDS * values,
                 &out->fma_per_s);
 }
 
@@ -102,7 +96,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
     int64_t bytes = info->gpu ? (int64_t)1 << 29 : (int64_t)1 << 25;
     struct bench b = {.device = device, .word = fp64 ? 8 : 4};
     if (bytes > info->memory / 16) bytes = info->memory / 16;
-    b.values = bytes / b.word / LANES * LANES;
+    b.values = bytes / b.word / (LANES * COPIES) * (LANES * COPIES);
     enum ht_err err = measure(&b, cache, out);
     end(&b);
     return err;

@@ -39,6 +39,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"MEDIUM_COEFS", z->medium_coefs},
         {"GROUPS", z->groups},
         {"EXCHANGED", z->exchanged},
+        {"CHAIN", z->chain},
         {"CELLS", shape->cells},
         {"SLABS", shape->slabs},
         {"FACE_FIELDS", shape->face_fields},
@@ -66,6 +67,12 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int g = 0; g < z->groups; g++)
         ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
                     z->group_material[g]);
+    ht_text_add(out,
+                "\n/* X(axis, field, term of the scalar, of the field) */\n"
+                "#define HT_EACH_PARTNER(X)");
+    for (int k = 0; z->chain >= 0 && k < eq->dims; k++)
+        ht_text_add(out, " X(%d, %d, %d, %d)", k, z->partner[k],
+                    z->term_of_chain[k], z->term_of_partner[k]);
     ht_text_add(out, "\n/* X(term, row, col, axis, group, slot of col) */\n"
                      "#define HT_EACH_TERM(X)");
     for (int t = 0; t < eq->nterms; t++) {
@@ -87,13 +94,16 @@ static void add_table(const char *name, const double *values, int count,
 }
 
 static void add_tables(const struct ht_spec *spec, struct ht_text *out) {
-    enum { MOST = 2 * HT_MAX_ORDER + 2 };
+    enum { MOST = 2 * HT_MAX_ORDER + 2, MOST_STAGES = 3 * MOST };
+    double inverse[MOST_STAGES + 1];
     double even[MOST * MOST / 4], odd[MOST * MOST / 4], matrix[MOST * MOST];
     int n = spec->order + 1;
     ht_hermite_matrix(spec->order, matrix);
     ht_hermite_parity(spec->order, even, odd);
     add_table("even", even, n * n, spec->fp64, out);
     add_table("odd", odd, n * n, spec->fp64, out);
+    for (int i = 0; i <= MOST_STAGES; i++) inverse[i] = i > 0 ? 1.0 / i : 0;
+    add_table("inverse", inverse, MOST_STAGES + 1, spec->fp64, out);
     add_table("matrix", matrix, 4 * n * n, spec->fp64, out);
     ht_text_add(out, "HT_TABLE const int ht_parity[%d] = {", HT_MAX_FIELDS);
     for (int f = 0; f < HT_MAX_FIELDS; f++)

@@ -6,6 +6,13 @@
 #include "counts.h"
 
 static const struct ht_variant variants[] = {
+    {.name = "chains",
+     .meaning = "as monolithic, two scalar chains instead of all fields "
+                "(uniform media)",
+     .chains = true,
+     .files = {"common.cl", "face.cl", "evolve_chains.cl", "targets.cl",
+               "monolithic.cl"},
+     .stage = {{HT_STAGE_STEP, "ht_monolithic"}}},
     {.name = "monolithic",
      .meaning = "interpolation and evolution in one kernel, rolling along x3",
      .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
@@ -35,10 +42,23 @@ const struct ht_variant *ht_variant_at(int index) {
     return &variants[index];
 }
 
-const struct ht_variant *ht_variant_find(const char *name) {
-    if (strcmp(name, "auto") == 0) return &variants[0];
+const char *ht_variant_refuses(const struct ht_variant *variant,
+                               const struct ht_spec *spec) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    if (variant->chains && spec->medium_degree >= 0)
+        return "it needs a uniform medium";
+    if (variant->chains && z.chain < 0)
+        return "the system is not one scalar with a partner per axis";
+    return NULL;
+}
+
+const struct ht_variant *ht_variant_find(const char *name,
+                                         const struct ht_spec *spec) {
+    bool any = strcmp(name, "auto") == 0; /* the rows are in order of speed */
     for (int i = 0; i < ht_variant_count(); i++)
-        if (strcmp(variants[i].name, name) == 0) return &variants[i];
+        if (any ? ht_variant_refuses(&variants[i], spec) == NULL
+                : strcmp(variants[i].name, name) == 0)
+            return &variants[i];
     return NULL;
 }
 
@@ -108,10 +128,16 @@ enum ht_err ht_variant_shape(const struct ht_variant *variant,
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
      * all of it; a larger share would cost occupancy anyway. */
     const int64_t most_local = 47 * 1024;
+    const char *reason = ht_variant_refuses(variant, spec);
     struct ht_sizes z = ht_sizes_of(spec);
     int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
     int64_t limit = info->local_memory < most_local ? info->local_memory - 1024
                                                     : most_local;
+    if (reason != NULL)
+        FAIL(HT_ERR_INPUT,
+             "device.variant = \"%s\" does not apply: %s; \"%s\" does",
+             variant->name, reason, ht_variant_find("auto", spec)->name);
+    if (variant->chains) z.exchanged = 2;
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",
             info->name);

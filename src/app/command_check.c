@@ -1,0 +1,219 @@
+/* htwave check: all that can be said about a run without running it. The
+ * expected time comes from the compiled kernels on a small version of the
+ * grid, since their share of the device's limits is known only from running
+ * them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "report.h"
+
+struct estimate {
+    int64_t cells[3]; /* of the small grid */
+    double rate;      /* cell half-steps per second there */
+};
+
+/* ---- outputs ---- */
+
+static enum ht_err check_field(const struct ht_simulation *sim, const char *key,
+                               const char *name) {
+    const struct ht_equations *eq = &sim->plan->eq;
+    struct ht_text names = {0};
+    if (ht_equations_field(eq, name) >= 0) return HT_OK;
+    for (int f = 0; f < eq->nfields; f++)
+        ht_text_add(&names, "%s%s", f ? ", " : "", eq->field[f].name);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(sim->params, key,
+                              "no field \"%s\"; the fields here are %s", name,
+                              names.data);
+    ht_text_free(&names);
+    return err;
+}
+
+/* The nearest folder above that is there must let itself be written to. */
+static enum ht_err check_directory(const struct ht_params *params) {
+    char *path = NULL, *slash = NULL;
+    TRY(ht_text_copy(params->output.directory, &path));
+    while (!ht_file_exists(path) && (slash = strrchr(path, '/')) != NULL)
+        slash[slash == path ? 1 : 0] = '\0';
+    const char *above = ht_file_exists(path) ? path : ".";
+    bool good = access(above, W_OK | X_OK) == 0;
+    enum ht_err err = HT_OK;
+    if (!good)
+        err = ht_params_error(params, "output.directory",
+                              "cannot be written: no folder, or none to write "
+                              "to, at %s",
+                              above);
+    free(path);
+    return err;
+}
+
+static enum ht_err check_outputs(const struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    const char *field = params->output.picture.field;
+    const char *background = params->output.picture.background;
+    double value;
+    for (int i = 0; i < params->output.fields.count; i++)
+        TRY(check_field(sim, "output.fields", params->output.fields.name[i]));
+    if (field && *field) TRY(check_field(sim, "output.picture.field", field));
+    if (background && *background && strcmp(background, "none") != 0 &&
+        ht_medium_parameter(sim->plan->medium, background,
+                            sim->plan->grid.lower, &value) == HT_ERR_INPUT)
+        return ht_params_error(params, "output.picture.background",
+                               "must be \"none\" or a parameter of the medium "
+                               "of %s",
+                               sim->plan->eq.system->name);
+    return check_directory(params);
+}
+
+/* ---- expected time ---- */
+
+/* The same problem on at most `most` cells, in the grid's proportions. */
+static void shrink(const struct ht_simulation *sim, double most,
+                   struct ht_grid *grid, struct ht_problem *problem) {
+    double factor = pow(fmin(1, most / ht_simulation_cells(sim)),
+                        1.0 / sim->plan->grid.dims);
+    *grid = sim->plan->grid;
+    *problem = sim->plan->problem;
+    for (int k = 0; k < grid->dims; k++) {
+        double cells = floor((double)grid->cells[k] * factor);
+        grid->cells[k] = cells < 2 ? 2 : (int64_t)cells;
+        grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
+    }
+    problem->grid = grid;
+    if (problem->medium_degree >= 0) problem->medium_fill = ht_test_medium;
+    problem->medium = problem;
+}
+
+/* Zeros would be quicker than a wave on some devices. */
+static enum ht_err fill(const struct ht_problem *problem,
+                        struct ht_stepper *stepper) {
+    const struct ht_grid *grid = problem->grid;
+    int64_t count = ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
+                    problem->eq->nfields;
+    double *coefs = NULL;
+    TRY(HT_ALLOC(coefs, count));
+    for (int64_t n = 0; n < count; n++)
+        coefs[n] = 1e-3 * ht_rng_uniform(1, (uint64_t)n);
+    enum ht_err err = stepper->ops->put(
+        stepper->self, HT_PRIMARY, 0, ht_grid_planes(grid, HT_PRIMARY), coefs);
+    free(coefs);
+    return err;
+}
+
+/* Seconds of `steps` whole steps. */
+static enum ht_err time_steps(struct ht_simulation *sim,
+                              const struct ht_problem *problem, int64_t steps,
+                              double *seconds) {
+    TRY(fill(problem, &sim->stepper)); /* or they overflow in the long run */
+    double began = ht_clock();
+    TRY(ht_simulation_advance(sim, steps));
+    *seconds = ht_clock() - began;
+    return HT_OK;
+}
+
+static enum ht_err estimate_time(struct ht_simulation *sim,
+                                 struct estimate *out) {
+    const double most = sim->oracle ? 64 : sim->info.gpu ? 262144 : 2048;
+    const double enough_s = 0.1;
+    const int64_t longest = 1024;
+    struct ht_grid grid;
+    struct ht_problem problem;
+    double seconds = 0, cells = 1;
+    int64_t steps = 1;
+    shrink(sim, most, &grid, &problem);
+    TRY(ht_simulation_stepper(sim, &problem, &sim->stepper));
+    TRY(time_steps(sim, &problem, 1, &seconds)); /* the first one warms up */
+    for (;; steps *= 2) {
+        TRY(time_steps(sim, &problem, steps, &seconds));
+        if (seconds >= enough_s || steps >= longest) break;
+    }
+    for (int k = 0; k < grid.dims; k++) {
+        out->cells[k] = grid.cells[k];
+        cells *= (double)grid.cells[k];
+    }
+    out->rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
+    ht_stepper_destroy(&sim->stepper);
+    return HT_OK;
+}
+
+/* ---- report ---- */
+
+static double expected_seconds(const struct ht_simulation *sim,
+                               const struct estimate *estimate) {
+    if (!(estimate->rate > 0)) return NAN;
+    return 2 * ht_simulation_cells(sim) * (double)sim->plan->steps /
+           estimate->rate;
+}
+
+static void add_estimate(const struct ht_simulation *sim,
+                         const struct estimate *estimate,
+                         struct ht_text *text) {
+    char time[32];
+    if (!(estimate->rate > 0)) return;
+    ht_text_add(text,
+                "  expected  %s of stepping, from %.3g cell half-steps/s "
+                "on ",
+                ht_text_seconds(expected_seconds(sim, estimate), time),
+                estimate->rate);
+    for (int k = 0; k < sim->plan->grid.dims; k++)
+        ht_text_add(text, "%s%lld", k ? " x " : "",
+                    (long long)estimate->cells[k]);
+    ht_text_add(text, " cells here\n");
+    if (isfinite(sim->selfcheck_ratio))
+        ht_text_add(text,
+                    "  kernels   agree with the reference: worst difference "
+                    "%.2g of what rounding explains\n",
+                    sim->selfcheck_ratio);
+}
+
+static enum ht_err report(const struct ht_simulation *sim,
+                          const struct estimate *estimate, bool as_json) {
+    struct ht_json json = {0};
+    struct ht_text text = {0};
+    ht_json_open(&json, NULL, '{');
+    ht_report_plan_json(sim, &json);
+    ht_json_number(&json, "selfcheck_ratio", sim->selfcheck_ratio);
+    ht_json_number(&json, "expected_s", expected_seconds(sim, estimate));
+    if (estimate->rate > 0)
+        ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
+    ht_json_string(&json, "no_device", sim->no_device);
+    ht_json_close(&json, '}');
+    ht_json_end(&json);
+    ht_report_banner(sim, &text);
+    add_estimate(sim, estimate, &text);
+    ht_text_add(&text, "%s\n",
+                sim->no_device ? "fine, but there is no device to run it on"
+                               : "fine");
+    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
+    ht_text_free(&json.text);
+    ht_text_free(&text);
+    return err;
+}
+
+static enum ht_err check(struct ht_simulation *sim, bool as_json) {
+    struct estimate estimate = {.rate = 0};
+    TRY(check_outputs(sim));
+    if (sim->no_device == NULL) {
+        TRY(ht_simulation_compile(sim));
+        TRY(estimate_time(sim, &estimate));
+    }
+    ht_report_notes(sim);
+    return report(sim, &estimate, as_json);
+}
+
+enum ht_err ht_command_check(const struct ht_args *args) {
+    struct ht_params *params = NULL;
+    struct ht_simulation *sim = NULL;
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
+                       &params));
+    enum ht_err err = ht_simulation_plan(params, &sim);
+    if (err == HT_OK) err = check(sim, args->json);
+    ht_simulation_destroy(sim);
+    ht_params_destroy(params);
+    return err;
+}

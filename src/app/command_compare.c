@@ -1,0 +1,47 @@
+/* htwave compare: the largest difference of two outputs, in numbers. */
+#include <math.h>
+
+#include "commands.h"
+#include "htwave/output.h"
+#include "json.h"
+
+static enum ht_err print(const struct ht_difference *d, double eps,
+                         bool as_json) {
+    struct ht_json json = {0};
+    struct ht_text text = {0};
+    ht_json_open(&json, NULL, '{');
+    ht_json_string(&json, "dataset", d->dataset);
+    ht_json_number(&json, "max_abs", d->max_abs);
+    ht_json_number(&json, "max_relative", d->max_rel);
+    ht_json_number(&json, "l2_relative", d->l2_rel);
+    ht_json_integer(&json, "values", d->values);
+    ht_json_number(&json, "eps", eps);
+    ht_json_bool(&json, "equal", d->max_rel <= eps);
+    ht_json_close(&json, '}');
+    ht_json_end(&json);
+    ht_text_add(&text,
+                "%lld values; largest difference in %s: %.6g, relative %.6g, "
+                "relative L2 %.6g\n",
+                (long long)d->values, d->dataset, d->max_abs, d->max_rel,
+                d->l2_rel);
+    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
+    ht_text_free(&json.text);
+    ht_text_free(&text);
+    return err;
+}
+
+enum ht_err ht_command_compare(const struct ht_args *args) {
+    const char *given = ht_args_value(args, "--eps");
+    struct ht_difference difference = {.values = 0};
+    double eps = 0;
+    if (given != NULL) TRY(ht_args_real("--eps", given, &eps));
+    TRY(ht_compare(args->operand[0], args->operand[1], &difference));
+    TRY(print(&difference, eps, args->json));
+    /* Written so that NaN is a difference. */
+    REQUIRE(difference.max_rel <= eps, HT_ERR_DIFFERENT,
+            "%s and %s differ by %.6g relative to the largest value of %s, "
+            "more than %g",
+            args->operand[0], args->operand[1], difference.max_rel,
+            difference.dataset, eps);
+    return HT_OK;
+}

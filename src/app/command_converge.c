@@ -1,0 +1,268 @@
+/* htwave converge: the same run on several grids and orders, and the order
+ *     log(e_1 / e_2) / log(h_1 / h_2)
+ * observed between one grid and the next.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "simulation.h"
+
+/* One simulation's outcome. */
+struct row {
+    int order; /* N */
+    int dims;
+    int64_t cells[3], steps;
+    double h, error, observed; /* observed: NaN where there is no row before */
+    double rounding;           /* errors below it are rounding */
+    double seconds;
+};
+
+struct table {
+    struct row *row;
+    int count, norders, ncells;
+    int *order, *cells;
+};
+
+/* ---- what to run ---- */
+
+/* Half to double of the file's own. */
+static enum ht_err default_cells(const struct ht_params *params,
+                                 struct table *t) {
+    static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
+    enum { FACTORS = sizeof factor / sizeof factor[0] };
+    TRY(HT_ALLOC(t->cells, FACTORS));
+    for (int i = 0; i < FACTORS; i++) {
+        int cells = (int)lround(factor[i] * (double)params->grid.cells[0]);
+        if (cells < 1 || (i > 0 && cells <= t->cells[t->ncells - 1])) continue;
+        t->cells[t->ncells++] = cells;
+    }
+    return HT_OK;
+}
+
+static enum ht_err read_lists(const struct ht_args *args,
+                              const struct ht_params *params, struct table *t) {
+    const char *cells = ht_args_value(args, "--cells");
+    const char *order = ht_args_value(args, "--order");
+    if (cells != NULL)
+        TRY(ht_args_integers("--cells", cells, 1, 1000000, &t->ncells,
+                             &t->cells));
+    else
+        TRY(default_cells(params, t));
+    if (order != NULL)
+        return ht_args_integers("--order", order, 1, HT_MAX_ORDER, &t->norders,
+                                &t->order);
+    TRY(HT_ALLOC(t->order, 1));
+    t->order[t->norders++] = params->grid.order;
+    return HT_OK;
+}
+
+/* The file's parameters with other cells and another order. Kernels depend on
+ * the order only, so they are checked on the first grid of each. */
+static enum ht_err read_params(const struct ht_args *args,
+                               const struct ht_params *base, int order,
+                               int cells, bool check, struct ht_params **out) {
+    int given = args->count - 1, count = given;
+    char grid[128], number[32], selfcheck[] = "device.selfcheck=false";
+    char **overrides = NULL;
+    *out = NULL;
+    int used = snprintf(grid, sizeof grid, "grid.cells=[");
+    for (int k = 0; k < base->grid.dims; k++) {
+        double ratio =
+            (double)base->grid.cells[k] / (double)base->grid.cells[0];
+        double scaled = fmax(1, round(ratio * cells));
+        used += snprintf(grid + used, sizeof grid - (size_t)used, "%s%.0f",
+                         k ? "," : "", scaled);
+    }
+    snprintf(grid + used, sizeof grid - (size_t)used, "]");
+    snprintf(number, sizeof number, "grid.order=%d", order);
+    TRY(HT_ALLOC(overrides, given + 3));
+    if (given > 0)
+        memcpy(overrides, args->operand + 1, (size_t)given * sizeof *overrides);
+    overrides[count++] = grid;
+    overrides[count++] = number;
+    if (!check) overrides[count++] = selfcheck;
+    enum ht_err err = ht_params_read(args->operand[0], count, overrides, out);
+    free(overrides);
+    return err;
+}
+
+/* ---- one run ---- */
+
+static enum ht_err final_error(struct ht_simulation *sim, double *error) {
+    double *nodal[HT_MAX_FIELDS] = {NULL};
+    const double *const *values = (const double *const *)nodal;
+    double time = sim->params->time.end;
+    enum ht_err err = ht_simulation_nodal(sim, nodal);
+    if (err == HT_OK) err = ht_nodal_read(sim->plan, &sim->stepper, nodal);
+    if (err == HT_OK) err = ht_nodal_check(sim->plan, values, time);
+    if (err == HT_OK) err = ht_nodal_error(sim->plan, values, time, error);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
+    return err;
+}
+
+static enum ht_err run(struct ht_simulation *sim, struct row *row) {
+    const struct ht_plan *plan = sim->plan;
+    double began = ht_clock();
+    if (!plan->solution->exact && !plan->solution->returns)
+        return ht_params_error(sim->params, "initial.type",
+                               "its solution at time.end is not known: "
+                               "converge needs a plane wave, a standing mode, "
+                               "an advected Gaussian, or initial.returns = "
+                               "true");
+    TRY(ht_simulation_compile(sim));
+    TRY(ht_simulation_start(sim));
+    TRY(ht_simulation_advance(sim, plan->steps));
+    TRY(final_error(sim, &row->error));
+    row->order = plan->grid.order;
+    row->dims = plan->grid.dims;
+    memcpy(row->cells, plan->grid.cells, sizeof row->cells);
+    row->steps = plan->steps;
+    row->h = plan->grid.h[0];
+    row->rounding = 1e3 * (sim->spec.fp64 ? DBL_EPSILON : FLT_EPSILON);
+    row->seconds = ht_clock() - began;
+    return HT_OK;
+}
+
+static enum ht_err run_row(const struct ht_args *args,
+                           const struct ht_params *base, struct table *t,
+                           int order, int cells) {
+    struct ht_params *params = NULL;
+    struct ht_simulation *sim = NULL;
+    struct row *row = &t->row[t->count];
+    bool first = t->count % t->ncells == 0;
+    bool check = first && base->device.selfcheck;
+    TRY(read_params(args, base, order, cells, check, &params));
+    enum ht_err err = ht_simulation_plan(params, &sim);
+    if (err == HT_OK) err = run(sim, row);
+    if (err == HT_OK) {
+        row->observed = NAN;
+        if (!first)
+            row->observed =
+                log(row[-1].error / row->error) / log(row[-1].h / row->h);
+        t->count++;
+    }
+    ht_simulation_destroy(sim);
+    ht_params_destroy(params);
+    return err;
+}
+
+static enum ht_err run_all(const struct ht_args *args,
+                           const struct ht_params *base, struct table *t) {
+    struct ht_progress progress;
+    int total = t->norders * t->ncells;
+    TRY(HT_ALLOC(t->row, total));
+    ht_progress_start(&progress, "converge", total, "grids", 1);
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < total; i++) {
+        err = run_row(args, base, t, t->order[i / t->ncells],
+                      t->cells[i % t->ncells]);
+        ht_progress_update(&progress, i + 1);
+    }
+    ht_progress_end(&progress);
+    return err;
+}
+
+/* ---- report ---- */
+
+static void add_row_json(const struct row *row, struct ht_json *json) {
+    ht_json_open(json, NULL, '{');
+    ht_json_integer(json, "grid_order", row->order);
+    ht_json_open(json, "cells", '[');
+    for (int k = 0; k < row->dims; k++)
+        ht_json_integer(json, NULL, row->cells[k]);
+    ht_json_close(json, ']');
+    ht_json_number(json, "h", row->h);
+    ht_json_integer(json, "steps", row->steps);
+    ht_json_number(json, "error_l2_relative", row->error);
+    ht_json_number(json, "order", row->observed);
+    ht_json_number(json, "wall_s", row->seconds);
+    ht_json_close(json, '}');
+}
+
+static void add_row_text(const struct row *row, struct ht_text *text) {
+    char cells[64] = "";
+    int used = 0;
+    for (int k = 0; k < row->dims; k++)
+        used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%lld",
+                         k ? " x " : "", (long long)row->cells[k]);
+    ht_text_add(text, "%2d  %-20s %10.4g %8lld %12.4e", row->order, cells,
+                row->h, (long long)row->steps, row->error);
+    if (isfinite(row->observed)) ht_text_add(text, " %7.2f", row->observed);
+    ht_text_add(text, "%s\n", row->error > row->rounding ? "" : "  rounding");
+}
+
+static enum ht_err report(const struct table *t, bool as_json) {
+    struct ht_json json = {0};
+    struct ht_text text = {0};
+    ht_json_open(&json, NULL, '{');
+    ht_json_open(&json, "rows", '[');
+    ht_text_add(&text, " N  cells                         h    steps     "
+                       "error L2   order\n");
+    for (int i = 0; i < t->count; i++) {
+        add_row_json(&t->row[i], &json);
+        add_row_text(&t->row[i], &text);
+    }
+    ht_json_close(&json, ']');
+    ht_json_close(&json, '}');
+    ht_json_end(&json);
+    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
+    ht_text_free(&json.text);
+    ht_text_free(&text);
+    return err;
+}
+
+/* The last row of an order N that is above rounding, NULL when none is that
+ * has an observed order. */
+static const struct row *judged(const struct table *t, int n) {
+    for (int i = t->ncells - 1; i > 0; i--) {
+        const struct row *row = &t->row[n * t->ncells + i];
+        if (row->error > row->rounding) return row;
+    }
+    return NULL;
+}
+
+static enum ht_err check_order(const struct table *t, double wanted) {
+    for (int n = 0; n < t->norders; n++) {
+        const struct row *row = judged(t, n);
+        if (row == NULL) {
+            ht_note("order N = %d: errors are rounding; nothing to judge",
+                    t->order[n]);
+            continue;
+        }
+        REQUIRE(row->observed >= wanted, HT_ERR_DIFFERENT,
+                "order N = %d: observed order %.3f on %lld cells along x1 is "
+                "below --min-order %g",
+                row->order, row->observed, (long long)row->cells[0], wanted);
+    }
+    return HT_OK;
+}
+
+static enum ht_err converge(const struct ht_args *args,
+                            const struct ht_params *base, struct table *t) {
+    const char *text = ht_args_value(args, "--min-order");
+    double wanted = 0;
+    if (text != NULL) TRY(ht_args_real("--min-order", text, &wanted));
+    TRY(read_lists(args, base, t));
+    REQUIRE(text == NULL || t->ncells > 1, HT_ERR_INPUT,
+            "--min-order needs --cells with two numbers or more");
+    TRY(run_all(args, base, t));
+    TRY(report(t, args->json));
+    return text ? check_order(t, wanted) : HT_OK;
+}
+
+enum ht_err ht_command_converge(const struct ht_args *args) {
+    struct ht_params *params = NULL;
+    struct table table = {.count = 0};
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
+                       &params));
+    enum ht_err err = converge(args, params, &table);
+    free(table.row);
+    free(table.order);
+    free(table.cells);
+    ht_params_destroy(params);
+    return err;
+}

@@ -1,0 +1,177 @@
+/* htwave describe: the table of systems in words. */
+#include <string.h>
+
+#include "commands.h"
+#include "htwave/system.h"
+#include "json.h"
+
+/* "odd in x1" of parity bits. */
+static const char *parity_words(unsigned parity, char buffer[40]) {
+    int used = snprintf(buffer, 40, "even");
+    if (parity != 0) used = snprintf(buffer, 40, "odd in");
+    for (int k = 0; k < 3; k++)
+        if (parity >> k & 1u)
+            used += snprintf(buffer + used, 40 - (size_t)used, " x%d", k + 1);
+    return buffer;
+}
+
+static void add_energy(const struct ht_system *system, struct ht_text *text) {
+    if (!system->energy.conserved) return;
+    ht_text_add(text, "energy      1/2 integral of ");
+    for (int f = 0; f < system->nfields; f++) {
+        int m = system->energy.material[f];
+        const char *name = m >= 0 ? system->material[m].name : "";
+        bool quotient = strchr(name, '/') != NULL;
+        ht_text_add(text, "%s%s^2", f ? " + " : "", system->field[f].name);
+        if (m >= 0) ht_text_add(text, quotient ? "/(%s)" : "/%s", name);
+    }
+    ht_text_add(text, ", conserved\n");
+}
+
+static void add_parameters(const struct ht_system *system,
+                           struct ht_text *text) {
+    for (int p = 0; p < system->nparameters; p++)
+        ht_text_add(text, "%-11s medium.%-11s %s (default %g)\n",
+                    p ? "" : "medium", system->parameter[p].names,
+                    system->parameter[p].meaning,
+                    system->parameter[p].fallback);
+    for (int m = 0; m < system->nmaterials; m++)
+        ht_text_add(text, "%-11s %-18s %s%s%s\n", m ? "" : "materials",
+                    system->material[m].name, system->material[m].meaning,
+                    system->material[m].positive ? ", positive" : "",
+                    system->material[m].varies ? ", may vary in space" : "");
+}
+
+static void add_text(const struct ht_system *system, struct ht_text *text) {
+    char words[40];
+    ht_text_add(text, "%s: %s\n", system->name, system->title);
+    ht_text_add(text, "equations   %s\n", system->equations);
+    for (int f = 0; f < system->nfields; f++)
+        ht_text_add(text, "%-11s %-4s %-28s %s%s\n", f ? "" : "fields",
+                    system->field[f].name, system->field[f].meaning,
+                    parity_words(system->field[f].parity, words),
+                    system->field[f].min_dims == 3   ? "; in 3-D"
+                    : system->field[f].min_dims == 2 ? "; in 2-D and 3-D"
+                                                     : "");
+    add_parameters(system, text);
+    ht_text_add(text, "%-11s %-10s %s\n", "boundaries", "periodic",
+                "both sides continue at the other");
+    for (int w = 0; w < system->nwalls; w++)
+        ht_text_add(text, "%-11s %-10s %s\n", "", system->wall[w].name,
+                    system->wall[w].meaning);
+    add_energy(system, text);
+    ht_text_add(text,
+                "solutions   plane wave %s, standing mode %s, advected "
+                "data %s\n",
+                system->plane ? "yes" : "no", system->standing ? "yes" : "no",
+                system->translates ? "yes" : "no");
+}
+
+static void add_fields_json(const struct ht_system *system,
+                            struct ht_json *json) {
+    ht_json_open(json, "fields", '[');
+    for (int f = 0; f < system->nfields; f++) {
+        const struct ht_field *field = &system->field[f];
+        ht_json_open(json, NULL, '{');
+        ht_json_string(json, "name", field->name);
+        ht_json_string(json, "meaning", field->meaning);
+        ht_json_open(json, "odd", '[');
+        for (int k = 0; k < 3; k++)
+            if (field->parity >> k & 1u) ht_json_integer(json, NULL, k + 1);
+        ht_json_close(json, ']');
+        ht_json_integer(json, "min_dimensions", field->min_dims);
+        ht_json_close(json, '}');
+    }
+    ht_json_close(json, ']');
+}
+
+static void add_medium_json(const struct ht_system *system,
+                            struct ht_json *json) {
+    ht_json_open(json, "parameters", '[');
+    for (int p = 0; p < system->nparameters; p++) {
+        ht_json_open(json, NULL, '{');
+        ht_json_string(json, "name", system->parameter[p].names);
+        ht_json_string(json, "meaning", system->parameter[p].meaning);
+        ht_json_number(json, "default", system->parameter[p].fallback);
+        ht_json_close(json, '}');
+    }
+    ht_json_close(json, ']');
+    ht_json_open(json, "materials", '[');
+    for (int m = 0; m < system->nmaterials; m++) {
+        ht_json_open(json, NULL, '{');
+        ht_json_string(json, "name", system->material[m].name);
+        ht_json_string(json, "meaning", system->material[m].meaning);
+        ht_json_bool(json, "positive", system->material[m].positive);
+        ht_json_bool(json, "varies", system->material[m].varies);
+        ht_json_close(json, '}');
+    }
+    ht_json_close(json, ']');
+}
+
+static void add_json(const struct ht_system *system, struct ht_json *json) {
+    ht_json_open(json, NULL, '{');
+    ht_json_string(json, "name", system->name);
+    ht_json_string(json, "title", system->title);
+    ht_json_string(json, "equations", system->equations);
+    add_fields_json(system, json);
+    add_medium_json(system, json);
+    ht_json_open(json, "boundaries", '[');
+    ht_json_string(json, NULL, "periodic");
+    for (int w = 0; w < system->nwalls; w++)
+        ht_json_string(json, NULL, system->wall[w].name);
+    ht_json_close(json, ']');
+    ht_json_bool(json, "energy_conserved", system->energy.conserved);
+    ht_json_close(json, '}');
+}
+
+static enum ht_err fail_unknown(const char *word) {
+    const char *names[32];
+    int count = 0;
+    struct ht_text list = {0};
+    for (int i = 0; i < ht_system_count() && count < 32; i++) {
+        names[count++] = ht_system_at(i)->name;
+        ht_text_add(&list, "%s%s", i ? ", " : "", ht_system_at(i)->name);
+    }
+    const char *near = ht_text_nearest(word, names, count);
+    enum ht_err err = ht_text_status(&list);
+    if (err == HT_OK)
+        err = ht_err_set(HT_ERR_INPUT, "%s: unknown system%s%s; there are %s",
+                         word, near ? ", nearest is " : "", near ? near : "",
+                         list.data);
+    ht_text_free(&list);
+    return err;
+}
+
+static enum ht_err print(const struct ht_system *only, bool as_json) {
+    struct ht_json json = {0};
+    struct ht_text text = {0};
+    if (only != NULL) {
+        add_text(only, &text);
+        add_json(only, &json);
+    } else {
+        ht_json_open(&json, NULL, '{');
+        ht_json_open(&json, "systems", '[');
+        for (int i = 0; i < ht_system_count(); i++) {
+            const struct ht_system *system = ht_system_at(i);
+            ht_text_add(&text, "%-12s %s\n%-12s %s\n", system->name,
+                        system->title, "", system->equations);
+            add_json(system, &json);
+        }
+        ht_json_close(&json, ']');
+        ht_json_close(&json, '}');
+    }
+    ht_json_end(&json);
+    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
+    ht_text_free(&json.text);
+    ht_text_free(&text);
+    return err;
+}
+
+enum ht_err ht_command_describe(const struct ht_args *args) {
+    const struct ht_system *system = NULL;
+    if (args->count > 0) {
+        system = ht_system_find(args->operand[0]);
+        if (system == NULL) return fail_unknown(args->operand[0]);
+    }
+    return print(system, args->json);
+}

@@ -1,0 +1,102 @@
+/* htwave kernel-text: the program text that a run would hand to the device's
+ * compiler, or that of every kind of kernel, for checks by other compilers.
+ *
+ * All (variant, system, dimension, order 1 and 3) are written; precision,
+ * kind of medium and layout walk through their values beside them, so that
+ * each pair of values meets without writing the whole product.
+ */
+#include <stdio.h>
+
+#include "commands.h"
+#include "simulation.h"
+
+/* A device that every variant fits on at these orders. */
+static const struct ht_device_info any_device = {
+    .name = "any",
+    .backend = "opencl",
+    .gpu = true,
+    .fp64 = true,
+    .memory = (int64_t)1 << 34,
+    .max_buffer = (int64_t)1 << 32,
+    .local_memory = (int64_t)48 * 1024,
+    .max_group = 1024,
+    .compute_units = 16,
+};
+
+static enum ht_err write_kind(const char *directory,
+                              const struct ht_variant *variant,
+                              const struct ht_spec *spec) {
+    static const char *const media[] = {"uniform", "constant", "linear",
+                                        "degree2"};
+    struct ht_shape shape;
+    struct ht_text text = {0}, path = {0};
+    TRY(ht_variant_shape(variant, spec, &any_device, 0, &shape));
+    enum ht_err err = ht_kernel_text(variant, spec, &shape, &text);
+    ht_text_add(&path, "%s/%s_%s_%dd_n%d_%s_%s_%s.cl", directory, variant->name,
+                spec->eq->system->name, spec->eq->dims, spec->order,
+                spec->fp64 ? "double" : "single",
+                media[spec->medium_degree + 1],
+                spec->block > 1 ? "blocked" : "tensor");
+    if (err == HT_OK) err = ht_text_status(&path);
+    if (err == HT_OK) err = ht_file_write(path.data, text.data, text.length);
+    ht_text_free(&text);
+    ht_text_free(&path);
+    return err;
+}
+
+/* turn counts the kinds; the options beside the main four follow from it. */
+static enum ht_err write_turn(const char *directory, int turn,
+                              const struct ht_system *system, int dims,
+                              int order) {
+    static const int degrees[] = {-1, 0, 2};
+    const struct ht_equations eq = ht_equations_make(system, dims);
+    bool varies = system->nmaterials > 0 && system->material[0].varies;
+    for (int v = 0; v < ht_variant_count(); v++) {
+        struct ht_spec spec = {.eq = &eq, .order = order, .trim = true};
+        spec.fp64 = (turn + v) % 2 != 0;
+        spec.medium_degree = varies ? degrees[(turn / 2 + v) % 3] : -1;
+        spec.block = (turn / 2 + turn + v / 2) % 2 ? 1 : spec.fp64 ? 2 : 4;
+        TRY(write_kind(directory, ht_variant_at(v), &spec));
+    }
+    return HT_OK;
+}
+
+static enum ht_err write_all(const char *directory) {
+    int turn = 0;
+    TRY(ht_file_make_directory(directory));
+    for (int s = 0; s < ht_system_count(); s++)
+        for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
+            for (int order = 1; order <= 3; order += 2, turn++)
+                TRY(write_turn(directory, turn, ht_system_at(s), dims, order));
+    return HT_OK;
+}
+
+static enum ht_err print_run(const struct ht_params *params) {
+    struct ht_simulation *sim = NULL;
+    struct ht_text text = {0};
+    TRY(ht_simulation_plan(params, &sim));
+    enum ht_err err = HT_OK;
+    if (sim->device == NULL)
+        err = ht_err_set(HT_ERR_DEVICE, "no device, so no kernels: %s",
+                         sim->no_device ? sim->no_device
+                                        : "device.backend is \"oracle\"");
+    if (err == HT_OK)
+        err = ht_kernel_text(sim->variant, &sim->spec, &sim->shape, &text);
+    if (err == HT_OK) err = ht_args_print(&text);
+    ht_text_free(&text);
+    ht_simulation_destroy(sim);
+    return err;
+}
+
+enum ht_err ht_command_kernel_text(const struct ht_args *args) {
+    const char *directory = ht_args_value(args, "--all");
+    struct ht_params *params = NULL;
+    if (directory != NULL) return write_all(directory);
+    REQUIRE(args->count > 0, HT_ERR_INPUT,
+            "kernel-text needs FILE or --all DIR");
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
+                       &params));
+    enum ht_err err = print_run(params);
+    ht_params_destroy(params);
+    return err;
+}

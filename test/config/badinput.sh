@@ -1,0 +1,215 @@
+#!/bin/sh
+# Wrong input: one message that names key, value, rule and place, the exit
+# code, and nothing left behind.
+set -u
+. "$(dirname "$0")/common.sh"
+cd "$scratch" || exit 1
+
+# Five lines; what a case adds is line 6.
+base='system = "acoustic";
+grid = { cells = [6, 4]; order = 1; };
+time = { end = 0.1; };
+initial = { type = "gaussian"; width = 0.2; };
+output = { directory = "out"; };'
+
+message=message.txt
+
+# One line "htwave: ...", which holds every pattern.
+check_message() { # PATTERN...
+    lines=$(grep -c '^htwave: ' $message)
+    [ "$lines" = 1 ] || { echo "    $lines messages"; return 1; }
+    for pattern in "$@"; do
+        grep -qF -e "$pattern" $message ||
+            { echo "    no \"$pattern\""; return 1; }
+    done
+}
+
+# refused WHAT CODE "PATTERN|PATTERN" ARGUMENT...: runs htwave
+refused() {
+    what=$1 code=$2 patterns=$3
+    shift 3
+    rm -rf out
+    timeout 60 "$htwave" "$@" >answer.txt 2>$message
+    got=$?
+    good=1
+    [ $got = "$code" ] || { good=0; echo "    exit code $got, not $code"; }
+    old=$IFS
+    IFS='|'
+    # shellcheck disable=SC2086 # split at bars
+    check_message $patterns || good=0
+    IFS=$old
+    [ ! -e out ] || { good=0; echo "    left: $(ls out)"; }
+    if [ $good = 1 ]; then
+        pass "$what: $(sed -n 's/^htwave: //p' $message | cut -c1-150)"
+    else
+        sed 's/^/    | /' $message
+        fail "$what"
+    fi
+}
+
+# bad WHAT "PATTERN|PATTERN" LINE: a file with LINE as its last is refused
+# with code 2, naming line 6
+bad() {
+    printf '%s\n%s\n' "$base" "$3" >bad.cfg
+    refused "$1" 2 "bad.cfg:6|$2" run bad.cfg --quiet "$device"
+}
+
+# over WHAT "PATTERN|PATTERN" OVERRIDE...: refused with code 2
+over() {
+    what=$1 patterns=$2
+    shift 2
+    printf '%s\n' "$base" >bad.cfg
+    refused "$what" 2 "$patterns|command line" run bad.cfg --quiet "$device" \
+        "$@"
+}
+
+# ---- the file ----
+printf '%s\ntime_step = 0.1;\n' "$base" >bad.cfg
+refused 'unknown key at the top' 2 'time_step|unknown|bad.cfg:6' \
+    run bad.cfg --quiet "$device"
+bad 'unknown group' 'absorb|unknown group' 'absorb = { cells = 8; };'
+bad 'unknown key in a group' 'device.varient|did you mean device.variant' \
+    'device = { varient = "auto"; };'
+bad 'wrong type' 'device.selfcheck = "yes"|true or false' \
+    'device = { selfcheck = "yes"; };'
+bad 'syntax error' 'syntax error' 'device = { selfcheck = ; };'
+refused 'missing file' 2 'nosuch.cfg|No such file' run nosuch.cfg "$device"
+refused 'a directory as file' 2 "$scratch" run "$scratch" "$device"
+
+# ---- values ----
+over 'order 9' 'grid.order = 9|1..8' grid.order=9
+over 'order of a wrong type' 'grid.order = "three"|integer' grid.order=three
+over 'order not whole' 'grid.order = 2.5|integer' grid.order=2.5
+over 'zero cells' 'grid.cells = [6, 0]|must be 1..' 'grid.cells=[6,0]'
+over 'four axes' 'grid.cells' 'grid.cells=[4,4,4,4]'
+over 'empty box' 'grid.upper = [1.0, 0.0]|above grid.lower' 'grid.upper=[1.0,0.0]'
+over 'negative end' 'time.end = -1' time.end=-1
+over 'unknown key' 'time.ennd|did you mean time.end' time.ennd=1.0
+over 'unknown system' 'system = "acustic"|acoustic' system=acustic
+over 'one periodic side' 'boundary.x1|periodic on both' \
+    'boundary.x1=["periodic","rigid"]'
+over 'unknown boundary' 'boundary.x1|rigid, free' \
+    'boundary.x1=["hard","hard"]'
+over 'walls for advection' 'boundary.x1|advection' system=advection \
+    'boundary.x1=["rigid","rigid"]'
+
+# ---- stability ----
+over 'unstable step' 'time.step = 1|unstable|at most' time.step=1.0
+over 'unstable stages and cfl' 'time.cfl = 0.9|unstable|at most' \
+    time.stages=4 grid.order=3 time.cfl=0.9
+over 'too many stages' 'time.stages = 100|at most' time.stages=100
+
+# ---- medium ----
+over 'negative speed' 'medium.c = -2|> 0' medium.c=-2.0
+over 'negative by expression' 'medium.c|positive' medium.type=expression \
+    'medium.c="x1 - 0.5"'
+over 'NaN by expression' 'medium.c|sqrt' medium.type=expression \
+    'medium.c="sqrt(x1 - 0.5)"'
+over 'bad expression' 'medium.c|column' medium.type=expression \
+    'medium.c="1 + * x1"'
+over 'file missing' 'medium.c|nosuch.f32|No such file' medium.type=file \
+    medium.c=nosuch.f32 'medium.shape=[4,4]'
+head -c 60 /dev/zero >short.f32
+over 'file too short' 'medium.c|short.f32|60' medium.type=file \
+    medium.c=short.f32 'medium.shape=[4,4]'
+head -c 64 /dev/zero >zero.f32
+over 'zeros in a file' 'medium.c|sample [0, 0, 0]|positive' medium.type=file \
+    medium.c=zero.f32 'medium.shape=[4,4]'
+printf '\000\000\300\177%060d' 0 >nan.f32
+over 'NaN in a file' 'medium.c|finite' medium.type=file medium.c=nan.f32 \
+    'medium.shape=[4,4]'
+over 'c and K' 'medium.K' medium.c=1.0 medium.K=1.0
+
+# ---- initial data ----
+over 'unknown initial data' 'initial.type = "gausian"|gaussian' \
+    initial.type=gausian
+over 'unknown field' 'initial.field = "q"|p v1 v2' initial.field=q
+over 'standing wave that travels' 'initial.type|advection' system=advection \
+    initial.type=standing
+over 'plane wave and walls' 'initial.type' initial.type=plane \
+    'boundary.x1=["rigid","rigid"]'
+
+# ---- outputs ----
+over 'unknown output field' 'output.fields|p, v1, v2' 'output.fields=["q"]'
+over 'unknown picture field' 'output.picture.field|p, v1, v2' \
+    output.picture.field=q
+over 'unknown background' 'output.picture.background' \
+    output.picture.background=temperature
+: >file
+printf '%s\n' "$base" >bad.cfg
+refused 'directory below a file' 2 'output.directory = "file/out"' \
+    run bad.cfg --quiet "$device" output.directory=file/out
+refused 'directory that cannot be made' 2 'output.directory = "/proc/out"' \
+    run bad.cfg --quiet "$device" output.directory=/proc/out
+
+# ---- device ----
+over 'larger than memory' \
+    'grid.cells = [100000, 100000, 1000]|needs|PiB|has' \
+    'grid.cells=[100000,100000,1000]'
+over 'more cells than 64 bits count' 'grid.cells|needs' \
+    'grid.cells=[2000000000,2000000000,2000000000]'
+over 'larger than memory, varying medium' 'grid.cells|needs' \
+    'grid.cells=[100000,100000,1000]' medium.type=expression \
+    'medium.c="1 + 0.1*sin(x1)"'
+over 'device that is not there' \
+    'device.select = "nonexistent"|no device matches' device.backend=auto \
+    device.select=nonexistent
+over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
+    device.variant=fast
+if have_device; then
+    over 'larger than device memory' 'grid.cells|needs|has' \
+        device.backend=auto 'grid.cells=[100000,100000]'
+    over 'groups too large' 'device.cells_per_group = 1024' \
+        device.backend=auto device.cells_per_group=1024 grid.order=8
+else
+    skip 'limits of a device: none is here'
+fi
+
+# ---- the command line ----
+refused 'no command' 2 'a command is needed'
+refused 'unknown command' 2 'rnu|nearest is run' rnu bad.cfg
+refused 'unknown flag' 2 'jsn|nearest is --json' run bad.cfg --jsn
+refused 'no file' 2 'run needs' run
+refused 'override without =' 2 'grid.order|key=value' run bad.cfg grid.order
+refused 'flag without value' 2 '--cells needs a value' converge bad.cfg --cells
+refused 'cells no list' 2 '--cells 4,x' converge bad.cfg --cells 4,x
+refused 'no known solution' 2 'initial.type|not known' converge bad.cfg \
+    "$device" --cells 4
+refused 'compare nothing' 1 'nosuch' compare nosuch nosuch
+refused 'describe nothing' 2 'acustic|nearest is acoustic' describe acustic
+
+# ---- while it runs ----
+refused 'overflow' 3 'not finite at|time|likely cause' run bad.cfg --quiet \
+    "$device" initial.amplitude=1.7e308 output.directory=gone
+rm -rf gone
+
+# full LIMIT: files may be LIMIT blocks of 512 bytes long
+full() {
+    rm -rf out
+    (
+        trap '' XFSZ
+        ulimit -f "$1"
+        exec timeout 60 "$htwave" run bad.cfg --quiet "$device" \
+            'grid.cells=[64,64]' time.end=0.02 device.cache=none
+    ) >answer.txt 2>$message
+    code=$?
+    rest=$(cd out && ls | grep -v '^input.cfg$' | tr '\n' ' ')
+    if [ $code = 1 ] && check_message out/ && [ -z "$rest" ]; then
+        pass "disk full at $1 blocks: $(sed -n 's/^htwave: //p' $message)"
+    else
+        sed 's/^/    | /' $message
+        fail "disk full at $1 blocks: exit code $code, left: $rest"
+    fi
+}
+if (ulimit -f 16) 2>/dev/null; then
+    full 16
+else
+    skip 'disk full: no ulimit -f'
+fi
+if [ -w /dev/full ]; then
+    "$htwave" describe >/dev/full 2>$message
+    code=$?
+    judge "standard output full: exit code $code" [ $code = 1 ]
+fi
+
+end config/badinput

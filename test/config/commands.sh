@@ -1,0 +1,162 @@
+#!/bin/sh
+# Every command does what its help says: words for people, one valid JSON
+# object for scripts, files where they belong, the exit codes.
+set -u
+. "$(dirname "$0")/common.sh"
+cd "$scratch" || exit 1
+
+cat >plane.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [8, 6]; order = 2; };
+time = { end = 0.5; };
+initial = { type = "plane"; cycles = [1, 0]; };
+output = { directory = "out"; every = 0.2; picture = { every = 0.1; }; };
+CFG
+
+# answers WHAT CODE ARGUMENT...: answer.txt and message.txt
+answers() {
+    what=$1 wanted=$2
+    shift 2
+    timeout 120 "$htwave" "$@" >answer.txt 2>message.txt
+    code=$?
+    if [ $code = "$wanted" ]; then
+        pass "$what: exit code $code"
+    else
+        sed 's/^/    | /' message.txt
+        fail "$what: exit code $code, not $wanted"
+    fi
+}
+
+says() { # WHAT TEXT...: in answer.txt
+    what=$1
+    shift
+    for text in "$@"; do
+        grep -qF -e "$text" answer.txt ||
+            { fail "$what: no \"$text\""; return; }
+    done
+    pass "$what: $*"
+}
+
+has_keys() { # WHAT KEY...
+    what=$1
+    shift
+    judge "$what: valid JSON" valid_json answer.txt
+    missing=
+    for key in "$@"; do
+        grep -q "\"$key\": " answer.txt || missing="$missing $key"
+    done
+    if [ -z "$missing" ]; then
+        pass "$what: has $*"
+    else
+        fail "$what: lacks$missing"
+    fi
+}
+
+# bound WHAT KEY LIMIT: a number of answer.txt
+bound() {
+    value=$(number answer.txt "$2")
+    judge "$1: $2 $value (bound $3)" below "$value" "$3"
+}
+
+# ---- help ----
+answers help 0 --help
+says help run check converge devices describe compare 'Exit codes'
+answers version 0 --version
+says version htwave
+answers '--help-config' 0 --help-config
+says '--help-config' grid.cells device.planes_per_group
+answers '--help-config --markdown' 0 --help-config --markdown
+says '--help-config --markdown' '| `grid.order` |'
+for command in run check converge devices describe compare; do
+    answers "$command --help" 0 $command --help
+    says "$command --help" "htwave $command" --json
+done
+
+# ---- run ----
+answers run 0 run plane.cfg "$device" --json
+has_keys run system order dimensions cells unknowns steps dt cfl stages \
+    wall_s kernel_s output_s cell_half_steps_per_s device driver backend \
+    precision memory_bytes error_l2_relative energy_initial energy_drift \
+    expected_error cells_per_wavelength picture xdmf interrupted
+judge 'run: summary.json is the answer' cmp -s answer.txt out/summary.json
+# twice the estimate for a wave along the axis
+bound run error_l2_relative \
+    "$(awk -v e="$(number answer.txt expected_error)" 'BEGIN { print 2 * e }')"
+grep -q 'acoustic' message.txt && grep -q '8 x 6 cells' message.txt
+judge 'run: banner on standard error' [ $? = 0 ]
+# times 0, 0.2, 0.4 and 0.5; pictures at 0, 0.1, .. 0.5
+judge 'run: 4 snapshots' [ "$(ls out/fields_*.h5 | wc -l)" = 4 ]
+judge 'run: 6 pictures' [ "$(ls out/wave_*.png | wc -l)" = 6 ]
+
+answers 'run --quiet' 0 run plane.cfg "$device" --quiet \
+    output.directory=quiet
+judge 'run --quiet says nothing' [ ! -s answer.txt -a ! -s message.txt ]
+answers 'run its own input' 0 run out/input.cfg --quiet \
+    output.directory=again
+answers 'compare equal' 0 compare out again --json
+has_keys compare dataset max_abs max_relative l2_relative values equal
+answers 'run of zero length' 0 run plane.cfg "$device" --quiet time.end=0.0 \
+    output.directory=zero
+answers 'run with coefficients' 0 run plane.cfg "$device" --quiet \
+    output.coefficients=true output.directory=coefficients
+answers 'compare with coefficients' 4 compare coefficients out
+answers 'compare different' 4 compare out zero
+answers 'compare with --eps' 0 compare out zero --eps 3
+
+# ---- interrupted ----
+"$htwave" run plane.cfg "$device" --quiet time.end=1e5 \
+    output.directory=stopped output.every=0.0 output.picture.every=0.0 \
+    2>message.txt &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
+    [ -e stopped/input.cfg ] && break
+    sleep 0.5
+done
+sleep 1
+kill -TERM $child
+wait $child
+code=$?
+judge "interrupted: exit code $code" [ $code = 1 ]
+judge "interrupted: $(cat message.txt)" \
+    grep -q 'interrupted at step [0-9]* of' message.txt
+cp stopped/summary.json answer.txt
+judge 'interrupted: in the summary' grep -q '"interrupted": true' answer.txt
+judge 'interrupted: the state is written' \
+    [ -e stopped/fields_000000.h5 -a -e stopped/wave_0000.png ]
+
+# ---- check ----
+rm -rf out
+answers check 0 check plane.cfg "$device"
+says check 'Taylor stages' memory expected fine
+answers 'check --json' 0 check plane.cfg "$device" --json
+has_keys check steps dt memory_bytes expected_s
+answers 'check without a device' 0 check plane.cfg device.select=nonexistent
+says 'check without a device' 'no device matches' 'there is no device'
+judge 'check leaves nothing' [ ! -e out ]
+
+# ---- converge ----
+# N = 2, cfl 0.9 on all grids: order 2 N + 0.7 or better
+answers converge 0 converge plane.cfg "$device" device.precision=double \
+    'grid.cells=[8]' time.end=0.9 --cells 8,16 --order 1,2 --min-order 2.7 \
+    --json
+has_keys converge rows cells h error_l2_relative order
+judge 'converge leaves nothing' [ ! -e out ]
+answers 'converge below --min-order' 4 converge plane.cfg "$device" \
+    device.precision=double 'grid.cells=[8]' --cells 8,16 --min-order 9
+says 'converge for people' ' N ' order '16'
+
+# ---- describe, devices ----
+answers describe 0 describe
+says describe advection acoustic
+answers 'describe acoustic' 0 describe acoustic
+says 'describe acoustic' p_t rigid free 'medium.c|K' energy
+answers 'describe --json' 0 describe --json
+has_keys describe systems fields materials boundaries
+answers devices 0 devices
+answers 'devices --json' 0 devices --json
+has_keys devices devices
+answers 'kernel-text --all' 0 kernel-text --all kernels
+judge "kernel-text: $(ls kernels | wc -l) files (at most 60)" \
+    [ "$(ls kernels | wc -l)" -le 60 ]
+
+end config/commands

@@ -1,0 +1,53 @@
+# What the scripts beside it share; read with ".", so it is no program.
+# Sets: htwave, scratch (removed at the end), device (options that choose what
+# computes: the serial reference unless HTWAVE_DEVICE asks for a device).
+
+htwave=${HTWAVE_BUILD:-build}/htwave
+case $htwave in
+/*) ;;
+*) htwave=$PWD/$htwave ;;
+esac
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+passed=0 failed=0 skipped=0
+device=device.backend=oracle
+[ -z "${HTWAVE_DEVICE:-}" ] || device=device.select=$HTWAVE_DEVICE
+
+pass() { echo "pass $*"; passed=$((passed + 1)); }
+fail() { echo "FAIL $*"; failed=$((failed + 1)); }
+skip() { echo "skip $*"; skipped=$((skipped + 1)); }
+
+# judge WHAT COMMAND...: passes when the command succeeds
+judge() {
+    what=$1
+    shift
+    if "$@"; then pass "$what"; else fail "$what"; fi
+}
+
+end() {
+    echo "$1: $passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+}
+
+# The number of a key in a JSON object on one line.
+number() { # FILE KEY
+    sed -n 's/.*"'"$2"'": *\([-+0-9.eE]*\).*/\1/p' "$1"
+}
+
+below() { # VALUE BOUND; an absent value is not below
+    awk -v v="$1" -v b="$2" 'BEGIN { exit !(v != "" && v + 0 <= b + 0) }'
+}
+
+valid_json() { # FILE
+    if command -v python3 >/dev/null; then
+        python3 -m json.tool "$1" >/dev/null
+    else
+        grep -q '^{.*}$' "$1"
+    fi
+}
+
+# An OpenCL device is here.
+have_device() {
+    "$htwave" devices --json 2>/dev/null | grep -q '"index"'
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# Every example of params/ runs, on a few cells and for a short time; where
+# the solution is known its error is judged.
+set -u
+. "$(dirname "$0")/common.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+params=$here/../../params
+tools=$(dirname "$htwave")/tools
+data=${HTWAVE_TEST_DATA:-}/marmousi_vp_1601x401.f32
+cd "$scratch" || exit 1
+
+# A plane layered model in the shape that ownmodel.cfg wants, when the tool
+# that writes a better one is not built.
+make_model() {
+    if [ -x "$tools/layered_model" ]; then
+        "$tools/layered_model" model.f32
+        return
+    fi
+    # 1500.0f and 3000.0f, little-endian; 401 columns of 201
+    awk 'BEGIN { for (k = 0; k < 201; k++)
+        printf "%s", k < 100 ? "\\000\\200\\273\\104" : "\\000\\200\\073\\105"
+    }' >column
+    for _ in $(seq 401); do
+        # shellcheck disable=SC2059 # the format is the data
+        printf "$(cat column)"
+    done >model.f32
+}
+
+# Cells of a small grid with as many axes as the file's.
+small_cells() {
+    case $(sed -n 's/^[^#]*cells = \[\([^]]*\)\].*/\1/p' "$1" | head -n 1) in
+    *,*,*) echo 'grid.cells=[5,4,4]' ;;
+    *,*) echo 'grid.cells=[10,8]' ;;
+    *) echo 'grid.cells=[16]' ;;
+    esac
+}
+
+try() { # FILE OVERRIDE...
+    file=$1
+    shift
+    name=$(basename "$file" .cfg)
+    timeout 120 "$htwave" run "$file" "$device" "$(small_cells "$file")" \
+        output.directory="$name" --quiet "$@" 2>message.txt
+    code=$?
+    if [ $code != 0 ]; then
+        sed 's/^/    | /' message.txt
+        fail "$name: exit code $code"
+        return
+    fi
+    judge "$name: summary, picture and input" [ -s "$name/summary.json" -a \
+        -s "$name/wave_0000.png" -a -s "$name/input.cfg" ]
+    error=$(number "$name/summary.json" error_l2_relative)
+    # 4 cells per wavelength at order 5 or more: below 5 %
+    [ -z "$error" ] || judge "$name: error $error (bound 0.05)" \
+        below "$error" 0.05
+}
+
+make_model
+for file in "$params"/*.cfg; do
+    case $file in
+    */marmousi*)
+        if [ -r "$data" ]; then
+            try "$file" time.end=0.2 initial.width=0.5 medium.c="$data"
+        else
+            skip "$(basename "$file" .cfg): no HTWAVE_TEST_DATA"
+        fi
+        ;;
+    */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
+    *) try "$file" time.end=0.2 ;;
+    esac
+done
+
+end config/examples

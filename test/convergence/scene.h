@@ -1,0 +1,269 @@
+/* Runs for the convergence tests: from `key=value` texts to the error at the
+ * end, on the device of HTWAVE_DEVICE. A step is compiled once for each
+ * (variant, system, dimension, N, precision, layout, degree of the medium);
+ * grids, walls, stages and time steps are its arguments.
+ *
+ * The error of the scheme is C h^(2N+1) at a fixed CFL number. A ladder is
+ * the same run on several grids; observed is
+ *     log(e_1/e_2) / log(h_1/h_2)
+ * between one rung and the next, and what is judged is the least of them.
+ */
+#ifndef TEST_CONVERGENCE_SCENE_H
+#define TEST_CONVERGENCE_SCENE_H
+
+#include <float.h>
+#include <stdarg.h>
+
+#include "../test.h"
+#include "htwave/method.h"
+
+enum { SCENE_TEXT = 1024, SCENE_OPTIONS = 40, SCENE_RUNGS = 8 };
+
+/* ---- compiled steps ---- */
+
+struct scene_step {
+    const struct ht_variant *variant;
+    struct ht_equations eq;
+    struct ht_spec spec;
+    struct ht_step *step;
+    struct scene_step *next;
+};
+
+struct scene {
+    struct ht_device *device;
+    struct scene_step *steps;
+    double compile_s;
+};
+
+static inline bool scene_start(struct scene *scene) {
+    const char *select = getenv("HTWAVE_DEVICE");
+    *scene = (struct scene){0};
+    if (ht_device_open("auto", select ? select : "cpu", &scene->device) !=
+        HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return false;
+    }
+    printf("device %s\n", ht_device_info(scene->device)->name);
+    if (ht_device_info(scene->device)->fp64) return true;
+    TEST_SKIP("the device has no double precision");
+    ht_device_close(scene->device);
+    return false;
+}
+
+static inline void scene_end(struct scene *scene) {
+    struct scene_step *next;
+    for (struct scene_step *s = scene->steps; s != NULL; s = next) {
+        next = s->next;
+        ht_step_destroy(s->step);
+        free(s);
+    }
+    ht_device_close(scene->device);
+    printf("compiled in %.1f s\n", scene->compile_s);
+}
+
+static inline bool scene_same(const struct ht_spec *a,
+                              const struct ht_spec *b) {
+    return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims &&
+           a->order == b->order && a->fp64 == b->fp64 && a->block == b->block &&
+           a->medium_degree == b->medium_degree;
+}
+
+static inline enum ht_err scene_compile(struct scene *scene,
+                                        struct scene_step *entry) {
+    struct ht_shape shape;
+    double began = ht_clock();
+    TRY(ht_variant_shape(entry->variant, &entry->spec,
+                         ht_device_info(scene->device), 0, &shape));
+    enum ht_err err = ht_step_create(scene->device, entry->variant,
+                                     &entry->spec, &shape, NULL, &entry->step);
+    scene->compile_s += ht_clock() - began;
+    return err;
+}
+
+/* The step that suits a plan. */
+static inline enum ht_err scene_find(struct scene *scene,
+                                     const struct ht_plan *plan,
+                                     struct scene_step **out) {
+    const struct ht_params *params = plan->params;
+    bool fp64 = strcmp(params->device.precision, "double") == 0;
+    bool blocked = strcmp(params->device.layout, "blocked") == 0;
+    struct ht_spec spec = {.eq = &plan->eq,
+                           .order = plan->grid.order,
+                           .fp64 = fp64,
+                           .block = !blocked ? 1
+                                    : fp64   ? 2
+                                             : 4,
+                           .medium_degree = plan->problem.medium_degree,
+                           .trim = true};
+    const struct ht_variant *variant =
+        ht_variant_find(params->device.variant, &spec);
+    struct scene_step *s = scene->steps;
+    REQUIRE(variant, HT_ERR_INPUT, "no variant %s", params->device.variant);
+    while (s && (s->variant != variant || !scene_same(&s->spec, &spec)))
+        s = s->next;
+    *out = s;
+    if (s != NULL) return HT_OK;
+    TRY(HT_ALLOC(s, 1));
+    *s = (struct scene_step){
+        .variant = variant, .eq = plan->eq, .spec = spec, .next = scene->steps};
+    s->spec.eq = &s->eq;
+    *out = scene->steps = s;
+    return scene_compile(scene, s);
+}
+
+/* ---- one run ---- */
+
+struct scene_run {
+    struct ht_params *params;
+    struct ht_plan *plan;
+    struct ht_stepper stepper;
+    double *nodal[HT_MAX_FIELDS];
+    int64_t done; /* steps */
+};
+
+static inline void scene_close(struct scene_run *run) {
+    for (int f = 0; f < HT_MAX_FIELDS; f++) free(run->nodal[f]);
+    ht_stepper_destroy(&run->stepper);
+    ht_plan_destroy(run->plan);
+    ht_params_destroy(run->params);
+    *run = (struct scene_run){0};
+}
+
+/* Options separated by blanks; in double precision unless they say so. */
+static inline enum ht_err scene_read(const char *text, struct ht_params **out) {
+    char copy[SCENE_TEXT], fp64[] = "device.precision=double";
+    char *option[SCENE_OPTIONS] = {fp64};
+    int count = 1;
+    *out = NULL;
+    REQUIRE(strlen(text) < sizeof copy, HT_ERR_INTERNAL, "text too long");
+    strcpy(copy, text);
+    for (char *at = copy; *at && count < SCENE_OPTIONS;) {
+        option[count++] = at;
+        at += strcspn(at, " ");
+        if (*at) *at++ = 0;
+    }
+    return ht_params_read(NULL, count, option, out);
+}
+
+static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
+                                        struct scene_run *run) {
+    struct scene_step *step;
+    TRY(scene_read(text, &run->params));
+    TRY(ht_plan_create(run->params, &run->plan));
+    int64_t nodes = ht_grid_total(&run->plan->grid, HT_PRIMARY);
+    for (int f = 0; f < run->plan->eq.nfields; f++)
+        TRY(HT_ALLOC(run->nodal[f], nodes));
+    TRY(scene_find(scene, run->plan, &step));
+    TRY(ht_taylor_create(&run->plan->problem, scene->device, step->step,
+                         step->variant, &step->spec, &run->stepper));
+    return ht_start(run->plan, &run->stepper);
+}
+
+/* The state at time 0; to be closed after a failure too. */
+HT_PRINTF(3, 4)
+static inline enum ht_err scene_open(struct scene *scene, struct scene_run *run,
+                                     const char *format, ...) {
+    char text[SCENE_TEXT];
+    va_list args;
+    *run = (struct scene_run){0};
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return scene_prepare(scene, text, run);
+}
+
+static inline enum ht_err scene_advance(struct scene_run *run, int64_t steps) {
+    const struct ht_stepper *s = &run->stepper;
+    for (int64_t n = 0; n < steps; n++) {
+        TRY(s->ops->half_step(s->self, HT_PRIMARY));
+        TRY(s->ops->half_step(s->self, HT_DUAL));
+    }
+    run->done += steps;
+    TRY(s->ops->finish(s->self));
+    return ht_nodal_read(run->plan, s, run->nodal);
+}
+
+/* To the end. */
+static inline enum ht_err scene_finish(struct scene_run *run, double *error) {
+    double end = run->params->time.end;
+    const double *const *nodal = (const double *const *)run->nodal;
+    TRY(scene_advance(run, run->plan->steps - run->done));
+    TRY(ht_nodal_check(run->plan, nodal, end));
+    return ht_nodal_error(run->plan, nodal, end, error);
+}
+
+/* ---- rounding ---- */
+
+/* Error that rounding explains: every half step commits one of about eps of
+ * the state's size, growth times over; they are independent, so their sum
+ * grows like the root of their number. The growth of a half step is the
+ * largest sum over a row of |H| in dims dimensions with wave data, for which
+ * derivatives count theta^i/i! (theta: the most radians per cell, at least 1).
+ */
+static inline double scene_rounding(const struct ht_plan *plan) {
+    double eps = strcmp(plan->params->device.precision, "double") == 0
+                     ? DBL_EPSILON
+                     : FLT_EPSILON;
+    return 8 * eps * sqrt(2.0 * (double)(plan->steps + 1));
+}
+
+/* ---- ladders ---- */
+
+struct scene_ladder {
+    const char *name;
+    int cells[SCENE_RUNGS]; /* ends with 0 */
+    int ratio[3];           /* cells along axis k: ratio[k] times that */
+    double wanted;          /* order */
+    /* out */
+    double order, error[SCENE_RUNGS], rounding[SCENE_RUNGS];
+    int64_t steps[SCENE_RUNGS];
+};
+
+static inline enum ht_err scene_rung(struct scene *scene,
+                                     struct scene_ladder *ladder, int rung,
+                                     const char *text) {
+    struct scene_run run;
+    char cells[64] = "";
+    int used = 0;
+    for (int k = 0; k < 3 && ladder->ratio[k] > 0; k++)
+        used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%d",
+                         k ? "," : "", ladder->ratio[k] * ladder->cells[rung]);
+    enum ht_err err =
+        scene_open(scene, &run, "grid.cells=[%s] %s", cells, text);
+    if (err == HT_OK) err = scene_finish(&run, &ladder->error[rung]);
+    if (err == HT_OK) {
+        ladder->rounding[rung] = scene_rounding(run.plan);
+        ladder->steps[rung] = run.plan->steps;
+    }
+    scene_close(&run);
+    return err;
+}
+
+/* Fills errors and the order; rungs whose error may be rounding end it. */
+HT_PRINTF(3, 4)
+static inline enum ht_err scene_climb(struct scene *scene,
+                                      struct scene_ladder *ladder,
+                                      const char *format, ...) {
+    char text[SCENE_TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ladder->order = INFINITY;
+    for (int n = 0; n < SCENE_RUNGS && ladder->cells[n] > 0; n++) {
+        TRY(scene_rung(scene, ladder, n, text));
+        if (n == 0) continue;
+        double order =
+            log(ladder->error[n - 1] / ladder->error[n]) /
+            log((double)ladder->cells[n] / (double)ladder->cells[n - 1]);
+        if (getenv("SHOW"))
+            printf("  %s %d: %.3e order %.2f (floor %.1e) steps %lld\n",
+                   ladder->name, ladder->cells[n], ladder->error[n], order,
+                   ladder->rounding[n], (long long)ladder->steps[n]);
+        if (ladder->error[n] > ladder->rounding[n])
+            ladder->order = fmin(ladder->order, order);
+    }
+    return HT_OK;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* Every kernel at a size that an interpreting simulator bears: test/oclgrind.sh
+ * runs this program under Oclgrind. All (variant, dimension, kind of medium)
+ * meet; layout, precision, trimming and the share of local memory walk through
+ * their values, so that each variant sees them all. Each case runs once with
+ * walls on every side somewhere and once periodic, half a step each way, and
+ * is judged like those of variants.c: largest difference from the oracle over
+ * the bound that rounding allows, 1 being the most.
+ *
+ * Cells along x1 do not fill the groups, slabs and face batches do not divide
+ * what they split, so the partial ones at the ends run too.
+ */
+#include "test.h"
+
+#include "htwave/method.h"
+
+enum { CELLS = 2, STAGES = 3 };
+
+struct small_case {
+    const struct ht_variant *variant;
+    struct ht_equations eq;
+    struct ht_spec spec;
+    bool narrow; /* split local memory into as many parts as may be */
+};
+
+/* Optional argument: run the cases whose name holds it. */
+static const char *only;
+
+static bool wanted(const char *name) {
+    return only == NULL || strstr(name, only) != NULL;
+}
+
+static struct ht_grid make_grid(int dims, int order, bool walls) {
+    static const int wall[3][2] = {{-1, 1}, {1, -1}, {1, 1}};
+    static const int64_t cells[3] = {3, 2, 2};
+    struct ht_grid grid = {.dims = dims, .order = order};
+    for (int k = 0; k < 3; k++) {
+        bool there = k < dims;
+        grid.cells[k] = there ? cells[k] : 1;
+        grid.h[k] = there ? 0.5 + 0.25 * k : 1;
+        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
+        for (int side = 0; side < 2; side++)
+            grid.wall[k][side] = there && walls ? wall[k][side] : 0;
+    }
+    return grid;
+}
+
+static enum ht_err run_walls(struct small_case *c, bool walls,
+                             struct ht_device *device, struct ht_step *step,
+                             double *worst) {
+    struct ht_grid grid = make_grid(c->eq.dims, c->spec.order, walls);
+    struct ht_problem problem = {.eq = &c->eq,
+                                 .grid = &grid,
+                                 .medium_degree = c->spec.medium_degree,
+                                 .dt = 0.4,
+                                 .stages = STAGES};
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        problem.uniform[m] = 0.75 + 0.125 * m;
+    if (problem.medium_degree >= 0) {
+        problem.medium_fill = ht_test_medium;
+        problem.medium_coefs = 1;
+        for (int k = 1; k <= grid.dims; k++)
+            problem.medium_coefs =
+                problem.medium_coefs * (problem.medium_degree + k) / k;
+    }
+    problem.medium = &problem;
+    return ht_verify_step(&problem, device, step, c->variant, &c->spec, worst);
+}
+
+static enum ht_err run(struct small_case *c, struct ht_device *device,
+                       double *worst) {
+    struct ht_shape shape;
+    struct ht_step *step = NULL;
+    double ratio = 0;
+    TRY(ht_variant_shape(c->variant, &c->spec, ht_device_info(device), CELLS,
+                         &shape));
+    if (c->narrow) {
+        shape.slabs = shape.slabs > 3 ? 3 : 1;
+        shape.face_fields = shape.face_fields > 1 ? shape.face_fields - 1 : 1;
+    }
+    enum ht_err err =
+        ht_step_create(device, c->variant, &c->spec, &shape, NULL, &step);
+    if (err == HT_OK) err = run_walls(c, false, device, step, worst);
+    if (err == HT_OK && c->eq.system->nwalls > 0)
+        err = run_walls(c, true, device, step, &ratio);
+    if (!(ratio <= *worst)) *worst = ratio;
+    ht_step_destroy(step);
+    return err;
+}
+
+static void run_case(struct small_case *c, struct ht_device *device) {
+    char name[160];
+    double worst = 0;
+    snprintf(name, sizeof name, "%s %s %dD N=%d %s block %d medium %d%s%s",
+             c->variant->name, c->eq.system->name, c->eq.dims, c->spec.order,
+             c->spec.fp64 ? "double" : "single", c->spec.block,
+             c->spec.medium_degree, c->spec.trim ? " trimmed" : "",
+             c->narrow ? " narrow" : "");
+    if (!wanted(name)) return;
+    c->spec.eq = &c->eq;
+    if (run(c, device, &worst) != HT_OK)
+        TEST_CHECK(false, "%s: %s", name, ht_err_message());
+    else
+        TEST_BELOW(worst, 1.0, "%s", name);
+}
+
+/* One variant of one system: n counts its cases. Bit 0 of n is the precision,
+ * bit 1 the layout; trimming and the split go round with other periods. */
+static void run_variant(const struct ht_system *system, int variant,
+                        struct ht_device *device) {
+    static const int degrees[3] = {-1, 0, 2};
+    bool fp64 = ht_device_info(device)->fp64;
+    int kinds = system->translates ? 1 : 3, n = variant;
+    for (int dims = 1; dims <= 3; dims++)
+        for (int m = 0; m < kinds; m++, n++) {
+            struct small_case c = {.variant = ht_variant_at(variant),
+                                   .eq = ht_equations_make(system, dims),
+                                   .narrow = n % 3 != 0};
+            c.spec.order = 4 - dims;
+            c.spec.fp64 = fp64 && n % 2;
+            c.spec.block = n / 2 % 2 ? 1 : c.spec.fp64 ? 2 : 4;
+            c.spec.trim = n % 5 != 0;
+            c.spec.medium_degree = degrees[m];
+            run_case(&c, device);
+        }
+}
+
+/* The kernels that measure the device; a rate is all there is to judge. */
+static void run_limits(bool fp64, struct ht_device *device) {
+    const char *name = fp64 ? "limits double" : "limits single";
+    struct ht_limits limits = {0};
+    if (!wanted(name)) return;
+    enum ht_err err = ht_limits_measure(device, fp64, NULL, &limits);
+    TEST_CHECK(err == HT_OK && limits.bytes_per_s > 0 && limits.fma_per_s > 0,
+               "%s: %.3g bytes/s, %.3g FMA/s (bound: above 0)%s", name,
+               limits.bytes_per_s, limits.fma_per_s,
+               err ? ht_err_message() : "");
+}
+
+int main(int argc, char **argv) {
+    const char *select = getenv("HTWAVE_DEVICE");
+    struct ht_device *device = NULL;
+    only = argc > 1 ? argv[1] : NULL;
+    if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("small");
+    }
+    for (int s = 0; s < ht_system_count(); s++)
+        for (int v = 0; v < ht_variant_count(); v++)
+            run_variant(ht_system_at(s), v, device);
+    run_limits(false, device);
+    if (ht_device_info(device)->fp64) run_limits(true, device);
+    ht_device_close(device);
+    return test_end("small");
+}

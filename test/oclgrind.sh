@@ -1,0 +1,70 @@
+#!/bin/sh
+# Runs every kernel under Oclgrind, an OpenCL simulator that checks each memory
+# access, each barrier and, pair by pair, accesses that race. Whatever it
+# reports is a failure. The cases are those of test/kernel/small.c.
+#
+# Oclgrind is then shown the same kernels with an error planted through the
+# compiler's options, so that silence is known to mean something.
+#
+# The small device makes the two-kernel variants keep one plane of interpolants
+# at a time, and two compute units split the marches along x3.
+set -u
+program=${HTWAVE_BUILD:-build}/test/kernel/small
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 255' INT TERM
+failed=0
+
+fail() {
+    echo "FAIL $1"
+    failed=1
+}
+
+simulate() { # further compiler options, argument of the program...
+    options="-DHT_RESTRICT= $1"
+    shift
+    rm -f "$scratch/log"
+    HTWAVE_DEVICE=oclgrind oclgrind --data-races --uniform-writes \
+        --max-errors 200 --global-mem-size 32768 --compute-units 2 \
+        --build-options "$options" --log "$scratch/log" \
+        "$program" "$@" >"$scratch/out" 2>&1
+}
+
+planted() { # what, compiler option, what Oclgrind should say
+    simulate "$2" "monolithic acoustic 2D N=2 double block 1 medium -1"
+    found=$(grep -c "$3" "$scratch/log" 2>/dev/null)
+    if [ "${found:-0}" -gt 0 ]; then
+        echo "pass $1 is reported: $found times \"$3\" (bound: above 0)"
+    else
+        fail "$1 is not reported; Oclgrind says:"
+        head -n 20 "$scratch/log" "$scratch/out"
+    fi
+}
+
+command -v oclgrind >/dev/null || {
+    echo "skip oclgrind is not here"
+    exit 0
+}
+
+simulate ""
+code=$?
+cat "$scratch/out"
+grep -q '^skip no device' "$scratch/out" && fail "Oclgrind's device is not found"
+[ $code -le 1 ] || fail "the program ended with exit code $code"
+[ $code = 0 ] || failed=1
+lines=$(grep -c . "$scratch/log" 2>/dev/null)
+if [ -r "$scratch/log" ] && [ "$lines" = 0 ]; then
+    echo "pass Oclgrind reports $lines lines (bound 0)"
+else
+    fail "Oclgrind reports ${lines:-no log} lines (bound 0):"
+    grep -h . "$scratch/log" | head -n 60
+fi
+
+planted "a missing barrier" "-Dbarrier(x)=" "data race at local memory"
+planted "a barrier for half of the lanes" \
+    "-Dbarrier(x)=if(get_local_id(0)%2)barrier(x)" "divergence"
+planted "a row too far" "-Dget_group_id(x)=(get_group_id(x)+9*((x)==1))" \
+    "Invalid write"
+planted "a row too low" "-Dget_group_id(x)=(get_group_id(x)-9*((x)==1))" \
+    "Invalid read"
+exit $failed

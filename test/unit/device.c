@@ -1,0 +1,317 @@
+/* The device layer: choosing a device, buffers and spans, programs, launches
+ * and their times. Results are judged exactly: the values are small integers
+ * and halves.
+ */
+#include <ctype.h>
+
+#include "device_scene.h"
+
+/* ---- devices ---- */
+
+static void test_list(const struct ht_device_info *device) {
+    struct ht_device_info *infos = NULL;
+    int count = 0, wrong = 0;
+    bool found = false;
+    TEST_CHECK(ht_device_list(&count, &infos) == HT_OK && count > 0,
+               "%d devices are listed", count);
+    for (int i = 0; i < count; i++) {
+        wrong += infos[i].index != i || infos[i].name[0] == '\0' ||
+                 infos[i].memory <= 0 || infos[i].max_buffer <= 0 ||
+                 infos[i].max_buffer > infos[i].memory ||
+                 infos[i].local_memory <= 0 || infos[i].max_group <= 0 ||
+                 infos[i].compute_units <= 0;
+        found = found || strcmp(infos[i].name, device->name) == 0;
+    }
+    TEST_CHECK(wrong == 0, "%d listed devices without index, name or sizes",
+               wrong);
+    TEST_CHECK(found, "the open device %s is among them", device->name);
+    free(infos);
+}
+
+/* Opening with select gives the device of that index, or fails when it is
+ * negative. */
+static void expect_open(const char *backend, const char *select, int index) {
+    struct ht_device *device = NULL;
+    enum ht_err err = ht_device_open(backend, select, &device);
+    int got = device != NULL ? ht_device_info(device)->index : -1;
+    TEST_CHECK(got == index && (err == HT_OK) == (index >= 0),
+               "backend \"%s\", select \"%s\": device %d (expected %d)",
+               backend, select, got, index);
+    ht_device_close(device);
+}
+
+/* The first device of a kind in the list: what "gpu" and "cpu" stand for. */
+static int first_of(bool gpu) {
+    struct ht_device_info *infos = NULL;
+    int count = 0, first = -1;
+    if (ht_device_list(&count, &infos) != HT_OK) return -1;
+    for (int i = count - 1; i >= 0; i--)
+        if (infos[i].gpu == gpu) first = i;
+    free(infos);
+    return first;
+}
+
+static void test_open(const struct ht_device_info *info) {
+    char text[sizeof info->name];
+    struct ht_device *same = NULL;
+    int gpu = first_of(true), cpu = first_of(false);
+    snprintf(text, sizeof text, "%d", info->index);
+    expect_open("auto", text, info->index);
+    expect_open(info->backend, text, info->index);
+    expect_open("auto", "gpu", gpu);
+    expect_open("auto", "cpu", cpu);
+    expect_open("auto", "auto", gpu >= 0 ? gpu : cpu);
+    snprintf(text, sizeof text, "%s", info->name);
+    for (char *c = text; *c; c++)
+        *c = (char)(isupper((unsigned char)*c) ? tolower((unsigned char)*c)
+                                               : toupper((unsigned char)*c));
+    TEST_CHECK(ht_device_open("auto", text, &same) == HT_OK &&
+                   strcmp(ht_device_info(same)->name, info->name) == 0,
+               "by the name in other case: \"%s\"", text);
+    ht_device_close(same);
+    ht_device_close(NULL);
+}
+
+/* The message that nothing matches names the wish and all that is here. */
+static void test_no_match(void) {
+    static const char *const wishes[][2] = {{"auto", "abacus"},
+                                            {"auto", "1000000"},
+                                            {"auto", "-1"},
+                                            {"abacus", "auto"}};
+    struct ht_device_info *infos = NULL;
+    int count = 0;
+    if (ht_device_list(&count, &infos) != HT_OK) count = 0;
+    for (int w = 0; w < 4; w++) {
+        struct ht_device *device = NULL;
+        int named = 0;
+        enum ht_err err = ht_device_open(wishes[w][0], wishes[w][1], &device);
+        for (int i = 0; i < count; i++)
+            named += strstr(ht_err_message(), infos[i].name) != NULL;
+        TEST_CHECK(err == HT_ERR_DEVICE && device == NULL && named == count &&
+                       strstr(ht_err_message(), wishes[w][0]) &&
+                       strstr(ht_err_message(), wishes[w][1]),
+                   "refused, %d of %d devices named: %s", named, count,
+                   ht_err_message());
+    }
+    free(infos);
+}
+
+/* ---- buffers ---- */
+
+enum { BYTES = 240 };
+
+/* Writes rows through a span into a buffer of 0xee, reads them back through
+ * the same span, and compares the whole buffer with what a loop over rows
+ * gives. */
+static void test_span(struct ht_buffer *buffer, struct ht_span span) {
+    unsigned char rows[BYTES], back[BYTES], image[BYTES], all[BYTES];
+    int64_t packed = span.rows * span.width;
+    enum ht_err err;
+    int wrong = 0, kept = 0;
+    memset(image, 0xee, sizeof image);
+    memset(back, 0, sizeof back);
+    for (int i = 0; i < BYTES; i++) rows[i] = (unsigned char)(i % 200 + 1);
+    err = ht_buffer_write(buffer, whole(BYTES), image);
+    for (int64_t r = 0; r < span.rows; r++)
+        memcpy(image + span.offset + r * span.pitch, rows + r * span.width,
+               (size_t)span.width);
+    if (err == HT_OK) err = ht_buffer_write(buffer, span, rows);
+    if (err == HT_OK) err = ht_buffer_read(buffer, whole(BYTES), all);
+    if (err == HT_OK) err = ht_buffer_read(buffer, span, back);
+    for (int i = 0; err == HT_OK && i < BYTES; i++) {
+        wrong += all[i] != image[i];
+        kept += back[i] == (i < packed ? rows[i] : 0);
+    }
+    TEST_CHECK(err == HT_OK && wrong == 0 && kept == BYTES,
+               "span of %d rows of %d at %d, pitch %d: %d bytes wrong on the "
+               "device, %d back%s%s",
+               (int)span.rows, (int)span.width, (int)span.offset,
+               (int)span.pitch, wrong, BYTES - kept, err ? ": " : "",
+               err ? ht_err_message() : "");
+}
+
+static void test_spans(struct ht_buffer *buffer) {
+    static const struct ht_span spans[] = {
+        {0, BYTES, BYTES, 1},
+        {7, 13, 0, 1}, /* one row: the pitch does not matter */
+        {0, 16, 40, 6},
+        {8, 16, 40, 6},  /* offset inside the first row */
+        {88, 8, 40, 4},  /* two rows and a part further */
+        {36, 12, 40, 5}, /* rows that cross a multiple of the pitch */
+        {39, 40, 40, 5}, /* rows without a gap */
+        {5, 3, 7, 33},   /* nothing aligned */
+        {BYTES - 1, 1, 1, 1},
+        {40, 0, 40, 3}, /* nothing to move */
+    };
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
+        test_span(buffer, spans[i]);
+}
+
+static void test_bad_spans(struct ht_buffer *buffer) {
+    static const struct ht_span spans[] = {
+        {0, BYTES + 1, BYTES + 1, 1},
+        {1, BYTES, BYTES, 1},
+        {-1, 4, 4, 1},
+        {0, 40, 40, 7},
+        {1, 40, 40, 6},
+        {0, -4, 4, 1},
+        {0, 4, 4, 0},
+        {BYTES + 4, 0, 0, 1},
+        {0, 4, -4, 2},                              /* runs backwards */
+        {0, 40, 20, 2},                             /* rows overlap */
+        {0, 8, (int64_t)1 << 62, 5},                /* the end overflows */
+        {(int64_t)1 << 62, (int64_t)1 << 62, 0, 1}, /* likewise */
+    };
+    unsigned char data[4 * BYTES] = {0};
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        const struct ht_span *s = &spans[i];
+        enum ht_err in = ht_buffer_write(buffer, *s, data);
+        enum ht_err out = ht_buffer_read(buffer, *s, data);
+        TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
+                   "span of %lld rows of %lld at %lld, pitch %lld is refused: "
+                   "codes %d, %d",
+                   (long long)s->rows, (long long)s->width,
+                   (long long)s->offset, (long long)s->pitch, in, out);
+    }
+}
+
+static void test_too_large(struct ht_device *device) {
+    const struct ht_device_info *info = ht_device_info(device);
+    struct ht_buffer *buffer = NULL;
+    char size[32], limit[32];
+    int64_t bytes = 3 * info->max_buffer;
+    enum ht_err err = ht_buffer_create(device, bytes, &buffer);
+    TEST_CHECK(
+        err == HT_ERR_DEVICE && buffer == NULL &&
+            strstr(ht_err_message(), ht_text_bytes((double)bytes, size)) &&
+            strstr(ht_err_message(),
+                   ht_text_bytes((double)info->max_buffer, limit)),
+        "too large a buffer is refused: %s", ht_err_message());
+}
+
+static void test_buffers(struct ht_device *device) {
+    struct ht_buffer *buffer = NULL, *other = NULL, *empty = NULL;
+    TEST_CHECK(ht_device_allocated(device) == 0, "no bytes allocated at first");
+    TEST_CHECK(ht_buffer_create(device, BYTES, &buffer) == HT_OK &&
+                   ht_buffer_create(device, 1000, &other) == HT_OK &&
+                   ht_buffer_create(device, 0, &empty) == HT_OK,
+               "buffers of 240, 1000 and 0 bytes");
+    TEST_CHECK(ht_device_allocated(device) == BYTES + 1000,
+               "%d bytes allocated (expected 1240)",
+               (int)ht_device_allocated(device));
+    test_spans(buffer);
+    test_bad_spans(buffer);
+    test_too_large(device);
+    ht_buffer_destroy(other);
+    TEST_CHECK(ht_device_allocated(device) == BYTES,
+               "%d bytes after one is gone (expected 240)",
+               (int)ht_device_allocated(device));
+    ht_buffer_destroy(buffer);
+    ht_buffer_destroy(empty);
+    ht_buffer_destroy(NULL);
+    TEST_CHECK(ht_device_allocated(device) == 0, "%d bytes after all are gone",
+               (int)ht_device_allocated(device));
+}
+
+/* ---- programs and launches ---- */
+
+static void test_bad_program(struct ht_device *device) {
+    char *text = program_text("HT_KERNEL void ht_bad(HT_GLOBAL float *x) {\n"
+                              "    x[0] = no_such_thing_here;\n}\n");
+    struct ht_program *program = NULL;
+    enum ht_err err = ht_program_build(device, text, NULL, &program);
+    TEST_CHECK(err == HT_ERR_DEVICE && program == NULL &&
+                   strstr(ht_err_message(), "no_such_thing_here"),
+               "the compiler's log of a bad program: %.200s", ht_err_message());
+    free(text);
+}
+
+/* More launches than the layer holds events, each seen once, in order. */
+static void test_launches(struct ht_device *device, struct ht_kernel *kernel,
+                          struct ht_buffer *x) {
+    enum { MANY = 600 };
+    float values[VALUES];
+    double seconds;
+    for (int i = 0; i < VALUES; i++) values[i] = (float)i;
+    enum ht_err err = ht_buffer_write(x, whole(sizeof values), values);
+    if (err == HT_OK) err = launch_add(kernel, x, MANY);
+    if (err == HT_OK) err = ht_device_finish(device);
+    seconds = ht_kernel_seconds(kernel);
+    if (err == HT_OK) err = ht_buffer_read(x, whole(sizeof values), values);
+    int wrong = 0;
+    for (int i = 0; i < VALUES; i++)
+        wrong += values[i] != (float)i + 1.5f * MANY;
+    TEST_CHECK(err == HT_OK && wrong == 0,
+               "%d launches in a row: %d of %d values wrong", (int)MANY, wrong,
+               (int)VALUES);
+    TEST_CHECK(seconds > 0 && seconds < 60,
+               "they took %.3g device seconds (bound: 0 to 60)", seconds);
+    TEST_CHECK(ht_kernel_seconds(kernel) == 0, "which are counted once");
+}
+
+static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
+                            struct ht_buffer *x) {
+    const double wrong_size[2] = {0};
+    const struct ht_arg args[2] = {
+        {.buffer = x}, {.value = wrong_size, .size = sizeof wrong_size}};
+    struct ht_arg many[65] = {{.buffer = x}};
+    const int64_t groups[3] = {1, 1, 1};
+    TEST_CHECK(ht_kernel_launch(kernel, 2, args, groups, LANES) ==
+                   HT_ERR_INTERNAL,
+               "an argument of a wrong size is refused: %s", ht_err_message());
+    TEST_CHECK(ht_kernel_launch(kernel, 65, many, groups, LANES) ==
+                   HT_ERR_INTERNAL,
+               "too many arguments are refused: %s", ht_err_message());
+    int64_t lanes = ht_device_info(device)->max_group + 1;
+    TEST_CHECK(launch_add(kernel, x, 1) == HT_OK &&
+                   ht_kernel_launch(kernel, 1, args, groups, lanes) ==
+                       HT_ERR_DEVICE,
+               "a group of %lld lanes is refused: %s", (long long)lanes,
+               ht_err_message());
+}
+
+static void test_programs(struct ht_device *device) {
+    char *text = adding_text(1);
+    struct ht_program *program = NULL;
+    struct ht_kernel *kernel = NULL, *none = NULL;
+    struct ht_buffer *x = NULL;
+    enum ht_err err = ht_program_build(device, text, NULL, &program);
+    free(text);
+    TEST_CHECK(err == HT_OK && !ht_program_cached(program),
+               "a program compiles, not from a cache%s",
+               err ? ht_err_message() : "");
+    if (err != HT_OK) return;
+    err = ht_kernel_create(program, "ht_absent", &none);
+    TEST_CHECK(err == HT_ERR_DEVICE && none == NULL &&
+                   strstr(ht_err_message(), "ht_absent"),
+               "a kernel that is not there: %s", ht_err_message());
+    err = ht_kernel_create(program, "ht_add", &kernel);
+    if (err == HT_OK)
+        err = ht_buffer_create(device, VALUES * (int64_t)sizeof(float), &x);
+    TEST_CHECK(err == HT_OK, "kernel and buffer%s",
+               err ? ht_err_message() : "");
+    if (err == HT_OK) {
+        test_launches(device, kernel, x);
+        test_bad_launch(device, kernel, x);
+        /* Left unfinished: destroy and close must take it back. */
+        TEST_CHECK(launch_add(kernel, x, 3) == HT_OK, "launches left behind");
+    }
+    ht_kernel_destroy(kernel);
+    ht_kernel_destroy(NULL);
+    ht_buffer_destroy(x);
+    ht_program_destroy(program);
+    ht_program_destroy(NULL);
+}
+
+int main(void) {
+    struct ht_device *device = open_device();
+    if (device == NULL) return test_end("device");
+    test_list(ht_device_info(device));
+    test_open(ht_device_info(device));
+    test_no_match();
+    test_buffers(device);
+    test_bad_program(device);
+    test_programs(device);
+    ht_device_close(device);
+    return test_end("device");
+}

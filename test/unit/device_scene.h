@@ -1,0 +1,80 @@
+/* A device and small programs on it, for the tests of the device layer. The
+ * texts begin with cl/prelude.cl, so that every back end takes them.
+ */
+#ifndef TEST_UNIT_DEVICE_SCENE_H
+#define TEST_UNIT_DEVICE_SCENE_H
+
+#include "test.h"
+
+#include "htwave/device.h"
+#include "htwave/kernel_sources.h"
+
+enum { LANES = 16, VALUES = 64 };
+
+/* The device that HTWAVE_DEVICE asks for, NULL with a skip line when there is
+ * none. */
+static inline struct ht_device *open_device(void) {
+    const char *select = getenv("HTWAVE_DEVICE");
+    struct ht_device *device = NULL;
+    if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK)
+        TEST_SKIP("no device: %s", ht_err_message());
+    return device;
+}
+
+/* The prelude followed by body, owned by the caller. */
+static inline char *program_text(const char *body) {
+    struct ht_text text = {0};
+    ht_text_add(&text, "#define HT_DOUBLE 0\n");
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, "prelude.cl") == 0)
+            ht_text_add(&text, "%s", ht_kernel_sources[i].text);
+    ht_text_add(&text, "%s", body);
+    if (ht_text_status(&text) != HT_OK) exit(1);
+    return text.data;
+}
+
+/* A program with one kernel, x[i] += step + `more`. */
+static inline char *adding_text(int more) {
+    char body[256];
+    snprintf(body, sizeof body,
+             "HT_KERNEL void ht_add(HT_GLOBAL float *x, float step) {\n"
+             "    x[HT_GROUP_1() * %d + HT_LANE()] += step + %d.0f;\n}\n",
+             (int)LANES, more);
+    return program_text(body);
+}
+
+static inline struct ht_span whole(int64_t bytes) {
+    return (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1};
+}
+
+/* Launches `count` times ht_add(x, 0.5) on VALUES values. */
+static inline enum ht_err launch_add(struct ht_kernel *kernel,
+                                     struct ht_buffer *x, int count) {
+    const float step = 0.5f;
+    const struct ht_arg args[2] = {{.buffer = x},
+                                   {.value = &step, .size = sizeof step}};
+    const int64_t groups[3] = {VALUES / LANES, 1, 1};
+    for (int i = 0; i < count; i++)
+        TRY(ht_kernel_launch(kernel, 2, args, groups, LANES));
+    return HT_OK;
+}
+
+/* What one launch of a program of adding_text adds to x[VALUES - 1]; NaN when
+ * a step of the way fails. */
+static inline double added_by(struct ht_device *device,
+                              struct ht_program *program) {
+    struct ht_kernel *kernel = NULL;
+    struct ht_buffer *x = NULL;
+    float values[VALUES] = {0};
+    enum ht_err err = ht_kernel_create(program, "ht_add", &kernel);
+    if (err == HT_OK) err = ht_buffer_create(device, sizeof values, &x);
+    if (err == HT_OK) err = ht_buffer_write(x, whole(sizeof values), values);
+    if (err == HT_OK) err = launch_add(kernel, x, 1);
+    if (err == HT_OK) err = ht_device_finish(device);
+    if (err == HT_OK) err = ht_buffer_read(x, whole(sizeof values), values);
+    ht_kernel_destroy(kernel);
+    ht_buffer_destroy(x);
+    return err == HT_OK ? (double)values[VALUES - 1] : (double)NAN;
+}
+
+#endif
