@@ -24,6 +24,7 @@ struct ht_shape {
     int cells;              /* targets along x1 per group */
     int slabs;              /* values of n3 exchanged between two barriers */
     int face_fields;        /* fields interpolated in the plane at a time */
+    int planes;             /* x3 planes per group; 0: chosen at each launch */
     int lanes, naive_lanes; /* per group */
     int64_t local_bytes;    /* local memory of the hungriest kernel */
 };

@@ -55,6 +55,9 @@ static enum ht_err write_turn(const char *directory, int turn,
         struct ht_spec spec = {.eq = &eq, .order = order, .trim = true};
         spec.fp64 = (turn + v) % 2 != 0;
         spec.medium_degree = varies ? degrees[(turn / 2 + v) % 3] : -1;
+        if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL)
+            spec.medium_degree = -1;
+        if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
         spec.block = (turn / 2 + turn + v / 2) % 2 ? 1 : spec.fp64 ? 2 : 4;
         TRY(write_kind(directory, ht_variant_at(v), &spec));
     }

@@ -89,10 +89,11 @@ static enum ht_err check_cells(const struct ht_simulation *sim) {
 
 /* The variant that keeps the least between its kernels. */
 static const struct ht_variant *leanest(const struct ht_spec *spec) {
-    const struct ht_variant *best = ht_variant_at(0);
-    for (int i = 1; i < ht_variant_count(); i++)
-        if (ht_variant_poly_bytes(ht_variant_at(i), spec) <
-            ht_variant_poly_bytes(best, spec))
+    const struct ht_variant *best = ht_variant_find("auto", spec);
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(ht_variant_at(i), spec) == NULL &&
+            ht_variant_poly_bytes(ht_variant_at(i), spec) <
+                ht_variant_poly_bytes(best, spec))
             best = ht_variant_at(i);
     return best;
 }
@@ -130,7 +131,13 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const char *name = params->device.variant;
     sim->variant = ht_variant_find(name, &sim->spec);
-    if (sim->variant != NULL) return HT_OK;
+    if (sim->variant != NULL) {
+        const char *reason = ht_variant_refuses(sim->variant, &sim->spec);
+        if (reason == NULL) return HT_OK;
+        return ht_params_error(params, "device.variant",
+                               "does not apply: %s; \"%s\" does", reason,
+                               ht_variant_find("auto", &sim->spec)->name);
+    }
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
         ht_text_add(&names, ", %s", ht_variant_at(i)->name);
@@ -156,6 +163,7 @@ static enum ht_err choose_shape(struct ht_simulation *sim) {
     char rule[256];
     enum ht_err err = ht_variant_shape(sim->variant, &sim->spec, &sim->info,
                                        cells, &sim->shape);
+    sim->shape.planes = sim->params->device.planes_per_group;
     if (err != HT_ERR_INPUT) return err;
     const char *value = strstr(ht_err_message(), ": ");
     snprintf(rule, sizeof rule, "%s", value ? value + 2 : ht_err_message());
@@ -170,7 +178,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     spec->order = sim->plan->grid.order;
     spec->fp64 = strcmp(params->device.precision, "double") == 0;
     spec->medium_degree = sim->plan->problem.medium_degree;
-    spec->trim = true;
+    spec->trim = sim->info.gpu; /* branches cost a CPU more than they save */
     spec->block = choose_block(sim);
     TRY(choose_variant(sim));
     if (!sim->oracle) {

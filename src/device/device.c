@@ -207,13 +207,23 @@ void ht_buffer_destroy(struct ht_buffer *buffer) {
     free(buffer);
 }
 
+/* Rows lie inside the buffer and do not overlap; no sum here can overflow. */
+static bool span_fits(int64_t bytes, struct ht_span span) {
+    if (span.offset < 0 || span.width < 0 || span.rows < 1) return false;
+    if (span.offset > bytes || span.width > bytes - span.offset) return false;
+    if (span.rows == 1) return true;
+    if (span.pitch < 1 || span.pitch < span.width) return false;
+    int64_t room = bytes - span.offset - span.width;
+    return span.rows - 1 <= room / span.pitch;
+}
+
 static enum ht_err check_span(const struct ht_buffer *buffer,
                               struct ht_span span) {
-    int64_t end = span.offset + (span.rows - 1) * span.pitch + span.width;
-    REQUIRE(span.offset >= 0 && span.rows >= 1 && span.width >= 0 &&
-                end <= buffer->bytes,
-            HT_ERR_INTERNAL, "transfer of bytes %lld..%lld of a buffer of %lld",
-            (long long)span.offset, (long long)end, (long long)buffer->bytes);
+    REQUIRE(span_fits(buffer->bytes, span), HT_ERR_INTERNAL,
+            "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a "
+            "buffer of %lld",
+            (long long)span.rows, (long long)span.width, (long long)span.offset,
+            (long long)span.pitch, (long long)buffer->bytes);
     return HT_OK;
 }
 

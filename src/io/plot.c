@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 static const struct ht_colour black = {0, 0, 0};
-static const struct ht_colour light_grey = {242, 242, 242};
-static const struct ht_colour dark_grey = {120, 120, 120};
+static const struct ht_colour light_grey = {250, 250, 250};
+static const struct ht_colour dark_grey = {184, 184, 184};
 static const struct ht_colour curve_colour = {2, 94, 195};
 
 double ht_plot_range(const struct ht_picture *picture) {

@@ -131,6 +131,7 @@ enum ht_err ht_step_launch(struct ht_step *step,
                            const struct ht_step_buffers *buffers) {
     struct ht_step_args part = *args;
     long chunk = args->last - args->first;
+    if (part.march <= 0) part.march = step->shape.planes;
     if (part.march <= 0) part.march = choose_march(step, args);
     if (step->variant->stage[1].kind != HT_STAGE_NONE &&
         chunk > buffers->poly_planes)

@@ -159,6 +159,7 @@ enum ht_err ht_variant_shape(const struct ht_variant *variant,
                 spec->order, out->cells, (long long)limit, info->name);
         out->cells /= 2;
     }
+    out->planes = 0;
     out->lanes = out->cells * column;
     out->naive_lanes = column;
     return HT_OK;
