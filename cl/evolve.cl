@@ -93,6 +93,7 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
     const int up1 = n1 + 1 < HT_T1 ? 1 : 0;
     const int up2 = n2 + 1 < HT_T2 ? HT_T1 : 0;
     const real d1 = (real)(up1 ? n1 + 1 : 0), d2 = (real)(up2 ? n2 + 1 : 0);
+    (void)d2; /* nothing along x2 in one dimension */
     int turn = 0;
     HT_EACH_TERM(HT_LOAD_SCALE)
     HT_UNROLL

@@ -72,6 +72,8 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
     const real d1 = (real)(up1 ? n1 + 1 : 0), d2 = (real)(up2 ? n2 + 1 : 0);
     const real d11 = (real)(up11 ? (n1 + 1) * (n1 + 2) : 0);
     const real d22 = (real)(up22 ? (n2 + 1) * (n2 + 2) : 0);
+    (void)d2; /* nothing along x2 in one dimension */
+    (void)d22;
     const int top = stages / 2;
     real e[HT_T3], P[HT_T3], S[HT_T3];
     int turn = 0;

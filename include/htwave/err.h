@@ -7,13 +7,14 @@
 
 enum ht_err {
     HT_OK = 0,
-    HT_ERR_INPUT,      /* the user's input breaks a stated rule */
-    HT_ERR_MEMORY,     /* host memory */
-    HT_ERR_DEVICE,     /* device, driver, kernel compilation, device memory */
-    HT_ERR_IO,         /* files, directories, disk */
-    HT_ERR_NOT_FINITE, /* the solution holds NaN or infinity */
-    HT_ERR_DIFFERENT,  /* compare or converge found a difference */
-    HT_ERR_INTERNAL    /* a broken invariant of htwave itself */
+    HT_ERR_INPUT,       /* the user's input breaks a stated rule */
+    HT_ERR_MEMORY,      /* host memory */
+    HT_ERR_DEVICE,      /* device, driver, kernel compilation, device memory */
+    HT_ERR_IO,          /* files, directories, disk */
+    HT_ERR_NOT_FINITE,  /* the solution holds NaN or infinity */
+    HT_ERR_DIFFERENT,   /* compare or converge found a difference */
+    HT_ERR_INTERRUPTED, /* by a signal; what was done so far is written */
+    HT_ERR_INTERNAL     /* a broken invariant of htwave itself */
 };
 
 #define HT_CHECKED __attribute__((warn_unused_result))

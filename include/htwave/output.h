@@ -27,6 +27,9 @@ HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
 
 /* ---- output.c ---- */
 struct ht_output;
+/* Fields, background: what ht_output_create refuses before it writes. */
+HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
+                                       const struct ht_medium *medium);
 /* Makes output.directory, writes the resolved input there (input.cfg) and
  * checks the names of output.fields and output.picture. Snapshots and
  * pictures that an earlier run left there are removed when the first new one

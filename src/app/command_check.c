@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "htwave/output.h"
 #include "report.h"
 
 struct estimate {
@@ -17,22 +18,6 @@ struct estimate {
 };
 
 /* ---- outputs ---- */
-
-static enum ht_err check_field(const struct ht_simulation *sim, const char *key,
-                               const char *name) {
-    const struct ht_equations *eq = &sim->plan->eq;
-    struct ht_text names = {0};
-    if (ht_equations_field(eq, name) >= 0) return HT_OK;
-    for (int f = 0; f < eq->nfields; f++)
-        ht_text_add(&names, "%s%s", f ? ", " : "", eq->field[f].name);
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(sim->params, key,
-                              "no field \"%s\"; the fields here are %s", name,
-                              names.data);
-    ht_text_free(&names);
-    return err;
-}
 
 /* The nearest folder above that is there must let itself be written to. */
 static enum ht_err check_directory(const struct ht_params *params) {
@@ -50,24 +35,6 @@ static enum ht_err check_directory(const struct ht_params *params) {
                               above);
     free(path);
     return err;
-}
-
-static enum ht_err check_outputs(const struct ht_simulation *sim) {
-    const struct ht_params *params = sim->params;
-    const char *field = params->output.picture.field;
-    const char *background = params->output.picture.background;
-    double value;
-    for (int i = 0; i < params->output.fields.count; i++)
-        TRY(check_field(sim, "output.fields", params->output.fields.name[i]));
-    if (field && *field) TRY(check_field(sim, "output.picture.field", field));
-    if (background && *background && strcmp(background, "none") != 0 &&
-        ht_medium_parameter(sim->plan->medium, background,
-                            sim->plan->grid.lower, &value) == HT_ERR_INPUT)
-        return ht_params_error(params, "output.picture.background",
-                               "must be \"none\" or a parameter of the medium "
-                               "of %s",
-                               sim->plan->eq.system->name);
-    return check_directory(params);
 }
 
 /* ---- expected time ---- */
@@ -197,7 +164,8 @@ static enum ht_err report(const struct ht_simulation *sim,
 
 static enum ht_err check(struct ht_simulation *sim, bool as_json) {
     struct estimate estimate = {.rate = 0};
-    TRY(check_outputs(sim));
+    TRY(ht_output_check(sim->params, sim->plan->medium));
+    TRY(check_directory(sim->params));
     if (sim->no_device == NULL) {
         TRY(ht_simulation_compile(sim));
         TRY(estimate_time(sim, &estimate));

@@ -207,7 +207,7 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
     if (err == HT_OK) err = finish(r, began, args);
     ht_stop_unwatch();
     TRY(err);
-    REQUIRE(!r->result.interrupted, HT_ERR_IO,
+    REQUIRE(!r->result.interrupted, HT_ERR_INTERRUPTED,
             "interrupted at step %lld of %lld", (long long)r->sim->steps,
             (long long)r->sim->plan->steps);
     return HT_OK;

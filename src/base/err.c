@@ -55,6 +55,7 @@ int ht_err_exit_code(enum ht_err code) {
     case HT_ERR_MEMORY:
     case HT_ERR_DEVICE:
     case HT_ERR_IO:
+    case HT_ERR_INTERRUPTED:
     case HT_ERR_INTERNAL:
         break;
     }

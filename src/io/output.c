@@ -135,6 +135,13 @@ static enum ht_err start_directory(const struct ht_output *output) {
     return err;
 }
 
+enum ht_err ht_output_check(const struct ht_params *params,
+                            const struct ht_medium *medium) {
+    struct ht_output output = {.params = params, .medium = medium};
+    TRY(select_fields(&output));
+    return check_picture(&output);
+}
+
 static enum ht_err start(struct ht_output *output) {
     const struct ht_params *params = output->params;
     output->xdmf.grid = output->medium->grid;

@@ -34,7 +34,7 @@ static enum ht_err find_walls(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_system *system = plan->eq.system;
     for (int k = 0; k < plan->grid.dims; k++) {
-        char key[16];
+        char key[24];
         snprintf(key, sizeof key, "boundary.x%d", k + 1);
         for (int side = 0; side < 2; side++) {
             const char *name = params->boundary.side[k][side];

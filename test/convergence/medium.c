@@ -142,7 +142,7 @@ static void symmetry(struct scene *scene) {
 
 /* In three dimensions; coarse, for the sake of time. */
 static void box(struct scene *scene) {
-    static const struct scene_ladder ladder = {{1, 1, 1}, {8, 12}, 4.0};
+    static const struct scene_ladder ladder = {{1, 1, 1}, {12, 16}, 4.5};
     char text[SCENE_TEXT], more[SCENE_TEXT];
     write_case("x1+x2+x3", 1, "123", text);
     snprintf(more, sizeof more,

@@ -1,0 +1,245 @@
+/* One and two dimensions, double precision: N = 1..8 down to rounding,
+ * standing modes between walls of every kind, unequal cells, reduced stages,
+ * a step that is given.
+ *
+ * Plane waves run at c dt = 0.2 h: far from c dt = h the errors of a step are
+ * largest and the modes that initial data excite beside the wave die fastest,
+ * so that orders are clean from one wavelength per two cells on. That leaves
+ * room above rounding up to N = 8, where errors fall by 1e5 when h is halved.
+ */
+#include "scene.h"
+
+/* ---- down to rounding ---- */
+
+static const struct {
+    const char *system, *text;
+    double end;
+    struct scene_ladder ladder[HT_MAX_ORDER]; /* for N = 1, 2, .. */
+    int finest;                               /* cells where rounding is all */
+} waves[] = {
+    {"advection", "medium.velocity=[-1] initial.cycles=[4]", 4,
+     {{{1}, {64, 96, 128}, 2.7},
+      {{1}, {24, 32, 48}, 4.7},
+      {{1}, {16, 24, 32}, 6.7},
+      {{1}, {16, 20, 24}, 8.7},
+      {{1}, {16, 20, 24}, 10.7},
+      {{1}, {10, 12, 16}, 12.7},
+      {{1}, {10, 12, 14}, 14.7},
+      {{1}, {9, 10}, 16.7}},
+     24},
+    {"acoustic", "initial.cycles=[4]", 4,
+     {{{1}, {64, 96, 128}, 2.7},
+      {{1}, {24, 32, 48}, 4.7},
+      {{1}, {16, 24, 32}, 6.7},
+      {{1}, {16, 20, 24}, 8.7},
+      {{1}, {16, 20, 24}, 10.7},
+      {{1}, {10, 12, 16}, 12.7},
+      {{1}, {10, 12, 14}, 14.7},
+      {{1}, {9, 10}, 16.7}},
+     24},
+    {"advection", "medium.velocity=[1,-0.75] initial.cycles=[2,1]", 2,
+     {{{1, 1}, {20, 24, 32}, 2.7},
+      {{1, 1}, {8, 12, 16}, 4.7},
+      {{1, 1}, {6, 8, 12}, 6.7},
+      {{1, 1}, {6, 8, 10}, 8.7},
+      {{1, 1}, {6, 8, 10}, 10.7},
+      {{1, 1}, {4, 5, 6}, 12.7},
+      {{1, 1}, {4, 5, 6}, 14.7},
+      {{1, 1}, {4, 5}, 16.7}},
+     8},
+    {"acoustic", "grid.upper=[1,1.25] initial.cycles=[2,1]", 2,
+     {{{1, 1}, {20, 24, 32}, 2.7},
+      {{1, 1}, {8, 12, 16}, 4.7},
+      {{1, 1}, {6, 8, 12}, 6.7},
+      {{1, 1}, {6, 8, 10}, 8.7},
+      {{1, 1}, {6, 8, 10}, 10.7},
+      {{1, 1}, {4, 5, 6}, 12.7},
+      {{1, 1}, {4, 5, 6}, 14.7},
+      {{1, 1}, {4, 5}, 16.7}},
+     8},
+};
+enum { WAVES = sizeof waves / sizeof *waves };
+
+/* Variants take turns; all of them are seen in two dimensions. */
+static const char *variant_of(const char *system, int turn) {
+    struct ht_equations eq = ht_equations_make(ht_system_find(system), 2);
+    struct ht_spec spec = {
+        .eq = &eq, .order = 1, .fp64 = true, .medium_degree = -1};
+    const struct ht_variant *variant = NULL;
+    do variant = ht_variant_at(turn++ % ht_variant_count());
+    while (ht_variant_refuses(variant, &spec) != NULL);
+    return variant->name;
+}
+
+/* All options of a wave but the cells. Few steps suffice at high orders: they
+ * run longer, which takes the errors further above rounding. */
+static void write_wave(int wave, int order, char name[SCENE_TEXT],
+                       char text[SCENE_TEXT]) {
+    const char *system = waves[wave].system;
+    const char *variant = variant_of(system, order);
+    snprintf(name, SCENE_TEXT, "%s %dD N=%d %s", system,
+             waves[wave].ladder[0].ratio[1] ? 2 : 1, order, variant);
+    snprintf(text, SCENE_TEXT,
+             "system=%s grid.order=%d initial.type=plane %s time.cfl=0.2 "
+             "time.end=%g device.variant=%s",
+             system, order, waves[wave].text,
+             waves[wave].end * (order < 7 ? 1 : 5), variant);
+}
+
+static void orders(struct scene *scene, int wave, int order) {
+    char name[SCENE_TEXT], text[SCENE_TEXT];
+    write_wave(wave, order, name, text);
+    scene_ladder(scene, name, &waves[wave].ladder[order - 1], text);
+}
+
+/* At a high order the error on a fine grid is what rounding leaves. */
+static void rounding(struct scene *scene, int wave, int order) {
+    char name[SCENE_TEXT], text[SCENE_TEXT], cells[32];
+    int finest = waves[wave].finest;
+    double error = 0;
+    struct scene_run run;
+    write_wave(wave, order, name, text);
+    snprintf(cells, sizeof cells,
+             waves[wave].ladder[0].ratio[1] ? "[%d,%d]" : "[%d]", finest,
+             finest);
+    enum ht_err err =
+        scene_open(scene, &run, "%.900s grid.cells=%s", text, cells);
+    if (err == HT_OK) err = scene_finish(&run, &error);
+    if (err == HT_OK)
+        TEST_BELOW(error, fmin(scene_rounding(run.plan), 1e-12),
+                   "%s on %s cells is rounding", name, cells);
+    else
+        TEST_CHECK(false, "%s: %s", name, ht_err_message());
+    scene_close(&run);
+}
+
+/* ---- walls ---- */
+
+static void walls(struct scene *scene) {
+    static const struct {
+        const char *name, *text;
+    } rooms[] = {
+        {"rigid", "boundary.x1=rigid initial.modes=[2]"},
+        {"free", "boundary.x1=free initial.modes=[2]"},
+        {"rigid, free", "boundary.x1=[\"rigid\",\"free\"] initial.modes=[2]"},
+        {"free, rigid", "boundary.x1=[\"free\",\"rigid\"] initial.modes=[3]"},
+        {"rigid x free",
+         "boundary.x1=rigid boundary.x2=free initial.modes=[2,1]"},
+        {"mixed x mixed", "boundary.x1=[\"rigid\",\"free\"] "
+                          "boundary.x2=[\"free\",\"rigid\"] "
+                          "initial.modes=[2,1]"},
+        {"periodic x mixed",
+         "boundary.x2=[\"rigid\",\"free\"] initial.modes=[2,1]"},
+    };
+    static const int cells[2][4][SCENE_RUNGS] = {
+        {{16, 24, 32}, {8, 12, 16}, {6, 8, 12}, {5, 6, 8}},
+        {{12, 16, 24}, {8, 12, 16}, {6, 8, 12}, {5, 6, 8}},
+    };
+    for (int r = 0; r < 7; r++)
+        for (int order = 1; order <= 4; order++) {
+            int dims = r < 4 ? 1 : 2;
+            struct scene_ladder ladder = {.ratio = {1, dims - 1},
+                                          .wanted = 2 * order + 0.7};
+            char name[96], text[SCENE_TEXT];
+            memcpy(ladder.cells, cells[dims - 1][order - 1],
+                   sizeof ladder.cells);
+            snprintf(name, sizeof name, "standing mode %dD N=%d %s", dims,
+                     order, rooms[r].name);
+            snprintf(text, sizeof text,
+                     "system=acoustic initial.type=standing grid.order=%d %s "
+                     "time.end=%s",
+                     order, rooms[r].text,
+                     dims == 1 ? "1.5 time.cfl=0.5"
+                               : "1.5 time.cfl=0.5 grid.upper=[1,1.25]");
+            scene_ladder(scene, name, &ladder, text);
+        }
+}
+
+/* ---- cells and steps ---- */
+
+/* Fewer stages end the Taylor series at dt^q, q >= 2N+1: the order stays. */
+static void shapes(struct scene *scene) {
+    static const struct {
+        const char *name, *text;
+        struct scene_ladder ladder;
+    } rows[] = {
+        {"acoustic 2D N=3 unequal cells",
+         "system=acoustic grid.order=3 grid.lower=[-1,2] grid.upper=[1,2.7] "
+         "initial.type=plane initial.cycles=[2,1] time.end=1.2 time.cfl=0.7",
+         {{3, 1}, {4, 6, 8}, 6.7}},
+        {"advection 2D N=2 unequal cells",
+         "system=advection grid.order=2 grid.upper=[1,3] "
+         "medium.velocity=[0.5,2] initial.type=plane initial.cycles=[1,2] "
+         "time.end=1.2 time.cfl=0.8",
+         {{1, 2}, {6, 8, 12}, 4.7}},
+        {"advection 2D N=2 Gaussian",
+         "system=advection grid.order=2 medium.velocity=[1,0.5] "
+         "initial.width=0.15 time.end=1 time.cfl=0.5",
+         {{1, 1}, {16, 24, 32}, 4.7}},
+        {"acoustic 2D N=2 stages auto",
+         "system=acoustic grid.order=2 grid.upper=[1,1.25] time.stages=auto "
+         "initial.type=plane initial.cycles=[1,1] time.end=1.8",
+         {{1, 1}, {6, 8, 12}, 4.7}},
+        {"acoustic 2D N=3 stages auto",
+         "system=acoustic grid.order=3 grid.upper=[1,1.25] time.stages=auto "
+         "initial.type=plane initial.cycles=[1,1] time.end=1.8 time.cfl=0.6",
+         {{1, 1}, {6, 8, 10}, 6.7}},
+        {"acoustic 2D N=3 stages 8",
+         "system=acoustic grid.order=3 grid.upper=[1,1.25] time.stages=8 "
+         "initial.type=plane initial.cycles=[1,1] time.end=1.8 time.cfl=0.6",
+         {{1, 1}, {6, 8, 10}, 6.7}},
+        {"advection 2D N=2 stages 5",
+         "system=advection grid.order=2 medium.velocity=[1,0.5] "
+         "time.stages=5 initial.type=plane initial.cycles=[1,1] time.end=1.2 "
+         "time.cfl=0.4",
+         {{1, 1}, {6, 8, 12}, 4.7}},
+    };
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++)
+        scene_ladder(scene, rows[n].name, &rows[n].ladder, rows[n].text);
+}
+
+/* A step that does not divide the end: the run takes the next shorter one
+ * that does, and so is at the wave's place at the end: a run that stopped 1 % of
+ * a step early or late would be wrong by k c dt/100, above 6e-4 here. */
+static void last_step(struct scene *scene) {
+    static const double steps[] = {0.03, 0.0271828, 0.01};
+    for (int n = 0; n < 3; n++) {
+        struct scene_run run;
+        double error = 0, end = 0.77;
+        enum ht_err err = scene_open(
+            scene, &run, "system=acoustic grid.order=4 grid.cells=[16] "
+                         "initial.type=plane time.end=%.17g time.step=%.17g",
+            end, steps[n]);
+        if (err == HT_OK) err = scene_finish(&run, &error);
+        if (err != HT_OK) {
+            TEST_CHECK(false, "time.step: %s", ht_err_message());
+        } else {
+            double dt = run.plan->problem.dt;
+            double count = (double)run.plan->steps;
+            double late = fabs(count * dt - end) / end;
+            TEST_BELOW(late, 2 * DBL_EPSILON, "time.step=%g: %g steps end late",
+                       steps[n], count);
+            TEST_BELOW(dt, steps[n], "time.step=%g: step taken", steps[n]);
+            TEST_BELOW(error, 1.1 * run.plan->expected_error,
+                       "time.step=%g: error at the end", steps[n]);
+        }
+        scene_close(&run);
+    }
+}
+
+int main(void) {
+    struct scene scene;
+    if (scene_start(&scene)) {
+        for (int w = 0; w < WAVES; w++) {
+            for (int order = 1; order <= HT_MAX_ORDER; order++)
+                orders(&scene, w, order);
+            for (int order = 7; order <= HT_MAX_ORDER; order++)
+                rounding(&scene, w, order);
+        }
+        walls(&scene);
+        shapes(&scene);
+        last_step(&scene);
+        scene_end(&scene);
+    }
+    return test_end("flat");
+}

@@ -1,0 +1,358 @@
+/* From equations to program text without a device: operation counts against
+ * the tables of the design and against counting by brute force, shapes on
+ * made-up devices, the constants in the text, the layout of coefficients.
+ */
+#include "test.h"
+
+#include "htwave/kernel.h"
+#include "layout.h"
+
+static struct ht_spec make_spec(const struct ht_equations *eq, int order,
+                                int degree, bool fp64) {
+    return (struct ht_spec){.eq = eq,
+                            .order = order,
+                            .fp64 = fp64,
+                            .block = 1,
+                            .medium_degree = degree,
+                            .trim = true};
+}
+
+static struct ht_equations equations(const char *system, int dims) {
+    return ht_equations_make(ht_system_find(system), dims);
+}
+
+/* ---- counts ---- */
+
+/* Pairs (stage, coefficient) that an output depends on: outputs are the
+ * indices up to N, and each stage reaches one step up along one axis. */
+static int64_t count_reached(int dims, int order, int stages) {
+    enum { MOST = 2 * HT_MAX_ORDER + 2 };
+    static bool now[MOST * MOST * MOST], next[MOST * MOST * MOST];
+    const int t = 2 * order + 2, step[3] = {1, t, t * t};
+    int cube = dims == 1 ? t : dims == 2 ? t * t : t * t * t;
+    int64_t count = 0;
+    for (int q = 0; q < cube; q++)
+        now[q] = q % t <= order && q / t % t <= order && q / t / t <= order;
+    for (int k = 1; k <= stages; k++) {
+        memset(next, 0, sizeof next);
+        for (int q = 0; q < cube; q++) {
+            count += now[q];
+            for (int a = 0; now[q] && a < dims; a++)
+                if (q / step[a] % t + 1 < t) next[q + step[a]] = true;
+        }
+        memcpy(now, next, sizeof now);
+    }
+    return count;
+}
+
+/* Advection has one field and a term per axis, so its cost beyond that of no
+ * stage at all is dims times the stage coefficients. */
+static double counted_coefs(int dims, int order, int stages) {
+    struct ht_equations eq = equations("advection", dims);
+    struct ht_spec spec = make_spec(&eq, order, -1, false);
+    return (ht_cost_minimum(&spec, stages).fma -
+            ht_cost_minimum(&spec, 0).fma) /
+           dims;
+}
+
+static void test_stage_coefs(void) {
+    static const int trimmed[] = {0, 143, 971, 3455, 8999, 19439};
+    static const int full[] = {0, 576, 3240, 10752, 27000, 57024};
+    struct ht_equations eq = equations("acoustic", 3);
+    for (int order = 1; order <= 5; order++) {
+        int stages = 3 * (2 * order + 1);
+        double got = counted_coefs(3, order, stages);
+        /* Polynomial media keep all: 6 terms, 4 groups of 10 products. */
+        struct ht_spec spec = make_spec(&eq, order, 2, false);
+        double all = (ht_cost_minimum(&spec, stages).fma -
+                      ht_cost_minimum(&spec, 0).fma) /
+                     (6 + 4 * 10);
+        TEST_CHECK(got == trimmed[order] && all == full[order],
+                   "3D N=%d: %g stage coefficients trimmed, %g in all "
+                   "(expected %d, %d)",
+                   order, got, all, trimmed[order], full[order]);
+    }
+    for (int dims = 1; dims <= 3; dims++) {
+        int wrong = 0, cases = 0;
+        for (int order = 1; order <= (dims == 3 ? 4 : HT_MAX_ORDER); order++)
+            for (int q = 1; q <= dims * (2 * order + 1); q++, cases++)
+                wrong += counted_coefs(dims, order, q) !=
+                         (double)count_reached(dims, order, q);
+        TEST_CHECK(wrong == 0,
+                   "%dD: %d of %d counts differ from what is reached", dims,
+                   wrong, cases);
+    }
+}
+
+/* Interpolation by parity, rolled: 16 (N+1)^4 per field in 3-D; acoustics then
+ * take 6 FMAs per stage coefficient or dense blocks of 16 (N+1)^6, whichever
+ * is less; advection 3. */
+static void test_costs(void) {
+    static const double acoustic[] = {0, 1024, 11010, 37114};
+    static const double advection[] = {0, 685, 4209, 14461};
+    static const double bytes[] = {0, 256, 864, 2048};
+    struct ht_equations four = equations("acoustic", 3);
+    struct ht_equations one = equations("advection", 3);
+    for (int order = 1; order <= 3; order++) {
+        int stages = 3 * (2 * order + 1);
+        double quartic = 16 * pow(order + 1, 4);
+        struct ht_spec a = make_spec(&four, order, -1, false);
+        struct ht_spec b = make_spec(&one, order, -1, false);
+        struct ht_spec d = make_spec(&four, order, -1, true);
+        struct ht_cost ca = ht_cost_minimum(&a, stages);
+        struct ht_cost cb = ht_cost_minimum(&b, stages);
+        TEST_CHECK(ca.fma == acoustic[order] && ca.bytes == bytes[order],
+                   "acoustic N=%d: %g FMA, %g bytes (expected %g, %g)", order,
+                   ca.fma, ca.bytes, acoustic[order], bytes[order]);
+        TEST_CHECK(cb.fma == advection[order] && cb.bytes == bytes[order] / 4,
+                   "advection N=%d: %g FMA, %g bytes (expected %g, %g)", order,
+                   cb.fma, cb.bytes, advection[order], bytes[order] / 4);
+        TEST_CHECK(ht_cost_minimum(&d, stages).bytes == 2 * bytes[order],
+                   "acoustic N=%d double: %g bytes (expected %g)", order,
+                   ht_cost_minimum(&d, stages).bytes, 2 * bytes[order]);
+        TEST_CHECK(ht_cost_minimum(&b, 0).fma == quartic,
+                   "N=%d: interpolation of a field %g FMA (expected %g)", order,
+                   ht_cost_minimum(&b, 0).fma, quartic);
+        a.medium_degree = 0;
+        TEST_CHECK(ht_cost_minimum(&a, 0).bytes == bytes[order] + 2 * 4,
+                   "N=%d: two materials per node add 8 bytes", order);
+        a.medium_degree = 2;
+        TEST_CHECK(ht_cost_minimum(&a, 0).bytes == bytes[order] + 2 * 10 * 4,
+                   "N=%d: two quadratics per node add 80 bytes", order);
+    }
+}
+
+/* ---- shapes ---- */
+
+static bool shape_wrong(const struct ht_spec *spec,
+                        const struct ht_device_info *info, int cells,
+                        const struct ht_shape *s) {
+    int dims = spec->eq->dims, t = 2 * spec->order + 2;
+    int column = dims > 1 ? t * t : t;
+    return s->local_bytes > info->local_memory || s->local_bytes > 47 * 1024 ||
+           s->local_bytes <= 0 || s->lanes > info->max_group ||
+           s->lanes != s->cells * column || s->cells < 1 ||
+           (cells > 0 && s->cells != cells) || s->naive_lanes < 1 ||
+           s->naive_lanes > info->max_group || s->slabs < 1 ||
+           s->slabs > (dims > 2 ? t : 1) || s->face_fields < 1 ||
+           s->face_fields > spec->eq->nfields;
+}
+
+struct tally {
+    int fit, refused, wrong, wordless;
+};
+
+static void try_shape(const struct ht_spec *spec,
+                      const struct ht_device_info *info, struct tally *tally) {
+    for (int v = 0; v < ht_variant_count(); v++)
+        for (int cells = 0; cells <= 4; cells++) {
+            struct ht_shape shape = {0};
+            const struct ht_variant *variant = ht_variant_at(v);
+            if (ht_variant_refuses(variant, spec) != NULL) continue;
+            enum ht_err err =
+                ht_variant_shape(variant, spec, info, cells, &shape);
+            tally->fit += err == HT_OK;
+            tally->refused += err != HT_OK;
+            tally->wrong +=
+                err == HT_OK && shape_wrong(spec, info, cells, &shape);
+            tally->wordless += err != HT_OK && !strstr(ht_err_message(), "toy");
+        }
+}
+
+/* Every spec on devices from mean to generous: what is given fits, what does
+ * not fit is refused by name. */
+static void test_shapes(void) {
+    static const int64_t memory[] = {512, 8192, 32768, 49152, 232448};
+    static const int64_t group[] = {64, 256, 1024, 4096};
+    struct tally tally = {0};
+    for (int s = 0; s < ht_system_count(); s++)
+        for (int n = 0; n < 3 * HT_MAX_ORDER * 3 * 2; n++) {
+            static const int degrees[] = {-1, 0, 3};
+            struct ht_equations eq =
+                ht_equations_make(ht_system_at(s), n % 3 + 1);
+            struct ht_spec spec = make_spec(&eq, n / 3 % HT_MAX_ORDER + 1,
+                                            degrees[n / 3 / HT_MAX_ORDER % 3],
+                                            n / 9 / HT_MAX_ORDER > 0);
+            for (int d = 0; d < 20; d++) {
+                struct ht_device_info info = {.name = "toy", .fp64 = true};
+                info.local_memory = memory[d % 5];
+                info.max_group = group[d / 5];
+                try_shape(&spec, &info, &tally);
+            }
+        }
+    TEST_CHECK(tally.wrong == 0 && tally.fit > 0,
+               "%d of %d shapes exceed the device", tally.wrong, tally.fit);
+    TEST_CHECK(tally.wordless == 0 && tally.refused > 0,
+               "%d of %d refusals do not name the device", tally.wordless,
+               tally.refused);
+}
+
+static void refuse(const char *variant, const struct ht_spec *spec,
+                   const struct ht_device_info *info, int cells,
+                   enum ht_err code, const char *text) {
+    struct ht_shape shape;
+    enum ht_err err = ht_variant_shape(ht_variant_find(variant, spec), spec,
+                                       info, cells, &shape);
+    TEST_CHECK(err == code && strstr(ht_err_message(), text),
+               "refused with code %d (expected %d): %s", err, code,
+               err ? ht_err_message() : "no");
+}
+
+static void test_refusals(void) {
+    const struct ht_device_info plain = {
+        .name = "toy", .local_memory = 32768, .max_group = 256};
+    struct ht_device_info tight = plain;
+    struct ht_equations eq = equations("acoustic", 3);
+    struct ht_equations one = equations("advection", 3);
+    struct ht_spec spec = make_spec(&eq, 3, -1, true);
+    tight.local_memory = 2048;
+    refuse("monolithic", &spec, &plain, 0, HT_ERR_DEVICE,
+           "device.precision = \"double\": toy has no double precision");
+    spec.fp64 = false;
+    refuse("monolithic", &spec, &plain, 5, HT_ERR_INPUT,
+           "device.cells_per_group = 5: 64 lanes per cell, and toy allows 256");
+    refuse("monolithic", &spec, &tight, 0, HT_ERR_DEVICE,
+           "more local memory than the 1024 bytes of toy");
+    refuse("monolithic", &spec, &tight, 2, HT_ERR_DEVICE,
+           "order 3 with 2 cells per group needs more local memory");
+    spec.order = 8;
+    refuse("two-naive", &spec, &plain, 0, HT_ERR_DEVICE,
+           "order 8 in 3 dimensions needs groups of 324 lanes; toy allows 256: "
+           "choose a lower grid.order");
+    spec = make_spec(&eq, 2, 0, false);
+    refuse("chains", &spec, &plain, 0, HT_ERR_INPUT,
+           "device.variant = \"chains\" does not apply: it needs a uniform "
+           "medium; \"monolithic\" does");
+    spec = make_spec(&one, 2, -1, false);
+    refuse("chains", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\" does");
+    TEST_CHECK(ht_variant_find("none of these", &spec) == NULL,
+               "no variant of an unknown name");
+}
+
+/* ---- text ---- */
+
+/* Entries of the table `name` in the text that differ from `values`, or that
+ * are not written with 17 digits or more; count when there is no table. */
+static int table_wrong(const char *text, const char *name, const double *values,
+                       int count, bool fp64) {
+    char head[64];
+    int wrong = 0;
+    snprintf(head, sizeof head, "const real ht_%s[%d] = {", name, count);
+    const char *at = strstr(text, head);
+    if (at == NULL) return count;
+    at += strlen(head);
+    for (int i = 0; i < count; i++) {
+        char *end = NULL;
+        double value = strtod(at, &end);
+        wrong += value != values[i] || strcspn(at, "e") < 18;
+        if (!fp64) wrong += *end++ != 'f' || (double)(float)value != values[i];
+        wrong += strncmp(end, i + 1 < count ? ", " : "};", 2) != 0;
+        at = end + 2;
+    }
+    return wrong;
+}
+
+static int tables_wrong(const char *text, int order, bool fp64) {
+    enum { N = HT_MAX_ORDER + 1 };
+    double even[N * N], odd[N * N], matrix[4 * N * N];
+    int n = (order + 1) * (order + 1);
+    ht_hermite_parity(order, even, odd);
+    ht_hermite_matrix(order, matrix);
+    return table_wrong(text, "even", even, n, fp64) +
+           table_wrong(text, "odd", odd, n, fp64) +
+           table_wrong(text, "matrix", matrix, 4 * n, fp64);
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    while ((text = strstr(text, part)) != NULL) {
+        count++;
+        text += strlen(part);
+    }
+    return count;
+}
+
+/* The text holds each number once, the tables exactly, the entry points. */
+static bool text_wrong(const struct ht_variant *variant,
+                       const struct ht_spec *spec, const char *text) {
+    char order[64], dims[64];
+    snprintf(order, sizeof order, "#define HT_ORDER (%d)\n", spec->order);
+    snprintf(dims, sizeof dims, "#define HT_DIMS (%d)\n", spec->eq->dims);
+    bool wrong = tables_wrong(text, spec->order, spec->fp64) > 0 ||
+                 count_of(text, order) != 1 || count_of(text, dims) != 1 ||
+                 count_of(text, "#define HT_ORDER ") != 1 ||
+                 count_of(text, "struct ht_step_args {") != 1 ||
+                 count_of(text, "#define HT_LAYOUT_AT(") != 1;
+    for (int s = 0; s < 2 && variant->stage[s].kind != HT_STAGE_NONE; s++)
+        wrong = wrong || count_of(text, variant->stage[s].entry) != 1;
+    return wrong;
+}
+
+static void test_text(void) {
+    const struct ht_device_info info = {
+        .name = "toy", .fp64 = true, .local_memory = 65536, .max_group = 1024};
+    for (int order = 1; order <= HT_MAX_ORDER; order++) {
+        int wrong = 0, texts = 0;
+        for (int n = 0; n < 2 * ht_variant_count(); n++) {
+            struct ht_equations eq = equations("acoustic", 1 + n % 3);
+            struct ht_spec spec = make_spec(&eq, order, -1, n % 2);
+            const struct ht_variant *variant = ht_variant_at(n / 2);
+            struct ht_shape shape;
+            struct ht_text text = {0};
+            enum ht_err err =
+                ht_variant_shape(variant, &spec, &info, 0, &shape);
+            if (err == HT_OK)
+                err = ht_kernel_text(variant, &spec, &shape, &text);
+            wrong += err != HT_OK || text_wrong(variant, &spec, text.data);
+            texts++;
+            ht_text_free(&text);
+        }
+        TEST_CHECK(wrong == 0, "N=%d: %d of %d texts without exact tables",
+                   order, wrong, texts);
+    }
+}
+
+/* ---- layout ---- */
+
+/* Coefficients and nodes go to different places inside the buffer, and those
+ * of one block and node lie together. */
+static int layout_wrong(int block, int coefs, long nodes) {
+    enum { MOST = 4096 };
+    bool taken[MOST] = {false};
+    long size = HT_LAYOUT_SIZE(block, coefs, nodes);
+    int wrong = size > MOST || size < coefs * nodes ||
+                size - coefs * nodes >= block * nodes;
+    for (int i = 0; i < coefs && !wrong; i++)
+        for (long node = 0; node < nodes; node++) {
+            long at = HT_LAYOUT_AT(block, i, node, nodes);
+            if (at < 0 || at >= size || taken[at]) return wrong + 1;
+            taken[at] = true;
+            wrong += i % block > 0 &&
+                     at != HT_LAYOUT_AT(block, i - 1, node, nodes) + 1;
+        }
+    return wrong;
+}
+
+static void test_layout(void) {
+    for (int block = 1; block <= 4; block *= 2) {
+        int wrong = 0, cases = 0;
+        for (int coefs = 1; coefs <= 30; coefs++)
+            for (long nodes = 1; nodes <= 45; nodes += 4, cases++)
+                wrong += layout_wrong(block, coefs, nodes) > 0;
+        TEST_CHECK(wrong == 0, "block %d: %d of %d layouts are no bijection",
+                   block, wrong, cases);
+    }
+    long far = HT_LAYOUT_AT(4, 511, 3000000000L, 4000000000L);
+    TEST_CHECK(far == (127 * 4000000000L + 3000000000L) * 4 + 3,
+               "4e9 nodes are counted in 64 bits: %ld", far);
+}
+
+int main(void) {
+    test_stage_coefs();
+    test_costs();
+    test_shapes();
+    test_refusals();
+    test_text();
+    test_layout();
+    return test_end("kernel");
+}
