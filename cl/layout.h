@@ -8,9 +8,9 @@
 #ifndef HTWAVE_LAYOUT_H
 #define HTWAVE_LAYOUT_H
 
-#define HT_LAYOUT_AT(block, i, node, nodes)                                    \
+#define HT_LAYOUT_AT(block, i, node, nodes) \
     (((long)((i) / (block)) * (nodes) + (node)) * (block) + (i) % (block))
-#define HT_LAYOUT_SIZE(block, coefs, nodes)                                    \
+#define HT_LAYOUT_SIZE(block, coefs, nodes) \
     ((long)(((coefs) + (block)-1) / (block)) * (block) * (nodes))
 
 #endif

@@ -139,8 +139,17 @@ static void search_sectors(struct search *f, const double theta[3]) {
     }
 }
 
-/* Corners and lines of the cube [0, pi]^dims; a line is written as one sign
- * per axis: 0, p = pi, t = running, m = -t. */
+/* The point of a line at t; the line has one sign per axis: 0, p = pi, t =
+ * running, m = -t. */
+static void line_point(const char *sign, double t, double theta[3]) {
+    for (int k = 0; k < 3; k++)
+        theta[k] = sign[k] == 'p'   ? PI
+                   : sign[k] == 't' ? t
+                   : sign[k] == 'm' ? -t
+                                    : 0;
+}
+
+/* Corners and lines of the cube [0, pi]^dims. */
 static void search_lines(struct search *f, int points) {
     static const char *const line[3][7] = {{"000", "p00", "t00"},
                                            {"pp0", "tt0", "pt0", "tm0"},
@@ -151,12 +160,8 @@ static void search_lines(struct search *f, int points) {
             bool runs = strpbrk(sign, "tm"), minus = strchr(sign, 'm');
             if (minus && f->scheme->kind == HT_SYMBOL_WAVE) continue;
             for (int i = 1; i < (runs ? points : 2); i++) {
-                double t = PI * i / points, theta[3];
-                for (int k = 0; k < 3; k++)
-                    theta[k] = sign[k] == 'p'   ? PI
-                               : sign[k] == 't' ? t
-                               : sign[k] == 'm' ? -t
-                                                : 0;
+                double theta[3];
+                line_point(sign, PI * i / points, theta);
                 search_special(f, theta);
                 if (!runs) search_sectors(f, theta);
             }
@@ -184,12 +189,12 @@ static void search_lattice(struct search *f, int points) {
 }
 
 /* Walks from the worst sample to worse neighbours, in shrinking steps. */
-static void search_refine(struct search *f, double step) {
+static void search_refine(struct search *f, double reach) {
     const struct scheme *s = f->scheme;
     struct start all = {.krylov = s->size > DENSE ? 80 : s->size};
     int moves = s->dims == 1 ? 2 : s->dims == 2 ? 8 : 26;
-    for (int turn = 0; turn < 3; turn++, step /= 2) {
-        double centre[3];
+    for (int turn = 0; turn < 3; turn++) {
+        double step = ldexp(reach, -turn), centre[3];
         memcpy(centre, f->worst, sizeof centre);
         for (int n = 0; n < moves; n++) {
             int code = n < moves / 2 ? n : n + 1; /* leaves out the centre */
@@ -224,14 +229,18 @@ static const char *const kind_name[] = {"advection", "wave"};
 typedef double limits[2][HT_MAX_DIMS][HT_MAX_ORDER][MAX_STAGES + 1];
 
 static bool parse_result(const char *line, struct result *r) {
-    char name[16];
-    if (sscanf(line, "%15s %d %d %d %lf", name, &r->dims, &r->order, &r->stages,
-               &r->limit) != 5)
-        return false;
-    r->kind = strcmp(name, kind_name[HT_SYMBOL_WAVE]) ? HT_SYMBOL_ADVECTION
-                                                      : HT_SYMBOL_WAVE;
-    return r->dims >= 1 && r->dims <= HT_MAX_DIMS && r->order >= 1 &&
-           r->order <= HT_MAX_ORDER && r->stages >= 1 &&
+    size_t length = strcspn(line, " ");
+    const char *wave = kind_name[HT_SYMBOL_WAVE];
+    char *at = NULL, *last = NULL;
+    r->kind = length == strlen(wave) && strncmp(line, wave, length) == 0
+                  ? HT_SYMBOL_WAVE
+                  : HT_SYMBOL_ADVECTION;
+    r->dims = (int)strtol(line + length, &at, 10);
+    r->order = (int)strtol(at, &at, 10);
+    r->stages = (int)strtol(at, &at, 10);
+    r->limit = strtod(at, &last);
+    return last > at && r->dims >= 1 && r->dims <= HT_MAX_DIMS &&
+           r->order >= 1 && r->order <= HT_MAX_ORDER && r->stages >= 1 &&
            r->stages <= MAX_STAGES;
 }
 
@@ -383,12 +392,11 @@ static int print_table(const char *path) {
 }
 
 static bool parse_range(const char *text, int limit, int range[2]) {
-    int end = 0;
-    range[0] = range[1] = atoi(text);
-    if (sscanf(text, "%d..%d%n", &range[0], &range[1], &end) == 2 &&
-        text[end] != 0)
-        return false;
-    return range[0] >= 1 && range[0] <= range[1] && range[1] <= limit;
+    char *end = NULL;
+    range[0] = range[1] = (int)strtol(text, &end, 10);
+    if (strncmp(end, "..", 2) == 0) range[1] = (int)strtol(end + 2, &end, 10);
+    return *end == '\0' && range[0] >= 1 && range[0] <= range[1] &&
+           range[1] <= limit;
 }
 
 static int usage(void) {
@@ -407,9 +415,9 @@ int main(int argc, char **argv) {
         if (!good) return usage();
         if (!strcmp(key, "--table")) return print_table(value);
         if (!strcmp(key, "--jobs"))
-            good = (task.jobs = atoi(value)) >= 1;
+            good = (task.jobs = (int)strtol(value, NULL, 10)) >= 1;
         else if (!strcmp(key, "--seconds"))
-            good = (task.seconds = atoi(value)) >= 1;
+            good = (task.seconds = (int)strtol(value, NULL, 10)) >= 1;
         else if (!strcmp(key, "--dims"))
             good = parse_range(value, HT_MAX_DIMS, task.dims);
         else if (!strcmp(key, "--order"))

@@ -181,7 +181,8 @@ static void run_spec(struct ht_device *device, struct ht_spec *spec,
 
 static void run_all(struct ht_device *device, const struct choice *choice) {
     struct ht_limits limits[2] = {{0}};
-    for (int fp64 = 0; fp64 <= ht_device_info(device)->fp64; fp64++) {
+    int precisions = ht_device_info(device)->fp64 ? 2 : 1;
+    for (int fp64 = 0; fp64 < precisions; fp64++) {
         if (ht_limits_measure(device, fp64, NULL, &limits[fp64]) != HT_OK)
             printf("limits: %s\n", ht_err_message());
         printf("# %s, %s: copy %.0f GB/s, %.3f TFMA/s\n",
@@ -224,9 +225,11 @@ static struct choice parse(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--csv") == 0) c.csv = true;
-        if (strcmp(argv[i], "--cells") == 0) c.cells = atoi(value);
-        if (strcmp(argv[i], "--group") == 0) c.group = atoi(value);
-        if (strcmp(argv[i], "--gib") == 0) c.gib = atof(value);
+        if (strcmp(argv[i], "--cells") == 0)
+            c.cells = (int)strtol(value, NULL, 10);
+        if (strcmp(argv[i], "--group") == 0)
+            c.group = (int)strtol(value, NULL, 10);
+        if (strcmp(argv[i], "--gib") == 0) c.gib = strtod(value, NULL);
         for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++)
             if (strcmp(argv[i], texts[t].name) == 0) *texts[t].text = value;
     }

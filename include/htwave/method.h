@@ -127,6 +127,11 @@ HT_CHECKED enum ht_err ht_nodal_check(const struct ht_plan *plan,
 HT_CHECKED enum ht_err ht_nodal_energy(const struct ht_plan *plan,
                                        const double *const *nodal,
                                        double *energy);
+/* HT_ERR_NOT_FINITE when the energy of a conserving system has grown a
+ * hundredfold:
+ * an instability that has not overflowed yet. */
+HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
+                                       double before, double now, double time);
 /* Relative L2 error of the nodal values of all fields at a time for which
  * the solution is known. */
 HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan,

@@ -126,7 +126,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
                 "both grids; it is constant about these",
                 (long long)medium->flattened);
     if (medium->wall_gradient)
-        ht_note("the medium varies across a wall: the order drops to about 3 "
+        ht_note("the medium varies across a wall: the order drops to about 2 "
                 "near it");
     if (sim->plan->expected_error > 0.05)
         ht_note("the shortest wave is hardly resolved: take more cells or a "

@@ -136,29 +136,33 @@ static const struct ht_backend *backend_of(const char *name) {
     return NULL;
 }
 
-enum ht_err ht_device_open(const char *backend, const char *select,
-                           struct ht_device **out) {
-    int count = 0, *own_index = NULL;
-    struct ht_device_info *infos = NULL;
+static enum ht_err open_one(const struct ht_device_info *info, int own_index,
+                            struct ht_device **out) {
     struct ht_device *device = NULL;
-    *out = NULL;
-    TRY(list_all(&count, &infos, &own_index));
-    int n = choose(count, infos, backend, select);
-    enum ht_err err = n < 0 ? none_matches(count, infos, backend, select)
-                            : HT_ALLOC(device, 1);
-    if (err == HT_OK) {
-        device->info = infos[n];
-        device->backend = backend_of(infos[n].backend);
-        err = device->backend->open(own_index[n], &device->handle);
-    }
-    free(infos);
-    free(own_index);
+    TRY(HT_ALLOC(device, 1));
+    device->info = *info;
+    device->backend = backend_of(info->backend);
+    enum ht_err err = device->backend->open(own_index, &device->handle);
     if (err != HT_OK) {
         free(device);
         return err;
     }
     *out = device;
     return HT_OK;
+}
+
+enum ht_err ht_device_open(const char *backend, const char *select,
+                           struct ht_device **out) {
+    int count = 0, *own_index = NULL;
+    struct ht_device_info *infos = NULL;
+    *out = NULL;
+    TRY(list_all(&count, &infos, &own_index));
+    int n = choose(count, infos, backend, select);
+    enum ht_err err = n < 0 ? none_matches(count, infos, backend, select)
+                            : open_one(&infos[n], own_index[n], out);
+    free(infos);
+    free(own_index);
+    return err;
 }
 
 void ht_device_close(struct ht_device *device) {

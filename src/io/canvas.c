@@ -199,6 +199,7 @@ void ht_canvas_text(struct ht_canvas *canvas, double x, double y,
     double dot = letters->dot;
     /* whole pixels, so that every letter of a line looks the same */
     double at = floor(x - letters->align * ht_canvas_text_width(dot, text));
-    for (const char *c = text; *c; c++, at += HT_FONT_ADVANCE * dot)
-        draw_glyph(canvas, at, floor(y), dot, letters->colour, *c);
+    for (size_t i = 0; text[i]; i++)
+        draw_glyph(canvas, at + (double)i * HT_FONT_ADVANCE * dot, floor(y),
+                   dot, letters->colour, text[i]);
 }

@@ -32,7 +32,7 @@ struct ht_colour ht_colour_mix(struct ht_colour a, struct ht_colour b,
 }
 
 struct ht_colour ht_colour_signed(double value) {
-    double at = (fmin(fmax(value, -1.0), 1.0) + 1.0) * (LAST / 2);
+    double at = (fmin(fmax(value, -1.0), 1.0) + 1.0) * (0.5 * LAST);
     int i = (int)fmin(floor(at), LAST - 1);
     return ht_colour_mix(anchors[i], anchors[i + 1], at - i);
 }

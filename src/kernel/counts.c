@@ -1,7 +1,8 @@
-/* Sizes and operation counts. The least work of a half step is the smaller
- * of two forms: interpolation split by parity and rolled along x3 followed
- * by the trimmed Taylor series, and (uniform media, systems with parities)
- * dense parity blocks of F^2 (N+1)^(2d) entries.
+/* Sizes and operation counts. The least work of a half step is the smallest
+ * of three forms: interpolation split by parity and rolled along x3 followed
+ * by the trimmed Taylor series; the same followed by two scalar chains (where
+ * they apply); and dense parity blocks of F^2 (N+1)^(2d) entries (uniform
+ * media, systems with parities).
  */
 #include "counts.h"
 
@@ -96,13 +97,24 @@ static double interpolation_fma(const struct ht_sizes *z, int dims) {
     return lines * line * z->fields;
 }
 
-static bool needed(const int *j, int order, int dims, int k) {
+/* Does a coefficient still reach an output by `lower` derivatives? */
+static bool needed(const int *j, int order, int dims, int lower) {
     int excess = 0, total = 0;
     for (int a = 0; a < dims; a++) {
         excess += j[a] > order ? j[a] - order : 0;
         total += j[a];
     }
-    return excess <= k - 1 && k - 1 <= total;
+    return excess <= lower && lower <= total;
+}
+
+static double count_needed(const struct ht_sizes *z, int order, int dims,
+                           int lower) {
+    double count = 0;
+    for (int q = 0; q < z->cube; q++) {
+        int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
+        if (needed(j, order, dims, lower)) count++;
+    }
+    return count;
 }
 
 /* Coefficients per field that the stages must touch. */
@@ -110,11 +122,19 @@ static double stage_coefs(const struct ht_sizes *z, int order, int dims,
                           int stages, bool trimmed) {
     double count = 0;
     for (int k = 1; k <= stages; k++)
-        for (int q = 0; q < z->cube; q++) {
-            int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
-            if (!trimmed || needed(j, order, dims, k)) count++;
-        }
+        count += trimmed ? count_needed(z, order, dims, k - 1) : z->cube;
     return count;
+}
+
+/* The two chains of cl/evolve_chains.cl: per coefficient dims products of
+ * Lambda and two of p and e; then the divergence and the gradient. */
+static double chains_fma(const struct ht_sizes *z, int order, int dims,
+                         int stages) {
+    double outputs = (double)z->n1 * z->n2 * z->n3, count = 0;
+    for (int m = 0; 2 * m + 1 <= stages; m++)
+        count += count_needed(z, order, dims, 2 * m) +
+                 count_needed(z, order, dims, 2 * m + 1);
+    return count * (dims + 2) + dims * (z->cube + outputs);
 }
 
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
@@ -128,7 +148,10 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
                  per_coef * stage_coefs(&z, spec->order, dims, stages,
                                         spec->medium_degree <= 0);
     double dense = (double)z.fields * z.fields * coefs * coefs;
-    if (uniform && !spec->eq->system->translates && dense < fma) fma = dense;
+    if (uniform && z.chain >= 0)
+        fma = fmin(fma, interpolation_fma(&z, dims) +
+                            chains_fma(&z, spec->order, dims, stages));
+    if (uniform && !spec->eq->system->translates) fma = fmin(fma, dense);
     double medium = uniform ? 0
                             : (double)z.materials *
                                   (z.medium_coefs > 0 ? z.medium_coefs : 1);

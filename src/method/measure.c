@@ -73,8 +73,11 @@ static const char *likely_cause(const struct ht_plan *plan) {
     if (plan->medium->uniform)
         return "the step is stable for this scheme, so the initial data or "
                "the device is to blame; try device.precision = \"double\"";
-    return "a medium too rough for its cell polynomials; try medium.degree = "
-           "0, more cells or a smaller time.cfl";
+    if (plan->grid.order > 1)
+        return "an unresolved medium: jumps of the impedance make orders above "
+               "1 grow; take grid.order = 1, a smoother medium or more cells";
+    return "a medium that the grid does not resolve; take more cells, "
+           "medium.degree = 0 or a smaller time.cfl";
 }
 
 enum ht_err ht_nodal_check(const struct ht_plan *plan,
@@ -91,6 +94,16 @@ enum ht_err ht_nodal_check(const struct ht_plan *plan,
                  likely_cause(plan));
         }
     return HT_OK;
+}
+
+enum ht_err ht_energy_check(const struct ht_plan *plan, double before,
+                            double now, double time) {
+    const double growth = 100; /* quadrature of unresolved data errs by less */
+    if (!(before > 0) || now <= growth * before) return HT_OK;
+    FAIL(
+        HT_ERR_NOT_FINITE,
+        "the energy has grown %.3g-fold by time %g: unstable; likely cause: %s",
+        now / before, time, likely_cause(plan));
 }
 
 /* Cell volume of a node: half at each wall it lies on. */
@@ -157,7 +170,7 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
     int64_t plane = ht_grid_plane(&s->plan->grid, HT_PRIMARY);
     int64_t part = plane * (last - first);
     for (int f = 0; f < s->plan->eq.nfields; f++) {
-        const double *exact = coefs + f * ht_grid_coefs(&s->plan->grid) * part;
+        const double *exact = coefs + part * f * ht_grid_coefs(&s->plan->grid);
         for (int64_t n = 0; n < part; n++) {
             double d = s->nodal[f][first * plane + n] - exact[n];
             s->difference += d * d;

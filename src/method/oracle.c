@@ -24,8 +24,8 @@ struct oracle {
     double *b, *w, *next; /* [field][j3][j2][j1] */
     double *line;         /* scratch of the interpolation */
     double *matrix;
-    int n[3], t[3]; /* N+1 and 2N+2 along existing axes, else 1 */
-    int coefs, cube;
+    int n[3], t[3];      /* N+1 and 2N+2 along existing axes, else 1 */
+    int64_t coefs, cube; /* products of n and of t */
     bool absolute;
 };
 
@@ -93,7 +93,7 @@ static void gather(struct oracle *o, enum ht_mesh from, int field,
 
 /* b <- H b along one axis. */
 static void interpolate_axis(struct oracle *o, int field, int axis) {
-    int size = o->t[axis], stride = 1;
+    int64_t size = o->t[axis], stride = 1;
     for (int k = 0; k < axis; k++) stride *= o->t[k];
     for (int q = 0; q < o->cube; q++) {
         if (q / stride % size != 0) continue;
@@ -117,7 +117,7 @@ static void add_product(struct oracle *o, const struct ht_term *term,
             magnitude(o, o->problem.uniform[term->material]) * d;
         return;
     }
-    const double *m = medium + term->material * o->jets->count;
+    const double *m = medium + (int64_t)term->material * o->jets->count;
     for (int a = 0; a < o->jets->count; a++) {
         int to[3];
         bool inside = true;
@@ -137,16 +137,18 @@ static void apply_operator(struct oracle *o, const double *medium, int k) {
     memset(o->next, 0, (size_t)(p->eq->nfields * o->cube) * sizeof *o->next);
     for (int t = 0; t < p->eq->nterms; t++) {
         const struct ht_term *term = &p->eq->term[t];
-        int axis = term->axis, stride = 1;
+        int axis = term->axis;
+        int64_t size = o->t[axis], stride = 1;
         for (int n = 0; n < axis; n++) stride *= o->t[n];
         double factor =
             magnitude(o, term->coef) * (p->dt / 2) / k / p->grid->h[axis];
         for (int q = 0; q < o->cube; q++) {
             int j[3] = {q % o->t[0], q / o->t[0] % o->t[1],
                         q / (o->t[0] * o->t[1])};
-            if (j[axis] + 1 >= o->t[axis]) continue;
+            int64_t power = q / stride % size + 1;
+            if (power == size) continue;
             double d =
-                factor * (j[axis] + 1) * o->w[term->col * o->cube + q + stride];
+                factor * (double)power * o->w[term->col * o->cube + q + stride];
             add_product(o, term, medium, j, d);
         }
     }

@@ -56,7 +56,8 @@ static double from_device(int word, const void *from, int64_t i) {
 static struct ht_span block_span(const struct taylor *t, enum ht_mesh mesh,
                                  int count, int64_t first, int64_t last) {
     const struct ht_grid *grid = t->problem.grid;
-    int64_t plane = ht_grid_plane(grid, mesh), unit = t->spec.block * t->word;
+    int64_t plane = ht_grid_plane(grid, mesh),
+            unit = (int64_t)t->spec.block * t->word;
     return (struct ht_span){
         .offset = first * plane * unit,
         .width = (last - first) * plane * unit,
@@ -117,8 +118,8 @@ static enum ht_err taylor_half_step(void *self, enum ht_mesh from) {
     for (int k = 0; k < 3; k++) {
         args.src[k] = (long)ht_grid_nodes(grid, from, k);
         args.dst[k] = (long)ht_grid_nodes(grid, to, k);
-        args.wall[2 * k] = grid->wall[k][0];
-        args.wall[2 * k + 1] = grid->wall[k][1];
+        for (int side = 0; side < 2; side++)
+            args.wall[2 * k + side] = grid->wall[k][side];
     }
     memcpy(buffers.src, t->u[from], sizeof buffers.src);
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);

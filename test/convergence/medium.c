@@ -14,8 +14,8 @@
 #include "scene.h"
 
 #define LINE_END "1.0482848367219182" /* 1/sqrt(0.91) */
-#define PLANE_END "0.74124931716105" /* that over sqrt(2) */
-#define BOX_END "0.60522752823636"   /* over sqrt(3) */
+#define PLANE_END "0.74124931716105"  /* that over sqrt(2) */
+#define BOX_END "0.60522752823636"    /* over sqrt(3) */
 
 /* p = v = cos(cycles 2 pi s), v along the sum of `dims` unit vectors. */
 static void write_case(const char *s, int cycles, const char *fields,
@@ -59,8 +59,8 @@ static void degrees(struct scene *scene) {
         int order, degree;
         struct scene_ladder ladder;
     } rows[] = {
-        {3, 0, {{1}, {24, 32, 48}, 1.9}},   {3, 1, {{1}, {24, 32, 48}, 1.9}},
-        {3, 2, {{1}, {24, 32, 48}, 3.9}},   {3, 3, {{1}, {24, 32, 48}, 3.9}},
+        {3, 0, {{1}, {24, 32, 48}, 1.9}}, {3, 1, {{1}, {24, 32, 48}, 1.9}},
+        {3, 2, {{1}, {24, 32, 48}, 3.9}}, {3, 3, {{1}, {24, 32, 48}, 3.9}},
         {4, 6, {{1}, {24, 32, 48}, 8.5}},
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
@@ -95,8 +95,8 @@ static void oblique(struct scene *scene) {
 }
 
 static enum ht_err error_of(struct scene *scene, const char *s,
-                            const char *fields, const char *text,
-                            double *error, double *rounding) {
+                            const char *fields, const char *text, double *error,
+                            double *rounding) {
     char wave[SCENE_TEXT];
     struct scene_run run;
     write_case(s, 1, fields, wave);
@@ -146,8 +146,7 @@ static void box(struct scene *scene) {
     char text[SCENE_TEXT], more[SCENE_TEXT];
     write_case("x1+x2+x3", 1, "123", text);
     snprintf(more, sizeof more,
-             "%.900s grid.order=2 time.end=" BOX_END " time.cfl=0.7868",
-             text);
+             "%.900s grid.order=2 time.end=" BOX_END " time.cfl=0.7868", text);
     scene_ladder(scene, "constant impedance x1+x2+x3 3D N=2", &ladder, more);
 }
 

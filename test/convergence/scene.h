@@ -139,7 +139,7 @@ static inline enum ht_err scene_read(const char *text, struct ht_params **out) {
     int count = 1;
     *out = NULL;
     REQUIRE(strlen(text) < sizeof copy, HT_ERR_INTERNAL, "text too long");
-    strcpy(copy, text);
+    memcpy(copy, text, strlen(text) + 1);
     for (char *at = copy; *at && count < SCENE_OPTIONS;) {
         option[count++] = at;
         at += strcspn(at, " ");
@@ -207,9 +207,11 @@ static inline double scene_growth(int order, int row, double s, double theta) {
     ht_hermite_matrix(order, h);
     for (int j = row; j < 2 * m; j++) {
         double u = 1;
-        for (int i = 0; i < m; i++, u *= theta / i)
+        for (int i = 0; i < m; i++) {
             sum += factor * u *
                    (fabs(h[2 * m * j + i]) + fabs(h[2 * m * j + m + i]));
+            u *= theta / (i + 1);
+        }
         factor *= s * (j + 1) / (j + 1 - row); /* C(j, row) s^(j-row) */
     }
     return sum;
@@ -220,25 +222,18 @@ static inline double scene_epsilon(const struct ht_plan *plan) {
     return fp64 ? DBL_EPSILON : FLT_EPSILON;
 }
 
-/* Growth of coefficients `row` (one per axis) in one half step. */
-static inline double scene_growths(const struct ht_plan *plan, const int *row,
-                                   double theta) {
-    double growth = 1;
-    for (int k = 0; k < plan->grid.dims; k++) {
-        double cfl = plan->medium->speed[k] * plan->problem.dt / plan->grid.h[k];
-        growth *= scene_growth(plan->grid.order, row[k], cfl / 2, theta);
-    }
-    return growth;
-}
-
 /* What rounding may add to the relative error: each half step commits eps
- * times the growth of values, independent of the others, so that their sum
- * walks like the root of their number; 4 for the worst of many. */
+ * times the growth of values. They need not be independent: a wave on few
+ * cells meets the same numbers over and over. */
 static inline double scene_rounding(const struct ht_plan *plan) {
-    const int values[3] = {0, 0, 0};
-    double theta = fmax(plan->solution->theta, 1);
-    return 4 * scene_epsilon(plan) * sqrt(2.0 * (double)plan->steps + 1) *
-           scene_growths(plan, values, theta);
+    const struct ht_grid *grid = &plan->grid;
+    double growth = 1;
+    for (int k = 0; k < grid->dims; k++) {
+        double theta = fmax(plan->solution->wavenumber[k] * grid->h[k], 1);
+        double s = plan->medium->speed[k] * plan->problem.dt / grid->h[k] / 2;
+        growth *= scene_growth(grid->order, 0, s, theta);
+    }
+    return scene_epsilon(plan) * (2.0 * (double)plan->steps + 1) * growth;
 }
 
 /* ---- ladders ---- */
@@ -282,8 +277,8 @@ static inline enum ht_err scene_climb(struct scene *scene,
         REQUIRE(error > rounding, HT_ERR_DIFFERENT,
                 "the error %.2e on %d cells may be rounding, %.1e", error,
                 ladder->cells[n], rounding);
-        double ratio = (double)ladder->cells[n] /
-                       (double)ladder->cells[n > 0 ? n - 1 : 0];
+        double ratio =
+            (double)ladder->cells[n] / (double)ladder->cells[n > 0 ? n - 1 : 0];
         if (n > 0) *order = fmin(*order, log(before / error) / log(ratio));
         before = error;
     }

@@ -30,7 +30,7 @@ static void test_files(const char *a, const char *b) {
     TEST_CHECK(ht_compare(a, b, &d) == HT_OK && d.max_abs == 0.0 &&
                    d.max_rel == 0.0 && d.l2_rel == 0.0,
                "equal files: %g", d.max_abs);
-    TEST_CHECK(d.values == 2 * COUNT, "%d values of %d", (int)d.values,
+    TEST_CHECK(d.values == (int64_t)2 * COUNT, "%d values of %d", (int)d.values,
                2 * COUNT);
 
     const double plant = 0.25, largest = 100.0 * COUNT;

@@ -77,7 +77,7 @@ static enum ht_err snapshot(struct run *run, int index) {
                 run->coefs[(f * COEFS + i) * NODES + n] =
                     value_of(index, f, n) + 10000.0 * i;
         }
-    return ht_output_snapshot(run->output, 0.25 * index, 10 * index,
+    return ht_output_snapshot(run->output, 0.25 * index, (int64_t)10 * index,
                               (const double *const *)run->value, run->coefs);
 }
 
@@ -86,7 +86,8 @@ static enum ht_err snapshot(struct run *run, int index) {
 static double deviation(struct ht_h5 *file, const char *name, int field,
                         int coefs) {
     double back[COEFS * NODES], most = 0.0;
-    if (ht_h5_read(file, name, coefs * NODES, back) != HT_OK) return -1.0;
+    if (ht_h5_read(file, name, (int64_t)coefs * NODES, back) != HT_OK)
+        return -1.0;
     for (int i = 0; i < coefs; i++)
         for (int n = 0; n < NODES; n++)
             most = fmax(most, fabs(back[i * NODES + n] - value_of(1, field, n) -

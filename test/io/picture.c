@@ -171,7 +171,7 @@ static void test_shape(const char *path) {
     free(image.rgb);
 
     picture.height = 1;
-    picture.width = NODES * NODES;
+    picture.width = (int64_t)NODES * NODES;
     ok = ht_picture_write(&picture, path) == HT_OK;
     image = ok ? read_image(path) : (struct image){0};
     TEST_CHECK(image.rgb && image.head.width > NODES * NODES,

@@ -104,7 +104,7 @@ enum { BYTES = 240 };
  * the same span, and compares the whole buffer with what a loop over rows
  * gives. */
 static void test_span(struct ht_buffer *buffer, struct ht_span span) {
-    unsigned char rows[BYTES], back[BYTES], image[BYTES], all[BYTES];
+    unsigned char rows[BYTES], back[BYTES], image[BYTES], all[BYTES] = {0};
     int64_t packed = span.rows * span.width;
     enum ht_err err;
     int wrong = 0, kept = 0;

@@ -40,9 +40,9 @@ static double uniform(unsigned *state) {
 static double dense_difference(const struct ht_jets *jets) {
     unsigned state = 7;
     size_t size = (size_t)jets->count;
-    double *a = calloc(4 * size, sizeof *a), *b = a + size, *c = b + size,
-           *want = c + size, worst = 0;
+    double *a = calloc(4 * size, sizeof *a), worst = 0;
     if (!a) return NAN;
+    double *b = a + size, *c = b + size, *want = c + size;
     for (int n = 0; n < jets->count; n++) {
         a[n] = uniform(&state);
         b[n] = uniform(&state);

@@ -8,6 +8,7 @@
  * margin of 0.01 to 0.02 and was bisected to 0.004.
  */
 #include <complex.h>
+#include <float.h>
 
 #include "htwave/num.h"
 #include "test.h"
@@ -52,7 +53,7 @@ static double complex interpolation(const struct symbol *s, const double *theta,
     double complex product = 1;
     ht_hermite_matrix(s->order, hermite);
     for (int k = 0; k < s->dims; k++) {
-        const double *row = hermite + digit(cell, k, 2 * m) * 2 * m;
+        const double *row = &hermite[(size_t)digit(cell, k, 2 * m) * 2 * m];
         int i = digit(node, k, m);
         product *= row[i] * cexp(-0.5 * I * theta[k]) +
                    row[m + i] * cexp(0.5 * I * theta[k]);
@@ -110,7 +111,7 @@ static double symbol_growth(const struct symbol *s, const double *theta,
     for (int c = 0; c < n; c++) symbol_column(s, theta, cfl, c, a);
     double log_scale = 0;
     for (int turn = 0; turn < SQUARINGS; turn++) {
-        double norm = 0;
+        double norm = DBL_MIN;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
                 double complex sum = 0;
@@ -209,7 +210,8 @@ static void half_step(int order, int nodes, double shift, const double *u,
     int m = order + 1, n = 2 * m;
     ht_hermite_matrix(order, hermite);
     for (int c = 0; c < nodes; c++) {
-        const double *left = u + c * m, *right = u + (c + 1) % nodes * m;
+        const double *left = &u[(size_t)c * m];
+        const double *right = &u[(size_t)((c + 1) % nodes) * m];
         double b[2 * (HT_MAX_ORDER + 1)] = {0};
         for (int j = 0; j < n; j++)
             for (int i = 0; i < m; i++)
@@ -229,9 +231,10 @@ static void half_step(int order, int nodes, double shift, const double *u,
 /* Relative error of cos(theta (x - ct)) after steps on `nodes` nodes. */
 static double run_error(int order, int nodes, double theta, double cfl,
                         int steps) {
-    int m = order + 1;
-    double *u = calloc((size_t)(2 * nodes * m), sizeof *u), *v = u + nodes * m;
+    size_t m = (size_t)order + 1, count = (size_t)nodes * m;
+    double *u = calloc(2 * count, sizeof *u);
     if (!u) return NAN;
+    double *v = u + count;
     for (int c = 0; c < nodes; c++) {
         double factor = 1;
         for (int i = 0; i < m; i++) {

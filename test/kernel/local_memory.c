@@ -1,0 +1,112 @@
+/* The host chooses shapes by what it thinks the kernels take of local memory
+ * (ht_shape.local_bytes). Here the device says what they take: the sizes of
+ * all local arrays in a program's text are evaluated by one more kernel.
+ * The host may count a value too many, never too few.
+ */
+#include "test.h"
+
+#include "htwave/kernel.h"
+
+static const char array[] = "HT_LOCAL_ARRAY(real, ";
+
+/* Appends a kernel that stores the size of every local array of the text,
+ * a negative entry before those of each kernel; returns the entries. */
+static int append_sizes(struct ht_text *text) {
+    struct ht_text body = {0};
+    const char *at = strstr(text->data, "struct ht_step_args {");
+    int count = 0;
+    while (at != NULL && *at != '\0') {
+        if (strncmp(at, "HT_KERNEL ", 10) == 0) {
+            ht_text_add(&body, "    to[%d] = -1;\n", count++);
+        } else if (strncmp(at, array, sizeof array - 1) == 0) {
+            const char *size = strchr(at + sizeof array - 1, ',') + 1;
+            ht_text_add(&body, "    to[%d] = (%.*s;\n", count++,
+                        (int)strcspn(size, ";"), size);
+        }
+        at++;
+    }
+    ht_text_add(text, "HT_KERNEL void ht_sizes(HT_GLOBAL int *to) {\n%s}\n",
+                body.data ? body.data : "");
+    ht_text_free(&body);
+    return count;
+}
+
+enum { MOST = 16 };
+
+/* Runs ht_sizes of a program and gives the largest sum of a kernel. */
+static enum ht_err read_sizes(struct ht_device *device, const char *text,
+                              int count, int *largest) {
+    struct ht_program *program = NULL;
+    struct ht_kernel *kernel = NULL;
+    struct ht_buffer *buffer = NULL;
+    int sizes[MOST] = {0}, sum = 0;
+    const struct ht_span span = {
+        .width = sizeof sizes, .pitch = sizeof sizes, .rows = 1};
+    const int64_t groups[3] = {1, 1, 1};
+    enum ht_err err = ht_program_build(device, text, NULL, &program);
+    if (err == HT_OK) err = ht_kernel_create(program, "ht_sizes", &kernel);
+    if (err == HT_OK) err = ht_buffer_create(device, span.width, &buffer);
+    const struct ht_arg args[1] = {{.buffer = buffer}};
+    if (err == HT_OK) err = ht_kernel_launch(kernel, 1, args, groups, 1);
+    if (err == HT_OK) err = ht_device_finish(device);
+    if (err == HT_OK) err = ht_buffer_read(buffer, span, sizes);
+    ht_kernel_destroy(kernel);
+    ht_buffer_destroy(buffer);
+    ht_program_destroy(program);
+    *largest = 0;
+    for (int i = 0; i < count; i++) {
+        sum = sizes[i] < 0 ? 0 : sum + sizes[i];
+        if (sum > *largest) *largest = sum;
+    }
+    return err;
+}
+
+static void check(struct ht_device *device, const struct ht_variant *variant,
+                  const struct ht_spec *spec, int64_t local_memory) {
+    struct ht_device_info info = *ht_device_info(device);
+    struct ht_shape shape;
+    struct ht_text text = {0};
+    int word = spec->fp64 ? 8 : 4, largest = 0, count = 0;
+    info.local_memory = local_memory;
+    enum ht_err err = ht_variant_shape(variant, spec, &info, 0, &shape);
+    if (err == HT_OK) err = ht_kernel_text(variant, spec, &shape, &text);
+    if (err == HT_OK) count = append_sizes(&text);
+    if (err == HT_OK && count > 1 && count <= MOST)
+        err = read_sizes(device, text.data, count, &largest);
+    ht_text_free(&text);
+    int spare = (int)(shape.local_bytes / word) - largest;
+    TEST_CHECK(err == HT_OK && largest > 0 && spare >= 0 && spare <= 1,
+               "%s %s %dD N=%d medium %d, %d cells, %d slabs, %d fields of a "
+               "face: %d values too many (bound 0 to 1) in %d bytes of %d%s%s",
+               variant->name, spec->eq->system->name, spec->eq->dims,
+               spec->order, spec->medium_degree, shape.cells, shape.slabs,
+               shape.face_fields, spare, (int)shape.local_bytes,
+               (int)local_memory, err ? ": " : "", err ? ht_err_message() : "");
+}
+
+int main(void) {
+    static const int degrees[] = {-1, 0, 3};
+    static const int orders[] = {8, 5, 3}; /* by dims */
+    const char *select = getenv("HTWAVE_DEVICE");
+    struct ht_device *device = NULL;
+    if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("local_memory");
+    }
+    for (int v = 0; v < ht_variant_count(); v++)
+        for (int n = 0; n < 9; n++) {
+            struct ht_equations eq =
+                ht_equations_make(ht_system_find("acoustic"), n % 3 + 1);
+            struct ht_spec spec = {.eq = &eq,
+                                   .order = orders[n % 3],
+                                   .fp64 = false,
+                                   .block = 4,
+                                   .medium_degree = degrees[n / 3],
+                                   .trim = true};
+            const struct ht_variant *variant = ht_variant_at(v);
+            if (ht_variant_refuses(variant, &spec) != NULL) continue;
+            check(device, variant, &spec, n % 2 ? 9216 : 49152);
+        }
+    ht_device_close(device);
+    return test_end("local_memory");
+}

@@ -1,0 +1,294 @@
+/* The plan: what parameters mean together. Refusals name key, value, rule and
+ * place; the time step is stable, lands on the end, and the limits named in
+ * messages are the true ones.
+ */
+#include <float.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "htwave/method.h"
+
+enum { MOST_OPTIONS = 16, MESSAGE = 600 };
+
+/* Parameters given as "key=value; key=value", and their plan. */
+struct trial {
+    struct ht_params *params;
+    struct ht_plan *plan;
+    enum ht_err err;
+    char message[MESSAGE];
+};
+
+static struct trial begin_file(const char *file, const char *options) {
+    struct trial t = {0};
+    char text[512], *list[MOST_OPTIONS];
+    int count = 0;
+    snprintf(text, sizeof text, "%s", options);
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
+         part = strtok(NULL, ";")) {
+        part += strspn(part, " ");
+        if (*part) list[count++] = part;
+    }
+    t.err = ht_params_read(file, count, list, &t.params);
+    if (t.err == HT_OK) t.err = ht_plan_create(t.params, &t.plan);
+    snprintf(t.message, sizeof t.message, "%.590s",
+             t.err ? ht_err_message() : "accepted");
+    return t;
+}
+
+static struct trial begin(const char *options) {
+    return begin_file(NULL, options);
+}
+
+static void end(struct trial *t) {
+    ht_plan_destroy(t->plan);
+    ht_params_destroy(t->params);
+}
+
+/* ---- refusals ---- */
+
+static void refuse(const char *options, const char *text) {
+    struct trial t = begin(options);
+    TEST_CHECK(t.err == HT_ERR_INPUT && t.plan == NULL &&
+                   strstr(t.message, text) &&
+                   strstr(t.message, "(command line"),
+               "refused: %s", t.message);
+    end(&t);
+}
+
+static void test_refusals(void) {
+    refuse("system=\"acustic\"",
+           "system = \"acustic\": must be one of advection, acoustic");
+    refuse("boundary.x2=[\"rigid\", \"soft\"]",
+           "boundary.x2 = [\"rigid\", \"soft\"]: \"soft\" is no boundary of "
+           "system acoustic; it has periodic, rigid, free");
+    refuse("system=advection; boundary.x1=\"rigid\"",
+           "\"rigid\" is no boundary of system advection; it has periodic");
+    refuse("boundary.x3=[\"free\", \"periodic\"]",
+           "boundary.x3 = [\"free\", \"periodic\"]: must be periodic on both "
+           "sides");
+    refuse("grid.order=2; time.stages=16",
+           "time.stages = 16: at most 15 (\"full\": dims (2 N + 1))");
+    refuse("grid.cells=[8]; grid.order=3; time.stages=8", "at most 7");
+    refuse("time.end=1e30", "time.end = 1e+30: needs");
+    refuse("initial.type=plane; boundary.x1=\"rigid\"",
+           "initial.type = \"plane\"");
+}
+
+/* The place is the line of the file, also when the key there is not the one
+ * that the rule is about. */
+static void test_place(void) {
+    char path[] = "/tmp/htwave-plan-XXXXXX";
+    const char *text = "grid = { cells = [8]; order = 3; };\n"
+                       "time = {\n  stages = 3;\n  cfl = 0.8;\n};\n";
+    int fd = mkstemp(path);
+    if (fd < 0 || ht_file_write(path, text, strlen(text)) != HT_OK) exit(1);
+    close(fd);
+    struct trial t = begin_file(path, "");
+    TEST_CHECK(t.err == HT_ERR_INPUT && strstr(t.message, ":4)") &&
+                   strstr(t.message, "time.cfl = 0.8: unstable"),
+               "file and line: %s", t.message);
+    end(&t);
+    unlink(path);
+}
+
+/* ---- stability ---- */
+
+static const char *const systems[] = {"advection", "acoustic"};
+static const char *const cells[] = {"[4]", "[4, 4]", "[4, 4, 4]"};
+
+/* The options of a box of 4^dims unit cells, all speeds 1. */
+static void describe(int system, int dims, int order, const char *more,
+                     char *out, size_t size) {
+    snprintf(out, size,
+             "system=%s; grid.cells=%s; grid.upper=[4.0, 4.0, 4.0];"
+             "grid.order=%d; medium.%s; time.end=2; %s",
+             systems[system], cells[dims - 1], order,
+             system == 0 ? "velocity=[1.0, 1.0, 1.0]" : "c=1.0", more);
+}
+
+/* At the limit of a number of stages a run is planned; beyond it, it is
+ * refused with that limit, as a CFL number and as a step. Stages without any
+ * stable step are refused themselves. */
+static bool limit_wrong(int system, int dims, int order, int stages) {
+    enum ht_symbol symbol = ht_system_find(systems[system])->symbol;
+    double limit = ht_stability_cfl(symbol, dims, order, stages);
+    char options[400], more[80], named[64];
+    struct trial t;
+    bool wrong;
+    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages,
+             limit > 0 ? limit : 0.01);
+    describe(system, dims, order, more, options, sizeof options);
+    t = begin(options);
+    wrong = limit > 0
+                ? t.err != HT_OK || t.plan->problem.stages != stages ||
+                      t.plan->cfl_limit != limit ||
+                      t.plan->cfl > limit * (1 + 1e-12)
+                : t.err != HT_ERR_INPUT || !strstr(t.message, "time.stages");
+    end(&t);
+    if (limit <= 0 || limit >= 1) return wrong;
+    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages,
+             limit + 0.01);
+    describe(system, dims, order, more, options, sizeof options);
+    t = begin(options);
+    snprintf(named, sizeof named, "at most %.2f", limit);
+    wrong = wrong || t.err != HT_ERR_INPUT || !strstr(t.message, "time.cfl") ||
+            !strstr(t.message, named);
+    end(&t);
+    snprintf(more, sizeof more, "time.stages=%d; time.step=%.3f", stages,
+             limit + 0.001);
+    describe(system, dims, order, more, options, sizeof options);
+    t = begin(options);
+    snprintf(named, sizeof named, "at most %.6g (cfl %.2f)", limit, limit);
+    wrong = wrong || t.err != HT_ERR_INPUT || !strstr(t.message, "time.step") ||
+            !strstr(t.message, named);
+    end(&t);
+    return wrong;
+}
+
+static void test_limits(void) {
+    for (int system = 0; system < 2; system++)
+        for (int dims = 1; dims <= 3; dims++) {
+            int wrong = 0, cases = 0, most = dims == 3 ? 3 : HT_MAX_ORDER;
+            for (int order = 1; order <= most; order++)
+                for (int q = 1; q <= dims * (2 * order + 1); q++, cases++)
+                    wrong += limit_wrong(system, dims, order, q);
+            TEST_CHECK(wrong == 0, "%s %dD: %d of %d stages with a wrong limit",
+                       systems[system], dims, wrong, cases);
+        }
+}
+
+/* "auto" is stable at the CFL number asked for, accurate to order 2N+1 in
+ * time, and never more than "full". */
+static void test_auto(void) {
+    for (int dims = 1; dims <= 3; dims++) {
+        int wrong = 0, fewer = 0, cases = 0;
+        for (int order = 1; order <= HT_MAX_ORDER; order++)
+            for (int n = 1; n <= 20; n++, cases++) {
+                char options[400], more[80];
+                double cfl = 0.05 * n;
+                int full = dims * (2 * order + 1);
+                snprintf(more, sizeof more, "time.stages=auto; time.cfl=%.2f",
+                         cfl);
+                describe(n % 2, dims, order, more, options, sizeof options);
+                struct trial t = begin(options);
+                int stages = t.err == HT_OK ? t.plan->problem.stages : 0;
+                wrong += t.err != HT_OK || stages < 2 * order + 1 ||
+                         stages > full ||
+                         ht_stability_cfl(t.plan->eq.system->symbol, dims,
+                                          order, stages) < cfl - 1e-9;
+                fewer += stages < full;
+                end(&t);
+            }
+        TEST_CHECK(wrong == 0 && (fewer > 0 || dims == 1),
+                   "%dD: \"auto\" is wrong in %d of %d cases, saves stages in "
+                   "%d",
+                   dims, wrong, cases, fewer);
+    }
+}
+
+/* ---- the step ---- */
+
+/* Whole steps fill the run; the step is as long as it may be: one step fewer
+ * would break the CFL number or the longest step asked for. */
+static void check_step(const char *options, double end_time, double longest) {
+    struct trial t = begin(options);
+    if (t.err != HT_OK) {
+        TEST_CHECK(false, "%s: %s", options, t.message);
+        end(&t);
+        return;
+    }
+    double steps = (double)t.plan->steps, dt = t.plan->problem.dt;
+    TEST_BELOW(fabs(steps * dt - end_time), DBL_EPSILON * end_time,
+               "%s: %g steps of %.17g miss the end by", options, steps, dt);
+    TEST_CHECK(dt <= longest * (1 + 1e-12) &&
+                   (steps <= 1 || end_time / (steps - 1) > longest),
+               "%s: step %.6g (bound %.6g), %.6g with one step fewer", options,
+               dt, longest, steps > 1 ? end_time / (steps - 1) : INFINITY);
+    end(&t);
+}
+
+static void test_step(void) {
+    check_step("grid.cells=[10]; time.end=1", 1, 0.09);
+    check_step("grid.cells=[10]; time.end=0.9", 0.9, 0.09);
+    check_step("grid.cells=[7, 9]; time.end=0.1; medium.c=3.0", 0.1,
+               0.9 / 3 / 9);
+    check_step("grid.cells=[10]; time.end=1; time.step=0.03", 1, 0.03);
+    check_step("grid.cells=[10]; time.end=1; time.step=0.1", 1, 0.1);
+    check_step("grid.cells=[10]; time.end=1; time.step=5e-7", 1, 5e-7);
+    check_step("grid.cells=[3]; time.end=1e6; time.cfl=0.1", 1e6, 0.1 / 3);
+    check_step("grid.cells=[10]; time.end=1e-9", 1e-9, 0.09);
+    /* Unequal cells: each axis has its own speed and size. */
+    check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1", 1,
+               0.9 * 0.125);
+    check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1;"
+               "system=advection; medium.velocity=[1.0, -4.0]",
+               1, 0.9 * 0.4 / 4);
+    check_step("grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];"
+               "grid.upper=[1.0, 1.0, 2.3]; time.end=1",
+               1, 0.9 * 0.05);
+}
+
+static void test_unequal_cells(void) {
+    struct trial t = begin("grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];"
+                           "grid.upper=[1.0, 1.0, 2.3]");
+    const double h[3] = {0.5, 0.2, 0.05};
+    double worst = 0;
+    for (int k = 0; k < 3 && t.err == HT_OK; k++)
+        worst = fmax(worst, fabs(t.plan->grid.h[k] - h[k]));
+    TEST_CHECK(t.err == HT_OK, "unequal cells: %s", t.message);
+    TEST_BELOW(worst, 2 * DBL_EPSILON, "cell sizes 0.5, 0.2, 0.05 differ by");
+    end(&t);
+    t = begin("grid.cells=[4, 5]; grid.upper=[2.0, 1.0]");
+    TEST_CHECK(t.err == HT_OK && t.plan->grid.cells[2] == 1 &&
+                   t.plan->grid.h[2] == 1 && t.plan->grid.dims == 2,
+               "the axis that is not there has one cell of size 1");
+    end(&t);
+}
+
+/* Nothing to do and nothing that moves are no errors. */
+static void test_idle(void) {
+    struct trial t = begin("grid.cells=[8]; time.end=0");
+    TEST_CHECK(t.err == HT_OK && t.plan->steps == 0 && t.plan->problem.dt == 0,
+               "end 0: %d steps of %g", t.plan ? (int)t.plan->steps : -1,
+               t.plan ? t.plan->problem.dt : (double)NAN);
+    end(&t);
+    t = begin("grid.cells=[8, 8]; system=advection;"
+              "medium.velocity=[0.0, 0.0]; time.end=3");
+    TEST_CHECK(t.err == HT_OK && t.plan->steps == 1 && t.plan->problem.dt == 3,
+               "velocity 0: %d steps of %g (expected 1, 3): %s",
+               t.plan ? (int)t.plan->steps : -1,
+               t.plan ? t.plan->problem.dt : (double)NAN, t.message);
+    end(&t);
+}
+
+/* A plane wave along x1, 8 cells each: what to expect is told; of random
+ * data nothing is known. */
+static void test_expectation(void) {
+    struct trial t = begin("grid.cells=[16, 4]; initial.type=plane;"
+                           "initial.cycles=[2, 0]; grid.order=2");
+    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 8 &&
+                   t.plan->expected_error > 0 && t.plan->expected_error < 0.01,
+               "%.17g cells per wavelength (expected 8), error of %.3g "
+               "(bound 0 to 0.01)",
+               t.plan ? t.plan->cells_per_wavelength : (double)NAN,
+               t.plan ? t.plan->expected_error : (double)NAN);
+    end(&t);
+    t = begin("grid.cells=[16]; initial.type=random");
+    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 0 &&
+                   t.plan->expected_error == 0,
+               "nothing is expected of random data: %s", t.message);
+    end(&t);
+}
+
+int main(void) {
+    test_refusals();
+    test_place();
+    test_limits();
+    test_auto();
+    test_step();
+    test_unequal_cells();
+    test_idle();
+    test_expectation();
+    return test_end("plan");
+}
