@@ -46,7 +46,7 @@ struct ht_params {
         char *type; /* constant layers file expression */
         struct ht_value c, K, rho;
         double velocity[3];
-        int degree; /* -1: N+1; cell polynomials */
+        int degree; /* cell polynomials; -1: keeps order 2N+1 */
         char *axis; /* layers: x1 x2 x3 */
         struct ht_value interfaces;
         char *format, *dataset; /* file: raw | hdf5 */

@@ -76,7 +76,7 @@ static const struct ht_option option[] = {
      "mass/length^3", "Density, in the same ways as c; 1 when not given."},
     {"medium.velocity", HT_OPT_REAL3, AT(medium.velocity), "[1.0, 0.5, 0.25]",
      ANY, NULL, "length/time", "Velocity of the advection system."},
-    {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 9, NULL, "",
+    {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
      "Degree of the polynomials that describe the medium in each cell; 0 "
      "makes it constant per node, -1 chooses the degree that keeps the full "
      "order for smooth media."},

@@ -56,8 +56,8 @@ static double from_device(int word, const void *from, int64_t i) {
 static struct ht_span block_span(const struct taylor *t, enum ht_mesh mesh,
                                  int count, int64_t first, int64_t last) {
     const struct ht_grid *grid = t->problem.grid;
-    int64_t plane = ht_grid_plane(grid, mesh),
-            unit = (int64_t)t->spec.block * t->word;
+    int64_t unit = (int64_t)t->spec.block * t->word;
+    int64_t plane = ht_grid_plane(grid, mesh);
     return (struct ht_span){
         .offset = first * plane * unit,
         .width = (last - first) * plane * unit,

@@ -53,7 +53,7 @@ static double complex interpolation(const struct symbol *s, const double *theta,
     double complex product = 1;
     ht_hermite_matrix(s->order, hermite);
     for (int k = 0; k < s->dims; k++) {
-        const double *row = &hermite[(size_t)digit(cell, k, 2 * m) * 2 * m];
+        const double *row = &hermite[(int64_t)digit(cell, k, 2 * m) * 2 * m];
         int i = digit(node, k, m);
         product *= row[i] * cexp(-0.5 * I * theta[k]) +
                    row[m + i] * cexp(0.5 * I * theta[k]);
@@ -210,8 +210,8 @@ static void half_step(int order, int nodes, double shift, const double *u,
     int m = order + 1, n = 2 * m;
     ht_hermite_matrix(order, hermite);
     for (int c = 0; c < nodes; c++) {
-        const double *left = &u[(size_t)c * m];
-        const double *right = &u[(size_t)((c + 1) % nodes) * m];
+        const double *left = &u[(int64_t)c * m];
+        const double *right = &u[(int64_t)((c + 1) % nodes) * m];
         double b[2 * (HT_MAX_ORDER + 1)] = {0};
         for (int j = 0; j < n; j++)
             for (int i = 0; i < m; i++)
@@ -231,8 +231,8 @@ static void half_step(int order, int nodes, double shift, const double *u,
 /* Relative error of cos(theta (x - ct)) after steps on `nodes` nodes. */
 static double run_error(int order, int nodes, double theta, double cfl,
                         int steps) {
-    size_t m = (size_t)order + 1, count = (size_t)nodes * m;
-    double *u = calloc(2 * count, sizeof *u);
+    int64_t m = order + 1, count = nodes * m;
+    double *u = calloc(2 * (size_t)count, sizeof *u);
     if (!u) return NAN;
     double *v = u + count;
     for (int c = 0; c < nodes; c++) {
