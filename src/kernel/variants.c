@@ -151,7 +151,8 @@ enum ht_err ht_variant_shape(const struct ht_variant *variant,
             "%lld per group",
             cells, column, info->name, (long long)info->max_group);
     bool chosen = cells > 0;
-    out->cells = chosen ? cells : 128 / column > 1 ? 128 / column : 1;
+    int wanted = info->max_group < 128 ? (int)info->max_group : 128;
+    out->cells = chosen ? cells : wanted > column ? wanted / column : 1;
     while (!fit(variant, &z, limit, word, out)) {
         REQUIRE(!chosen && out->cells > 1, HT_ERR_DEVICE,
                 "order %d with %d cells per group needs more local memory "
