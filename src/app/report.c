@@ -125,6 +125,11 @@ void ht_report_notes(const struct ht_simulation *sim) {
         ht_note("the medium is too rough for polynomials at %lld nodes of "
                 "both grids; it is constant about these",
                 (long long)medium->flattened);
+    bool jumps =
+        !medium->uniform && (medium->degree == 0 || medium->flattened > 0);
+    if (jumps && sim->plan->grid.order > 1)
+        ht_note("across jumps of the impedance orders above 1 grow slowly; "
+                "grid.order = 1 is the safe choice for such media");
     if (medium->wall_gradient)
         ht_note("the medium varies across a wall: the order drops to about 2 "
                 "near it");

@@ -55,8 +55,8 @@ static enum ht_err fill(struct bench *b) {
     int64_t bytes = b->values * b->word;
     TRY(ht_buffer_create(b->device, bytes, &b->from));
     TRY(ht_buffer_create(b->device, bytes, &b->to));
-    struct ht_span two = {
-        .width = 2 * b->word, .pitch = 2 * b->word, .rows = 1};
+    const int64_t width = 2 * (int64_t)b->word;
+    struct ht_span two = {.width = width, .pitch = width, .rows = 1};
     return ht_buffer_write(b->from, two,
                            b->word == 8 ? (const void *)pair64 : pair32);
 }
@@ -78,12 +78,13 @@ static enum ht_err best(struct bench *b, struct ht_kernel *kernel,
 
 static enum ht_err measure(struct bench *b, const char *cache,
                            struct ht_limits *out) {
+    const int64_t per_group = (int64_t)LANES * COPIES;
     double values = (double)b->values;
     TRY(build(b, cache));
     TRY(ht_kernel_create(b->program, "ht_limit_copy", &b->copy));
     TRY(ht_kernel_create(b->program, "ht_limit_fma", &b->fma));
     TRY(fill(b));
-    TRY(best(b, b->copy, b->values / (LANES * COPIES), 2 * values * b->word,
+    TRY(best(b, b->copy, b->values / per_group, 2 * values * b->word,
              &out->bytes_per_s));
     return best(b, b->fma, b->values / LANES, CHAINS * ROUNDS * values,
                 &out->fma_per_s);
@@ -94,9 +95,10 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
     const struct ht_device_info *info = ht_device_info(device);
     /* Far beyond the caches of a GPU; little enough for a CPU's patience. */
     int64_t bytes = info->gpu ? (int64_t)1 << 29 : (int64_t)1 << 25;
+    const int64_t per_group = (int64_t)LANES * COPIES;
     struct bench b = {.device = device, .word = fp64 ? 8 : 4};
     if (bytes > info->memory / 16) bytes = info->memory / 16;
-    b.values = bytes / b.word / (LANES * COPIES) * (LANES * COPIES);
+    b.values = bytes / b.word / per_group * per_group;
     enum ht_err err = measure(&b, cache, out);
     end(&b);
     return err;

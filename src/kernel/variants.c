@@ -82,9 +82,9 @@ static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
 
 static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
     int64_t lanes = (int64_t)s->cells * z->t1 * z->t2;
-    int64_t exchange = 2 * s->slabs * z->exchanged * lanes;
+    int64_t exchange = 2 * lanes * s->slabs * z->exchanged;
     if (z->medium_coefs == 0) return exchange;
-    return exchange + 2 * z->groups * lanes;
+    return exchange + 2 * lanes * z->groups;
 }
 
 static int64_t local_values(const struct ht_variant *variant,
@@ -108,12 +108,11 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
     s->slabs = z->t3;
     s->face_fields = z->fields;
     while (local_values(variant, z, s) * word > limit) {
-        if (face_size(z, s) >= evolve_size(z, s) && s->face_fields > 1)
+        bool faces = face_size(z, s) >= evolve_size(z, s) || s->slabs == 1;
+        if (faces && s->face_fields > 1)
             s->face_fields--;
         else if (s->slabs > 1)
             s->slabs--;
-        else if (s->face_fields > 1)
-            s->face_fields--;
         else
             return false;
     }
@@ -127,7 +126,7 @@ enum ht_err ht_variant_shape(const struct ht_variant *variant,
                              struct ht_shape *out) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
      * all of it; a larger share would cost occupancy anyway. */
-    const int64_t most_local = 47 * 1024;
+    const int64_t most_local = 48128; /* 47 KiB */
     const char *reason = ht_variant_refuses(variant, spec);
     struct ht_sizes z = ht_sizes_of(spec);
     int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
