@@ -3,6 +3,7 @@
 # object for scripts, files where they belong, the exit codes.
 set -u
 . "$(dirname "$0")/common.sh"
+documented=$(cd "$(dirname "$0")/../.." && pwd)/docs/options.md
 cd "$scratch" || exit 1
 
 cat >plane.cfg <<'CFG'
@@ -67,6 +68,9 @@ answers '--help-config' 0 --help-config
 says '--help-config' grid.cells device.planes_per_group
 answers '--help-config --markdown' 0 --help-config --markdown
 says '--help-config --markdown' '| `grid.order` |'
+"$htwave" --help-config --markdown >options.md
+judge 'docs/options.md is what --help-config --markdown prints' \
+    cmp -s options.md "$documented"
 for command in run check converge devices describe compare; do
     answers "$command --help" 0 $command --help
     says "$command --help" "htwave $command" --json
