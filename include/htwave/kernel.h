@@ -62,8 +62,9 @@ const struct ht_variant *ht_variant_find(const char *name,
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
-/* Shape on a device; cells 0: chosen. HT_ERR_DEVICE says why a variant cannot
- * run there (and which could). */
+/* Shape on a device; cells 0: chosen. A variant that does not apply or cells
+ * that a group cannot hold: HT_ERR_INPUT, naming the variant that applies or
+ * the limit. An order or precision beyond the device: HT_ERR_DEVICE. */
 HT_CHECKED enum ht_err ht_variant_shape(const struct ht_variant *variant,
                                         const struct ht_spec *spec,
                                         const struct ht_device_info *info,

@@ -53,9 +53,6 @@ static enum ht_err find_walls(struct ht_plan *plan) {
             }
             plan->grid.wall[k][side] = kind->factor;
         }
-        if ((plan->grid.wall[k][0] == 0) != (plan->grid.wall[k][1] == 0))
-            return ht_params_error(params, key,
-                                   "periodic must stand on both sides");
     }
     return HT_OK;
 }
