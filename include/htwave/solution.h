@@ -13,6 +13,8 @@ struct ht_solution {
     bool returns;         /* known at time.end only: equals the initial data */
     double wavenumber[3]; /* largest per axis where known (radians per length,
                              also from a frequency); else 0 */
+    bool single_wave;     /* wavenumber is the vector of one plane wave or mode;
+                             else     it bounds waves along any axis */
     double theta;         /* the worst radians per cell where known; else 0 */
     struct ht_solution_data *data; /* private */
 };

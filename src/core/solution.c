@@ -67,11 +67,11 @@ static enum ht_err find_type(const struct ht_params *params,
 static void resolve(struct ht_solution *solution) {
     const struct ht_solution_data *data = solution->data;
     double frequency = data->params->initial.frequency;
-    bool single =
+    solution->single_wave =
         data->type == &ht_solution_plane || data->type == &ht_solution_standing;
     bool known = frequency > 0 && data->medium->speed_min > 0;
     for (int j = 0; j < solution->eq->dims; j++) {
-        if (known && !single)
+        if (known && !solution->single_wave)
             solution->wavenumber[j] =
                 2 * pi * frequency / data->medium->speed_min;
         double theta = fabs(solution->wavenumber[j]) * solution->grid->h[j];

@@ -222,13 +222,15 @@ static enum ht_err nodal_energy(const struct scene_run *run, double *energy) {
 static void judge(const struct journey *j, const struct scene_run *run,
                   double error, double drift) {
     const struct ht_plan *plan = run->plan;
-    double axis = plan->expected_error, expected = j->axes * axis;
+    double theta = plan->solution->theta, steps = (double)plan->steps;
+    double axis = ht_expected_error(plan->grid.order, theta, plan->cfl, steps);
+    double cfl = j->bound ? plan->cfl / sqrt(j->axes) : plan->cfl;
+    double expected =
+        j->axes * ht_expected_error(plan->grid.order, theta, cfl, steps);
     double slack = 0.05; /* of the first order in the error, and of starting */
-    if (j->bound)
-        expected =
-            j->axes * ht_expected_error(plan->grid.order, plan->solution->theta,
-                                        plan->cfl / sqrt(j->axes),
-                                        (double)plan->steps);
+    TEST_BELOW(fabs(plan->expected_error - expected), 1e-3 * expected,
+               "%s: what the plan expects, %.3g against %.3g", j->name,
+               plan->expected_error, expected);
     TEST_BELOW(error, (1 + slack) * expected,
                "%s: error after %lld steps, %.2f times that along an axis",
                j->name, (long long)run->done, error / axis);
