@@ -75,7 +75,7 @@ struct ht_budget ht_taylor_budget(const struct ht_problem *problem,
 
 /* One half step from each grid, of random data, by a compiled step and by the
  * oracle; *worst: the largest difference over the bound that rounding allows
- * (<= 1 when all is well, NaN when the device gives NaN). Takes the memory
+ * (<= 1 when all is well, infinite when either gives NaN). Takes the memory
  * and time of the oracle: for small problems. */
 HT_CHECKED enum ht_err
 ht_verify_step(const struct ht_problem *problem, struct ht_device *device,

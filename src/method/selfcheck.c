@@ -87,9 +87,11 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_mesh from,
                                  ht_grid_planes(grid, to), t->data[s]));
         for (int64_t n = 0; n < out; n++) {
             double difference = fabs(t->data[0][n] - t->data[1][n]);
+            double bound = roundings * t->unit * t->data[2][n] + DBL_MIN;
+            /* A NaN on either side must not vanish in a comparison. */
             double ratio =
-                difference / (roundings * t->unit * t->data[2][n] + DBL_MIN);
-            if (!(ratio <= *worst)) *worst = ratio;
+                isfinite(difference) ? difference / bound : INFINITY;
+            if (ratio > *worst) *worst = ratio;
         }
     }
     return HT_OK;

@@ -185,6 +185,15 @@ refused 'describe nothing' 2 'acustic|nearest is acoustic' describe acustic
 # ---- while it runs ----
 refused 'overflow' 3 'not finite at|time|likely cause' run bad.cfg --quiet \
     "$device" initial.amplitude=1.7e308 output.directory=gone
+cat >rough.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [30]; order = 3; };
+time = { end = 20.0; };
+medium = { type = "expression"; c = "1+0.5*sin(8*pi*x1)"; degree = 0; };
+initial = { type = "random"; };
+CFG
+refused 'growth without overflow' 3 'energy has grown|likely cause|grid.order' \
+    run rough.cfg --quiet "$device" output.directory=gone
 rm -rf gone
 
 # full LIMIT: files may be LIMIT blocks of 512 bytes long. Without a device,

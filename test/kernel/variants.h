@@ -51,7 +51,7 @@ static struct ht_problem make_problem(const struct kind *kind,
                                       const struct ht_grid *grid) {
     struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
     int full = grid->dims * (2 * grid->order + 1);
-    p.stages = full < 6 ? full : grid->order <= 3 ? full : 6;
+    p.stages = grid->order <= 3 ? full : 6;
     p.medium_degree = kind->spec.medium_degree;
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
     if (p.medium_degree >= 0) {
@@ -143,6 +143,43 @@ static void run_order(const struct ht_system *system, int dims, int order,
         }
 }
 
+/* What the comparison must find: a kernel with a wrong parity, seen behind a
+ * wall, and values that are not finite on both sides. */
+static void run_planted(struct ht_device *device) {
+    struct kind kind = {.variant = ht_variant_find("monolithic", NULL)};
+    struct ht_grid grid = make_grid(1, 2, 1);
+    struct ht_equations wrong;
+    struct ht_shape shape;
+    struct ht_step *step = NULL;
+    double parity = 0, nan = 0;
+    kind.eq = wrong = ht_equations_make(ht_system_find("acoustic"), 1);
+    wrong.field[0].parity ^= 1u;
+    kind.spec = (struct ht_spec){
+        .eq = &wrong, .order = 2, .block = 1, .medium_degree = -1};
+    struct ht_problem problem = make_problem(&kind, &grid);
+    enum ht_err err = ht_variant_shape(kind.variant, &kind.spec,
+                                       ht_device_info(device), 0, &shape);
+    if (err == HT_OK)
+        err = ht_step_create(device, kind.variant, &kind.spec, &shape, NULL,
+                             &step);
+    if (err == HT_OK)
+        err = ht_verify_step(&problem, device, step, kind.variant, &kind.spec,
+                             &parity);
+    problem.dt = NAN;
+    if (err == HT_OK)
+        err = ht_verify_step(&problem, device, step, kind.variant, &kind.spec,
+                             &nan);
+    ht_step_destroy(step);
+    TEST_CHECK(err == HT_OK && parity > 1,
+               "planted wrong parity: %.3g times "
+               "the bound (more than 1 expected)",
+               parity);
+    TEST_CHECK(err == HT_OK && nan > 1,
+               "planted NaN: %.3g times the bound "
+               "(more than 1 expected)",
+               nan);
+}
+
 /* All cases of dimensions first..last. */
 static int run_dimensions(int first, int last, int argc, char **argv) {
     const char *select = getenv("HTWAVE_DEVICE");
@@ -153,6 +190,7 @@ static int run_dimensions(int first, int last, int argc, char **argv) {
         return test_end("variants");
     }
     printf("device %s\n", ht_device_info(device)->name);
+    run_planted(device);
     for (int order = 1; order <= HT_MAX_ORDER; order++)
         for (int dims = first; dims <= last; dims++)
             for (int s = 0; s < ht_system_count(); s++)
