@@ -89,8 +89,7 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_mesh from,
             double difference = fabs(t->data[0][n] - t->data[1][n]);
             double bound = roundings * t->unit * t->data[2][n] + DBL_MIN;
             /* A NaN on either side must not vanish in a comparison. */
-            double ratio =
-                isfinite(difference) ? difference / bound : INFINITY;
+            double ratio = isfinite(difference) ? difference / bound : INFINITY;
             if (ratio > *worst) *worst = ratio;
         }
     }
