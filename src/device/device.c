@@ -355,6 +355,10 @@ double ht_kernel_seconds(struct ht_kernel *kernel) {
     return seconds;
 }
 
+double ht_device_joules(struct ht_device *device) {
+    return device->backend->joules(device->handle);
+}
+
 enum ht_err ht_device_finish(struct ht_device *device) {
     enum ht_err err = device->backend->finish(device->handle);
     for (int i = 0; i < device->npending; i++) {
