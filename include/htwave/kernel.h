@@ -84,8 +84,10 @@ const struct ht_variant *ht_variant_find(const char *name,
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
+/* Adds the names of the variants that apply, as "a", "b" or "c". */
+void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
 /* Shape on a device. A variant that does not apply or cells that a group
- * cannot hold: HT_ERR_INPUT, naming the variant that applies or the limit. An
+ * cannot hold: HT_ERR_INPUT, naming the variants that apply or the limit. An
  * order or precision beyond the device: HT_ERR_DEVICE. */
 HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                                         const struct ht_spec *spec,

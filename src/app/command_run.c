@@ -169,6 +169,7 @@ static void say_banner(const struct ht_simulation *sim) {
 static enum ht_err prepare(struct run *r) {
     struct ht_simulation *sim = r->sim;
     const struct ht_grid *grid = &sim->plan->grid;
+    TRY(ht_simulation_tune(sim));
     if (sim->no_device == NULL) say_banner(sim);
     TRY(ht_simulation_compile(sim));
     if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(sim->selfcheck_ratio))

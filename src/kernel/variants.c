@@ -62,6 +62,36 @@ const struct ht_variant *ht_variant_find(const char *name,
     return NULL;
 }
 
+void ht_variant_list(const struct ht_spec *spec, struct ht_text *out) {
+    int last = -1, first = -1;
+    for (int i = 0; i < ht_variant_count(); i++) {
+        if (ht_variant_refuses(&variants[i], spec) != NULL) continue;
+        if (first < 0) first = i;
+        last = i;
+    }
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(&variants[i], spec) == NULL)
+            ht_text_add(out, "%s\"%s\"",
+                        i == first  ? ""
+                        : i == last ? " or "
+                                    : ", ",
+                        variants[i].name);
+}
+
+static enum ht_err refuse(const struct ht_variant *variant,
+                          const struct ht_spec *spec, const char *reason) {
+    struct ht_text names = {0};
+    ht_variant_list(spec, &names);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_err_set(HT_ERR_INPUT,
+                         "device.variant = \"%s\" does not apply: %s; take "
+                         "%s",
+                         variant->name, reason, names.data);
+    ht_text_free(&names);
+    return err;
+}
+
 static bool has_stage(const struct ht_variant *variant,
                       enum ht_stage_kind kind) {
     return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
@@ -134,10 +164,7 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
     int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
     int64_t limit = info->local_memory < most_local ? info->local_memory - 1024
                                                     : most_local;
-    if (reason != NULL)
-        FAIL(HT_ERR_INPUT,
-             "device.variant = \"%s\" does not apply: %s; \"%s\" does",
-             variant->name, reason, ht_variant_find("auto", spec)->name);
+    if (reason != NULL) return refuse(variant, spec, reason);
     if (variant->chains) z.exchanged = 2;
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",

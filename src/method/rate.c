@@ -39,8 +39,8 @@ int64_t ht_sample_cells(const struct ht_problem *like,
 /* One plane of random data, put on every plane. */
 static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
                         const struct ht_stepper *stepper) {
-    int64_t count = ht_grid_plane(p->grid, mesh) * p->eq->nfields *
-                    ht_grid_coefs(p->grid);
+    int64_t count =
+        ht_grid_plane(p->grid, mesh) * p->eq->nfields * ht_grid_coefs(p->grid);
     int64_t planes = ht_grid_planes(p->grid, mesh);
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
