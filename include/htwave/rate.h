@@ -16,6 +16,10 @@ struct ht_sample {
  * periodic box of so many cells (those beyond the dimensions are ignored). */
 void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
                     struct ht_sample *out);
+/* A problem of its own: unit cells and materials, dt of 0.9. eq must outlive
+ * the sample; stages 0: all. */
+void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
+                     struct ht_sample *out);
 /* The largest number of cells along each axis, at most `most`, for which the
  * state takes no more than so many bytes and the least work of one half step
  * no more than so much of the device's limit; a multiple of 8 from 8 on, and

@@ -14,8 +14,8 @@ struct ht_tune_choice {
 
 enum { HT_TUNE_CLASS = 192 };
 /* The name of the class that a problem belongs to, one line: system,
- * dimensions, order, precision, stages, kind of medium, scheme, size within a
- * factor of eight, and what is left open. */
+ * dimensions, order, precision, stages, kind of medium, scheme, small or large,
+ * and what is left open. */
 void ht_tune_class(const struct ht_problem *problem, bool fp64,
                    const struct ht_tune_choice *choice,
                    char name[HT_TUNE_CLASS]);

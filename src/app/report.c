@@ -205,7 +205,8 @@ static double drift(const struct ht_result *result) {
 }
 
 static double setup_seconds(const struct ht_simulation *sim) {
-    return sim->compile_s + sim->selfcheck_s + sim->measure_s + sim->start_s;
+    return sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s +
+           sim->start_s;
 }
 
 static void add_times(const struct ht_simulation *sim,

@@ -250,8 +250,10 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
 }
 
 enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
+    double began = ht_clock();
     if (sim->device == NULL || !ht_tuning_wanted(sim)) return HT_OK;
     ht_tuning_search(sim);
+    sim->tune_s = ht_clock() - began;
     TRY(choose_shape(sim));
     sim->budget = budget_of(sim, sim->tuning.variant);
     return check_budget(sim);

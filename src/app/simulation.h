@@ -21,7 +21,7 @@ struct ht_simulation {
     struct ht_budget budget;
     char *cache; /* directory; NULL: none */
     struct ht_stepper stepper;
-    double compile_s, selfcheck_s, measure_s, start_s;
+    double tune_s, compile_s, selfcheck_s, measure_s, start_s;
     double selfcheck_ratio;  /* NaN: not checked */
     struct ht_limits limits; /* 0: not measured */
     int64_t steps;           /* done */

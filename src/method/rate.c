@@ -22,6 +22,20 @@ void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
     out->problem.medium = &out->problem;
 }
 
+void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
+                     struct ht_sample *out) {
+    const int64_t cells[3] = {4, 4, 4};
+    *out = (struct ht_sample){.grid = {.dims = eq->dims, .order = order}};
+    for (int k = 0; k < 3; k++) out->grid.h[k] = 1;
+    out->problem = (struct ht_problem){
+        .eq = eq, .grid = &out->grid, .medium_degree = -1, .dt = 0.9};
+    out->problem.stages = stages > 0 ? stages : eq->dims * (2 * order + 1);
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) out->problem.uniform[m] = 1;
+    struct ht_sample made;
+    ht_sample_make(&out->problem, cells, &made);
+    out->grid = made.grid;
+}
+
 int64_t ht_sample_cells(const struct ht_problem *like,
                         const struct ht_tuning *tuning, int64_t most,
                         double bytes, double fma) {

@@ -12,10 +12,10 @@
 
 /* ---- classes ---- */
 
-/* Groups of eight in size: a cube of twice the side is the next. */
-static int size_class(const struct ht_grid *grid) {
-    double cells = (double)ht_grid_total(grid, HT_PRIMARY);
-    return (int)floor(log2(fmax(cells, 1)) / 3);
+/* Small grids do not fill a device. */
+static const char *size_class(const struct ht_grid *grid) {
+    const int64_t many = 32768;
+    return ht_grid_total(grid, HT_PRIMARY) < many ? "small" : "large";
 }
 
 void ht_tune_class(const struct ht_problem *p, bool fp64,
@@ -23,7 +23,7 @@ void ht_tune_class(const struct ht_problem *p, bool fp64,
                    char name[HT_TUNE_CLASS]) {
     snprintf(name, HT_TUNE_CLASS,
              "%s %dd order=%d %s stages=%d medium=%d keep=%d stored=%x,%x "
-             "size=8^%d variant=%s block=%d",
+             "%s variant=%s block=%d",
              p->eq->system->name, p->grid->dims, p->grid->order,
              fp64 ? "double" : "single", p->stages, p->medium_degree, p->keep,
              p->stored[0], p->stored[1], size_class(p->grid),
