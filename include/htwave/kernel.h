@@ -100,6 +100,12 @@ int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
 /* Least work of the method itself: what limit_fraction is judged by. */
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
 
+/* Least work of a variant's way, of its kernel 0 or 1 (-1: of all): every
+ * value that a kernel reads or writes passes once between it and memory. What
+ * is not known counts as the least of the method. */
+struct ht_cost ht_variant_cost(const struct ht_variant *variant,
+                               const struct ht_spec *spec, int kernel);
+
 /* The whole program of a variant. */
 HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant,
                                       const struct ht_spec *spec,
@@ -133,6 +139,8 @@ HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
                                       const struct ht_step_buffers *buffers);
 /* Device seconds since the last call, all kernels. */
 double ht_step_seconds(struct ht_step *step);
+/* The same per kernel of the variant, added to seconds. */
+void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
 
 /* The device's limits, measured: copy bandwidth (bytes read + written per
  * second) and fused multiply-adds per second in the precision asked for. */

@@ -158,3 +158,62 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     return (struct ht_cost){.fma = fma,
                             .bytes = (2 * z.fields * coefs + medium) * word};
 }
+
+/* ---- the ways of the variants ---- */
+
+static double evolution_fma(const struct ht_variant *variant,
+                            const struct ht_spec *spec,
+                            const struct ht_sizes *z) {
+    int dims = spec->eq->dims;
+    double per_coef = spec->eq->nterms;
+    if (variant->chains) return chains_fma(z, spec->order, dims, spec->stages);
+    if (z->medium_coefs > 0) per_coef += (double)z->groups * z->medium_coefs;
+    return per_coef * stage_coefs(z, spec->order, dims, spec->stages,
+                                  spec->trim && spec->medium_degree <= 0);
+}
+
+static double medium_values(const struct ht_spec *spec,
+                            const struct ht_sizes *z) {
+    if (spec->medium_degree < 0) return 0;
+    return (double)z->materials * (z->medium_coefs > 0 ? z->medium_coefs : 1);
+}
+
+/* bytes: values so far. Kinds that are not listed do all at once. */
+static struct ht_cost kernel_cost(const struct ht_variant *variant,
+                                  const struct ht_spec *spec, int kernel) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    int dims = spec->eq->dims;
+    double node = (double)z.fields * z.n1 * z.n2 * z.n3;
+    double poly = (double)z.fields * z.cube, medium = medium_values(spec, &z);
+    double rolled = interpolation_fma(&z, dims);
+    double evolve = evolution_fma(variant, spec, &z);
+    struct ht_cost least = ht_cost_minimum(spec, spec->stages);
+    switch (variant->stage[kernel].kind) {
+    case HT_STAGE_NONE:
+        return (struct ht_cost){0};
+    case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
+        return (struct ht_cost){dims * poly * z.t1, node + poly};
+    case HT_STAGE_INTERPOLATE_ROLLED:
+        return (struct ht_cost){rolled, node + poly};
+    case HT_STAGE_EVOLVE:
+        return (struct ht_cost){evolve, poly + node + medium};
+    case HT_STAGE_STEP:
+        return (struct ht_cost){rolled + evolve, 2 * node + medium};
+    default:
+        return (struct ht_cost){least.fma, least.bytes / (spec->fp64 ? 8 : 4)};
+    }
+}
+
+struct ht_cost ht_variant_cost(const struct ht_variant *variant,
+                               const struct ht_spec *spec, int kernel) {
+    struct ht_cost sum = {0};
+    if (variant->blocks || spec->keep != 0)
+        return ht_cost_minimum(spec, spec->stages);
+    for (int i = 0; i < 2; i++) {
+        if (kernel >= 0 && kernel != i) continue;
+        struct ht_cost c = kernel_cost(variant, spec, i);
+        sum.fma += c.fma;
+        sum.bytes += c.bytes * (spec->fp64 ? 8 : 4);
+    }
+    return sum;
+}

@@ -146,10 +146,14 @@ enum ht_err ht_step_launch(struct ht_step *step,
     return HT_OK;
 }
 
-double ht_step_seconds(struct ht_step *step) {
-    double seconds = 0;
+void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 2; i++)
         if (step->kernel[i] != NULL)
-            seconds += ht_kernel_seconds(step->kernel[i]);
-    return seconds;
+            seconds[i] += ht_kernel_seconds(step->kernel[i]);
+}
+
+double ht_step_seconds(struct ht_step *step) {
+    double seconds[2] = {0};
+    ht_step_add_seconds(step, seconds);
+    return seconds[0] + seconds[1];
 }

@@ -79,24 +79,36 @@ static enum ht_err take_step(const struct ht_stepper *stepper) {
     return stepper->ops->half_step(stepper->self, HT_DUAL);
 }
 
+static double median_of(int count, double *values) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[count / 2];
+}
+
 static enum ht_err time_steps(const struct ht_stepper *stepper,
                               struct ht_kernels *kernels,
                               const struct ht_effort *effort,
                               struct ht_rate *out) {
     enum { MOST = 201 };
-    double seconds[MOST], began = 0;
+    double all[MOST], each[2][MOST], began = 0;
     int n = 0;
     for (int i = -effort->warm; n < MOST; i++) {
         if (i == 0) began = ht_clock();
         if (n >= effort->least && ht_clock() - began >= effort->seconds) break;
+        double both[2] = {0};
         TRY(take_step(stepper));
         TRY(stepper->ops->finish(stepper->self));
-        double both = ht_kernels_seconds(kernels);
-        if (i >= 0) seconds[n++] = both / 2;
+        ht_step_add_seconds(kernels->step[0], both);
+        if (kernels->step[1] != kernels->step[0])
+            ht_step_add_seconds(kernels->step[1], both);
+        if (i < 0) continue;
+        out->total += both[0] + both[1];
+        all[n] = (both[0] + both[1]) / 2;
+        each[0][n] = both[0] / 2;
+        each[1][n++] = both[1] / 2;
     }
-    qsort(seconds, (size_t)n, sizeof seconds[0], ascending);
-    out->median = seconds[n / 2];
-    out->best = seconds[0];
+    out->median = median_of(n, all);
+    out->best = all[0];
+    for (int k = 0; k < 2; k++) out->kernel[k] = median_of(n, each[k]);
     out->timed = n;
     return HT_OK;
 }

@@ -82,7 +82,7 @@ static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels,
                                 double *seconds) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_effort effort = {
-        .warm = 1, .least = 3, .seconds = gpu ? 0.02 : 0};
+        .warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
     struct ht_rate rate;
     double worst = 0;
     TRY(ht_rate_measure(&s->sample, s->device, kernels, &effort, &rate));
@@ -188,7 +188,7 @@ static void make_sample(struct search *s, bool fp64) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_grid *grid = s->problem->grid;
     const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-    const double bytes = gpu ? 0x1p29 : 0x1p26, fma = gpu ? 2e10 : 1e8;
+    const double bytes = gpu ? 0x1p29 : 0x1p24, fma = gpu ? 2e10 : 2e7;
     int64_t most = 1, cells[3];
     for (int k = 0; k < grid->dims; k++)
         if (grid->cells[k] > most) most = grid->cells[k];
