@@ -9,7 +9,8 @@
 
 struct ht_step_args; /* cl/args.h */
 
-/* What a kernel must compute. */
+/* What a kernel must compute: one half step dst = keep * dst + E I src, with
+ * the Hermite interpolant I and the Taylor series E of `stages` terms. */
 struct ht_spec {
     const struct ht_equations *eq;
     int order;
@@ -17,6 +18,15 @@ struct ht_spec {
     int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
     bool trim;         /* skip what cannot reach an output coefficient */
+    unsigned src, dst; /* bit f: field f is stored on the source, the target
+                          grid; 0: all fields */
+    int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
+                          dst = keep * dst + 2 E I src, fields not stored on
+                          the source are 0 */
+    int stages;
+    /* Per term (dt/2) coef / h_axis^derivative, times M in uniform media: all
+     * that E depends on there. */
+    double scale[HT_MAX_TERMS];
 };
 
 /* How a variant runs on a device: compile-time numbers. */
