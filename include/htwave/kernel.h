@@ -9,8 +9,8 @@
 
 struct ht_step_args; /* cl/args.h */
 
-/* What a kernel must compute: one half step dst = keep * dst + E I src, with
- * the Hermite interpolant I and the Taylor series E of `stages` terms. */
+/* What one half step must compute. There are two: from the primary grid and
+ * from the dual one. E is the evolution, I the interpolation. */
 struct ht_spec {
     const struct ht_equations *eq;
     int order;
@@ -18,15 +18,25 @@ struct ht_spec {
     int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
     bool trim;         /* skip what cannot reach an output coefficient */
-    unsigned src, dst; /* bit f: field f is stored on the source, the target
-                          grid; 0: all fields */
+    unsigned src, dst; /* bit f: field f is stored on the source, on the target
+                          grid; 0: all fields are */
     int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
-                          dst = keep * dst + 2 E I src, fields not stored on
-                          the source are 0 */
+                          dst = keep dst + 2 E I src, where fields that are not
+                          stored on the source are 0 */
     int stages;
-    /* Per term (dt/2) coef / h_axis^derivative, times M in uniform media: all
-     * that E depends on there. */
-    double scale[HT_MAX_TERMS];
+    double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
+                                   times the material where the medium is
+                                   uniform: with stages all that E depends on
+                                   there */
+};
+
+/* How a problem is computed on a device. */
+struct ht_tuning {
+    const struct ht_variant *variant;
+    bool fp64, trim;
+    int block;               /* as in ht_spec */
+    int cells, rows, planes; /* per group: targets along x1, x2 rows, x3
+                                planes; 0: chosen */
 };
 
 /* How a variant runs on a device: compile-time numbers. */
@@ -56,6 +66,8 @@ struct ht_variant {
     const char *name, *meaning;
     bool chains; /* needs a uniform medium and a system that is one scalar with
                     a partner per axis (cl/evolve_chains.cl) */
+    bool blocks; /* the operator of the half step is computed on the host and
+                    baked in, with stages and scale of the spec */
     const char *files[8]; /* of cl/, in order, NULL-terminated */
     struct ht_variant_stage {
         enum ht_stage_kind kind;
@@ -72,13 +84,13 @@ const struct ht_variant *ht_variant_find(const char *name,
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
-/* Shape on a device; cells 0: chosen. A variant that does not apply or cells
- * that a group cannot hold: HT_ERR_INPUT, naming the variant that applies or
- * the limit. An order or precision beyond the device: HT_ERR_DEVICE. */
-HT_CHECKED enum ht_err ht_variant_shape(const struct ht_variant *variant,
+/* Shape on a device. A variant that does not apply or cells that a group
+ * cannot hold: HT_ERR_INPUT, naming the variant that applies or the limit. An
+ * order or precision beyond the device: HT_ERR_DEVICE. */
+HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                                         const struct ht_spec *spec,
                                         const struct ht_device_info *info,
-                                        int cells, struct ht_shape *out);
+                                        struct ht_shape *out);
 /* Bytes of interpolants per target and field that a variant keeps between
  * its kernels; 0 for one kernel. */
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
