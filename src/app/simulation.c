@@ -95,7 +95,8 @@ static struct ht_spec spec_of(const struct ht_simulation *sim) {
 /* The variant that keeps the least between its kernels. */
 static const struct ht_variant *leanest(const struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
-    const struct ht_variant *best = ht_variant_find("auto", &spec);
+    const struct ht_variant *best =
+        ht_variant_find("auto", &spec, sim->info.gpu);
     for (int i = 0; i < ht_variant_count(); i++)
         if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
             ht_variant_poly_bytes(ht_variant_at(i), &spec) <
@@ -143,13 +144,13 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const struct ht_spec spec = spec_of(sim);
     const char *name = params->device.variant;
-    sim->tuning.variant = ht_variant_find(name, &spec);
+    sim->tuning.variant = ht_variant_find(name, &spec, sim->info.gpu);
     if (sim->tuning.variant != NULL) {
         const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
         if (reason == NULL) return HT_OK;
-        return ht_params_error(params, "device.variant",
-                               "does not apply: %s; \"%s\" does", reason,
-                               ht_variant_find("auto", &spec)->name);
+        return ht_params_error(
+            params, "device.variant", "does not apply: %s; \"%s\" does", reason,
+            ht_variant_find("auto", &spec, sim->info.gpu)->name);
     }
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)

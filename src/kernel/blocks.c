@@ -186,14 +186,13 @@ static void interpolate(struct builder *b, int field, unsigned class,
     for (int i = 0; i < b->coefs; i++) entry[i] = (double)(factor * in[i]);
 }
 
-/* The output (field, i): counted in its block, and with `fill` computed. */
+/* The row of the output (field, i). */
 static void add_row(struct builder *b, struct ht_blocks *blocks, int field,
-                    int i, int slot, bool fill) {
+                    int i, int slot) {
     const struct ht_equations *eq = b->spec->eq;
     int index[3], source = 0;
     unsigned g = split(b, i, index) ^ field_parity(eq, field);
     int r = blocks->rows[g]++;
-    if (!fill) return;
     double *entry = blocks->entry[g] + (int64_t)r * blocks->sources;
     blocks->row[g][r] = slot * b->coefs + i;
     evolve(b, field, index, g);
@@ -204,12 +203,12 @@ static void add_row(struct builder *b, struct ht_blocks *blocks, int field,
     }
 }
 
-static void add_rows(struct builder *b, struct ht_blocks *blocks, bool fill) {
+static void add_rows(struct builder *b, struct ht_blocks *blocks) {
     int slot = 0;
     memset(blocks->rows, 0, sizeof blocks->rows);
     for (int f = 0; f < b->spec->eq->nfields; f++) {
         if (!stored(b->spec->dst, f)) continue;
-        for (int i = 0; i < b->coefs; i++) add_row(b, blocks, f, i, slot, fill);
+        for (int i = 0; i < b->coefs; i++) add_row(b, blocks, f, i, slot);
         slot++;
     }
 }
@@ -234,14 +233,27 @@ static enum ht_err fill(struct builder *b, struct ht_blocks *blocks) {
     blocks->dims = b->dims;
     blocks->blocks = 1 << b->dims;
     TRY(number_sources(b, blocks));
-    add_rows(b, blocks, false);
+    ht_blocks_rows(b->spec, blocks->rows);
     for (int g = 0; g < blocks->blocks; g++) {
         TRY(HT_ALLOC(blocks->row[g], blocks->rows[g]));
         TRY(HT_ALLOC(blocks->entry[g],
                      (int64_t)blocks->rows[g] * blocks->sources));
     }
-    add_rows(b, blocks, true);
+    add_rows(b, blocks);
     return HT_OK;
+}
+
+void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
+    const struct ht_equations *eq = spec->eq;
+    int evens = spec->order / 2 + 1, odds = (spec->order + 1) / 2;
+    memset(rows, 0, 8 * sizeof rows[0]);
+    for (int f = 0; f < eq->nfields; f++)
+        for (unsigned g = 0; stored(spec->dst, f) && g < 1u << eq->dims; g++) {
+            int count = 1;
+            for (int k = 0; k < eq->dims; k++)
+                count *= (g ^ field_parity(eq, f)) >> k & 1u ? odds : evens;
+            rows[g] += count;
+        }
 }
 
 enum ht_err ht_blocks_create(const struct ht_spec *spec,

@@ -24,6 +24,8 @@ struct ht_blocks {
     double *entry[8]; /* [row][source] */
 };
 
+/* Rows of each block of a spec. */
+void ht_blocks_rows(const struct ht_spec *spec, int rows[8]);
 /* Slots number the fields of spec->src and spec->dst in order. Computed in
  * long double from eq, order, stages, scale, src, dst and keep; for systems to
  * which blocks apply. */
