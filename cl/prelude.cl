@@ -32,6 +32,13 @@
 #ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools that do not know it */
 #define HT_RESTRICT restrict
 #endif
+/* Vectors of 2, 4, 8 or 16 reals, for kernels that suit CPUs; p need not be
+ * aligned to more than a real. */
+#define HT_JOIN_2(a, b) a##b
+#define HT_JOIN(a, b) HT_JOIN_2(a, b)
+#define HT_VECTOR_TYPE(width) HT_JOIN(HT_REAL, width)
+#define HT_VECTOR_LOAD(width, p) HT_JOIN(vload, width)(0, p)
+#define HT_VECTOR_STORE(width, v, p) HT_JOIN(vstore, width)(v, 0, p)
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_LANE() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))
@@ -40,10 +47,11 @@
 #endif
 
 #if HT_DOUBLE
-typedef double real;
+#define HT_REAL double
 #else
-typedef float real;
+#define HT_REAL float
 #endif
+typedef HT_REAL real;
 
 /* Loops over a lane's private arrays: unrolled, these live in registers. */
 #define HT_UNROLL _Pragma("unroll")

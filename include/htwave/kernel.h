@@ -8,6 +8,7 @@
 #include "htwave/grid.h"
 
 struct ht_step_args; /* cl/args.h */
+struct ht_blocks;    /* src/kernel/blocks.h */
 
 /* What one half step must compute. There are two: from the primary grid and
  * from the dual one. E is the evolution, I the interpolation. */
@@ -42,9 +43,12 @@ struct ht_tuning {
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
     int cells;              /* targets along x1 per group */
+    int rows;               /* x2 rows of targets per group */
     int slabs;              /* values of n3 exchanged between two barriers */
     int face_fields;        /* fields interpolated in the plane at a time */
     int planes;             /* x3 planes per group; 0: chosen at each launch */
+    int chunk;              /* source entries of parity blocks at a time */
+    int tile;               /* rows of a parity block at a time */
     int lanes, naive_lanes; /* per group */
     int64_t local_bytes;    /* local memory of the hungriest kernel */
 };
@@ -59,15 +63,38 @@ enum ht_stage_kind {
     HT_STAGE_STEP,
     HT_STAGE_INTERPOLATE_NAIVE,
     HT_STAGE_INTERPOLATE_ROLLED,
-    HT_STAGE_EVOLVE
+    HT_STAGE_EVOLVE,
+    HT_STAGE_OPERATOR /* (args, operator, stored src.., stored dst..) */
+};
+
+/* A half step's operator in a variant's own order: values for the buffer that
+ * its kernel gets in place of `scale`, and definitions that stand in front of
+ * its files; either may be empty. */
+struct ht_operator {
+    int64_t count;
+    double *value;
+    struct ht_text text;
 };
 
 struct ht_variant {
     const char *name, *meaning;
     bool chains; /* needs a uniform medium and a system that is one scalar with
                     a partner per axis (cl/evolve_chains.cl) */
-    bool blocks; /* the operator of the half step is computed on the host and
-                    baked in, with stages and scale of the spec */
+    bool blocks; /* needs the half step as parity blocks: a uniform medium and
+                    a system with parities (src/kernel/blocks.h) */
+    bool cpu;    /* made for CPUs: "auto" leaves it out on GPUs */
+    /* Shape of a spec that the variant does not refuse, as ht_variant_shape;
+     * out comes with one row, one lane and the planes of the tuning. NULL:
+     * lanes for all columns of a cell (cl/common.cl). */
+    enum ht_err (*shape)(const struct ht_tuning *tuning,
+                         const struct ht_spec *spec,
+                         const struct ht_device_info *info,
+                         struct ht_shape *out);
+    /* Lays parity blocks out for the kernel; out is zero before, freed by the
+     * caller also after an error. */
+    enum ht_err (*pack)(const struct ht_blocks *blocks,
+                        const struct ht_spec *spec,
+                        const struct ht_shape *shape, struct ht_operator *out);
     const char *files[8]; /* of cl/, in order, NULL-terminated */
     struct ht_variant_stage {
         enum ht_stage_kind kind;
@@ -77,10 +104,10 @@ struct ht_variant {
 
 int ht_variant_count(void);
 const struct ht_variant *ht_variant_at(int index);
-/* By name; "auto": the one expected to be fastest among those that apply.
- * NULL: unknown. */
+/* By name; "auto": the one expected to be fastest, on a GPU or a CPU, among
+ * those that apply. NULL: unknown. */
 const struct ht_variant *ht_variant_find(const char *name,
-                                         const struct ht_spec *spec);
+                                         const struct ht_spec *spec, bool gpu);
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
@@ -106,6 +133,12 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
 struct ht_cost ht_variant_cost(const struct ht_variant *variant,
                                const struct ht_spec *spec, int kernel);
 
+/* The operator of a variant that has parity blocks; empty for others. */
+HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
+                                        const struct ht_spec *spec,
+                                        const struct ht_shape *shape,
+                                        struct ht_operator *out);
+void ht_operator_free(struct ht_operator *op);
 /* The whole program of a variant. */
 HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant,
                                       const struct ht_spec *spec,

@@ -37,6 +37,9 @@ static enum ht_err plan_variants(struct ht_bench *bench,
     const struct ht_spec spec = spec_of(&row, &eq, &sample);
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
+        if (bench->sweep.variants == NULL && bench->info->gpu &&
+            row.tuning.variant->cpu)
+            continue;
         if (ht_args_listed(bench->sweep.variants, row.tuning.variant->name) &&
             ht_variant_refuses(row.tuning.variant, &spec) == NULL)
             TRY(ht_bench_plan(bench, &row));

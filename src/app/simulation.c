@@ -97,7 +97,8 @@ static struct ht_spec spec_of(const struct ht_simulation *sim) {
 /* The variant that keeps the least between its kernels. */
 static const struct ht_variant *leanest(const struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
-    const struct ht_variant *best = ht_variant_find("auto", &spec);
+    const struct ht_variant *best =
+        ht_variant_find("auto", &spec, sim->info.gpu);
     for (int i = 0; i < ht_variant_count(); i++)
         if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
             ht_variant_poly_bytes(ht_variant_at(i), &spec) <
@@ -170,7 +171,8 @@ static enum ht_err unknown_variant(const struct ht_simulation *sim) {
 
 static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
-    sim->tuning.variant = ht_variant_find(sim->params->device.variant, &spec);
+    sim->tuning.variant =
+        ht_variant_find(sim->params->device.variant, &spec, sim->info.gpu);
     if (sim->tuning.variant == NULL) return unknown_variant(sim);
     const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
     return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);

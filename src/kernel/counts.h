@@ -24,4 +24,11 @@ struct ht_sizes {
 
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
 
+/* ht_kernel_text with an operator made before. */
+HT_CHECKED enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
+                                         const struct ht_spec *spec,
+                                         const struct ht_shape *shape,
+                                         const struct ht_operator *op,
+                                         struct ht_text *out);
+
 #endif

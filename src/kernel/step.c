@@ -1,5 +1,6 @@
 /* A variant compiled for a device, and its launches. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "args.h"
 #include "counts.h"
@@ -11,6 +12,7 @@ struct ht_step {
     struct ht_shape shape;
     struct ht_program *program;
     struct ht_kernel *kernel[2];
+    struct ht_buffer *operator; /* of variants with blocks, else NULL */
 };
 
 void ht_step_destroy(struct ht_step *step) {
@@ -18,13 +20,36 @@ void ht_step_destroy(struct ht_step *step) {
     ht_kernel_destroy(step->kernel[0]);
     ht_kernel_destroy(step->kernel[1]);
     ht_program_destroy(step->program);
+    ht_buffer_destroy(step->operator);
     free(step);
+}
+
+/* The operator's values in the device's precision; one value where there are
+ * none, since a kernel needs its argument. */
+static enum ht_err upload(struct ht_step *step, const struct ht_operator *op) {
+    const double nothing = 0;
+    const double *value = op->count > 0 ? op->value : &nothing;
+    int64_t count = op->count > 0 ? op->count : 1;
+    int64_t bytes = count * (step->spec.fp64 ? 8 : 4);
+    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    float *single = NULL;
+    TRY(ht_buffer_create(step->device, bytes, &step->operator));
+    if (step->spec.fp64) return ht_buffer_write(step->operator, span, value);
+    TRY(HT_ALLOC(single, count));
+    for (int64_t i = 0; i < count; i++) single[i] = (float)value[i];
+    enum ht_err err = ht_buffer_write(step->operator, span, single);
+    free(single);
+    return err;
 }
 
 static enum ht_err build(struct ht_step *step, const char *cache) {
     struct ht_text text = {0};
+    struct ht_operator op;
+    TRY(ht_operator_make(step->variant, &step->spec, &step->shape, &op));
     enum ht_err err =
-        ht_kernel_text(step->variant, &step->spec, &step->shape, &text);
+        ht_kernel_text_of(step->variant, &step->spec, &step->shape, &op, &text);
+    if (err == HT_OK && step->variant->blocks) err = upload(step, &op);
+    ht_operator_free(&op);
     if (err == HT_OK)
         err = ht_program_build(step->device, text.data, cache, &step->program);
     ht_text_free(&text);
@@ -71,6 +96,14 @@ static void add_buffers(struct arguments *list, int count,
         list->arg[list->count++] = (struct ht_arg){.buffer = buffers[i]};
 }
 
+/* The buffers of the fields that a grid stores (mask 0: all). */
+static void add_stored(const struct ht_step *step, unsigned mask,
+                       struct ht_buffer *const *buffers,
+                       struct arguments *list) {
+    for (int f = 0; f < step->spec.eq->nfields; f++)
+        if (mask == 0 || mask >> f & 1u) add_buffers(list, 1, &buffers[f]);
+}
+
 /* The parameter lists of the kernels in cl/. */
 static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
                           const struct ht_step_args *args,
@@ -80,6 +113,12 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
     list->arg[list->count++] =
         (struct ht_arg){.value = args, .size = sizeof *args};
+    if (kind == HT_STAGE_OPERATOR) {
+        add_buffers(list, 1, &step->operator);
+        add_stored(step, step->spec.src, buffers->src, list);
+        add_stored(step, step->spec.dst, buffers->dst, list);
+        return;
+    }
     if (evolves) add_buffers(list, 1, &buffers->scale);
     if (kind != HT_STAGE_EVOLVE) add_buffers(list, fields, buffers->src);
     if (kind != HT_STAGE_STEP) add_buffers(list, fields, buffers->poly);
@@ -101,7 +140,8 @@ static enum ht_err launch(struct ht_step *step, int i,
     struct arguments list = {0};
     int64_t planes = args->last - args->first, lanes = step->shape.lanes;
     int64_t groups[3] = {divide_up(args->dst[0], step->shape.cells),
-                         args->dst[1], divide_up(planes, args->march)};
+                         divide_up(args->dst[1], step->shape.rows),
+                         divide_up(planes, args->march)};
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = args->dst[0];
         groups[2] = planes * step->spec.eq->nfields;
@@ -119,7 +159,8 @@ static long choose_march(const struct ht_step *step,
                          const struct ht_step_args *args) {
     const struct ht_device_info *info = ht_device_info(step->device);
     int64_t planes = args->last - args->first;
-    int64_t columns = divide_up(args->dst[0], step->shape.cells) * args->dst[1];
+    int64_t columns = divide_up(args->dst[0], step->shape.cells) *
+                      divide_up(args->dst[1], step->shape.rows);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = divide_up(wanted, columns > 0 ? columns : 1);
     if (parts > planes) parts = planes;

@@ -2,8 +2,10 @@
  * of cl/ that the variant names. The host generates data only; all control
  * flow is in cl/.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "counts.h"
 #include "htwave/kernel_sources.h"
 
@@ -44,10 +46,33 @@ static void add_numbers(const struct ht_spec *spec,
         {"SLABS", shape->slabs},
         {"FACE_FIELDS", shape->face_fields},
         {"NAIVE_LANES", shape->naive_lanes},
+        {"ROWS", shape->rows},
+        {"CHUNK", shape->chunk},
+        {"TILE", shape->tile},
+        {"KEEP", spec->keep},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
                     numbers[i].value);
+}
+
+static bool stored(unsigned mask, int field) {
+    return mask == 0 || mask >> field & 1u;
+}
+
+/* The fields stored on a grid, numbered in order: HT_<name>S of them, a list
+ * HT_EACH_<name>(X), X(slot), and the number of each field. */
+static void add_slots(const char *name, unsigned mask,
+                      const struct ht_equations *eq, struct ht_text *out) {
+    int slots = 0;
+    ht_text_add(out, "#define HT_EACH_%s(X)", name);
+    for (int f = 0; f < eq->nfields; f++)
+        if (stored(mask, f)) ht_text_add(out, " X(%d)", slots++);
+    ht_text_add(out, "\n#define HT_%sS (%d)\n#define HT_%s_FIELDS", name, slots,
+                name);
+    for (int f = 0, slot = 0; f < eq->nfields; f++)
+        if (stored(mask, f)) ht_text_add(out, "%s %d", slot++ ? "," : "", f);
+    ht_text_add(out, "\n");
 }
 
 /* The lists that the kernels expand, X once per entry. */
@@ -82,6 +107,8 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
                     z->slot[term->col] < 0 ? 0 : z->slot[term->col]);
     }
     ht_text_add(out, "\n");
+    add_slots("SOURCE", spec->src, eq, out);
+    add_slots("TARGET", spec->dst, eq, out);
 }
 
 static void add_table(const char *name, const double *values, int count,
@@ -112,17 +139,51 @@ static void add_tables(const struct ht_spec *spec, struct ht_text *out) {
     ht_text_add(out, "};\n");
 }
 
-enum ht_err ht_kernel_text(const struct ht_variant *variant,
-                           const struct ht_spec *spec,
-                           const struct ht_shape *shape, struct ht_text *out) {
+void ht_operator_free(struct ht_operator *op) {
+    free(op->value);
+    ht_text_free(&op->text);
+    *op = (struct ht_operator){0};
+}
+
+enum ht_err ht_operator_make(const struct ht_variant *variant,
+                             const struct ht_spec *spec,
+                             const struct ht_shape *shape,
+                             struct ht_operator *out) {
+    struct ht_blocks *blocks = NULL;
+    *out = (struct ht_operator){0};
+    if (!variant->blocks) return HT_OK;
+    TRY(ht_blocks_create(spec, &blocks));
+    enum ht_err err = variant->pack(blocks, spec, shape, out);
+    if (err == HT_OK) err = ht_text_status(&out->text);
+    ht_blocks_destroy(blocks);
+    if (err != HT_OK) ht_operator_free(out);
+    return err;
+}
+
+enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
+                              const struct ht_spec *spec,
+                              const struct ht_shape *shape,
+                              const struct ht_operator *op,
+                              struct ht_text *out) {
     struct ht_sizes z = ht_sizes_of(spec);
     add_numbers(spec, shape, &z, out);
     add_lists(spec, &z, out);
     TRY(add_file("prelude.cl", out));
     add_tables(spec, out);
+    if (op->text.data != NULL) ht_text_add(out, "%s", op->text.data);
     TRY(add_file("args.h", out));
     TRY(add_file("layout.h", out));
     for (int i = 0; variant->files[i] != NULL; i++)
         TRY(add_file(variant->files[i], out));
     return ht_text_status(out);
+}
+
+enum ht_err ht_kernel_text(const struct ht_variant *variant,
+                           const struct ht_spec *spec,
+                           const struct ht_shape *shape, struct ht_text *out) {
+    struct ht_operator op;
+    TRY(ht_operator_make(variant, spec, shape, &op));
+    enum ht_err err = ht_kernel_text_of(variant, spec, shape, &op, out);
+    ht_operator_free(&op);
+    return err;
 }

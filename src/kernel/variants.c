@@ -3,9 +3,20 @@
  */
 #include <string.h>
 
+#include "blocks.h"
 #include "counts.h"
+#include "propagator.h"
 
 static const struct ht_variant variants[] = {
+    {.name = "propagator",
+     .meaning = "the half step as dense parity blocks, targets along x1 as "
+                "vectors; for CPUs (uniform media)",
+     .blocks = true,
+     .cpu = true,
+     .shape = ht_propagator_shape,
+     .pack = ht_propagator_pack,
+     .files = {"common.cl", "propagator.cl"},
+     .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}},
     {.name = "chains",
      .meaning = "as monolithic, two scalar chains instead of all fields "
                 "(uniform media)",
@@ -45,18 +56,21 @@ const struct ht_variant *ht_variant_at(int index) {
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec) {
     struct ht_sizes z = ht_sizes_of(spec);
-    if (variant->chains && spec->medium_degree >= 0)
+    if ((variant->chains || variant->blocks) && spec->medium_degree >= 0)
         return "it needs a uniform medium";
+    if (variant->blocks && !ht_blocks_apply(spec->eq))
+        return "the system has no parities";
     if (variant->chains && z.chain < 0)
         return "the system is not one scalar with a partner per axis";
     return NULL;
 }
 
 const struct ht_variant *ht_variant_find(const char *name,
-                                         const struct ht_spec *spec) {
+                                         const struct ht_spec *spec, bool gpu) {
     bool any = strcmp(name, "auto") == 0; /* the rows are in order of speed */
     for (int i = 0; i < ht_variant_count(); i++)
-        if (any ? ht_variant_refuses(&variants[i], spec) == NULL
+        if (any ? !(gpu && variants[i].cpu) &&
+                      ht_variant_refuses(&variants[i], spec) == NULL
                 : strcmp(variants[i].name, name) == 0)
             return &variants[i];
     return NULL;
@@ -165,10 +179,13 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
     int64_t limit = info->local_memory < most_local ? info->local_memory - 1024
                                                     : most_local;
     if (reason != NULL) return refuse(variant, spec, reason);
-    if (variant->chains) z.exchanged = 2;
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",
             info->name);
+    *out = (struct ht_shape){
+        .rows = 1, .planes = tuning->planes, .lanes = 1, .naive_lanes = 1};
+    if (variant->shape != NULL) return variant->shape(tuning, spec, info, out);
+    if (variant->chains) z.exchanged = 2;
     REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
             "order %d in %d dimensions needs groups of %d lanes; %s allows "
             "%lld: choose a lower grid.order",
@@ -188,7 +205,6 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                 spec->order, out->cells, (long long)limit, info->name);
         out->cells /= 2;
     }
-    out->planes = tuning->planes;
     out->lanes = out->cells * column;
     out->naive_lanes = column;
     return HT_OK;

@@ -142,7 +142,8 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
             t.trim = gpu;
             t.block = layout[n];
             if ((s->choice->block != 0 && s->choice->block != t.block) ||
-                (s->choice->variant != NULL && s->choice->variant != variant))
+                (s->choice->variant != NULL && s->choice->variant != variant) ||
+                (gpu && variant->cpu && s->choice->variant == NULL))
                 continue;
             double seconds = try_tuning(s, &t);
             if (isfinite(seconds) && count < CANDIDATES)

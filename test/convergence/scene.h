@@ -98,7 +98,8 @@ static inline enum ht_err scene_find(struct scene *scene,
                                                  : 4};
     struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
     struct scene_step *s = scene->steps;
-    tuning.variant = ht_variant_find(params->device.variant, &spec);
+    tuning.variant = ht_variant_find(params->device.variant, &spec,
+                                     ht_device_info(scene->device)->gpu);
     REQUIRE(tuning.variant, HT_ERR_INPUT, "no variant %s",
             params->device.variant);
     while (s &&

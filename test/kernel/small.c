@@ -136,7 +136,7 @@ static void run_variant(const struct ht_system *system, int variant,
     static const int degrees[] = {-1, 0, 2};
     const struct ht_variant *row = ht_variant_at(variant);
     bool fp64 = ht_device_info(device)->fp64;
-    bool varies = system->material[0].varies && !row->chains;
+    bool varies = system->material[0].varies && !row->chains && !row->blocks;
     int n = variant;
     for (int dims = 1; dims <= 3; dims++)
         for (int m = 0; m < (varies ? 3 : 2); m++, n++) {

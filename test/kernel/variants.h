@@ -124,10 +124,11 @@ static void draw_options(struct kind *kind, int n) {
     int degrees[4] = {-1, 0, kind->spec.order + 1, 2};
     int degree = degrees[bits >> 2 & 3];
     bool varies = kind->eq.system->material[0].varies;
+    bool uniform = kind->variant->chains || kind->variant->blocks;
     if (kind->eq.dims == 3 && kind->spec.order > 5 && degree > 2) degree = 2;
     kind->spec.fp64 = kind->spec.fp64 && bits & 1;
     kind->spec.block = !(bits & 2) ? 1 : kind->spec.fp64 ? 2 : 4;
-    kind->spec.medium_degree = varies && !kind->variant->chains ? degree : -1;
+    kind->spec.medium_degree = varies && !uniform ? degree : -1;
     kind->spec.trim = (bits >> 4 & 3) != 0;
     kind->cells = kind->eq.dims < 3 ? (int)(bits >> 6 & 3) : 0;
 }
@@ -154,7 +155,7 @@ static void run_order(const struct ht_system *system, int dims, int order,
 /* What the comparison must find: a kernel with a wrong parity, seen behind a
  * wall, and values that are not finite on both sides. */
 static void run_planted(struct ht_device *device) {
-    struct kind kind = {.variant = ht_variant_find("monolithic", NULL)};
+    struct kind kind = {.variant = ht_variant_find("monolithic", NULL, true)};
     struct ht_grid grid = make_grid(1, 2, 1);
     struct ht_equations wrong;
     struct ht_kernels kernels = {0};

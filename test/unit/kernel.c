@@ -198,7 +198,7 @@ static void test_shapes(void) {
 static void refuse(const char *variant, const struct ht_spec *spec,
                    const struct ht_device_info *info, int cells,
                    enum ht_err code, const char *text) {
-    const struct ht_tuning tuning = {.variant = ht_variant_find(variant, spec),
+    const struct ht_tuning tuning = {.variant = ht_variant_find(variant, spec, true),
                                      .cells = cells};
     struct ht_shape shape;
     enum ht_err err = ht_variant_shape(&tuning, spec, info, &shape);
@@ -234,7 +234,7 @@ static void test_refusals(void) {
            "medium; \"monolithic\" does");
     spec = make_spec(&one, 2, -1, false);
     refuse("chains", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\" does");
-    TEST_CHECK(ht_variant_find("none of these", &spec) == NULL,
+    TEST_CHECK(ht_variant_find("none of these", &spec, true) == NULL,
                "no variant of an unknown name");
 }
 

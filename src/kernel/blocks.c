@@ -1,0 +1,287 @@
+/* Parity blocks, computed the adjoint way: one row at a time.
+ *
+ * The output (f, i) is the functional e on polynomial coefficients w_f'(j) that
+ * picks j = i of f. Evolved by q stages it becomes
+ *     phi = sum_{n=0..q} (L^T)^n e / n!,
+ * where L^T raises indices: a term row <- col along axis a adds
+ *     scale[term] (j_a+1) .. (j_a+derivative) phi(row, j)  to
+ *     phi(col, j + derivative e_a),
+ * nothing beyond degree 2N+1. A row's phi(f', .) has one parity class only,
+ * j_k mod 2 = bit k of g XOR parity(f'), since every term of a system with
+ * parities keeps j + parity mod 2. The coefficients of that class come from
+ * the sums S_g through the even or odd half of the Hermite matrix per axis.
+ */
+#include "blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 2 * HT_MAX_ORDER + 2 };
+
+struct builder {
+    const struct ht_spec *spec;
+    int dims, order;
+    int n[3], t[3], stride[3]; /* N+1, 2N+2 along existing axes; of j in cube */
+    int coefs, cube;           /* products of n and of t */
+    long double *half[2];      /* even and odd: [m][i] */
+    /* [field][j3][j2][j1] */
+    long double *phi, *now, *next;
+    long double *a, *b; /* scratch of the contraction, [coefs] */
+};
+
+static unsigned all_axes(int dims) {
+    return (1u << dims) - 1;
+}
+
+static unsigned field_parity(const struct ht_equations *eq, int field) {
+    return eq->field[field].parity & all_axes(eq->dims);
+}
+
+bool ht_blocks_apply(const struct ht_equations *eq) {
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        if (field_parity(eq, term->row) !=
+            (field_parity(eq, term->col) ^ 1u << term->axis))
+            return false;
+    }
+    return true;
+}
+
+static bool stored(unsigned mask, int field) {
+    return mask == 0 || mask >> field & 1u;
+}
+
+/* Multi-index of coefficient i and its parities, one bit per axis. */
+static unsigned split(const struct builder *b, int i, int index[3]) {
+    unsigned parity = 0;
+    for (int k = 0; k < 3; k++) {
+        index[k] = i % b->n[k];
+        i /= b->n[k];
+        parity |= (unsigned)(index[k] & 1) << k;
+    }
+    return parity;
+}
+
+static void builder_free(struct builder *b) {
+    free(b->half[0]);
+    free(b->half[1]);
+    free(b->phi);
+    free(b->now);
+    free(b->next);
+    free(b->a);
+    free(b->b);
+}
+
+static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
+    double even[MOST * MOST / 4], odd[MOST * MOST / 4];
+    int n = spec->order + 1, fields = spec->eq->nfields;
+    b->spec = spec;
+    b->dims = spec->eq->dims;
+    b->order = spec->order;
+    b->coefs = b->cube = 1;
+    for (int k = 0; k < 3; k++) {
+        b->n[k] = k < b->dims ? n : 1;
+        b->t[k] = k < b->dims ? 2 * n : 1;
+        b->stride[k] = b->cube;
+        b->coefs *= b->n[k];
+        b->cube *= b->t[k];
+    }
+    TRY(HT_ALLOC(b->half[0], n * n));
+    TRY(HT_ALLOC(b->half[1], n * n));
+    TRY(HT_ALLOC(b->phi, fields * b->cube));
+    TRY(HT_ALLOC(b->now, fields * b->cube));
+    TRY(HT_ALLOC(b->next, fields * b->cube));
+    TRY(HT_ALLOC(b->a, b->coefs));
+    TRY(HT_ALLOC(b->b, b->coefs));
+    ht_hermite_parity(spec->order, even, odd);
+    for (int m = 0; m < n * n; m++) {
+        b->half[0][m] = even[m];
+        b->half[1][m] = odd[m];
+    }
+    return HT_OK;
+}
+
+/* next(col) += scale/n L^T now(row) for one term; phi(row) holds the indices
+ * of one class only. False when nothing was there to add. */
+static bool add_term(struct builder *b, const struct ht_term *term,
+                     double scale, int n, unsigned class) {
+    const long double *from = b->now + term->row * b->cube;
+    long double *to = b->next + term->col * b->cube;
+    int stride = b->stride[term->axis], most = b->t[term->axis] - 1;
+    bool any = false;
+    int first[3];
+    for (int k = 0; k < 3; k++) first[k] = class >> k & 1u;
+    for (int j3 = first[2]; j3 < b->t[2]; j3 += 2)
+        for (int j2 = first[1]; j2 < b->t[1]; j2 += 2)
+            for (int j1 = first[0]; j1 < b->t[0]; j1 += 2) {
+                int at = (j3 * b->t[1] + j2) * b->t[0] + j1;
+                int power = at / stride % b->t[term->axis];
+                if (from[at] == 0 || power == most) continue;
+                to[at + stride] +=
+                    (long double)scale / n * (power + 1) * from[at];
+                any = true;
+            }
+    return any;
+}
+
+/* phi of the output (field, index) of block g. */
+static void evolve(struct builder *b, int field, const int index[3],
+                   unsigned g) {
+    const struct ht_equations *eq = b->spec->eq;
+    size_t count = (size_t)(eq->nfields * b->cube);
+    int at = (index[2] * b->t[1] + index[1]) * b->t[0] + index[0];
+    memset(b->phi, 0, count * sizeof *b->phi);
+    memset(b->now, 0, count * sizeof *b->now);
+    b->phi[field * b->cube + at] = b->now[field * b->cube + at] = 1;
+    bool any = true;
+    for (int n = 1; any && n <= b->spec->stages; n++) {
+        any = false;
+        memset(b->next, 0, count * sizeof *b->next);
+        for (int t = 0; t < eq->nterms; t++) {
+            unsigned class = g ^ field_parity(eq, eq->term[t].row);
+            if (add_term(b, &eq->term[t], b->spec->scale[t], n, class))
+                any = true;
+        }
+        for (size_t q = 0; q < count; q++) b->phi[q] += b->next[q];
+        long double *swap = b->now;
+        b->now = b->next;
+        b->next = swap;
+    }
+}
+
+/* out[source derivative][rest] = sum_m half[m][derivative] in[rest][m]: the
+ * fastest index becomes the slowest, so that one turn per axis restores the
+ * order. */
+static void contract(const long double *half, int n, int rest,
+                     const long double *in, long double *out) {
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < rest; r++) {
+            long double sum = 0;
+            for (int m = 0; m < n; m++) sum += half[m * n + i] * in[r * n + m];
+            out[i * rest + r] = sum;
+        }
+}
+
+/* Row entries of the source field from its phi, of class `class`. */
+static void interpolate(struct builder *b, int field, unsigned class,
+                        double *entry) {
+    const long double *phi = b->phi + field * b->cube;
+    long double *in = b->a, *out = b->b;
+    for (int i = 0; i < b->coefs; i++) {
+        int m[3], at = 0;
+        split(b, i, m);
+        for (int k = 0; k < b->dims; k++)
+            at += (2 * m[k] + (int)(class >> k & 1u)) * b->stride[k];
+        in[i] = phi[at];
+    }
+    for (int k = 0; k < b->dims; k++) {
+        contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in,
+                 out);
+        long double *swap = in;
+        in = out;
+        out = swap;
+    }
+    long double factor = b->spec->keep != 0 ? 2 : 1;
+    for (int k = 0; k < b->dims; k++) factor /= 2;
+    for (int i = 0; i < b->coefs; i++) entry[i] = (double)(factor * in[i]);
+}
+
+/* The row of the output (field, i). */
+static void add_row(struct builder *b, struct ht_blocks *blocks, int field,
+                    int i, int slot) {
+    const struct ht_equations *eq = b->spec->eq;
+    int index[3], source = 0;
+    unsigned g = split(b, i, index) ^ field_parity(eq, field);
+    int r = blocks->rows[g]++;
+    double *entry = blocks->entry[g] + (int64_t)r * blocks->sources;
+    blocks->row[g][r] = slot * b->coefs + i;
+    evolve(b, field, index, g);
+    for (int f = 0; f < eq->nfields; f++) {
+        if (!stored(b->spec->src, f)) continue;
+        interpolate(b, f, g ^ field_parity(eq, f), entry + source);
+        source += b->coefs;
+    }
+}
+
+static void add_rows(struct builder *b, struct ht_blocks *blocks) {
+    int slot = 0;
+    memset(blocks->rows, 0, sizeof blocks->rows);
+    for (int f = 0; f < b->spec->eq->nfields; f++) {
+        if (!stored(b->spec->dst, f)) continue;
+        for (int i = 0; i < b->coefs; i++) add_row(b, blocks, f, i, slot);
+        slot++;
+    }
+}
+
+static enum ht_err number_sources(const struct builder *b,
+                                  struct ht_blocks *blocks) {
+    const struct ht_equations *eq = b->spec->eq;
+    int source = 0;
+    for (int f = 0; f < eq->nfields; f++)
+        if (stored(b->spec->src, f)) blocks->sources += b->coefs;
+    TRY(HT_ALLOC(blocks->parity, blocks->sources));
+    for (int f = 0; f < eq->nfields; f++)
+        for (int i = 0; stored(b->spec->src, f) && i < b->coefs; i++) {
+            int index[3];
+            blocks->parity[source++] =
+                (int)(split(b, i, index) ^ field_parity(eq, f));
+        }
+    return HT_OK;
+}
+
+static enum ht_err fill(struct builder *b, struct ht_blocks *blocks) {
+    blocks->dims = b->dims;
+    blocks->blocks = 1 << b->dims;
+    TRY(number_sources(b, blocks));
+    ht_blocks_rows(b->spec, blocks->rows);
+    for (int g = 0; g < blocks->blocks; g++) {
+        TRY(HT_ALLOC(blocks->row[g], blocks->rows[g]));
+        TRY(HT_ALLOC(blocks->entry[g],
+                     (int64_t)blocks->rows[g] * blocks->sources));
+    }
+    add_rows(b, blocks);
+    return HT_OK;
+}
+
+void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
+    const struct ht_equations *eq = spec->eq;
+    int evens = spec->order / 2 + 1, odds = (spec->order + 1) / 2;
+    memset(rows, 0, 8 * sizeof rows[0]);
+    for (int f = 0; f < eq->nfields; f++)
+        for (unsigned g = 0; stored(spec->dst, f) && g < 1u << eq->dims; g++) {
+            int count = 1;
+            for (int k = 0; k < eq->dims; k++)
+                count *= (g ^ field_parity(eq, f)) >> k & 1u ? odds : evens;
+            rows[g] += count;
+        }
+}
+
+enum ht_err ht_blocks_create(const struct ht_spec *spec,
+                             struct ht_blocks **out) {
+    struct ht_blocks *blocks = NULL;
+    struct builder b = {0};
+    *out = NULL;
+    REQUIRE(ht_blocks_apply(spec->eq), HT_ERR_INTERNAL,
+            "parity blocks of system %s, which has no parities",
+            spec->eq->system->name);
+    TRY(HT_ALLOC(blocks, 1));
+    enum ht_err err = builder_init(&b, spec);
+    if (err == HT_OK) err = fill(&b, blocks);
+    builder_free(&b);
+    if (err != HT_OK) {
+        ht_blocks_destroy(blocks);
+        return err;
+    }
+    *out = blocks;
+    return HT_OK;
+}
+
+void ht_blocks_destroy(struct ht_blocks *blocks) {
+    if (blocks == NULL) return;
+    free(blocks->parity);
+    for (int g = 0; g < 8; g++) {
+        free(blocks->row[g]);
+        free(blocks->entry[g]);
+    }
+    free(blocks);
+}
