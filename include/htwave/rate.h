@@ -22,7 +22,7 @@ void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
                      struct ht_sample *out);
 /* The largest number of cells along each axis, at most `most`, for which the
  * state takes no more than so many bytes and the least work of one half step
- * no more than so much of the device's limit; a multiple of 8 from 8 on, and
+ * no more than so much of the device's limit; a multiple of 8 from 16 on, and
  * at least 4. */
 int64_t ht_sample_cells(const struct ht_problem *like,
                         const struct ht_tuning *tuning, int64_t most,

@@ -4,6 +4,7 @@
 #ifndef HTWAVE_APP_BENCH_H
 #define HTWAVE_APP_BENCH_H
 
+#include "htwave/chart.h"
 #include "htwave/rate.h"
 #include "json.h"
 #include "sweep.h"
@@ -93,10 +94,26 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
 /* ---- bench_pictures.c ---- */
-HT_CHECKED enum ht_err ht_bench_roofline(const struct ht_bench *bench,
-                                         const char *name, int first, int last);
+enum { HT_BENCH_NAME = 64 };
+typedef double ht_bench_number(const struct ht_bench *bench,
+                               const struct ht_bench_row *row);
+typedef void ht_bench_words(const struct ht_bench_row *row,
+                            char words[HT_BENCH_NAME]);
+/* Rows as points, those of one name as a line; roofs: the measured limits as
+ * GFLOP/s over FLOP per byte. */
+struct ht_bench_plot {
+    const char *file, *title;
+    struct ht_axis x, y;
+    ht_bench_number *x_of, *y_of;
+    ht_bench_words *name, *label; /* label NULL: none */
+    bool roofs;
+};
+HT_CHECKED enum ht_err ht_bench_lines(const struct ht_bench *bench,
+                                      const struct ht_bench_plot *plot,
+                                      int first, int last);
+/* Rates of each kernel, grouped by order, a panel per kind of problem. */
 HT_CHECKED enum ht_err ht_bench_bars(const struct ht_bench *bench,
-                                     const char *name, int first, int last);
+                                     const char *file, int first, int last);
 
 /* ---- bench_cases.c, bench_accuracy.c ---- */
 int ht_bench_case_count(void);

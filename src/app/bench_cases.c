@@ -1,5 +1,73 @@
-/* The table of cases. */
+/* The table of cases. Those named after the figures and the table of Vargas,
+ * Chan, Hagstrom and Warburton (2016) repeat what these show, on any device.
+ */
+#include <math.h>
+#include <string.h>
+
 #include "bench.h"
+
+/* ---- numbers and words of rows ---- */
+
+static double intensity(const struct ht_bench *bench,
+                        const struct ht_bench_row *row) {
+    (void)bench;
+    return row->cost.bytes > 0 ? 2 * row->cost.fma / row->cost.bytes : NAN;
+}
+
+static double gflops(const struct ht_bench *bench,
+                     const struct ht_bench_row *row) {
+    (void)bench;
+    return ht_bench_gflops(row);
+}
+
+static double gbytes(const struct ht_bench *bench,
+                     const struct ht_bench_row *row) {
+    (void)bench;
+    return ht_bench_gbytes(row);
+}
+
+static double stages(const struct ht_bench *bench,
+                     const struct ht_bench_row *row) {
+    (void)bench;
+    return row->stages;
+}
+
+static void name_kernel(const struct ht_bench_row *row,
+                        char words[HT_BENCH_NAME]) {
+    static const char *const dims[] = {" 1-D", " 2-D", ""};
+    snprintf(words, HT_BENCH_NAME, "%s%s %s %s %s", row->system->name,
+             dims[row->dims - 1], ht_bench_kernel(row), ht_bench_precision(row),
+             ht_bench_layout(row));
+}
+
+static void name_order(const struct ht_bench_row *row,
+                       char words[HT_BENCH_NAME]) {
+    snprintf(words, HT_BENCH_NAME, "%s %s N = %d", row->system->name,
+             ht_bench_kernel(row), row->order);
+}
+
+static void label_order(const struct ht_bench_row *row,
+                        char words[HT_BENCH_NAME]) {
+    snprintf(words, HT_BENCH_NAME, "N=%d", row->order);
+}
+
+static void label_cells(const struct ht_bench_row *row,
+                        char words[HT_BENCH_NAME]) {
+    snprintf(words, HT_BENCH_NAME, "%d", row->shape.cells);
+}
+
+/* ---- rates, roofline ---- */
+
+static const struct ht_bench_plot roofline = {
+    .file = "roofline.png",
+    .title = "Roofline: work by the variants' own minimal counts",
+    .x = {.label = "FLOP per byte", .log = true},
+    .y = {.label = "GFLOP/s", .log = true},
+    .x_of = intensity,
+    .y_of = gflops,
+    .name = name_kernel,
+    .label = label_order,
+    .roofs = true};
 
 static enum ht_err plan_rates(struct ht_bench *bench,
                               const struct ht_bench_case *self) {
@@ -7,13 +75,315 @@ static enum ht_err plan_rates(struct ht_bench *bench,
 }
 
 static enum ht_err finish_rates(struct ht_bench *bench, int first, int last) {
-    TRY(ht_bench_roofline(bench, "roofline.png", first, last));
+    TRY(ht_bench_lines(bench, &roofline, first, last));
     return ht_bench_bars(bench, "bars.png", first, last);
 }
 
+/* Plans rows of `like`, then keeps or changes each. change: false leaves the
+ * row out. */
+static enum ht_err plan_changed(struct ht_bench *bench,
+                                const struct ht_bench_row *like, int most,
+                                bool (*change)(struct ht_bench_row *row)) {
+    int kept = bench->count, first = bench->count;
+    TRY(ht_bench_plan_system(bench, like, most));
+    for (int i = first; i < bench->count; i++) {
+        struct ht_bench_row row = bench->row[i];
+        if (change(&row)) bench->row[kept++] = row;
+    }
+    bench->count = kept;
+    return HT_OK;
+}
+
+static bool has_two(const struct ht_bench_row *row) {
+    return row->tuning.variant->stage[1].kind != HT_STAGE_NONE;
+}
+
+static bool first_of_two(struct ht_bench_row *row) {
+    row->kernel = 0;
+    return has_two(row);
+}
+
+static bool second_of_two(struct ht_bench_row *row) {
+    row->kernel = 1;
+    return has_two(row) &&
+           row->tuning.variant->stage[0].kind == HT_STAGE_INTERPOLATE_ROLLED;
+}
+
+static bool one_of_one(struct ht_bench_row *row) {
+    row->kernel = -1;
+    return !has_two(row);
+}
+
+/* The systems asked for; by default what the paper has. */
+static bool wants_system(const struct ht_bench *bench,
+                         const struct ht_system *system) {
+    if (bench->sweep.systems != NULL)
+        return ht_args_listed(bench->sweep.systems, system->name);
+    return strcmp(system->name, "advection") == 0;
+}
+
+/* Figure 5: interpolation, evolution and whole half steps apart. */
+static enum ht_err plan_roofline(struct ht_bench *bench,
+                                 const struct ht_bench_case *self) {
+    for (int s = 0; s < ht_system_count(); s++) {
+        const struct ht_bench_row like = {.of = self,
+                                          .system = ht_system_at(s)};
+        if (!wants_system(bench, like.system)) continue;
+        TRY(plan_changed(bench, &like, 3, one_of_one));
+        TRY(plan_changed(bench, &like, 3, first_of_two));
+        TRY(plan_changed(bench, &like, 3, second_of_two));
+    }
+    return HT_OK;
+}
+
+static enum ht_err finish_roofline(struct ht_bench *bench, int first,
+                                   int last) {
+    struct ht_bench_plot plot = roofline;
+    plot.file = "roofline_kernels.png";
+    plot.title = "Roofline of the single kernels";
+    return ht_bench_lines(bench, &plot, first, last);
+}
+
+/* ---- interpolation: figures 1 and 2 ---- */
+
+/* Cell by cell, and rolled with several cells per group. */
+static enum ht_err plan_interpolation(struct ht_bench *bench,
+                                      const struct ht_bench_case *self) {
+    static const int groups[] = {1, 2, 4, 8, 16};
+    const int asked = bench->cells;
+    const struct ht_bench_row like = {.of = self,
+                                      .system = ht_system_find("advection")};
+    TRY(plan_changed(bench, &like, 3, first_of_two));
+    for (int g = 0; g < 5 && asked == 0; g++) {
+        int first = bench->count, kept = first;
+        bench->cells = groups[g];
+        enum ht_err err = plan_changed(bench, &like, 3, first_of_two);
+        bench->cells = asked;
+        TRY(err);
+        for (int i = first; i < bench->count; i++) {
+            struct ht_bench_row row = bench->row[i];
+            int lanes = (int)pow(2 * row.order + 2, row.dims > 1 ? 2 : 1);
+            if (row.tuning.variant->stage[0].kind ==
+                    HT_STAGE_INTERPOLATE_ROLLED &&
+                lanes * groups[g] <= bench->info->max_group / 4)
+                bench->row[kept++] = row;
+        }
+        bench->count = kept;
+    }
+    return HT_OK;
+}
+
+static enum ht_err finish_interpolation(struct ht_bench *bench, int first,
+                                        int last) {
+    const struct ht_bench_plot plot = {
+        .file = "interpolation_throughput.png",
+        .title = "Interpolation: rate of work against memory traffic; numbers "
+                 "are cells per group",
+        .x = {.label = "GB/s, each value once", .log = true},
+        .y = {.label = "GFLOP/s", .log = true},
+        .x_of = gbytes,
+        .y_of = gflops,
+        .name = name_order,
+        .label = label_cells};
+    TRY(ht_bench_lines(bench, &plot, first, last));
+    return ht_bench_bars(bench, "interpolation.png", first, last);
+}
+
+/* ---- stages: figures 3 and 4 ---- */
+
+static enum ht_err plan_stages(struct ht_bench *bench,
+                               const struct ht_bench_case *self) {
+    enum { STEPS = 5 };
+    const struct ht_bench_row plain = {.of = self,
+                                       .system = ht_system_find("advection")};
+    const struct ht_sweep saved = bench->sweep;
+    int orders = saved.norders > 0 ? saved.norders : 3;
+    enum ht_err err = HT_OK;
+    for (int n = 0; err == HT_OK && n < orders; n++) {
+        int order = saved.norders > 0 ? saved.orders[n] : n + 1;
+        int full = saved.dims[0] * (2 * order + 1), few = 2;
+        bench->sweep.norders = 1;
+        bench->sweep.orders[0] = order;
+        for (int k = 0; err == HT_OK && k < STEPS; k++) {
+            struct ht_bench_row like = plain;
+            like.stages = few + (full - few) * k / (STEPS - 1);
+            err = plan_changed(bench, &like, order, one_of_one);
+            if (err == HT_OK)
+                err = plan_changed(bench, &like, order, second_of_two);
+        }
+        bench->sweep = saved;
+    }
+    return err;
+}
+
+static enum ht_err finish_stages(struct ht_bench *bench, int first, int last) {
+    struct ht_bench_plot plot = {.file = "stages.png",
+                                 .title = "Taylor stages against performance",
+                                 .x = {.label = "stages"},
+                                 .y = {.label = "GFLOP/s"},
+                                 .x_of = stages,
+                                 .y_of = gflops,
+                                 .name = name_order};
+    TRY(ht_bench_lines(bench, &plot, first, last));
+    plot.file = "stages_bandwidth.png";
+    plot.y = (struct ht_axis){.label = "GB/s"};
+    plot.y_of = gbytes;
+    return ht_bench_lines(bench, &plot, first, last);
+}
+
+/* ---- q: fewer stages, smaller steps ---- */
+
+static double largest_cfl(const struct ht_bench_row *row) {
+    return ht_stability_cfl(row->system->symbol, row->dims, row->order,
+                            row->stages);
+}
+
+/* Device seconds for a cell to be crossed, at the largest stable step. */
+static double crossing(const struct ht_bench *bench,
+                       const struct ht_bench_row *row) {
+    (void)bench;
+    return 2 / (largest_cfl(row) * ht_bench_rate(row));
+}
+
+static double crossing_ns(const struct ht_bench *bench,
+                          const struct ht_bench_row *row) {
+    return 1e9 * crossing(bench, row);
+}
+
+static bool taylor_only(struct ht_bench_row *row) {
+    row->kernel = -1;
+    return !row->tuning.variant->blocks && !has_two(row) &&
+           largest_cfl(row) > 0;
+}
+
+static enum ht_err plan_q(struct ht_bench *bench,
+                          const struct ht_bench_case *self) {
+    const struct ht_sweep saved = bench->sweep;
+    int orders = saved.norders > 0 ? saved.norders : 3;
+    enum ht_err err = HT_OK;
+    for (int s = 0; s < ht_system_count(); s++)
+        for (int n = 0; err == HT_OK && n < orders; n++) {
+            struct ht_bench_row like = {.of = self, .system = ht_system_at(s)};
+            int order = saved.norders > 0 ? saved.orders[n] : n + 1;
+            int full = saved.dims[0] * (2 * order + 1);
+            if (!ht_args_listed(saved.systems, like.system->name)) continue;
+            bench->sweep.norders = 1;
+            bench->sweep.orders[0] = order;
+            for (int q = 2 * order + 1; err == HT_OK && q <= full;
+                 q += q + order < full || q == full ? order : full - q) {
+                like.stages = q;
+                err = plan_changed(bench, &like, order, taylor_only);
+            }
+            bench->sweep = saved;
+        }
+    return err;
+}
+
+static enum ht_err finish_q(struct ht_bench *bench, int first, int last) {
+    const struct ht_bench_plot plot = {
+        .file = "q.png",
+        .title = "Fewer stages: device time for a cell to be crossed, at the "
+                 "largest stable step",
+        .x = {.label = "stages"},
+        .y = {.label = "ns per cell", .log = true},
+        .x_of = stages,
+        .y_of = crossing_ns,
+        .name = name_order};
+    struct ht_text text = {0};
+    ht_text_add(&text, "%-10s %-12s %-6s %2s %6s %6s %14s\n", "system",
+                "kernels", "prec.", "N", "stages", "cfl", "ns to cross");
+    for (int i = first; i < last; i++) {
+        const struct ht_bench_row *row = &bench->row[i];
+        if (row->done)
+            ht_text_add(&text, "%-10s %-12s %-6s %2d %6d %6.3f %14.4g\n",
+                        row->system->name, ht_bench_kernel(row),
+                        ht_bench_precision(row), row->order, row->stages,
+                        largest_cfl(row), crossing_ns(bench, row));
+    }
+    enum ht_err err = HT_OK;
+    if (!bench->csv && !bench->json) err = ht_args_print(&text);
+    ht_text_free(&text);
+    TRY(err);
+    return ht_bench_lines(bench, &plot, first, last);
+}
+
+/* ---- table 1 ---- */
+
+enum { TABLE_SIDE = 150, TABLE_STEPS = 200, TABLE_ORDERS = 3 };
+
+static enum ht_err plan_table1(struct ht_bench *bench,
+                               const struct ht_bench_case *self) {
+    const bool gpu = bench->info->gpu;
+    const struct ht_sweep saved = bench->sweep;
+    const struct ht_bench_row like = {.of = self,
+                                      .system = ht_system_find("advection"),
+                                      .kernel = -1,
+                                      .side = gpu ? TABLE_SIDE : 0,
+                                      .steps = gpu ? TABLE_STEPS : 0};
+    if (!gpu)
+        ht_note("table 1 on smaller grids and fewer steps; times are scaled to "
+                "%d^3 cells and %d steps",
+                TABLE_SIDE, TABLE_STEPS);
+    bench->sweep.precisions = "single";
+    bench->sweep.ndims = 1;
+    bench->sweep.dims[0] = 3;
+    enum ht_err err = ht_bench_plan_system(bench, &like, TABLE_ORDERS);
+    bench->sweep = saved;
+    return err;
+}
+
+/* Device seconds of 200 steps on 150^3 cells: measured as such, or scaled. */
+static double table_seconds(const struct ht_bench_row *row) {
+    double scale = pow((double)TABLE_SIDE / (double)row->side, 3);
+    if (row->steps == TABLE_STEPS) return row->total * scale;
+    return 2 * TABLE_STEPS * row->seconds * scale;
+}
+
+static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
+    struct ht_text text = {0};
+    ht_text_add(&text,
+                "advection, 150^3 cells, 200 steps, single precision: "
+                "seconds\n%-26s %8s %8s %8s\n",
+                "", "N = 1", "N = 2", "N = 3");
+    for (int v = 0; v < ht_variant_count(); v++) {
+        double seconds[TABLE_ORDERS] = {NAN, NAN, NAN};
+        bool any = false;
+        for (int i = first; i < last; i++) {
+            const struct ht_bench_row *row = &bench->row[i];
+            if (!row->done || row->tuning.variant != ht_variant_at(v) ||
+                row->order > TABLE_ORDERS)
+                continue;
+            seconds[row->order - 1] = table_seconds(row);
+            any = true;
+        }
+        if (any)
+            ht_text_add(&text, "%-26s %8.3g %8.3g %8.3g\n",
+                        ht_variant_at(v)->name, seconds[0], seconds[1],
+                        seconds[2]);
+    }
+    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09,
+                13.77, 36.17);
+    ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, two kernels",
+                2.42, 13.77, 37.23);
+    enum ht_err err = HT_OK;
+    if (!bench->csv && !bench->json) err = ht_args_print(&text);
+    ht_text_free(&text);
+    return err;
+}
+
 static const struct ht_bench_case cases[] = {
-    {"rates", "variants x orders x precisions x systems (default)", plan_rates,
-     finish_rates},
+    {"rates", "variants x orders x precisions x systems (the default)",
+     plan_rates, finish_rates},
+    {"table1", "advection on 150^3 cells, 200 steps, beside the paper's times",
+     plan_table1, finish_table1},
+    {"interpolation", "naive against rolled interpolation (figures 1 and 2)",
+     plan_interpolation, finish_interpolation},
+    {"stages", "stages against performance (figures 3 and 4)", plan_stages,
+     finish_stages},
+    {"roofline", "single kernels under the device's limits (figure 5)",
+     plan_roofline, finish_roofline},
+    {"q", "fewer stages and smaller steps against all stages", plan_q,
+     finish_q},
 };
 
 int ht_bench_case_count(void) {

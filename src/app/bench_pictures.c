@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "htwave/chart.h"
 
-enum { NAME = 64 };
+enum { NAME = HT_BENCH_NAME };
 
 /* A name for each measured row, and the number of different ones; rows of one
  * name are a line or a bar. */
@@ -37,21 +36,17 @@ make_groups(const struct ht_bench *bench, int first, int last,
         g->of[i - first] = n;
         if (n == g->count) g->count++;
     }
-    if (err != HT_OK) free_groups(g);
+    if (err != HT_OK) {
+        free_groups(g);
+        *g = (struct groups){0};
+    }
     return err;
 }
 
 static void describe_kernel(const struct ht_bench_row *row, char name[NAME]) {
-    snprintf(name, NAME, "%s", ht_bench_kernel(row));
-}
-
-static void describe_line(const struct ht_bench_row *row, char name[NAME]) {
-    snprintf(name, NAME, "%s %s %s%s%s", row->system->name,
-             ht_bench_kernel(row), ht_bench_precision(row),
-             row->dims == 3   ? ""
-             : row->dims == 2 ? " 2-D"
-                              : " 1-D",
-             row->tuning.block > 1 ? "" : " tensor");
+    int n = snprintf(name, NAME, "%s", ht_bench_kernel(row));
+    if (row->tuning.cells > 0 && n < NAME)
+        snprintf(name + n, (size_t)(NAME - n), ", %d cells", row->tuning.cells);
 }
 
 static void describe_panel(const struct ht_bench_row *row, char name[NAME]) {
@@ -87,7 +82,7 @@ static struct roof make_roof(const struct ht_limits *limits, double low,
 
 struct points {
     double *x, *y;
-    char (*label)[8];
+    char (*label)[NAME];
     const char **labels;
     struct ht_series *series;
     struct roof roof[2];
@@ -109,21 +104,13 @@ static enum ht_err alloc_points(int rows, int series, struct points *p) {
     return HT_ALLOC(p->series, series + 2);
 }
 
-static int kernel_colour(const struct ht_bench *bench, int first, int row) {
-    int colour = 0;
-    for (int i = first; i < row; i++) {
-        bool known = false;
-        for (int j = first; j < i; j++)
-            if (strcmp(ht_bench_kernel(&bench->row[j]),
-                       ht_bench_kernel(&bench->row[i])) == 0)
-                known = true;
-        if (strcmp(ht_bench_kernel(&bench->row[i]),
-                   ht_bench_kernel(&bench->row[row])) == 0)
-            return colour;
-        if (!known) colour++;
-    }
-    return colour;
-}
+struct drawing {
+    const struct ht_bench *bench;
+    const struct ht_bench_plot *plot;
+    int first, last;
+    struct groups line, kernel;
+    struct points p;
+};
 
 static int system_index(const struct ht_system *system) {
     for (int i = 0; i < ht_system_count(); i++)
@@ -131,43 +118,41 @@ static int system_index(const struct ht_system *system) {
     return 0;
 }
 
-/* The rows of one name, in their order, from *n on. */
-static struct ht_series make_series(const struct ht_bench *bench, int first,
-                                    const struct groups *g, int group,
-                                    struct points *p, int *n) {
-    struct ht_series s = {.name = g->name[group], .line = true};
+/* The rows of one name, in their order, as points from *n on. */
+static struct ht_series make_series(struct drawing *d, int line, int *n) {
+    struct points *p = &d->p;
+    struct ht_series s = {.name = d->line.name[line], .line = true};
     s.x = p->x + *n;
     s.y = p->y + *n;
-    s.label = p->labels + *n;
-    for (int i = first; i < bench->count; i++) {
-        const struct ht_bench_row *row = &bench->row[i];
-        if (row->of != bench->row[first].of || g->of[i - first] != group)
-            continue;
-        p->x[*n] = ht_bench_gflops(row) / ht_bench_gbytes(row);
-        p->y[*n] = ht_bench_gflops(row);
-        snprintf(p->label[*n], sizeof p->label[*n], "N=%d", row->order);
+    if (d->plot->label != NULL) s.label = p->labels + *n;
+    for (int i = d->first; i < d->last; i++) {
+        const struct ht_bench_row *row = &d->bench->row[i];
+        if (d->line.of[i - d->first] != line) continue;
+        p->x[*n] = d->plot->x_of(d->bench, row);
+        p->y[*n] = d->plot->y_of(d->bench, row);
+        if (d->plot->label != NULL) d->plot->label(row, p->label[*n]);
         p->labels[*n] = p->label[*n];
-        s.colour = kernel_colour(bench, first, i);
+        s.colour = d->kernel.of[i - d->first];
         s.marker = (enum ht_marker)(HT_MARKER_DISC + system_index(row->system) %
                                                          (HT_MARKER_KINDS - 1));
-        s.hollow = row->tuning.fp64;
-        s.dashed = row->tuning.fp64;
+        s.hollow = s.dashed = row->tuning.fp64;
         s.count++;
         (*n)++;
     }
     return s;
 }
 
-static int add_roofs(const struct ht_bench *bench, struct points *p, int n) {
+static int add_roofs(struct drawing *d, int points) {
+    struct points *p = &d->p;
     double low = 1, high = 1;
-    for (int i = 0; i < n; i++) {
+    int count = 0;
+    for (int i = 0; i < points; i++) {
         low = fmin(low, p->x[i] / 2);
         high = fmax(high, 2 * p->x[i]);
     }
-    int count = 0;
-    for (int fp64 = 0; fp64 < 2; fp64++) {
-        if (!(bench->limits[fp64].fma_per_s > 0)) continue;
-        p->roof[fp64] = make_roof(&bench->limits[fp64], low, high);
+    for (int fp64 = 0; fp64 < 2 && d->plot->roofs; fp64++) {
+        if (!(d->bench->limits[fp64].fma_per_s > 0)) continue;
+        p->roof[fp64] = make_roof(&d->bench->limits[fp64], low, high);
         p->series[count++] = (struct ht_series){
             .name = fp64 ? "measured limit, double" : "measured limit, single",
             .count = 3,
@@ -180,39 +165,38 @@ static int add_roofs(const struct ht_bench *bench, struct points *p, int n) {
     return count;
 }
 
-static enum ht_err draw_roofline(const struct ht_bench *bench, int first,
-                                 const struct groups *g, struct points *p,
-                                 const char *path) {
+static enum ht_err draw_lines(struct drawing *d, const char *path) {
     char subtitle[200];
     int n = 0;
-    for (int s = 0; s < g->count; s++)
-        p->series[s + 2] = make_series(bench, first, g, s, p, &n);
-    int roofs = add_roofs(bench, p, n);
-    if (roofs == 1) p->series[1] = p->series[0];
-    subtitle_of(bench, subtitle, sizeof subtitle);
-    const struct ht_chart chart = {
-        .title = "Roofline: work by the variants' own minimal counts",
-        .subtitle = subtitle,
-        .x = {.label = "FLOP per byte", .log = true},
-        .y = {.label = "GFLOP/s", .log = true},
-        .nseries = g->count + roofs,
-        .series = p->series + 2 - roofs};
+    for (int s = 0; s < d->line.count; s++)
+        d->p.series[s + 2] = make_series(d, s, &n);
+    int roofs = add_roofs(d, n);
+    if (roofs == 1) d->p.series[1] = d->p.series[0];
+    subtitle_of(d->bench, subtitle, sizeof subtitle);
+    const struct ht_chart chart = {.title = d->plot->title,
+                                   .subtitle = subtitle,
+                                   .x = d->plot->x,
+                                   .y = d->plot->y,
+                                   .nseries = d->line.count + roofs,
+                                   .series = d->p.series + 2 - roofs};
     return ht_chart_write(&chart, path);
 }
 
-enum ht_err ht_bench_roofline(const struct ht_bench *bench, const char *name,
-                              int first, int last) {
-    struct groups g;
-    struct points p = {0};
+enum ht_err ht_bench_lines(const struct ht_bench *bench,
+                           const struct ht_bench_plot *plot, int first,
+                           int last) {
+    struct drawing d = {bench, plot, first, last, {0}, {0}, {0}};
     char *path = NULL;
-    TRY(make_groups(bench, first, last, describe_line, &g));
-    enum ht_err err = alloc_points(last - first, g.count, &p);
-    if (err == HT_OK) err = ht_bench_path(bench, name, &path);
-    if (err == HT_OK && g.count > 0)
-        err = draw_roofline(bench, first, &g, &p, path);
+    enum ht_err err = make_groups(bench, first, last, plot->name, &d.line);
+    if (err == HT_OK)
+        err = make_groups(bench, first, last, describe_kernel, &d.kernel);
+    if (err == HT_OK) err = alloc_points(last - first, d.line.count, &d.p);
+    if (err == HT_OK) err = ht_bench_path(bench, plot->file, &path);
+    if (err == HT_OK && d.line.count > 0) err = draw_lines(&d, path);
     free(path);
-    free_points(&p);
-    free_groups(&g);
+    free_points(&d.p);
+    free_groups(&d.line);
+    free_groups(&d.kernel);
     return err;
 }
 
@@ -258,12 +242,12 @@ static enum ht_err make_bars(const struct ht_bench *bench, int first, int last,
     return HT_OK;
 }
 
-enum ht_err ht_bench_bars(const struct ht_bench *bench, const char *name,
+enum ht_err ht_bench_bars(const struct ht_bench *bench, const char *file,
                           int first, int last) {
     struct bars b = {0};
     char *path = NULL, subtitle[200];
     enum ht_err err = make_bars(bench, first, last, &b);
-    if (err == HT_OK) err = ht_bench_path(bench, name, &path);
+    if (err == HT_OK) err = ht_bench_path(bench, file, &path);
     subtitle_of(bench, subtitle, sizeof subtitle);
     const struct ht_bars bars = {.title = "Cell half-steps per second",
                                  .subtitle = subtitle,

@@ -46,7 +46,7 @@ int64_t ht_sample_cells(const struct ht_problem *like,
     double room = fmin(bytes / state, fma / fmax(least.fma, 1));
     int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
     if (cells > most) cells = most;
-    if (cells >= 8) cells -= cells % 8;
+    cells -= cells % (cells >= 16 ? 8 : cells >= 4 ? 4 : 1);
     return cells < 4 ? 4 : cells;
 }
 
