@@ -107,6 +107,7 @@ struct ht_bench_plot {
     ht_bench_number *x_of, *y_of;
     ht_bench_words *name, *label; /* label NULL: none */
     bool roofs;
+    bool by_line; /* a colour per line; else per kernel */
 };
 HT_CHECKED enum ht_err ht_bench_lines(const struct ht_bench *bench,
                                       const struct ht_bench_plot *plot,

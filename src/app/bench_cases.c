@@ -51,9 +51,12 @@ static void label_order(const struct ht_bench_row *row,
     snprintf(words, HT_BENCH_NAME, "N=%d", row->order);
 }
 
-static void label_cells(const struct ht_bench_row *row,
-                        char words[HT_BENCH_NAME]) {
-    snprintf(words, HT_BENCH_NAME, "%d", row->shape.cells);
+static double group_cells(const struct ht_bench *bench,
+                          const struct ht_bench_row *row) {
+    (void)bench;
+    bool naive =
+        row->tuning.variant->stage[0].kind == HT_STAGE_INTERPOLATE_NAIVE;
+    return naive ? 1 : row->shape.cells;
 }
 
 /* ---- rates, roofline ---- */
@@ -146,7 +149,8 @@ static enum ht_err finish_roofline(struct ht_bench *bench, int first,
 
 /* ---- interpolation: figures 1 and 2 ---- */
 
-/* Cell by cell, and rolled with several cells per group. */
+/* Cell by cell, and rolled with the cells per group that are chosen and with
+ * others. */
 static enum ht_err plan_interpolation(struct ht_bench *bench,
                                       const struct ht_bench_case *self) {
     static const int groups[] = {1, 2, 4, 8, 16};
@@ -176,15 +180,14 @@ static enum ht_err plan_interpolation(struct ht_bench *bench,
 static enum ht_err finish_interpolation(struct ht_bench *bench, int first,
                                         int last) {
     const struct ht_bench_plot plot = {
-        .file = "interpolation_throughput.png",
-        .title = "Interpolation: rate of work against memory traffic; numbers "
-                 "are cells per group",
-        .x = {.label = "GB/s, each value once", .log = true},
-        .y = {.label = "GFLOP/s", .log = true},
-        .x_of = gbytes,
-        .y_of = gflops,
+        .file = "interpolation_groups.png",
+        .title = "Interpolation: memory traffic against cells per group",
+        .x = {.label = "cells per group", .log = true},
+        .y = {.label = "GB/s, each value counted once"},
+        .x_of = group_cells,
+        .y_of = gbytes,
         .name = name_order,
-        .label = label_cells};
+        .by_line = true};
     TRY(ht_bench_lines(bench, &plot, first, last));
     return ht_bench_bars(bench, "interpolation.png", first, last);
 }
@@ -288,7 +291,8 @@ static enum ht_err finish_q(struct ht_bench *bench, int first, int last) {
         .y = {.label = "ns per cell", .log = true},
         .x_of = stages,
         .y_of = crossing_ns,
-        .name = name_order};
+        .name = name_order,
+        .by_line = true};
     struct ht_text text = {0};
     ht_text_add(&text, "%-10s %-12s %-6s %2s %6s %6s %14s\n", "system",
                 "kernels", "prec.", "N", "stages", "cfl", "ns to cross");
@@ -339,6 +343,17 @@ static double table_seconds(const struct ht_bench_row *row) {
     return 2 * TABLE_STEPS * row->seconds * scale;
 }
 
+static void add_times(const char *name, const double *seconds,
+                      struct ht_text *text) {
+    ht_text_add(text, "%-26s", name);
+    for (int n = 0; n < TABLE_ORDERS; n++)
+        if (isfinite(seconds[n]))
+            ht_text_add(text, " %8.3g", seconds[n]);
+        else
+            ht_text_add(text, " %8s", "-");
+    ht_text_add(text, "\n");
+}
+
 static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
     struct ht_text text = {0};
     ht_text_add(&text,
@@ -356,10 +371,7 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
             seconds[row->order - 1] = table_seconds(row);
             any = true;
         }
-        if (any)
-            ht_text_add(&text, "%-26s %8.3g %8.3g %8.3g\n",
-                        ht_variant_at(v)->name, seconds[0], seconds[1],
-                        seconds[2]);
+        if (any) add_times(ht_variant_at(v)->name, seconds, &text);
     }
     ht_text_add(&text, "%-26s %8.2f %8.2f %8.2f\n", "GTX 980, monolithic", 2.09,
                 13.77, 36.17);

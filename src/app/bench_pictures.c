@@ -132,7 +132,7 @@ static struct ht_series make_series(struct drawing *d, int line, int *n) {
         p->y[*n] = d->plot->y_of(d->bench, row);
         if (d->plot->label != NULL) d->plot->label(row, p->label[*n]);
         p->labels[*n] = p->label[*n];
-        s.colour = d->kernel.of[i - d->first];
+        s.colour = d->plot->by_line ? line : d->kernel.of[i - d->first];
         s.marker = (enum ht_marker)(HT_MARKER_DISC + system_index(row->system) %
                                                          (HT_MARKER_KINDS - 1));
         s.hollow = s.dashed = row->tuning.fp64;

@@ -193,6 +193,7 @@ static enum ht_err finish(struct run *r, double began,
     r->result.picture = ht_output_last_picture(r->output);
     r->result.xdmf = ht_output_xdmf(r->output);
     r->result.wall_s = ht_clock() - began;
+    r->result.joules = ht_simulation_joules(r->sim);
     ht_report_summary_json(r->sim, &r->result, &json);
     ht_report_summary(r->sim, &r->result, &text);
     if (text.length > 0) text.data[text.length - 1] = '\0';

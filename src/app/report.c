@@ -254,6 +254,11 @@ void ht_report_summary(const struct ht_simulation *sim,
                        const struct ht_result *result, struct ht_text *text) {
     add_times(sim, result, text);
     add_rate(sim, text);
+    if (isfinite(result->joules))
+        ht_text_add(text,
+                    "  power     %.4g J of the device, %.3g nJ per cell "
+                    "half-step\n",
+                    result->joules, 1e9 * result->joules / half_steps(sim));
     if (isfinite(drift(result)))
         ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e\n",
                     result->energy_initial, drift(result));
@@ -283,6 +288,8 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     if (sim->limits.fma_per_s > 0)
         ht_json_number(json, "limit_fma_per_s", sim->limits.fma_per_s);
     ht_json_number(json, "selfcheck_ratio", sim->selfcheck_ratio);
+    ht_json_number(json, "joules", result->joules);
+    ht_json_bool(json, "tuned", sim->tuned);
     ht_json_number(json, "error_l2_relative", result->error);
     ht_json_number(json, "energy_initial", result->energy_initial);
     ht_json_number(json, "energy_drift", drift(result));

@@ -12,6 +12,7 @@ struct ht_result {
     bool interrupted;
     double wall_s, output_s;
     double energy_initial, energy_final, error;
+    double joules; /* of the device, from the first step on */
     const char *directory, *picture, *xdmf;
 };
 

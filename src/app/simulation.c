@@ -328,6 +328,8 @@ enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->stepper));
     TRY(ht_start(sim->plan, &sim->stepper));
+    sim->joules_before =
+        sim->device != NULL ? ht_device_joules(sim->device) : -1;
     sim->start_s = ht_clock() - began;
     return HT_OK;
 }
@@ -371,6 +373,12 @@ enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
     for (int f = 0; f < sim->plan->eq.nfields; f++)
         TRY(HT_ALLOC(nodal[f], nodes));
     return HT_OK;
+}
+
+double ht_simulation_joules(const struct ht_simulation *sim) {
+    if (sim->device == NULL || sim->joules_before < 0) return NAN;
+    double now = ht_device_joules(sim->device);
+    return now >= sim->joules_before ? now - sim->joules_before : NAN;
 }
 
 const char *ht_simulation_precision(const struct ht_simulation *sim) {

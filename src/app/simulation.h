@@ -26,6 +26,7 @@ struct ht_simulation {
     struct ht_limits limits; /* 0: not measured */
     int64_t steps;           /* done */
     double kernel_s;         /* of these, by the device's clock */
+    double joules_before;    /* the device's counter at the start, or < 0 */
 };
 
 /* Everything that can be refused without compiling: parameters, grid, medium,
@@ -62,6 +63,10 @@ double ht_simulation_unknowns(const struct ht_simulation *sim);
 /* Room for the nodal values of all fields; free each. */
 HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
                                            double *nodal[HT_MAX_FIELDS]);
+
+/* Joules that the device took since the start of the steps; NaN: it does not
+ * tell. */
+double ht_simulation_joules(const struct ht_simulation *sim);
 
 /* As the input names them. */
 const char *ht_simulation_precision(const struct ht_simulation *sim);
