@@ -103,7 +103,7 @@ static enum ht_err verify(struct ht_device *device,
     const struct ht_spec *spec = &kernels->spec[0];
     struct ht_grid grid = make_grid(spec->eq->dims, spec->order, 3);
     struct ht_problem p = make_problem(spec, &grid);
-    if (spec->order > 3 && !kernels->variant->blocks) p.stages = 6;
+    if (spec->order > 3 && !kernels->variant->pack) p.stages = 6;
     return ht_verify_kernels(&p, device, kernels, ratio);
 }
 
@@ -113,6 +113,7 @@ static enum ht_err measure(struct ht_device *device,
                            const struct choice *choice, struct timing *out) {
     const struct ht_tuning tuning = {.variant = variant,
                                      .fp64 = spec->fp64,
+                                     .ptx = spec->ptx,
                                      .trim = spec->trim,
                                      .block = spec->block,
                                      .cells = choice->group};
@@ -200,6 +201,8 @@ static void run_all(struct ht_device *device, const struct choice *choice) {
                                        .order = order,
                                        .fp64 = n % 2,
                                        .medium_degree = -1,
+                                       .ptx = ht_device_info(device)->ptx,
+                                       .stages = 3 * (2 * order + 1),
                                        .trim = true};
                 char number[8];
                 snprintf(number, sizeof number, "%d", order);

@@ -198,8 +198,8 @@ static void test_shapes(void) {
 static void refuse(const char *variant, const struct ht_spec *spec,
                    const struct ht_device_info *info, int cells,
                    enum ht_err code, const char *text) {
-    const struct ht_tuning tuning = {.variant = ht_variant_find(variant, spec, true),
-                                     .cells = cells};
+    const struct ht_tuning tuning = {
+        .variant = ht_variant_find(variant, spec, true), .cells = cells};
     struct ht_shape shape;
     enum ht_err err = ht_variant_shape(&tuning, spec, info, &shape);
     TEST_CHECK(err == code && strstr(ht_err_message(), text),
