@@ -27,6 +27,7 @@
 #define HT_DST_ARG(f) , dst##f
 #define HT_MEDIUM_ARG(m) , medium##m
 #define HT_SRC_CHOOSE(f) chosen = field == f ? src##f : chosen;
+#define HT_DST_CHOOSE(f) chosen = field == f ? dst##f : chosen;
 
 /* Where source index m of an axis with n nodes finds its values. */
 struct ht_source {

@@ -2,6 +2,8 @@
  * are written in the common subset of OpenCL C 1.2 and CUDA C; this is the
  * only file that tells the two apart.
  */
+#define HT_JOIN_2(a, b) a##b
+#define HT_JOIN(a, b) HT_JOIN_2(a, b)
 #ifdef __CUDACC__
 #define HT_KERNEL extern "C" __global__
 #define HT_GROUP_SIZE(n) __launch_bounds__(n)
@@ -11,6 +13,10 @@
 #define HT_TABLE __constant__
 #define HT_INLINE static __device__ __forceinline__
 #define HT_RESTRICT __restrict__
+#define HT_VECTOR_TYPE(width) HT_JOIN(HT_REAL, width)
+#define HT_AS_UINT(x) __float_as_uint(x)
+#define HT_AS_FLOAT(x) __uint_as_float(x)
+#define HT_LOCAL_ADDRESS(p) ((unsigned)__cvta_generic_to_shared(p))
 #define HT_BARRIER() __syncthreads()
 #define HT_LANE() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
@@ -34,11 +40,12 @@
 #endif
 /* Vectors of 2, 4, 8 or 16 reals, for kernels that suit CPUs; p need not be
  * aligned to more than a real. */
-#define HT_JOIN_2(a, b) a##b
-#define HT_JOIN(a, b) HT_JOIN_2(a, b)
 #define HT_VECTOR_TYPE(width) HT_JOIN(HT_REAL, width)
 #define HT_VECTOR_LOAD(width, p) HT_JOIN(vload, width)(0, p)
 #define HT_VECTOR_STORE(width, v, p) HT_JOIN(vstore, width)(v, 0, p)
+#define HT_AS_UINT(x) as_uint(x)
+#define HT_AS_FLOAT(x) as_float(x)
+#define HT_LOCAL_ADDRESS(p) ((unsigned)(size_t)(p))
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_LANE() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))
@@ -55,3 +62,4 @@ typedef HT_REAL real;
 
 /* Loops over a lane's private arrays: unrolled, these live in registers. */
 #define HT_UNROLL _Pragma("unroll")
+#define HT_ROLLED _Pragma("unroll 1")

@@ -22,6 +22,7 @@ struct ht_device_info {
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
     int64_t max_group;                        /* lanes per group */
     int compute_units;
+    int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
 };
 
 /* All devices of all back ends; *out is owned by the caller (free). None at

@@ -19,6 +19,8 @@ struct ht_spec {
     int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
     bool trim;         /* skip what cannot reach an output coefficient */
+    bool sorted;       /* coefficients lie sorted by parity (ht_place) */
+    int ptx;           /* architecture whose PTX a kernel may use; 0: none */
     unsigned src, dst; /* bit f: field f is stored on the source, on the target
                           grid; 0: all fields are */
     int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
@@ -35,10 +37,17 @@ struct ht_spec {
 struct ht_tuning {
     const struct ht_variant *variant;
     bool fp64, trim;
-    int block;               /* as in ht_spec */
+    int block, ptx;          /* as in ht_spec */
     int cells, rows, planes; /* per group: targets along x1, x2 rows, x3
                                 planes; 0: chosen */
 };
+
+/* Most coefficients of a field at a node. */
+#define HT_MAX_COEFS \
+    ((HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1))
+/* place[i]: where coefficient i of a field lies among those of its node; the
+ * number of places, padded to whole blocks. */
+int ht_place(const struct ht_spec *spec, int place[HT_MAX_COEFS]);
 
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
@@ -48,7 +57,9 @@ struct ht_shape {
     int face_fields;        /* fields interpolated in the plane at a time */
     int planes;             /* x3 planes per group; 0: chosen at each launch */
     int chunk;              /* source entries of parity blocks at a time */
-    int tile;               /* rows of a parity block at a time */
+    int tile;               /* rows of a parity block at a time; results along
+                               x1; warps that share a target's blocks */
+    int parts;              /* groups along x1 per HT_CELLS targets; 0: 1 */
     int lanes, naive_lanes; /* per group */
     int64_t local_bytes;    /* local memory of the hungriest kernel */
 };
@@ -82,7 +93,11 @@ struct ht_variant {
                     a partner per axis (cl/evolve_chains.cl) */
     bool blocks; /* needs the half step as parity blocks: a uniform medium and
                     a system with parities (src/kernel/blocks.h) */
-    bool cpu;    /* made for CPUs: "auto" leaves it out on GPUs */
+    bool separable; /* needs a field carried by a constant velocity */
+    bool sorted;    /* keeps coefficients sorted by parity, in blocks */
+    bool literals;  /* has the operator as literals: a short one only */
+    int ptx;        /* least architecture of an NVIDIA device; 0: any device */
+    enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for; /* by "auto" */
     /* Shape of a spec that the variant does not refuse, as ht_variant_shape;
      * out comes with one row, one lane and the planes of the tuning. NULL:
      * lanes for all columns of a cell (cl/common.cl). */
@@ -111,6 +126,8 @@ const struct ht_variant *ht_variant_find(const char *name,
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
+/* Whether a variant is expected to do well on a GPU or a CPU. */
+bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
 /* Adds the names of the variants that apply, as "a", "b" or "c". */
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
 /* Shape on a device. A variant that does not apply or cells that a group

@@ -255,7 +255,7 @@ static double crossing_ns(const struct ht_bench *bench,
 
 static bool taylor_only(struct ht_bench_row *row) {
     row->kernel = -1;
-    return !row->tuning.variant->blocks && !has_two(row) &&
+    return row->tuning.variant->pack == NULL && !has_two(row) &&
            largest_cfl(row) > 0;
 }
 

@@ -37,8 +37,8 @@ static enum ht_err plan_variants(struct ht_bench *bench,
     const struct ht_spec spec = spec_of(&row, &eq, &sample);
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
-        if (bench->sweep.variants == NULL && bench->info->gpu &&
-            row.tuning.variant->cpu)
+        if (bench->sweep.variants == NULL &&
+            !ht_variant_suits(row.tuning.variant, bench->info->gpu))
             continue;
         if (ht_args_listed(bench->sweep.variants, row.tuning.variant->name) &&
             ht_variant_refuses(row.tuning.variant, &spec) == NULL)
@@ -73,6 +73,7 @@ enum ht_err ht_bench_plan_system(struct ht_bench *bench,
     int orders = sweep->norders > 0 ? sweep->norders : most;
     struct ht_bench_row row = *like;
     row.tuning.trim = bench->info->gpu;
+    row.tuning.ptx = bench->info->ptx;
     row.tuning.cells = bench->cells;
     row.tuning.rows = bench->rows;
     row.tuning.planes = bench->planes;

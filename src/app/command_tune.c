@@ -166,8 +166,8 @@ enum ht_err ht_command_tune(const struct ht_args *args) {
     const char *seconds = ht_args_value(args, "--seconds");
     struct ht_params *params = NULL;
     if (seconds != NULL) TRY(ht_args_real("--seconds", seconds, &tune.seconds));
-    REQUIRE(tune.seconds >= 0, HT_ERR_INPUT,
-            "--seconds %s: must be at least 0", seconds);
+    REQUIRE(tune.seconds >= 0, HT_ERR_INPUT, "--seconds %s: must be at least 0",
+            seconds);
     if (args->count > 0)
         TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
                            &params));

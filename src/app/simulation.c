@@ -200,6 +200,7 @@ static enum ht_err choose_shape(struct ht_simulation *sim) {
 static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tuning *tuning = &sim->tuning;
+    tuning->ptx = sim->info.ptx;
     tuning->fp64 = strcmp(params->device.precision, "double") == 0;
     tuning->trim = sim->info.gpu; /* branches cost a CPU more than they save */
     tuning->block = choose_block(sim);

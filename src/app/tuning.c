@@ -44,6 +44,7 @@ void ht_tuning_recall(struct ht_simulation *sim) {
     ht_tune_class(&sim->plan->problem, sim->tuning.fp64, &choice, name);
     if (!ht_tuning_load(sim->cache, &sim->info, name, &tuned)) return;
     tuned.tuning.fp64 = sim->tuning.fp64;
+    tuned.tuning.ptx = sim->info.ptx;
     /* A line may have been edited: it must hold for this problem. */
     if (ht_kernels_plan(&sim->plan->problem, &sim->info, &tuned.tuning,
                         &plan) == HT_OK)

@@ -112,6 +112,15 @@ static int64_t device_number(cl_device_id id, cl_device_info what) {
     return (int64_t)value;
 }
 
+/* NVIDIA's compiler takes PTX in asm statements. Numbers of the extension
+ * cl_nv_device_attribute_query. */
+static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
+    enum { CAPABILITY_MAJOR_NV = 0x4000, CAPABILITY_MINOR_NV = 0x4001 };
+    if (strstr(info->platform, "NVIDIA") == NULL) return 0;
+    return (int)(10 * device_number(id, CAPABILITY_MAJOR_NV) +
+                 device_number(id, CAPABILITY_MINOR_NV));
+}
+
 static enum ht_err cl_info(int index, struct ht_device_info *info) {
     cl_device_id id;
     cl_platform_id platform = NULL;
@@ -131,6 +140,7 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     info->local_memory = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
     info->max_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    info->ptx = ptx_of(id, info);
     return HT_OK;
 }
 

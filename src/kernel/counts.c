@@ -1,8 +1,9 @@
 /* Sizes and operation counts. The least work of a half step is the smallest
- * of three forms: interpolation split by parity and rolled along x3 followed
+ * of four forms: interpolation split by parity and rolled along x3 followed
  * by the trimmed Taylor series; the same followed by two scalar chains (where
- * they apply); and dense parity blocks of F^2 (N+1)^(2d) entries (uniform
- * media, systems with parities).
+ * they apply); dense parity blocks of F^2 (N+1)^(2d) entries (uniform media,
+ * systems with parities); and a one-dimensional half step per axis (constant
+ * velocity).
  */
 #include "counts.h"
 
@@ -137,6 +138,13 @@ static double chains_fma(const struct ht_sizes *z, int order, int dims,
     return count * (dims + 2) + dims * (z->cube + outputs);
 }
 
+/* A one-dimensional half step of (N+1) x (2N+2) along the lines of each axis,
+ * with faces reused along x3 as above. */
+static double separable_fma(const struct ht_sizes *z, int dims) {
+    static const int lines[] = {1, 3, 4};
+    return 2.0 * lines[dims - 1] * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
+}
+
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
@@ -151,7 +159,9 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (uniform && z.chain >= 0)
         fma = fmin(fma, interpolation_fma(&z, dims) +
                             chains_fma(&z, spec->order, dims, stages));
-    if (uniform && !spec->eq->system->translates) fma = fmin(fma, dense);
+    if (uniform)
+        fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims)
+                                                     : dense);
     double medium = uniform ? 0
                             : (double)z.materials *
                                   (z.medium_coefs > 0 ? z.medium_coefs : 1);
@@ -178,6 +188,24 @@ static double medium_values(const struct ht_spec *spec,
     return (double)z->materials * (z->medium_coefs > 0 ? z->medium_coefs : 1);
 }
 
+static int stored(unsigned mask, int all) {
+    int count = 0;
+    for (; mask != 0; mask &= mask - 1) count++;
+    return count > 0 ? count : all;
+}
+
+/* An operator of the whole half step: dense blocks, or one per axis. */
+static struct ht_cost operator_cost(const struct ht_variant *variant,
+                                    const struct ht_spec *spec,
+                                    const struct ht_sizes *z) {
+    double coefs = (double)z->n1 * z->n2 * z->n3;
+    double from = coefs * stored(spec->src, z->fields);
+    double to = coefs * stored(spec->dst, z->fields);
+    double fma =
+        variant->separable ? separable_fma(z, spec->eq->dims) : from * to;
+    return (struct ht_cost){fma, from + to * (spec->keep != 0 ? 2 : 1)};
+}
+
 /* bytes: values so far. Kinds that are not listed do all at once. */
 static struct ht_cost kernel_cost(const struct ht_variant *variant,
                                   const struct ht_spec *spec, int kernel) {
@@ -199,6 +227,8 @@ static struct ht_cost kernel_cost(const struct ht_variant *variant,
         return (struct ht_cost){evolve, poly + node + medium};
     case HT_STAGE_STEP:
         return (struct ht_cost){rolled + evolve, 2 * node + medium};
+    case HT_STAGE_OPERATOR:
+        return operator_cost(variant, spec, &z);
     default:
         return (struct ht_cost){least.fma, least.bytes / (spec->fp64 ? 8 : 4)};
     }
@@ -207,7 +237,7 @@ static struct ht_cost kernel_cost(const struct ht_variant *variant,
 struct ht_cost ht_variant_cost(const struct ht_variant *variant,
                                const struct ht_spec *spec, int kernel) {
     struct ht_cost sum = {0};
-    if (variant->blocks || spec->keep != 0)
+    if (variant->pack == NULL && spec->keep != 0)
         return ht_cost_minimum(spec, spec->stages);
     for (int i = 0; i < 2; i++) {
         if (kernel >= 0 && kernel != i) continue;

@@ -23,6 +23,12 @@ struct ht_sizes {
 };
 
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
+/* Bits i_k mod 2 of coefficient i. */
+int ht_parity_of(const struct ht_sizes *z, int i);
+
+/* HT_TABLE const real ht_<name>[count]. */
+void ht_text_table(struct ht_text *text, const char *name, const double *values,
+                   int count, bool fp64);
 
 /* ht_kernel_text with an operator made before. */
 HT_CHECKED enum ht_err ht_kernel_text_of(const struct ht_variant *variant,

@@ -1,4 +1,5 @@
-/* Shape and operator layout of cl/propagator.cl; see struct ht_variant. */
+/* Shapes and operator layouts of the variants that have one; see struct
+ * ht_variant. */
 #ifndef HTWAVE_PROPAGATOR_H
 #define HTWAVE_PROPAGATOR_H
 
@@ -12,5 +13,35 @@ HT_CHECKED enum ht_err ht_propagator_pack(const struct ht_blocks *blocks,
                                           const struct ht_spec *spec,
                                           const struct ht_shape *shape,
                                           struct ht_operator *out);
+
+/* cl/propagator_lanes.cl. Is the operator short enough for literals? */
+bool ht_propagator_lanes_short(const struct ht_spec *spec);
+HT_CHECKED enum ht_err ht_propagator_lanes_shape(
+    const struct ht_tuning *tuning, const struct ht_spec *spec,
+    const struct ht_device_info *info, struct ht_shape *out);
+HT_CHECKED enum ht_err ht_propagator_lanes_pack(const struct ht_blocks *blocks,
+                                                const struct ht_spec *spec,
+                                                const struct ht_shape *shape,
+                                                struct ht_operator *out);
+
+/* cl/propagator_tensor.cl. */
+HT_CHECKED enum ht_err ht_propagator_tensor_shape(
+    const struct ht_tuning *tuning, const struct ht_spec *spec,
+    const struct ht_device_info *info, struct ht_shape *out);
+HT_CHECKED enum ht_err ht_propagator_tensor_pack(const struct ht_blocks *blocks,
+                                                 const struct ht_spec *spec,
+                                                 const struct ht_shape *shape,
+                                                 struct ht_operator *out);
+
+/* cl/separable.cl. Why it does not apply, or NULL. */
+const char *ht_separable_refuses(const struct ht_spec *spec);
+HT_CHECKED enum ht_err ht_separable_shape(const struct ht_tuning *tuning,
+                                          const struct ht_spec *spec,
+                                          const struct ht_device_info *info,
+                                          struct ht_shape *out);
+HT_CHECKED enum ht_err ht_separable_pack(const struct ht_blocks *blocks,
+                                         const struct ht_spec *spec,
+                                         const struct ht_shape *shape,
+                                         struct ht_operator *out);
 
 #endif

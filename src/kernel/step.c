@@ -139,7 +139,8 @@ static enum ht_err launch(struct ht_step *step, int i,
     enum ht_stage_kind kind = step->variant->stage[i].kind;
     struct arguments list = {0};
     int64_t planes = args->last - args->first, lanes = step->shape.lanes;
-    int64_t groups[3] = {divide_up(args->dst[0], step->shape.cells),
+    int64_t groups[3] = {divide_up(args->dst[0], step->shape.cells) *
+                             (step->shape.parts > 0 ? step->shape.parts : 1),
                          divide_up(args->dst[1], step->shape.rows),
                          divide_up(planes, args->march)};
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {

@@ -26,6 +26,7 @@ static enum ht_err add_file(const char *name, struct ht_text *out) {
 static void add_numbers(const struct ht_spec *spec,
                         const struct ht_shape *shape, const struct ht_sizes *z,
                         struct ht_text *out) {
+    int place[HT_MAX_COEFS], places = ht_place(spec, place);
     const struct {
         const char *name;
         int value;
@@ -50,6 +51,9 @@ static void add_numbers(const struct ht_spec *spec,
         {"CHUNK", shape->chunk},
         {"TILE", shape->tile},
         {"KEEP", spec->keep},
+        {"GROUP_LANES", shape->lanes},
+        {"PLACES", places},
+        {"PTX", spec->ptx},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
@@ -111,8 +115,8 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     add_slots("TARGET", spec->dst, eq, out);
 }
 
-static void add_table(const char *name, const double *values, int count,
-                      bool fp64, struct ht_text *out) {
+void ht_text_table(struct ht_text *out, const char *name, const double *values,
+                   int count, bool fp64) {
     ht_text_add(out, "HT_TABLE const real ht_%s[%d] = {", name, count);
     for (int i = 0; i < count; i++)
         ht_text_add(out, "%s%.17e%s", i ? ", " : "", values[i],
@@ -127,11 +131,11 @@ static void add_tables(const struct ht_spec *spec, struct ht_text *out) {
     int n = spec->order + 1;
     ht_hermite_matrix(spec->order, matrix);
     ht_hermite_parity(spec->order, even, odd);
-    add_table("even", even, n * n, spec->fp64, out);
-    add_table("odd", odd, n * n, spec->fp64, out);
+    ht_text_table(out, "even", even, n * n, spec->fp64);
+    ht_text_table(out, "odd", odd, n * n, spec->fp64);
     for (int i = 0; i <= MOST_STAGES; i++) inverse[i] = i > 0 ? 1.0 / i : 0;
-    add_table("inverse", inverse, MOST_STAGES + 1, spec->fp64, out);
-    add_table("matrix", matrix, 4 * n * n, spec->fp64, out);
+    ht_text_table(out, "inverse", inverse, MOST_STAGES + 1, spec->fp64);
+    ht_text_table(out, "matrix", matrix, 4 * n * n, spec->fp64);
     ht_text_add(out, "HT_TABLE const int ht_parity[%d] = {", HT_MAX_FIELDS);
     for (int f = 0; f < HT_MAX_FIELDS; f++)
         ht_text_add(out, "%s%u", f ? ", " : "",
@@ -151,8 +155,8 @@ enum ht_err ht_operator_make(const struct ht_variant *variant,
                              struct ht_operator *out) {
     struct ht_blocks *blocks = NULL;
     *out = (struct ht_operator){0};
-    if (!variant->blocks) return HT_OK;
-    TRY(ht_blocks_create(spec, &blocks));
+    if (variant->pack == NULL) return HT_OK;
+    if (variant->blocks) TRY(ht_blocks_create(spec, &blocks));
     enum ht_err err = variant->pack(blocks, spec, shape, out);
     if (err == HT_OK) err = ht_text_status(&out->text);
     ht_blocks_destroy(blocks);

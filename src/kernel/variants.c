@@ -8,11 +8,42 @@
 #include "propagator.h"
 
 static const struct ht_variant variants[] = {
+    {.name = "separable",
+     .meaning = "a one-dimensional half step along each axis (constant "
+                "velocity)",
+     .separable = true,
+     .shape = ht_separable_shape,
+     .pack = ht_separable_pack,
+     .files = {"common.cl", "ptx.cl", "separable.cl"},
+     .stage = {{HT_STAGE_OPERATOR, "ht_separable"}}},
+    {.name = "propagator-lanes",
+     .meaning = "the half step as dense parity blocks that are literals of the "
+                "program, a lane per target (uniform media)",
+     .blocks = true,
+     .literals = true,
+     .made_for = HT_FOR_GPU,
+     .shape = ht_propagator_lanes_shape,
+     .pack = ht_propagator_lanes_pack,
+     .files = {"common.cl", "ptx.cl", "tile.cl", "propagator_lanes.cl"},
+     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_lanes"}}},
+    {.name = "propagator-tensor",
+     .meaning =
+         "the half step as dense parity blocks on NVIDIA's tensor cores, "
+         "in single precision as three products of halves (uniform "
+         "media)",
+     .blocks = true,
+     .sorted = true,
+     .ptx = 80,
+     .made_for = HT_FOR_GPU,
+     .shape = ht_propagator_tensor_shape,
+     .pack = ht_propagator_tensor_pack,
+     .files = {"common.cl", "ptx.cl", "tile.cl", "propagator_tensor.cl"},
+     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}},
     {.name = "propagator",
      .meaning = "the half step as dense parity blocks, targets along x1 as "
                 "vectors; for CPUs (uniform media)",
      .blocks = true,
-     .cpu = true,
+     .made_for = HT_FOR_CPU,
      .shape = ht_propagator_shape,
      .pack = ht_propagator_pack,
      .files = {"common.cl", "propagator.cl"},
@@ -53,6 +84,19 @@ const struct ht_variant *ht_variant_at(int index) {
     return &variants[index];
 }
 
+static const char *device_refuses(const struct ht_variant *variant,
+                                  const struct ht_spec *spec) {
+    const int double_products = 90; /* mma.m16n8k8 of double precision */
+    if (variant->ptx == 0) return NULL;
+    if (spec->ptx < variant->ptx)
+        return "it needs an NVIDIA device of architecture 8.0 or later";
+    if (spec->fp64 && spec->ptx < double_products)
+        return "double precision needs an NVIDIA device of architecture 9.0 or "
+               "later";
+    if (spec->order < 2) return "it needs grid.order = 2 or more";
+    return NULL;
+}
+
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec) {
     struct ht_sizes z = ht_sizes_of(spec);
@@ -62,14 +106,23 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
         return "the system has no parities";
     if (variant->chains && z.chain < 0)
         return "the system is not one scalar with a partner per axis";
-    return NULL;
+    if (variant->literals && !ht_propagator_lanes_short(spec))
+        return "the operator is too long for literals";
+    if (variant->separable && ht_separable_refuses(spec) != NULL)
+        return ht_separable_refuses(spec);
+    return device_refuses(variant, spec);
+}
+
+bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
+    return variant->made_for == HT_FOR_ANY ||
+           variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
 
 const struct ht_variant *ht_variant_find(const char *name,
                                          const struct ht_spec *spec, bool gpu) {
     bool any = strcmp(name, "auto") == 0; /* the rows are in order of speed */
     for (int i = 0; i < ht_variant_count(); i++)
-        if (any ? !(gpu && variants[i].cpu) &&
+        if (any ? ht_variant_suits(&variants[i], gpu) &&
                       ht_variant_refuses(&variants[i], spec) == NULL
                 : strcmp(variants[i].name, name) == 0)
             return &variants[i];

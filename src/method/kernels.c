@@ -12,12 +12,17 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                            .order = problem->grid->order,
                            .fp64 = tuning->fp64,
                            .block = tuning->block,
+                           .ptx = tuning->ptx,
                            .medium_degree = problem->medium_degree,
                            .trim = tuning->trim,
                            .src = problem->stored[from],
                            .dst = problem->stored[from == HT_PRIMARY],
                            .keep = problem->keep,
                            .stages = problem->stages};
+    if (tuning->variant != NULL && tuning->variant->sorted) {
+        spec.sorted = true;
+        spec.block = spec.fp64 ? 2 : 4;
+    }
     for (int t = 0; t < problem->eq->nterms; t++) {
         const struct ht_term *term = &problem->eq->term[t];
         double h = problem->grid->h[term->axis];

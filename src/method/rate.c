@@ -166,7 +166,7 @@ enum ht_err ht_sample_verify(const struct ht_sample *sample,
     const int few = 6;
     struct ht_sample small;
     ht_sample_make(&sample->problem, cells, &small);
-    if (!kernels->variant->blocks && !affordable(&small.problem) &&
+    if (kernels->variant->pack == NULL && !affordable(&small.problem) &&
         small.problem.stages > few)
         small.problem.stages = few;
     return ht_verify_kernels(&small.problem, device, kernels, worst);

@@ -44,7 +44,7 @@ static void shrink(const struct ht_problem *problem,
         grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
     }
     small->grid = grid;
-    if (!variant->blocks && small->stages > most_stages)
+    if (variant->pack == NULL && small->stages > most_stages)
         small->stages = most_stages;
     if (small->medium_degree >= 0) small->medium_fill = ht_test_medium;
     small->medium = small;

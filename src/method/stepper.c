@@ -20,7 +20,8 @@ struct device_stepper {
     struct ht_buffer *poly[HT_MAX_FIELDS];
     struct ht_buffer *scale;
     int64_t poly_planes;
-    int word, coefs;
+    int word, coefs, places;
+    int place[HT_MAX_COEFS]; /* of each coefficient */
 };
 
 static void stepper_destroy(void *self) {
@@ -52,7 +53,7 @@ static double from_device(int word, const void *from, int64_t i) {
 }
 
 /* Rows of one coefficient block each, for planes [first, last): the part of a
- * field's buffer that holds `count` coefficients of those planes. */
+ * field's buffer that holds the first `count` places of those planes. */
 static struct ht_span block_span(const struct device_stepper *t,
                                  enum ht_mesh mesh, int count, int64_t first,
                                  int64_t last) {
@@ -70,7 +71,7 @@ static struct ht_span block_span(const struct device_stepper *t,
 static enum ht_err stepper_put(void *self, enum ht_mesh mesh, int64_t first,
                                int64_t last, const double *coefs) {
     struct device_stepper *t = self;
-    struct ht_span span = block_span(t, mesh, t->coefs, first, last);
+    struct ht_span span = block_span(t, mesh, t->places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
     int block = t->spec.block;
     double *packed = NULL;
@@ -80,7 +81,7 @@ static enum ht_err stepper_put(void *self, enum ht_mesh mesh, int64_t first,
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         for (int i = 0; i < t->coefs; i++)
             for (int64_t n = 0; n < part; n++)
-                packed[HT_LAYOUT_AT(block, i, n, part)] =
+                packed[HT_LAYOUT_AT(block, t->place[i], n, part)] =
                     coefs[(f * t->coefs + i) * part + n];
         to_device(t->word, span.rows * part * block, packed, data);
         err = ht_buffer_write(t->u[mesh][f], span, data);
@@ -94,15 +95,19 @@ static enum ht_err stepper_get(void *self, enum ht_mesh mesh, int field,
                                int count, int64_t first, int64_t last,
                                double *out) {
     struct device_stepper *t = self;
-    struct ht_span span = block_span(t, mesh, count, first, last);
+    int places = 0; /* up to that of the last of them */
+    for (int i = 0; i < count; i++)
+        if (t->place[i] >= places) places = t->place[i] + 1;
+    struct ht_span span = block_span(t, mesh, places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
     void *data = NULL;
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
     for (int i = 0; err == HT_OK && i < count; i++)
         for (int64_t n = 0; n < part; n++)
-            out[i * part + n] = from_device(
-                t->word, data, HT_LAYOUT_AT(t->spec.block, i, n, part));
+            out[i * part + n] =
+                from_device(t->word, data,
+                            HT_LAYOUT_AT(t->spec.block, t->place[i], n, part));
     free(data);
     return err;
 }
@@ -206,7 +211,8 @@ static enum ht_err make_medium(struct device_stepper *t, enum ht_mesh mesh) {
 
 static int64_t field_bytes(const struct ht_problem *p, enum ht_mesh mesh,
                            const struct ht_spec *spec) {
-    return HT_LAYOUT_SIZE(spec->block, ht_grid_coefs(p->grid),
+    int place[HT_MAX_COEFS];
+    return HT_LAYOUT_SIZE(spec->block, ht_place(spec, place),
                           ht_grid_total(p->grid, mesh)) *
            (spec->fp64 ? 8 : 4);
 }
@@ -256,6 +262,7 @@ static enum ht_err allocate(struct device_stepper *t,
         ht_stepper_budget(p, tuning, ht_device_info(t->device));
     t->word = t->spec.fp64 ? 8 : 4;
     t->coefs = ht_grid_coefs(p->grid);
+    t->places = ht_place(&t->spec, t->place);
     t->poly_planes = budget.poly_planes;
     for (int f = 0; f < p->eq->nfields; f++) {
         for (int mesh = 0; mesh < 2; mesh++)
@@ -292,7 +299,7 @@ enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                      .block = spec->block};
     struct device_stepper *t = NULL;
     const struct ht_spec wanted = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    REQUIRE(!kernels->variant->blocks || !operator_differs(spec, &wanted),
+    REQUIRE(kernels->variant->pack == NULL || !operator_differs(spec, &wanted),
             HT_ERR_INTERNAL, "kernels of another step or medium");
     TRY(HT_ALLOC(t, 1));
     t->problem = *problem;

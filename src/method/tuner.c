@@ -140,10 +140,11 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
             const struct ht_variant *variant = ht_variant_at(i);
             struct ht_tuning t = {.variant = variant, .fp64 = fp64};
             t.trim = gpu;
+            t.ptx = ht_device_info(s->device)->ptx;
             t.block = layout[n];
             if ((s->choice->block != 0 && s->choice->block != t.block) ||
                 (s->choice->variant != NULL && s->choice->variant != variant) ||
-                (gpu && variant->cpu && s->choice->variant == NULL))
+                (s->choice->variant == NULL && !ht_variant_suits(variant, gpu)))
                 continue;
             double seconds = try_tuning(s, &t);
             if (isfinite(seconds) && count < CANDIDATES)

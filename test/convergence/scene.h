@@ -92,6 +92,7 @@ static inline enum ht_err scene_find(struct scene *scene,
     bool fp64 = strcmp(params->device.precision, "double") == 0;
     bool blocked = strcmp(params->device.layout, "blocked") == 0;
     struct ht_tuning tuning = {.fp64 = fp64,
+                               .ptx = ht_device_info(scene->device)->ptx,
                                .trim = true,
                                .block = !blocked ? 1
                                         : fp64   ? 2
@@ -102,9 +103,8 @@ static inline enum ht_err scene_find(struct scene *scene,
                                      ht_device_info(scene->device)->gpu);
     REQUIRE(tuning.variant, HT_ERR_INPUT, "no variant %s",
             params->device.variant);
-    while (s &&
-           (s->kernels.variant != tuning.variant || tuning.variant->blocks ||
-            !scene_same(&s->kernels.spec[0], &spec)))
+    while (s && (s->kernels.variant != tuning.variant || tuning.variant->pack ||
+                 !scene_same(&s->kernels.spec[0], &spec)))
         s = s->next;
     *out = s;
     if (s != NULL) return HT_OK;

@@ -93,6 +93,7 @@ static enum ht_err run(struct small_case *c, struct ht_device *device,
     struct ht_problem problem = make_problem(c, &grid);
     const struct ht_tuning tuning = {.variant = c->variant,
                                      .fp64 = c->spec.fp64,
+                                     .ptx = c->spec.ptx,
                                      .trim = c->spec.trim,
                                      .block = c->spec.block,
                                      .cells = CELLS};
@@ -136,7 +137,8 @@ static void run_variant(const struct ht_system *system, int variant,
     static const int degrees[] = {-1, 0, 2};
     const struct ht_variant *row = ht_variant_at(variant);
     bool fp64 = ht_device_info(device)->fp64;
-    bool varies = system->material[0].varies && !row->chains && !row->blocks;
+    bool varies = system->material[0].varies && !row->chains && !row->blocks &&
+                  !row->separable;
     int n = variant;
     for (int dims = 1; dims <= 3; dims++)
         for (int m = 0; m < (varies ? 3 : 2); m++, n++) {

@@ -51,7 +51,8 @@ static struct ht_problem make_problem(const struct kind *kind,
                                       const struct ht_grid *grid) {
     struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
     int full = grid->dims * (2 * grid->order + 1);
-    p.stages = grid->order <= 3 ? full : 6;
+    bool reduced = grid->order > 3 && !kind->variant->separable;
+    p.stages = reduced ? 6 : full;
     p.medium_degree = kind->spec.medium_degree;
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
     if (p.medium_degree >= 0) {
@@ -73,6 +74,7 @@ static void describe(const struct kind *kind, char *out, size_t size) {
 static struct ht_tuning tuning_of(const struct kind *kind) {
     return (struct ht_tuning){.variant = kind->variant,
                               .fp64 = kind->spec.fp64,
+                              .ptx = kind->spec.ptx,
                               .trim = kind->spec.trim,
                               .block = kind->spec.block,
                               .cells = kind->cells};
@@ -124,7 +126,8 @@ static void draw_options(struct kind *kind, int n) {
     int degrees[4] = {-1, 0, kind->spec.order + 1, 2};
     int degree = degrees[bits >> 2 & 3];
     bool varies = kind->eq.system->material[0].varies;
-    bool uniform = kind->variant->chains || kind->variant->blocks;
+    bool uniform = kind->variant->chains || kind->variant->blocks ||
+                   kind->variant->separable;
     if (kind->eq.dims == 3 && kind->spec.order > 5 && degree > 2) degree = 2;
     kind->spec.fp64 = kind->spec.fp64 && bits & 1;
     kind->spec.block = !(bits & 2) ? 1 : kind->spec.fp64 ? 2 : 4;
@@ -145,7 +148,9 @@ static void run_order(const struct ht_system *system, int dims, int order,
             kind.spec.eq = &kind.eq;
             kind.spec.order = order;
             kind.spec.medium_degree = -1;
+            kind.spec.stages = dims * (2 * order + 1);
             kind.spec.fp64 = ht_device_info(device)->fp64;
+            kind.spec.ptx = ht_device_info(device)->ptx;
             if (ht_variant_refuses(kind.variant, &kind.spec) != NULL) continue;
             draw_options(&kind, number++);
             run_kind(&kind, device);

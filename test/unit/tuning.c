@@ -52,8 +52,7 @@ static bool load(const char *directory, const struct ht_device_info *info,
     if (ht_tuning_path(directory, info, &path) != HT_OK ||
         ht_file_read(noted, &data, &size) != HT_OK)
         exit(1);
-    for (const char *at = data; (at = strstr(at, path)) != NULL; at++)
-        ++*notes;
+    for (const char *at = data; (at = strstr(at, path)) != NULL; at++) ++*notes;
     remove(noted);
     free(noted);
     free(path);
@@ -152,8 +151,7 @@ static void test_unreadable(const char *directory) {
 
 /* Problems that may have another best have another name. */
 static void test_classes(void) {
-    struct ht_equations eq =
-        ht_equations_make(ht_system_find("acoustic"), 3);
+    struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), 3);
     char name[6][HT_TUNE_CLASS];
     const struct ht_tune_choice open = {0}, blocked = {.block = 4};
     struct ht_sample sample;

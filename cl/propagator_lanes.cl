@@ -1,0 +1,143 @@
+/* The half step as parity blocks (src/kernel/blocks.h) with one lane per
+ * target: the sums and results of all blocks in registers, the operator as
+ * literals of the program. For small operators: a long program starves for
+ * instructions.
+ *
+ * lane = row * HT_CELLS + cell. ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES
+ * + s] multiplies sum s of block g for its row r; ht_bits[s] is the parity of
+ * source entry s = slot * HT_PLACES + place; ht_target[slot * HT_PLACES +
+ * place] the row g * HT_BLOCK_ROWS + r of a target entry, -1 at padding.
+ */
+#define HT_ENTRIES (HT_SOURCES * HT_PLACES)
+
+/* acc += the contribution of block b, v[coefficient][vertex]. */
+HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
+                            real acc[HT_CORNERS][HT_BLOCK_ROWS]) {
+    HT_UNROLL
+    for (int j = 0; j < HT_BLOCK; j++) {
+        const int s = b * HT_BLOCK + j;
+        const real sign[3] = {HT_SIGN_OF(ht_bits[s], 0),
+                              HT_SIGN_OF(ht_bits[s], 1),
+                              HT_SIGN_OF(ht_bits[s], 2)};
+        ht_vertex_sums(v[j], sign);
+        HT_UNROLL
+        for (int g = 0; g < HT_CORNERS; g++) {
+            HT_UNROLL
+            for (int r = 0; r < HT_BLOCK_ROWS; r++)
+                acc[g][r] =
+                    fma(ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES + s],
+                        v[j][g], acc[g][r]);
+        }
+    }
+}
+
+/* dst = keep dst + acc at a node. */
+HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
+                             long nodes HT_EACH_TARGET(HT_DST_PARAM)) {
+#define HT_STORE_SLOT(slot)                                               \
+    HT_UNROLL                                                             \
+    for (int b = 0; b < HT_FIELD_BLOCKS; b++) {                           \
+        HT_GLOBAL ht_pack *at =                                           \
+            (HT_GLOBAL ht_pack *)dst##slot + b * nodes + node;            \
+        real w[HT_BLOCK];                                                 \
+        HT_READ_OLD                                                       \
+        HT_UNROLL                                                         \
+        for (int j = 0; j < HT_BLOCK; j++) {                              \
+            const int e = ht_target[(slot)*HT_PLACES + b * HT_BLOCK + j]; \
+            w[j] = e < 0 ? (real)0                                        \
+                         : fma((real)HT_KEEP, w[j],                       \
+                               acc[(e < 0 ? 0 : e) / HT_BLOCK_ROWS]       \
+                                  [(e < 0 ? 0 : e) % HT_BLOCK_ROWS]);     \
+        }                                                                 \
+        *at = ht_packed(w);                                               \
+    }
+#if HT_KEEP != 0
+#define HT_READ_OLD ht_unpack(*at, w);
+#else
+#define HT_READ_OLD \
+    HT_UNROLL       \
+    for (int j = 0; j < HT_BLOCK; j++) w[j] = 0;
+#endif
+    HT_EACH_TARGET(HT_STORE_SLOT)
+}
+
+/* The copies of chunk c, or of the next plane's first chunks: planes bottom,
+ * top and above follow one another. */
+#define HT_COPY_AHEAD(c, more)                                             \
+    if ((c) < HT_CHUNKS)                                                   \
+        ht_tile_copy(&a, lane, &tile, (c), bottom, top,                    \
+                     data + (c) % HT_STAGES *                              \
+                                HT_STAGE_SIZE HT_EACH_SOURCE(HT_SRC_ARG)); \
+    else if (more)                                                         \
+        ht_tile_copy(&a, lane, &tile, (c)-HT_CHUNKS, top, above,           \
+                     data + (c) % HT_STAGES *                              \
+                                HT_STAGE_SIZE HT_EACH_SOURCE(HT_SRC_ARG)); \
+    HT_COPY_COMMIT();
+
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
+    struct ht_step_args a,
+    HT_GLOBAL const real *HT_RESTRICT unused HT_EACH_SOURCE(HT_SRC_PARAM)
+        HT_EACH_TARGET(HT_DST_PARAM)) {
+    HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
+    const int lane = HT_LANE(), c1 = lane % HT_CELLS, c2 = lane / HT_CELLS;
+    const long begin = a.first + HT_GROUP_3() * a.march;
+    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    const long nodes = a.dst[0] * a.dst[1] * a.dst[2];
+    struct ht_tile tile;
+    struct ht_mirrors mirrors;
+    (void)unused;
+    ht_tile_begin(&a, lane, &tile);
+    ht_mirrors_of(&a, 0, tile.m1 + c1, &mirrors);
+    ht_mirrors_of(&a, 1, tile.m2 + c2, &mirrors);
+    long bottom = ht_plane_node(&a, begin + a.shift);
+    long top = ht_plane_node(&a, begin + a.shift + 1);
+    long above = 0;
+    HT_UNROLL
+    for (int c = 0; c < HT_STAGES - 1; c++) {
+        HT_COPY_AHEAD(c, 0)
+    }
+    for (long m3 = begin; m3 < end; m3++) {
+        real acc[HT_CORNERS][HT_BLOCK_ROWS];
+        HT_UNROLL
+        for (int g = 0; g < HT_CORNERS; g++) {
+            HT_UNROLL
+            for (int r = 0; r < HT_BLOCK_ROWS; r++) acc[g][r] = 0;
+        }
+        ht_mirrors_of(&a, 2, m3, &mirrors);
+        const int walled =
+            tile.walled || mirrors.factor[2][0] || mirrors.factor[2][1];
+        above = ht_plane_node(&a, m3 + a.shift + 2);
+        HT_UNROLL
+        for (int c = 0; c < HT_CHUNKS; c++) {
+            HT_COPY_WAIT(HT_STAGES - 2);
+            HT_BARRIER();
+            HT_COPY_AHEAD(c + HT_STAGES - 1, m3 + 1 < end)
+            HT_LOCAL const ht_pack *at =
+                data + c % HT_STAGES * HT_STAGE_SIZE + c2 * HT_PITCH + c1;
+            real v[HT_BLOCK][HT_CORNERS];
+            HT_UNROLL
+            for (int w = 0; w < HT_CORNERS; w++) {
+                real x[HT_BLOCK];
+                ht_unpack(at[((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) * HT_PITCH +
+                             (w & 1)],
+                          x);
+                HT_UNROLL
+                for (int j = 0; j < HT_BLOCK; j++)
+                    v[j][w] = walled ? x[j] * ht_mirror_sign(
+                                                  &mirrors,
+                                                  ht_bits[c * HT_BLOCK + j], w)
+                                     : x[j];
+            }
+            ht_add_block(c, v, acc);
+        }
+        bottom = top;
+        top = above;
+        if (tile.m1 + c1 < a.dst[0] && tile.m2 + c2 < a.dst[1])
+            ht_store_lane(
+                acc, (m3 * a.dst[1] + tile.m2 + c2) * a.dst[0] + tile.m1 + c1,
+                nodes HT_EACH_TARGET(HT_DST_ARG));
+#if HT_PTX < 80
+        HT_BARRIER(); /* the copies of the next plane overwrite */
+#endif
+    }
+}

@@ -1,0 +1,193 @@
+/* The half step as a tensor product of one-dimensional ones, for one field
+ * carried by a constant velocity: along each axis the interpolant of two
+ * neighbours, shifted. ht_axis[((k * 2 + side) * HT_N1 + r) * HT_N1 + i] takes
+ * derivative i of the lower or upper neighbour along axis k to derivative r.
+ *
+ * lane = row * HT_CELLS + cell has one target of each x3 plane and marches
+ * along x3: it applies x1 and x2 to the four source nodes of a plane,
+ *     face[i3][r2][r1],
+ * and x3 to this face and the one below, whose part it kept in low. A group
+ * computes HT_TILE values of r1; groups along x1 count these parts first.
+ */
+#define HT_TILE_PARTS ((HT_N1 + HT_TILE - 1) / HT_TILE)
+#define HT_PLANE (HT_N2 * HT_TILE) /* results (r2, r1) */
+#define HT_LINE_PACKS ((HT_N1 * HT_N2 + HT_BLOCK - 1) / HT_BLOCK + 1)
+#define HT_AXIS_AT(k, side, r, i) \
+    ht_axis[(((k)*2 + (side)) * HT_N1 + (r)) * HT_N1 + (i)]
+
+/* Coefficients (i3, i2, i1) of one i3 at a node, from the blocks that hold
+ * them; the first of them is slab[i3 * HT_N1 * HT_N2 % HT_BLOCK]. */
+HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node,
+                            long nodes, real slab[HT_LINE_PACKS * HT_BLOCK]) {
+    const int first = i3 * HT_N1 * HT_N2 / HT_BLOCK;
+    const int end = ((i3 + 1) * HT_N1 * HT_N2 + HT_BLOCK - 1) / HT_BLOCK;
+    HT_UNROLL
+    for (int b = 0; b < HT_LINE_PACKS; b++) {
+        if (first + b >= end) continue;
+        HT_GLOBAL const ht_pack *at = (HT_GLOBAL const ht_pack *)src;
+        ht_unpack(at[(first + b) * nodes + node], &slab[b * HT_BLOCK]);
+    }
+}
+
+/* face += what the two nodes of a row along x1 contribute, the row being the
+ * lower (side 0) or upper one along x2. */
+HT_INLINE void ht_add_row(HT_GLOBAL const real *src, const long node[2],
+                          long nodes, const int side,
+                          real along[2][HT_TILE][HT_N1],
+                          real face[HT_N3][HT_PLANE]) {
+    HT_UNROLL
+    for (int i3 = 0; i3 < HT_N3; i3++) {
+        real slab[2][HT_LINE_PACKS * HT_BLOCK];
+        const int skip = i3 * HT_N1 * HT_N2 % HT_BLOCK;
+        ht_read_slab(src, i3, node[0], nodes, slab[0]);
+        ht_read_slab(src, i3, node[1], nodes, slab[1]);
+        HT_UNROLL
+        for (int i2 = 0; i2 < HT_N2; i2++) {
+            HT_UNROLL
+            for (int r = 0; r < HT_TILE; r++) {
+                real sum = 0;
+                HT_UNROLL
+                for (int i = 0; i < HT_N1; i++) {
+                    sum = fma(along[0][r][i], slab[0][skip + i2 * HT_N1 + i],
+                              sum);
+                    sum = fma(along[1][r][i], slab[1][skip + i2 * HT_N1 + i],
+                              sum);
+                }
+#if HT_DIMS > 1
+                HT_UNROLL
+                for (int r2 = 0; r2 < HT_N2; r2++)
+                    face[i3][r2 * HT_TILE + r] =
+                        fma(HT_AXIS_AT(1, side, r2, i2), sum,
+                            face[i3][r2 * HT_TILE + r]);
+#else
+                face[i3][r] = sum;
+#endif
+            }
+        }
+    }
+}
+
+/* out = low + the upper face's part along x3. */
+HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE],
+                            real face[HT_N3][HT_PLANE],
+                            real out[HT_N3][HT_PLANE]) {
+    HT_UNROLL
+    for (int q = 0; q < HT_PLANE; q++) {
+        HT_UNROLL
+        for (int r3 = 0; r3 < HT_N3; r3++) {
+            real sum = low[r3][q];
+            HT_UNROLL
+            for (int i3 = 0; i3 < HT_N3; i3++)
+                sum = fma(HT_AXIS_AT(2, 1, r3, i3), face[i3][q], sum);
+            out[r3][q] = sum;
+        }
+    }
+}
+
+HT_INLINE void ht_lower_part(real face[HT_N3][HT_PLANE],
+                             real low[HT_N3][HT_PLANE]) {
+    HT_UNROLL
+    for (int q = 0; q < HT_PLANE; q++) {
+        HT_UNROLL
+        for (int r3 = 0; r3 < HT_N3; r3++) {
+            real sum = 0;
+            HT_UNROLL
+            for (int i3 = 0; i3 < HT_N3; i3++)
+                sum = fma(HT_AXIS_AT(2, 0, r3, i3), face[i3][q], sum);
+            low[r3][q] = sum;
+        }
+    }
+}
+
+HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node,
+                             long nodes, real out[HT_N3][HT_PLANE]) {
+#if HT_TILE == HT_N1
+    HT_UNROLL
+    for (int b = 0; b * HT_BLOCK < HT_N1 * HT_N2 * HT_N3; b++) {
+        real w[HT_BLOCK];
+        HT_UNROLL
+        for (int j = 0; j < HT_BLOCK; j++) {
+            const int i = b * HT_BLOCK + j;
+            w[j] = i < HT_N3 * HT_PLANE
+                       ? out[i / HT_PLANE % HT_N3][i % HT_PLANE]
+                       : (real)0;
+        }
+        ((HT_GLOBAL ht_pack *)dst)[b * nodes + node] = ht_packed(w);
+    }
+    (void)r1;
+#else
+    HT_UNROLL
+    for (int r3 = 0; r3 < HT_N3; r3++) {
+        HT_UNROLL
+        for (int q = 0; q < HT_PLANE; q++) {
+            const int i1 = r1 + q % HT_TILE;
+            const int i = (r3 * HT_N2 + q / HT_TILE) * HT_N1 + i1;
+            if (i1 < HT_N1) dst[HT_AT(i, node, nodes)] = out[r3][q];
+        }
+    }
+#endif
+}
+
+/* Periodic neighbour. */
+HT_INLINE long ht_wrapped(long m, long n) {
+    return m < 0 ? m + n : m < n ? m : m - n;
+}
+
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
+    struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT unused,
+    HT_GLOBAL const real *HT_RESTRICT src0, HT_GLOBAL real *HT_RESTRICT dst0) {
+    const int lane = HT_LANE();
+    const int r1 = (int)(HT_GROUP_1() % HT_TILE_PARTS) * HT_TILE;
+    const long m1 = HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + lane % HT_CELLS;
+    const long m2 = HT_GROUP_2() * HT_ROWS + lane / HT_CELLS;
+    const long begin = a.first + HT_GROUP_3() * a.march;
+    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    const long from = a.src[0] * a.src[1] * a.src[2];
+    const long to = a.dst[0] * a.dst[1] * a.dst[2];
+    (void)unused;
+    if (m1 >= a.dst[0] || m2 >= a.dst[1]) return;
+    real along[2][HT_TILE][HT_N1], low[HT_N3][HT_PLANE];
+    HT_UNROLL
+    for (int side = 0; side < 2; side++) {
+        HT_UNROLL
+        for (int r = 0; r < HT_TILE; r++) {
+            HT_UNROLL
+            for (int i = 0; i < HT_N1; i++)
+                along[side][r][i] = HT_AXIS_AT(
+                    0, side, HT_TILE_PARTS > 1 ? (r1 + r) % HT_N1 : r, i);
+        }
+    }
+    HT_UNROLL
+    for (int i3 = 0; i3 < HT_N3; i3++) {
+        HT_UNROLL
+        for (int q = 0; q < HT_PLANE; q++) low[i3][q] = 0;
+    }
+    for (long m3 = begin; m3 < end + (HT_DIMS > 2); m3++) {
+        real face[HT_N3][HT_PLANE];
+        HT_UNROLL
+        for (int i3 = 0; i3 < HT_N3; i3++) {
+            HT_UNROLL
+            for (int q = 0; q < HT_PLANE; q++) face[i3][q] = 0;
+        }
+        const long plane =
+            HT_DIMS > 2 ? ht_wrapped(m3 + a.shift, a.src[2]) * a.src[1] : 0;
+        HT_UNROLL
+        for (int side = 0; side < (HT_DIMS > 1 ? 2 : 1); side++) {
+            const long row =
+                HT_DIMS > 1 ? ht_wrapped(m2 + a.shift + side, a.src[1]) : 0;
+            const long at = (plane + row) * a.src[0];
+            const long node[2] = {at + ht_wrapped(m1 + a.shift, a.src[0]),
+                                  at + ht_wrapped(m1 + a.shift + 1, a.src[0])};
+            ht_add_row(src0, node, from, side, along, face);
+        }
+        const long target = a.dst[0] * (m2 + a.dst[1] * (m3 - (HT_DIMS > 2)));
+#if HT_DIMS > 2
+        real out[HT_N3][HT_PLANE];
+        ht_add_upper(low, face, out);
+        if (m3 > begin) ht_store_part(dst0, r1, target + m1, to, out);
+        ht_lower_part(face, low);
+#else
+        ht_store_part(dst0, r1, target + m1, to, face);
+#endif
+    }
+}

@@ -1,0 +1,137 @@
+/* The source nodes around a tile of targets, in local memory.
+ *
+ * A group has HT_CELLS x HT_ROWS targets of an x3 plane and marches along x3.
+ * Around it lie HT_TILE_1 x HT_TILE_2 source nodes in each of HT_TILE_3 planes
+ * (bottom, top). For a few blocks of coefficients at a time they are copied
+ * ahead of use into one of HT_STAGES areas,
+ *     data[stage][plane][row][block of the chunk][node], a row padded to
+ * HT_PITCH nodes against bank conflicts. Lane l copies the nodes number
+ * l, l + HT_GROUP_LANES, ... of the tile.
+ */
+#define HT_TILE_1 (HT_CELLS + 1)
+#define HT_TILE_2 (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
+#define HT_TILE_3 (HT_DIMS > 2 ? 2 : 1)
+#define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
+#define HT_COPIES ((HT_TILE_NODES + HT_GROUP_LANES - 1) / HT_GROUP_LANES)
+#define HT_STAGE_SIZE (HT_TILE_2 * HT_TILE_3 * HT_CHUNK * HT_PITCH)
+#define HT_CORNERS (1 << HT_DIMS)
+#define HT_FIELD_BLOCKS (HT_PLACES / HT_BLOCK) /* blocks of one field */
+#define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
+#define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
+
+/* What a group and a lane must know of their tile. Nodes of a plane fit int:
+ * a field's buffer would not fit memory otherwise. */
+struct ht_tile {
+    long m1, m2;         /* first target */
+    int node[HT_COPIES]; /* in its plane: 2 node + (1: in the top plane) */
+    int walled;          /* some vertices along x1 or x2 are mirrored */
+};
+
+HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
+                             struct ht_tile *tile) {
+    tile->m1 = HT_GROUP_1() * HT_CELLS;
+    tile->m2 = HT_GROUP_2() * HT_ROWS;
+    const long end1 = tile->m1 + HT_CELLS, end2 = tile->m2 + HT_ROWS;
+    tile->walled = (a->wall[0] && tile->m1 + a->shift < 0) ||
+                   (a->wall[1] && end1 + a->shift >= a->src[0]) ||
+                   (a->wall[2] && tile->m2 + a->shift < 0) ||
+                   (a->wall[3] && end2 + a->shift >= a->src[1]);
+    HT_UNROLL
+    for (int i = 0; i < HT_COPIES; i++) {
+        const int n = i * HT_GROUP_LANES + lane;
+        const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
+        const int top = n / (HT_TILE_1 * HT_TILE_2);
+        /* nodes beyond the last target's are not used: any will do */
+        long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
+        q1 = (q1 < a->dst[0] ? q1 : a->dst[0]) + a->shift;
+        q2 = (q2 < a->dst[1] ? q2 : a->dst[1]) + a->shift;
+        const struct ht_source p1 =
+            ht_source(q1, a->src[0], a->wall[0], a->wall[1]);
+        struct ht_source p2 = {0, 0, 1};
+        if (HT_DIMS > 1) p2 = ht_source(q2, a->src[1], a->wall[2], a->wall[3]);
+        tile->node[i] = (int)(p2.node * a->src[0] + p1.node) * 2 + (top & 1);
+    }
+}
+
+/* First node of the source plane at index m3. */
+HT_INLINE long ht_plane_node(const struct ht_step_args *a, long m3) {
+    if (HT_DIMS < 3) return 0;
+    return ht_source(m3, a->src[2], a->wall[4], a->wall[5]).node * a->src[1] *
+           a->src[0];
+}
+
+/* Begins to copy one chunk of the tile whose planes begin at node bottom and
+ * top. */
+HT_INLINE void
+ht_tile_copy(const struct ht_step_args *a, const int lane,
+             const struct ht_tile *tile, const int chunk, long bottom, long top,
+             HT_LOCAL ht_pack *data HT_EACH_SOURCE(HT_SRC_PARAM)) {
+    const long nodes = a->src[0] * a->src[1] * a->src[2];
+    HT_UNROLL
+    for (int b = 0; b < HT_CHUNK; b++) {
+        const int block = chunk * HT_CHUNK + b;
+        const int field = block / HT_FIELD_BLOCKS;
+        if (block < HT_BLOCKS) {
+            HT_GLOBAL const real *chosen = src0;
+            HT_EACH_SOURCE(HT_SRC_CHOOSE)
+            HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)chosen +
+                                            block % HT_FIELD_BLOCKS * nodes;
+            HT_UNROLL
+            for (int i = 0; i < HT_COPIES; i++) {
+                const int n = i * HT_GROUP_LANES + lane;
+                const long base = tile->node[i] & 1 ? top : bottom;
+                if (n < HT_TILE_NODES)
+                    ht_copy(data + (n / HT_TILE_1 * HT_CHUNK + b) * HT_PITCH +
+                                n % HT_TILE_1,
+                            from + base + (tile->node[i] >> 1));
+            }
+        }
+    }
+}
+
+/* Minus where bit k of a parity is set. */
+#define HT_SIGN_OF(bits, k) ((bits) >> (k)&1 ? (real)-1 : (real)1)
+
+/* The mirrors around one target: factor of the wall passed to the lower and
+ * upper vertex of an axis, 0 where none is. */
+struct ht_mirrors {
+    int factor[3][2];
+};
+
+HT_INLINE void ht_mirrors_of(const struct ht_step_args *a, const int axis,
+                             long m, struct ht_mirrors *out) {
+    HT_UNROLL
+    for (int side = 0; side < 2; side++) {
+        const struct ht_source p =
+            ht_source(m + a->shift + side, a->src[axis], a->wall[2 * axis],
+                      a->wall[2 * axis + 1]);
+        out->factor[axis][side] = p.mirrored ? p.factor : 0;
+    }
+}
+
+/* Sign of a coefficient of parity bits `bits` at vertex v. */
+HT_INLINE real ht_mirror_sign(const struct ht_mirrors *m, int bits, int v) {
+    int sign = 1;
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++) {
+        const int f = m->factor[k][v >> k & 1];
+        if (f != 0) sign *= bits >> k & 1 ? -f : f;
+    }
+    return (real)sign;
+}
+
+/* The sums of all blocks from the vertex values of one coefficient, in place:
+ * sums[g] takes the vertices at the lower side of axis k with the sign
+ * sign[k] (-1)^(bit k of g). */
+HT_INLINE void ht_vertex_sums(real v[HT_CORNERS], const real sign[3]) {
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++) {
+        HT_UNROLL
+        for (int w = 0; w < HT_CORNERS; w++) {
+            if (w >> k & 1) continue;
+            const real low = v[w], high = v[w + (1 << k)];
+            v[w] = fma(sign[k], low, high);
+            v[w + (1 << k)] = fma(-sign[k], low, high);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/* Where a coefficient lies among those of its node. In tensor order, or sorted
+ * by parity: the coefficients with the same bits i_k mod 2 together, classes
+ * in the order of these bits, within a class in tensor order. Classes begin
+ * at even places, so that two places 2 n, 2 n + 1 never belong to two classes
+ * (what cl/propagator_tensor.cl reads and writes at a time).
+ */
+#include "counts.h"
+
+int ht_parity_of(const struct ht_sizes *z, int i) {
+    int i1 = i % z->n1, i2 = i / z->n1 % z->n2, i3 = i / (z->n1 * z->n2);
+    return (i1 & 1) | (i2 & 1) << 1 | (i3 & 1) << 2;
+}
+
+int ht_place(const struct ht_spec *spec, int place[HT_MAX_COEFS]) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    int coefs = z.n1 * z.n2 * z.n3, count = 0;
+    if (!spec->sorted) {
+        for (int i = 0; i < coefs; i++) place[i] = i;
+        count = coefs;
+    } else {
+        for (int parity = 0; parity < 8; parity++) {
+            for (int i = 0; i < coefs; i++)
+                if (ht_parity_of(&z, i) == parity) place[i] = count++;
+            count += count % 2;
+        }
+    }
+    return (count + spec->block - 1) / spec->block * spec->block;
+}

@@ -1,0 +1,376 @@
+/* Host side of cl/propagator_lanes.cl and cl/propagator_tensor.cl: shapes and
+ * the operator in the order in which each reads it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocks.h"
+#include "counts.h"
+#include "propagator.h"
+
+enum { MOST_COEFS = 729, WARP = 32 };
+
+/* NVIDIA's OpenCL reports 48 KiB of local memory but cannot launch a kernel
+ * that takes all of it. */
+static int64_t local_limit(const struct ht_device_info *info) {
+    const int64_t most = 48128; /* 47 KiB */
+    return info->local_memory < most ? info->local_memory - 1024 : most;
+}
+
+static int slots(unsigned mask, int fields) {
+    int count = 0;
+    for (int f = 0; f < fields; f++)
+        count += mask == 0 || (mask >> f & 1u) != 0;
+    return count;
+}
+
+/* Nodes of the tile around cells x rows targets, one row padded to pitch. */
+static int64_t tile_nodes(int dims, int pitch, int rows) {
+    return (int64_t)pitch * (dims > 1 ? rows + 1 : 1) * (dims > 2 ? 2 : 1);
+}
+
+static enum ht_err too_little(const struct ht_spec *spec,
+                              const struct ht_device_info *info) {
+    FAIL(HT_ERR_DEVICE,
+         "order %d needs more local memory than the %lld bytes "
+         "of %s",
+         spec->order, (long long)local_limit(info), info->name);
+}
+
+/* ---- one lane per target ---- */
+
+enum { LANE_STAGES = 4 };
+
+bool ht_propagator_lanes_short(const struct ht_spec *spec) {
+    const int64_t most = 3000; /* entries: some 50 kB of instructions */
+    struct ht_sizes z = ht_sizes_of(spec);
+    int64_t coefs = (int64_t)z.n1 * z.n2 * z.n3;
+    int64_t entries =
+        slots(spec->src, z.fields) * coefs * slots(spec->dst, z.fields) * coefs;
+    return entries <= most;
+}
+
+enum ht_err ht_propagator_lanes_shape(const struct ht_tuning *tuning,
+                                      const struct ht_spec *spec,
+                                      const struct ht_device_info *info,
+                                      struct ht_shape *out) {
+    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
+    out->cells = tuning->cells > 0 ? tuning->cells : WARP;
+    out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
+    while (tuning->rows == 0 && out->rows > 1 &&
+           out->cells * out->rows > info->max_group)
+        out->rows /= 2;
+    REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d rows of them are more lanes than "
+            "the %lld that %s allows per group",
+            out->cells, out->rows, (long long)info->max_group, info->name);
+    out->chunk = 1;
+    out->lanes = out->cells * out->rows;
+    out->local_bytes = LANE_STAGES * spec->block * word *
+                       tile_nodes(dims, out->cells + 1, out->rows);
+    if (out->local_bytes > local_limit(info)) return too_little(spec, info);
+    return HT_OK;
+}
+
+static void add_ints(const char *name, const int *values, int count,
+                     struct ht_text *text) {
+    ht_text_add(text, "HT_TABLE const int ht_%s[%d] = {", name, count);
+    for (int i = 0; i < count; i++)
+        ht_text_add(text, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
+    ht_text_add(text, "};\n");
+}
+
+/* Number of a source or target entry of struct ht_blocks among the places of
+ * all slots. */
+static int placed(int entry, int coefs, int places, const int *place) {
+    return entry / coefs * places + place[entry % coefs];
+}
+
+enum ht_err ht_propagator_lanes_pack(const struct ht_blocks *blocks,
+                                     const struct ht_spec *spec,
+                                     const struct ht_shape *shape,
+                                     struct ht_operator *out) {
+    int place[MOST_COEFS], places = ht_place(spec, place), most = 0;
+    struct ht_sizes z = ht_sizes_of(spec);
+    int coefs = z.n1 * z.n2 * z.n3, *bits = NULL, *target = NULL;
+    int entries = blocks->sources / coefs * places;
+    int targets = slots(spec->dst, z.fields) * places;
+    double *value = NULL;
+    (void)shape;
+    for (int g = 0; g < blocks->blocks; g++)
+        if (blocks->rows[g] > most) most = blocks->rows[g];
+    enum ht_err err = HT_ALLOC(bits, entries);
+    if (err == HT_OK) err = HT_ALLOC(target, targets);
+    if (err == HT_OK)
+        err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
+    for (int e = 0; err == HT_OK && e < targets; e++) target[e] = -1;
+    for (int s = 0; err == HT_OK && s < blocks->sources; s++)
+        bits[placed(s, coefs, places, place)] = blocks->parity[s];
+    for (int g = 0; err == HT_OK && g < blocks->blocks; g++)
+        for (int r = 0; r < blocks->rows[g]; r++) {
+            target[placed(blocks->row[g][r], coefs, places, place)] =
+                g * most + r;
+            for (int s = 0; s < blocks->sources; s++)
+                value[(int64_t)(g * most + r) * entries +
+                      placed(s, coefs, places, place)] =
+                    blocks->entry[g][(int64_t)r * blocks->sources + s];
+        }
+    if (err == HT_OK) {
+        ht_text_add(&out->text,
+                    "#define HT_STAGES %d\n#define HT_PITCH HT_TILE_1\n"
+                    "#define HT_BLOCK_ROWS %d\n",
+                    LANE_STAGES, most);
+        add_ints("bits", bits, entries, &out->text);
+        add_ints("target", target, targets, &out->text);
+        ht_text_table(&out->text, "entry", value,
+                      blocks->blocks * most * entries, spec->fp64);
+    }
+    free(value);
+    free(target);
+    free(bits);
+    return err;
+}
+
+/* ---- tensor cores ---- */
+
+enum {
+    TENSOR_CELLS = 16,
+    TENSOR_PITCH = 18, /* 4 blocks x 8 targets meet different banks */
+    TENSOR_CHUNK = 4,  /* blocks: one for each lane of four */
+    TILE = 8           /* results of a product */
+};
+
+/* How blocks are cut into tiles and shared out to the parts. */
+struct cut {
+    int parts, blocks;      /* blocks of a part */
+    int tiles[8], first[8]; /* of each block of a part */
+    int all;                /* tiles of all parts */
+};
+
+/* Rows come in pairs of places; every class of every field fills whole ones. */
+static int pairs_of_block(const struct ht_spec *spec, int g) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    int pairs = 0;
+    for (int f = 0; f < z.fields; f++) {
+        if (spec->dst != 0 && (spec->dst >> f & 1u) == 0) continue;
+        int count = 0;
+        for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
+            count +=
+                ht_parity_of(&z, i) == (g ^ (int)spec->eq->field[f].parity);
+        pairs += (count + 1) / 2;
+    }
+    return pairs;
+}
+
+static struct cut make_cut(const struct ht_spec *spec, int parts) {
+    struct cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
+    int sum = 0;
+    for (int g = 0; g < cut.blocks; g++) {
+        for (int p = 0; p < parts; p++) {
+            int tiles =
+                (2 * pairs_of_block(spec, p * cut.blocks + g) + TILE - 1) /
+                TILE;
+            if (tiles > cut.tiles[g]) cut.tiles[g] = tiles;
+        }
+        cut.first[g] = sum;
+        sum += cut.tiles[g];
+    }
+    cut.all = sum * parts;
+    return cut;
+}
+
+/* What fits: resident operator, else whole chunks, else k steps at a time. */
+struct tensor_shape {
+    struct cut cut;
+    int chunks, pairs, steps; /* steps: of the operator copied at a time */
+    bool resident;
+    int infos;
+    int64_t local_bytes;
+};
+
+static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
+                                           int parts, int rows, int64_t limit) {
+    int place[MOST_COEFS], places = ht_place(spec, place);
+    int word = spec->fp64 ? 8 : 4;
+    int blocks = slots(spec->src, spec->eq->nfields) * places / spec->block;
+    struct tensor_shape s = {.cut = make_cut(spec, parts),
+                             .chunks = (blocks + 3) / 4,
+                             .pairs = spec->block / 2};
+    int64_t step = (int64_t)s.cut.all * 64 * word;
+    s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
+    int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
+                       tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
+                   s.infos * 4;
+    s.resident = data + s.chunks * s.pairs * step <= limit;
+    s.steps = s.pairs;
+    if (!s.resident && data + 2 * s.steps * step > limit) s.steps = 1;
+    s.local_bytes =
+        data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
+    return s;
+}
+
+/* Registers hold the results of all tiles of a part: 4 reals each. */
+static int choose_parts(const struct ht_spec *spec) {
+    const int most_tiles = spec->fp64 ? 16 : 36;
+    for (int parts = 1; parts <= (spec->eq->dims > 2 ? 2 : 1); parts++)
+        if (make_cut(spec, parts).all / parts <= most_tiles) return parts;
+    return spec->eq->dims > 2 ? 2 : 1;
+}
+
+enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
+                                       const struct ht_spec *spec,
+                                       const struct ht_device_info *info,
+                                       struct ht_shape *out) {
+    int parts = choose_parts(spec), rows = tuning->rows;
+    REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
+            "device.cells_per_group = %d: this variant works on %d",
+            tuning->cells, TENSOR_CELLS);
+    if (rows <= 0) rows = 4;
+    if (spec->eq->dims == 1) rows = 1;
+    while (tuning->rows <= 0 && rows > 1 &&
+           tensor_shape_of(spec, parts, rows, local_limit(info)).local_bytes >
+               local_limit(info))
+        rows /= 2;
+    struct tensor_shape s =
+        tensor_shape_of(spec, parts, rows, local_limit(info));
+    out->cells = TENSOR_CELLS;
+    out->rows = rows;
+    out->chunk = TENSOR_CHUNK;
+    out->tile = parts;
+    out->lanes = WARP * rows * parts;
+    out->local_bytes = s.local_bytes;
+    if (s.local_bytes > local_limit(info)) return too_little(spec, info);
+    return HT_OK;
+}
+
+/* The rows of one block as pairs of places: entry of the first and row of each
+ * half, -1 at padding. */
+struct pair {
+    int target, row[2];
+};
+
+static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs,
+                         int places, const int *place, struct pair *out) {
+    int count = 0;
+    for (int r = 0; r < blocks->rows[g]; r++) {
+        int target = placed(blocks->row[g][r], coefs, places, place), n = 0;
+        while (n < count && out[n].target != target / 2 * 2) n++;
+        if (n == count) out[count++] = (struct pair){target / 2 * 2, {-1, -1}};
+        out[n].row[target % 2] = r;
+    }
+    return count;
+}
+
+struct packing {
+    const struct ht_blocks *blocks;
+    const struct ht_spec *spec;
+    struct tensor_shape s;
+    int coefs, places, *source; /* [place of all slots]: source entry or -1 */
+    double *op, *info;
+};
+
+static void pack_row(const struct packing *p, int g, int tile, int column,
+                     int row) {
+    int block = p->spec->block;
+    int entries = p->blocks->sources / p->coefs * p->places;
+    for (int k = 0; k < p->s.chunks * p->s.pairs; k++)
+        for (int t = 0; t < 4; t++)
+            for (int e = 0; e < 2; e++) {
+                int b = k / p->s.pairs * 4 + t;
+                int at = b * block + k % p->s.pairs * 2 + e;
+                int source = at < entries ? p->source[at] : -1;
+                if (source < 0) continue;
+                int64_t to =
+                    (((int64_t)k * p->s.cut.all + tile) * 32 + column * 4 + t) *
+                        2 +
+                    e;
+                p->op[to] =
+                    p->blocks
+                        ->entry[g][(int64_t)row * p->blocks->sources + source];
+            }
+}
+
+/* Rows of every block; then places that belong to no class are given to free
+ * results, where they become zero. */
+static enum ht_err pack_rows(const struct packing *p, const int *place) {
+    struct pair *pairs = NULL;
+    double *where = p->info + p->s.chunks * 4 * p->s.pairs;
+    bool *used = NULL;
+    int targets = slots(p->spec->dst, p->spec->eq->nfields) * p->places;
+    TRY(HT_ALLOC(pairs, targets));
+    enum ht_err err = HT_ALLOC(used, targets);
+    for (int n = 0; n < p->s.cut.all * 4; n++) where[n] = -1;
+    for (int g = 0; err == HT_OK && g < p->blocks->blocks; g++) {
+        int part = g / p->s.cut.blocks, own = g % p->s.cut.blocks;
+        int first =
+            part * (p->s.cut.all / p->s.cut.parts) + p->s.cut.first[own];
+        int count =
+            collect_pairs(p->blocks, g, p->coefs, p->places, place, pairs);
+        for (int n = 0; n < count; n++) {
+            int tile = first + n / 4;
+            where[tile * 4 + n % 4] = pairs[n].target;
+            used[pairs[n].target] = true;
+            for (int e = 0; e < 2; e++)
+                if (pairs[n].row[e] >= 0)
+                    pack_row(p, g, tile, n % 4 * 2 + e, pairs[n].row[e]);
+        }
+    }
+    for (int at = 0, n = 0; err == HT_OK && at < targets; at += 2) {
+        if (used[at]) continue;
+        while (n < p->s.cut.all * 4 && where[n] >= 0) n++;
+        REQUIRE(n < p->s.cut.all * 4, HT_ERR_INTERNAL,
+                "no result is free for padding");
+        where[n] = at;
+    }
+    free(used);
+    free(pairs);
+    return err;
+}
+
+static void add_tiles(const struct tensor_shape *s, struct ht_text *text) {
+    int most = 0;
+    ht_text_add(text, "#define HT_TILES_OF(g) (");
+    for (int g = 0; g < s->cut.blocks; g++) {
+        ht_text_add(text, "(g) == %d ? %d : ", g, s->cut.tiles[g]);
+        if (s->cut.tiles[g] > most) most = s->cut.tiles[g];
+    }
+    ht_text_add(text, "0)\n#define HT_FIRST_TILE(g) (");
+    for (int g = 0; g < s->cut.blocks; g++)
+        ht_text_add(text, "(g) == %d ? %d : ", g, s->cut.first[g]);
+    ht_text_add(text,
+                "0)\n#define HT_MOST_TILES %d\n#define HT_TILES %d\n"
+                "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
+                "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n",
+                most, s->cut.all, s->cut.parts, s->resident, s->steps,
+                TENSOR_PITCH);
+}
+
+enum ht_err ht_propagator_tensor_pack(const struct ht_blocks *blocks,
+                                      const struct ht_spec *spec,
+                                      const struct ht_shape *shape,
+                                      struct ht_operator *out) {
+    int place[MOST_COEFS], places = ht_place(spec, place);
+    struct ht_sizes z = ht_sizes_of(spec);
+    struct packing p = {.blocks = blocks, .spec = spec, .places = places};
+    p.s = tensor_shape_of(spec, shape->tile, shape->rows, 48128);
+    p.coefs = z.n1 * z.n2 * z.n3;
+    int entries = blocks->sources / p.coefs * places;
+    int64_t values = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64;
+    TRY(HT_ALLOC(p.source, entries));
+    enum ht_err err = HT_ALLOC(out->value, values + p.s.infos);
+    if (err == HT_OK) {
+        p.op = out->value;
+        p.info = out->value + values;
+        out->count = values + p.s.infos;
+        for (int s = 0; s < entries; s++) p.source[s] = -1;
+        for (int s = 0; s < blocks->sources; s++) {
+            int at = placed(s, p.coefs, places, place);
+            p.source[at] = s;
+            p.info[at / 2] = blocks->parity[s];
+        }
+        err = pack_rows(&p, place);
+        add_tiles(&p.s, &out->text);
+    }
+    free(p.source);
+    return err;
+}

@@ -1,0 +1,81 @@
+/* Host side of cl/separable.cl: one-dimensional half steps of advection,
+ *     u(x, dt/2) = u(x + shift, 0),  shift = sum of scale along the axis,
+ * so that with the interpolant b of two neighbours along an axis
+ *     out_r = sum_j C(j, r) shift^(j-r) b_j.
+ * All derivatives commute: with all stages the Taylor series is the product
+ * over the axes.
+ */
+#include <stdlib.h>
+
+#include "counts.h"
+#include "propagator.h"
+
+const char *ht_separable_refuses(const struct ht_spec *spec) {
+    const struct ht_equations *eq = spec->eq;
+    bool one = eq->nfields == 1 && spec->keep == 0;
+    for (int t = 0; t < eq->nterms; t++)
+        one = one && eq->term[t].row == 0 && eq->term[t].col == 0;
+    if (!one) return "the system is not one field carried by a velocity";
+    if (spec->medium_degree >= 0) return "it needs a uniform medium";
+    if (spec->stages < eq->dims * (2 * spec->order + 1))
+        return "it needs time.stages = \"full\"";
+    return NULL;
+}
+
+enum ht_err ht_separable_shape(const struct ht_tuning *tuning,
+                               const struct ht_spec *spec,
+                               const struct ht_device_info *info,
+                               struct ht_shape *out) {
+    const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
+    struct ht_sizes z = ht_sizes_of(spec);
+    int dims = spec->eq->dims;
+    out->cells = tuning->cells > 0 ? tuning->cells : 32;
+    out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
+    while (tuning->rows == 0 && out->rows > 1 &&
+           out->cells * out->rows > info->max_group)
+        out->rows /= 2;
+    REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d rows of them are more lanes than "
+            "the %lld that %s allows per group",
+            out->cells, out->rows, (long long)info->max_group, info->name);
+    out->tile = z.n1;
+    while (out->tile > 1 && out->tile * z.n2 * z.n3 > most_values)
+        out->tile = (out->tile + 1) / 2;
+    out->parts = (z.n1 + out->tile - 1) / out->tile;
+    out->lanes = out->cells * out->rows;
+    return HT_OK;
+}
+
+static double binomial(int n, int k) {
+    double value = 1;
+    for (int i = 1; i <= k; i++) value = value * (n - k + i) / i;
+    return value;
+}
+
+enum ht_err ht_separable_pack(const struct ht_blocks *blocks,
+                              const struct ht_spec *spec,
+                              const struct ht_shape *shape,
+                              struct ht_operator *out) {
+    enum { MOST = 2 * HT_MAX_ORDER + 2 };
+    double matrix[MOST * MOST], axis[3 * 2 * MOST * MOST / 4];
+    int n = spec->order + 1, count = 0;
+    (void)blocks;
+    (void)shape;
+    ht_hermite_matrix(spec->order, matrix);
+    for (int k = 0; k < 3; k++) {
+        long double shift = 0;
+        for (int t = 0; t < spec->eq->nterms; t++)
+            if (spec->eq->term[t].axis == k) shift += spec->scale[t];
+        for (int side = 0; side < 2; side++)
+            for (int r = 0; r < n; r++)
+                for (int i = 0; i < n; i++) {
+                    long double sum = 0, power = 1;
+                    for (int j = r; j < 2 * n; j++, power *= shift)
+                        sum += binomial(j, r) * power *
+                               matrix[j * 2 * n + side * n + i];
+                    axis[count++] = (double)sum;
+                }
+    }
+    ht_text_table(&out->text, "axis", axis, count, spec->fp64);
+    return HT_OK;
+}
