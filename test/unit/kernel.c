@@ -234,9 +234,9 @@ static void test_refusals(void) {
     spec = make_spec(&eq, 2, 0, false);
     refuse("chains", &spec, &plain, 0, HT_ERR_INPUT,
            "device.variant = \"chains\" does not apply: it needs a uniform "
-           "medium; \"monolithic\" does");
+           "medium; take \"monolithic\", ");
     spec = make_spec(&one, 2, -1, false);
-    refuse("chains", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\" does");
+    refuse("chains", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
     TEST_CHECK(ht_variant_find("none of these", &spec, true) == NULL,
                "no variant of an unknown name");
 }
