@@ -21,9 +21,9 @@ void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
 void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
                      struct ht_sample *out);
 /* The largest number of cells along each axis, at most `most`, for which the
- * state takes no more than so many bytes and the least work of one half step
- * no more than so much of the device's limit; a multiple of 8 from 16 on, and
- * at least 4. */
+ * state takes no more than so many bytes and a half step of the costliest
+ * variant counts no more than so many multiply-adds; a multiple of 8 from 16
+ * on, and at least 4. */
 int64_t ht_sample_cells(const struct ht_problem *like,
                         const struct ht_tuning *tuning, int64_t most,
                         double bytes, double fma);

@@ -109,7 +109,7 @@ static int64_t choose_side(const struct ht_bench *bench,
                            const struct ht_bench_row *row,
                            const struct ht_sample *plain) {
     static const int64_t usual[] = {1 << 20, 2048, 128};
-    const double efficiency = 0.02, patience_s = bench->info->gpu ? 0.5 : 0.25;
+    const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
     double fma =
         bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = row->side > 0 ? row->side : usual[row->dims - 1];

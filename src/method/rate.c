@@ -36,14 +36,22 @@ void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
     out->grid = made.grid;
 }
 
+/* Of the costliest variant that applies: all are to have the same sample. */
+static double most_fma(const struct ht_spec *spec) {
+    double most = ht_cost_minimum(spec, spec->stages).fma;
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(ht_variant_at(i), spec) == NULL)
+            most = fmax(most, ht_variant_cost(ht_variant_at(i), spec, -1).fma);
+    return fmax(most, 1);
+}
+
 int64_t ht_sample_cells(const struct ht_problem *like,
                         const struct ht_tuning *tuning, int64_t most,
                         double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
-    struct ht_cost least = ht_cost_minimum(&spec, like->stages);
     int word = tuning->fp64 ? 8 : 4;
     double state = 2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * word;
-    double room = fmin(bytes / state, fma / fmax(least.fma, 1));
+    double room = fmin(bytes / state, fma / most_fma(&spec));
     int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
     if (cells > most) cells = most;
     cells -= cells % (cells >= 16 ? 8 : cells >= 4 ? 4 : 1);
