@@ -383,6 +383,27 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
     return err;
 }
 
+/* ---- accuracy ---- */
+
+/* Rates in single precision of the systems that carry plane waves both ways. */
+static enum ht_err plan_accuracy(struct ht_bench *bench,
+                                 const struct ht_bench_case *self) {
+    const struct ht_sweep saved = bench->sweep;
+    enum ht_err err = HT_OK;
+    bench->sweep.precisions = "single";
+    bench->sweep.ndims = 1;
+    bench->sweep.dims[0] = 3;
+    for (int s = 0; err == HT_OK && s < ht_system_count(); s++) {
+        const struct ht_bench_row like = {
+            .of = self, .system = ht_system_at(s), .kernel = -1};
+        if (!like.system->translates &&
+            ht_args_listed(saved.systems, like.system->name))
+            err = ht_bench_plan_system(bench, &like, bench->info->gpu ? 6 : 3);
+    }
+    bench->sweep = saved;
+    return err;
+}
+
 static const struct ht_bench_case cases[] = {
     {"rates", "variants x orders x precisions x systems (the default)",
      plan_rates, finish_rates},
@@ -396,6 +417,10 @@ static const struct ht_bench_case cases[] = {
      plan_roofline, finish_roofline},
     {"q", "fewer stages and smaller steps against all stages", plan_q,
      finish_q},
+    {"accuracy",
+     "cost of a wavelength against its error, beside finite "
+     "differences",
+     plan_accuracy, ht_bench_accuracy},
 };
 
 int ht_bench_case_count(void) {
