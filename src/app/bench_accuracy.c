@@ -275,8 +275,8 @@ static enum ht_err draw(const struct accuracy *a) {
         if (!c->best) colour++;
     }
     snprintf(subtitle, sizeof subtitle,
-             "%.60s; errors of this method from %d-D runs; dashed: 12 bytes "
-             "per point and step, nothing else",
+             "%.60s; errors of htwave from %d-D runs; dashed: 12 bytes per "
+             "point and step",
              a->bench->info->name, a->dims);
     const struct ht_chart chart = {
         .title = "Device seconds per cubic wavelength and period",
