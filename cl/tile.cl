@@ -1,6 +1,7 @@
 /* The source nodes around a tile of targets, in local memory.
  *
- * A group has HT_CELLS x HT_ROWS targets of an x3 plane and marches along x3.
+ * A group has HT_CELLS x HT_ROWS targets of an x3 plane and marches along x3;
+ * HT_PARTS groups along x1 have the same ones.
  * Around it lie HT_TILE_1 x HT_TILE_2 source nodes in each of HT_TILE_3 planes
  * (bottom, top). For a few blocks of coefficients at a time they are copied
  * ahead of use into one of HT_STAGES areas,
@@ -29,7 +30,7 @@ struct ht_tile {
 
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
                              struct ht_tile *tile) {
-    tile->m1 = HT_GROUP_1() * HT_CELLS;
+    tile->m1 = HT_GROUP_1() / HT_PARTS * HT_CELLS;
     tile->m2 = HT_GROUP_2() * HT_ROWS;
     const long end1 = tile->m1 + HT_CELLS, end2 = tile->m2 + HT_ROWS;
     tile->walled = (a->wall[0] && tile->m1 + a->shift < 0) ||

@@ -58,8 +58,8 @@ struct ht_shape {
     int planes;             /* x3 planes per group; 0: chosen at each launch */
     int chunk;              /* source entries of parity blocks at a time */
     int tile;               /* rows of a parity block at a time; results along
-                               x1; warps that share a target's blocks */
-    int parts;              /* groups along x1 per HT_CELLS targets; 0: 1 */
+                               x1 of a separable half step */
+    int parts;              /* groups that share the same targets; 0: 1 */
     int lanes, naive_lanes; /* per group */
     int64_t local_bytes;    /* local memory of the hungriest kernel */
 };
