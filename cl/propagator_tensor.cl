@@ -139,7 +139,7 @@ HT_INLINE void ht_left_sides(HT_LOCAL const ht_pack *at, const int parity[],
         if (entry < 0 || !active) continue;                                 \
         const int field = entry / HT_PLACES, place = entry % HT_PLACES;     \
         HT_GLOBAL real *chosen = dst0;                                      \
-        HT_EACH_TARGET(HT_DST_CHOOSE)                                       \
+        HT_EACH_DST(HT_DST_CHOOSE)                                       \
         HT_UNROLL                                                           \
         for (int target = 0; target < 2; target++) {                        \
             if (m1 + 8 * target >= a.dst[0]) continue;                      \
@@ -172,8 +172,8 @@ HT_INLINE void ht_operator_copy(const int lane, const int first,
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SOURCE(HT_SRC_PARAM)
-        HT_EACH_TARGET(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
@@ -210,7 +210,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     ht_operator_copy(lane, 0, op, table);
 #endif
     ht_tile_copy(&a, lane, &tile, 0, bottom, top,
-                 data HT_EACH_SOURCE(HT_SRC_ARG));
+                 data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
     int stage = 0, unit = 0; /* which areas hold what comes next */
     for (long m3 = begin; m3 < end; m3++) {
@@ -265,7 +265,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                     if (!last || m3 + 1 < end)
                         ht_tile_copy(
                             &a, lane, &tile, last ? 0 : chunk + 1, bottom, top,
-                            data + stage * HT_STAGE_SIZE HT_EACH_SOURCE(
+                            data + stage * HT_STAGE_SIZE HT_EACH_SRC(
                                                HT_SRC_ARG));
                     HT_COPY_COMMIT();
                     ht_left_sides(at, parity, part, mirrors, walled, left);

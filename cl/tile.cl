@@ -66,7 +66,7 @@ HT_INLINE long ht_plane_node(const struct ht_step_args *a, long m3) {
 HT_INLINE void
 ht_tile_copy(const struct ht_step_args *a, const int lane,
              const struct ht_tile *tile, const int chunk, long bottom, long top,
-             HT_LOCAL ht_pack *data HT_EACH_SOURCE(HT_SRC_PARAM)) {
+             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const long nodes = a->src[0] * a->src[1] * a->src[2];
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
@@ -74,7 +74,7 @@ ht_tile_copy(const struct ht_step_args *a, const int lane,
         const int field = block / HT_FIELD_BLOCKS;
         if (block < HT_BLOCKS) {
             HT_GLOBAL const real *chosen = src0;
-            HT_EACH_SOURCE(HT_SRC_CHOOSE)
+            HT_EACH_SRC(HT_SRC_CHOOSE)
             HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)chosen +
                                             block % HT_FIELD_BLOCKS * nodes;
             HT_UNROLL

@@ -164,6 +164,8 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
 }
 
 static struct cut make_cut(const struct ht_spec *spec, int parts) {
+    int place[HT_MAX_COEFS], places = ht_place(spec, place);
+    int targets = slots(spec->dst, spec->eq->nfields) * places;
     struct cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
@@ -175,6 +177,10 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
         }
         cut.first[g] = sum;
         sum += cut.tiles[g];
+    }
+    while (parts * sum * TILE < targets) { /* room for padding places */
+        cut.tiles[cut.blocks - 1]++;
+        sum++;
     }
     cut.all = sum;
     return cut;
@@ -288,7 +294,7 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
                     (((int64_t)k * p->s.cut.all + tile) * 32 + column * 4 + t) *
                         2 +
                     e;
-                p->op[to] =
+                p->op[part * p->op_size + to] =
                     p->blocks
                         ->entry[g][(int64_t)row * p->blocks->sources + source];
             }
