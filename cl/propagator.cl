@@ -21,7 +21,6 @@
 #define HT_CORNERS (1 << HT_DIMS)
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_CHUNKS ((HT_COEFS + HT_CHUNK - 1) / HT_CHUNK)
-HT_TABLE const int ht_source_field[HT_SOURCES] = {HT_SOURCE_FIELDS};
 
 #if HT_WIDTH == 1
 typedef real vector;
@@ -253,13 +252,13 @@ HT_INLINE void ht_store_row(const struct ht_step_args *a, HT_GLOBAL real *dst,
     }
 }
 
-#define HT_SOURCE_CHOOSE(f) from = slot == f ? src##f : from;
-#define HT_TARGET_CHOOSE(f) to = slot == f ? dst##f : to;
+#define HT_SOURCE_CHOOSE(n, f) from = slot == n ? src##n : from;
+#define HT_TARGET_CHOOSE(n, f) to = slot == n ? dst##n : to;
 
 HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SOURCE(HT_SRC_PARAM)
-        HT_EACH_TARGET(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(vector, sums, HT_CORNERS * HT_CHUNK * HT_VECTORS);
     HT_LOCAL_ARRAY(vector, result, HT_RESULT_ROWS * HT_VECTORS);
     HT_LOCAL_ARRAY(real, stage, HT_CELLS + 1);
@@ -272,11 +271,11 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
         for (int n = 0; n < HT_RESULT_ROWS * HT_VECTORS; n++) result[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {
             HT_GLOBAL const real *from = src0;
-            HT_EACH_SOURCE(HT_SOURCE_CHOOSE)
+            HT_EACH_SRC(HT_SOURCE_CHOOSE)
             for (int i0 = 0; i0 < HT_COEFS; i0 += HT_CHUNK) {
                 const int count =
                     HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
-                ht_sums(&a, from, i0, ht_parity[ht_source_field[slot]], &rows,
+                ht_sums(&a, from, i0, ht_parity[slot], &rows,
                         sums, stage);
                 for (int g = 0; g < HT_CORNERS; g++)
                     for (int row = ht_block_row[g]; row < ht_block_row[g + 1];
@@ -289,7 +288,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             const int target = ht_row_target[row], slot = target / HT_COEFS;
             if (target < 0) continue;
             HT_GLOBAL real *to = dst0;
-            HT_EACH_TARGET(HT_TARGET_CHOOSE)
+            HT_EACH_DST(HT_TARGET_CHOOSE)
             ht_store_row(&a, to, target % HT_COEFS, &rows, m1,
                          (m3 * a.dst[1] + m2) * a.dst[0],
                          result + row * HT_VECTORS, stage);

@@ -33,8 +33,8 @@ HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
 
 /* dst = keep dst + acc at a node. */
 HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
-                             long nodes HT_EACH_TARGET(HT_DST_PARAM)) {
-#define HT_STORE_SLOT(slot)                                               \
+                             long nodes HT_EACH_DST(HT_DST_PARAM)) {
+#define HT_STORE_SLOT(slot, f)                                               \
     HT_UNROLL                                                             \
     for (int b = 0; b < HT_FIELD_BLOCKS; b++) {                           \
         HT_GLOBAL ht_pack *at =                                           \
@@ -58,7 +58,7 @@ HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
     HT_UNROLL       \
     for (int j = 0; j < HT_BLOCK; j++) w[j] = 0;
 #endif
-    HT_EACH_TARGET(HT_STORE_SLOT)
+    HT_EACH_DST(HT_STORE_SLOT)
 }
 
 /* The copies of chunk c, or of the next plane's first chunks: planes bottom,
@@ -67,17 +67,17 @@ HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
     if ((c) < HT_CHUNKS)                                                   \
         ht_tile_copy(&a, lane, &tile, (c), bottom, top,                    \
                      data + (c) % HT_STAGES *                              \
-                                HT_STAGE_SIZE HT_EACH_SOURCE(HT_SRC_ARG)); \
+                                HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
     else if (more)                                                         \
         ht_tile_copy(&a, lane, &tile, (c)-HT_CHUNKS, top, above,           \
                      data + (c) % HT_STAGES *                              \
-                                HT_STAGE_SIZE HT_EACH_SOURCE(HT_SRC_ARG)); \
+                                HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
     HT_COPY_COMMIT();
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT unused HT_EACH_SOURCE(HT_SRC_PARAM)
-        HT_EACH_TARGET(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT unused HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     const int lane = HT_LANE(), c1 = lane % HT_CELLS, c2 = lane / HT_CELLS;
     const long begin = a.first + HT_GROUP_3() * a.march;
@@ -135,7 +135,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
         if (tile.m1 + c1 < a.dst[0] && tile.m2 + c2 < a.dst[1])
             ht_store_lane(
                 acc, (m3 * a.dst[1] + tile.m2 + c2) * a.dst[0] + tile.m1 + c1,
-                nodes HT_EACH_TARGET(HT_DST_ARG));
+                nodes HT_EACH_DST(HT_DST_ARG));
 #if HT_PTX < 80
         HT_BARRIER(); /* the copies of the next plane overwrite */
 #endif

@@ -15,21 +15,21 @@
  * Single precision takes three products of the halves x = high + low, each of
  * 11 bits (tf32): high low, low high, high high.
  *
- * With HT_PARTS = 2 the blocks are shared out to two warps by the sign along
- * the last axis. op[k step][tile][lane][2]; info: the parity of each (block,
+ * With HT_PARTS = 2, 4, 8 groups share out the blocks of their targets by the
+ * signs along the last axes. op[part][k step][tile][lane][2]; info: the parity of each (block,
  * pair), then per (tile, l % 4) the target slot * HT_PLACES + place of the
  * pair of results, -1 where there is none.
  */
 #define HT_PAIRS (HT_BLOCK / 2)
 #define HT_STEP_PACKS (HT_TILES * 64 / HT_BLOCK)
 #define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
-#define HT_PART_TILES (HT_TILES / HT_PARTS)
+#define HT_OP_SIZE (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)
 #define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
 #define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
 #if HT_RESIDENT
 #define HT_OP_PACKS (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS)
 #else
-#define HT_OP_PACKS (2 * HT_STEP_PACKS)
+#define HT_OP_PACKS (2 * HT_OP_STEPS * HT_STEP_PACKS)
 #endif
 
 #if HT_DOUBLE
@@ -56,7 +56,7 @@ HT_INLINE real ht_high(real x) {
 /* acc += products of one k step: left[g] the fragment of block g. */
 HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
                            HT_LOCAL const real *op,
-                           real acc[HT_PART_TILES][4]) {
+                           real acc[HT_TILES][4]) {
     HT_UNROLL
     for (int g = 0; g < HT_PART_BLOCKS; g++) {
 #if !HT_DOUBLE
@@ -119,7 +119,9 @@ HT_INLINE void ht_left_sides(HT_LOCAL const ht_pack *at, const int parity[],
             real sign[3] = {HT_SIGN_OF(parity[i / 2], 0),
                             HT_SIGN_OF(parity[i / 2], 1),
                             HT_SIGN_OF(parity[i / 2], 2)};
-            if (HT_PARTS == 2 && part) sign[HT_DIMS - 1] = -sign[HT_DIMS - 1];
+            HT_UNROLL
+            for (int k = 0; k < HT_DIMS; k++)
+                if ((part * HT_PART_BLOCKS) >> k & 1) sign[k] = -sign[k];
             ht_vertex_sums(v[i], sign);
             HT_UNROLL
             for (int g = 0; g < HT_PART_BLOCKS; g++)
@@ -131,13 +133,13 @@ HT_INLINE void ht_left_sides(HT_LOCAL const ht_pack *at, const int parity[],
 /* The lane's results of a tile: pairs in the nodes of its two targets. */
 #define HT_EACH_RESULT(USE)                                                 \
     HT_UNROLL                                                               \
-    for (int tile = 0; tile < HT_PART_TILES; tile++) {                      \
+    for (int tile = 0; tile < HT_TILES; tile++) {                      \
         const int entry =                                                   \
-            info[HT_INFO_PARITIES + (part * HT_PART_TILES + tile) * 4 + t]; \
+            info[HT_INFO_PARITIES + (part * HT_TILES + tile) * 4 + t]; \
         if (entry < 0 || !active) continue;                                 \
         const int field = entry / HT_PLACES, place = entry % HT_PLACES;     \
         HT_GLOBAL real *chosen = dst0;                                      \
-        HT_EACH_TARGET(HT_DST_CHOOSE)                                       \
+        HT_EACH_DST(HT_DST_CHOOSE)                                       \
         HT_UNROLL                                                           \
         for (int target = 0; target < 2; target++) {                        \
             if (m1 + 8 * target >= a.dst[0]) continue;                      \
@@ -170,13 +172,13 @@ HT_INLINE void ht_operator_copy(const int lane, const int first,
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SOURCE(HT_SRC_PARAM)
-        HT_EACH_TARGET(HT_DST_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
     const int lane = HT_LANE(), t = lane % 4;
-    const int part = lane / 32 % HT_PARTS, row = lane / (32 * HT_PARTS);
+    const int part = (int)(HT_GROUP_1() % HT_PARTS), row = lane / 32;
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
     const long nodes = a.dst[0] * a.dst[1] * a.dst[2];
@@ -191,7 +193,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     ht_mirrors_of(&a, 1, m2, &mirrors[1]);
     for (int i = lane; i < HT_INFOS; i += HT_GROUP_LANES)
         info[i] =
-            (int)op[(long)HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK + i];
+            (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
+    op += (long)part * HT_OP_SIZE;
     /* blocks past the last one are never copied: let them be zero */
     for (int i = lane; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_LANES) {
         const real zero[HT_BLOCK] = {0};
@@ -207,13 +210,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     ht_operator_copy(lane, 0, op, table);
 #endif
     ht_tile_copy(&a, lane, &tile, 0, bottom, top,
-                 data HT_EACH_SOURCE(HT_SRC_ARG));
+                 data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
     int stage = 0, unit = 0; /* which areas hold what comes next */
     for (long m3 = begin; m3 < end; m3++) {
-        real acc[HT_PART_TILES][4];
+        real acc[HT_TILES][4];
         HT_UNROLL
-        for (int i = 0; i < HT_PART_TILES; i++) {
+        for (int i = 0; i < HT_TILES; i++) {
             HT_UNROLL
             for (int j = 0; j < 4; j++) acc[i][j] = 0;
         }
@@ -262,7 +265,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                     if (!last || m3 + 1 < end)
                         ht_tile_copy(
                             &a, lane, &tile, last ? 0 : chunk + 1, bottom, top,
-                            data + stage * HT_STAGE_SIZE HT_EACH_SOURCE(
+                            data + stage * HT_STAGE_SIZE HT_EACH_SRC(
                                                HT_SRC_ARG));
                     HT_COPY_COMMIT();
                     ht_left_sides(at, parity, part, mirrors, walled, left);
@@ -276,9 +279,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                                 HT_STEP_PACKS;
 #endif
                 ht_products(lane % 32, left[j],
-                            (HT_LOCAL const real *)right +
-                                part * HT_PART_TILES * 64,
-                            acc);
+                            (HT_LOCAL const real *)right, acc);
             }
         }
         HT_EACH_RESULT(HT_STORE_RESULT)

@@ -1,6 +1,7 @@
 /* The source nodes around a tile of targets, in local memory.
  *
- * A group has HT_CELLS x HT_ROWS targets of an x3 plane and marches along x3.
+ * A group has HT_CELLS x HT_ROWS targets of an x3 plane and marches along x3;
+ * HT_PARTS groups along x1 have the same ones.
  * Around it lie HT_TILE_1 x HT_TILE_2 source nodes in each of HT_TILE_3 planes
  * (bottom, top). For a few blocks of coefficients at a time they are copied
  * ahead of use into one of HT_STAGES areas,
@@ -29,7 +30,7 @@ struct ht_tile {
 
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
                              struct ht_tile *tile) {
-    tile->m1 = HT_GROUP_1() * HT_CELLS;
+    tile->m1 = HT_GROUP_1() / HT_PARTS * HT_CELLS;
     tile->m2 = HT_GROUP_2() * HT_ROWS;
     const long end1 = tile->m1 + HT_CELLS, end2 = tile->m2 + HT_ROWS;
     tile->walled = (a->wall[0] && tile->m1 + a->shift < 0) ||
@@ -65,7 +66,7 @@ HT_INLINE long ht_plane_node(const struct ht_step_args *a, long m3) {
 HT_INLINE void
 ht_tile_copy(const struct ht_step_args *a, const int lane,
              const struct ht_tile *tile, const int chunk, long bottom, long top,
-             HT_LOCAL ht_pack *data HT_EACH_SOURCE(HT_SRC_PARAM)) {
+             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const long nodes = a->src[0] * a->src[1] * a->src[2];
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
@@ -73,7 +74,7 @@ ht_tile_copy(const struct ht_step_args *a, const int lane,
         const int field = block / HT_FIELD_BLOCKS;
         if (block < HT_BLOCKS) {
             HT_GLOBAL const real *chosen = src0;
-            HT_EACH_SOURCE(HT_SRC_CHOOSE)
+            HT_EACH_SRC(HT_SRC_CHOOSE)
             HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)chosen +
                                             block % HT_FIELD_BLOCKS * nodes;
             HT_UNROLL

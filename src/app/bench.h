@@ -13,6 +13,7 @@
 struct ht_bench_row {
     const struct ht_bench_case *of;
     const struct ht_system *system;
+    bool leapfrog; /* the scheme; else Taylor */
     struct ht_tuning tuning;
     int dims, order;
     int stages;   /* 0 in a plan: all */
@@ -23,6 +24,7 @@ struct ht_bench_row {
     bool done;     /* else left out, see why */
     char why[160]; /* "" when all is well */
     struct ht_shape shape;
+    double fields;        /* stored on a grid, the mean of both */
     double seconds, best; /* per half step: median, least */
     double total;         /* of all timed steps */
     int timed;
@@ -63,8 +65,8 @@ struct ht_bench_case {
 /* ---- bench_rows.c ---- */
 HT_CHECKED enum ht_err ht_bench_plan(struct ht_bench *bench,
                                      const struct ht_bench_row *row);
-/* Rows of all systems, dimensions, orders, precisions, layouts and variants
- * of the sweep that apply; default orders 1..most. */
+/* Rows of all systems, schemes, dimensions, orders, precisions, layouts and
+ * variants of the sweep that apply; default orders 1..most. */
 HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
                                            const struct ht_bench_case *of,
                                            int most);
@@ -79,6 +81,7 @@ double ht_bench_cells(const struct ht_bench_row *row); /* of the grid */
 double ht_bench_rate(const struct ht_bench_row *row);  /* cell half-steps/s */
 double ht_bench_gflops(const struct ht_bench_row *row);
 double ht_bench_gbytes(const struct ht_bench_row *row);
+const char *ht_bench_scheme(const struct ht_bench_row *row);
 const char *ht_bench_precision(const struct ht_bench_row *row);
 const char *ht_bench_layout(const struct ht_bench_row *row);
 /* "rolled interpolation" and the like, or the variant's name. */

@@ -161,6 +161,7 @@ static enum ht_err run_wave(const struct accuracy *a,
              along * h, across * h, across * h);
     snprintf(text[n++], LINE, "time.end=%d.0", WAVELENGTHS);
     snprintf(text[n++], LINE, "time.stages=full");
+    snprintf(text[n++], LINE, "time.scheme=%s", ht_bench_scheme(row));
     snprintf(text[n++], LINE, "initial.type=plane");
     snprintf(text[n++], LINE, "initial.cycles=%s",
              diagonal       ? a->dims == 3 ? "[1,1,1]" : "[1,1]"
@@ -184,8 +185,8 @@ static enum ht_err add_runs(struct accuracy *a, const struct ht_bench_row *row,
     const double cfl = 0.9;
     struct curve *c = &a->curve[a->count++];
     *c = (struct curve){.order = row->order};
-    snprintf(c->name, HT_BENCH_NAME, "%s N = %d", row->system->name,
-             row->order);
+    snprintf(c->name, HT_BENCH_NAME, "%s %s N = %d", row->system->name,
+             ht_bench_scheme(row), row->order);
     for (int g = 0; g < GRIDS && !ht_stop_wanted(); g++) {
         double error[2] = {0}, points = cells[g] / sqrt(a->dims);
         if (ht_clock() > until) break;
@@ -206,12 +207,13 @@ static enum ht_err add_runs(struct accuracy *a, const struct ht_bench_row *row,
 
 /* The row with the best rate of a system and an order. */
 static const struct ht_bench_row *fastest(const struct ht_bench *bench,
-                                          const struct ht_system *system,
-                                          int order, int first, int last) {
+                                          const struct ht_bench_row *like,
+                                          int first, int last) {
     const struct ht_bench_row *best = NULL;
     for (int i = first; i < last; i++) {
         const struct ht_bench_row *row = &bench->row[i];
-        if (row->done && row->system == system && row->order == order &&
+        if (row->done && row->system == like->system &&
+            row->leapfrog == like->leapfrog && row->order == like->order &&
             (best == NULL || ht_bench_rate(row) > ht_bench_rate(best)))
             best = row;
     }
@@ -226,13 +228,12 @@ static enum ht_err add_all(struct accuracy *a, int first, int last) {
         TRY(add_fd(a, order, 2, side));
         TRY(add_fd(a, order, 4, side));
     }
-    for (int s = 0; s < ht_system_count(); s++)
-        for (int order = 1; order <= ORDERS; order++) {
-            const struct ht_bench_row *row =
-                fastest(a->bench, ht_system_at(s), order, first, last);
-            if (row != NULL && ht_system_at(s)->plane != NULL)
-                TRY(add_runs(a, row, until));
-        }
+    for (int i = first; i < last; i++) {
+        const struct ht_bench_row *row = &a->bench->row[i];
+        if (row->done && row->system->plane != NULL &&
+            row == fastest(a->bench, row, first, last))
+            TRY(add_runs(a, row, until));
+    }
     return HT_OK;
 }
 

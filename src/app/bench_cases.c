@@ -35,15 +35,17 @@ static double stages(const struct ht_bench *bench,
 static void name_kernel(const struct ht_bench_row *row,
                         char words[HT_BENCH_NAME]) {
     static const char *const dims[] = {" 1-D", " 2-D", ""};
-    snprintf(words, HT_BENCH_NAME, "%s%s %s %s %s", row->system->name,
-             dims[row->dims - 1], ht_bench_kernel(row), ht_bench_precision(row),
+    snprintf(words, HT_BENCH_NAME, "%s%s%s %s %s %s", row->system->name,
+             row->leapfrog ? " leapfrog" : "", dims[row->dims - 1],
+             ht_bench_kernel(row), ht_bench_precision(row),
              ht_bench_layout(row));
 }
 
 static void name_order(const struct ht_bench_row *row,
                        char words[HT_BENCH_NAME]) {
-    snprintf(words, HT_BENCH_NAME, "%s %s N = %d", row->system->name,
-             ht_bench_kernel(row), row->order);
+    snprintf(words, HT_BENCH_NAME, "%s%s %s N = %d", row->system->name,
+             row->leapfrog ? " leapfrog" : "", ht_bench_kernel(row),
+             row->order);
 }
 
 static void label_order(const struct ht_bench_row *row,
@@ -237,8 +239,9 @@ static enum ht_err finish_stages(struct ht_bench *bench, int first, int last) {
 /* ---- q: fewer stages, smaller steps ---- */
 
 static double largest_cfl(const struct ht_bench_row *row) {
-    return ht_stability_cfl(row->system->symbol, row->dims, row->order,
-                            row->stages);
+    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
+    return ht_stability_cfl(ht_sample_symbol(&eq, row->leapfrog), row->dims,
+                            row->order, row->stages);
 }
 
 /* Device seconds for a cell to be crossed, at the largest stable step. */

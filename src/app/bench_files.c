@@ -21,11 +21,11 @@ enum ht_err ht_bench_path(const struct ht_bench *bench, const char *name,
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
     if (row == NULL) {
         ht_text_add(text,
-                    "%-9s %-2s %-2s %-3s %-20s %-6s %-7s %6s %9s %10s "
+                    "%-9s %-8s %-2s %-2s %-3s %-20s %-6s %-7s %6s %9s %10s "
                     "%10s %8s %7s %7s %9s %8s\n",
-                    "system", "d", "N", "q", "kernels", "prec.", "layout",
-                    "side", "ms", "cells/s", "unknowns/s", "GFLOP/s", "GB/s",
-                    "% limit", "nJ/cell", "check");
+                    "system", "scheme", "d", "N", "q", "kernels", "prec.",
+                    "layout", "side", "ms", "cells/s", "unknowns/s", "GFLOP/s",
+                    "GB/s", "% limit", "nJ/cell", "check");
         return;
     }
     double unknowns = row->system->nfields > 0
@@ -37,10 +37,10 @@ void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
         snprintf(joules, sizeof joules, "%.4g",
                  1e9 * row->joules / ht_bench_cells(row));
     ht_text_add(text,
-                "%-9s %-2d %-2d %-3d %-20s %-6s %-7s %6lld %9.4g %10.4g "
+                "%-9s %-8s %-2d %-2d %-3d %-20s %-6s %-7s %6lld %9.4g %10.4g "
                 "%10.4g %8.4g %7.4g %7.2g %9s %8.2g\n",
-                row->system->name, row->dims, row->order, row->stages,
-                ht_bench_kernel(row), ht_bench_precision(row),
+                row->system->name, ht_bench_scheme(row), row->dims, row->order,
+                row->stages, ht_bench_kernel(row), ht_bench_precision(row),
                 ht_bench_layout(row), (long long)row->side, 1e3 * row->seconds,
                 ht_bench_rate(row), unknowns * ht_bench_rate(row),
                 ht_bench_gflops(row), ht_bench_gbytes(row), 100 * row->fraction,
@@ -54,7 +54,7 @@ struct value {
     const char *text; /* NULL: a number */
     double number;    /* NaN: absent */
 };
-enum { COLUMNS = 27 };
+enum { COLUMNS = 28 };
 
 static void add(struct value *list, int *n, struct value value) {
     if (*n < COLUMNS) list[(*n)++] = value;
@@ -67,6 +67,7 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     int n = 0;
     add(v, &n, (struct value){"case", r->of->name, 0});
     add(v, &n, (struct value){"system", r->system->name, 0});
+    add(v, &n, (struct value){"scheme", ht_bench_scheme(r), 0});
     add(v, &n, (struct value){"dimensions", NULL, r->dims});
     add(v, &n, (struct value){"order", NULL, r->order});
     add(v, &n, (struct value){"stages", NULL, r->stages});

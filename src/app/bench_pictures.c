@@ -50,8 +50,9 @@ static void describe_kernel(const struct ht_bench_row *row, char name[NAME]) {
 }
 
 static void describe_panel(const struct ht_bench_row *row, char name[NAME]) {
-    snprintf(name, NAME, "%s, %d-D, %s, %s layout", row->system->name,
-             row->dims, ht_bench_precision(row), ht_bench_layout(row));
+    snprintf(name, NAME, "%s, %s, %d-D, %s, %s layout", row->system->name,
+             ht_bench_scheme(row), row->dims, ht_bench_precision(row),
+             ht_bench_layout(row));
 }
 
 static void describe_order(const struct ht_bench_row *row, char name[NAME]) {
@@ -133,8 +134,9 @@ static struct ht_series make_series(struct drawing *d, int line, int *n) {
         if (d->plot->label != NULL) d->plot->label(row, p->label[*n]);
         p->labels[*n] = p->label[*n];
         s.colour = d->plot->by_line ? line : d->kernel.of[i - d->first];
-        s.marker = (enum ht_marker)(HT_MARKER_DISC + system_index(row->system) %
-                                                         (HT_MARKER_KINDS - 1));
+        s.marker = (enum ht_marker)(
+            HT_MARKER_DISC + (2 * system_index(row->system) + row->leapfrog) %
+                                 (HT_MARKER_KINDS - 1));
         s.hollow = s.dashed = row->tuning.fp64;
         s.count++;
         (*n)++;

@@ -25,7 +25,7 @@ enum ht_err ht_bench_plan(struct ht_bench *bench,
 static struct ht_spec spec_of(const struct ht_bench_row *row,
                               const struct ht_equations *eq,
                               struct ht_sample *sample) {
-    ht_sample_plain(eq, row->order, row->stages, sample);
+    ht_sample_plain(eq, row->order, row->stages, row->leapfrog, sample);
     return ht_problem_spec(&sample->problem, &row->tuning, HT_PRIMARY);
 }
 
@@ -67,10 +67,22 @@ static bool wants_precision(const struct ht_bench *bench, bool fp64) {
     return ht_sweep_precision(&bench->sweep, fp64);
 }
 
+static enum ht_err plan_orders(struct ht_bench *bench, struct ht_bench_row row,
+                               int most) {
+    const struct ht_sweep *sweep = &bench->sweep;
+    int orders = sweep->norders > 0 ? sweep->norders : most;
+    for (int fp64 = 0; fp64 < 2; fp64++)
+        for (int n = 0; n < orders; n++) {
+            row.tuning.fp64 = fp64;
+            row.order = sweep->norders > 0 ? sweep->orders[n] : n + 1;
+            if (wants_precision(bench, fp64)) TRY(plan_layouts(bench, row));
+        }
+    return HT_OK;
+}
+
 enum ht_err ht_bench_plan_system(struct ht_bench *bench,
                                  const struct ht_bench_row *like, int most) {
     const struct ht_sweep *sweep = &bench->sweep;
-    int orders = sweep->norders > 0 ? sweep->norders : most;
     struct ht_bench_row row = *like;
     row.tuning.trim = bench->info->gpu;
     row.tuning.ptx = bench->info->ptx;
@@ -79,14 +91,15 @@ enum ht_err ht_bench_plan_system(struct ht_bench *bench,
     row.tuning.planes = bench->planes;
     row.side = row.side > 0 ? row.side : bench->side;
     row.stages = row.stages > 0 ? row.stages : bench->stages;
-    for (int d = 0; d < sweep->ndims; d++)
-        for (int fp64 = 0; fp64 < 2; fp64++)
-            for (int n = 0; n < orders; n++) {
-                row.dims = sweep->dims[d];
-                row.tuning.fp64 = fp64;
-                row.order = sweep->norders > 0 ? sweep->orders[n] : n + 1;
-                if (wants_precision(bench, fp64)) TRY(plan_layouts(bench, row));
-            }
+    for (int d = 0; d < sweep->ndims; d++) {
+        row.dims = sweep->dims[d];
+        const struct ht_equations eq = ht_equations_make(row.system, row.dims);
+        for (int scheme = 0; scheme < (eq.leapfrog.keep ? 2 : 1); scheme++) {
+            row.leapfrog = scheme;
+            if (ht_sweep_scheme(sweep, scheme))
+                TRY(plan_orders(bench, row, most));
+        }
+    }
     return HT_OK;
 }
 
@@ -166,6 +179,8 @@ static enum ht_err measure_row(const struct ht_bench *bench,
     row->side = choose_side(bench, row, &plain);
     const int64_t cells[3] = {row->side, row->side, row->side};
     ht_sample_make(&plain.problem, cells, &sample);
+    row->fields = 0.5 * (ht_problem_stored(&sample.problem, HT_PRIMARY) +
+                         ht_problem_stored(&sample.problem, HT_DUAL));
     TRY(ht_kernels_create(&sample.problem, bench->device, &row->tuning,
                           bench->cache, &kernels));
     row->shape = kernels.shape[0];
@@ -229,6 +244,10 @@ double ht_bench_gflops(const struct ht_bench_row *row) {
 
 double ht_bench_gbytes(const struct ht_bench_row *row) {
     return 1e-9 * row->cost.bytes * ht_bench_rate(row);
+}
+
+const char *ht_bench_scheme(const struct ht_bench_row *row) {
+    return row->leapfrog ? "leapfrog" : "taylor";
 }
 
 const char *ht_bench_precision(const struct ht_bench_row *row) {

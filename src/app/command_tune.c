@@ -114,23 +114,35 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
 
 /* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9;
  * a grid that fills a device. */
-static enum ht_err tune_plain(struct tune *tune, const struct ht_system *system,
-                              int dims, int order, bool fp64) {
+static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq,
+                              int order, bool leapfrog, bool fp64) {
     static const int64_t side[] = {1 << 18, 512, 64};
-    const struct ht_equations eq = ht_equations_make(system, dims);
     const struct ht_tune_choice choice = {0};
-    const int64_t cells[3] = {side[dims - 1], side[dims - 1], side[dims - 1]};
+    const int64_t n = side[eq->dims - 1], cells[3] = {n, n, n};
     struct ht_sample plain, sample;
-    ht_sample_plain(&eq, order,
-                    ht_stability_stages(system->symbol, dims, order, 0.9),
-                    &plain);
+    int stages = ht_stability_stages(ht_sample_symbol(eq, leapfrog), eq->dims,
+                                     order, 0.9);
+    ht_sample_plain(eq, order, stages, leapfrog, &plain);
     ht_sample_make(&plain.problem, cells, &sample);
     return tune_class(tune, &sample.problem, fp64, &choice);
 }
 
+/* All schemes, orders and precisions of a system. */
+static enum ht_err tune_system(struct tune *tune, const struct ht_sweep *sweep,
+                               const struct ht_equations *eq) {
+    bool fp64 = ht_device_info(tune->device)->fp64;
+    for (int scheme = 0; scheme < (eq->leapfrog.keep != 0 ? 2 : 1); scheme++)
+        for (int n = 0; n < sweep->norders; n++)
+            for (int p = 0; p < (fp64 ? 2 : 1); p++)
+                if (ht_sweep_scheme(sweep, scheme != 0) &&
+                    ht_sweep_precision(sweep, p != 0))
+                    TRY(tune_plain(tune, eq, sweep->orders[n], scheme != 0,
+                                   p != 0));
+    return HT_OK;
+}
+
 static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
     const int orders[] = {1, 2, 3, 4, 5};
-    bool fp64 = ht_device_info(tune->device)->fp64;
     if (sweep->norders == 0) {
         sweep->norders = 5;
         memcpy(sweep->orders, orders, sizeof orders);
@@ -138,12 +150,11 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
     for (int s = 0; s < ht_system_count(); s++) {
         const struct ht_system *system = ht_system_at(s);
         if (!ht_args_listed(sweep->systems, system->name)) continue;
-        for (int d = 0; d < sweep->ndims; d++)
-            for (int n = 0; n < sweep->norders; n++)
-                for (int p = 0; p < (fp64 ? 2 : 1); p++)
-                    if (ht_sweep_precision(sweep, p != 0))
-                        TRY(tune_plain(tune, system, sweep->dims[d],
-                                       sweep->orders[n], p != 0));
+        for (int d = 0; d < sweep->ndims; d++) {
+            const struct ht_equations eq =
+                ht_equations_make(system, sweep->dims[d]);
+            TRY(tune_system(tune, sweep, &eq));
+        }
     }
     return HT_OK;
 }

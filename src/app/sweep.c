@@ -20,6 +20,7 @@ static enum ht_err read_integers(const struct ht_args *args, const char *flag,
 static enum ht_err check_names(const struct ht_sweep *s) {
     enum { MOST = 64 };
     static const char *const precisions[] = {"single", "double"};
+    static const char *const schemes[] = {"taylor", "leapfrog"};
     static const char *const layouts[] = {"tensor", "blocked"};
     const char *name[MOST];
     int count = 0;
@@ -29,12 +30,14 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     for (count = 0; count < ht_variant_count() && count < MOST; count++)
         name[count] = ht_variant_at(count)->name;
     TRY(ht_args_names("--variants", s->variants, count, name));
+    TRY(ht_args_names("--schemes", s->schemes, 2, schemes));
     TRY(ht_args_names("--precisions", s->precisions, 2, precisions));
     return ht_args_names("--layouts", s->layouts, 2, layouts);
 }
 
 enum ht_err ht_sweep_read(const struct ht_args *args, struct ht_sweep *out) {
     *out = (struct ht_sweep){.systems = ht_args_value(args, "--systems"),
+                             .schemes = ht_args_value(args, "--schemes"),
                              .precisions = ht_args_value(args, "--precisions"),
                              .variants = ht_args_value(args, "--variants"),
                              .layouts = ht_args_value(args, "--layouts"),
@@ -52,6 +55,10 @@ enum ht_err ht_sweep_read(const struct ht_args *args, struct ht_sweep *out) {
 
 bool ht_sweep_block(const struct ht_sweep *sweep, int block) {
     return ht_args_listed(sweep->layouts, block > 1 ? "blocked" : "tensor");
+}
+
+bool ht_sweep_scheme(const struct ht_sweep *sweep, bool leapfrog) {
+    return ht_args_listed(sweep->schemes, leapfrog ? "leapfrog" : "taylor");
 }
 
 bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64) {

@@ -14,6 +14,7 @@ enum { HT_SWEEP_ORDERS = 8, HT_SWEEP_DIMS = 3 };
     {"--systems", "LIST", "of equations, as acoustic,advection"},         \
         {"--dims", "LIST", "dimensions, as 2,3"},                         \
         {"--orders", "LIST", "N, as 1,2,3"},                              \
+        {"--schemes", "LIST", "taylor,leapfrog"},                         \
         {"--precisions", "LIST", "single,double"},                        \
         {"--variants", "LIST", "of kernels"},                             \
         {"--layouts", "LIST", "tensor,blocked"},                          \
@@ -23,7 +24,8 @@ enum { HT_SWEEP_ORDERS = 8, HT_SWEEP_DIMS = 3 };
 
 /* Lists with commas; NULL: all. */
 struct ht_sweep {
-    const char *systems, *precisions, *variants, *layouts, *device, *cache;
+    const char *systems, *schemes, *precisions, *variants, *layouts, *device,
+        *cache;
     int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
     int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
 };
@@ -33,6 +35,7 @@ HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args,
 /* Whether a coefficient block of that length is of the layouts asked for; of
  * those of a precision (1, and 4 or 2). */
 bool ht_sweep_block(const struct ht_sweep *sweep, int block);
+bool ht_sweep_scheme(const struct ht_sweep *sweep, bool leapfrog);
 bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64);
 
 #endif

@@ -41,7 +41,8 @@ bool ht_blocks_apply(const struct ht_equations *eq) {
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
         if (field_parity(eq, term->row) !=
-            (field_parity(eq, term->col) ^ 1u << term->axis))
+            (field_parity(eq, term->col) ^
+             (unsigned)(term->derivative % 2) << term->axis))
             return false;
     }
     return true;
@@ -116,9 +117,11 @@ static bool add_term(struct builder *b, const struct ht_term *term,
             for (int j1 = first[0]; j1 < b->t[0]; j1 += 2) {
                 int at = (j3 * b->t[1] + j2) * b->t[0] + j1;
                 int power = at / stride % b->t[term->axis];
-                if (from[at] == 0 || power == most) continue;
-                to[at + stride] +=
-                    (long double)scale / n * (power + 1) * from[at];
+                if (from[at] == 0 || power + term->derivative > most) continue;
+                long double factor = (long double)scale / n;
+                for (int k = 1; k <= term->derivative; k++)
+                    factor *= power + k;
+                to[at + term->derivative * stride] += factor * from[at];
                 any = true;
             }
     return any;

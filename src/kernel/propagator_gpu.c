@@ -117,7 +117,8 @@ enum ht_err ht_propagator_lanes_pack(const struct ht_blocks *blocks,
         }
     if (err == HT_OK) {
         ht_text_add(&out->text,
-                    "#define HT_STAGES %d\n#define HT_PITCH HT_TILE_1\n"
+                    "#define HT_PARTS 1\n#define HT_STAGES %d\n"
+                    "#define HT_PITCH HT_TILE_1\n"
                     "#define HT_BLOCK_ROWS %d\n",
                     LANE_STAGES, most);
         add_ints("bits", bits, entries, &out->text);
@@ -163,6 +164,8 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
 }
 
 static struct cut make_cut(const struct ht_spec *spec, int parts) {
+    int place[HT_MAX_COEFS], places = ht_place(spec, place);
+    int targets = slots(spec->dst, spec->eq->nfields) * places;
     struct cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
@@ -175,7 +178,11 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
         cut.first[g] = sum;
         sum += cut.tiles[g];
     }
-    cut.all = sum * parts;
+    while (parts * sum * TILE < targets) { /* room for padding places */
+        cut.tiles[cut.blocks - 1]++;
+        sum++;
+    }
+    cut.all = sum;
     return cut;
 }
 
@@ -212,9 +219,11 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
 /* Registers hold the results of all tiles of a part: 4 reals each. */
 static int choose_parts(const struct ht_spec *spec) {
     const int most_tiles = spec->fp64 ? 16 : 36;
-    for (int parts = 1; parts <= (spec->eq->dims > 2 ? 2 : 1); parts++)
-        if (make_cut(spec, parts).all / parts <= most_tiles) return parts;
-    return spec->eq->dims > 2 ? 2 : 1;
+    int parts = 1;
+    while (parts < 1 << spec->eq->dims &&
+           make_cut(spec, parts).all > most_tiles)
+        parts *= 2;
+    return parts;
 }
 
 enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
@@ -236,8 +245,8 @@ enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
     out->cells = TENSOR_CELLS;
     out->rows = rows;
     out->chunk = TENSOR_CHUNK;
-    out->tile = parts;
-    out->lanes = WARP * rows * parts;
+    out->parts = parts;
+    out->lanes = WARP * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > local_limit(info)) return too_little(spec, info);
     return HT_OK;
@@ -266,12 +275,13 @@ struct packing {
     const struct ht_spec *spec;
     struct tensor_shape s;
     int coefs, places, *source; /* [place of all slots]: source entry or -1 */
-    double *op, *info;
+    int64_t op_size;            /* values of a part */
+    double *op, *info;          /* [part][..] */
 };
 
 static void pack_row(const struct packing *p, int g, int tile, int column,
                      int row) {
-    int block = p->spec->block;
+    int block = p->spec->block, part = g / p->s.cut.blocks;
     int entries = p->blocks->sources / p->coefs * p->places;
     for (int k = 0; k < p->s.chunks * p->s.pairs; k++)
         for (int t = 0; t < 4; t++)
@@ -284,26 +294,43 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
                     (((int64_t)k * p->s.cut.all + tile) * 32 + column * 4 + t) *
                         2 +
                     e;
-                p->op[to] =
+                p->op[part * p->op_size + to] =
                     p->blocks
                         ->entry[g][(int64_t)row * p->blocks->sources + source];
             }
 }
 
-/* Rows of every block; then places that belong to no class are given to free
- * results, where they become zero. */
+/* Where the results of a part go: [tile][l % 4]. */
+static double *where_of(const struct packing *p, int part) {
+    return p->info + (int64_t)part * p->s.infos + p->s.chunks * 4 * p->s.pairs;
+}
+
+/* Gives places that belong to no class to free results, which are zero. */
+static enum ht_err place_padding(const struct packing *p, const bool *used,
+                                 int targets) {
+    int n = 0, most = p->s.cut.parts * p->s.cut.all * 4;
+    for (int at = 0; at < targets; at += 2) {
+        if (used[at]) continue;
+        while (n < most && where_of(p, n / (p->s.cut.all * 4))
+                                   [n % (p->s.cut.all * 4)] >= 0)
+            n++;
+        REQUIRE(n < most, HT_ERR_INTERNAL, "no result is free for padding");
+        where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] = at;
+    }
+    return HT_OK;
+}
+
 static enum ht_err pack_rows(const struct packing *p, const int *place) {
     struct pair *pairs = NULL;
-    double *where = p->info + p->s.chunks * 4 * p->s.pairs;
     bool *used = NULL;
     int targets = slots(p->spec->dst, p->spec->eq->nfields) * p->places;
     TRY(HT_ALLOC(pairs, targets));
     enum ht_err err = HT_ALLOC(used, targets);
-    for (int n = 0; n < p->s.cut.all * 4; n++) where[n] = -1;
+    for (int part = 0; part < p->s.cut.parts; part++)
+        for (int n = 0; n < p->s.cut.all * 4; n++) where_of(p, part)[n] = -1;
     for (int g = 0; err == HT_OK && g < p->blocks->blocks; g++) {
-        int part = g / p->s.cut.blocks, own = g % p->s.cut.blocks;
-        int first =
-            part * (p->s.cut.all / p->s.cut.parts) + p->s.cut.first[own];
+        double *where = where_of(p, g / p->s.cut.blocks);
+        int first = p->s.cut.first[g % p->s.cut.blocks];
         int count =
             collect_pairs(p->blocks, g, p->coefs, p->places, place, pairs);
         for (int n = 0; n < count; n++) {
@@ -315,13 +342,7 @@ static enum ht_err pack_rows(const struct packing *p, const int *place) {
                     pack_row(p, g, tile, n % 4 * 2 + e, pairs[n].row[e]);
         }
     }
-    for (int at = 0, n = 0; err == HT_OK && at < targets; at += 2) {
-        if (used[at]) continue;
-        while (n < p->s.cut.all * 4 && where[n] >= 0) n++;
-        REQUIRE(n < p->s.cut.all * 4, HT_ERR_INTERNAL,
-                "no result is free for padding");
-        where[n] = at;
-    }
+    if (err == HT_OK) err = place_padding(p, used, targets);
     free(used);
     free(pairs);
     return err;
@@ -352,21 +373,23 @@ enum ht_err ht_propagator_tensor_pack(const struct ht_blocks *blocks,
     int place[MOST_COEFS], places = ht_place(spec, place);
     struct ht_sizes z = ht_sizes_of(spec);
     struct packing p = {.blocks = blocks, .spec = spec, .places = places};
-    p.s = tensor_shape_of(spec, shape->tile, shape->rows, 48128);
+    p.s = tensor_shape_of(spec, shape->parts, shape->rows, shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
     int entries = blocks->sources / p.coefs * places;
-    int64_t values = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64;
+    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64;
     TRY(HT_ALLOC(p.source, entries));
-    enum ht_err err = HT_ALLOC(out->value, values + p.s.infos);
+    enum ht_err err =
+        HT_ALLOC(out->value, shape->parts * (p.op_size + p.s.infos));
     if (err == HT_OK) {
         p.op = out->value;
-        p.info = out->value + values;
-        out->count = values + p.s.infos;
+        p.info = out->value + shape->parts * p.op_size;
+        out->count = shape->parts * (p.op_size + p.s.infos);
         for (int s = 0; s < entries; s++) p.source[s] = -1;
         for (int s = 0; s < blocks->sources; s++) {
             int at = placed(s, p.coefs, places, place);
             p.source[at] = s;
-            p.info[at / 2] = blocks->parity[s];
+            for (int part = 0; part < shape->parts; part++)
+                p.info[part * p.s.infos + at / 2] = blocks->parity[s];
         }
         err = pack_rows(&p, place);
         add_tiles(&p.s, &out->text);

@@ -22,18 +22,26 @@ void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
     out->problem.medium = &out->problem;
 }
 
+enum ht_symbol ht_sample_symbol(const struct ht_equations *eq, bool leapfrog) {
+    return leapfrog ? eq->leapfrog.symbol : eq->system->symbol;
+}
+
 void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
-                     struct ht_sample *out) {
+                     bool leapfrog, struct ht_sample *out) {
     const int64_t cells[3] = {4, 4, 4};
-    *out = (struct ht_sample){.grid = {.dims = eq->dims, .order = order}};
-    for (int k = 0; k < 3; k++) out->grid.h[k] = 1;
-    out->problem = (struct ht_problem){
-        .eq = eq, .grid = &out->grid, .medium_degree = -1, .dt = 0.9};
-    out->problem.stages = stages > 0 ? stages : eq->dims * (2 * order + 1);
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) out->problem.uniform[m] = 1;
-    struct ht_sample made;
-    ht_sample_make(&out->problem, cells, &made);
-    out->grid = made.grid;
+    const enum ht_symbol symbol = ht_sample_symbol(eq, leapfrog);
+    struct ht_grid grid = {.dims = eq->dims, .order = order};
+    struct ht_problem like = {.eq = eq, .grid = &grid, .medium_degree = -1};
+    for (int k = 0; k < 3; k++) grid.h[k] = 1;
+    like.stages =
+        stages > 0 ? stages : ht_stability_full(symbol, eq->dims, order);
+    double cfl = ht_stability_cfl(symbol, eq->dims, order, like.stages);
+    like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
+    for (int mesh = 0; mesh < 2 && leapfrog; mesh++)
+        like.stored[mesh] = eq->leapfrog.stored[mesh];
+    if (leapfrog) like.keep = eq->leapfrog.keep;
+    ht_sample_make(&like, cells, out);
 }
 
 /* Of the costliest variant that applies: all are to have the same sample. */

@@ -152,23 +152,25 @@ static void test_unreadable(const char *directory) {
 /* Problems that may have another best have another name. */
 static void test_classes(void) {
     struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), 3);
-    char name[6][HT_TUNE_CLASS];
+    char name[7][HT_TUNE_CLASS];
     const struct ht_tune_choice open = {0}, blocked = {.block = 4};
     struct ht_sample sample;
-    ht_sample_plain(&eq, 3, 0, &sample);
+    ht_sample_plain(&eq, 3, 0, false, &sample);
     ht_tune_class(&sample.problem, false, &open, name[0]);
     ht_tune_class(&sample.problem, true, &open, name[1]);
     ht_tune_class(&sample.problem, false, &blocked, name[2]);
-    ht_sample_plain(&eq, 2, 0, &sample);
+    ht_sample_plain(&eq, 2, 0, false, &sample);
     ht_tune_class(&sample.problem, false, &open, name[3]);
-    ht_sample_plain(&eq, 3, 8, &sample);
+    ht_sample_plain(&eq, 3, 8, false, &sample);
     ht_tune_class(&sample.problem, false, &open, name[4]);
     sample.problem.medium_degree = 4;
     ht_tune_class(&sample.problem, false, &open, name[5]);
+    ht_sample_plain(&eq, 3, 0, true, &sample);
+    ht_tune_class(&sample.problem, false, &open, name[6]);
     int equal = 0;
-    for (int a = 0; a < 6; a++)
+    for (int a = 0; a < 7; a++)
         for (int b = 0; b < a; b++) equal += strcmp(name[a], name[b]) == 0;
-    TEST_CHECK(equal == 0, "six kinds of problems, %d pairs of one name",
+    TEST_CHECK(equal == 0, "seven kinds of problems, %d pairs of one name",
                equal);
 }
 
