@@ -28,10 +28,7 @@ void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
                     "GB/s", "% limit", "nJ/cell", "check");
         return;
     }
-    double unknowns = row->system->nfields > 0
-                          ? ht_equations_make(row->system, row->dims).nfields *
-                                pow(row->order + 1, row->dims)
-                          : 0;
+    double unknowns = row->fields * pow(row->order + 1, row->dims);
     char joules[16] = "-";
     if (isfinite(row->joules))
         snprintf(joules, sizeof joules, "%.4g",
@@ -61,8 +58,7 @@ static void add(struct value *list, int *n, struct value value) {
 }
 
 static int columns_of(const struct ht_bench_row *r, struct value *v) {
-    const struct ht_equations eq = ht_equations_make(r->system, r->dims);
-    double unknowns = eq.nfields * pow(r->order + 1, r->dims);
+    double unknowns = r->fields * pow(r->order + 1, r->dims);
     double rate = r->done ? ht_bench_rate(r) : NAN;
     int n = 0;
     add(v, &n, (struct value){"case", r->of->name, 0});

@@ -191,50 +191,78 @@ static void apply(const struct ht_fd *fd, const double *in, int64_t n,
     }
 }
 
-/* The largest difference of one step over a bound: roundings times the sum of
- * magnitudes. */
-static enum ht_err verify(struct state *s, double *worst) {
-    const int64_t n = s->n, count = n * n * n;
-    const double roundings =
-        (s->fd->time_order == 4 ? 2 : 1) * (3.0 * s->fd->order + 8);
-    const double square = s->nu * s->nu;
-    double *in = NULL, *lap[2] = {NULL, NULL}, *next[2] = {NULL, NULL};
-    float *got = NULL;
-    enum ht_err err = HT_ALLOC(in, count);
-    for (int a = 0; err == HT_OK && a < 2; a++) {
-        err = HT_ALLOC(lap[a], count);
-        if (err == HT_OK) err = HT_ALLOC(next[a], count);
-    }
-    if (err == HT_OK) err = HT_ALLOC(got, count);
-    if (err == HT_OK) err = step(s);
-    if (err == HT_OK) err = ht_device_finish(s->device);
-    const int64_t bytes = count * (int64_t)sizeof *got;
-    struct ht_span all = {.width = bytes, .pitch = bytes, .rows = 1};
-    if (err == HT_OK) err = ht_buffer_read(s->u[0], all, got);
-    for (int64_t p = 0; err == HT_OK && p < count; p++)
-        in[p] = value_at(p / (n * n) % 8 * n * n + p % (n * n), 0);
-    for (int a = 0; err == HT_OK && a < 2; a++) {
-        apply(s->fd, in, n, a, lap[a]);
-        apply(s->fd, lap[a], n, a, next[a]);
-    }
-    *worst = 0;
-    for (int64_t p = 0; err == HT_OK && p < count; p++) {
-        double before = value_at(p / (n * n) % 8 * n * n + p % (n * n), 1);
-        double more = s->fd->time_order == 4 ? square * square / 12 : 0;
-        double exact =
-            2 * in[p] - before + square * lap[0][p] + more * next[0][p];
-        double bound = 2 * fabs(in[p]) + fabs(before) + square * lap[1][p] +
-                       more * next[1][p];
-        double ratio = fabs((double)got[p] - exact) /
-                       (roundings * FLT_EPSILON / 2 * bound);
-        if (!(ratio <= *worst)) *worst = isfinite(ratio) ? ratio : INFINITY;
-    }
-    free(in);
+/* [0] values, [1] sums of magnitudes. */
+struct check {
+    double *in, *lap[2], *lap2[2];
+    float *got;
+};
+
+static void free_check(struct check *c) {
     for (int a = 0; a < 2; a++) {
-        free(lap[a]);
-        free(next[a]);
+        free(c->lap[a]);
+        free(c->lap2[a]);
     }
-    free(got);
+    free(c->in);
+    free(c->got);
+}
+
+static enum ht_err alloc_check(int64_t count, struct check *c) {
+    TRY(HT_ALLOC(c->in, count));
+    for (int a = 0; a < 2; a++) {
+        TRY(HT_ALLOC(c->lap[a], count));
+        TRY(HT_ALLOC(c->lap2[a], count));
+    }
+    return HT_ALLOC(c->got, count);
+}
+
+/* What fill put at point p of u[which]. */
+static double filled(const struct state *s, int64_t p, int which) {
+    int64_t plane = s->n * s->n;
+    return value_at(p / plane % 8 * plane + p % plane, which);
+}
+
+/* The largest difference of one step over its bound: roundings times the sum
+ * of magnitudes. */
+static double compare(const struct state *s, const struct check *c) {
+    const bool fourth = s->fd->time_order == 4;
+    const double roundings = (fourth ? 2 : 1) * (3.0 * s->fd->order + 8);
+    const double square = s->nu * s->nu;
+    const double more = fourth ? square * square / 12 : 0;
+    double worst = 0;
+    for (int64_t p = 0; p < s->n * s->n * s->n; p++) {
+        double before = filled(s, p, 1);
+        double exact = 2 * c->in[p] - before + square * c->lap[0][p] +
+                       more * c->lap2[0][p];
+        double bound = 2 * fabs(c->in[p]) + fabs(before) +
+                       square * c->lap[1][p] + more * c->lap2[1][p];
+        double ratio = fabs((double)c->got[p] - exact) /
+                       (roundings * FLT_EPSILON / 2 * bound);
+        if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
+    }
+    return worst;
+}
+
+static enum ht_err check_step(struct state *s, struct check *c) {
+    const int64_t count = s->n * s->n * s->n;
+    const int64_t bytes = count * (int64_t)sizeof *c->got;
+    const struct ht_span all = {.width = bytes, .pitch = bytes, .rows = 1};
+    TRY(alloc_check(count, c));
+    TRY(step(s));
+    TRY(ht_device_finish(s->device));
+    TRY(ht_buffer_read(s->u[0], all, c->got));
+    for (int64_t p = 0; p < count; p++) c->in[p] = filled(s, p, 0);
+    for (int a = 0; a < 2; a++) {
+        apply(s->fd, c->in, s->n, a, c->lap[a]);
+        apply(s->fd, c->lap[a], s->n, a, c->lap2[a]);
+    }
+    return HT_OK;
+}
+
+static enum ht_err verify(struct state *s, double *worst) {
+    struct check c = {0};
+    enum ht_err err = check_step(s, &c);
+    if (err == HT_OK) *worst = compare(s, &c);
+    free_check(&c);
     return err;
 }
 
