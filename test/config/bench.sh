@@ -89,7 +89,7 @@ refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
 refuses 'order 9' 'orders 9.*1..8' bench --orders 9
 refuses 'CSV and JSON' 'choose one' bench --csv --json
-refuses 'tune with a negative time' 'seconds' tune --seconds -1
+refuses 'tune with a negative time' 'at least 0' tune --seconds -1 --orders 1
 
 # ---- tune ----
 cat >run.cfg <<'CFG'
