@@ -53,10 +53,12 @@ static double fd_error(const struct ht_fd *fd, double points, double nu) {
 /* The fewest updates per cubic wavelength and period, points^4/nu, with an
  * error up to that. */
 static double fd_updates(const struct ht_fd *fd, double error, double *chosen) {
-    const double finest = 200, stable = 0.99 * ht_fd_stable(fd, 3);
+    enum { FINER = 460, SMALLER = 230 }; /* to 200 points, to 1e-3 of nu */
+    const double stable = 0.99 * ht_fd_stable(fd, 3);
     double best = INFINITY;
-    for (double points = 2.1; points < finest; points *= 1.01)
-        for (double nu = stable; nu > 1e-3 * stable; nu *= 0.97) {
+    for (int i = 0; i < FINER; i++)
+        for (int k = 0; k < SMALLER; k++) {
+            double points = 2.1 * pow(1.01, i), nu = stable * pow(0.97, k);
             double updates = pow(points, 4) / nu;
             if (updates >= best) break;
             if (fd_error(fd, points, nu) > error) continue;

@@ -168,7 +168,8 @@ static enum ht_err plan_interpolation(struct ht_bench *bench,
         TRY(err);
         for (int i = first; i < bench->count; i++) {
             struct ht_bench_row row = bench->row[i];
-            int lanes = (int)pow(2 * row.order + 2, row.dims > 1 ? 2 : 1);
+            int64_t lanes =
+                (int64_t)pow(2 * row.order + 2, row.dims > 1 ? 2 : 1);
             if (row.tuning.variant->stage[0].kind ==
                     HT_STAGE_INTERPOLATE_ROLLED &&
                 lanes * groups[g] <= bench->info->max_group / 4)
@@ -196,29 +197,48 @@ static enum ht_err finish_interpolation(struct ht_bench *bench, int first,
 
 /* ---- stages: figures 3 and 4 ---- */
 
+static bool taylor_kernel(struct ht_bench_row *row) {
+    row->kernel = has_two(row) ? 1 : -1;
+    return row->tuning.variant->pack == NULL &&
+           (!has_two(row) || second_of_two(row));
+}
+
+/* Rows of an order with numbers of stages from `fewest` to all. */
+static enum ht_err plan_stage_counts(struct ht_bench *bench,
+                                     struct ht_bench_row like, int fewest,
+                                     bool (*change)(struct ht_bench_row *row)) {
+    enum { STEPS = 6 };
+    const struct ht_sweep saved = bench->sweep;
+    int full =
+        ht_stability_full(like.system->symbol, saved.dims[0], like.order);
+    enum ht_err err = HT_OK;
+    bench->sweep.schemes = "taylor";
+    bench->sweep.ndims = bench->sweep.norders = 1;
+    bench->sweep.orders[0] = like.order;
+    for (int k = 0; err == HT_OK && k < STEPS; k++) {
+        int stages_now = fewest + (full - fewest) * k / (STEPS - 1);
+        if (k > 0 && stages_now == like.stages) continue;
+        like.stages = stages_now;
+        err = plan_changed(bench, &like, like.order, change);
+    }
+    bench->sweep = saved;
+    return err;
+}
+
 static enum ht_err plan_stages(struct ht_bench *bench,
                                const struct ht_bench_case *self) {
-    enum { STEPS = 5 };
-    const struct ht_bench_row plain = {.of = self,
-                                       .system = ht_system_find("advection")};
-    const struct ht_sweep saved = bench->sweep;
-    int orders = saved.norders > 0 ? saved.norders : 3;
-    enum ht_err err = HT_OK;
-    for (int n = 0; err == HT_OK && n < orders; n++) {
-        int order = saved.norders > 0 ? saved.orders[n] : n + 1;
-        int full = saved.dims[0] * (2 * order + 1), few = 2;
-        bench->sweep.norders = 1;
-        bench->sweep.orders[0] = order;
-        for (int k = 0; err == HT_OK && k < STEPS; k++) {
-            struct ht_bench_row like = plain;
-            like.stages = few + (full - few) * k / (STEPS - 1);
-            err = plan_changed(bench, &like, order, one_of_one);
-            if (err == HT_OK)
-                err = plan_changed(bench, &like, order, second_of_two);
+    const struct ht_sweep *sweep = &bench->sweep;
+    int orders = sweep->norders > 0 ? sweep->norders : 3;
+    for (int s = 0; s < ht_system_count(); s++)
+        for (int n = 0; n < orders; n++) {
+            const struct ht_bench_row like = {
+                .of = self,
+                .system = ht_system_at(s),
+                .order = sweep->norders > 0 ? sweep->orders[n] : n + 1};
+            if (wants_system(bench, like.system))
+                TRY(plan_stage_counts(bench, like, 2, taylor_kernel));
         }
-        bench->sweep = saved;
-    }
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err finish_stages(struct ht_bench *bench, int first, int last) {
@@ -228,7 +248,8 @@ static enum ht_err finish_stages(struct ht_bench *bench, int first, int last) {
                                  .y = {.label = "GFLOP/s"},
                                  .x_of = stages,
                                  .y_of = gflops,
-                                 .name = name_order};
+                                 .name = name_order,
+                                 .by_line = true};
     TRY(ht_bench_lines(bench, &plot, first, last));
     plot.file = "stages_bandwidth.png";
     plot.y = (struct ht_axis){.label = "GB/s"};
@@ -264,25 +285,17 @@ static bool taylor_only(struct ht_bench_row *row) {
 
 static enum ht_err plan_q(struct ht_bench *bench,
                           const struct ht_bench_case *self) {
-    const struct ht_sweep saved = bench->sweep;
-    int orders = saved.norders > 0 ? saved.norders : 3;
-    enum ht_err err = HT_OK;
+    const struct ht_sweep *sweep = &bench->sweep;
+    int orders = sweep->norders > 0 ? sweep->norders : 3;
     for (int s = 0; s < ht_system_count(); s++)
-        for (int n = 0; err == HT_OK && n < orders; n++) {
+        for (int n = 0; n < orders; n++) {
             struct ht_bench_row like = {.of = self, .system = ht_system_at(s)};
-            int order = saved.norders > 0 ? saved.orders[n] : n + 1;
-            int full = saved.dims[0] * (2 * order + 1);
-            if (!ht_args_listed(saved.systems, like.system->name)) continue;
-            bench->sweep.norders = 1;
-            bench->sweep.orders[0] = order;
-            for (int q = 2 * order + 1; err == HT_OK && q <= full;
-                 q += q + order < full || q == full ? order : full - q) {
-                like.stages = q;
-                err = plan_changed(bench, &like, order, taylor_only);
-            }
-            bench->sweep = saved;
+            like.order = sweep->norders > 0 ? sweep->orders[n] : n + 1;
+            if (ht_args_listed(sweep->systems, like.system->name))
+                TRY(plan_stage_counts(bench, like, 2 * like.order + 1,
+                                      taylor_only));
         }
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err finish_q(struct ht_bench *bench, int first, int last) {

@@ -155,7 +155,7 @@ static int add_roofs(struct drawing *d, int points) {
     for (int fp64 = 0; fp64 < 2 && d->plot->roofs; fp64++) {
         if (!(d->bench->limits[fp64].fma_per_s > 0)) continue;
         p->roof[fp64] = make_roof(&d->bench->limits[fp64], low, high);
-        p->series[count++] = (struct ht_series){
+        p->series[count] = (struct ht_series){
             .name = fp64 ? "measured limit, double" : "measured limit, single",
             .count = 3,
             .x = p->roof[fp64].x,
@@ -163,6 +163,7 @@ static int add_roofs(struct drawing *d, int points) {
             .colour = -1,
             .line = true,
             .dashed = fp64};
+        count++;
     }
     return count;
 }
@@ -239,8 +240,9 @@ static enum ht_err make_bars(const struct ht_bench *bench, int first, int last,
     for (int k = 0; k < b->kernel.count; k++) b->bar[k] = b->kernel.name[k];
     for (int k = 0; k < b->order.count; k++) b->group[k] = b->order.name[k];
     for (int k = 0; k < b->panel.count; k++)
-        b->panels[k] = (struct ht_bars_panel){b->panel.name[k], b->order.count,
-                                              b->group, b->value + k * each};
+        b->panels[k] =
+            (struct ht_bars_panel){b->panel.name[k], b->order.count, b->group,
+                                   b->value + (size_t)k * (size_t)each};
     return HT_OK;
 }
 

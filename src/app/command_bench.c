@@ -62,10 +62,11 @@ static enum ht_err find_case(const char *name,
     }
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK && *out == NULL)
-        err = ht_err_set(HT_ERR_INPUT, "bench %s: no such case; there are %s",
-                         name, names.data);
+        ht_err_set(HT_ERR_INPUT, "bench %s: no such case; there are %s", name,
+                   names.data);
     ht_text_free(&names);
-    return err;
+    TRY(err);
+    return *out != NULL ? HT_OK : HT_ERR_INPUT;
 }
 
 /* ---- the run ---- */

@@ -103,8 +103,9 @@ static void linear_ticks(const struct ht_scale *s, struct ticks *t) {
                   : rough > 2 * power ? 5 * power
                   : rough > power     ? 2 * power
                                       : power;
-    for (double v = ceil(s->low / step); v * step <= s->high; v++)
-        add_tick(t, s, v * step, true);
+    double first = ceil(s->low / step);
+    for (int k = 0; k < TICKS && (first + k) * step <= s->high; k++)
+        add_tick(t, s, (first + k) * step, true);
 }
 
 static void make_ticks(const struct ht_scale *s, struct ticks *t) {
@@ -163,7 +164,7 @@ void ht_scale_draw_y(struct ht_canvas *canvas, const struct ht_box *box,
         ht_canvas_fill(canvas, t.named[i] ? box->x : stub, line, ht_chart_grid);
         if (!t.named[i]) continue;
         print_number(number, t.value[i]);
-        ht_chart_text(canvas, (double)box->x[0] - 8, at + HT_CHART_CAP / 2, 1,
+        ht_chart_text(canvas, (double)box->x[0] - 8, at + 0.5 * HT_CHART_CAP, 1,
                       number);
     }
 }

@@ -28,7 +28,7 @@ static enum ht_err make_scale(struct sheet *s) {
     double *all = NULL;
     int64_t count = 0, n = 0;
     for (int p = 0; p < bars->npanels; p++)
-        count += bars->panel[p].ngroups * bars->nbars;
+        count += (int64_t)bars->panel[p].ngroups * bars->nbars;
     TRY(HT_ALLOC(all, count + 1));
     for (int p = 0; p < bars->npanels; p++)
         for (int i = 0; i < bars->panel[p].ngroups * bars->nbars; i++)
@@ -86,7 +86,7 @@ static void draw_group(struct sheet *s, const struct ht_box *box,
 static void draw_panel(struct sheet *s, int index) {
     const struct ht_bars_panel *panel = &s->bars->panel[index];
     int64_t top = TOP + s->legend_lines * HT_CHART_LINE + ABOVE +
-                  index * (PANEL + ABOVE + BELOW);
+                  (int64_t)index * (PANEL + ABOVE + BELOW);
     struct ht_box box = {{LEFT, WIDTH - RIGHT}, {top, top + PANEL}};
     s->y.from = (double)box.y[1];
     s->y.to = (double)box.y[0];
@@ -103,7 +103,8 @@ enum ht_err ht_bars_write(const struct ht_bars *bars, const char *path) {
     TRY(make_scale(&s));
     s.legend_lines = draw_legend(&s);
     int64_t height = TOP + s.legend_lines * HT_CHART_LINE +
-                     bars->npanels * (PANEL + ABOVE + BELOW) + HT_CHART_PAD;
+                     (int64_t)bars->npanels * (PANEL + ABOVE + BELOW) +
+                     HT_CHART_PAD;
     TRY(ht_canvas_create(WIDTH, height, &s.canvas));
     ht_chart_titles(&s.canvas, bars->title, bars->subtitle);
     (void)draw_legend(&s);

@@ -96,13 +96,14 @@ static enum ht_err draw_piece(struct ht_canvas *canvas, const double a[2],
     const double dash = 9, gap = 7, width = 2;
     double length = hypot(b[0] - a[0], b[1] - a[1]);
     double step = series->dashed ? dash + gap : length;
+    int pieces = length > 0 ? (int)ceil(length / step) : 0;
     struct ht_colour colour = ht_chart_colour(series->colour);
-    for (double at = 0; at < length; at += step) {
-        double end = series->dashed ? fmin(at + dash, length) : length;
-        const double line[2][2] = {{a[0] + (b[0] - a[0]) * at / length,
-                                    a[1] + (b[1] - a[1]) * at / length},
-                                   {a[0] + (b[0] - a[0]) * end / length,
-                                    a[1] + (b[1] - a[1]) * end / length}};
+    for (int n = 0; n < pieces; n++) {
+        double at = n * step / length;
+        double end = series->dashed ? fmin(at + dash / length, 1) : 1;
+        const double line[2][2] = {
+            {a[0] + (b[0] - a[0]) * at, a[1] + (b[1] - a[1]) * at},
+            {a[0] + (b[0] - a[0]) * end, a[1] + (b[1] - a[1]) * end}};
         TRY(ht_canvas_line(canvas, 2, line, width, colour));
     }
     return HT_OK;
@@ -134,9 +135,10 @@ static enum ht_err take_line(struct taken *taken, const double a[2],
                              const double b[2]) {
     const double apart = 6;
     double length = hypot(b[0] - a[0], b[1] - a[1]);
-    for (double at = 0; at <= length; at += apart) {
-        int64_t x = (int64_t)(a[0] + (b[0] - a[0]) * at / fmax(length, 1));
-        int64_t y = (int64_t)(a[1] + (b[1] - a[1]) * at / fmax(length, 1));
+    for (int n = 0; n * apart <= length; n++) {
+        double at = n * apart / fmax(length, 1);
+        int64_t x = (int64_t)(a[0] + (b[0] - a[0]) * at);
+        int64_t y = (int64_t)(a[1] + (b[1] - a[1]) * at);
         struct ht_box box = {{x - 1, x + 2}, {y - 1, y + 2}};
         TRY(take(taken, box, true));
     }
@@ -245,7 +247,7 @@ static enum ht_err draw_labels(struct sheet *s) {
 
 static enum ht_err draw_legend(struct sheet *s) {
     double x = (double)s->plot.x[1] + HT_CHART_PAD;
-    double y = (double)s->plot.y[0] + HT_CHART_LINE / 2;
+    double y = (double)s->plot.y[0] + 0.5 * HT_CHART_LINE;
     for (int i = 0; i < s->chart->nseries; i++) {
         const struct ht_series *series = &s->chart->series[i];
         if (series->name == NULL) continue;
@@ -253,7 +255,7 @@ static enum ht_err draw_legend(struct sheet *s) {
         const double middle[2] = {0.5 * (a[0] + b[0]), y};
         if (series->line) TRY(draw_piece(&s->canvas, a, b, series));
         ht_marker_draw(&s->canvas, middle, 6, series);
-        ht_chart_text(&s->canvas, x + HT_CHART_KEY, y + HT_CHART_CAP / 2, 0,
+        ht_chart_text(&s->canvas, x + HT_CHART_KEY, y + 0.5 * HT_CHART_CAP, 0,
                       series->name);
         y += HT_CHART_LINE;
     }

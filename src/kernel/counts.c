@@ -291,7 +291,7 @@ static struct ht_cost kernel_cost(const struct ht_variant *variant,
     double to = coefs * z.targets * (spec->keep != 0 ? 2 : 1);
     double rolled = interpolation_fma(&z, dims);
     double evolve = evolution_fma(variant, spec, &z);
-    struct ht_cost least = ht_cost_minimum(spec, spec->stages);
+    struct ht_cost least;
     switch (variant->stage[kernel].kind) {
     case HT_STAGE_NONE:
         return (struct ht_cost){0};
@@ -306,6 +306,7 @@ static struct ht_cost kernel_cost(const struct ht_variant *variant,
     case HT_STAGE_OPERATOR:
         return operator_cost(variant, spec, &z);
     default:
+        least = ht_cost_minimum(spec, spec->stages);
         return (struct ht_cost){least.fma, least.bytes / (spec->fp64 ? 8 : 4)};
     }
 }

@@ -107,23 +107,41 @@ static char *find_line(char *lines, const char *class_name) {
     return NULL;
 }
 
+/* The number after key in a line; false: there is none from 0 on. */
+static bool number(const char *line, const char *key, int *out) {
+    const char *at = strstr(line, key), *end = strchr(line, '\n');
+    if (at == NULL || (end != NULL && at > end)) return false;
+    char *stop = NULL;
+    long value = strtol(at + strlen(key), &stop, 10);
+    *out = (int)value;
+    return stop != at + strlen(key) && value >= 0 && value <= 1 << 24;
+}
+
+static const struct ht_variant *variant_of(const char *words) {
+    size_t length = strcspn(words, " ");
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (strlen(ht_variant_at(i)->name) == length &&
+            strncmp(ht_variant_at(i)->name, words, length) == 0)
+            return ht_variant_at(i);
+    return NULL;
+}
+
+/* words: the line after the class. */
 static bool parse(const char *words, struct ht_tuned *out) {
-    char name[64];
-    int trim = 0;
     struct ht_tuning *t = &out->tuning;
-    *out = (struct ht_tuned){0};
-    if (sscanf(words,
-               "%63s block=%d cells=%d rows=%d planes=%d trim=%d rate=%lf",
-               name, &t->block, &t->cells, &t->rows, &t->planes, &trim,
-               &out->rate) != 7)
+    const char *rate = strstr(words, " rate=");
+    int trim = 0;
+    *out = (struct ht_tuned){.tuning = {.variant = variant_of(words)}};
+    if (rate == NULL || !number(words, " block=", &t->block) ||
+        !number(words, " cells=", &t->cells) ||
+        !number(words, " rows=", &t->rows) ||
+        !number(words, " planes=", &t->planes) ||
+        !number(words, " trim=", &trim))
         return false;
     t->trim = trim != 0;
-    for (int i = 0; i < ht_variant_count(); i++)
-        if (strcmp(ht_variant_at(i)->name, name) == 0)
-            t->variant = ht_variant_at(i);
-    bool block = t->block == 1 || t->block == 2 || t->block == 4;
-    return t->variant != NULL && block && t->cells >= 0 && t->rows >= 0 &&
-           t->planes >= 0;
+    out->rate = strtod(rate + strlen(" rate="), NULL);
+    return t->variant != NULL &&
+           (t->block == 1 || t->block == 2 || t->block == 4);
 }
 
 bool ht_tuning_load(const char *directory, const struct ht_device_info *info,

@@ -22,6 +22,7 @@ picture() { # FILE
 # ---- bench ----
 # shellcheck disable=SC2086 # the flags are words
 timeout 300 "$htwave" bench rates stages $tiny --systems acoustic \
+    --variants propagator,monolithic,two-rolled --schemes taylor \
     --precisions single --out out --json >answer.json 2>message.txt
 code=$?
 judge "bench: exit code $code" [ $code = 0 ]
