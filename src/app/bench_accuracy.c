@@ -20,7 +20,7 @@
 #include "simulation.h"
 #include "stop.h"
 
-enum { WAVELENGTHS = 100, ERRORS = 26, GRIDS = 10, ORDERS = 8, BASES = 4 };
+enum { WAVELENGTHS = 100, ERRORS = 26, GRIDS = 10, BASES = 4, CURVES = 64 };
 
 struct curve {
     char name[HT_BENCH_NAME];
@@ -36,7 +36,7 @@ struct accuracy {
     int dims;            /* of the runs */
     const char *variant; /* of the runs: errors do not depend on it */
     int count;
-    struct curve curve[2 * BASES + ORDERS * 4];
+    struct curve curve[CURVES];
 };
 
 /* ---- finite differences ---- */
@@ -232,7 +232,7 @@ static enum ht_err add_all(struct accuracy *a, int first, int last) {
     }
     for (int i = first; i < last; i++) {
         const struct ht_bench_row *row = &a->bench->row[i];
-        if (row->done && row->system->plane != NULL &&
+        if (a->count < CURVES && row->done && row->system->plane != NULL &&
             row == fastest(a->bench, row, first, last))
             TRY(add_runs(a, row, until));
     }
@@ -260,7 +260,7 @@ static enum ht_err write_csv(const struct accuracy *a) {
 }
 
 static enum ht_err draw(const struct accuracy *a) {
-    struct ht_series series[2 * BASES + ORDERS * 4];
+    struct ht_series series[CURVES];
     char subtitle[200], *path = NULL;
     int colour = 0;
     for (int i = 0; i < a->count; i++) {

@@ -57,7 +57,7 @@ static bool time_is_up(const struct search *s) {
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
     struct ht_text text = {0};
-    const int numbers[] = {tuning->block, tuning->trim, plan->shape[0].cells,
+    const int numbers[] = {plan->spec[0].block, tuning->trim, plan->shape[0].cells,
                            plan->shape[0].planes, plan->shape[0].lanes};
     enum ht_err err =
         ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
@@ -190,7 +190,7 @@ static void make_sample(struct search *s, bool fp64) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_grid *grid = s->problem->grid;
     const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-    const double bytes = gpu ? 0x1p29 : 0x1p24, fma = gpu ? 2e10 : 2e7;
+    const double bytes = gpu ? 0x1p28 : 0x1p24, fma = gpu ? 2e10 : 2e7;
     int64_t most = 1, cells[3];
     for (int k = 0; k < grid->dims; k++)
         if (grid->cells[k] > most) most = grid->cells[k];

@@ -163,7 +163,8 @@ if have_device; then
     over 'larger than device memory' 'grid.cells|needs|has' \
         device.backend=auto 'grid.cells=[100000,100000]'
     over 'groups too large' 'device.cells_per_group = 1024' \
-        device.backend=auto device.cells_per_group=1024 grid.order=8
+        device.backend=auto device.variant=monolithic \
+        device.cells_per_group=1024 grid.order=8
 else
     skip 'limits of a device: none is here'
 fi
