@@ -19,9 +19,9 @@
 
 struct choice {
     const char *device, *systems, *orders, *variants, *precisions, *layouts;
-    int cells, group;
+    int cells, group, rows, planes;
     double gib;
-    bool csv;
+    bool csv, leapfrog;
 };
 
 struct timing {
@@ -57,6 +57,11 @@ static struct ht_problem make_problem(const struct ht_spec *spec,
     p.stages = grid->dims * (2 * grid->order + 1);
     p.medium_degree = -1;
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 1;
+    if (spec->keep) {
+        p.stored[0] = spec->eq->leapfrog.stored[0];
+        p.stored[1] = spec->eq->leapfrog.stored[1];
+        p.keep = spec->eq->leapfrog.keep;
+    }
     return p;
 }
 
@@ -116,7 +121,9 @@ static enum ht_err measure(struct ht_device *device,
                                      .ptx = spec->ptx,
                                      .trim = spec->trim,
                                      .block = spec->block,
-                                     .cells = choice->group};
+                                     .cells = choice->group,
+                                     .rows = choice->rows,
+                                     .planes = choice->planes};
     struct ht_kernels kernels;
     struct ht_stepper stepper = {0};
     int64_t cells = choice->cells;
@@ -206,6 +213,12 @@ static void run_all(struct ht_device *device, const struct choice *choice) {
                                        .trim = true};
                 char number[8];
                 snprintf(number, sizeof number, "%d", order);
+                if (choice->leapfrog) {
+                    if (eq.leapfrog.keep == 0) continue;
+                    spec.src = eq.leapfrog.stored[0];
+                    spec.dst = eq.leapfrog.stored[1];
+                    spec.keep = eq.leapfrog.keep;
+                }
                 spec.block = n / 2 == 0 ? 1 : spec.fp64 ? 2 : 4;
                 if (listed(choice->systems, system->name) &&
                     listed(choice->orders, number) &&
@@ -230,6 +243,11 @@ static struct choice parse(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--csv") == 0) c.csv = true;
+        if (strcmp(argv[i], "--leapfrog") == 0) c.leapfrog = true;
+        if (strcmp(argv[i], "--rows") == 0)
+            c.rows = (int)strtol(value, NULL, 10);
+        if (strcmp(argv[i], "--planes") == 0)
+            c.planes = (int)strtol(value, NULL, 10);
         if (strcmp(argv[i], "--cells") == 0)
             c.cells = (int)strtol(value, NULL, 10);
         if (strcmp(argv[i], "--group") == 0)
