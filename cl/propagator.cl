@@ -275,8 +275,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             for (int i0 = 0; i0 < HT_COEFS; i0 += HT_CHUNK) {
                 const int count =
                     HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
-                ht_sums(&a, from, i0, ht_parity[slot], &rows,
-                        sums, stage);
+                ht_sums(&a, from, i0, ht_parity[slot], &rows, sums, stage);
                 for (int g = 0; g < HT_CORNERS; g++)
                     for (int row = ht_block_row[g]; row < ht_block_row[g + 1];
                          row += HT_TILE, at += HT_TILE * count)

@@ -10,6 +10,17 @@
  */
 #define HT_ENTRIES (HT_SOURCES * HT_PLACES)
 
+/* Signs of mirrored vertices: few lanes have any. */
+HT_INLINE void ht_mirror_block(const int mirrors, const int b,
+                               real v[HT_BLOCK][HT_CORNERS]) {
+    HT_UNROLL
+    for (int j = 0; j < HT_BLOCK; j++) {
+        HT_UNROLL
+        for (int w = 0; w < HT_CORNERS; w++)
+            v[j][w] *= ht_mirror_sign(mirrors, ht_bits[b * HT_BLOCK + j], w);
+    }
+}
+
 /* acc += the contribution of block b, v[coefficient][vertex]. */
 HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
                             real acc[HT_CORNERS][HT_BLOCK_ROWS]) {
@@ -34,7 +45,7 @@ HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
 /* dst = keep dst + acc at a node. */
 HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
                              long nodes HT_EACH_DST(HT_DST_PARAM)) {
-#define HT_STORE_SLOT(slot, f)                                               \
+#define HT_STORE_SLOT(slot, f)                                            \
     HT_UNROLL                                                             \
     for (int b = 0; b < HT_FIELD_BLOCKS; b++) {                           \
         HT_GLOBAL ht_pack *at =                                           \
@@ -63,14 +74,14 @@ HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
 
 /* The copies of chunk c, or of the next plane's first chunks: planes bottom,
  * top and above follow one another. */
-#define HT_COPY_AHEAD(c, more)                                             \
-    if ((c) < HT_CHUNKS)                                                   \
-        ht_tile_copy(&a, lane, &tile, (c), bottom, top,                    \
-                     data + (c) % HT_STAGES *                              \
+#define HT_COPY_AHEAD(c, more)                                          \
+    if ((c) < HT_CHUNKS)                                                \
+        ht_tile_copy(&a, lane, &tile, (c), bottom, top,                 \
+                     data + (c) % HT_STAGES *                           \
                                 HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
-    else if (more)                                                         \
-        ht_tile_copy(&a, lane, &tile, (c)-HT_CHUNKS, top, above,           \
-                     data + (c) % HT_STAGES *                              \
+    else if (more)                                                      \
+        ht_tile_copy(&a, lane, &tile, (c)-HT_CHUNKS, top, above,        \
+                     data + (c) % HT_STAGES *                           \
                                 HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
     HT_COPY_COMMIT();
 
@@ -84,14 +95,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
     const long nodes = a.dst[0] * a.dst[1] * a.dst[2];
     struct ht_tile tile;
-    struct ht_mirrors mirrors;
     (void)unused;
     ht_tile_begin(&a, lane, &tile);
-    ht_mirrors_of(&a, 0, tile.m1 + c1, &mirrors);
-    ht_mirrors_of(&a, 1, tile.m2 + c2, &mirrors);
-    long bottom = ht_plane_node(&a, begin + a.shift);
-    long top = ht_plane_node(&a, begin + a.shift + 1);
-    long above = 0;
+    const int flat = ht_mirrors(&a, 0, tile.m1 + c1) |
+                     (HT_DIMS > 1 ? ht_mirrors(&a, 1, tile.m2 + c2) : 0);
+    int bottom = ht_plane_node(&a, begin + a.shift);
+    int top = ht_plane_node(&a, begin + a.shift + 1);
+    int above = 0;
     HT_UNROLL
     for (int c = 0; c < HT_STAGES - 1; c++) {
         HT_COPY_AHEAD(c, 0)
@@ -103,9 +113,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
             HT_UNROLL
             for (int r = 0; r < HT_BLOCK_ROWS; r++) acc[g][r] = 0;
         }
-        ht_mirrors_of(&a, 2, m3, &mirrors);
-        const int walled =
-            tile.walled || mirrors.factor[2][0] || mirrors.factor[2][1];
+        const int mirrors = flat | (HT_DIMS > 2 ? ht_mirrors(&a, 2, m3) : 0);
         above = ht_plane_node(&a, m3 + a.shift + 2);
         HT_UNROLL
         for (int c = 0; c < HT_CHUNKS; c++) {
@@ -122,12 +130,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
                              (w & 1)],
                           x);
                 HT_UNROLL
-                for (int j = 0; j < HT_BLOCK; j++)
-                    v[j][w] = walled ? x[j] * ht_mirror_sign(
-                                                  &mirrors,
-                                                  ht_bits[c * HT_BLOCK + j], w)
-                                     : x[j];
+                for (int j = 0; j < HT_BLOCK; j++) v[j][w] = x[j];
             }
+            if (mirrors) ht_mirror_block(mirrors, c, v);
             ht_add_block(c, v, acc);
         }
         bottom = top;

@@ -16,11 +16,12 @@
  * 11 bits (tf32): high low, low high, high high.
  *
  * With HT_PARTS = 2, 4, 8 groups share out the blocks of their targets by the
- * signs along the last axes. op[part][k step][tile][lane][2]; info: the parity of each (block,
- * pair), then per (tile, l % 4) the target slot * HT_PLACES + place of the
- * pair of results, -1 where there is none.
+ * signs along the last axes. op[part][k step][tile][lane][2]; info: the parity
+ * of each (block, pair), then per (tile, l % 4) the target slot * HT_PLACES +
+ * place of the pair of results, -1 where there is none.
  */
 #define HT_PAIRS (HT_BLOCK / 2)
+typedef HT_VECTOR_TYPE(2) ht_pair;
 #define HT_STEP_PACKS (HT_TILES * 64 / HT_BLOCK)
 #define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
 #define HT_OP_SIZE (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)
@@ -53,112 +54,128 @@ HT_INLINE real ht_high(real x) {
 }
 #endif
 
+/* The tiles of blocks [first, end) and the lane's part of the operator. */
+#define HT_EACH_TILE(first, end, USE)                             \
+    HT_UNROLL                                                     \
+    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) { \
+        HT_UNROLL                                                 \
+        for (int n = 0; n < HT_MOST_TILES; n++) {                 \
+            if (n >= HT_TILES_OF(g)) continue;                    \
+            const int tile = HT_FIRST_TILE(g) + n;                \
+            const ht_pair right = op[tile * 32 + lane];           \
+            USE                                                   \
+        }                                                         \
+    }
+
+/* Blocks whose products are interleaved, so that at least four are under way
+ * between two that add to the same results. */
+#define HT_TOGETHER \
+    (HT_MOST_TILES >= 4 ? 1 : HT_MOST_TILES >= 2 ? 2 : HT_PART_BLOCKS)
+
 /* acc += products of one k step: left[g] the fragment of block g. */
 HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
-                           HT_LOCAL const real *op,
-                           real acc[HT_TILES][4]) {
-    HT_UNROLL
-    for (int g = 0; g < HT_PART_BLOCKS; g++) {
-#if !HT_DOUBLE
-        real high[4], low[4];
-        HT_UNROLL
-        for (int i = 0; i < 4; i++) {
-            high[i] = ht_high(left[g][i]);
-            low[i] = left[g][i] - high[i];
-        }
-#endif
-        HT_UNROLL
-        for (int n = 0; n < HT_MOST_TILES; n++) {
-            if (n >= HT_TILES_OF(g)) continue;
-            const int tile = HT_FIRST_TILE(g) + n;
-            HT_LOCAL const real *pair = op + (tile * 32 + lane) * 2;
-            const real b0 = pair[0], b1 = pair[1];
+                           HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
 #if HT_DOUBLE
-            HT_MULTIPLY(acc[tile], left[g], b0, b1);
+#define HT_PRODUCT HT_MULTIPLY(acc[tile], left[g], right.x, right.y);
+    HT_EACH_TILE(0, HT_PART_BLOCKS, HT_PRODUCT)
 #else
-            const real high0 = ht_high(b0), high1 = ht_high(b1);
-            const real low0 = b0 - high0, low1 = b1 - high1;
-            HT_MULTIPLY(acc[tile], low, high0, high1);
-            HT_MULTIPLY(acc[tile], high, low0, low1);
-            HT_MULTIPLY(acc[tile], high, high0, high1);
-#endif
+    HT_UNROLL
+    for (int g0 = 0; g0 < HT_PART_BLOCKS; g0 += HT_TOGETHER) {
+        real high[HT_TOGETHER][4], low[HT_TOGETHER][4];
+        HT_UNROLL
+        for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
+            HT_UNROLL
+            for (int i = 0; i < 4; i++) {
+                high[g][i] = ht_high(left[g0 + g][i]);
+                low[g][i] = left[g0 + g][i] - high[g][i];
+            }
         }
+#define HT_LOW_HIGH \
+    HT_MULTIPLY(acc[tile], low[g - g0], ht_high(right.x), ht_high(right.y));
+#define HT_HIGH_LOW                                                  \
+    HT_MULTIPLY(acc[tile], high[g - g0], right.x - ht_high(right.x), \
+                right.y - ht_high(right.y));
+#define HT_HIGH_HIGH \
+    HT_MULTIPLY(acc[tile], high[g - g0], ht_high(right.x), ht_high(right.y));
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_LOW)
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_HIGH)
     }
+#endif
 }
 
-/* The left sides of a chunk: sums of the lane's two targets at the vertices,
- * for every pair of the block at `at`; parities: bits of both pairs. */
-HT_INLINE void ht_left_sides(HT_LOCAL const ht_pack *at, const int parity[],
-                             const int part, const struct ht_mirrors mirrors[2],
-                             const int walled,
-                             real left[HT_PAIRS][HT_PART_BLOCKS][4]) {
+/* The left side of a k step: the lane's two targets, sums of the vertices for
+ * the pair of coefficients at `at`; parity: its bits. */
+HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
+                            const int part, const int mirrors[2],
+                            real left[HT_PART_BLOCKS][4]) {
+    real sign[3] = {HT_SIGN_OF(parity, 0), HT_SIGN_OF(parity, 1),
+                    HT_SIGN_OF(parity, 2)};
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++)
+        if ((part * HT_PART_BLOCKS) >> k & 1) sign[k] = -sign[k];
     HT_UNROLL
     for (int target = 0; target < 2; target++) {
-        real v[HT_BLOCK][HT_CORNERS];
+        real v[2][HT_CORNERS];
         HT_UNROLL
         for (int w = 0; w < HT_CORNERS; w++) {
-            real x[HT_BLOCK];
-            ht_unpack(
-                at[((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) * HT_CHUNK * HT_PITCH +
-                   8 * target + (w & 1)],
-                x);
-            HT_UNROLL
-            for (int i = 0; i < HT_BLOCK; i++) v[i][w] = x[i];
+            const ht_pair x = at[(((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) *
+                                      HT_CHUNK * HT_PITCH +
+                                  8 * target + (w & 1)) *
+                                 HT_PAIRS];
+            v[0][w] = x.x;
+            v[1][w] = x.y;
         }
-        if (walled) {
+        if (mirrors[target]) {
             HT_UNROLL
-            for (int i = 0; i < HT_BLOCK; i++) {
-                HT_UNROLL
-                for (int w = 0; w < HT_CORNERS; w++)
-                    v[i][w] *=
-                        ht_mirror_sign(&mirrors[target], parity[i / 2], w);
+            for (int w = 0; w < HT_CORNERS; w++) {
+                const real turn = ht_mirror_sign(mirrors[target], parity, w);
+                v[0][w] *= turn;
+                v[1][w] *= turn;
             }
         }
         HT_UNROLL
-        for (int i = 0; i < HT_BLOCK; i++) {
-            real sign[3] = {HT_SIGN_OF(parity[i / 2], 0),
-                            HT_SIGN_OF(parity[i / 2], 1),
-                            HT_SIGN_OF(parity[i / 2], 2)};
-            HT_UNROLL
-            for (int k = 0; k < HT_DIMS; k++)
-                if ((part * HT_PART_BLOCKS) >> k & 1) sign[k] = -sign[k];
-            ht_vertex_sums(v[i], sign);
+        for (int e = 0; e < 2; e++) {
+            ht_vertex_sums(v[e], sign);
             HT_UNROLL
             for (int g = 0; g < HT_PART_BLOCKS; g++)
-                left[i / 2][g][i % 2 * 2 + target] = v[i][g];
+                left[g][2 * e + target] = v[e][g];
         }
     }
 }
 
-/* The lane's results of a tile: pairs in the nodes of its two targets. */
-#define HT_EACH_RESULT(USE)                                                 \
-    HT_UNROLL                                                               \
-    for (int tile = 0; tile < HT_TILES; tile++) {                      \
-        const int entry =                                                   \
-            info[HT_INFO_PARITIES + (part * HT_TILES + tile) * 4 + t]; \
-        if (entry < 0 || !active) continue;                                 \
-        const int field = entry / HT_PLACES, place = entry % HT_PLACES;     \
-        HT_GLOBAL real *chosen = dst0;                                      \
-        HT_EACH_DST(HT_DST_CHOOSE)                                       \
-        HT_UNROLL                                                           \
-        for (int target = 0; target < 2; target++) {                        \
-            if (m1 + 8 * target >= a.dst[0]) continue;                      \
-            const long node =                                               \
-                (m3 * a.dst[1] + m2) * a.dst[0] + m1 + 8 * target;          \
-            HT_GLOBAL HT_VECTOR_TYPE(2) *at = (HT_GLOBAL HT_VECTOR_TYPE(    \
-                2) *)(chosen + HT_AT(place, node, nodes));                  \
-            USE                                                             \
-        }                                                                   \
+/* The lane's results of a tile: pairs in the nodes of its two targets; own: is
+ * there such a result? If not, `at` is some other valid place: what is read
+ * there does no harm, and reads without branches do not wait for one another.
+ */
+#define HT_EACH_RESULT(USE)                                                \
+    HT_UNROLL                                                              \
+    for (int tile = 0; tile < HT_TILES; tile++) {                          \
+        const int entry = info[HT_INFO_PARITIES + tile * 4 + t];           \
+        const int to = entry < 0 ? 0 : entry;                              \
+        const int field = to / HT_PLACES, place = to % HT_PLACES;          \
+        HT_GLOBAL real *chosen = dst0;                                     \
+        HT_EACH_DST(HT_DST_CHOOSE)                                         \
+        HT_UNROLL                                                          \
+        for (int target = 0; target < 2; target++) {                       \
+            const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;    \
+            const int own = entry >= 0 && m < n1 && m2 < n2;               \
+            const int node = ((int)m3 * n2 + last2) * n1 + last1;          \
+            HT_GLOBAL ht_pair *at =                                        \
+                (HT_GLOBAL ht_pair *)(chosen + HT_AT(place, node, nodes)); \
+            USE                                                            \
+        }                                                                  \
     }
-#define HT_START_RESULT                            \
-    const HT_VECTOR_TYPE(2) old = *at;             \
-    acc[tile][2 * target] = (real)HT_KEEP * old.x; \
-    acc[tile][2 * target + 1] = (real)HT_KEEP * old.y;
+#define HT_READ_RESULT                 \
+    const ht_pair old = *at;           \
+    acc[tile][2 * target] = old.x;     \
+    acc[tile][2 * target + 1] = old.y; \
+    (void)own;
 #define HT_STORE_RESULT                   \
-    HT_VECTOR_TYPE(2) result;             \
+    ht_pair result;                       \
     result.x = acc[tile][2 * target];     \
     result.y = acc[tile][2 * target + 1]; \
-    *at = result;
+    if (own) *at = result;
 
 /* Begins to copy the operator's k steps [first, first + HT_OP_STEPS). */
 HT_INLINE void ht_operator_copy(const int lane, const int first,
@@ -184,16 +201,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     const long nodes = a.dst[0] * a.dst[1] * a.dst[2];
     struct ht_tile tile;
     ht_tile_begin(&a, lane, &tile);
-    const long m1 = tile.m1 + lane % 32 / 4, m2 = tile.m2 + row;
-    const int active = m2 < a.dst[1];
-    struct ht_mirrors mirrors[2];
-    ht_mirrors_of(&a, 0, m1, &mirrors[0]);
-    ht_mirrors_of(&a, 0, m1 + 8, &mirrors[1]);
-    ht_mirrors_of(&a, 1, m2, &mirrors[0]);
-    ht_mirrors_of(&a, 1, m2, &mirrors[1]);
+    const int m1 = (int)tile.m1 + lane % 32 / 4, m2 = (int)tile.m2 + row;
+    const int n1 = (int)a.dst[0], n2 = (int)a.dst[1];
+    const int last2 = m2 < n2 ? m2 : n2 - 1;
+    const int row_mirrors = HT_DIMS > 1 ? ht_mirrors(&a, 1, m2) : 0;
+    const int flat[2] = {row_mirrors | ht_mirrors(&a, 0, m1),
+                         row_mirrors | ht_mirrors(&a, 0, m1 + 8)};
     for (int i = lane; i < HT_INFOS; i += HT_GROUP_LANES)
-        info[i] =
-            (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
+        info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += (long)part * HT_OP_SIZE;
     /* blocks past the last one are never copied: let them be zero */
     for (int i = lane; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_LANES) {
@@ -201,37 +216,37 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
         data[i] = ht_packed(zero);
     }
     HT_BARRIER();
-    long bottom = ht_plane_node(&a, begin + a.shift);
-    long top = ht_plane_node(&a, begin + a.shift + 1);
+    int bottom = ht_plane_node(&a, begin + a.shift);
+    int top = ht_plane_node(&a, begin + a.shift + 1);
 #if HT_RESIDENT
     for (int k = 0; k < HT_CHUNKS * HT_PAIRS; k += HT_OP_STEPS)
         ht_operator_copy(lane, k, op, table + k * HT_STEP_PACKS);
 #else
     ht_operator_copy(lane, 0, op, table);
 #endif
-    ht_tile_copy(&a, lane, &tile, 0, bottom, top,
-                 data HT_EACH_SRC(HT_SRC_ARG));
+    ht_tile_copy(&a, lane, &tile, 0, bottom, top, data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
     int stage = 0, unit = 0; /* which areas hold what comes next */
     for (long m3 = begin; m3 < end; m3++) {
         real acc[HT_TILES][4];
+#if HT_KEEP != 0
+        HT_EACH_RESULT(HT_READ_RESULT)
+#endif
         HT_UNROLL
         for (int i = 0; i < HT_TILES; i++) {
             HT_UNROLL
-            for (int j = 0; j < 4; j++) acc[i][j] = 0;
+            for (int e = 0; e < 4; e++)
+                acc[i][e] = HT_KEEP == 0 ? (real)0 : (real)HT_KEEP * acc[i][e];
         }
-#if HT_KEEP != 0
-        HT_EACH_RESULT(HT_START_RESULT)
-#endif
-        ht_mirrors_of(&a, 2, m3, &mirrors[0]);
-        ht_mirrors_of(&a, 2, m3, &mirrors[1]);
-        const int walled =
-            tile.walled || (HT_DIMS > 2 && (mirrors[0].factor[2][0] ||
-                                            mirrors[0].factor[2][1]));
+        const int plane_mirrors = HT_DIMS > 2 ? ht_mirrors(&a, 2, m3) : 0;
+        const int mirrors[2] = {flat[0] | plane_mirrors,
+                                flat[1] | plane_mirrors};
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             const int last = chunk + 1 == HT_CHUNKS;
-            real left[HT_PAIRS][HT_PART_BLOCKS][4];
+            HT_LOCAL const ht_pack *at = data + stage * HT_STAGE_SIZE +
+                                         (row * HT_CHUNK + t) * HT_PITCH +
+                                         lane % 32 / 4;
             HT_UNROLL
             for (int j = 0; j < HT_PAIRS; j++) {
                 if (j % HT_OP_STEPS == 0) {
@@ -250,26 +265,24 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
 #endif
                 }
                 if (j == 0) {
-                    HT_LOCAL const ht_pack *at =
-                        data + stage * HT_STAGE_SIZE +
-                        (row * HT_CHUNK + t) * HT_PITCH + lane % 32 / 4;
-                    int parity[HT_PAIRS];
-                    HT_UNROLL
-                    for (int i = 0; i < HT_PAIRS; i++)
-                        parity[i] = info[(chunk * 4 + t) * HT_PAIRS + i];
                     if (last) {
                         bottom = top;
                         top = ht_plane_node(&a, m3 + a.shift + 2);
                     }
                     stage ^= 1;
                     if (!last || m3 + 1 < end)
-                        ht_tile_copy(
-                            &a, lane, &tile, last ? 0 : chunk + 1, bottom, top,
-                            data + stage * HT_STAGE_SIZE HT_EACH_SRC(
-                                               HT_SRC_ARG));
+                        ht_tile_copy(&a, lane, &tile, last ? 0 : chunk + 1,
+                                     bottom, top,
+                                     data + stage * HT_STAGE_SIZE HT_EACH_SRC(
+                                                        HT_SRC_ARG));
                     HT_COPY_COMMIT();
-                    ht_left_sides(at, parity, part, mirrors, walled, left);
                 }
+                /* lanes of odd t take the pairs in turn: no bank conflicts */
+                const int pair = HT_PAIRS == 2 ? j ^ (t & 1) : 0;
+                real left[HT_PART_BLOCKS][4];
+                ht_left_side((HT_LOCAL const ht_pair *)at + pair,
+                             info[(chunk * 4 + t) * HT_PAIRS + pair], part,
+                             mirrors, left);
 #if HT_RESIDENT
                 HT_LOCAL const ht_pack *right =
                     table + (chunk * HT_PAIRS + j) * HT_STEP_PACKS;
@@ -278,8 +291,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                     table + ((unit ^ 1) * HT_OP_STEPS + j % HT_OP_STEPS) *
                                 HT_STEP_PACKS;
 #endif
-                ht_products(lane % 32, left[j],
-                            (HT_LOCAL const real *)right, acc);
+                ht_products(lane % 32, left, (HT_LOCAL const ht_pair *)right,
+                            acc);
             }
         }
         HT_EACH_RESULT(HT_STORE_RESULT)

@@ -20,23 +20,17 @@
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
 
-/* What a group and a lane must know of their tile. Nodes of a plane fit int:
- * a field's buffer would not fit memory otherwise. */
+/* What a group and a lane must know of their tile. The host sees to it that
+ * nodes fit int. */
 struct ht_tile {
     long m1, m2;         /* first target */
     int node[HT_COPIES]; /* in its plane: 2 node + (1: in the top plane) */
-    int walled;          /* some vertices along x1 or x2 are mirrored */
 };
 
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
                              struct ht_tile *tile) {
     tile->m1 = HT_GROUP_1() / HT_PARTS * HT_CELLS;
     tile->m2 = HT_GROUP_2() * HT_ROWS;
-    const long end1 = tile->m1 + HT_CELLS, end2 = tile->m2 + HT_ROWS;
-    tile->walled = (a->wall[0] && tile->m1 + a->shift < 0) ||
-                   (a->wall[1] && end1 + a->shift >= a->src[0]) ||
-                   (a->wall[2] && tile->m2 + a->shift < 0) ||
-                   (a->wall[3] && end2 + a->shift >= a->src[1]);
     HT_UNROLL
     for (int i = 0; i < HT_COPIES; i++) {
         const int n = i * HT_GROUP_LANES + lane;
@@ -55,18 +49,18 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
 }
 
 /* First node of the source plane at index m3. */
-HT_INLINE long ht_plane_node(const struct ht_step_args *a, long m3) {
+HT_INLINE int ht_plane_node(const struct ht_step_args *a, long m3) {
     if (HT_DIMS < 3) return 0;
-    return ht_source(m3, a->src[2], a->wall[4], a->wall[5]).node * a->src[1] *
-           a->src[0];
+    return (int)(ht_source(m3, a->src[2], a->wall[4], a->wall[5]).node *
+                 a->src[1] * a->src[0]);
 }
 
 /* Begins to copy one chunk of the tile whose planes begin at node bottom and
  * top. */
-HT_INLINE void
-ht_tile_copy(const struct ht_step_args *a, const int lane,
-             const struct ht_tile *tile, const int chunk, long bottom, long top,
-             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
+HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int lane,
+                            const struct ht_tile *tile, const int chunk,
+                            long bottom, long top,
+                            HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const long nodes = a->src[0] * a->src[1] * a->src[2];
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
@@ -80,11 +74,11 @@ ht_tile_copy(const struct ht_step_args *a, const int lane,
             HT_UNROLL
             for (int i = 0; i < HT_COPIES; i++) {
                 const int n = i * HT_GROUP_LANES + lane;
-                const long base = tile->node[i] & 1 ? top : bottom;
+                const int base = tile->node[i] & 1 ? top : bottom;
                 if (n < HT_TILE_NODES)
                     ht_copy(data + (n / HT_TILE_1 * HT_CHUNK + b) * HT_PITCH +
                                 n % HT_TILE_1,
-                            from + base + (tile->node[i] >> 1));
+                            from + (base + (tile->node[i] >> 1)));
             }
         }
     }
@@ -93,32 +87,31 @@ ht_tile_copy(const struct ht_step_args *a, const int lane,
 /* Minus where bit k of a parity is set. */
 #define HT_SIGN_OF(bits, k) ((bits) >> (k)&1 ? (real)-1 : (real)1)
 
-/* The mirrors around one target: factor of the wall passed to the lower and
- * upper vertex of an axis, 0 where none is. */
-struct ht_mirrors {
-    int factor[3][2];
-};
-
-HT_INLINE void ht_mirrors_of(const struct ht_step_args *a, const int axis,
-                             long m, struct ht_mirrors *out) {
+/* The mirrors around one target, two bits for each axis and side: is the
+ * vertex there mirrored, and by a wall of factor -1? */
+HT_INLINE int ht_mirrors(const struct ht_step_args *a, const int axis, long m) {
+    int mirrors = 0;
     HT_UNROLL
     for (int side = 0; side < 2; side++) {
         const struct ht_source p =
             ht_source(m + a->shift + side, a->src[axis], a->wall[2 * axis],
                       a->wall[2 * axis + 1]);
-        out->factor[axis][side] = p.mirrored ? p.factor : 0;
+        if (p.mirrored)
+            mirrors |= (p.factor < 0 ? 3 : 1) << (4 * axis + 2 * side);
     }
+    return mirrors;
 }
 
-/* Sign of a coefficient of parity bits `bits` at vertex v. */
-HT_INLINE real ht_mirror_sign(const struct ht_mirrors *m, int bits, int v) {
-    int sign = 1;
+/* Sign of a coefficient of parity bits `bits` at vertex v: of every mirror
+ * passed, its factor, turned where the coefficient is odd. */
+HT_INLINE real ht_mirror_sign(const int mirrors, const int bits, const int v) {
+    int odd = 0;
     HT_UNROLL
     for (int k = 0; k < HT_DIMS; k++) {
-        const int f = m->factor[k][v >> k & 1];
-        if (f != 0) sign *= bits >> k & 1 ? -f : f;
+        const int m = mirrors >> (4 * k + 2 * (v >> k & 1));
+        odd ^= m & ((m >> 1) ^ (bits >> k)) & 1;
     }
-    return (real)sign;
+    return odd ? (real)-1 : (real)1;
 }
 
 /* The sums of all blocks from the vertex values of one coefficient, in place:

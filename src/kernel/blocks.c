@@ -41,8 +41,8 @@ bool ht_blocks_apply(const struct ht_equations *eq) {
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
         if (field_parity(eq, term->row) !=
-            (field_parity(eq, term->col) ^
-             (unsigned)(term->derivative % 2) << term->axis))
+            (field_parity(eq, term->col) ^ (unsigned)(term->derivative % 2)
+                                               << term->axis))
             return false;
     }
     return true;
@@ -119,8 +119,7 @@ static bool add_term(struct builder *b, const struct ht_term *term,
                 int power = at / stride % b->t[term->axis];
                 if (from[at] == 0 || power + term->derivative > most) continue;
                 long double factor = (long double)scale / n;
-                for (int k = 1; k <= term->derivative; k++)
-                    factor *= power + k;
+                for (int k = 1; k <= term->derivative; k++) factor *= power + k;
                 to[at + term->derivative * stride] += factor * from[at];
                 any = true;
             }

@@ -287,7 +287,8 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
         for (int t = 0; t < 4; t++)
             for (int e = 0; e < 2; e++) {
                 int b = k / p->s.pairs * 4 + t;
-                int at = b * block + k % p->s.pairs * 2 + e;
+                int pair = p->s.pairs == 2 ? k % 2 ^ (t & 1) : 0;
+                int at = b * block + pair * 2 + e;
                 int source = at < entries ? p->source[at] : -1;
                 if (source < 0) continue;
                 int64_t to =
@@ -311,8 +312,8 @@ static enum ht_err place_padding(const struct packing *p, const bool *used,
     int n = 0, most = p->s.cut.parts * p->s.cut.all * 4;
     for (int at = 0; at < targets; at += 2) {
         if (used[at]) continue;
-        while (n < most && where_of(p, n / (p->s.cut.all * 4))
-                                   [n % (p->s.cut.all * 4)] >= 0)
+        while (n < most &&
+               where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] >= 0)
             n++;
         REQUIRE(n < most, HT_ERR_INTERNAL, "no result is free for padding");
         where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] = at;

@@ -57,8 +57,9 @@ static bool time_is_up(const struct search *s) {
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
     struct ht_text text = {0};
-    const int numbers[] = {plan->spec[0].block, tuning->trim, plan->shape[0].cells,
-                           plan->shape[0].planes, plan->shape[0].lanes};
+    const int numbers[] = {plan->spec[0].block, tuning->trim,
+                           plan->shape[0].cells, plan->shape[0].planes,
+                           plan->shape[0].lanes};
     enum ht_err err =
         ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
     uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);

@@ -163,5 +163,4 @@ static const unsigned char ht_stability_pair[3][8] = {
     {90, 80, 72, 80, 80, 80, 80, 80},
 };
 
-
 #endif
