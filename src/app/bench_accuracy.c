@@ -2,9 +2,9 @@
  * against the error after 100 wavelengths, of this method and of finite
  * differences.
  *
- * This method: error of real runs of plane waves in double precision, along
+ * This method: error of real runs of plane waves in single precision, along
  * an axis and along the diagonal, the worse of both; cost from the best rate
- * measured for the order in single precision on a large box. Finite
+ * measured for the order in that precision on a large box. Finite
  * differences: error by von Neumann analysis, which is exact for plane waves,
  * the worst of three directions; for each error the best choice of points per
  * wavelength and time step; cost from the measured rate of a plain kernel, and
@@ -169,8 +169,7 @@ static enum ht_err run_wave(const struct accuracy *a,
              diagonal       ? a->dims == 3 ? "[1,1,1]" : "[1,1]"
              : a->dims == 3 ? "[4,0,0]"
                             : "[4,0]");
-    snprintf(text[n++], LINE, "device.precision=%s",
-             bench->info->fp64 ? "double" : "single");
+    snprintf(text[n++], LINE, "device.precision=single");
     snprintf(text[n++], LINE, "device.select=\"%d\"", bench->info->index);
     snprintf(text[n++], LINE, "device.variant=\"%s\"", a->variant);
     snprintf(text[n++], LINE, "device.tune=never");
@@ -179,11 +178,12 @@ static enum ht_err run_wave(const struct accuracy *a,
     return run(lines, n, error);
 }
 
-/* Grids until rounding of single precision, or time, ends it. */
+/* Grids until rounding, which finer ones only add to, or time ends it. */
 static enum ht_err add_runs(struct accuracy *a, const struct ht_bench_row *row,
                             double until) {
     static const int cells[GRIDS] = {3, 4, 5, 6, 7, 8, 10, 12, 16, 20};
-    const double rounding = 2e-6, useless = 1;
+    const double useless = 1, small = 1e-3;
+    double before = INFINITY;
     const double cfl = 0.9;
     struct curve *c = &a->curve[a->count++];
     *c = (struct curve){.order = row->order};
@@ -199,10 +199,15 @@ static enum ht_err add_runs(struct accuracy *a, const struct ht_bench_row *row,
         ht_log("%s: %.3g cells per wavelength: error %.2e, %.3g s", c->name,
                points, worse, seconds);
         if (worse > useless) continue;
-        if (worse < rounding) break;
+        if (before < small && worse > before) break;
+        before = worse;
         c->error[c->count] = worse;
         c->points[c->count] = points;
         c->seconds[c->count++] = seconds;
+    }
+    if (c->count == 0) {
+        ht_note("%s: no useful grid, or no time left (--seconds)", c->name);
+        a->count--;
     }
     return HT_OK;
 }
