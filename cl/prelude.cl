@@ -32,13 +32,12 @@
 #ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools that do not know it */
 #define HT_RESTRICT restrict
 #endif
-/* Vectors of 2, 4, 8 or 16 reals, for kernels that suit CPUs; p need not be
- * aligned to more than a real. */
+/* Vectors of 2, 4, 8 or 16 reals, for kernels that suit CPUs; a HT_LOOSE one
+ * may lie wherever a real may. */
 #define HT_JOIN_2(a, b) a##b
 #define HT_JOIN(a, b) HT_JOIN_2(a, b)
-#define HT_VECTOR_TYPE(width) HT_JOIN(HT_REAL, width)
-#define HT_VECTOR_LOAD(width, p) HT_JOIN(vload, width)(0, p)
-#define HT_VECTOR_STORE(width, v, p) HT_JOIN(vstore, width)(v, 0, p)
+#define HT_VECTOR(width) HT_JOIN(HT_REAL, width)
+#define HT_LOOSE __attribute__((aligned(HT_DOUBLE ? 8 : 4)))
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_LANE() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))

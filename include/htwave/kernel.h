@@ -47,6 +47,7 @@ struct ht_shape {
     int slabs;              /* values of n3 exchanged between two barriers */
     int face_fields;        /* fields interpolated in the plane at a time */
     int planes;             /* x3 planes per group; 0: chosen at each launch */
+    bool roll;              /* keeps what neighbouring x3 planes share */
     int chunk;              /* source entries of parity blocks at a time */
     int tile;               /* rows of a parity block at a time */
     int lanes, naive_lanes; /* per group */
