@@ -27,8 +27,6 @@
 #define HT_SOURCE_ROWS (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 
-HT_TABLE const int ht_source_field[HT_SOURCES] = {HT_SOURCE_FIELDS};
-
 #if HT_CELLS == 1
 typedef real vector;
 #else
@@ -165,17 +163,15 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
 
 /* Bit k: coefficient i of a field changes sign when x_(k+1) is reflected. */
 HT_INLINE int ht_entry_parity(int field_parity, int i) {
-    return field_parity ^
-           (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
-            i / (HT_N1 * HT_N2) % 2 * 4);
+    return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
+                           i / (HT_N1 * HT_N2) % 2 * 4);
 }
 
 /* The face below the first targets of a march; faces: of the field. */
 HT_INLINE void ht_first_faces(const struct ht_step_args *a,
                               HT_GLOBAL const real *src, int field_parity,
-                              const struct ht_ends *e,
-                              const struct ht_plane *p, HT_LOCAL vector *faces,
-                              HT_LOCAL real *stage) {
+                              const struct ht_ends *e, const struct ht_plane *p,
+                              HT_LOCAL vector *faces, HT_LOCAL real *stage) {
     for (int i = 0; i < HT_COEFS; i++) {
         vector face[HT_FACE_SUMS][HT_ROWS];
         ht_face_sums(a, src, i, ht_entry_parity(field_parity, i), e, p, face,
@@ -214,13 +210,13 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
         HT_UNROLL
         for (int w = 0; w < HT_FACE_SUMS; w++) {
             HT_LOCAL vector *to =
-                sums + (((w ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) *
-                           HT_ROWS;
+                sums +
+                (((w ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
 #if HT_DIMS > 2
             HT_LOCAL vector *odd =
-                sums + ((((w + 4) ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK +
-                        k) *
-                           HT_ROWS;
+                sums +
+                ((((w + 4) ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) *
+                    HT_ROWS;
 #endif
             HT_UNROLL
             for (int v = 0; v < HT_ROWS; v++) {
@@ -245,10 +241,9 @@ HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count,
     for (int k = 0; k < count; k++) {
         HT_UNROLL
         for (int n = 0; n < HT_TILE * HT_ROWS; n++)
-            sum[n / HT_ROWS][n % HT_ROWS] =
-                fma((vector)op[k * HT_TILE + n / HT_ROWS],
-                    sums[k * HT_ROWS + n % HT_ROWS],
-                    sum[n / HT_ROWS][n % HT_ROWS]);
+            sum[n / HT_ROWS][n % HT_ROWS] = fma(
+                (vector)op[k * HT_TILE + n / HT_ROWS],
+                sums[k * HT_ROWS + n % HT_ROWS], sum[n / HT_ROWS][n % HT_ROWS]);
     }
     HT_UNROLL
     for (int n = 0; n < HT_TILE * HT_ROWS; n++)
@@ -277,15 +272,15 @@ HT_INLINE void ht_put_row(const struct ht_step_args *a, HT_GLOBAL real *dst,
     }
 }
 
-#define HT_SOURCE_CHOOSE(f) from = slot == f ? src##f : from;
-#define HT_TARGET_CHOOSE(f) to = slot == f ? dst##f : to;
+#define HT_SOURCE_CHOOSE(number, f) from = slot == number ? src##number : from;
+#define HT_TARGET_CHOOSE(number, f) to = slot == number ? dst##number : to;
 
 HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SOURCE(HT_SRC_PARAM)
-        HT_EACH_TARGET(HT_DST_PARAM)) {
-    HT_LOCAL_ARRAY(vector, sums, HT_CORNERS *HT_CHUNK *HT_ROWS);
-    HT_LOCAL_ARRAY(vector, result, HT_RESULT_ROWS *HT_ROWS);
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM)) {
+    HT_LOCAL_ARRAY(vector, sums, HT_CORNERS * HT_CHUNK * HT_ROWS);
+    HT_LOCAL_ARRAY(vector, result, HT_RESULT_ROWS * HT_ROWS);
     HT_LOCAL_ARRAY(vector, faces,
                    HT_ROLL ? HT_ENTRIES * HT_FACE_SUMS * HT_ROWS : 1);
     HT_LOCAL_ARRAY(real, stage, HT_CELLS + 1);
@@ -296,9 +291,8 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     struct ht_plane below = ht_plane_of(&a, m2, begin + a.shift);
     for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
         HT_GLOBAL const real *from = src0;
-        HT_EACH_SOURCE(HT_SOURCE_CHOOSE)
-        ht_first_faces(&a, from, ht_parity[ht_source_field[slot]], &ends,
-                       &below,
+        HT_EACH_SRC(HT_SOURCE_CHOOSE)
+        ht_first_faces(&a, from, ht_parity[slot], &ends, &below,
                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
     }
     for (long m3 = begin; m3 < end; m3++) {
@@ -307,12 +301,12 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {
             HT_GLOBAL const real *from = src0;
-            HT_EACH_SOURCE(HT_SOURCE_CHOOSE)
+            HT_EACH_SRC(HT_SOURCE_CHOOSE)
             for (int i0 = 0; i0 < HT_COEFS; i0 += HT_CHUNK) {
                 const int count =
                     HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
-                ht_sums(&a, from, i0, count, ht_parity[ht_source_field[slot]],
-                        &ends, &below, &above,
+                ht_sums(&a, from, i0, count, ht_parity[slot], &ends, &below,
+                        &above,
                         faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums,
                         stage);
                 for (int g = 0; g < HT_CORNERS; g++)
@@ -326,7 +320,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             const int target = ht_row_target[row], slot = target / HT_COEFS;
             if (target < 0) continue;
             HT_GLOBAL real *to = dst0;
-            HT_EACH_TARGET(HT_TARGET_CHOOSE)
+            HT_EACH_DST(HT_TARGET_CHOOSE)
             for (int v = 0; v < HT_ROWS && m2 + v < a.dst[1]; v++)
                 ht_put_row(&a, to, target % HT_COEFS, &ends, m1,
                            (m3 * a.dst[1] + m2 + v) * a.dst[0],

@@ -40,8 +40,8 @@ static unsigned field_parity(const struct ht_equations *eq, int field) {
 bool ht_blocks_apply(const struct ht_equations *eq) {
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
-        if (field_parity(eq, term->row) !=
-            (field_parity(eq, term->col) ^ 1u << term->axis))
+        unsigned odd = term->derivative % 2 ? 1u << term->axis : 0;
+        if (field_parity(eq, term->row) != (field_parity(eq, term->col) ^ odd))
             return false;
     }
     return true;
@@ -106,8 +106,9 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
 static bool add_term(struct builder *b, const struct ht_term *term,
                      double scale, int n, unsigned class) {
     const long double *from = b->now + term->row * b->cube;
-    long double *to = b->next + term->col * b->cube;
-    int stride = b->stride[term->axis], most = b->t[term->axis] - 1;
+    int up = term->derivative, size = b->t[term->axis];
+    int stride = b->stride[term->axis];
+    long double *to = b->next + term->col * b->cube + up * stride;
     bool any = false;
     int first[3];
     for (int k = 0; k < 3; k++) first[k] = class >> k & 1u;
@@ -115,10 +116,11 @@ static bool add_term(struct builder *b, const struct ht_term *term,
         for (int j2 = first[1]; j2 < b->t[1]; j2 += 2)
             for (int j1 = first[0]; j1 < b->t[0]; j1 += 2) {
                 int at = (j3 * b->t[1] + j2) * b->t[0] + j1;
-                int power = at / stride % b->t[term->axis];
-                if (from[at] == 0 || power == most) continue;
-                to[at + stride] +=
-                    (long double)scale / n * (power + 1) * from[at];
+                int power = at / stride % size;
+                if (from[at] == 0 || power + up >= size) continue;
+                long double factor = (long double)scale / n;
+                for (int p = 1; p <= up; p++) factor *= power + p;
+                to[at] += factor * from[at];
                 any = true;
             }
     return any;

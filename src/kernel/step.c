@@ -9,6 +9,7 @@ struct ht_step {
     struct ht_device *device;
     const struct ht_variant *variant;
     struct ht_spec spec;
+    struct ht_sizes sizes;
     struct ht_shape shape;
     struct ht_program *program;
     struct ht_kernel *kernel[2];
@@ -71,6 +72,7 @@ enum ht_err ht_step_create(struct ht_device *device,
     step->device = device;
     step->variant = variant;
     step->spec = *spec;
+    step->sizes = ht_sizes_of(spec);
     step->shape = *shape;
     enum ht_err err = build(step, cache);
     if (err != HT_OK) {
@@ -96,12 +98,10 @@ static void add_buffers(struct arguments *list, int count,
         list->arg[list->count++] = (struct ht_arg){.buffer = buffers[i]};
 }
 
-/* The buffers of the fields that a grid stores (mask 0: all). */
-static void add_stored(const struct ht_step *step, unsigned mask,
-                       struct ht_buffer *const *buffers,
-                       struct arguments *list) {
-    for (int f = 0; f < step->spec.eq->nfields; f++)
-        if (mask == 0 || mask >> f & 1u) add_buffers(list, 1, &buffers[f]);
+static void add_fields(struct arguments *list, int count, const int *field,
+                       struct ht_buffer *const *buffers) {
+    for (int i = 0; i < count; i++)
+        list->arg[list->count++] = (struct ht_arg){.buffer = buffers[field[i]]};
 }
 
 /* The parameter lists of the kernels in cl/. */
@@ -109,21 +109,22 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers,
                           struct arguments *list) {
-    int fields = step->spec.eq->nfields;
+    const struct ht_sizes *z = &step->sizes;
     bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
     list->arg[list->count++] =
         (struct ht_arg){.value = args, .size = sizeof *args};
     if (kind == HT_STAGE_OPERATOR) {
         add_buffers(list, 1, &step->operator);
-        add_stored(step, step->spec.src, buffers->src, list);
-        add_stored(step, step->spec.dst, buffers->dst, list);
+        add_fields(list, z->sources, z->source_field, buffers->src);
+        add_fields(list, z->targets, z->target_field, buffers->dst);
         return;
     }
     if (evolves) add_buffers(list, 1, &buffers->scale);
-    if (kind != HT_STAGE_EVOLVE) add_buffers(list, fields, buffers->src);
-    if (kind != HT_STAGE_STEP) add_buffers(list, fields, buffers->poly);
+    if (kind != HT_STAGE_EVOLVE)
+        add_fields(list, z->sources, z->source_field, buffers->src);
+    if (kind != HT_STAGE_STEP) add_buffers(list, z->sources, buffers->poly);
     if (evolves) {
-        add_buffers(list, fields, buffers->dst);
+        add_fields(list, z->targets, z->target_field, buffers->dst);
         if (step->spec.medium_degree >= 0)
             add_buffers(list, step->spec.eq->nmaterials, buffers->medium);
     }
@@ -144,7 +145,7 @@ static enum ht_err launch(struct ht_step *step, int i,
                          divide_up(planes, args->march)};
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = args->dst[0];
-        groups[2] = planes * step->spec.eq->nfields;
+        groups[2] = planes * step->sizes.sources;
         lanes = step->shape.naive_lanes;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;

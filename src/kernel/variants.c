@@ -120,7 +120,7 @@ static int64_t local_values(const struct ht_variant *variant,
 static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
                 int64_t limit, int word, struct ht_shape *s) {
     s->slabs = z->t3;
-    s->face_fields = z->fields;
+    s->face_fields = z->sources;
     while (local_values(variant, z, s) * word > limit) {
         bool faces = face_size(z, s) >= evolve_size(z, s) || s->slabs == 1;
         if (faces && s->face_fields > 1)

@@ -1,4 +1,4 @@
-/* Starting a state and judging it: nodal values, finiteness, energy, error. */
+/* Judging a state: nodal values, finiteness, energy, error. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,25 +38,14 @@ static enum ht_err each_chunk(const struct ht_plan *plan, double time,
     return err;
 }
 
-static enum ht_err put_chunk(void *context, int64_t first, int64_t last,
-                             const double *coefs) {
-    const struct ht_stepper *stepper = context;
-    return stepper->ops->put(stepper->self, HT_PRIMARY, first, last, coefs);
-}
-
-enum ht_err ht_start(const struct ht_plan *plan,
-                     const struct ht_stepper *stepper) {
-    struct ht_stepper copy = *stepper;
-    return each_chunk(plan, 0, put_chunk, &copy);
-}
-
 enum ht_err ht_nodal_read(const struct ht_plan *plan,
                           const struct ht_stepper *stepper,
                           double *const *nodal) {
     for (int f = 0; f < plan->eq.nfields; f++)
-        TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, 0,
-                              ht_grid_planes(&plan->grid, HT_PRIMARY),
-                              nodal[f]));
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, 0,
+                                  ht_grid_planes(&plan->grid, HT_PRIMARY),
+                                  nodal[f]));
     return HT_OK;
 }
 
@@ -84,7 +73,7 @@ enum ht_err ht_nodal_check(const struct ht_plan *plan,
                            const double *const *nodal, double time) {
     int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
     for (int f = 0; f < plan->eq.nfields; f++)
-        for (int64_t n = 0; n < nodes; n++) {
+        for (int64_t n = 0; nodal[f] != NULL && n < nodes; n++) {
             if (isfinite(nodal[f][n])) continue;
             double x[3];
             node_position(&plan->grid, n, x);
@@ -118,43 +107,92 @@ static double weight(const struct ht_grid *grid, int64_t node) {
     return volume;
 }
 
-/* Energy of one plane; materials [material][a][node] of that plane or NULL. */
-static double plane_energy(const struct ht_plan *plan,
-                           const double *const *nodal, int64_t plane_index,
-                           const double *materials) {
+/* Half the weighted square of one energy term on a chunk of planes: values
+ * [node], materials [material][a][node] or NULL. */
+static double add_squares(const struct ht_plan *plan, int material,
+                          const double *values, const double *materials,
+                          const int64_t planes[2]) {
     int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    int64_t coefs = plan->problem.medium_coefs;
+    int64_t part = plane * (planes[1] - planes[0]);
     double sum = 0;
-    for (int f = 0; f < plan->eq.nfields; f++) {
-        int m = plan->eq.energy_material[f];
-        for (int64_t n = 0; n < plane; n++) {
-            int64_t node = plane_index * plane + n;
-            double material = 1, u = nodal[f][node];
-            if (m >= 0)
-                material = materials ? materials[m * coefs * plane + n]
-                                     : plan->problem.uniform[m];
-            sum += 0.5 * weight(&plan->grid, node) * u * u / material;
-        }
+    for (int64_t n = 0; n < part; n++) {
+        double m = 1;
+        if (material >= 0)
+            m = materials
+                    ? materials[material * plan->problem.medium_coefs * part +
+                                n]
+                    : plan->problem.uniform[material];
+        sum += 0.5 * weight(&plan->grid, planes[0] * plane + n) * values[n] *
+               values[n] / m;
     }
     return sum;
 }
 
-enum ht_err ht_nodal_energy(const struct ht_plan *plan,
-                            const double *const *nodal, double *energy) {
+/* Nodal derivatives of a field along all axes: the first scaled coefficients
+ * over h. coefs has room for those up to the last one needed. */
+static enum ht_err
+add_gradient(const struct ht_plan *plan, const struct ht_stepper *stepper,
+             const struct ht_energy_term *term, const double *materials,
+             const int64_t planes[2], double *coefs, double *energy) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (planes[1] - planes[0]);
+    int last = 1;
+    for (int k = 1; k < grid->dims; k++) last *= grid->order + 1;
+    TRY(stepper->ops->get(stepper->self, HT_PRIMARY, term->field, last + 1,
+                          planes[0], planes[1], coefs));
+    for (int k = 0, i = 1; k < grid->dims; k++, i *= grid->order + 1) {
+        double *slope = coefs + i * part;
+        for (int64_t n = 0; n < part; n++) slope[n] /= grid->h[k];
+        *energy += add_squares(plan, term->material, slope, materials, planes);
+    }
+    return HT_OK;
+}
+
+/* All terms on planes [planes[0], planes[1]). */
+static enum ht_err add_energy(const struct ht_plan *plan,
+                              const struct ht_stepper *stepper,
+                              const double *const *nodal,
+                              const int64_t planes[2], double *scratch[2],
+                              double *energy) {
     const struct ht_problem *p = &plan->problem;
     int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    double *materials = NULL;
-    enum ht_err err = HT_OK;
-    *energy = 0;
-    if (p->medium_degree >= 0)
-        TRY(HT_ALLOC(materials, plane * p->medium_coefs * plan->eq.nmaterials));
-    for (int64_t m3 = 0;
-         err == HT_OK && m3 < ht_grid_planes(&plan->grid, HT_PRIMARY); m3++) {
-        if (materials != NULL)
-            err = p->medium_fill(p->medium, HT_PRIMARY, m3, m3 + 1, materials);
-        if (err == HT_OK) *energy += plane_energy(plan, nodal, m3, materials);
+    if (scratch[0] != NULL)
+        TRY(p->medium_fill(p->medium, HT_PRIMARY, planes[0], planes[1],
+                           scratch[0]));
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        if (nodal[term->field] == NULL) continue;
+        if (term->gradient)
+            TRY(add_gradient(plan, stepper, term, scratch[0], planes,
+                             scratch[1], energy));
+        else
+            *energy += add_squares(plan, term->material,
+                                   nodal[term->field] + planes[0] * plane,
+                                   scratch[0], planes);
     }
-    free(materials);
+    return HT_OK;
+}
+
+enum ht_err ht_nodal_energy(const struct ht_plan *plan,
+                            const struct ht_stepper *stepper,
+                            const double *const *nodal, double *energy) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    int64_t chunk = chunk_planes(plan);
+    int64_t room = ht_grid_plane(grid, HT_PRIMARY) * chunk;
+    double *scratch[2] = {NULL, NULL}; /* materials, derivatives */
+    enum ht_err err = HT_ALLOC(scratch[1], room * (ht_grid_coefs(grid) + 1));
+    *energy = 0;
+    if (err == HT_OK && plan->problem.medium_degree >= 0)
+        err = HT_ALLOC(scratch[0],
+                       room * plan->problem.medium_coefs * plan->eq.nmaterials);
+    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
+        int64_t last = first + chunk < planes ? first + chunk : planes;
+        err = add_energy(plan, stepper, nodal, (const int64_t[2]){first, last},
+                         scratch, energy);
+    }
+    free(scratch[0]);
+    free(scratch[1]);
     return err;
 }
 
@@ -171,7 +209,7 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
     int64_t part = plane * (last - first);
     for (int f = 0; f < s->plan->eq.nfields; f++) {
         const double *exact = coefs + part * f * ht_grid_coefs(&s->plan->grid);
-        for (int64_t n = 0; n < part; n++) {
+        for (int64_t n = 0; s->nodal[f] != NULL && n < part; n++) {
             double d = s->nodal[f][first * plane + n] - exact[n];
             s->difference += d * d;
             s->reference += exact[n] * exact[n];
