@@ -155,8 +155,6 @@ enum ht_err ht_propagator_pack(const struct ht_blocks *blocks,
                                const struct ht_shape *shape,
                                struct ht_operator *out) {
     int coefs = coefs_of(spec);
-    /* Without parentheses, part of a type's name: HT_CELLS in digits. */
-    ht_text_add(&out->text, "#define HT_WIDTH %d\n", shape->cells);
     add_tables(blocks, shape, &out->text);
     TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) *
                                  blocks->sources));

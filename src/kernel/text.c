@@ -57,6 +57,8 @@ static void add_numbers(const struct ht_spec *spec,
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
                     numbers[i].value);
+    /* HT_CELLS in digits alone, part of a vector type's name. */
+    ht_text_add(out, "#define HT_WIDTH %d\n", shape->cells);
 }
 
 static void add_fields(const char *head, int count, const int *field,
