@@ -190,11 +190,13 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tuning *tuning = &sim->tuning;
     tuning->fp64 = strcmp(params->device.precision, "double") == 0;
-    tuning->trim = sim->info.gpu; /* branches cost a CPU more than they save */
     tuning->block = choose_block(sim);
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));
+    /* Branches keep a CPU from joining lanes; vector kernels have them joined
+     * already. */
+    tuning->trim = sim->info.gpu || (tuning->variant && tuning->variant->cpu);
     if (!sim->oracle) {
         return sim->device == NULL ? HT_OK : choose_shape(sim);
     }
