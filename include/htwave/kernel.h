@@ -56,6 +56,7 @@ struct ht_shape {
     int slabs;              /* values of n3 exchanged between two barriers */
     int face_fields;        /* fields interpolated in the plane at a time */
     int planes;             /* x3 planes per group; 0: chosen at each launch */
+    bool roll;              /* keeps what neighbouring x3 planes share */
     int chunk;              /* source entries of parity blocks at a time */
     int tile;               /* rows of a parity block at a time; results along
                                x1 of a separable half step */

@@ -191,11 +191,13 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     struct ht_tuning *tuning = &sim->tuning;
     tuning->ptx = sim->info.ptx;
     tuning->fp64 = strcmp(params->device.precision, "double") == 0;
-    tuning->trim = sim->info.gpu; /* branches cost a CPU more than they save */
     tuning->block = choose_block(sim);
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));
+    /* Branches keep a CPU from joining lanes; vector kernels have them joined
+     * already. */
+    tuning->trim = sim->info.gpu || (tuning->variant && tuning->variant->made_for == HT_FOR_CPU);
     if (!sim->oracle) {
         return sim->device == NULL ? HT_OK : choose_shape(sim);
     }

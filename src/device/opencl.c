@@ -263,7 +263,7 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code,
     enum ht_err err = check(code, "creating a program");
     if (err == HT_OK) {
         code = clBuildProgram(built->program, 1, &built->device->id,
-                              "-cl-std=CL1.2", NULL, NULL);
+                              "-cl-std=CL1.2 -cl-denorms-are-zero", NULL, NULL);
         if (code != CL_SUCCESS)
             err = build_failed(built->device, built->program, code);
     }

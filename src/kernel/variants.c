@@ -6,6 +6,7 @@
 #include "blocks.h"
 #include "counts.h"
 #include "propagator.h"
+#include "taylor_vectors.h"
 
 static const struct ht_variant variants[] = {
     {.name = "separable",
@@ -46,8 +47,14 @@ static const struct ht_variant variants[] = {
      .made_for = HT_FOR_CPU,
      .shape = ht_propagator_shape,
      .pack = ht_propagator_pack,
-     .files = {"common.cl", "propagator.cl"},
+     .files = {"common.cl", "vectors.cl", "propagator.cl"},
      .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}},
+    {.name = "vector",
+     .meaning = "as monolithic, targets along x1 as vectors; for CPUs",
+     .cpu = true,
+     .shape = ht_taylor_vectors_shape,
+     .files = {"common.cl", "vectors.cl", "taylor_vectors.cl"},
+     .stage = {{HT_STAGE_STEP, "ht_taylor_vectors"}}},
     {.name = "chains",
      .meaning = "as monolithic, two scalar chains instead of all fields "
                 "(uniform media)",
