@@ -91,6 +91,9 @@ HT_CHECKED enum ht_err ht_step_create(struct ht_device *device,
                                       const char *cache, struct ht_step **out);
 void ht_step_destroy(struct ht_step *step); /* NULL allowed */
 bool ht_step_cached(const struct ht_step *step);
+/* For fields in this step's precision and layout; the step's own. */
+struct ht_reduction;
+struct ht_reduction *ht_step_reduction(const struct ht_step *step);
 
 /* Buffers of one half step, one per field or material: src and dst node
  * coefficients, poly interpolants (two-kernel variants; room for poly_planes
@@ -109,6 +112,40 @@ HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
                                       const struct ht_step_buffers *buffers);
 /* Device seconds since the last call, all kernels. */
 double ht_step_seconds(struct ht_step *step);
+
+/* ---- reduce.c: sums and maxima over a mesh, on the device ---- */
+/* Of one coefficient of a field over the nodes of a mesh. Values that are not
+ * finite are counted and left out of sum and largest. */
+struct ht_measure {
+    double sum;     /* of weight u^2 / M */
+    double largest; /* |u|; 0 when there is none */
+    int64_t bad;    /* values that are not finite */
+    int64_t first;  /* node of the first of them; -1: none */
+};
+/* A field's buffer in the reduction's precision and layout. Nodes weigh 1, half
+ * of it at each marked end that they lie on. */
+struct ht_reduce_item {
+    struct ht_buffer *u;
+    struct ht_buffer *medium; /* M = first value per node; NULL: 1 */
+    int coef;
+    int64_t nodes[3];
+    bool half[3][2]; /* [axis][lower, upper] */
+};
+/* Kernels for fields of one precision and layout. wide: partial sums in double
+ * (the device must have it), else in single; both compensated, in an order
+ * that depends on the number of nodes alone. Compiled at the first run. */
+HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device,
+                                           const struct ht_spec *spec,
+                                           bool wide, const char *cache,
+                                           struct ht_reduction **out);
+void ht_reduction_destroy(struct ht_reduction *reduction); /* NULL allowed */
+/* Measures `count` items after all work enqueued so far; out[i] belongs to
+ * items[i]. One read of a few bytes per item. Without wide the squares must
+ * stay within single precision's range (|u| < 1e19), else sum is infinite. */
+HT_CHECKED enum ht_err ht_reduction_run(struct ht_reduction *reduction,
+                                        int count,
+                                        const struct ht_reduce_item *items,
+                                        struct ht_measure *out);
 
 /* The device's limits, measured: copy bandwidth (bytes read + written per
  * second) and fused multiply-adds per second in the precision asked for. */

@@ -1,6 +1,7 @@
-/* htwave run: steps in batches short enough for progress and signals, and
- * stops at the steps nearest to the times of snapshots and pictures, at least
- * twenty times in all, to look at the nodal values.
+/* htwave run: steps in batches short enough for progress and signals. At least
+ * twenty times in all, and every few seconds, the state is judged where it is:
+ * finite, and its energy not grown. Nodal values are read at the steps nearest
+ * to the times of snapshots and pictures only.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ struct run {
     double *nodal[HT_MAX_FIELDS];
     double *coefs; /* NULL unless output.coefficients */
     struct ht_progress progress;
-    int64_t batch; /* steps at a time */
+    int64_t batch;    /* steps at a time */
+    double judged_at; /* by the clock */
     struct ht_result result;
 };
 
@@ -43,7 +45,7 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* The next step at which nodal values are wanted. */
+/* The next step at which to look. */
 static int64_t next_look(const struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     int64_t step = sim->steps, apart = sim->plan->steps / 20 + 1;
@@ -80,39 +82,49 @@ static enum ht_err write_outputs(struct run *r, bool last) {
     return HT_OK;
 }
 
-/* In a varying medium every node's polynomial is made anew (microseconds). */
-static bool energy_is_cheap(const struct ht_plan *plan) {
-    return plan->medium->uniform ||
-           ht_grid_total(&plan->grid, HT_PRIMARY) < 20000;
-}
-
-static enum ht_err judge(struct run *r, bool last) {
+/* Finite, and no hundredfold energy. */
+static enum ht_err judge(struct run *r) {
     const struct ht_simulation *sim = r->sim;
     const struct ht_plan *plan = sim->plan;
-    const double *const *nodal = (const double *const *)r->nodal;
     double time = ht_simulation_time(sim, sim->steps);
-    bool conserved = plan->eq.system->energy.conserved;
-    TRY(ht_nodal_check(plan, nodal, time));
-    if (conserved && (last || sim->steps == 0 || energy_is_cheap(plan))) {
-        double *initial = &r->result.energy_initial;
-        double *now = sim->steps == 0 ? initial : &r->result.energy_final;
-        TRY(ht_nodal_energy(plan, nodal, now));
-        if (sim->steps == 0) r->result.energy_final = *now;
-        TRY(ht_energy_check(plan, *initial, *now, time));
-    }
-    if (!last) return HT_OK;
-    if (plan->solution->exact ||
-        (plan->solution->returns && sim->steps == plan->steps))
-        TRY(ht_nodal_error(plan, nodal, time, &r->result.error));
-    return HT_OK;
+    struct ht_state state;
+    TRY(ht_state_measure(plan, &sim->stepper, time, &state));
+    r->judged_at = ht_clock();
+    if (ht_log_level_get() >= HT_LOG_VERBOSE)
+        ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)sim->steps,
+               state.energy, plan->eq.field[0].name, state.largest[0]);
+    if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (sim->steps == 0) r->result.energy_initial = state.energy;
+    r->result.energy_final = state.energy;
+    return ht_energy_check(plan, r->result.energy_initial, state.energy, time);
+}
+
+static enum ht_err find_error(struct run *r) {
+    const struct ht_simulation *sim = r->sim;
+    const struct ht_plan *plan = sim->plan;
+    bool returned = plan->solution->returns && sim->steps == plan->steps;
+    if (!plan->solution->exact && !returned) return HT_OK;
+    return ht_nodal_error(plan, (const double *const *)r->nodal,
+                          ht_simulation_time(sim, sim->steps),
+                          &r->result.error);
+}
+
+/* Whether anything but the judgement needs the nodal values. */
+static bool values_wanted(const struct run *r, bool last) {
+    const struct ht_params *params = r->sim->params;
+    return last || is_multiple(r->sim, params->output.every, r->sim->steps) ||
+           is_multiple(r->sim, params->output.picture.every, r->sim->steps);
 }
 
 static enum ht_err look(struct run *r) {
     double began = ht_clock();
     bool last = r->sim->steps == r->sim->plan->steps || ht_stop_wanted();
-    TRY(ht_nodal_read(r->sim->plan, &r->sim->stepper, r->nodal));
-    TRY(judge(r, last));
-    TRY(write_outputs(r, last));
+    TRY(judge(r));
+    if (values_wanted(r, last)) {
+        TRY(ht_nodal_read(r->sim->plan, &r->sim->stepper, r->nodal));
+        if (last) TRY(find_error(r));
+        TRY(write_outputs(r, last));
+    }
     r->result.output_s += ht_clock() - began;
     r->result.interrupted = last && r->sim->steps < r->sim->plan->steps;
     return HT_OK;
@@ -121,7 +133,7 @@ static enum ht_err look(struct run *r) {
 /* ---- stepping ---- */
 
 static enum ht_err advance_to(struct run *r, int64_t target) {
-    const double wanted_s = 0.2, growth = 2;
+    const double wanted_s = 0.2, growth = 2, unjudged_s = 5;
     while (r->sim->steps < target && !ht_stop_wanted()) {
         int64_t steps = least(r->batch, target - r->sim->steps);
         double began = ht_clock();
@@ -132,6 +144,7 @@ static enum ht_err advance_to(struct run *r, int64_t target) {
         if (steps == r->batch || ratio < 1)
             r->batch = next < 1 ? 1 : (int64_t)next;
         ht_progress_update(&r->progress, (double)r->sim->steps);
+        if (ht_clock() - r->judged_at > unjudged_s) TRY(judge(r));
     }
     return HT_OK;
 }

@@ -1,4 +1,4 @@
-/* Starting a state and judging it: nodal values, finiteness, energy, error. */
+/* Starting a state and judging it: finiteness, energy, error. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,19 +80,33 @@ static const char *likely_cause(const struct ht_plan *plan) {
            "medium.degree = 0 or a smaller time.cfl";
 }
 
-enum ht_err ht_nodal_check(const struct ht_plan *plan,
-                           const double *const *nodal, double time) {
-    int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
+static enum ht_err not_finite(const struct ht_plan *plan, int field,
+                              int64_t node, double time) {
+    double x[3];
+    node_position(&plan->grid, node, x);
+    FAIL(HT_ERR_NOT_FINITE,
+         "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
+         plan->eq.field[field].name, x[0], x[1], x[2], time,
+         likely_cause(plan));
+}
+
+enum ht_err ht_state_measure(const struct ht_plan *plan,
+                             const struct ht_stepper *stepper, double time,
+                             struct ht_state *out) {
+    struct ht_quantity what[HT_MAX_FIELDS];
+    struct ht_measure measure[HT_MAX_FIELDS];
     for (int f = 0; f < plan->eq.nfields; f++)
-        for (int64_t n = 0; n < nodes; n++) {
-            if (isfinite(nodal[f][n])) continue;
-            double x[3];
-            node_position(&plan->grid, n, x);
-            FAIL(HT_ERR_NOT_FINITE,
-                 "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
-                 plan->eq.field[f].name, x[0], x[1], x[2], time,
-                 likely_cause(plan));
-        }
+        what[f] = (struct ht_quantity){
+            .field = f, .coef = 0, .material = plan->eq.energy_material[f]};
+    TRY(stepper->ops->measure(stepper->self, HT_PRIMARY, plan->eq.nfields, what,
+                              measure));
+    *out = (struct ht_state){.energy = 0};
+    for (int f = 0; f < plan->eq.nfields; f++) {
+        if (measure[f].bad > 0)
+            return not_finite(plan, f, measure[f].first, time);
+        out->energy += 0.5 * measure[f].sum;
+        out->largest[f] = measure[f].largest;
+    }
     return HT_OK;
 }
 
@@ -106,56 +120,48 @@ enum ht_err ht_energy_check(const struct ht_plan *plan, double before,
         now / before, time, likely_cause(plan));
 }
 
-/* Cell volume of a node: half at each wall it lies on. */
-static double weight(const struct ht_grid *grid, int64_t node) {
+double ht_measure_factor(const struct ht_problem *problem,
+                         const struct ht_quantity *what) {
     double volume = 1;
-    for (int k = 0; k < grid->dims; k++) {
-        int64_t n = ht_grid_nodes(grid, HT_PRIMARY, k), m = node % n;
+    for (int k = 0; k < problem->grid->dims; k++) volume *= problem->grid->h[k];
+    bool uniform = problem->medium_degree < 0 && what->material >= 0;
+    return uniform ? volume / problem->uniform[what->material] : volume;
+}
+
+bool ht_measure_half(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
+                     int side) {
+    return mesh == HT_PRIMARY && axis < grid->dims &&
+           grid->wall[axis][side] != 0;
+}
+
+static double weight(const struct ht_grid *grid, enum ht_mesh mesh,
+                     int64_t node) {
+    double weight = 1;
+    for (int k = 0; k < 3; k++) {
+        int64_t n = ht_grid_nodes(grid, mesh, k), m = node % n;
         node /= n;
-        bool end = !ht_grid_periodic(grid, k) && (m == 0 || m == n - 1);
-        volume *= grid->h[k] * (end ? 0.5 : 1);
+        if (m == 0 && ht_measure_half(grid, mesh, k, 0)) weight /= 2;
+        if (m == n - 1 && ht_measure_half(grid, mesh, k, 1)) weight /= 2;
     }
-    return volume;
+    return weight;
 }
 
-/* Energy of one plane; materials [material][a][node] of that plane or NULL. */
-static double plane_energy(const struct ht_plan *plan,
-                           const double *const *nodal, int64_t plane_index,
-                           const double *materials) {
-    int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    int64_t coefs = plan->problem.medium_coefs;
-    double sum = 0;
-    for (int f = 0; f < plan->eq.nfields; f++) {
-        int m = plan->eq.energy_material[f];
-        for (int64_t n = 0; n < plane; n++) {
-            int64_t node = plane_index * plane + n;
-            double material = 1, u = nodal[f][node];
-            if (m >= 0)
-                material = materials ? materials[m * coefs * plane + n]
-                                     : plan->problem.uniform[m];
-            sum += 0.5 * weight(&plan->grid, node) * u * u / material;
+struct ht_measure ht_measure_plain(const struct ht_problem *problem,
+                                   enum ht_mesh mesh,
+                                   const struct ht_quantity *what,
+                                   const double *u, const double *medium) {
+    struct ht_measure m = {.first = -1};
+    for (int64_t n = 0; n < ht_grid_total(problem->grid, mesh); n++) {
+        if (!isfinite(u[n])) {
+            if (m.bad++ == 0) m.first = n;
+            continue;
         }
+        double divisor = medium != NULL ? medium[n] : 1;
+        m.sum += weight(problem->grid, mesh, n) * u[n] * u[n] / divisor;
+        m.largest = fmax(m.largest, fabs(u[n]));
     }
-    return sum;
-}
-
-enum ht_err ht_nodal_energy(const struct ht_plan *plan,
-                            const double *const *nodal, double *energy) {
-    const struct ht_problem *p = &plan->problem;
-    int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    double *materials = NULL;
-    enum ht_err err = HT_OK;
-    *energy = 0;
-    if (p->medium_degree >= 0)
-        TRY(HT_ALLOC(materials, plane * p->medium_coefs * plan->eq.nmaterials));
-    for (int64_t m3 = 0;
-         err == HT_OK && m3 < ht_grid_planes(&plan->grid, HT_PRIMARY); m3++) {
-        if (materials != NULL)
-            err = p->medium_fill(p->medium, HT_PRIMARY, m3, m3 + 1, materials);
-        if (err == HT_OK) *energy += plane_energy(plan, nodal, m3, materials);
-    }
-    free(materials);
-    return err;
+    m.sum *= ht_measure_factor(problem, what);
+    return m;
 }
 
 struct error_sums {

@@ -106,6 +106,33 @@ static enum ht_err taylor_get(void *self, enum ht_mesh mesh, int field,
     return err;
 }
 
+static enum ht_err taylor_measure(void *self, enum ht_mesh mesh, int count,
+                                  const struct ht_quantity *what,
+                                  struct ht_measure *out) {
+    struct taylor *t = self;
+    const struct ht_grid *grid = t->problem.grid;
+    struct ht_reduce_item *items = NULL;
+    TRY(HT_ALLOC(items, count));
+    for (int i = 0; i < count; i++) {
+        struct ht_reduce_item *item = &items[i];
+        item->u = t->u[mesh][what[i].field];
+        item->coef = what[i].coef;
+        if (what[i].material >= 0)
+            item->medium = t->medium[mesh][what[i].material];
+        for (int k = 0; k < 3; k++) {
+            item->nodes[k] = ht_grid_nodes(grid, mesh, k);
+            for (int side = 0; side < 2; side++)
+                item->half[k][side] = ht_measure_half(grid, mesh, k, side);
+        }
+    }
+    enum ht_err err =
+        ht_reduction_run(ht_step_reduction(t->step), count, items, out);
+    for (int i = 0; err == HT_OK && i < count; i++)
+        out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
+    free(items);
+    return err;
+}
+
 static enum ht_err taylor_half_step(void *self, enum ht_mesh from) {
     struct taylor *t = self;
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
@@ -136,6 +163,7 @@ static enum ht_err taylor_finish(void *self) {
 static const struct ht_stepper_ops taylor_ops = {
     .put = taylor_put,
     .get = taylor_get,
+    .measure = taylor_measure,
     .half_step = taylor_half_step,
     .finish = taylor_finish,
     .destroy = taylor_destroy,
