@@ -82,14 +82,14 @@ static int ascending(const void *a, const void *b) {
 }
 
 static enum ht_err time_steps(const struct ht_stepper *stepper,
-                              struct ht_step *step, struct timing *out) {
+                              struct ht_kernels *kernels, struct timing *out) {
     enum { WARM = 2, TIMED = 7 };
     double seconds[TIMED];
     for (int n = -WARM; n < TIMED; n++) {
         TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
         TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
         TRY(stepper->ops->finish(stepper->self));
-        double both = ht_step_seconds(step);
+        double both = ht_kernels_seconds(kernels);
         if (n >= 0) seconds[n] = both / 2;
     }
     qsort(seconds, TIMED, sizeof seconds[0], ascending);
@@ -98,21 +98,25 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-static enum ht_err verify(struct ht_device *device, struct ht_step *step,
-                          const struct ht_variant *variant,
-                          const struct ht_spec *spec, double *ratio) {
+static enum ht_err verify(struct ht_device *device,
+                          const struct ht_kernels *kernels, double *ratio) {
+    const struct ht_spec *spec = &kernels->spec[0];
     struct ht_grid grid = make_grid(spec->eq->dims, spec->order, 3);
     struct ht_problem p = make_problem(spec, &grid);
-    if (spec->order > 3) p.stages = 6;
-    return ht_verify_step(&p, device, step, variant, spec, ratio);
+    if (spec->order > 3 && !kernels->variant->blocks) p.stages = 6;
+    return ht_verify_kernels(&p, device, kernels, ratio);
 }
 
 static enum ht_err measure(struct ht_device *device,
                            const struct ht_variant *variant,
                            const struct ht_spec *spec,
                            const struct choice *choice, struct timing *out) {
-    struct ht_shape shape;
-    struct ht_step *step = NULL;
+    const struct ht_tuning tuning = {.variant = variant,
+                                     .fp64 = spec->fp64,
+                                     .trim = spec->trim,
+                                     .block = spec->block,
+                                     .cells = choice->group};
+    struct ht_kernels kernels;
     struct ht_stepper stepper = {0};
     int64_t cells = choice->cells;
     int word = spec->fp64 ? 8 : 4;
@@ -125,17 +129,15 @@ static enum ht_err measure(struct ht_device *device,
     struct ht_grid grid = make_grid(spec->eq->dims, spec->order, cells);
     struct ht_problem problem = make_problem(spec, &grid);
     out->cells = cells;
-    TRY(ht_variant_shape(variant, spec, ht_device_info(device), choice->group,
-                         &shape));
-    TRY(ht_step_create(device, variant, spec, &shape, NULL, &step));
-    enum ht_err err = verify(device, step, variant, spec, &out->verified);
+    TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
+    enum ht_err err = verify(device, &kernels, &out->verified);
     if (err == HT_OK)
-        err = ht_taylor_create(&problem, device, step, variant, spec, &stepper);
+        err = ht_stepper_create(&problem, device, &kernels, &stepper);
     if (err == HT_OK) err = fill(&problem, &stepper);
-    if (err == HT_OK) (void)ht_step_seconds(step);
-    if (err == HT_OK) err = time_steps(&stepper, step, out);
+    if (err == HT_OK) (void)ht_kernels_seconds(&kernels);
+    if (err == HT_OK) err = time_steps(&stepper, &kernels, out);
     ht_stepper_destroy(&stepper);
-    ht_step_destroy(step);
+    ht_kernels_destroy(&kernels);
     return err;
 }
 

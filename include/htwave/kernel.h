@@ -9,7 +9,8 @@
 
 struct ht_step_args; /* cl/args.h */
 
-/* What a kernel must compute. */
+/* What one half step must compute. There are two: from the primary grid and
+ * from the dual one. E is the evolution, I the interpolation. */
 struct ht_spec {
     const struct ht_equations *eq;
     int order;
@@ -17,6 +18,25 @@ struct ht_spec {
     int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
     bool trim;         /* skip what cannot reach an output coefficient */
+    unsigned src, dst; /* bit f: field f is stored on the source, on the target
+                          grid; 0: all fields are */
+    int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
+                          dst = keep dst + 2 E I src, where fields that are not
+                          stored on the source are 0 */
+    int stages;
+    double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
+                                   times the material where the medium is
+                                   uniform: with stages all that E depends on
+                                   there */
+};
+
+/* How a problem is computed on a device. */
+struct ht_tuning {
+    const struct ht_variant *variant;
+    bool fp64, trim;
+    int block;               /* as in ht_spec */
+    int cells, rows, planes; /* per group: targets along x1, x2 rows, x3
+                                planes; 0: chosen */
 };
 
 /* How a variant runs on a device: compile-time numbers. */
@@ -46,6 +66,8 @@ struct ht_variant {
     const char *name, *meaning;
     bool chains; /* needs a uniform medium and a system that is one scalar with
                     a partner per axis (cl/evolve_chains.cl) */
+    bool blocks; /* the operator of the half step is computed on the host and
+                    baked in, with stages and scale of the spec */
     const char *files[8]; /* of cl/, in order, NULL-terminated */
     struct ht_variant_stage {
         enum ht_stage_kind kind;
@@ -62,13 +84,13 @@ const struct ht_variant *ht_variant_find(const char *name,
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
-/* Shape on a device; cells 0: chosen. A variant that does not apply or cells
- * that a group cannot hold: HT_ERR_INPUT, naming the variant that applies or
- * the limit. An order or precision beyond the device: HT_ERR_DEVICE. */
-HT_CHECKED enum ht_err ht_variant_shape(const struct ht_variant *variant,
+/* Shape on a device. A variant that does not apply or cells that a group
+ * cannot hold: HT_ERR_INPUT, naming the variant that applies or the limit. An
+ * order or precision beyond the device: HT_ERR_DEVICE. */
+HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                                         const struct ht_spec *spec,
                                         const struct ht_device_info *info,
-                                        int cells, struct ht_shape *out);
+                                        struct ht_shape *out);
 /* Bytes of interpolants per target and field that a variant keeps between
  * its kernels; 0 for one kernel. */
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
@@ -91,9 +113,6 @@ HT_CHECKED enum ht_err ht_step_create(struct ht_device *device,
                                       const char *cache, struct ht_step **out);
 void ht_step_destroy(struct ht_step *step); /* NULL allowed */
 bool ht_step_cached(const struct ht_step *step);
-/* For fields in this step's precision and layout; the step's own. */
-struct ht_reduction;
-struct ht_reduction *ht_step_reduction(const struct ht_step *step);
 
 /* Buffers of one half step, one per field or material: src and dst node
  * coefficients, poly interpolants (two-kernel variants; room for poly_planes
@@ -125,7 +144,7 @@ struct ht_measure {
 /* A field's buffer in the reduction's precision and layout. Nodes weigh 1, half
  * of it at each marked end that they lie on. */
 struct ht_reduce_item {
-    struct ht_buffer *u;
+    struct ht_buffer *u;      /* NULL: not stored, measures as no values */
     struct ht_buffer *medium; /* M = first value per node; NULL: 1 */
     int coef;
     int64_t nodes[3];
@@ -133,7 +152,9 @@ struct ht_reduce_item {
 };
 /* Kernels for fields of one precision and layout. wide: partial sums in double
  * (the device must have it), else in single; both compensated, in an order
- * that depends on the number of nodes alone. Compiled at the first run. */
+ * that depends on the number of nodes alone. Of the spec it takes fp64 and
+ * block. Compiled at the first run. */
+struct ht_reduction;
 HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device,
                                            const struct ht_spec *spec,
                                            bool wide, const char *cache,

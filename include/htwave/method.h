@@ -22,7 +22,41 @@ struct ht_problem {
     const void *medium;
     double dt;
     int stages;
+    unsigned stored[2]; /* per mesh, a bit per field; 0: all fields */
+    int keep;           /* as in ht_spec */
 };
+
+/* ---- kernels: the compiled half steps of a problem on a device ---- */
+/* [0] from the primary grid, [1] from the dual one; where these do not differ
+ * both are the same step. */
+struct ht_kernels {
+    const struct ht_variant *variant;
+    struct ht_spec spec[2];
+    struct ht_shape shape[2];
+    struct ht_step *step[2]; /* NULL: not compiled */
+    struct ht_reduction *reduction;
+};
+/* What the half step from a mesh must compute. Of the tuning it takes fp64,
+ * trim and block. */
+struct ht_spec ht_problem_spec(const struct ht_problem *problem,
+                               const struct ht_tuning *tuning,
+                               enum ht_mesh from);
+/* All but the compiled steps; fails as ht_variant_shape does. The problem's
+ * equations must outlive the kernels. */
+HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
+                                       const struct ht_device_info *info,
+                                       const struct ht_tuning *tuning,
+                                       struct ht_kernels *out);
+/* cache: directory of compiled programs, NULL: none. */
+HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem,
+                                         struct ht_device *device,
+                                         const struct ht_tuning *tuning,
+                                         const char *cache,
+                                         struct ht_kernels *out);
+void ht_kernels_destroy(struct ht_kernels *kernels); /* NULL allowed */
+/* Device seconds since the last call, all kernels. */
+double ht_kernels_seconds(struct ht_kernels *kernels);
+bool ht_kernels_cached(const struct ht_kernels *kernels);
 
 /* ---- steppers ---- */
 /* The square of one coefficient (index as in ht_grid_coefs) of a field, over
@@ -81,45 +115,44 @@ double ht_measure_factor(const struct ht_problem *problem,
 bool ht_measure_half(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
                      int side);
 
-/* On a device; step must fit the problem's equations, order and degree and
+/* On a device; the kernels must fit the problem's equations, order, degree and
+ * stored fields, those of an operator variant also its stages and scale; they
  * outlive the stepper. */
-HT_CHECKED enum ht_err
-ht_taylor_create(const struct ht_problem *problem, struct ht_device *device,
-                 struct ht_step *step, const struct ht_variant *variant,
-                 const struct ht_spec *spec, struct ht_stepper *out);
+HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
+                                         struct ht_device *device,
+                                         const struct ht_kernels *kernels,
+                                         struct ht_stepper *out);
 
-/* Device bytes that ht_taylor_create takes for a problem. */
+/* Device bytes that ht_stepper_create takes for a problem. */
 struct ht_budget {
     int64_t state, medium, interpolants, total;
     int64_t largest_buffer;
     int64_t poly_planes; /* planes of interpolants kept at a time */
 };
-struct ht_budget ht_taylor_budget(const struct ht_problem *problem,
-                                  const struct ht_variant *variant,
-                                  const struct ht_spec *spec,
-                                  const struct ht_device_info *info);
+struct ht_budget ht_stepper_budget(const struct ht_problem *problem,
+                                   const struct ht_tuning *tuning,
+                                   const struct ht_device_info *info);
 
-/* One half step from each grid, of random data, by a compiled step and by the
+/* One half step from each grid, of random data, by compiled kernels and by the
  * oracle; *worst: the largest difference over the bound that rounding allows
  * (<= 1 when all is well, infinite when either gives NaN). Takes the memory
  * and time of the oracle: for small problems. */
-HT_CHECKED enum ht_err
-ht_verify_step(const struct ht_problem *problem, struct ht_device *device,
-               struct ht_step *step, const struct ht_variant *variant,
-               const struct ht_spec *spec, double *worst);
+HT_CHECKED enum ht_err ht_verify_kernels(const struct ht_problem *problem,
+                                         struct ht_device *device,
+                                         const struct ht_kernels *kernels,
+                                         double *worst);
 /* A smooth positive medium for problems that only test kernels, of their
  * medium_degree; context: the struct ht_problem. For medium_fill. */
 HT_CHECKED enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
                                       int64_t first, int64_t last, double *out);
 
-/* Runs a few cells of the compiled step, with this problem's walls, sizes and
- * kind of medium, against the oracle. HT_ERR_DEVICE when they differ by more
- * than rounding explains; *worst: largest difference over its bound. */
+/* Runs a few cells of the compiled kernels, with this problem's walls, sizes
+ * and kind of medium, against the oracle. HT_ERR_DEVICE when they differ by
+ * more than rounding explains; *worst: largest difference over its bound. */
 HT_CHECKED enum ht_err ht_selfcheck(const struct ht_problem *problem,
                                     struct ht_device *device,
-                                    struct ht_step *step,
-                                    const struct ht_variant *variant,
-                                    const struct ht_spec *spec, double *worst);
+                                    const struct ht_kernels *kernels,
+                                    double *worst);
 
 /* ---- plan: everything that follows from the parameters alone ---- */
 struct ht_plan {

@@ -123,7 +123,7 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     memcpy(row->cells, plan->grid.cells, sizeof row->cells);
     row->steps = plan->steps;
     row->h = plan->grid.h[0];
-    row->rounding = 1e3 * (sim->spec.fp64 ? DBL_EPSILON : FLT_EPSILON);
+    row->rounding = 1e3 * (sim->tuning.fp64 ? DBL_EPSILON : FLT_EPSILON);
     row->seconds = ht_clock() - began;
     return HT_OK;
 }

@@ -28,9 +28,10 @@ static enum ht_err write_kind(const char *directory,
                               const struct ht_spec *spec) {
     static const char *const media[] = {"uniform", "constant", "linear",
                                         "degree2"};
+    const struct ht_tuning tuning = {.variant = variant};
     struct ht_shape shape;
     struct ht_text text = {0}, path = {0};
-    TRY(ht_variant_shape(variant, spec, &any_device, 0, &shape));
+    TRY(ht_variant_shape(&tuning, spec, &any_device, &shape));
     enum ht_err err = ht_kernel_text(variant, spec, &shape, &text);
     ht_text_add(&path, "%s/%s_%s_%dd_n%d_%s_%s_%s.cl", directory, variant->name,
                 spec->eq->system->name, spec->eq->dims, spec->order,
@@ -84,7 +85,8 @@ static enum ht_err print_run(const struct ht_params *params) {
                          sim->no_device ? sim->no_device
                                         : "device.backend is \"oracle\"");
     if (err == HT_OK)
-        err = ht_kernel_text(sim->variant, &sim->spec, &sim->shape, &text);
+        err = ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0],
+                             &sim->kernels.shape[0], &text);
     if (err == HT_OK) err = ht_args_print(&text);
     ht_text_free(&text);
     ht_simulation_destroy(sim);

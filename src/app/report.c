@@ -75,9 +75,9 @@ static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
         return;
     }
     ht_text_add(text, "  kernels   %s, %s, %s layout, %d cell%s per group\n",
-                sim->variant->name, ht_simulation_precision(sim),
-                ht_simulation_layout(sim), sim->shape.cells,
-                sim->shape.cells > 1 ? "s" : "");
+                sim->tuning.variant->name, ht_simulation_precision(sim),
+                ht_simulation_layout(sim), sim->kernels.shape[0].cells,
+                sim->kernels.shape[0].cells > 1 ? "s" : "");
 }
 
 static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
@@ -169,12 +169,12 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_string(json, "backend", sim->info.backend);
     ht_json_integer(json, "device_memory_bytes", sim->info.memory);
     if (sim->oracle) return;
-    ht_json_string(json, "variant", sim->variant->name);
+    ht_json_string(json, "variant", sim->tuning.variant->name);
     ht_json_string(json, "layout", ht_simulation_layout(sim));
-    ht_json_integer(json, "cells_per_group", sim->shape.cells);
-    if (sim->step == NULL) return;
+    ht_json_integer(json, "cells_per_group", sim->kernels.shape[0].cells);
+    if (sim->kernels.step[0] == NULL) return;
     ht_json_number(json, "compile_s", sim->compile_s);
-    ht_json_bool(json, "compile_cached", ht_step_cached(sim->step));
+    ht_json_bool(json, "compile_cached", ht_kernels_cached(&sim->kernels));
 }
 
 /* ---- after the run ---- */
@@ -193,7 +193,7 @@ static double limit_fraction(const struct ht_simulation *sim) {
     if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0))
         return NAN;
     struct ht_cost least =
-        ht_cost_minimum(&sim->spec, sim->plan->problem.stages);
+        ht_cost_minimum(&sim->kernels.spec[0], sim->plan->problem.stages);
     return rate(sim) * fmax(least.bytes / limits->bytes_per_s,
                             least.fma / limits->fma_per_s);
 }
@@ -226,7 +226,7 @@ static void add_times(const struct ht_simulation *sim,
     if (sim->oracle) return;
     ht_text_add(text, "  setup     compile %s%s, self-check %s, ",
                 ht_text_seconds(sim->compile_s, a),
-                ht_step_cached(sim->step) ? " (cached)" : "",
+                ht_kernels_cached(&sim->kernels) ? " (cached)" : "",
                 ht_text_seconds(sim->selfcheck_s, b));
     ht_text_add(text, "measuring the device %s, start %s\n",
                 ht_text_seconds(sim->measure_s, a),

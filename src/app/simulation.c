@@ -87,31 +87,43 @@ static enum ht_err check_cells(const struct ht_simulation *sim) {
     return HT_OK;
 }
 
+/* What the half step from the primary grid computes. */
+static struct ht_spec spec_of(const struct ht_simulation *sim) {
+    return ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+}
+
 /* The variant that keeps the least between its kernels. */
-static const struct ht_variant *leanest(const struct ht_spec *spec) {
-    const struct ht_variant *best = ht_variant_find("auto", spec);
+static const struct ht_variant *leanest(const struct ht_simulation *sim) {
+    const struct ht_spec spec = spec_of(sim);
+    const struct ht_variant *best = ht_variant_find("auto", &spec);
     for (int i = 0; i < ht_variant_count(); i++)
-        if (ht_variant_refuses(ht_variant_at(i), spec) == NULL &&
-            ht_variant_poly_bytes(ht_variant_at(i), spec) <
-                ht_variant_poly_bytes(best, spec))
+        if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
+            ht_variant_poly_bytes(ht_variant_at(i), &spec) <
+                ht_variant_poly_bytes(best, &spec))
             best = ht_variant_at(i);
     return best;
+}
+
+static struct ht_budget budget_of(const struct ht_simulation *sim,
+                                  const struct ht_variant *variant) {
+    struct ht_tuning tuning = sim->tuning;
+    tuning.variant = variant;
+    return ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
 }
 
 static enum ht_err check_budget(const struct ht_simulation *sim) {
     const struct ht_budget *b = &sim->budget;
     char need[32], have[32], advice[160];
-    struct ht_budget least = ht_taylor_budget(
-        &sim->plan->problem, leanest(&sim->spec), &sim->spec, &sim->info);
+    const struct ht_variant *lean = leanest(sim);
+    struct ht_budget least = budget_of(sim, lean);
     snprintf(advice, sizeof advice,
              ": take fewer cells or a lower grid.order%s",
-             sim->spec.fp64 && !sim->oracle
+             sim->tuning.fp64 && !sim->oracle
                  ? ", or device.precision = \"single\", which needs half"
                  : "");
     if (b->total > sim->info.memory && least.total <= sim->info.memory)
         snprintf(advice, sizeof advice,
-                 ": device.variant = \"%s\" needs only %s",
-                 leanest(&sim->spec)->name,
+                 ": device.variant = \"%s\" needs only %s", lean->name,
                  ht_text_bytes((double)least.total, need));
     if (b->total > sim->info.memory)
         return refuse_memory(sim, (double)b->total, advice);
@@ -129,14 +141,15 @@ static enum ht_err check_budget(const struct ht_simulation *sim) {
 
 static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
+    const struct ht_spec spec = spec_of(sim);
     const char *name = params->device.variant;
-    sim->variant = ht_variant_find(name, &sim->spec);
-    if (sim->variant != NULL) {
-        const char *reason = ht_variant_refuses(sim->variant, &sim->spec);
+    sim->tuning.variant = ht_variant_find(name, &spec);
+    if (sim->tuning.variant != NULL) {
+        const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
         if (reason == NULL) return HT_OK;
         return ht_params_error(params, "device.variant",
                                "does not apply: %s; \"%s\" does", reason,
-                               ht_variant_find("auto", &sim->spec)->name);
+                               ht_variant_find("auto", &spec)->name);
     }
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
@@ -154,39 +167,36 @@ static int choose_block(const struct ht_simulation *sim) {
     const char *layout = sim->params->device.layout;
     bool blocked = strcmp(layout, "auto") == 0 ? sim->info.gpu
                                                : strcmp(layout, "blocked") == 0;
-    return !blocked ? 1 : sim->spec.fp64 ? 2 : 4;
+    return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
 }
 
 /* A refusal of the cells per group is one of the input's, with its place. */
 static enum ht_err choose_shape(struct ht_simulation *sim) {
-    int cells = sim->params->device.cells_per_group;
     char rule[256];
-    enum ht_err err = ht_variant_shape(sim->variant, &sim->spec, &sim->info,
-                                       cells, &sim->shape);
-    sim->shape.planes = sim->params->device.planes_per_group;
+    enum ht_err err = ht_kernels_plan(&sim->plan->problem, &sim->info,
+                                      &sim->tuning, &sim->kernels);
     if (err != HT_ERR_INPUT) return err;
     const char *value = strstr(ht_err_message(), ": ");
     snprintf(rule, sizeof rule, "%s", value ? value + 2 : ht_err_message());
     return ht_params_error(sim->params, "device.cells_per_group", "%s", rule);
 }
 
-/* sim->spec is complete without a device as well, for a budget. */
+/* The tuning is complete without a device as well, for a budget. */
 static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
-    struct ht_spec *spec = &sim->spec;
-    spec->eq = &sim->plan->eq;
-    spec->order = sim->plan->grid.order;
-    spec->fp64 = strcmp(params->device.precision, "double") == 0;
-    spec->medium_degree = sim->plan->problem.medium_degree;
-    spec->trim = sim->info.gpu; /* branches cost a CPU more than they save */
-    spec->block = choose_block(sim);
+    struct ht_tuning *tuning = &sim->tuning;
+    tuning->fp64 = strcmp(params->device.precision, "double") == 0;
+    tuning->trim = sim->info.gpu; /* branches cost a CPU more than they save */
+    tuning->block = choose_block(sim);
+    tuning->cells = params->device.cells_per_group;
+    tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));
     if (!sim->oracle) {
         return sim->device == NULL ? HT_OK : choose_shape(sim);
     }
-    spec->fp64 = true;
-    spec->block = 1;
-    sim->variant = NULL;
+    tuning->fp64 = true;
+    tuning->block = 1;
+    tuning->variant = NULL;
     return HT_OK;
 }
 
@@ -218,10 +228,8 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_plan_create(sim->params, &sim->plan));
     TRY(choose_kernels(sim));
     TRY(choose_cache(sim));
-    const struct ht_variant *variant =
-        sim->variant ? sim->variant : leanest(&sim->spec);
-    sim->budget =
-        ht_taylor_budget(&sim->plan->problem, variant, &sim->spec, &sim->info);
+    const struct ht_variant *variant = sim->tuning.variant;
+    sim->budget = budget_of(sim, variant ? variant : leanest(sim));
     if (sim->device == NULL && !sim->oracle) return HT_OK;
     return check_budget(sim);
 }
@@ -245,7 +253,7 @@ enum ht_err ht_simulation_plan(const struct ht_params *params,
 void ht_simulation_destroy(struct ht_simulation *sim) {
     if (sim == NULL) return;
     ht_stepper_destroy(&sim->stepper);
-    ht_step_destroy(sim->step);
+    ht_kernels_destroy(&sim->kernels);
     ht_device_close(sim->device);
     ht_plan_destroy(sim->plan);
     free(sim->no_device);
@@ -259,14 +267,14 @@ enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(need_device(sim));
     if (sim->oracle) return HT_OK;
-    TRY(ht_step_create(sim->device, sim->variant, &sim->spec, &sim->shape,
-                       sim->cache, &sim->step));
+    TRY(ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning,
+                          sim->cache, &sim->kernels));
     sim->compile_s = ht_clock() - began;
     if (!sim->params->device.selfcheck) return HT_OK;
     began = ht_clock();
-    TRY(ht_selfcheck(&sim->plan->problem, sim->device, sim->step, sim->variant,
-                     &sim->spec, &sim->selfcheck_ratio));
-    (void)ht_step_seconds(sim->step); /* not of the run */
+    TRY(ht_selfcheck(&sim->plan->problem, sim->device, &sim->kernels,
+                     &sim->selfcheck_ratio));
+    (void)ht_kernels_seconds(&sim->kernels); /* not of the run */
     sim->selfcheck_s = ht_clock() - began;
     return HT_OK;
 }
@@ -274,7 +282,7 @@ enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
 void ht_simulation_measure(struct ht_simulation *sim) {
     double began = ht_clock();
     if (sim->device == NULL) return;
-    if (ht_limits_measure(sim->device, sim->spec.fp64, sim->cache,
+    if (ht_limits_measure(sim->device, sim->tuning.fp64, sim->cache,
                           &sim->limits) != HT_OK) {
         sim->limits = (struct ht_limits){0};
         ht_note("the device's limits are not known: %s", ht_err_message());
@@ -286,8 +294,7 @@ enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
                                   const struct ht_problem *problem,
                                   struct ht_stepper *out) {
     if (sim->oracle) return ht_oracle_create(problem, out);
-    return ht_taylor_create(problem, sim->device, sim->step, sim->variant,
-                            &sim->spec, out);
+    return ht_stepper_create(problem, sim->device, &sim->kernels, out);
 }
 
 enum ht_err ht_simulation_start(struct ht_simulation *sim) {
@@ -308,7 +315,7 @@ enum ht_err ht_simulation_advance(struct ht_simulation *sim, int64_t steps) {
     TRY(s->ops->finish(s->self));
     sim->steps += steps;
     sim->kernel_s +=
-        sim->oracle ? ht_clock() - began : ht_step_seconds(sim->step);
+        sim->oracle ? ht_clock() - began : ht_kernels_seconds(&sim->kernels);
     return HT_OK;
 }
 
@@ -340,9 +347,9 @@ enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
 }
 
 const char *ht_simulation_precision(const struct ht_simulation *sim) {
-    return sim->spec.fp64 ? "double" : "single";
+    return sim->tuning.fp64 ? "double" : "single";
 }
 
 const char *ht_simulation_layout(const struct ht_simulation *sim) {
-    return sim->spec.block > 1 ? "blocked" : "tensor";
+    return sim->tuning.block > 1 ? "blocked" : "tensor";
 }

@@ -14,12 +14,11 @@ struct ht_simulation {
     struct ht_device *device;   /* NULL: the oracle, or no device is here */
     char *no_device;            /* why there is none */
     struct ht_device_info info; /* of the device; the host for the oracle */
-    const struct ht_variant *variant; /* NULL: the oracle */
-    struct ht_spec spec;
-    struct ht_shape shape;
+    struct ht_tuning tuning;    /* variant NULL: the oracle */
+    struct ht_kernels kernels;  /* without steps before they are compiled;
+                                   empty for the oracle or without a device */
     struct ht_budget budget;
     char *cache; /* directory; NULL: none */
-    struct ht_step *step;
     struct ht_stepper stepper;
     double compile_s, selfcheck_s, measure_s, start_s;
     double selfcheck_ratio;  /* NaN: not checked */

@@ -159,12 +159,14 @@ enum ht_err ht_reduction_run(struct ht_reduction *r, int count,
                            .rows = 1};
     unsigned char *data = NULL;
     TRY(prepare(r, count));
-    for (int i = 0; i < count; i++) TRY(launch(r, i, &items[i]));
+    for (int i = 0; i < count; i++)
+        if (items[i].u != NULL) TRY(launch(r, i, &items[i]));
     TRY(ht_device_finish(r->device));
     TRY(HT_ALLOC(data, span.width));
     enum ht_err err = ht_buffer_read(r->results, span, data);
     for (int i = 0; err == HT_OK && i < count; i++)
-        out[i] = decode(r, data + i * part_bytes(r));
+        out[i] = items[i].u ? decode(r, data + i * part_bytes(r))
+                            : (struct ht_measure){.first = -1};
     free(data);
     return err;
 }

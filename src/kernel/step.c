@@ -11,7 +11,6 @@ struct ht_step {
     struct ht_shape shape;
     struct ht_program *program;
     struct ht_kernel *kernel[2];
-    struct ht_reduction *reduction;
 };
 
 void ht_step_destroy(struct ht_step *step) {
@@ -19,7 +18,6 @@ void ht_step_destroy(struct ht_step *step) {
     ht_kernel_destroy(step->kernel[0]);
     ht_kernel_destroy(step->kernel[1]);
     ht_program_destroy(step->program);
-    ht_reduction_destroy(step->reduction);
     free(step);
 }
 
@@ -34,10 +32,6 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
         if (step->variant->stage[i].kind != HT_STAGE_NONE)
             err = ht_kernel_create(step->program, step->variant->stage[i].entry,
                                    &step->kernel[i]);
-    if (err == HT_OK)
-        err = ht_reduction_create(step->device, &step->spec,
-                                  ht_device_info(step->device)->fp64, cache,
-                                  &step->reduction);
     return err;
 }
 
@@ -64,10 +58,6 @@ enum ht_err ht_step_create(struct ht_device *device,
 
 bool ht_step_cached(const struct ht_step *step) {
     return ht_program_cached(step->program);
-}
-
-struct ht_reduction *ht_step_reduction(const struct ht_step *step) {
-    return step->reduction;
 }
 
 struct arguments {

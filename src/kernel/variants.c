@@ -120,15 +120,17 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
     return true;
 }
 
-enum ht_err ht_variant_shape(const struct ht_variant *variant,
+enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                              const struct ht_spec *spec,
-                             const struct ht_device_info *info, int cells,
+                             const struct ht_device_info *info,
                              struct ht_shape *out) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
      * all of it; a larger share would cost occupancy anyway. */
     const int64_t most_local = 48128; /* 47 KiB */
+    const struct ht_variant *variant = tuning->variant;
     const char *reason = ht_variant_refuses(variant, spec);
     struct ht_sizes z = ht_sizes_of(spec);
+    int cells = tuning->cells;
     int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
     int64_t limit = info->local_memory < most_local ? info->local_memory - 1024
                                                     : most_local;
@@ -159,7 +161,7 @@ enum ht_err ht_variant_shape(const struct ht_variant *variant,
                 spec->order, out->cells, (long long)limit, info->name);
         out->cells /= 2;
     }
-    out->planes = 0;
+    out->planes = tuning->planes;
     out->lanes = out->cells * column;
     out->naive_lanes = column;
     return HT_OK;

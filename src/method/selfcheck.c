@@ -33,9 +33,10 @@ enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
 }
 
 /* The same problem on 3 x 2 x 2 cells. */
-static void shrink(const struct ht_problem *problem, struct ht_grid *grid,
+static void shrink(const struct ht_problem *problem,
+                   const struct ht_variant *variant, struct ht_grid *grid,
                    struct ht_problem *small) {
-    const int most_stages = 4; /* the kernels loop over stages at run time */
+    const int most_stages = 4; /* kernels that loop over stages at run time */
     *small = *problem;
     *grid = *problem->grid;
     for (int k = 0; k < grid->dims; k++) {
@@ -43,7 +44,8 @@ static void shrink(const struct ht_problem *problem, struct ht_grid *grid,
         grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
     }
     small->grid = grid;
-    if (small->stages > most_stages) small->stages = most_stages;
+    if (!variant->blocks && small->stages > most_stages)
+        small->stages = most_stages;
     if (small->medium_degree >= 0) small->medium_fill = ht_test_medium;
     small->medium = small;
 }
@@ -108,16 +110,14 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
     return compare_half_step(t, HT_DUAL, worst);
 }
 
-enum ht_err ht_verify_step(const struct ht_problem *problem,
-                           struct ht_device *device, struct ht_step *step,
-                           const struct ht_variant *variant,
-                           const struct ht_spec *spec, double *worst) {
-    struct trial trial = {.problem = problem,
-                          .unit =
-                              spec->fp64 ? DBL_EPSILON / 2 : FLT_EPSILON / 2};
+enum ht_err ht_verify_kernels(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_kernels *kernels, double *worst) {
+    double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
+    struct trial trial = {.problem = problem, .unit = epsilon / 2};
     *worst = 0;
     enum ht_err err =
-        ht_taylor_create(problem, device, step, variant, spec, &trial.device);
+        ht_stepper_create(problem, device, kernels, &trial.device);
     if (err == HT_OK) err = run_trial(&trial, worst);
     for (int s = 0; s < 3; s++) free(trial.data[s]);
     ht_stepper_destroy(&trial.device);
@@ -127,17 +127,16 @@ enum ht_err ht_verify_step(const struct ht_problem *problem,
 }
 
 enum ht_err ht_selfcheck(const struct ht_problem *problem,
-                         struct ht_device *device, struct ht_step *step,
-                         const struct ht_variant *variant,
-                         const struct ht_spec *spec, double *worst) {
+                         struct ht_device *device,
+                         const struct ht_kernels *kernels, double *worst) {
     struct ht_problem small;
     struct ht_grid grid;
-    shrink(problem, &grid, &small);
-    TRY(ht_verify_step(&small, device, step, variant, spec, worst));
+    shrink(problem, kernels->variant, &grid, &small);
+    TRY(ht_verify_kernels(&small, device, kernels, worst));
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
             "self-check: variant %s on %s differs from the reference by %.3g "
             "times what rounding explains; the driver or device cannot be "
             "trusted with it (device.selfcheck = false runs anyway)",
-            variant->name, ht_device_info(device)->name, *worst);
+            kernels->variant->name, ht_device_info(device)->name, *worst);
     return HT_OK;
 }

@@ -25,10 +25,8 @@ enum { SCENE_TEXT = 1024, SCENE_OPTIONS = 40, SCENE_RUNGS = 8 };
 /* ---- compiled steps ---- */
 
 struct scene_step {
-    const struct ht_variant *variant;
     struct ht_equations eq;
-    struct ht_spec spec;
-    struct ht_step *step;
+    struct ht_kernels kernels;
     struct scene_step *next;
 };
 
@@ -57,7 +55,7 @@ static inline void scene_end(struct scene *scene) {
     struct scene_step *next;
     for (struct scene_step *s = scene->steps; s != NULL; s = next) {
         next = s->next;
-        ht_step_destroy(s->step);
+        ht_kernels_destroy(&s->kernels);
         free(s);
     }
     ht_device_close(scene->device);
@@ -68,50 +66,51 @@ static inline bool scene_same(const struct ht_spec *a,
                               const struct ht_spec *b) {
     return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims &&
            a->order == b->order && a->fp64 == b->fp64 && a->block == b->block &&
-           a->medium_degree == b->medium_degree;
+           a->medium_degree == b->medium_degree && a->src == b->src &&
+           a->dst == b->dst && a->keep == b->keep;
 }
 
 static inline enum ht_err scene_compile(struct scene *scene,
+                                        const struct ht_plan *plan,
+                                        const struct ht_tuning *tuning,
                                         struct scene_step *entry) {
-    struct ht_shape shape;
+    struct ht_problem problem = plan->problem;
     double began = ht_clock();
-    TRY(ht_variant_shape(entry->variant, &entry->spec,
-                         ht_device_info(scene->device), 0, &shape));
-    enum ht_err err = ht_step_create(scene->device, entry->variant,
-                                     &entry->spec, &shape, NULL, &entry->step);
+    problem.eq = &entry->eq;
+    enum ht_err err = ht_kernels_create(&problem, scene->device, tuning, NULL,
+                                        &entry->kernels);
     scene->compile_s += ht_clock() - began;
     return err;
 }
 
-/* The step that suits a plan. */
+/* The step that suits a plan. An operator variant has one for each medium,
+ * step and grid. */
 static inline enum ht_err scene_find(struct scene *scene,
                                      const struct ht_plan *plan,
                                      struct scene_step **out) {
     const struct ht_params *params = plan->params;
     bool fp64 = strcmp(params->device.precision, "double") == 0;
     bool blocked = strcmp(params->device.layout, "blocked") == 0;
-    struct ht_spec spec = {.eq = &plan->eq,
-                           .order = plan->grid.order,
-                           .fp64 = fp64,
-                           .block = !blocked ? 1
-                                    : fp64   ? 2
-                                             : 4,
-                           .medium_degree = plan->problem.medium_degree,
-                           .trim = true};
-    const struct ht_variant *variant =
-        ht_variant_find(params->device.variant, &spec);
+    struct ht_tuning tuning = {.fp64 = fp64,
+                               .trim = true,
+                               .block = !blocked ? 1
+                                        : fp64   ? 2
+                                                 : 4};
+    struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
     struct scene_step *s = scene->steps;
-    REQUIRE(variant, HT_ERR_INPUT, "no variant %s", params->device.variant);
-    while (s && (s->variant != variant || !scene_same(&s->spec, &spec)))
+    tuning.variant = ht_variant_find(params->device.variant, &spec);
+    REQUIRE(tuning.variant, HT_ERR_INPUT, "no variant %s",
+            params->device.variant);
+    while (s &&
+           (s->kernels.variant != tuning.variant || tuning.variant->blocks ||
+            !scene_same(&s->kernels.spec[0], &spec)))
         s = s->next;
     *out = s;
     if (s != NULL) return HT_OK;
     TRY(HT_ALLOC(s, 1));
-    *s = (struct scene_step){
-        .variant = variant, .eq = plan->eq, .spec = spec, .next = scene->steps};
-    s->spec.eq = &s->eq;
+    *s = (struct scene_step){.eq = plan->eq, .next = scene->steps};
     *out = scene->steps = s;
-    return scene_compile(scene, s);
+    return scene_compile(scene, plan, &tuning, s);
 }
 
 /* ---- one run ---- */
@@ -157,8 +156,8 @@ static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
     for (int f = 0; f < run->plan->eq.nfields; f++)
         TRY(HT_ALLOC(run->nodal[f], nodes));
     TRY(scene_find(scene, run->plan, &step));
-    TRY(ht_taylor_create(&run->plan->problem, scene->device, step->step,
-                         step->variant, &step->spec, &run->stepper));
+    TRY(ht_stepper_create(&run->plan->problem, scene->device, &step->kernels,
+                          &run->stepper));
     return ht_start(run->plan, &run->stepper);
 }
 

@@ -64,11 +64,12 @@ static enum ht_err read_sizes(struct ht_device *device, const char *text,
 static void check(struct ht_device *device, const struct ht_variant *variant,
                   const struct ht_spec *spec, int64_t local_memory) {
     struct ht_device_info info = *ht_device_info(device);
+    const struct ht_tuning tuning = {.variant = variant};
     struct ht_shape shape;
     struct ht_text text = {0};
     int word = spec->fp64 ? 8 : 4, largest = 0, count = 0;
     info.local_memory = local_memory;
-    enum ht_err err = ht_variant_shape(variant, spec, &info, 0, &shape);
+    enum ht_err err = ht_variant_shape(&tuning, spec, &info, &shape);
     if (err == HT_OK) err = ht_kernel_text(variant, spec, &shape, &text);
     if (err == HT_OK) count = append_sizes(&text);
     if (err == HT_OK && count > 1 && count <= MOST)

@@ -45,12 +45,10 @@ static struct ht_grid make_grid(int dims, int order, bool walls) {
     return grid;
 }
 
-static enum ht_err run_walls(struct small_case *c, bool walls,
-                             struct ht_device *device, struct ht_step *step,
-                             double *worst) {
-    struct ht_grid grid = make_grid(c->eq.dims, c->spec.order, walls);
+static struct ht_problem make_problem(const struct small_case *c,
+                                      const struct ht_grid *grid) {
     struct ht_problem problem = {.eq = &c->eq,
-                                 .grid = &grid,
+                                 .grid = grid,
                                  .medium_degree = c->spec.medium_degree,
                                  .dt = 0.4,
                                  .stages = c->stages};
@@ -59,33 +57,59 @@ static enum ht_err run_walls(struct small_case *c, bool walls,
     if (problem.medium_degree >= 0) {
         problem.medium_fill = ht_test_medium;
         problem.medium_coefs = 1;
-        for (int k = 1; k <= grid.dims; k++)
+        for (int k = 1; k <= grid->dims; k++)
             problem.medium_coefs =
                 problem.medium_coefs * (problem.medium_degree + k) / k;
     }
+    return problem;
+}
+
+static enum ht_err run_walls(struct small_case *c, bool walls,
+                             struct ht_device *device,
+                             const struct ht_kernels *kernels, double *worst) {
+    struct ht_grid grid = make_grid(c->eq.dims, c->spec.order, walls);
+    struct ht_problem problem = make_problem(c, &grid);
     problem.medium = &problem;
-    return ht_verify_step(&problem, device, step, c->variant, &c->spec, worst);
+    return ht_verify_kernels(&problem, device, kernels, worst);
+}
+
+/* Smaller parts than the kernels were planned with; both half steps of the
+ * problem are the same. */
+static enum ht_err compile_narrow(struct ht_device *device,
+                                  struct ht_kernels *kernels) {
+    struct ht_shape *shape = &kernels->shape[0];
+    shape->slabs = shape->slabs > 3 ? 3 : 1;
+    shape->face_fields = shape->face_fields > 1 ? shape->face_fields - 1 : 1;
+    shape->planes = PLANES;
+    TRY(ht_step_create(device, kernels->variant, &kernels->spec[0], shape, NULL,
+                       &kernels->step[0]));
+    kernels->step[1] = kernels->step[0];
+    return HT_OK;
 }
 
 static enum ht_err run(struct small_case *c, struct ht_device *device,
                        double *worst) {
-    struct ht_shape shape;
-    struct ht_step *step = NULL;
+    struct ht_grid grid = make_grid(c->eq.dims, c->spec.order, false);
+    struct ht_problem problem = make_problem(c, &grid);
+    const struct ht_tuning tuning = {.variant = c->variant,
+                                     .fp64 = c->spec.fp64,
+                                     .trim = c->spec.trim,
+                                     .block = c->spec.block,
+                                     .cells = CELLS};
+    struct ht_kernels kernels = {0};
     double ratio = 0;
-    TRY(ht_variant_shape(c->variant, &c->spec, ht_device_info(device), CELLS,
-                         &shape));
     if (c->narrow) {
-        shape.slabs = shape.slabs > 3 ? 3 : 1;
-        shape.face_fields = shape.face_fields > 1 ? shape.face_fields - 1 : 1;
-        shape.planes = PLANES;
+        TRY(ht_kernels_plan(&problem, ht_device_info(device), &tuning,
+                            &kernels));
+        TRY(compile_narrow(device, &kernels));
+    } else {
+        TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
     }
-    enum ht_err err =
-        ht_step_create(device, c->variant, &c->spec, &shape, NULL, &step);
-    if (err == HT_OK) err = run_walls(c, false, device, step, worst);
+    enum ht_err err = run_walls(c, false, device, &kernels, worst);
     if (err == HT_OK && c->eq.system->nwalls > 0)
-        err = run_walls(c, true, device, step, &ratio);
+        err = run_walls(c, true, device, &kernels, &ratio);
     if (!(ratio <= *worst)) *worst = ratio;
-    ht_step_destroy(step);
+    ht_kernels_destroy(&kernels);
     return err;
 }
 

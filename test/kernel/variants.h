@@ -70,8 +70,16 @@ static void describe(const struct kind *kind, char *out, size_t size) {
              kind->spec.block, kind->spec.medium_degree, kind->cells);
 }
 
+static struct ht_tuning tuning_of(const struct kind *kind) {
+    return (struct ht_tuning){.variant = kind->variant,
+                              .fp64 = kind->spec.fp64,
+                              .trim = kind->spec.trim,
+                              .block = kind->spec.block,
+                              .cells = kind->cells};
+}
+
 static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
-                             struct ht_step *step, double *worst) {
+                             const struct ht_kernels *kernels, double *worst) {
     int sets = kind->eq.system->nwalls > 0 ? 4 : 1;
     *worst = 0;
     for (int w = 0; w < sets; w++) {
@@ -79,30 +87,30 @@ static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
         struct ht_problem problem = make_problem(kind, &grid);
         double ratio = 0;
         problem.medium = &problem;
-        TRY(ht_verify_step(&problem, device, step, kind->variant, &kind->spec,
-                           &ratio));
+        TRY(ht_verify_kernels(&problem, device, kernels, &ratio));
         if (!(ratio <= *worst)) *worst = ratio;
     }
     return HT_OK;
 }
 
 static void run_kind(struct kind *kind, struct ht_device *device) {
-    struct ht_shape shape;
-    struct ht_step *step = NULL;
+    struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, 0);
+    struct ht_problem problem = make_problem(kind, &grid);
+    struct ht_tuning tuning = tuning_of(kind);
+    struct ht_kernels kernels = {0};
     double worst = 0;
     char name[160];
-    kind->spec.eq = &kind->eq;
     describe(kind, name, sizeof name);
     if (only != NULL && strstr(name, only) == NULL) return;
-    if (ht_variant_shape(kind->variant, &kind->spec, ht_device_info(device),
-                         kind->cells, &shape) != HT_OK) {
+    if (ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels) !=
+        HT_OK) {
         TEST_SKIP("%s: %s", name, ht_err_message());
         return;
     }
     enum ht_err err =
-        ht_step_create(device, kind->variant, &kind->spec, &shape, NULL, &step);
-    if (err == HT_OK) err = run_walls(kind, device, step, &worst);
-    ht_step_destroy(step);
+        ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
+    if (err == HT_OK) err = run_walls(kind, device, &kernels, &worst);
+    ht_kernels_destroy(&kernels);
     if (err != HT_OK)
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
     else
@@ -149,27 +157,20 @@ static void run_planted(struct ht_device *device) {
     struct kind kind = {.variant = ht_variant_find("monolithic", NULL)};
     struct ht_grid grid = make_grid(1, 2, 1);
     struct ht_equations wrong;
-    struct ht_shape shape;
-    struct ht_step *step = NULL;
+    struct ht_kernels kernels = {0};
     double parity = 0, nan = 0;
     kind.eq = wrong = ht_equations_make(ht_system_find("acoustic"), 1);
     wrong.field[0].parity ^= 1u;
-    kind.spec = (struct ht_spec){
-        .eq = &wrong, .order = 2, .block = 1, .medium_degree = -1};
-    struct ht_problem problem = make_problem(&kind, &grid);
-    enum ht_err err = ht_variant_shape(kind.variant, &kind.spec,
-                                       ht_device_info(device), 0, &shape);
+    kind.spec = (struct ht_spec){.order = 2, .block = 1, .medium_degree = -1};
+    struct ht_tuning tuning = tuning_of(&kind);
+    struct ht_problem problem = make_problem(&kind, &grid), bad = problem;
+    bad.eq = &wrong;
+    enum ht_err err = ht_kernels_create(&bad, device, &tuning, NULL, &kernels);
     if (err == HT_OK)
-        err = ht_step_create(device, kind.variant, &kind.spec, &shape, NULL,
-                             &step);
-    if (err == HT_OK)
-        err = ht_verify_step(&problem, device, step, kind.variant, &kind.spec,
-                             &parity);
+        err = ht_verify_kernels(&problem, device, &kernels, &parity);
     problem.dt = NAN;
-    if (err == HT_OK)
-        err = ht_verify_step(&problem, device, step, kind.variant, &kind.spec,
-                             &nan);
-    ht_step_destroy(step);
+    if (err == HT_OK) err = ht_verify_kernels(&problem, device, &kernels, &nan);
+    ht_kernels_destroy(&kernels);
     TEST_CHECK(err == HT_OK && parity > 1,
                "planted wrong parity: %.3g times "
                "the bound (more than 1 expected)",

@@ -156,8 +156,9 @@ static void try_shape(const struct ht_spec *spec,
             struct ht_shape shape = {0};
             const struct ht_variant *variant = ht_variant_at(v);
             if (ht_variant_refuses(variant, spec) != NULL) continue;
-            enum ht_err err =
-                ht_variant_shape(variant, spec, info, cells, &shape);
+            const struct ht_tuning tuning = {.variant = variant,
+                                             .cells = cells};
+            enum ht_err err = ht_variant_shape(&tuning, spec, info, &shape);
             tally->fit += err == HT_OK;
             tally->refused += err != HT_OK;
             tally->wrong +=
@@ -197,9 +198,10 @@ static void test_shapes(void) {
 static void refuse(const char *variant, const struct ht_spec *spec,
                    const struct ht_device_info *info, int cells,
                    enum ht_err code, const char *text) {
+    const struct ht_tuning tuning = {.variant = ht_variant_find(variant, spec),
+                                     .cells = cells};
     struct ht_shape shape;
-    enum ht_err err = ht_variant_shape(ht_variant_find(variant, spec), spec,
-                                       info, cells, &shape);
+    enum ht_err err = ht_variant_shape(&tuning, spec, info, &shape);
     TEST_CHECK(err == code && strstr(ht_err_message(), text),
                "refused with code %d (expected %d): %s", err, code,
                err ? ht_err_message() : "no");
@@ -304,10 +306,10 @@ static void test_text(void) {
             struct ht_equations eq = equations("acoustic", 1 + n % 3);
             struct ht_spec spec = make_spec(&eq, order, -1, n % 2);
             const struct ht_variant *variant = ht_variant_at(n / 2);
+            const struct ht_tuning tuning = {.variant = variant};
             struct ht_shape shape;
             struct ht_text text = {0};
-            enum ht_err err =
-                ht_variant_shape(variant, &spec, &info, 0, &shape);
+            enum ht_err err = ht_variant_shape(&tuning, &spec, &info, &shape);
             if (err == HT_OK)
                 err = ht_kernel_text(variant, &spec, &shape, &text);
             wrong += err != HT_OK || text_wrong(variant, &spec, text.data);

@@ -1,4 +1,4 @@
-/* The Hermite-Taylor stepper on a device. Both grids live there, one buffer
+/* The stepper on a device. Both grids live there, one buffer
  * per field; the medium's polynomials likewise, one buffer per material.
  * Transfers convert between double in the order [i][node] on the host and
  * the device's precision and layout, a few planes at a time.
@@ -10,11 +10,11 @@
 #include "htwave/method.h"
 #include "layout.h"
 
-struct taylor {
+struct device_stepper {
     struct ht_problem problem;
     struct ht_spec spec;
     struct ht_device *device;
-    struct ht_step *step;
+    struct ht_kernels kernels;
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
@@ -23,8 +23,8 @@ struct taylor {
     int word, coefs;
 };
 
-static void taylor_destroy(void *self) {
-    struct taylor *t = self;
+static void stepper_destroy(void *self) {
+    struct device_stepper *t = self;
     if (t == NULL) return;
     for (int mesh = 0; mesh < 2; mesh++) {
         for (int f = 0; f < HT_MAX_FIELDS; f++)
@@ -53,8 +53,9 @@ static double from_device(int word, const void *from, int64_t i) {
 
 /* Rows of one coefficient block each, for planes [first, last): the part of a
  * field's buffer that holds `count` coefficients of those planes. */
-static struct ht_span block_span(const struct taylor *t, enum ht_mesh mesh,
-                                 int count, int64_t first, int64_t last) {
+static struct ht_span block_span(const struct device_stepper *t,
+                                 enum ht_mesh mesh, int count, int64_t first,
+                                 int64_t last) {
     const struct ht_grid *grid = t->problem.grid;
     int64_t unit = (int64_t)t->spec.block * t->word;
     int64_t plane = ht_grid_plane(grid, mesh);
@@ -66,9 +67,9 @@ static struct ht_span block_span(const struct taylor *t, enum ht_mesh mesh,
     };
 }
 
-static enum ht_err taylor_put(void *self, enum ht_mesh mesh, int64_t first,
-                              int64_t last, const double *coefs) {
-    struct taylor *t = self;
+static enum ht_err stepper_put(void *self, enum ht_mesh mesh, int64_t first,
+                               int64_t last, const double *coefs) {
+    struct device_stepper *t = self;
     struct ht_span span = block_span(t, mesh, t->coefs, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
     int block = t->spec.block;
@@ -89,10 +90,10 @@ static enum ht_err taylor_put(void *self, enum ht_mesh mesh, int64_t first,
     return err;
 }
 
-static enum ht_err taylor_get(void *self, enum ht_mesh mesh, int field,
-                              int count, int64_t first, int64_t last,
-                              double *out) {
-    struct taylor *t = self;
+static enum ht_err stepper_get(void *self, enum ht_mesh mesh, int field,
+                               int count, int64_t first, int64_t last,
+                               double *out) {
+    struct device_stepper *t = self;
     struct ht_span span = block_span(t, mesh, count, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
     void *data = NULL;
@@ -106,10 +107,10 @@ static enum ht_err taylor_get(void *self, enum ht_mesh mesh, int field,
     return err;
 }
 
-static enum ht_err taylor_measure(void *self, enum ht_mesh mesh, int count,
-                                  const struct ht_quantity *what,
-                                  struct ht_measure *out) {
-    struct taylor *t = self;
+static enum ht_err stepper_measure(void *self, enum ht_mesh mesh, int count,
+                                   const struct ht_quantity *what,
+                                   struct ht_measure *out) {
+    struct device_stepper *t = self;
     const struct ht_grid *grid = t->problem.grid;
     struct ht_reduce_item *items = NULL;
     TRY(HT_ALLOC(items, count));
@@ -125,16 +126,15 @@ static enum ht_err taylor_measure(void *self, enum ht_mesh mesh, int count,
                 item->half[k][side] = ht_measure_half(grid, mesh, k, side);
         }
     }
-    enum ht_err err =
-        ht_reduction_run(ht_step_reduction(t->step), count, items, out);
+    enum ht_err err = ht_reduction_run(t->kernels.reduction, count, items, out);
     for (int i = 0; err == HT_OK && i < count; i++)
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
     free(items);
     return err;
 }
 
-static enum ht_err taylor_half_step(void *self, enum ht_mesh from) {
-    struct taylor *t = self;
+static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
+    struct device_stepper *t = self;
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_grid *grid = t->problem.grid;
     struct ht_step_args args = {.last = (long)ht_grid_planes(grid, to),
@@ -152,34 +152,28 @@ static enum ht_err taylor_half_step(void *self, enum ht_mesh from) {
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
-    return ht_step_launch(t->step, &args, &buffers);
+    return ht_step_launch(t->kernels.step[from], &args, &buffers);
 }
 
-static enum ht_err taylor_finish(void *self) {
-    struct taylor *t = self;
+static enum ht_err stepper_finish(void *self) {
+    struct device_stepper *t = self;
     return ht_device_finish(t->device);
 }
 
-static const struct ht_stepper_ops taylor_ops = {
-    .put = taylor_put,
-    .get = taylor_get,
-    .measure = taylor_measure,
-    .half_step = taylor_half_step,
-    .finish = taylor_finish,
-    .destroy = taylor_destroy,
+static const struct ht_stepper_ops stepper_ops = {
+    .put = stepper_put,
+    .get = stepper_get,
+    .measure = stepper_measure,
+    .half_step = stepper_half_step,
+    .finish = stepper_finish,
+    .destroy = stepper_destroy,
 };
 
-/* scale[term] of cl/evolve.cl. */
-static enum ht_err make_scale(struct taylor *t) {
-    const struct ht_problem *p = &t->problem;
-    double scale[HT_MAX_TERMS], converted[HT_MAX_TERMS];
-    int64_t bytes = (int64_t)p->eq->nterms * t->word;
-    for (int n = 0; n < p->eq->nterms; n++) {
-        const struct ht_term *term = &p->eq->term[n];
-        scale[n] = p->dt / 2 * term->coef / p->grid->h[term->axis];
-        if (p->medium_degree < 0) scale[n] *= p->uniform[term->material];
-    }
-    to_device(t->word, p->eq->nterms, scale, converted);
+/* scale[term] of cl/evolve.cl; the same for both half steps. */
+static enum ht_err make_scale(struct device_stepper *t) {
+    double converted[HT_MAX_TERMS];
+    int64_t bytes = (int64_t)t->spec.eq->nterms * t->word;
+    to_device(t->word, t->spec.eq->nterms, t->spec.scale, converted);
     TRY(ht_buffer_create(t->device, bytes, &t->scale));
     return ht_buffer_write(
         t->scale, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
@@ -187,7 +181,7 @@ static enum ht_err make_scale(struct taylor *t) {
 }
 
 /* Planes [first, last) of all materials; values and data are scratch. */
-static enum ht_err upload_medium(struct taylor *t, enum ht_mesh mesh,
+static enum ht_err upload_medium(struct device_stepper *t, enum ht_mesh mesh,
                                  int64_t first, int64_t last, double *values,
                                  void *data) {
     const struct ht_problem *p = &t->problem;
@@ -214,7 +208,7 @@ static int64_t planes_at_once(const struct ht_grid *grid, enum ht_mesh mesh,
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
-static enum ht_err make_medium(struct taylor *t, enum ht_mesh mesh) {
+static enum ht_err make_medium(struct device_stepper *t, enum ht_mesh mesh) {
     const struct ht_problem *p = &t->problem;
     if (p->medium_degree < 0) return HT_OK;
     int64_t nodes = ht_grid_total(p->grid, mesh);
@@ -250,12 +244,13 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Interpolants are kept for as many planes as fit about an eighth of the
  * device, at least one. */
-struct ht_budget ht_taylor_budget(const struct ht_problem *p,
-                                  const struct ht_variant *variant,
-                                  const struct ht_spec *spec,
-                                  const struct ht_device_info *info) {
+struct ht_budget ht_stepper_budget(const struct ht_problem *p,
+                                   const struct ht_tuning *tuning,
+                                   const struct ht_device_info *info) {
+    const struct ht_spec primary = ht_problem_spec(p, tuning, HT_PRIMARY);
+    const struct ht_spec *spec = &primary;
     struct ht_budget b = {0};
-    int64_t per_target = ht_variant_poly_bytes(variant, spec);
+    int64_t per_target = ht_variant_poly_bytes(tuning->variant, spec);
     int64_t planes = 1, plane = 1;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
@@ -281,11 +276,11 @@ struct ht_budget ht_taylor_budget(const struct ht_problem *p,
     return b;
 }
 
-static enum ht_err allocate(struct taylor *t,
-                            const struct ht_variant *variant) {
+static enum ht_err allocate(struct device_stepper *t,
+                            const struct ht_tuning *tuning) {
     const struct ht_problem *p = &t->problem;
     struct ht_budget budget =
-        ht_taylor_budget(p, variant, &t->spec, ht_device_info(t->device));
+        ht_stepper_budget(p, tuning, ht_device_info(t->device));
     t->word = t->spec.fp64 ? 8 : 4;
     t->coefs = ht_grid_coefs(p->grid);
     t->poly_planes = budget.poly_planes;
@@ -304,22 +299,38 @@ static enum ht_err allocate(struct taylor *t,
     return make_medium(t, HT_DUAL);
 }
 
-enum ht_err ht_taylor_create(const struct ht_problem *problem,
-                             struct ht_device *device, struct ht_step *step,
-                             const struct ht_variant *variant,
-                             const struct ht_spec *spec,
-                             struct ht_stepper *out) {
-    struct taylor *t = NULL;
+/* The operator that a variant has baked in must be that of the problem. */
+static bool operator_differs(const struct ht_spec *baked,
+                             const struct ht_spec *wanted) {
+    bool differs = baked->stages != wanted->stages;
+    for (int t = 0; t < wanted->eq->nterms; t++)
+        differs = differs || baked->scale[t] != wanted->scale[t];
+    return differs;
+}
+
+enum ht_err ht_stepper_create(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_kernels *kernels,
+                              struct ht_stepper *out) {
+    const struct ht_spec *spec = &kernels->spec[0];
+    const struct ht_tuning tuning = {.variant = kernels->variant,
+                                     .fp64 = spec->fp64,
+                                     .trim = spec->trim,
+                                     .block = spec->block};
+    struct device_stepper *t = NULL;
+    const struct ht_spec wanted = ht_problem_spec(problem, &tuning, HT_PRIMARY);
+    REQUIRE(!kernels->variant->blocks || !operator_differs(spec, &wanted),
+            HT_ERR_INTERNAL, "kernels of another step or medium");
     TRY(HT_ALLOC(t, 1));
     t->problem = *problem;
-    t->spec = *spec;
+    t->spec = wanted;
     t->device = device;
-    t->step = step;
-    enum ht_err err = allocate(t, variant);
+    t->kernels = *kernels;
+    enum ht_err err = allocate(t, &tuning);
     if (err != HT_OK) {
-        taylor_destroy(t);
+        stepper_destroy(t);
         return err;
     }
-    *out = (struct ht_stepper){.ops = &taylor_ops, .self = t};
+    *out = (struct ht_stepper){.ops = &stepper_ops, .self = t};
     return HT_OK;
 }

@@ -1,0 +1,91 @@
+/* The two half steps of a problem: what each must compute, and both compiled
+ * for a device, with the reduction that fits their fields. They differ only
+ * where the grids store different fields.
+ */
+#include <string.h>
+
+#include "htwave/method.h"
+
+struct ht_spec ht_problem_spec(const struct ht_problem *problem,
+                               const struct ht_tuning *tuning,
+                               enum ht_mesh from) {
+    struct ht_spec spec = {.eq = problem->eq,
+                           .order = problem->grid->order,
+                           .fp64 = tuning->fp64,
+                           .block = tuning->block,
+                           .medium_degree = problem->medium_degree,
+                           .trim = tuning->trim,
+                           .src = problem->stored[from],
+                           .dst = problem->stored[from == HT_PRIMARY],
+                           .keep = problem->keep,
+                           .stages = problem->stages};
+    for (int t = 0; t < problem->eq->nterms; t++) {
+        const struct ht_term *term = &problem->eq->term[t];
+        double h = problem->grid->h[term->axis];
+        spec.scale[t] = problem->dt / 2 * term->coef / h;
+        if (problem->medium_degree < 0)
+            spec.scale[t] *= problem->uniform[term->material];
+    }
+    return spec;
+}
+
+enum ht_err ht_kernels_plan(const struct ht_problem *problem,
+                            const struct ht_device_info *info,
+                            const struct ht_tuning *tuning,
+                            struct ht_kernels *out) {
+    *out = (struct ht_kernels){.variant = tuning->variant};
+    for (int mesh = 0; mesh < 2; mesh++) {
+        out->spec[mesh] =
+            ht_problem_spec(problem, tuning, mesh ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_variant_shape(tuning, &out->spec[mesh], info,
+                             &out->shape[mesh]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err create(struct ht_device *device, const char *cache,
+                          struct ht_kernels *k) {
+    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], cache,
+                       &k->step[0]));
+    k->step[1] = k->step[0];
+    if (k->spec[0].src != k->spec[1].src)
+        TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache,
+                           &k->step[1]));
+    return ht_reduction_create(device, &k->spec[0],
+                               ht_device_info(device)->fp64, cache,
+                               &k->reduction);
+}
+
+enum ht_err ht_kernels_create(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_tuning *tuning, const char *cache,
+                              struct ht_kernels *out) {
+    struct ht_kernels k;
+    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
+    enum ht_err err = create(device, cache, &k);
+    if (err != HT_OK) {
+        ht_kernels_destroy(&k);
+        return err;
+    }
+    *out = k;
+    return HT_OK;
+}
+
+void ht_kernels_destroy(struct ht_kernels *kernels) {
+    if (kernels == NULL) return;
+    if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
+    ht_step_destroy(kernels->step[0]);
+    ht_reduction_destroy(kernels->reduction);
+    *kernels = (struct ht_kernels){0};
+}
+
+double ht_kernels_seconds(struct ht_kernels *kernels) {
+    double seconds = ht_step_seconds(kernels->step[0]);
+    if (kernels->step[1] != kernels->step[0])
+        seconds += ht_step_seconds(kernels->step[1]);
+    return seconds;
+}
+
+bool ht_kernels_cached(const struct ht_kernels *kernels) {
+    return ht_step_cached(kernels->step[0]) && ht_step_cached(kernels->step[1]);
+}
