@@ -59,6 +59,7 @@ enum ht_stage_kind {
     HT_STAGE_STEP,
     HT_STAGE_INTERPOLATE_NAIVE,
     HT_STAGE_INTERPOLATE_ROLLED,
+    HT_STAGE_INTERPOLATE_GEMM, /* the kernel gathers, products follow */
     HT_STAGE_EVOLVE
 };
 
@@ -95,6 +96,9 @@ HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
  * its kernels; 0 for one kernel. */
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
                               const struct ht_spec *spec);
+/* Whether it needs one more buffer of a field's interpolants for its own use,
+ * and none of more than 2^31 values. */
+bool ht_variant_needs_work(const struct ht_variant *variant);
 /* Least work of the method itself: what limit_fraction is judged by. */
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
 
@@ -121,6 +125,7 @@ struct ht_step_buffers {
     struct ht_buffer *src[HT_MAX_FIELDS], *dst[HT_MAX_FIELDS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
     struct ht_buffer *medium[HT_MAX_MATERIALS];
+    struct ht_buffer *work; /* like one of poly; of variants that need it */
     struct ht_buffer *scale;
     int64_t poly_planes;
 };

@@ -28,9 +28,15 @@ static const struct ht_variant variants[] = {
     {.name = "two-naive",
      .meaning = "two kernels; interpolation cell by cell without reuse",
      .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-               "polynomials.cl", "interpolate_naive.cl",
+               "polynomials.cl", "vertex.cl", "interpolate_naive.cl",
                "evolve_polynomials.cl"},
      .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
+               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
+    {.name = "gemm",
+     .meaning = "interpolation as matrix products by CLBlast, for comparison",
+     .files = {"common.cl", "evolve.cl", "targets.cl", "polynomials.cl",
+               "vertex.cl", "gather.cl", "evolve_polynomials.cl"},
+     .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},
                {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
 };
 
@@ -72,6 +78,10 @@ int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
     if (!has_stage(variant, HT_STAGE_EVOLVE)) return 0;
     struct ht_sizes z = ht_sizes_of(spec);
     return (int64_t)z.cube * (spec->fp64 ? 8 : 4);
+}
+
+bool ht_variant_needs_work(const struct ht_variant *variant) {
+    return has_stage(variant, HT_STAGE_INTERPOLATE_GEMM);
 }
 
 /* Local memory, in values, of each kernel of cl/: the formulas of
@@ -139,6 +149,11 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
              "device.variant = \"%s\" does not apply: %s; \"%s\" does",
              variant->name, reason, ht_variant_find("auto", spec)->name);
     if (variant->chains) z.exchanged = 2;
+    REQUIRE(!has_stage(variant, HT_STAGE_INTERPOLATE_GEMM) ||
+                info->no_gemm == NULL,
+            HT_ERR_DEVICE,
+            "device.variant = \"%s\" does not apply: %s; \"%s\" does",
+            variant->name, info->no_gemm, ht_variant_find("auto", spec)->name);
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",
             info->name);

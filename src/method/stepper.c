@@ -18,6 +18,7 @@ struct device_stepper {
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
+    struct ht_buffer *work; /* NULL: the variant needs none */
     struct ht_buffer *scale;
     int64_t poly_planes;
     int word, coefs;
@@ -33,6 +34,7 @@ static void stepper_destroy(void *self) {
             ht_buffer_destroy(t->medium[mesh][m]);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
+    ht_buffer_destroy(t->work);
     ht_buffer_destroy(t->scale);
     free(t);
 }
@@ -151,6 +153,7 @@ static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
     memcpy(buffers.src, t->u[from], sizeof buffers.src);
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
+    buffers.work = t->work;
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
     return ht_step_launch(t->kernels.step[from], &args, &buffers);
 }
@@ -264,12 +267,16 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *p,
         plane = larger(plane, ht_grid_plane(p->grid, which));
     }
     if (per_target > 0) {
+        bool work = ht_variant_needs_work(tuning->variant);
         int64_t per_plane = plane * per_target;
-        int64_t room = larger(info->memory / 8 / p->eq->nfields, 1);
+        int64_t buffers = p->eq->nfields + work;
+        int64_t room = larger(info->memory / 8 / buffers, 1);
+        int64_t most = work ? INT32_MAX * (int64_t)(spec->fp64 ? 8 : 4) : room;
+        if (room > most) room = most;
         if (room > info->max_buffer) room = info->max_buffer;
         b.poly_planes = larger(1, room / per_plane);
         if (b.poly_planes > planes) b.poly_planes = planes;
-        b.interpolants = b.poly_planes * per_plane * p->eq->nfields;
+        b.interpolants = b.poly_planes * per_plane * buffers;
         b.largest_buffer = larger(b.largest_buffer, b.poly_planes * per_plane);
     }
     b.total = b.state + b.medium + b.interpolants;
@@ -284,6 +291,8 @@ static enum ht_err allocate(struct device_stepper *t,
     t->word = t->spec.fp64 ? 8 : 4;
     t->coefs = ht_grid_coefs(p->grid);
     t->poly_planes = budget.poly_planes;
+    bool work = ht_variant_needs_work(tuning->variant);
+    int64_t per_buffer = budget.interpolants / (p->eq->nfields + work);
     for (int f = 0; f < p->eq->nfields; f++) {
         for (int mesh = 0; mesh < 2; mesh++)
             TRY(ht_buffer_create(
@@ -291,9 +300,9 @@ static enum ht_err allocate(struct device_stepper *t,
                 field_bytes(p, mesh ? HT_DUAL : HT_PRIMARY, &t->spec),
                 &t->u[mesh][f]));
         if (budget.interpolants > 0)
-            TRY(ht_buffer_create(
-                t->device, budget.interpolants / p->eq->nfields, &t->poly[f]));
+            TRY(ht_buffer_create(t->device, per_buffer, &t->poly[f]));
     }
+    if (work) TRY(ht_buffer_create(t->device, per_buffer, &t->work));
     TRY(make_scale(t));
     TRY(make_medium(t, HT_PRIMARY));
     return make_medium(t, HT_DUAL);
