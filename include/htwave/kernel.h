@@ -69,7 +69,7 @@ struct ht_variant {
                     a partner per axis (cl/evolve_chains.cl) */
     bool blocks; /* the operator of the half step is computed on the host and
                     baked in, with stages and scale of the spec */
-    const char *files[8]; /* of cl/, in order, NULL-terminated */
+    const char *files[12]; /* of cl/, in order, NULL-terminated */
     struct ht_variant_stage {
         enum ht_stage_kind kind;
         const char *entry;
