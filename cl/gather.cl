@@ -4,9 +4,10 @@
  * of targets along x1.
  */
 HT_KERNEL
-HT_GROUP_SIZE(HT_LANES) void ht_gather(struct ht_step_args a, int parity,
-                                       HT_GLOBAL const real *HT_RESTRICT src,
-                                       HT_GLOBAL real *HT_RESTRICT out) {
+HT_GROUP_SIZE(HT_LANES)
+void ht_gather(struct ht_step_args a, int parity,
+               HT_GLOBAL const real *HT_RESTRICT src,
+               HT_GLOBAL real *HT_RESTRICT out) {
     const long at = HT_GROUP_1() * HT_LANES + HT_LANE();
     const long m[3] = {at / HT_CUBE, HT_GROUP_2(), a.first + HT_GROUP_3()};
     const int q = (int)(at % HT_CUBE);

@@ -63,13 +63,15 @@ enum ht_stage_kind {
     HT_STAGE_EVOLVE
 };
 
+enum { HT_MAX_FILES = 12 };
+
 struct ht_variant {
     const char *name, *meaning;
     bool chains; /* needs a uniform medium and a system that is one scalar with
                     a partner per axis (cl/evolve_chains.cl) */
     bool blocks; /* the operator of the half step is computed on the host and
                     baked in, with stages and scale of the spec */
-    const char *files[12]; /* of cl/, in order, NULL-terminated */
+    const char *files[HT_MAX_FILES]; /* of cl/, in order, then NULL */
     struct ht_variant_stage {
         enum ht_stage_kind kind;
         const char *entry;
@@ -85,9 +87,13 @@ const struct ht_variant *ht_variant_find(const char *name,
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
+/* What a variant needs and a device lacks; NULL: nothing. */
+const char *ht_variant_lacks(const struct ht_variant *variant,
+                             const struct ht_device_info *info);
 /* Shape on a device. A variant that does not apply or cells that a group
  * cannot hold: HT_ERR_INPUT, naming the variant that applies or the limit. An
- * order or precision beyond the device: HT_ERR_DEVICE. */
+ * order or precision beyond the device, or a variant that it lacks something
+ * for: HT_ERR_DEVICE. */
 HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                                         const struct ht_spec *spec,
                                         const struct ht_device_info *info,

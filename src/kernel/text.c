@@ -122,7 +122,7 @@ enum ht_err ht_kernel_text(const struct ht_variant *variant,
     add_tables(spec, out);
     TRY(add_file("args.h", out));
     TRY(add_file("layout.h", out));
-    for (int i = 0; variant->files[i] != NULL; i++)
+    for (int i = 0; i < HT_MAX_FILES && variant->files[i] != NULL; i++)
         TRY(add_file(variant->files[i], out));
     return ht_text_status(out);
 }

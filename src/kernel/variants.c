@@ -84,6 +84,12 @@ bool ht_variant_needs_work(const struct ht_variant *variant) {
     return has_stage(variant, HT_STAGE_INTERPOLATE_GEMM);
 }
 
+const char *ht_variant_lacks(const struct ht_variant *variant,
+                             const struct ht_device_info *info) {
+    bool gemm = has_stage(variant, HT_STAGE_INTERPOLATE_GEMM);
+    return gemm ? info->no_gemm : NULL;
+}
+
 /* Local memory, in values, of each kernel of cl/: the formulas of
  * HT_FACE_SIZE, HT_EXCHANGE_SIZE, HT_PRODUCT_SIZE and HT_MEDIUM_SIZE. */
 static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
@@ -139,6 +145,7 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
     const int64_t most_local = 48128; /* 47 KiB */
     const struct ht_variant *variant = tuning->variant;
     const char *reason = ht_variant_refuses(variant, spec);
+    const char *lacks = ht_variant_lacks(variant, info);
     struct ht_sizes z = ht_sizes_of(spec);
     int cells = tuning->cells;
     int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
@@ -149,11 +156,9 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
              "device.variant = \"%s\" does not apply: %s; \"%s\" does",
              variant->name, reason, ht_variant_find("auto", spec)->name);
     if (variant->chains) z.exchanged = 2;
-    REQUIRE(!has_stage(variant, HT_STAGE_INTERPOLATE_GEMM) ||
-                info->no_gemm == NULL,
-            HT_ERR_DEVICE,
+    REQUIRE(lacks == NULL, HT_ERR_DEVICE,
             "device.variant = \"%s\" does not apply: %s; \"%s\" does",
-            variant->name, info->no_gemm, ht_variant_find("auto", spec)->name);
+            variant->name, lacks, ht_variant_find("auto", spec)->name);
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",
             info->name);

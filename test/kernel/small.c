@@ -138,6 +138,11 @@ static void run_variant(const struct ht_system *system, int variant,
     bool fp64 = ht_device_info(device)->fp64;
     bool varies = system->material[0].varies && !row->chains;
     int n = variant;
+    if (ht_variant_lacks(row, ht_device_info(device)) != NULL) {
+        TEST_SKIP("%s: %s", row->name,
+                  ht_variant_lacks(row, ht_device_info(device)));
+        return;
+    }
     for (int dims = 1; dims <= 3; dims++)
         for (int m = 0; m < (varies ? 3 : 2); m++, n++) {
             struct small_case c = {.variant = row,
