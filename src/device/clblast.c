@@ -44,6 +44,7 @@ enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
         at[i] = (size_t)shape->at[i];
         stride[i] = (size_t)shape->stride[i];
     }
+    if (stride[2] == 0) stride[2] = m * n; /* refused, even for one product */
     if (fp64)
         status = CLBlastDgemmStridedBatched(
             CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n,
