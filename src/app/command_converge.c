@@ -210,10 +210,7 @@ static enum ht_err report(const struct table *t, bool as_json) {
     ht_json_close(&json, ']');
     ht_json_close(&json, '}');
     ht_json_end(&json);
-    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
-    ht_text_free(&json.text);
-    ht_text_free(&text);
-    return err;
+    return ht_json_or_text(&json, &text, as_json);
 }
 
 /* The last row of an order N that is above rounding, NULL when none is that
