@@ -18,15 +18,16 @@
 
 #define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, i, node, nodes)
 
-/* One pointer per field: parameters, arguments, and a choice by number. */
-#define HT_SRC_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT src##f
-#define HT_DST_PARAM(f) , HT_GLOBAL real *HT_RESTRICT dst##f
-#define HT_POLY_PARAM(f) , HT_GLOBAL real *HT_RESTRICT poly##f
+/* One pointer per stored field: parameters, arguments, and a choice by
+ * number. Slots number the fields that a grid stores. */
+#define HT_SRC_PARAM(slot, f) , HT_GLOBAL const real *HT_RESTRICT src##slot
+#define HT_DST_PARAM(slot, f) , HT_GLOBAL real *HT_RESTRICT dst##slot
+#define HT_POLY_PARAM(slot, f) , HT_GLOBAL real *HT_RESTRICT poly##slot
 #define HT_MEDIUM_PARAM(m) , HT_GLOBAL const real *HT_RESTRICT medium##m
-#define HT_SRC_ARG(f) , src##f
-#define HT_DST_ARG(f) , dst##f
+#define HT_SRC_ARG(slot, f) , src##slot
+#define HT_DST_ARG(slot, f) , dst##slot
 #define HT_MEDIUM_ARG(m) , medium##m
-#define HT_SRC_CHOOSE(f) chosen = field == f ? src##f : chosen;
+#define HT_SRC_CHOOSE(slot, f) chosen = field == slot ? src##slot : chosen;
 
 /* Where source index m of an axis with n nodes finds its values. */
 struct ht_source {
@@ -77,15 +78,16 @@ HT_INLINE void ht_line(const real *in, real *out) {
     }
 }
 
-/* True where w at stage k, n3 = s still reaches an output coefficient: each
- * of the k - 1 derivatives to come lowers one index by one. Multiplication
- * by a polynomial raises indices, so there all are kept. */
+/* True where w at stage k, n3 = s still reaches an output coefficient: the
+ * k - 1 applications of L to come lower the total degree by k - 1, give or
+ * take HT_SLACK, and each index by no more than that. Multiplication by a
+ * polynomial raises indices, so there all are kept. */
 HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
 #if HT_TRIM && HT_MEDIUM_DEGREE <= 0
     const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) +
                        (n2 > HT_ORDER ? n2 - HT_ORDER : 0) +
                        (s > HT_ORDER ? s - HT_ORDER : 0);
-    return excess <= k - 1 && k - 1 <= n1 + n2 + s;
+    return excess <= k - 1 + HT_SLACK && k - 1 - HT_SLACK <= n1 + n2 + s;
 #else
     return 1;
 #endif

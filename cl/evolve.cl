@@ -1,39 +1,53 @@
 /* Taylor series in time of one target's polynomial,
  *     w = b;  for k = stages..1:  w = b + (dt/2)/k L w,
- *     (L w)[row] += coef M d w[col]/d x_axis,
+ *     (L w)[row] += coef M D w[col],   D = 1, d/dx_axis or d^2/dx_axis^2,
  * with w and b in registers: lane (n2, n1) holds the column n3 = 0..HT_T3-1.
  * Derivatives along x3 stay in the lane; those along x1 and x2 come from the
- * next lane through local memory, exchange[slot][lane] for HT_SLABS values of
- * n3 at a time. Two exchange buffers in turn need one barrier each.
+ * next lane, or the one after it, through local memory, exchange[slot][lane]
+ * for HT_SLABS values of n3 at a time. Two exchange buffers in turn need one
+ * barrier each.
  *
- * scale[term] = (dt/2) coef / h_axis, times M where the medium is uniform.
+ * scale[term] = (dt/2) coef / h_axis^derivative, times M where the medium is
+ * uniform.
  */
 #define HT_EXCHANGE_SIZE (2 * HT_SLABS * HT_EXCHANGED * HT_LANES)
 
-/* The coefficient of d w[col]/d x_axis at n3 = s, times scale. Slot: where
- * the field is exchanged. d1, d2: n + 1, or 0 at the end of the row. */
-#define HT_DERIVATIVE_0(t, col, slot) \
-    (scale_##t * x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane + up1])
-#define HT_DERIVATIVE_1(t, col, slot) \
-    (scale_##t * x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane + up2])
-#define HT_DERIVATIVE_2(t, col, slot)                                    \
+/* HT_DERIVATIVE_nk: coefficient n3 = s of the n-th derivative of w[col] along
+ * axis k, times scale. Slot: where the field is exchanged. HT_SCALE_nk: what
+ * of it depends on the lane, 0 at the end of the row. */
+#define HT_SLOT(slot) (((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane)
+#define HT_DERIVATIVE_00(t, col, slot) (scale_##t * w[col][s])
+#define HT_DERIVATIVE_10(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up1])
+#define HT_DERIVATIVE_11(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up2])
+#define HT_DERIVATIVE_12(t, col, slot)                                   \
     (s + 1 < HT_T3 ? (real)(s + 1) * scale_##t * w[col][(s + 1) % HT_T3] \
                    : (real)0)
-#define HT_SCALE_0 d1
-#define HT_SCALE_1 d2
-#define HT_SCALE_2 (real)1
-#define HT_LOAD_SCALE(t, row, col, axis, group, slot) \
-    const real scale_##t = scale[t] * HT_SCALE_##axis;
-#define HT_ADD_TERM(t, row, col, axis, group, slot) \
-    g[group] += HT_DERIVATIVE_##axis(t, col, slot);
-#define HT_PUT(slot, f) \
-    x[((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane] = w[f][s];
+#define HT_DERIVATIVE_20(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up11])
+#define HT_DERIVATIVE_21(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up22])
+#define HT_DERIVATIVE_22(t, col, slot)                                     \
+    (s + 2 < HT_T3                                                         \
+         ? (real)((s + 1) * (s + 2)) * scale_##t * w[col][(s + 2) % HT_T3] \
+         : (real)0)
+#define HT_SCALE_00 (real)1
+#define HT_SCALE_10 d1
+#define HT_SCALE_11 d2
+#define HT_SCALE_12 (real)1
+#define HT_SCALE_20 (real)(up11 ? (n1 + 1) * (n1 + 2) : 0)
+#define HT_SCALE_21 (real)(up22 ? (n2 + 1) * (n2 + 2) : 0)
+#define HT_SCALE_22 (real)1
+#define HT_LOAD_SCALE(t, row, col, axis, derivative, group, slot) \
+    const real scale_##t = scale[t] * HT_SCALE_##derivative##axis;
+#define HT_ADD_TERM(t, row, col, axis, derivative, group, slot) \
+    g[group] += HT_DERIVATIVE_##derivative##axis(t, col, slot);
+#define HT_PUT(slot, f) x[HT_SLOT(slot)] = w[f][s];
 
 #if HT_MEDIUM_DEGREE < 0
 #define HT_ADD_GROUP(group, row, m) sum[row] += g[group];
 #elif HT_MEDIUM_DEGREE == 0
 #define HT_ADD_GROUP(group, row, m) sum[row] += medium[m] * g[group];
 #endif
+#define HT_ADD_PLAIN_GROUP(group, row) sum[row] += g[group];
+#define HT_ADD_PLAIN_SLAB(group, row) sum[row][s] += g[group];
 
 #if HT_MEDIUM_DEGREE > 0
 /* The medium of a cell in local memory: medium[cell][material][a]. */
@@ -92,8 +106,13 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
     const int up1 = n1 + 1 < HT_T1 ? 1 : 0;
     const int up2 = n2 + 1 < HT_T2 ? HT_T1 : 0;
+    const int up11 = n1 + 2 < HT_T1 ? 2 : 0;
+    const int up22 = n2 + 2 < HT_T2 ? 2 * HT_T1 : 0;
     const real d1 = (real)(up1 ? n1 + 1 : 0), d2 = (real)(up2 ? n2 + 1 : 0);
-    (void)d2; /* nothing along x2 in one dimension */
+    (void)d1; /* which of these occur depends on the terms */
+    (void)d2;
+    (void)up11;
+    (void)up22;
     int turn = 0;
     HT_EACH_TERM(HT_LOAD_SCALE)
     HT_UNROLL
@@ -134,6 +153,7 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
                 ht_multiply(medium + lane / HT_COLUMN * HT_MATERIALS *
                                          HT_MEDIUM_COEFS,
                             y, lane, s, sum);
+                HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_SLAB)
                 HT_UNROLL
                 for (int f = 0; f < HT_FIELDS; f++)
                     w[f][s] = fma(inverse, sum[f][s], b[f][s]);
@@ -144,6 +164,7 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
                     for (int f = 0; f < HT_FIELDS; f++) sum[f] = 0;
                     HT_EACH_TERM(HT_ADD_TERM)
                     HT_EACH_GROUP(HT_ADD_GROUP)
+                    HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_GROUP)
                     HT_UNROLL
                     for (int f = 0; f < HT_FIELDS; f++)
                         w[f][s] = fma(inverse, sum[f], b[f][s]);

@@ -1,8 +1,8 @@
 /* Evolution alone, of interpolants stored by an interpolation kernel. */
 HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_evolve_polynomials(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_FIELD(HT_POLY_PARAM)
-        HT_EACH_FIELD(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_POLY_PARAM)
+        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL);
     HT_LOCAL_ARRAY(real, local_medium, HT_MEDIUM_SIZE_OR_0 + 1);
     const int lane = HT_LANE();
@@ -12,12 +12,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_evolve_polynomials(
     const long at = ht_poly_at(&a, m < a.dst[0] ? m : a.dst[0] - 1, m2, m3) +
                     lane % HT_COLUMN;
     real b[HT_FIELDS][HT_T3];
-#define HT_LOAD_POLY(f) b[f][n3] = poly##f[at + n3 * HT_COLUMN];
+    ht_zero_fields(b);
+#define HT_LOAD_POLY(slot, f) b[f][n3] = poly##slot[at + n3 * HT_COLUMN];
     HT_UNROLL
     for (int n3 = 0; n3 < HT_T3; n3++) {
-        HT_EACH_FIELD(HT_LOAD_POLY)
+        HT_EACH_SRC(HT_LOAD_POLY)
     }
     ht_target(&a, lane, m1, m2, m3, scale, b, scratch,
-              local_medium HT_EACH_FIELD(HT_DST_ARG)
+              local_medium HT_EACH_DST(HT_DST_ARG)
                   HT_EACH_MATERIAL(HT_MEDIUM_ARG));
 }

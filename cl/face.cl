@@ -1,7 +1,8 @@
 /* Interpolation in the plane of one source x3 plane (a face of the cells):
  * along x1, then x2, of all x3 derivatives. Local memory, index order
  *     face[cell][field][i3][n2][n1], n1 padded by one against bank conflicts.
- * HT_FACE_FIELDS fields at a time fit the local memory given.
+ * HT_FACE_FIELDS fields at a time fit the local memory given. Fields are
+ * numbered by their slots among those that the source grid stores.
  */
 #define HT_ROW (HT_T1 + 1)
 #define HT_FACE_AT(c, f, i3, r, n1)                                         \
@@ -13,7 +14,7 @@
  * line from memory and leaves the line's interpolant in row j2 (N+1) + i2. */
 HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
                              const int lane, int field0, long m1, long m2,
-                             long s3 HT_EACH_FIELD(HT_SRC_PARAM)) {
+                             long s3 HT_EACH_SRC(HT_SRC_PARAM)) {
     const int lines = HT_CELLS * HT_T2 * HT_N3 * HT_FACE_FIELDS;
     struct ht_source p3 = {0, 0, 1};
     if (HT_DIMS > 2) p3 = ht_source(s3, a->src[2], a->wall[4], a->wall[5]);
@@ -22,9 +23,9 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
         const int i3 = item / (HT_CELLS * HT_T2) % HT_N3;
         const int f = item / (HT_CELLS * HT_T2 * HT_N3);
         const int field = field0 + f, i2 = r % HT_N2, j2 = r / HT_N2;
-        if (field >= HT_FIELDS) continue;
+        if (field >= HT_SOURCES) continue;
         HT_GLOBAL const real *chosen = src0;
-        HT_EACH_FIELD(HT_SRC_CHOOSE)
+        HT_EACH_SRC(HT_SRC_CHOOSE)
         struct ht_source p2 = {0, 0, 1};
         if (HT_DIMS > 1)
             p2 = ht_source(m2 + a->shift + j2, a->src[1], a->wall[2],
@@ -80,13 +81,13 @@ HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int lane) {
 HT_INLINE void
 ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int lane,
         long m1, long m2, long s3,
-        real column[HT_FIELDS][HT_N3] HT_EACH_FIELD(HT_SRC_PARAM)) {
+        real column[HT_SOURCES][HT_N3] HT_EACH_SRC(HT_SRC_PARAM)) {
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
     const int c = lane / HT_COLUMN;
     HT_UNROLL
-    for (int field0 = 0; field0 < HT_FIELDS; field0 += HT_FACE_FIELDS) {
+    for (int field0 = 0; field0 < HT_SOURCES; field0 += HT_FACE_FIELDS) {
         ht_face_lines(a, face, lane, field0, m1, m2,
-                      s3 HT_EACH_FIELD(HT_SRC_ARG));
+                      s3 HT_EACH_SRC(HT_SRC_ARG));
         HT_BARRIER();
 #if HT_DIMS > 1
         ht_face_columns(face, lane);
@@ -94,7 +95,7 @@ ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int lane,
 #endif
         HT_UNROLL
         for (int f = 0; f < HT_FACE_FIELDS; f++) {
-            if (field0 + f >= HT_FIELDS) continue;
+            if (field0 + f >= HT_SOURCES) continue;
             HT_UNROLL
             for (int i3 = 0; i3 < HT_N3; i3++)
                 column[field0 + f][i3] = face[HT_FACE_AT(c, f, i3, n2, n1)];
@@ -103,25 +104,42 @@ ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int lane,
     }
 }
 
-/* Along x3: the lane's columns at two faces become its column of the
+/* Along x3: the lane's columns at two faces become its column of one field's
  * interpolant. */
-HT_INLINE void ht_between(real bottom[HT_FIELDS][HT_N3],
-                          real top[HT_FIELDS][HT_N3],
-                          real b[HT_FIELDS][HT_T3]) {
+HT_INLINE void ht_between_faces(const real bottom[HT_N3], const real top[HT_N3],
+                                real b[HT_T3]) {
+#if HT_DIMS > 2
+    real in[HT_T1];
+    HT_UNROLL
+    for (int i3 = 0; i3 < HT_N3; i3++) {
+        in[i3] = bottom[i3];
+        in[HT_N3 + i3] = top[i3];
+    }
+    ht_line(in, b);
+#else
+    b[0] = bottom[0];
+#endif
+}
+
+/* Fields that the source grid does not store are zero. */
+HT_INLINE void ht_zero_fields(real b[HT_FIELDS][HT_T3]) {
+#if HT_SOURCES < HT_FIELDS
     HT_UNROLL
     for (int f = 0; f < HT_FIELDS; f++) {
-#if HT_DIMS > 2
-        real in[HT_T1];
         HT_UNROLL
-        for (int i3 = 0; i3 < HT_N3; i3++) {
-            in[i3] = bottom[f][i3];
-            in[HT_N3 + i3] = top[f][i3];
-        }
-        ht_line(in, b[f]);
-#else
-        b[f][0] = bottom[f][0];
-#endif
+        for (int s = 0; s < HT_T3; s++) b[f][s] = 0;
     }
+#endif
+}
+
+/* All fields. */
+#define HT_BETWEEN_FIELD(slot, f) \
+    ht_between_faces(bottom[slot], top[slot], b[f]);
+HT_INLINE void ht_between(real bottom[HT_SOURCES][HT_N3],
+                          real top[HT_SOURCES][HT_N3],
+                          real b[HT_FIELDS][HT_T3]) {
+    ht_zero_fields(b);
+    HT_EACH_SRC(HT_BETWEEN_FIELD)
 }
 
 /* One target further along x3: its interpolant b from the lane's column of the
@@ -129,17 +147,17 @@ HT_INLINE void ht_between(real bottom[HT_FIELDS][HT_N3],
  * rolling"). Begins and ends as ht_face. */
 HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face,
                         const int lane, long m1, long m2, long m3,
-                        real bottom[HT_FIELDS][HT_N3],
-                        real b[HT_FIELDS][HT_T3] HT_EACH_FIELD(HT_SRC_PARAM)) {
-    real top[HT_FIELDS][HT_N3];
+                        real bottom[HT_SOURCES][HT_N3],
+                        real b[HT_FIELDS][HT_T3] HT_EACH_SRC(HT_SRC_PARAM)) {
+    real top[HT_SOURCES][HT_N3];
 #if HT_DIMS > 2
     ht_face(a, face, lane, m1, m2, m3 + a->shift + 1,
-            top HT_EACH_FIELD(HT_SRC_ARG));
+            top HT_EACH_SRC(HT_SRC_ARG));
 #endif
     ht_between(bottom, top, b);
 #if HT_DIMS > 2
     HT_UNROLL
-    for (int f = 0; f < HT_FIELDS; f++) {
+    for (int f = 0; f < HT_SOURCES; f++) {
         HT_UNROLL
         for (int i3 = 0; i3 < HT_N3; i3++) bottom[f][i3] = top[f][i3];
     }

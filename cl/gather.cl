@@ -5,7 +5,7 @@
  */
 HT_KERNEL
 HT_GROUP_SIZE(HT_LANES)
-void ht_gather(struct ht_step_args a, int parity,
+void ht_gather(struct ht_step_args a, int slot,
                HT_GLOBAL const real *HT_RESTRICT src,
                HT_GLOBAL real *HT_RESTRICT out) {
     const long at = HT_GROUP_1() * HT_LANES + HT_LANE();
@@ -14,5 +14,5 @@ void ht_gather(struct ht_step_args a, int parity,
     const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
     if (m[0] < a.dst[0])
         out[ht_poly_at(&a, m[0], m[1], m[2]) + q] =
-            ht_vertex(&a, src, parity, r, m);
+            ht_vertex(&a, src, ht_parity[slot], r, m);
 }

@@ -2,7 +2,8 @@
  * field loads the nodes of the cell's vertices into one local tensor
  *     cube[r3][r2][r1],  r = j (N+1) + i for derivative i of the node on side
  * j, and applies the full matrix H along x1, x2 and x3 in place, one line per
- * lane at a time. No reuse between cells. Groups: (m1, m2, m3 * fields + f).
+ * lane at a time. No reuse between cells. Groups: (m1, m2, m3 * sources +
+ * slot).
  */
 
 /* Along one axis whose lines have the given stride; line l starts at
@@ -25,15 +26,15 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int lane, int inner) {
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_LANES) void ht_interpolate_naive(
-    struct ht_step_args a HT_EACH_FIELD(HT_SRC_PARAM)
-        HT_EACH_FIELD(HT_POLY_PARAM)) {
+    struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_SRC(HT_POLY_PARAM)) {
     HT_LOCAL_ARRAY(real, cube, HT_CUBE);
     const int lane = HT_LANE();
-    const int field = (int)(HT_GROUP_3() % HT_FIELDS);
+    const int field = (int)(HT_GROUP_3() % HT_SOURCES);
     const long m[3] = {HT_GROUP_1(), HT_GROUP_2(),
-                       a.first + HT_GROUP_3() / HT_FIELDS};
+                       a.first + HT_GROUP_3() / HT_SOURCES};
     HT_GLOBAL const real *chosen = src0;
-    HT_EACH_FIELD(HT_SRC_CHOOSE)
+    HT_EACH_SRC(HT_SRC_CHOOSE)
     for (int q = lane; q < HT_CUBE; q += HT_NAIVE_LANES) {
         const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
         cube[q] = ht_vertex(&a, chosen, ht_parity[field], r, m);
@@ -50,8 +51,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_LANES) void ht_interpolate_naive(
     HT_BARRIER();
 #endif
     HT_GLOBAL real *out = poly0;
-#define HT_POLY_CHOOSE(f) out = field == f ? poly##f : out;
-    HT_EACH_FIELD(HT_POLY_CHOOSE)
+#define HT_POLY_CHOOSE(slot, f) out = field == slot ? poly##slot : out;
+    HT_EACH_SRC(HT_POLY_CHOOSE)
     out += ht_poly_at(&a, m[0], m[1], m[2]);
     for (int q = lane; q < HT_CUBE; q += HT_NAIVE_LANES) out[q] = cube[q];
 }

@@ -1,25 +1,24 @@
 /* Interpolation alone, rolling along x3 as the monolithic kernel does. */
 HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_interpolate_rolled(
-    struct ht_step_args a HT_EACH_FIELD(HT_SRC_PARAM)
-        HT_EACH_FIELD(HT_POLY_PARAM)) {
+    struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_SRC(HT_POLY_PARAM)) {
     HT_LOCAL_ARRAY(real, face, HT_FACE_SIZE);
     const int lane = HT_LANE();
     const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
     const long m = m1 + lane / HT_COLUMN;
-    real bottom[HT_FIELDS][HT_N3], b[HT_FIELDS][HT_T3];
+    real bottom[HT_SOURCES][HT_N3], b[HT_FIELDS][HT_T3];
     ht_face(&a, face, lane, m1, m2, begin + a.shift,
-            bottom HT_EACH_FIELD(HT_SRC_ARG));
+            bottom HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
-        ht_march(&a, face, lane, m1, m2, m3, bottom,
-                 b HT_EACH_FIELD(HT_SRC_ARG));
-#define HT_STORE_POLY(f) poly##f[at + n3 * HT_COLUMN] = b[f][n3];
+        ht_march(&a, face, lane, m1, m2, m3, bottom, b HT_EACH_SRC(HT_SRC_ARG));
+#define HT_STORE_POLY(slot, f) poly##slot[at + n3 * HT_COLUMN] = b[f][n3];
         if (m < a.dst[0]) {
             const long at = ht_poly_at(&a, m, m2, m3) + lane % HT_COLUMN;
             HT_UNROLL
             for (int n3 = 0; n3 < HT_T3; n3++) {
-                HT_EACH_FIELD(HT_STORE_POLY)
+                HT_EACH_SRC(HT_STORE_POLY)
             }
         }
     }

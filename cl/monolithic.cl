@@ -6,22 +6,22 @@
 
 HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_monolithic(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_FIELD(HT_SRC_PARAM)
-        HT_EACH_FIELD(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_MAX2(HT_FACE_SIZE, HT_STEP_LOCAL));
     HT_LOCAL_ARRAY(real, local_medium, HT_MAX2(HT_MEDIUM_SIZE_OR_0, 1));
     const int lane = HT_LANE();
     const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
-    real bottom[HT_FIELDS][HT_N3], b[HT_FIELDS][HT_T3];
+    real bottom[HT_SOURCES][HT_N3], b[HT_FIELDS][HT_T3];
     ht_face(&a, scratch, lane, m1, m2, begin + a.shift,
-            bottom HT_EACH_FIELD(HT_SRC_ARG));
+            bottom HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
         ht_march(&a, scratch, lane, m1, m2, m3, bottom,
-                 b HT_EACH_FIELD(HT_SRC_ARG));
+                 b HT_EACH_SRC(HT_SRC_ARG));
         ht_target(&a, lane, m1, m2, m3, scale, b, scratch,
-                  local_medium HT_EACH_FIELD(HT_DST_ARG)
+                  local_medium HT_EACH_DST(HT_DST_ARG)
                       HT_EACH_MATERIAL(HT_MEDIUM_ARG));
         HT_BARRIER();
     }

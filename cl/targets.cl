@@ -13,12 +13,13 @@
 #endif
 
 /* Evolves the column b of this lane's target and writes the coefficients up
- * to N. scratch: HT_STEP_LOCAL values; medium: HT_MEDIUM_SIZE_OR_0 values,
- * index order medium[cell][material][a]. All lanes of a group call it. */
+ * to N, by leapfrog (HT_KEEP) added to what stands there. scratch:
+ * HT_STEP_LOCAL values; medium: HT_MEDIUM_SIZE_OR_0 values, index order
+ * medium[cell][material][a]. All lanes of a group call it. */
 HT_INLINE void ht_target(const struct ht_step_args *a, const int lane, long m1,
                          long m2, long m3, HT_GLOBAL const real *scale,
                          real b[HT_FIELDS][HT_T3], HT_LOCAL real *scratch,
-                         HT_LOCAL real *local_medium HT_EACH_FIELD(HT_DST_PARAM)
+                         HT_LOCAL real *local_medium HT_EACH_DST(HT_DST_PARAM)
                              HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
     const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
@@ -45,12 +46,18 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int lane, long m1,
     ht_evolve(lane, a->stages, scale, b, w, scratch, local_medium,
               scratch + HT_EXCHANGE_SIZE);
 #endif
-#define HT_STORE(f) dst##f[HT_AT(i, node, nodes)] = w[f][n3];
+#if HT_KEEP == 0
+#define HT_STORE(slot, f) dst##slot[HT_AT(i, node, nodes)] = w[f][n3];
+#else
+#define HT_STORE(slot, f)                   \
+    dst##slot[HT_AT(i, node, nodes)] = fma( \
+        (real)2, w[f][n3], (real)HT_KEEP * dst##slot[HT_AT(i, node, nodes)]);
+#endif
     if (active && n1 <= HT_ORDER && n2 <= HT_ORDER) {
         HT_UNROLL
         for (int n3 = 0; n3 < HT_N3; n3++) {
             const int i = (n3 * HT_N2 + n2) * HT_N1 + n1;
-            HT_EACH_FIELD(HT_STORE)
+            HT_EACH_DST(HT_STORE)
         }
     }
 }

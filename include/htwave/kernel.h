@@ -124,9 +124,11 @@ HT_CHECKED enum ht_err ht_step_create(struct ht_device *device,
 void ht_step_destroy(struct ht_step *step); /* NULL allowed */
 bool ht_step_cached(const struct ht_step *step);
 
-/* Buffers of one half step, one per field or material: src and dst node
- * coefficients, poly interpolants (two-kernel variants; room for poly_planes
- * planes of targets), medium [a][node] of the target grid, scale per term. */
+/* Buffers of one half step: src and dst node coefficients per field (NULL
+ * where the grid does not store it), poly interpolants of the fields that the
+ * source grid stores, without gaps (two-kernel variants; room for poly_planes
+ * planes of targets), per material medium [a][node] of the target grid, scale
+ * per term. */
 struct ht_step_buffers {
     struct ht_buffer *src[HT_MAX_FIELDS], *dst[HT_MAX_FIELDS];
     struct ht_buffer *poly[HT_MAX_FIELDS];

@@ -26,6 +26,11 @@ struct ht_problem {
     int keep;           /* as in ht_spec */
 };
 
+/* Is a field stored on a mesh, and how many are? */
+bool ht_problem_stores(const struct ht_problem *problem, enum ht_mesh mesh,
+                       int field);
+int ht_problem_stored(const struct ht_problem *problem, enum ht_mesh mesh);
+
 /* ---- kernels: the compiled half steps of a problem on a device ---- */
 /* [0] from the primary grid, [1] from the dual one; where these do not differ
  * both are the same step. */
@@ -67,10 +72,12 @@ struct ht_quantity {
 
 struct ht_stepper;
 struct ht_stepper_ops {
-    /* Coefficients [field][i][node of planes first..last) of a mesh. */
+    /* Coefficients [field][i][node of planes first..last) of a mesh; those of
+     * fields that are not stored there are ignored. */
     enum ht_err (*put)(void *self, enum ht_mesh mesh, int64_t first,
                        int64_t last, const double *coefs);
-    /* Coefficients i < count of one field: [i][node of those planes]. */
+    /* Coefficients i < count of one stored field: [i][node of those planes].
+     */
     enum ht_err (*get)(void *self, enum ht_mesh mesh, int field, int count,
                        int64_t first, int64_t last, double *out);
     /* Measures `count` quantities over a mesh, out[i] of what[i]: sums are
@@ -162,6 +169,7 @@ struct ht_plan {
     struct ht_medium *medium;
     struct ht_solution *solution;
     struct ht_problem problem;
+    enum ht_symbol symbol; /* of system and scheme */
     int64_t steps;
     double cfl;                  /* of the step taken */
     double cfl_limit;            /* largest stable one for the stages */
@@ -175,12 +183,13 @@ HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
 void ht_plan_destroy(struct ht_plan *plan);
 
 /* ---- measures of a state on the primary grid ---- */
-/* nodal[field][node], as output and error take it. */
+/* nodal[field][node], as output and error take it; NULL for fields that are
+ * not stored there. */
 HT_CHECKED enum ht_err ht_nodal_read(const struct ht_plan *plan,
                                      const struct ht_stepper *stepper,
                                      double *const *nodal);
 struct ht_state {
-    double energy; /* of the system, discrete: docs/method.md 9 */
+    double energy; /* of the fields stored there: docs/method.md 9 */
     double largest[HT_MAX_FIELDS]; /* |u| at the nodes */
 };
 /* Looks at the nodal values where they are, without reading them. One that is
@@ -188,18 +197,37 @@ struct ht_state {
 HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
                                         const struct ht_stepper *stepper,
                                         double time, struct ht_state *out);
+/* The quadratic form that leapfrog conserves in a uniform medium
+ * (docs/method.md, section 9), from all coefficients of both grids and a half
+ * step whose result is undone: the state is left as it was. Zero for data that
+ * do not vary along all axes. conserves: the plan has one, of a size that the
+ * host can bear. */
+bool ht_conserves_energy(const struct ht_plan *plan);
+HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
+                                           const struct ht_stepper *stepper,
+                                           double *energy);
 /* HT_ERR_NOT_FINITE when the energy of a conserving system has grown a
  * hundredfold:
  * an instability that has not overflowed yet. */
 HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
                                        double before, double now, double time);
-/* Relative L2 error of the nodal values of all fields at a time for which
- * the solution is known. */
+/* Relative L2 error of the nodal values of all fields stored on the primary
+ * grid at a time for which the solution is known. */
 HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan,
                                       const double *const *nodal, double time,
                                       double *error);
-/* Sets the stepper's primary coefficients to the solution at time 0. */
+/* Sets the stepper to the solution at time 0; by leapfrog the dual grid to that
+ * at -dt/2: where it is known only at 0, by a Taylor half step back from all
+ * fields on the primary grid, some x3 planes at a time, on the device (NULL:
+ * by the oracle) with kernels of the tuning and the cache's directory. */
 HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan,
+                                struct ht_device *device,
+                                const struct ht_tuning *tuning,
+                                const char *cache,
                                 const struct ht_stepper *stepper);
+/* Device bytes that ht_start needs beside the stepper. */
+int64_t ht_start_bytes(const struct ht_plan *plan,
+                       const struct ht_tuning *tuning,
+                       const struct ht_device_info *info);
 
 #endif

@@ -65,16 +65,27 @@ HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr,
  * step is stable. kind tells the symbol apart: systems whose terms couple
  * fields pairwise (acoustics and the like) or a single advected field.
  * Values come from von Neumann analysis (tools/stability) and hold a margin
- * of 0.01; stages >= dims*(2N+1) give 1. */
-enum ht_symbol { HT_SYMBOL_ADVECTION, HT_SYMBOL_WAVE };
+ * of 0.01; full stages of the first-order systems and of leapfrog give 1. */
+enum ht_symbol {
+    HT_SYMBOL_ADVECTION,
+    HT_SYMBOL_WAVE,
+    HT_SYMBOL_PAIR,          /* u_t = v, v_t = c^2 lap u */
+    HT_SYMBOL_LEAPFROG_EVEN, /* even powers of dt, groups that are the same */
+    HT_SYMBOL_LEAPFROG_ODD
+};
 double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages);
+/* Stages that sum the whole series in time of a uniform medium: more have no
+ * effect there. */
+int ht_stability_full(enum ht_symbol kind, int dims, int order);
 /* The smallest number of stages that is stable at cfl and accurate to order
- * 2N+1 in time (at least 2N+1 stages). */
+ * 2N+1 in time (at least 2N+1 stages), else the full number. */
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
-/* Relative error of a plane wave, by the principal eigenvalue of the
- * one-dimensional half step with full stages: theta = k h (radians per
- * cell), cfl = c dt/h, after `steps` full steps. Rounding is not modelled:
- * the result is not below 1e-16. */
-double ht_expected_error(int order, double theta, double cfl, double steps);
+/* Relative error of a plane wave with full stages in one dimension: theta =
+ * k h (radians per cell), cfl = c dt/h, after `steps` full steps. First-order
+ * systems: by the principal eigenvalue of the half step. The others: the wave
+ * is stepped from exact data. Rounding is not modelled: the result is not below
+ * 1e-16. */
+double ht_expected_error(enum ht_symbol kind, int order, double theta,
+                         double cfl, double steps);
 
 #endif

@@ -27,9 +27,11 @@ HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
 
 /* ---- output.c ---- */
 struct ht_output;
-/* Fields, background: what ht_output_create refuses before it writes. */
+/* Fields, background: what ht_output_create refuses before it writes.
+ * stored: bit per field that the primary grid stores, 0: all. */
 HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
-                                       const struct ht_medium *medium);
+                                       const struct ht_medium *medium,
+                                       unsigned stored);
 /* Makes output.directory, writes the resolved input there (input.cfg) and
  * checks the names of output.fields and output.picture. Snapshots and
  * pictures that an earlier run left there are removed when the first new one
@@ -37,6 +39,7 @@ HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
  * must outlive the output, like params and medium. */
 HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
                                         const struct ht_medium *medium,
+                                        unsigned stored,
                                         struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
 

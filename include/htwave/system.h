@@ -2,7 +2,8 @@
  * one row in src/pde/systems.c; kernels, oracle, step size, energy, exact
  * solutions, tests, documentation and help all loop over these tables.
  *
- *     d u[row]/dt = sum over terms of  coef * M[material] * d u[col]/d x[axis]
+ *     d u[row]/dt = sum over terms of  coef * M[material] * D u[col],
+ *     D = 1, d/dx[axis] or d^2/dx[axis]^2
  *
  * The M are the materials of the equations (such as K and 1/rho); users give
  * them through parameters of the medium (such as c and rho).
@@ -33,10 +34,11 @@ struct ht_field {
 };
 
 struct ht_term {
-    int row, col; /* fields */
-    int axis;     /* 0, 1, 2; exists when dims > axis */
+    int row, col;   /* fields */
+    int axis;       /* 0, 1, 2; exists when dims > axis */
+    int derivative; /* order of D: 0, 1 or 2 */
     double coef;
-    int material;
+    int material; /* -1: none, M = 1 */
 };
 
 struct ht_material {
@@ -45,11 +47,29 @@ struct ht_material {
     bool varies;   /* may vary in space */
 };
 
-/* Energy = 1/2 integral of sum over fields of u_f^2 / M[material] (material
- * -1: of u_f^2). */
+/* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a
+ * gradient, |grad u_f|^2 / M[material]. */
+struct ht_energy_term {
+    int field;
+    bool gradient;
+    int material; /* -1: none, M = 1 */
+};
 struct ht_energy {
     bool conserved; /* by the equations, in a closed or periodic box */
-    int material[HT_MAX_FIELDS];
+    int nterms;
+    struct ht_energy_term term[HT_MAX_FIELDS];
+};
+
+/* A system whose fields fall into two groups that only change each other can
+ * be stepped by leapfrog: the primary grid stores one group at integer times,
+ * the dual grid the other one at half-integer times,
+ *     dst(t + dt/2) = keep dst(t - dt/2) + 2 (odd or even part of E I src),
+ * keep +1: odd powers of dt survive (the groups differ), -1: even powers (the
+ * groups are the same; the other fields are not needed at all). */
+struct ht_leapfrog {
+    unsigned stored[2]; /* on the primary, the dual grid: bit per field */
+    int keep;           /* 0: the system has no such form */
+    enum ht_symbol symbol;
 };
 
 struct ht_system {
@@ -61,6 +81,7 @@ struct ht_system {
     struct ht_material material[HT_MAX_MATERIALS];
     struct ht_wall_kind wall[4]; /* without "periodic", which all have */
     struct ht_energy energy;
+    struct ht_leapfrog leapfrog;
     const char *first_field; /* where a Gaussian goes by default */
     bool translates;         /* u(x,t) = u0(x - M t): advection */
 
@@ -81,9 +102,10 @@ struct ht_system {
     /* Largest signal speed along an axis for materials M. */
     double (*speed)(const double *material, int axis);
     /* Plane wave exp(i(k.x - omega t)), the wave that travels along +k:
-     * amplitude per field (real) and omega. NULL: none known. */
+     * amplitude per field, real[f] + i imaginary[f] (zero on entry), and
+     * omega. NULL: none known. */
     void (*plane)(const double *material, int dims, const double *k,
-                  double *amplitude, double *omega);
+                  double *real, double *imaginary, double *omega);
     /* Standing mode between walls: field f is
      * (cosine[f] cos(omega t) + sine[f] sin(omega t)) * product over axes of
      * cos(k_j (x_j - lower_j)) where f is even at the lower wall, sin where
@@ -107,7 +129,9 @@ struct ht_equations {
     int dims, nfields, nterms, nmaterials;
     struct ht_field field[HT_MAX_FIELDS];
     struct ht_term term[HT_MAX_TERMS];
-    int energy_material[HT_MAX_FIELDS];
+    int nenergy;
+    struct ht_energy_term energy[HT_MAX_FIELDS];
+    struct ht_leapfrog leapfrog;
 };
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims);
 int ht_equations_field(const struct ht_equations *eq, const char *name);

@@ -161,7 +161,8 @@ static enum ht_err report(const struct ht_simulation *sim,
 
 static enum ht_err check(struct ht_simulation *sim, bool as_json) {
     struct estimate estimate = {.rate = 0};
-    TRY(ht_output_check(sim->params, sim->plan->medium));
+    TRY(ht_output_check(sim->params, sim->plan->medium,
+                        sim->plan->problem.stored[HT_PRIMARY]));
     TRY(check_directory(sim->params));
     if (sim->no_device == NULL) {
         TRY(ht_simulation_compile(sim));

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "htwave/system.h"
+#include "htwave/grid.h"
 #include "json.h"
 
 /* "odd in x1" of parity bits. */
@@ -18,14 +18,39 @@ static const char *parity_words(unsigned parity, char buffer[40]) {
 static void add_energy(const struct ht_system *system, struct ht_text *text) {
     if (!system->energy.conserved) return;
     ht_text_add(text, "energy      1/2 integral of ");
-    for (int f = 0; f < system->nfields; f++) {
-        int m = system->energy.material[f];
+    for (int t = 0; t < system->energy.nterms; t++) {
+        const struct ht_energy_term *term = &system->energy.term[t];
+        int m = term->material;
         const char *name = m >= 0 ? system->material[m].name : "";
         bool quotient = strchr(name, '/') != NULL;
-        ht_text_add(text, "%s%s^2", f ? " + " : "", system->field[f].name);
+        ht_text_add(text, term->gradient ? "%s|grad %s|^2" : "%s%s^2",
+                    t ? " + " : "", system->field[term->field].name);
         if (m >= 0) ht_text_add(text, quotient ? "/(%s)" : "/%s", name);
     }
     ht_text_add(text, ", conserved\n");
+}
+
+/* Fields that a mesh stores, with commas. */
+static void add_stored(const struct ht_system *system, enum ht_mesh mesh,
+                       struct ht_text *text) {
+    const char *comma = "";
+    for (int f = 0; f < system->nfields; f++) {
+        if (!(system->leapfrog.stored[mesh] >> f & 1u)) continue;
+        ht_text_add(text, "%s%s", comma, system->field[f].name);
+        comma = ", ";
+    }
+}
+
+static void add_schemes(const struct ht_system *system, struct ht_text *text) {
+    ht_text_add(text, "schemes     taylor");
+    if (system->leapfrog.keep != 0) {
+        ht_text_add(text, ", leapfrog (");
+        add_stored(system, HT_PRIMARY, text);
+        ht_text_add(text, " at integer times, ");
+        add_stored(system, HT_DUAL, text);
+        ht_text_add(text, " at half-integer times)");
+    }
+    ht_text_add(text, "\n");
 }
 
 static void add_parameters(const struct ht_system *system,
@@ -60,6 +85,7 @@ static void add_text(const struct ht_system *system, struct ht_text *text) {
         ht_text_add(text, "%-11s %-10s %s\n", "", system->wall[w].name,
                     system->wall[w].meaning);
     add_energy(system, text);
+    add_schemes(system, text);
     ht_text_add(text,
                 "solutions   plane wave %s, standing mode %s, advected "
                 "data %s\n",
@@ -121,6 +147,10 @@ static void add_json(const struct ht_system *system, struct ht_json *json) {
         ht_json_string(json, NULL, system->wall[w].name);
     ht_json_close(json, ']');
     ht_json_bool(json, "energy_conserved", system->energy.conserved);
+    ht_json_open(json, "schemes", '[');
+    ht_json_string(json, NULL, "taylor");
+    if (system->leapfrog.keep != 0) ht_json_string(json, NULL, "leapfrog");
+    ht_json_close(json, ']');
     ht_json_close(json, '}');
 }
 

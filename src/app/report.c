@@ -23,6 +23,7 @@ static const char *with_prefix(double value, char buffer[32]) {
 
 static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_grid *grid = &sim->plan->grid;
+    int fields = ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
     char number[32];
     ht_text_add(text, "  grid      ");
     for (int k = 0; k < grid->dims; k++)
@@ -35,9 +36,8 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text,
                 "  unknowns  %s: %d field%s with %d derivatives at %lld "
                 "nodes\n",
-                with_prefix(ht_simulation_unknowns(sim), number),
-                sim->plan->eq.nfields, sim->plan->eq.nfields > 1 ? "s" : "",
-                ht_grid_coefs(grid),
+                with_prefix(ht_simulation_unknowns(sim), number), fields,
+                fields > 1 ? "s" : "", ht_grid_coefs(grid),
                 (long long)ht_grid_total(grid, HT_PRIMARY));
 }
 
@@ -98,9 +98,11 @@ static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
     ht_text_add(text,
                 "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
-                "%.3g, %d Taylor stages\n",
+                "%.3g, %s%d Taylor stages\n",
                 (long long)plan->steps, plan->problem.dt, sim->params->time.end,
-                plan->cfl, plan->cfl_limit, plan->problem.stages);
+                plan->cfl, plan->cfl_limit,
+                plan->problem.keep != 0 ? "leapfrog, " : "",
+                plan->problem.stages);
     if (plan->cells_per_wavelength > 0)
         ht_text_add(text,
                     "  accuracy  %.3g cells per wavelength: expected error "
@@ -143,6 +145,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     const struct ht_plan *plan = sim->plan;
     bool accuracy = plan->cells_per_wavelength > 0;
     ht_json_string(json, "system", plan->eq.system->name);
+    ht_json_string(json, "scheme", sim->params->time.scheme);
     ht_json_integer(json, "order", plan->grid.order);
     ht_json_integer(json, "dimensions", plan->grid.dims);
     ht_json_open(json, "cells", '[');
@@ -198,9 +201,16 @@ static double limit_fraction(const struct ht_simulation *sim) {
                             least.fma / limits->fma_per_s);
 }
 
-static double drift(const struct ht_result *result) {
-    if (!(result->energy_initial > 0)) return NAN;
-    return result->energy_final / result->energy_initial - 1;
+static double drift(double initial, double final) {
+    return initial > 0 ? final / initial - 1 : NAN;
+}
+
+static double energy_drift(const struct ht_result *result) {
+    return drift(result->energy_initial, result->energy_final);
+}
+
+static double conserved_drift(const struct ht_result *result) {
+    return drift(result->conserved_initial, result->conserved_final);
 }
 
 static double setup_seconds(const struct ht_simulation *sim) {
@@ -252,12 +262,17 @@ void ht_report_summary(const struct ht_simulation *sim,
                        const struct ht_result *result, struct ht_text *text) {
     add_times(sim, result, text);
     add_rate(sim, text);
-    if (isfinite(drift(result)))
+    if (isfinite(energy_drift(result)))
         ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e\n",
-                    result->energy_initial, drift(result));
+                    result->energy_initial, energy_drift(result));
+    if (isfinite(conserved_drift(result)))
+        ht_text_add(text, "  conserved %.6g at the start, changed by %+.2e\n",
+                    result->conserved_initial, conserved_drift(result));
     if (isfinite(result->error))
-        ht_text_add(text, "  error     %.3e, relative L2 of all fields\n",
-                    result->error);
+        ht_text_add(
+            text, "  error     %.3e, relative L2 of %s\n", result->error,
+            sim->plan->problem.keep == 0 ? "all fields"
+                                         : "the fields on the primary grid");
     if (result->picture) ht_text_add(text, "  picture   %s\n", result->picture);
     if (result->xdmf) ht_text_add(text, "  ParaView  %s\n", result->xdmf);
     ht_text_add(text, "  summary   %s/summary.json\n", result->directory);
@@ -283,7 +298,9 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     ht_json_number(json, "selfcheck_ratio", sim->selfcheck_ratio);
     ht_json_number(json, "error_l2_relative", result->error);
     ht_json_number(json, "energy_initial", result->energy_initial);
-    ht_json_number(json, "energy_drift", drift(result));
+    ht_json_number(json, "energy_drift", energy_drift(result));
+    ht_json_number(json, "conserved_energy_initial", result->conserved_initial);
+    ht_json_number(json, "conserved_energy_drift", conserved_drift(result));
     ht_json_string(json, "picture", result->picture);
     ht_json_string(json, "xdmf", result->xdmf);
     ht_json_close(json, '}');

@@ -108,7 +108,10 @@ static struct ht_budget budget_of(const struct ht_simulation *sim,
                                   const struct ht_variant *variant) {
     struct ht_tuning tuning = sim->tuning;
     tuning.variant = variant;
-    return ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
+    struct ht_budget b =
+        ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
+    b.total += ht_start_bytes(sim->plan, &tuning, &sim->info);
+    return b;
 }
 
 static enum ht_err check_budget(const struct ht_simulation *sim) {
@@ -302,7 +305,8 @@ enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
 enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->stepper));
-    TRY(ht_start(sim->plan, &sim->stepper));
+    TRY(ht_start(sim->plan, sim->device, &sim->tuning, sim->cache,
+                 &sim->stepper));
     sim->start_s = ht_clock() - began;
     return HT_OK;
 }
@@ -337,14 +341,15 @@ double ht_simulation_cells(const struct ht_simulation *sim) {
 double ht_simulation_unknowns(const struct ht_simulation *sim) {
     const struct ht_grid *grid = &sim->plan->grid;
     return (double)ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
-           sim->plan->eq.nfields;
+           ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
 }
 
 enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
                                 double *nodal[HT_MAX_FIELDS]) {
     int64_t nodes = ht_grid_total(&sim->plan->grid, HT_PRIMARY);
     for (int f = 0; f < sim->plan->eq.nfields; f++)
-        TRY(HT_ALLOC(nodal[f], nodes));
+        if (ht_problem_stores(&sim->plan->problem, HT_PRIMARY, f))
+            TRY(HT_ALLOC(nodal[f], nodes));
     return HT_OK;
 }
 

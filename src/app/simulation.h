@@ -53,9 +53,10 @@ HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
 double ht_simulation_time(const struct ht_simulation *sim, int64_t step);
 /* Cells of the grid; a step is two half steps of each. */
 double ht_simulation_cells(const struct ht_simulation *sim);
-/* Coefficients of all fields on the primary grid. */
+/* Coefficients of the fields stored on the primary grid. */
 double ht_simulation_unknowns(const struct ht_simulation *sim);
-/* Room for the nodal values of all fields; free each. */
+/* Room for the nodal values of the fields stored on the primary grid, NULL for
+ * others; free each. */
 HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
                                            double *nodal[HT_MAX_FIELDS]);
 

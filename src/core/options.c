@@ -40,10 +40,12 @@ static const struct ht_option option[] = {
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 takes the step from time.cfl. "
      "An unstable step is refused."},
-    {"time.scheme", HT_OPT_STRING, AT(time.scheme), "\"taylor\"", ANY, "taylor",
-     "",
-     "Time stepping: a Taylor series in time of the polynomial of each "
-     "cell."},
+    {"time.scheme", HT_OPT_STRING, AT(time.scheme), "\"taylor\"", ANY,
+     "taylor|leapfrog", "",
+     "Time stepping: a Taylor series in time of the polynomial of each cell, "
+     "which damps what the grid does not resolve; or leapfrog, which "
+     "conserves, for systems that have such a form (acoustic: p at integer, v "
+     "at half-integer times; wave: u alone)."},
     {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"full\"", 1, 10000,
      "full|auto", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "

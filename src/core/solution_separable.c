@@ -340,10 +340,12 @@ static enum ht_err prepare_plane(struct ht_solution *solution) {
     if (!moves)
         return ht_params_error(params, "initial.cycles",
                                "at least one axis needs a wavelength");
-    double material[HT_MAX_MATERIALS], amplitude[HT_MAX_FIELDS] = {0};
+    double material[HT_MAX_MATERIALS];
+    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0};
     TRY(centre_materials(data->medium, material));
-    system->plane(material, grid->dims, data->k, amplitude, &data->omega);
-    keep_fields(solution->eq, amplitude, data->cosine);
+    system->plane(material, grid->dims, data->k, real, imaginary, &data->omega);
+    keep_fields(solution->eq, real, data->cosine);
+    keep_fields(solution->eq, imaginary, data->sine);
     solution->exact = data->medium->uniform;
     return HT_OK;
 }
@@ -373,9 +375,10 @@ static void plane_amplitude(const struct ht_solution *solution, int field,
                             double time, double value[2]) {
     const struct ht_solution_data *data = solution->data;
     double angle = data->params->initial.phase - data->omega * time;
-    double size = data->params->initial.amplitude * data->cosine[field];
-    value[0] = size * cos(angle);
-    value[1] = size * sin(angle);
+    double c = cos(angle), s = sin(angle);
+    double size = data->params->initial.amplitude;
+    value[0] = size * (data->cosine[field] * c - data->sine[field] * s);
+    value[1] = size * (data->cosine[field] * s + data->sine[field] * c);
 }
 
 /* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths

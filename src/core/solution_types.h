@@ -42,8 +42,8 @@ struct ht_solution_data {
     int field;                           /* gaussian */
     double velocity[3];                  /* gaussian that translates */
     double k[3], omega;                  /* plane, standing */
-    double cosine[HT_MAX_FIELDS];        /* plane: the amplitudes */
-    double sine[HT_MAX_FIELDS];          /* standing */
+    double cosine[HT_MAX_FIELDS];        /* plane: real part of amplitudes */
+    double sine[HT_MAX_FIELDS];          /* standing; plane: imaginary part */
     struct ht_jets *jets;                /* expression */
     struct ht_expr *expr[HT_MAX_FIELDS]; /* NULL: the field is zero */
     double *values[HT_MAX_FIELDS];       /* file; NULL: the field is zero */

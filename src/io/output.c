@@ -21,6 +21,7 @@
 struct ht_output {
     const struct ht_params *params;
     const struct ht_medium *medium;
+    unsigned stored;          /* bit per field of the primary grid, 0: all */
     int field[HT_MAX_FIELDS]; /* selected fields, count in xdmf.nfields */
     struct ht_xdmf xdmf;
     char *xdmf_path;
@@ -48,16 +49,34 @@ static enum ht_err path_in(const char *directory, const char *name,
 
 /* ---- creation ---- */
 
+static bool is_stored(const struct ht_output *output, int field) {
+    return output->stored == 0 || (output->stored >> field & 1u);
+}
+
+/* Names of the fields that can be written. */
+static void add_names(const struct ht_output *output, struct ht_text *names) {
+    const struct ht_equations *eq = equations(output);
+    for (int f = 0; f < eq->nfields; f++)
+        if (is_stored(output, f))
+            ht_text_add(names, "%s%s", names->length > 0 ? ", " : "",
+                        eq->field[f].name);
+}
+
 static enum ht_err find_field(const struct ht_output *output, const char *key,
                               const char *name, int *field) {
     const struct ht_equations *eq = equations(output);
-    *field = ht_equations_field(eq, name);
-    if (*field >= 0) return HT_OK;
     struct ht_text known = {0};
-    for (int f = 0; f < eq->nfields; f++)
-        ht_text_add(&known, "%s%s", f ? ", " : "", eq->field[f].name);
+    *field = ht_equations_field(eq, name);
+    if (*field >= 0 && is_stored(output, *field)) return HT_OK;
+    add_names(output, &known);
     enum ht_err err = ht_text_status(&known);
-    if (!err)
+    if (!err && *field >= 0)
+        err = ht_params_error(output->params, key,
+                              "\"%s\" is not known at the times and nodes of "
+                              "outputs by time.scheme = \"%s\", which stores "
+                              "%s there",
+                              name, output->params->time.scheme, known.data);
+    else if (!err)
         err = ht_params_error(output->params, key,
                               "no field \"%s\": %s in %d dimension%s has %s",
                               name, eq->system->name, eq->dims,
@@ -76,7 +95,7 @@ static enum ht_err select_fields(struct ht_output *output) {
         taken[field] = true;
     }
     for (int f = 0; f < eq->nfields; f++) {
-        if (names->count > 0 && !taken[f]) continue;
+        if (names->count > 0 ? !taken[f] : !is_stored(output, f)) continue;
         output->field[output->xdmf.nfields] = f;
         output->xdmf.field[output->xdmf.nfields++] = eq->field[f].name;
     }
@@ -136,8 +155,9 @@ static enum ht_err start_directory(const struct ht_output *output) {
 }
 
 enum ht_err ht_output_check(const struct ht_params *params,
-                            const struct ht_medium *medium) {
-    struct ht_output output = {.params = params, .medium = medium};
+                            const struct ht_medium *medium, unsigned stored) {
+    struct ht_output output = {
+        .params = params, .medium = medium, .stored = stored};
     TRY(select_fields(&output));
     return check_picture(&output);
 }
@@ -153,13 +173,14 @@ static enum ht_err start(struct ht_output *output) {
 }
 
 enum ht_err ht_output_create(const struct ht_params *params,
-                             const struct ht_medium *medium,
+                             const struct ht_medium *medium, unsigned stored,
                              struct ht_output **out) {
     struct ht_output *output;
     *out = NULL;
     TRY(HT_ALLOC(output, 1));
     output->params = params;
     output->medium = medium;
+    output->stored = stored;
     enum ht_err err = start(output);
     if (err)
         ht_output_destroy(output);

@@ -6,6 +6,7 @@
  */
 #include "counts.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* Number of multi-indices of total degree <= degree. */
@@ -36,7 +37,8 @@ static void number_exchanged(const struct ht_equations *eq,
     for (int f = 0; f < eq->nfields; f++) z->slot[f] = -1;
     for (int t = 0; t < eq->nterms; t++) {
         int f = eq->term[t].col;
-        if (eq->term[t].axis == 2 || z->slot[f] >= 0) continue;
+        if (eq->term[t].axis == 2 || eq->term[t].derivative == 0) continue;
+        if (z->slot[f] >= 0) continue;
         z->exchanged_field[z->exchanged] = f;
         z->slot[f] = z->exchanged++;
     }
@@ -49,6 +51,7 @@ static void find_chain(const struct ht_equations *eq, struct ht_sizes *z) {
     int to[3] = {-1, -1, -1}, from[3] = {-1, -1, -1};
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
+        if (term->derivative != 1) return;
         if (term->row == 0 && term->col != 0) to[term->axis] = t;
         if (term->col == 0 && term->row != 0) from[term->axis] = t;
     }
@@ -60,6 +63,69 @@ static void find_chain(const struct ht_equations *eq, struct ht_sizes *z) {
         z->term_of_partner[k] = from[k];
     }
     z->chain = 0;
+}
+
+/* Fields of a mask in order; 0 stands for all. */
+static int list_fields(const struct ht_equations *eq, unsigned mask,
+                       int *field) {
+    int count = 0;
+    for (int f = 0; f < eq->nfields; f++)
+        if (mask == 0 || (mask >> f & 1u)) field[count++] = f;
+    return count;
+}
+
+/* Total degrees by which some number of applications of L can lower what
+ * stands in a field on its way to an output: least and most over all paths of
+ * terms; least > most: there is no path of that length. */
+struct lowering {
+    int least[HT_MAX_FIELDS], most[HT_MAX_FIELDS];
+};
+
+/* No application: only the outputs reach themselves. */
+static struct lowering lower_none(const struct ht_sizes *z) {
+    struct lowering out;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        out.least[f] = INT_MAX / 2;
+        out.most[f] = INT_MIN / 2;
+    }
+    for (int i = 0; i < z->targets; i++)
+        out.least[z->target_field[i]] = out.most[z->target_field[i]] = 0;
+    return out;
+}
+
+/* One application more, at the beginning of the path. */
+static struct lowering lower_more(const struct ht_equations *eq,
+                                  const struct lowering *before) {
+    struct lowering out;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        out.least[f] = INT_MAX / 2;
+        out.most[f] = INT_MIN / 2;
+    }
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        int least = term->derivative + before->least[term->row];
+        int most = term->derivative + before->most[term->row];
+        if (least < out.least[term->col]) out.least[term->col] = least;
+        if (most > out.most[term->col]) out.most[term->col] = most;
+    }
+    return out;
+}
+
+/* First-order systems lower by one each time. The pair (u, u_t) of a
+ * second-order equation lowers by 0 and 2 in turn. */
+static int find_slack(const struct ht_equations *eq, const struct ht_sizes *z,
+                      int stages) {
+    struct lowering l = lower_none(z);
+    int slack = 0;
+    for (int k = 1; k <= stages; k++) {
+        l = lower_more(eq, &l);
+        for (int f = 0; f < eq->nfields; f++) {
+            if (l.least[f] > l.most[f]) continue;
+            if (k - l.least[f] > slack) slack = k - l.least[f];
+            if (l.most[f] - k > slack) slack = l.most[f] - k;
+        }
+    }
+    return slack;
 }
 
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
@@ -77,6 +143,9 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     z.medium_coefs = spec->medium_degree > 0
                          ? polynomial_coefs(dims, spec->medium_degree)
                          : 0;
+    z.sources = list_fields(spec->eq, spec->src, z.source_field);
+    z.targets = list_fields(spec->eq, spec->dst, z.target_field);
+    z.slack = find_slack(spec->eq, &z, dims * 2 * n);
     number_groups(spec->eq, &z);
     number_exchanged(spec->eq, &z);
     find_chain(spec->eq, &z);
@@ -94,36 +163,51 @@ static double interpolation_fma(const struct ht_sizes *z, int dims) {
     else
         lines = (double)z->t2 * z->n3 + (double)z->t1 * z->n3 +
                 (double)z->t1 * z->t2;
-    return lines * line * z->fields;
+    return lines * line * z->sources;
 }
 
-/* Does a coefficient still reach an output by `lower` derivatives? */
-static bool needed(const int *j, int order, int dims, int lower) {
+/* Does a coefficient still reach an output when at least `least` and at most
+ * `most` derivatives follow? */
+static bool needed(const int *j, int order, int dims, int least, int most) {
     int excess = 0, total = 0;
     for (int a = 0; a < dims; a++) {
         excess += j[a] > order ? j[a] - order : 0;
         total += j[a];
     }
-    return excess <= lower && lower <= total;
+    return excess <= most && least <= total;
 }
 
 static double count_needed(const struct ht_sizes *z, int order, int dims,
-                           int lower) {
+                           int least, int most) {
     double count = 0;
     for (int q = 0; q < z->cube; q++) {
         int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
-        if (needed(j, order, dims, lower)) count++;
+        if (needed(j, order, dims, least, most)) count++;
     }
     return count;
 }
 
-/* Coefficients per field that the stages must touch. */
-static double stage_coefs(const struct ht_sizes *z, int order, int dims,
-                          int stages, bool trimmed) {
-    double count = 0;
-    for (int k = 1; k <= stages; k++)
-        count += trimmed ? count_needed(z, order, dims, k - 1) : z->cube;
-    return count;
+/* Products of the stages: per needed coefficient of a row its terms and, with
+ * cell polynomials, those of its groups. */
+static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
+                         int stages) {
+    const struct ht_equations *eq = spec->eq;
+    struct lowering l = lower_none(z);
+    double sum = 0;
+    for (int k = 1; k <= stages; k++, l = lower_more(eq, &l)) {
+        double coefs[HT_MAX_FIELDS];
+        for (int f = 0; f < eq->nfields; f++)
+            coefs[f] = l.least[f] > l.most[f] ? 0
+                       : spec->medium_degree > 0
+                           ? z->cube
+                           : count_needed(z, spec->order, eq->dims, l.least[f],
+                                          l.most[f]);
+        for (int t = 0; t < eq->nterms; t++) sum += coefs[eq->term[t].row];
+        for (int g = 0; g < z->groups; g++)
+            if (z->group_material[g] >= 0)
+                sum += coefs[z->group_row[g]] * z->medium_coefs;
+    }
+    return sum;
 }
 
 /* The two chains of cl/evolve_chains.cl: per coefficient dims products of
@@ -132,8 +216,8 @@ static double chains_fma(const struct ht_sizes *z, int order, int dims,
                          int stages) {
     double outputs = (double)z->n1 * z->n2 * z->n3, count = 0;
     for (int m = 0; 2 * m + 1 <= stages; m++)
-        count += count_needed(z, order, dims, 2 * m) +
-                 count_needed(z, order, dims, 2 * m + 1);
+        count += count_needed(z, order, dims, 2 * m, 2 * m) +
+                 count_needed(z, order, dims, 2 * m + 1, 2 * m + 1);
     return count * (dims + 2) + dims * (z->cube + outputs);
 }
 
@@ -142,19 +226,16 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
     bool uniform = spec->medium_degree < 0;
     double coefs = (double)z.n1 * z.n2 * z.n3;
-    double per_coef = spec->eq->nterms;
-    if (z.medium_coefs > 0) per_coef += (double)z.groups * z.medium_coefs;
-    double fma = interpolation_fma(&z, dims) +
-                 per_coef * stage_coefs(&z, spec->order, dims, stages,
-                                        spec->medium_degree <= 0);
-    double dense = (double)z.fields * z.fields * coefs * coefs;
-    if (uniform && z.chain >= 0)
+    double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);
+    double dense = (double)z.sources * z.targets * coefs * coefs;
+    if (uniform && z.chain >= 0 && spec->keep == 0)
         fma = fmin(fma, interpolation_fma(&z, dims) +
                             chains_fma(&z, spec->order, dims, stages));
     if (uniform && !spec->eq->system->translates) fma = fmin(fma, dense);
     double medium = uniform ? 0
                             : (double)z.materials *
                                   (z.medium_coefs > 0 ? z.medium_coefs : 1);
-    return (struct ht_cost){.fma = fma,
-                            .bytes = (2 * z.fields * coefs + medium) * word};
+    double read = spec->keep != 0 ? z.sources + z.targets : z.sources;
+    return (struct ht_cost){
+        .fma = fma, .bytes = ((read + z.targets) * coefs + medium) * word};
 }

@@ -11,8 +11,12 @@ struct ht_sizes {
     int t1, t2, t3; /* coefficients per axis: 2N+2, or 1 */
     int cube;       /* t1 t2 t3 */
     int fields, materials;
+    int sources, targets; /* fields stored on the source, the target grid */
+    int source_field[HT_MAX_FIELDS], target_field[HT_MAX_FIELDS];
     int exchanged;    /* fields differentiated along x1 or x2 */
     int groups;       /* pairs (row, material) among the terms */
+    int slack;        /* the most by which k applications of L may lower a
+                         total degree beyond or short of k; see ht_needed */
     int medium_coefs; /* of a cell polynomial; 0 unless degree > 0 */
     int chain;        /* the scalar of cl/evolve_chains.cl, or -1 */
     int partner[3], term_of_chain[3], term_of_partner[3]; /* per axis */

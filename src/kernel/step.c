@@ -9,6 +9,7 @@ struct ht_step {
     struct ht_device *device;
     const struct ht_variant *variant;
     struct ht_spec spec;
+    struct ht_sizes sizes;
     struct ht_shape shape;
     struct ht_program *program;
     struct ht_kernel *kernel[2];
@@ -51,6 +52,7 @@ enum ht_err ht_step_create(struct ht_device *device,
     step->device = device;
     step->variant = variant;
     step->spec = *spec;
+    step->sizes = ht_sizes_of(spec);
     step->shape = *shape;
     enum ht_err err = build(step, cache);
     if (err != HT_OK) {
@@ -76,20 +78,27 @@ static void add_buffers(struct arguments *list, int count,
         list->arg[list->count++] = (struct ht_arg){.buffer = buffers[i]};
 }
 
+static void add_fields(struct arguments *list, int count, const int *field,
+                       struct ht_buffer *const *buffers) {
+    for (int i = 0; i < count; i++)
+        list->arg[list->count++] = (struct ht_arg){.buffer = buffers[field[i]]};
+}
+
 /* The parameter lists of the kernels in cl/. */
 static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers,
                           struct arguments *list) {
-    int fields = step->spec.eq->nfields;
+    const struct ht_sizes *z = &step->sizes;
     bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
     list->arg[list->count++] =
         (struct ht_arg){.value = args, .size = sizeof *args};
     if (evolves) add_buffers(list, 1, &buffers->scale);
-    if (kind != HT_STAGE_EVOLVE) add_buffers(list, fields, buffers->src);
-    if (kind != HT_STAGE_STEP) add_buffers(list, fields, buffers->poly);
+    if (kind != HT_STAGE_EVOLVE)
+        add_fields(list, z->sources, z->source_field, buffers->src);
+    if (kind != HT_STAGE_STEP) add_buffers(list, z->sources, buffers->poly);
     if (evolves) {
-        add_buffers(list, fields, buffers->dst);
+        add_fields(list, z->targets, z->target_field, buffers->dst);
         if (step->spec.medium_degree >= 0)
             add_buffers(list, step->spec.eq->nmaterials, buffers->medium);
     }
@@ -104,20 +113,17 @@ static int64_t divide_up(int64_t a, int64_t b) {
 static enum ht_err
 interpolate_by_products(struct ht_step *step, const struct ht_step_args *args,
                         const struct ht_step_buffers *buffers) {
-    const struct ht_spec *spec = &step->spec;
-    struct ht_sizes z = ht_sizes_of(spec);
+    const struct ht_sizes *z = &step->sizes;
     int64_t planes = args->last - args->first;
-    int64_t groups[3] = {divide_up(args->dst[0] * z.cube, step->shape.lanes),
+    int64_t groups[3] = {divide_up(args->dst[0] * z->cube, step->shape.lanes),
                          args->dst[1], planes};
-    for (int f = 0; f < spec->eq->nfields; f++) {
-        const int parity = (int)spec->eq->field[f].parity;
-        struct ht_buffer *poly = buffers->poly[f], *work = buffers->work;
+    for (int slot = 0; slot < z->sources; slot++) {
+        struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
         const struct ht_arg list[4] = {
             {.value = args, .size = sizeof *args},
-            {.value = &parity, .size = sizeof parity},
-            {.buffer = buffers->src[f]},
+            {.value = &slot, .size = sizeof slot},
+            {.buffer = buffers->src[z->source_field[slot]]},
             {.buffer = ht_products_source(step->products, poly, work)}};
-        if (spec->src != 0 && !(spec->src >> f & 1)) continue;
         TRY(ht_kernel_launch(step->kernel[0], 4, list, groups,
                              step->shape.lanes));
         TRY(ht_products_run(step->products,
@@ -138,7 +144,7 @@ static enum ht_err launch(struct ht_step *step, int i,
                          args->dst[1], divide_up(planes, args->march)};
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = args->dst[0];
-        groups[2] = planes * step->spec.eq->nfields;
+        groups[2] = planes * step->sizes.sources;
         lanes = step->shape.naive_lanes;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;

@@ -32,6 +32,9 @@ static void add_numbers(const struct ht_spec *spec,
         {"DIMS", spec->eq->dims},
         {"ORDER", spec->order},
         {"FIELDS", z->fields},
+        {"SOURCES", z->sources},
+        {"KEEP", spec->keep},
+        {"SLACK", z->slack},
         {"MATERIALS", z->materials},
         {"BLOCK", spec->block},
         {"TRIM", spec->trim},
@@ -50,12 +53,22 @@ static void add_numbers(const struct ht_spec *spec,
                     numbers[i].value);
 }
 
+static void add_fields(const char *head, int count, const int *field,
+                       struct ht_text *out) {
+    ht_text_add(out, "%s", head);
+    for (int i = 0; i < count; i++) ht_text_add(out, " X(%d, %d)", i, field[i]);
+}
+
 /* The lists that the kernels expand, X once per entry. */
 static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
                       struct ht_text *out) {
     const struct ht_equations *eq = spec->eq;
-    ht_text_add(out, "#define HT_EACH_FIELD(X)");
-    for (int f = 0; f < eq->nfields; f++) ht_text_add(out, " X(%d)", f);
+    add_fields("/* X(slot, field): stored on the source grid */\n"
+               "#define HT_EACH_SRC(X)",
+               z->sources, z->source_field, out);
+    add_fields("\n/* X(slot, field): stored on the target grid */\n"
+               "#define HT_EACH_DST(X)",
+               z->targets, z->target_field, out);
     ht_text_add(out, "\n#define HT_EACH_MATERIAL(X)");
     for (int m = 0; spec->medium_degree >= 0 && m < eq->nmaterials; m++)
         ht_text_add(out, " X(%d)", m);
@@ -65,20 +78,27 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     ht_text_add(out, "\n/* X(group, row, material) */\n"
                      "#define HT_EACH_GROUP(X)");
     for (int g = 0; g < z->groups; g++)
-        ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
-                    z->group_material[g]);
+        if (z->group_material[g] >= 0)
+            ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
+                        z->group_material[g]);
+    ht_text_add(out, "\n/* X(group, row): without a material */\n"
+                     "#define HT_EACH_PLAIN_GROUP(X)");
+    for (int g = 0; g < z->groups; g++)
+        if (z->group_material[g] < 0)
+            ht_text_add(out, " X(%d, %d)", g, z->group_row[g]);
     ht_text_add(out,
                 "\n/* X(axis, field, term of the scalar, of the field) */\n"
                 "#define HT_EACH_PARTNER(X)");
     for (int k = 0; z->chain >= 0 && k < eq->dims; k++)
         ht_text_add(out, " X(%d, %d, %d, %d)", k, z->partner[k],
                     z->term_of_chain[k], z->term_of_partner[k]);
-    ht_text_add(out, "\n/* X(term, row, col, axis, group, slot of col) */\n"
-                     "#define HT_EACH_TERM(X)");
+    ht_text_add(out,
+                "\n/* X(term, row, col, axis, derivative, group, slot of col) "
+                "*/\n#define HT_EACH_TERM(X)");
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
-        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", t, term->row, term->col,
-                    term->axis, z->group[t],
+        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d, %d)", t, term->row,
+                    term->col, term->axis, term->derivative, z->group[t],
                     z->slot[term->col] < 0 ? 0 : z->slot[term->col]);
     }
     ht_text_add(out, "\n");
@@ -93,7 +113,8 @@ static void add_table(const char *name, const double *values, int count,
     ht_text_add(out, "};\n");
 }
 
-static void add_tables(const struct ht_spec *spec, struct ht_text *out) {
+static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
+                       struct ht_text *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2, MOST_STAGES = 3 * MOST };
     double inverse[MOST_STAGES + 1];
     double even[MOST * MOST / 4], odd[MOST * MOST / 4], matrix[MOST * MOST];
@@ -105,10 +126,14 @@ static void add_tables(const struct ht_spec *spec, struct ht_text *out) {
     for (int i = 0; i <= MOST_STAGES; i++) inverse[i] = i > 0 ? 1.0 / i : 0;
     add_table("inverse", inverse, MOST_STAGES + 1, spec->fp64, out);
     add_table("matrix", matrix, 4 * n * n, spec->fp64, out);
-    ht_text_add(out, "HT_TABLE const int ht_parity[%d] = {", HT_MAX_FIELDS);
-    for (int f = 0; f < HT_MAX_FIELDS; f++)
-        ht_text_add(out, "%s%u", f ? ", " : "",
-                    f < spec->eq->nfields ? spec->eq->field[f].parity : 0u);
+    ht_text_add(out,
+                "/* of the fields stored on the source grid, by slot */\n"
+                "HT_TABLE const int ht_parity[%d] = {",
+                HT_MAX_FIELDS);
+    for (int i = 0; i < HT_MAX_FIELDS; i++)
+        ht_text_add(out, "%s%u", i ? ", " : "",
+                    i < z->sources ? spec->eq->field[z->source_field[i]].parity
+                                   : 0u);
     ht_text_add(out, "};\n");
 }
 
@@ -119,7 +144,7 @@ enum ht_err ht_kernel_text(const struct ht_variant *variant,
     add_numbers(spec, shape, &z, out);
     add_lists(spec, &z, out);
     TRY(add_file("prelude.cl", out));
-    add_tables(spec, out);
+    add_tables(spec, &z, out);
     TRY(add_file("args.h", out));
     TRY(add_file("layout.h", out));
     for (int i = 0; i < HT_MAX_FILES && variant->files[i] != NULL; i++)

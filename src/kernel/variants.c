@@ -34,8 +34,9 @@ static const struct ht_variant variants[] = {
                {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
     {.name = "gemm",
      .meaning = "interpolation as matrix products by CLBlast, for comparison",
-     .files = {"common.cl", "evolve.cl", "targets.cl", "polynomials.cl",
-               "vertex.cl", "gather.cl", "evolve_polynomials.cl"},
+     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+               "polynomials.cl", "vertex.cl", "gather.cl",
+               "evolve_polynomials.cl"},
      .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},
                {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
 };
@@ -122,7 +123,7 @@ static int64_t local_values(const struct ht_variant *variant,
 static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
                 int64_t limit, int word, struct ht_shape *s) {
     s->slabs = z->t3;
-    s->face_fields = z->fields;
+    s->face_fields = z->sources;
     while (local_values(variant, z, s) * word > limit) {
         bool faces = face_size(z, s) >= evolve_size(z, s) || s->slabs == 1;
         if (faces && s->face_fields > 1)

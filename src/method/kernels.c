@@ -6,6 +6,19 @@
 
 #include "htwave/method.h"
 
+bool ht_problem_stores(const struct ht_problem *problem, enum ht_mesh mesh,
+                       int field) {
+    unsigned stored = problem->stored[mesh];
+    return stored == 0 || (stored >> field & 1u);
+}
+
+int ht_problem_stored(const struct ht_problem *problem, enum ht_mesh mesh) {
+    int count = 0;
+    for (int f = 0; f < problem->eq->nfields; f++)
+        count += ht_problem_stores(problem, mesh, f);
+    return count;
+}
+
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
                                enum ht_mesh from) {
@@ -21,9 +34,10 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                            .stages = problem->stages};
     for (int t = 0; t < problem->eq->nterms; t++) {
         const struct ht_term *term = &problem->eq->term[t];
-        double h = problem->grid->h[term->axis];
-        spec.scale[t] = problem->dt / 2 * term->coef / h;
-        if (problem->medium_degree < 0)
+        spec.scale[t] = problem->dt / 2 * term->coef;
+        for (int n = 0; n < term->derivative; n++)
+            spec.scale[t] /= problem->grid->h[term->axis];
+        if (problem->medium_degree < 0 && term->material >= 0)
             spec.scale[t] *= problem->uniform[term->material];
     }
     return spec;

@@ -1,4 +1,4 @@
-/* Starting a state and judging it: finiteness, energy, error. */
+/* Judging a state: finiteness, energy, error. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,25 +38,14 @@ static enum ht_err each_chunk(const struct ht_plan *plan, double time,
     return err;
 }
 
-static enum ht_err put_chunk(void *context, int64_t first, int64_t last,
-                             const double *coefs) {
-    const struct ht_stepper *stepper = context;
-    return stepper->ops->put(stepper->self, HT_PRIMARY, first, last, coefs);
-}
-
-enum ht_err ht_start(const struct ht_plan *plan,
-                     const struct ht_stepper *stepper) {
-    struct ht_stepper copy = *stepper;
-    return each_chunk(plan, 0, put_chunk, &copy);
-}
-
 enum ht_err ht_nodal_read(const struct ht_plan *plan,
                           const struct ht_stepper *stepper,
                           double *const *nodal) {
     for (int f = 0; f < plan->eq.nfields; f++)
-        TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, 0,
-                              ht_grid_planes(&plan->grid, HT_PRIMARY),
-                              nodal[f]));
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, 0,
+                                  ht_grid_planes(&plan->grid, HT_PRIMARY),
+                                  nodal[f]));
     return HT_OK;
 }
 
@@ -90,22 +79,59 @@ static enum ht_err not_finite(const struct ht_plan *plan, int field,
          likely_cause(plan));
 }
 
+/* What is measured of a state. Of each field stored on the primary grid the
+ * nodal values come first, for themselves; then the terms of the energy with
+ * their factors. */
+struct energy_list {
+    struct ht_quantity what[5 * HT_MAX_FIELDS];
+    double factor[5 * HT_MAX_FIELDS];
+    int count;
+};
+
+static void add_quantity(struct energy_list *list, int field, int coef,
+                         int material, double factor) {
+    list->what[list->count] = (struct ht_quantity){
+        .field = field, .coef = coef, .material = material};
+    list->factor[list->count++] = factor;
+}
+
+/* The gradient's parts are the first scaled derivatives over h. */
+static void list_energy(const struct ht_plan *plan, struct energy_list *list) {
+    const struct ht_grid *grid = &plan->grid;
+    list->count = 0;
+    for (int f = 0; f < plan->eq.nfields; f++)
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            add_quantity(list, f, 0, -1, 0);
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, term->field))
+            continue;
+        if (!term->gradient)
+            add_quantity(list, term->field, 0, term->material, 0.5);
+        for (int k = 0, i = 1; term->gradient && k < grid->dims;
+             k++, i *= grid->order + 1)
+            add_quantity(list, term->field, i, term->material,
+                         0.5 / (grid->h[k] * grid->h[k]));
+    }
+}
+
 enum ht_err ht_state_measure(const struct ht_plan *plan,
                              const struct ht_stepper *stepper, double time,
                              struct ht_state *out) {
-    struct ht_quantity what[HT_MAX_FIELDS];
-    struct ht_measure measure[HT_MAX_FIELDS];
-    for (int f = 0; f < plan->eq.nfields; f++)
-        what[f] = (struct ht_quantity){
-            .field = f, .coef = 0, .material = plan->eq.energy_material[f]};
-    TRY(stepper->ops->measure(stepper->self, HT_PRIMARY, plan->eq.nfields, what,
+    struct energy_list list;
+    struct ht_measure measure[5 * HT_MAX_FIELDS];
+    list_energy(plan, &list);
+    TRY(stepper->ops->measure(stepper->self, HT_PRIMARY, list.count, list.what,
                               measure));
     *out = (struct ht_state){.energy = 0};
-    for (int f = 0; f < plan->eq.nfields; f++) {
-        if (measure[f].bad > 0)
-            return not_finite(plan, f, measure[f].first, time);
-        out->energy += 0.5 * measure[f].sum;
-        out->largest[f] = measure[f].largest;
+    for (int i = 0; i < list.count; i++) {
+        int field = list.what[i].field;
+        if (measure[i].bad > 0)
+            return not_finite(plan, field, measure[i].first, time);
+        if (list.factor[i] > 0)
+            out->energy += list.factor[i] * measure[i].sum;
+        else
+            out->largest[field] = measure[i].largest;
     }
     return HT_OK;
 }
@@ -177,7 +203,7 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
     int64_t part = plane * (last - first);
     for (int f = 0; f < s->plan->eq.nfields; f++) {
         const double *exact = coefs + part * f * ht_grid_coefs(&s->plan->grid);
-        for (int64_t n = 0; n < part; n++) {
+        for (int64_t n = 0; s->nodal[f] != NULL && n < part; n++) {
             double d = s->nodal[f][first * plane + n] - exact[n];
             s->difference += d * d;
             s->reference += exact[n] * exact[n];

@@ -2,8 +2,11 @@
  *
  *   interpolation  b = (H x H x H) u, H from ht_hermite_matrix, per axis
  *   evolution      w = b;  for k = q..1:  w = b + (dt/2)/k L w
- *   L              (L w)[row] += coef * M * d w[col]/dx_axis, M a polynomial,
- *                  products truncated at degree 2N+1 per axis
+ *   L              (L w)[row] += coef * M * D w[col], D = 1, d/dx_axis or
+ *                  d^2/dx_axis^2, M a polynomial, products truncated at degree
+ *                  2N+1 per axis
+ *   leapfrog       u(target) <- keep u(target) + 2 w, fields that the source
+ *                  grid does not store are zero in u
  *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
  *
  * In absolute mode every constant and every datum is replaced by its
@@ -112,9 +115,9 @@ static void interpolate_axis(struct oracle *o, int field, int axis) {
 static void add_product(struct oracle *o, const struct ht_term *term,
                         const double *medium, const int *j, double d) {
     double *row = o->next + term->row * o->cube;
-    if (o->problem.medium_degree < 0) {
-        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] +=
-            magnitude(o, o->problem.uniform[term->material]) * d;
+    if (o->problem.medium_degree < 0 || term->material < 0) {
+        double m = term->material < 0 ? 1 : o->problem.uniform[term->material];
+        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] += magnitude(o, m) * d;
         return;
     }
     const double *m = medium + (int64_t)term->material * o->jets->count;
@@ -131,26 +134,33 @@ static void add_product(struct oracle *o, const struct ht_term *term,
     }
 }
 
+/* next += factor D w[col] M for one term; factor holds 1/h^derivative. */
+static void add_term(struct oracle *o, const struct ht_term *term,
+                     const double *medium, double factor) {
+    int axis = term->axis;
+    int64_t size = o->t[axis], stride = 1;
+    for (int n = 0; n < axis; n++) stride *= o->t[n];
+    for (int q = 0; q < o->cube; q++) {
+        int j[3] = {q % o->t[0], q / o->t[0] % o->t[1],
+                    q / (o->t[0] * o->t[1])};
+        double d = factor;
+        if (j[axis] + term->derivative >= size) continue;
+        for (int n = 1; n <= term->derivative; n++) d *= j[axis] + n;
+        d *= o->w[term->col * o->cube + q + term->derivative * stride];
+        add_product(o, term, medium, j, d);
+    }
+}
+
 /* next = (dt/2)/k L w. */
 static void apply_operator(struct oracle *o, const double *medium, int k) {
     const struct ht_problem *p = &o->problem;
     memset(o->next, 0, (size_t)(p->eq->nfields * o->cube) * sizeof *o->next);
     for (int t = 0; t < p->eq->nterms; t++) {
         const struct ht_term *term = &p->eq->term[t];
-        int axis = term->axis;
-        int64_t size = o->t[axis], stride = 1;
-        for (int n = 0; n < axis; n++) stride *= o->t[n];
-        double factor =
-            magnitude(o, term->coef) * (p->dt / 2) / k / p->grid->h[axis];
-        for (int q = 0; q < o->cube; q++) {
-            int j[3] = {q % o->t[0], q / o->t[0] % o->t[1],
-                        q / (o->t[0] * o->t[1])};
-            int64_t power = q / stride % size + 1;
-            if (power == size) continue;
-            double d =
-                factor * (double)power * o->w[term->col * o->cube + q + stride];
-            add_product(o, term, medium, j, d);
-        }
+        double factor = magnitude(o, term->coef * p->dt / 2) / k;
+        for (int n = 0; n < term->derivative; n++)
+            factor /= p->grid->h[term->axis];
+        add_term(o, term, medium, factor);
     }
 }
 
@@ -172,25 +182,40 @@ static void target_medium(const struct oracle *o, enum ht_mesh to, int64_t node,
     for (int a = 0; a < count; a++) out[a] = o->medium[to][a * nodes + node];
 }
 
+/* Writes the outputs of one field. */
+static void put_target(struct oracle *o, enum ht_mesh to, int field,
+                       int64_t node) {
+    int64_t nodes = ht_grid_total(o->problem.grid, to);
+    for (int i = 0; i < o->coefs; i++) {
+        int i1 = i % o->n[0], i2 = i / o->n[0] % o->n[1];
+        int i3 = i / (o->n[0] * o->n[1]);
+        int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
+        double w = o->w[field * o->cube + q];
+        double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
+        if (o->problem.keep == 0)
+            *u = w;
+        else
+            *u = magnitude(o, o->problem.keep) * magnitude(o, *u) + 2 * w;
+    }
+}
+
 static void do_target(struct oracle *o, enum ht_mesh from,
                       const int64_t *target, int64_t node,
                       const double *medium) {
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    int64_t nodes = ht_grid_total(o->problem.grid, to);
     int fields = o->problem.eq->nfields;
     for (int f = 0; f < fields; f++) {
+        if (!ht_problem_stores(&o->problem, from, f)) {
+            memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
+            continue;
+        }
         gather(o, from, f, target);
         for (int axis = 0; axis < o->problem.eq->dims; axis++)
             interpolate_axis(o, f, axis);
     }
     evolve(o, medium);
     for (int f = 0; f < fields; f++)
-        for (int i = 0; i < o->coefs; i++) {
-            int i1 = i % o->n[0], i2 = i / o->n[0] % o->n[1];
-            int i3 = i / (o->n[0] * o->n[1]);
-            int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
-            o->u[to][(f * o->coefs + i) * nodes + node] = o->w[f * o->cube + q];
-        }
+        if (ht_problem_stores(&o->problem, to, f)) put_target(o, to, f, node);
 }
 
 static enum ht_err oracle_half_step(void *self, enum ht_mesh from) {
@@ -326,12 +351,13 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 
 /* Longest chain of roundings behind an output: d lines of 2N+2 products;
  * then per stage the terms of a row, the medium's products and three more
- * (scale, 1/k, sum). */
+ * (scale, 1/k, sum); one for what leapfrog keeps. */
 double ht_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;
     if (problem->medium_degree > 0) products = problem->medium_coefs;
     return dims * (2 * problem->grid->order + 2 + 2) +
-           problem->stages * (double)(dims + products + 3);
+           problem->stages * (double)(dims + products + 3) +
+           (problem->keep != 0);
 }
 
 void ht_stepper_destroy(struct ht_stepper *stepper) {

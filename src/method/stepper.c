@@ -80,6 +80,7 @@ static enum ht_err stepper_put(void *self, enum ht_mesh mesh, int64_t first,
     TRY(HT_ALLOC(packed, span.rows * part * block));
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
+        if (t->u[mesh][f] == NULL) continue;
         for (int i = 0; i < t->coefs; i++)
             for (int64_t n = 0; n < part; n++)
                 packed[HT_LAYOUT_AT(block, i, n, part)] =
@@ -99,6 +100,8 @@ static enum ht_err stepper_get(void *self, enum ht_mesh mesh, int field,
     struct ht_span span = block_span(t, mesh, count, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
     void *data = NULL;
+    REQUIRE(t->u[mesh][field] != NULL, HT_ERR_INTERNAL,
+            "%s is not stored on this grid", t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
     for (int i = 0; err == HT_OK && i < count; i++)
@@ -247,40 +250,55 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Interpolants are kept for as many planes as fit about an eighth of the
  * device, at least one. */
+static void add_interpolants(const struct ht_problem *p,
+                             const struct ht_tuning *tuning, int64_t per_target,
+                             const struct ht_device_info *info,
+                             struct ht_budget *b) {
+    int64_t planes = larger(ht_grid_planes(p->grid, HT_PRIMARY),
+                            ht_grid_planes(p->grid, HT_DUAL));
+    int64_t per_plane = per_target * larger(ht_grid_plane(p->grid, HT_PRIMARY),
+                                            ht_grid_plane(p->grid, HT_DUAL));
+    bool work = ht_variant_needs_work(tuning->variant);
+    int64_t buffers = work + larger(ht_problem_stored(p, HT_PRIMARY),
+                                    ht_problem_stored(p, HT_DUAL));
+    int64_t room = larger(info->memory / 8 / buffers, 1);
+    int64_t most = INT32_MAX * (int64_t)(tuning->fp64 ? 8 : 4);
+    if (work && room > most) room = most;
+    if (room > info->max_buffer) room = info->max_buffer;
+    b->poly_planes = larger(1, room / per_plane);
+    if (b->poly_planes > planes) b->poly_planes = planes;
+    b->interpolants = b->poly_planes * per_plane * buffers;
+    b->largest_buffer = larger(b->largest_buffer, b->poly_planes * per_plane);
+}
+
 struct ht_budget ht_stepper_budget(const struct ht_problem *p,
                                    const struct ht_tuning *tuning,
                                    const struct ht_device_info *info) {
-    const struct ht_spec primary = ht_problem_spec(p, tuning, HT_PRIMARY);
-    const struct ht_spec *spec = &primary;
+    const struct ht_spec spec = ht_problem_spec(p, tuning, HT_PRIMARY);
     struct ht_budget b = {0};
-    int64_t per_target = ht_variant_poly_bytes(tuning->variant, spec);
-    int64_t planes = 1, plane = 1;
+    int64_t per_target = ht_variant_poly_bytes(tuning->variant, &spec);
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
-        int64_t field = field_bytes(p, which, spec);
+        int64_t field = field_bytes(p, which, &spec);
         int64_t material = ht_grid_total(p->grid, which) * p->medium_coefs *
-                           (spec->fp64 ? 8 : 4);
-        b.state += field * p->eq->nfields;
+                           (spec.fp64 ? 8 : 4);
+        b.state += field * ht_problem_stored(p, which);
         b.medium += material * p->eq->nmaterials;
         b.largest_buffer = larger(b.largest_buffer, larger(field, material));
-        planes = larger(planes, ht_grid_planes(p->grid, which));
-        plane = larger(plane, ht_grid_plane(p->grid, which));
     }
-    if (per_target > 0) {
-        bool work = ht_variant_needs_work(tuning->variant);
-        int64_t per_plane = plane * per_target;
-        int64_t buffers = p->eq->nfields + work;
-        int64_t room = larger(info->memory / 8 / buffers, 1);
-        int64_t most = work ? INT32_MAX * (int64_t)(spec->fp64 ? 8 : 4) : room;
-        if (room > most) room = most;
-        if (room > info->max_buffer) room = info->max_buffer;
-        b.poly_planes = larger(1, room / per_plane);
-        if (b.poly_planes > planes) b.poly_planes = planes;
-        b.interpolants = b.poly_planes * per_plane * buffers;
-        b.largest_buffer = larger(b.largest_buffer, b.poly_planes * per_plane);
-    }
+    if (per_target > 0) add_interpolants(p, tuning, per_target, info, &b);
     b.total = b.state + b.medium + b.interpolants;
     return b;
+}
+
+static enum ht_err allocate_fields(struct device_stepper *t,
+                                   enum ht_mesh mesh) {
+    const struct ht_problem *p = &t->problem;
+    for (int f = 0; f < p->eq->nfields; f++)
+        if (ht_problem_stores(p, mesh, f))
+            TRY(ht_buffer_create(t->device, field_bytes(p, mesh, &t->spec),
+                                 &t->u[mesh][f]));
+    return HT_OK;
 }
 
 static enum ht_err allocate(struct device_stepper *t,
@@ -288,20 +306,17 @@ static enum ht_err allocate(struct device_stepper *t,
     const struct ht_problem *p = &t->problem;
     struct ht_budget budget =
         ht_stepper_budget(p, tuning, ht_device_info(t->device));
+    int sources = (int)larger(ht_problem_stored(p, HT_PRIMARY),
+                              ht_problem_stored(p, HT_DUAL));
     t->word = t->spec.fp64 ? 8 : 4;
     t->coefs = ht_grid_coefs(p->grid);
     t->poly_planes = budget.poly_planes;
     bool work = ht_variant_needs_work(tuning->variant);
-    int64_t per_buffer = budget.interpolants / (p->eq->nfields + work);
-    for (int f = 0; f < p->eq->nfields; f++) {
-        for (int mesh = 0; mesh < 2; mesh++)
-            TRY(ht_buffer_create(
-                t->device,
-                field_bytes(p, mesh ? HT_DUAL : HT_PRIMARY, &t->spec),
-                &t->u[mesh][f]));
-        if (budget.interpolants > 0)
-            TRY(ht_buffer_create(t->device, per_buffer, &t->poly[f]));
-    }
+    int64_t per_buffer = budget.interpolants / (sources + work);
+    TRY(allocate_fields(t, HT_PRIMARY));
+    TRY(allocate_fields(t, HT_DUAL));
+    for (int f = 0; f < sources && budget.interpolants > 0; f++)
+        TRY(ht_buffer_create(t->device, per_buffer, &t->poly[f]));
     if (work) TRY(ht_buffer_create(t->device, per_buffer, &t->work));
     TRY(make_scale(t));
     TRY(make_medium(t, HT_PRIMARY));

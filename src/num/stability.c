@@ -18,6 +18,7 @@
 
 #include "htwave/num.h"
 #include "stability_table.h"
+#include "two_level.h"
 
 #define NODE (HT_MAX_ORDER + 1)
 #define CELL (2 * NODE)
@@ -25,22 +26,45 @@
 
 typedef long double complex number;
 
-static bool in_table(int dims, int order, int stages) {
-    return dims >= 1 && dims <= HT_MAX_DIMS && order >= 1 &&
-           order <= HT_MAX_ORDER && stages >= 1;
+/* Polynomials have degree 2N+1 along each axis. First-order systems lower the
+ * total degree d (2N+1) by one per stage. Powers of the Laplacian hold even
+ * powers of each derivative, at most d N in all: the even series of u_tt = c^2
+ * lap u ends with lap^(dN), after 2dN stages; the odd one, lap^(dN)/(2dN+1)!
+ * from u_t to u or grad lap^(dN) between pressure and velocity, has one more.
+ */
+int ht_stability_full(enum ht_symbol kind, int dims, int order) {
+    switch (kind) {
+    case HT_SYMBOL_ADVECTION:
+    case HT_SYMBOL_WAVE:
+        return dims * (2 * order + 1);
+    case HT_SYMBOL_PAIR:
+    case HT_SYMBOL_LEAPFROG_ODD:
+        return 2 * dims * order + 1;
+    case HT_SYMBOL_LEAPFROG_EVEN:
+        return 2 * dims * order;
+    }
+    return 0;
 }
 
 double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages) {
-    if (!in_table(dims, order, stages)) return 0;
-    if (stages >= dims * (2 * order + 1)) return 1;
+    if (dims < 1 || dims > HT_MAX_DIMS || order < 1 || order > HT_MAX_ORDER ||
+        stages < 1)
+        return 0;
+    int full = ht_stability_full(kind, dims, order);
+    if (stages > full) stages = full;
+    if (kind == HT_SYMBOL_PAIR)
+        return stages == full ? ht_stability_pair[dims - 1][order - 1] / 100.0
+                              : 0;
+    if (stages == full) return 1;
+    if (kind > HT_SYMBOL_WAVE) return 0;
     return ht_stability_percent[kind][dims - 1][order - 1][stages - 1] / 100.0;
 }
 
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl) {
-    int full = dims * (2 * order + 1), stages = 2 * order + 1;
+    int full = ht_stability_full(kind, dims, order), stages = 2 * order + 1;
     while (stages < full && ht_stability_cfl(kind, dims, order, stages) < cfl)
         stages++;
-    return stages;
+    return stages < full ? stages : full;
 }
 
 /* cell[j][i]: coefficient j of the interpolant of a wave of amplitudes i. */
@@ -128,7 +152,8 @@ static number nearest_eigenvalue(int m, number s[NODE][NODE], double theta,
     return guess;
 }
 
-double ht_expected_error(int order, double theta, double cfl, double steps) {
+static double principal_error(int order, double theta, double cfl,
+                              double steps) {
     number s[NODE][NODE];
     long double shift = cfl / 2.0L;
     half_step(order, theta, shift, s);
@@ -141,4 +166,11 @@ double ht_expected_error(int order, double theta, double cfl, double steps) {
     long double real = expm1l(fminl(creall(rate), 0)) - 2 * grown * half * half;
     long double error = hypotl(real, grown * sinl(cimagl(rate)));
     return (double)fminl(fmaxl(error, 1e-16L), 2);
+}
+
+double ht_expected_error(enum ht_symbol kind, int order, double theta,
+                         double cfl, double steps) {
+    if (kind == HT_SYMBOL_ADVECTION || kind == HT_SYMBOL_WAVE)
+        return principal_error(order, theta, cfl, steps);
+    return ht_two_level_error(kind, order, theta, cfl, steps);
 }

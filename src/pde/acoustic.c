@@ -55,13 +55,14 @@ static double norm(const double *k, int dims) {
 
 /* p = 1, v = k / (|k| Z) with the impedance Z = sqrt(K rho). */
 static void plane(const double *material, int dims, const double *k,
-                  double *amplitude, double *omega) {
+                  double *real, double *imaginary, double *omega) {
+    (void)imaginary;
     double length = norm(k, dims);
     double admittance = sqrt(material[INVERSE_DENSITY] / material[MODULUS]);
     *omega = speed(material, 0) * length;
-    amplitude[P] = 1;
+    real[P] = 1;
     for (int j = 0; j < dims; j++)
-        amplitude[V1 + j] = length > 0 ? admittance * k[j] / length : 0;
+        real[V1 + j] = length > 0 ? admittance * k[j] / length : 0;
 }
 
 /* p = cos(omega t) prod_j phi_j; v_j from v_t = -(1/rho) dp/dx_j, where
@@ -92,12 +93,12 @@ const struct ht_system ht_system_acoustic = {
               {"v2", 2u, 2, "particle velocity along x2"},
               {"v3", 4u, 3, "particle velocity along x3"}},
     .nterms = 6,
-    .term = {{P, V1, 0, -1, MODULUS},
-             {P, V2, 1, -1, MODULUS},
-             {P, V3, 2, -1, MODULUS},
-             {V1, P, 0, -1, INVERSE_DENSITY},
-             {V2, P, 1, -1, INVERSE_DENSITY},
-             {V3, P, 2, -1, INVERSE_DENSITY}},
+    .term = {{P, V1, 0, 1, -1, MODULUS},
+             {P, V2, 1, 1, -1, MODULUS},
+             {P, V3, 2, 1, -1, MODULUS},
+             {V1, P, 0, 1, -1, INVERSE_DENSITY},
+             {V2, P, 1, 1, -1, INVERSE_DENSITY},
+             {V3, P, 2, 1, -1, INVERSE_DENSITY}},
     .nmaterials = 2,
     .material = {{"K", "bulk modulus, rho c^2", true, true},
                  {"1/rho", "inverse density", true, true}},
@@ -105,7 +106,14 @@ const struct ht_system ht_system_acoustic = {
     .wall = {{"rigid", +1, "v_n = 0"},
              {"free", -1, "p = 0 (pressure release)"}},
     .energy = {true,
-               {MODULUS, INVERSE_DENSITY, INVERSE_DENSITY, INVERSE_DENSITY}},
+               4,
+               {{P, false, MODULUS},
+                {V1, false, INVERSE_DENSITY},
+                {V2, false, INVERSE_DENSITY},
+                {V3, false, INVERSE_DENSITY}}},
+    .leapfrog = {{1u << P, 1u << V1 | 1u << V2 | 1u << V3},
+                 +1,
+                 HT_SYMBOL_LEAPFROG_ODD},
     .first_field = "p",
     .translates = false,
     .nparameters = 2,

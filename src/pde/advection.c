@@ -20,8 +20,9 @@ static double speed(const double *material, int axis) {
 }
 
 static void plane(const double *material, int dims, const double *k,
-                  double *amplitude, double *omega) {
-    amplitude[0] = 1;
+                  double *real, double *imaginary, double *omega) {
+    (void)imaginary;
+    real[0] = 1;
     *omega = 0;
     for (int j = 0; j < dims; j++) *omega += material[j] * k[j];
 }
@@ -34,13 +35,13 @@ const struct ht_system ht_system_advection = {
     .nfields = 1,
     .field = {{"u", 0, 1, "advected quantity"}},
     .nterms = 3,
-    .term = {{0, 0, 0, -1, 0}, {0, 0, 1, -1, 1}, {0, 0, 2, -1, 2}},
+    .term = {{0, 0, 0, 1, -1, 0}, {0, 0, 1, 1, -1, 1}, {0, 0, 2, 1, -1, 2}},
     .nmaterials = 3,
     .material = {{"a1", "velocity along x1", false, false},
                  {"a2", "velocity along x2", false, false},
                  {"a3", "velocity along x3", false, false}},
     .nwalls = 0,
-    .energy = {true, {-1}},
+    .energy = {true, 1, {{0, false, -1}}},
     .first_field = "u",
     .translates = true,
     .nparameters = 3,

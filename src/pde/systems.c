@@ -6,6 +6,7 @@
 static const struct ht_system *const systems[] = {
     &ht_system_advection,
     &ht_system_acoustic,
+    &ht_system_wave,
 };
 
 int ht_system_count(void) {
@@ -22,26 +23,48 @@ const struct ht_system *ht_system_find(const char *name) {
     return NULL;
 }
 
+/* The bits of the fields that exist, at their new numbers. */
+static unsigned renumber_bits(unsigned bits, const int *renumbered) {
+    unsigned out = 0;
+    for (int f = 0; f < HT_MAX_FIELDS; f++)
+        if ((bits >> f & 1u) && renumbered[f] >= 0) out |= 1u << renumbered[f];
+    return out;
+}
+
+static void add_terms(struct ht_equations *eq, const int *renumbered) {
+    const struct ht_system *system = eq->system;
+    for (int t = 0; t < system->nterms; t++) {
+        struct ht_term term = system->term[t];
+        if (term.axis >= eq->dims) continue;
+        if (renumbered[term.row] < 0 || renumbered[term.col] < 0) continue;
+        term.row = renumbered[term.row];
+        term.col = renumbered[term.col];
+        eq->term[eq->nterms++] = term;
+    }
+    for (int t = 0; t < system->energy.nterms; t++) {
+        struct ht_energy_term term = system->energy.term[t];
+        if (renumbered[term.field] < 0) continue;
+        term.field = renumbered[term.field];
+        eq->energy[eq->nenergy++] = term;
+    }
+}
+
 struct ht_equations ht_equations_make(const struct ht_system *system,
                                       int dims) {
     struct ht_equations eq = {.system = system, .dims = dims};
     int renumbered[HT_MAX_FIELDS];
     eq.nmaterials = system->nmaterials;
-    for (int f = 0; f < system->nfields; f++) {
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
         renumbered[f] = -1;
-        if (system->field[f].min_dims > dims) continue;
+        if (f >= system->nfields || system->field[f].min_dims > dims) continue;
         renumbered[f] = eq.nfields;
-        eq.energy_material[eq.nfields] = system->energy.material[f];
         eq.field[eq.nfields++] = system->field[f];
     }
-    for (int t = 0; t < system->nterms; t++) {
-        struct ht_term term = system->term[t];
-        if (term.axis >= dims) continue;
-        if (renumbered[term.row] < 0 || renumbered[term.col] < 0) continue;
-        term.row = renumbered[term.row];
-        term.col = renumbered[term.col];
-        eq.term[eq.nterms++] = term;
-    }
+    add_terms(&eq, renumbered);
+    eq.leapfrog = system->leapfrog;
+    for (int mesh = 0; mesh < 2; mesh++)
+        eq.leapfrog.stored[mesh] =
+            renumber_bits(system->leapfrog.stored[mesh], renumbered);
     return eq;
 }
 

@@ -6,5 +6,6 @@
 
 extern const struct ht_system ht_system_advection;
 extern const struct ht_system ht_system_acoustic;
+extern const struct ht_system ht_system_wave;
 
 #endif

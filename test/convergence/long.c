@@ -99,8 +99,8 @@ static enum ht_err energy_of(const struct scene_run *run, double *energy) {
     double *x = u + values;
     enum ht_err err = HT_OK;
     *energy = 0;
-    for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++) {
-        int m = plan->eq.energy_material[f];
+    for (int t = 0; err == HT_OK && t < plan->eq.nenergy; t++) {
+        int m = plan->eq.energy[t].material, f = plan->eq.energy[t].field;
         double half = 0.5 / (m < 0 ? 1 : plan->problem.uniform[m]);
         err = run->stepper.ops->get(run->stepper.self, HT_PRIMARY, f, coefs, 0,
                                     ht_grid_planes(grid, HT_PRIMARY), u);
@@ -129,8 +129,8 @@ static double energy_rounding(const struct ht_plan *plan) {
             x[r] = scene_growth(grid->order, r % m, s, 2);
         product *= apply_form(q, size, 1, size, x, y);
     }
-    for (int f = 0; f < plan->eq.nfields; f++) {
-        int material = plan->eq.energy_material[f];
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        int material = plan->eq.energy[t].material;
         inverse += 0.5 / (material < 0 ? 1 : plan->problem.uniform[material]);
     }
     return scene_epsilon(plan) *
@@ -225,10 +225,12 @@ static void judge(const struct journey *j, const struct scene_run *run,
                   double error, double drift) {
     const struct ht_plan *plan = run->plan;
     double theta = plan->solution->theta, steps = (double)plan->steps;
-    double axis = ht_expected_error(plan->grid.order, theta, plan->cfl, steps);
+    double axis = ht_expected_error(plan->symbol, plan->grid.order, theta,
+                                    plan->cfl, steps);
     double cfl = j->bound ? plan->cfl / sqrt(j->axes) : plan->cfl;
     double expected =
-        j->axes * ht_expected_error(plan->grid.order, theta, cfl, steps);
+        j->axes *
+        ht_expected_error(plan->symbol, plan->grid.order, theta, cfl, steps);
     double slack = 0.05; /* of the first order in the error, and of starting */
     TEST_BELOW(fabs(plan->expected_error - expected), 1e-3 * expected,
                "%s: what the plan expects, %.3g against %.3g", j->name,

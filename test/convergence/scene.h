@@ -154,11 +154,17 @@ static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
     TRY(ht_plan_create(run->params, &run->plan));
     int64_t nodes = ht_grid_total(&run->plan->grid, HT_PRIMARY);
     for (int f = 0; f < run->plan->eq.nfields; f++)
-        TRY(HT_ALLOC(run->nodal[f], nodes));
+        if (ht_problem_stores(&run->plan->problem, HT_PRIMARY, f))
+            TRY(HT_ALLOC(run->nodal[f], nodes));
     TRY(scene_find(scene, run->plan, &step));
     TRY(ht_stepper_create(&run->plan->problem, scene->device, &step->kernels,
                           &run->stepper));
-    return ht_start(run->plan, &run->stepper);
+    const struct ht_spec *spec = &step->kernels.spec[0];
+    const struct ht_tuning tuning = {.variant = step->kernels.variant,
+                                     .fp64 = spec->fp64,
+                                     .trim = spec->trim,
+                                     .block = spec->block};
+    return ht_start(run->plan, scene->device, &tuning, NULL, &run->stepper);
 }
 
 /* The state at time 0; to be closed after a failure too. */

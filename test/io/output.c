@@ -57,7 +57,7 @@ static enum ht_err open_run(struct run *run, const char *directory, int extra,
     TRY(ht_medium_create(run->params, &run->eq, &run->grid, &run->medium));
     TRY(HT_ALLOC(run->coefs, FIELDS * COEFS * NODES));
     for (int f = 0; f < FIELDS; f++) TRY(HT_ALLOC(run->value[f], NODES));
-    return ht_output_create(run->params, run->medium, &run->output);
+    return ht_output_create(run->params, run->medium, 0, &run->output);
 }
 
 static void close_run(struct run *run) {

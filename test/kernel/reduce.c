@@ -95,16 +95,23 @@ static enum ht_err fill(struct reduce_case *c, enum ht_mesh mesh, int64_t bad) {
     return err;
 }
 
+/* The material of a field's part of the energy, -1 where it has none. */
+static int energy_material(const struct reduce_case *c, int field) {
+    for (int t = 0; t < c->eq.nenergy; t++)
+        if (c->eq.energy[t].field == field) return c->eq.energy[t].material;
+    return -1;
+}
+
 /* Every field with the material of its energy, the last coefficient too. */
 static int quantities(const struct reduce_case *c, struct ht_quantity *what) {
     int count = 0;
     for (int f = 0; f < c->eq.nfields; f++)
         what[count++] = (struct ht_quantity){
-            .field = f, .coef = 0, .material = c->eq.energy_material[f]};
+            .field = f, .coef = 0, .material = energy_material(c, f)};
     what[count++] = (struct ht_quantity){.field = 0, .coef = 0, .material = -1};
     what[count++] = (struct ht_quantity){.field = c->eq.nfields - 1,
                                          .coef = ht_grid_coefs(&c->grid) - 1,
-                                         .material = c->eq.energy_material[0]};
+                                         .material = energy_material(c, 0)};
     return count;
 }
 

@@ -68,7 +68,7 @@ static void test_refusals(void) {
            "boundary.x3 = [\"free\", \"periodic\"]: must be periodic on both "
            "sides");
     refuse("grid.order=2; time.stages=16",
-           "time.stages = 16: at most 15 (\"full\": dims (2 N + 1))");
+           "time.stages = 16: at most 15 (\"full\")");
     refuse("grid.cells=[8]; grid.order=3; time.stages=8", "at most 7");
     refuse("time.end=1e30", "time.end = 1e+30: needs");
     refuse("initial.type=plane; boundary.x1=\"rigid\"",

@@ -263,7 +263,8 @@ static void check_error(int order, int cells, int waves, double cfl,
                         int steps) {
     double theta = 2 * PI * waves / cells;
     double run = run_error(order, cells, theta, cfl, steps);
-    double expected = ht_expected_error(order, theta, cfl, steps);
+    double expected =
+        ht_expected_error(HT_SYMBOL_WAVE, order, theta, cfl, steps);
     TEST_BELOW(fabs(expected / run - 1), 0.05,
                "N=%d, %.2g cells per wavelength, cfl %.2g, %d steps: expected "
                "error %.3g against a run's %.3g, relative difference",
@@ -273,17 +274,17 @@ static void check_error(int order, int cells, int waves, double cfl,
 static void check_convergence(void) {
     for (int n = 1; n <= 5; n++) {
         double theta = 0.2 * n;
-        double coarse = ht_expected_error(n, theta, 0.7, 100);
-        double fine = ht_expected_error(n, theta / 2, 0.7, 200);
+        double coarse = ht_expected_error(HT_SYMBOL_WAVE, n, theta, 0.7, 100);
+        double fine = ht_expected_error(HT_SYMBOL_WAVE, n, theta / 2, 0.7, 200);
         double rate = log2(coarse / fine);
         TEST_BELOW(fabs(rate - (2 * n + 1)), 0.3,
                    "N=%d: order of the expected error %.3f, from 2N+1", n,
                    rate);
     }
-    double least = ht_expected_error(8, 1e-3, 0.9, 10);
+    double least = ht_expected_error(HT_SYMBOL_WAVE, 8, 1e-3, 0.9, 10);
     TEST_CHECK(least == 1e-16, "smallest error: %g (1e-16)", least);
-    TEST_BELOW(fabs(ht_expected_error(1, 3, 0.7, 1e4) - 1), 1e-9,
-               "a wave that has died: error from 1");
+    TEST_BELOW(fabs(ht_expected_error(HT_SYMBOL_WAVE, 1, 3, 0.7, 1e4) - 1),
+               1e-9, "a wave that has died: error from 1");
 }
 
 int main(void) {

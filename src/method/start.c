@@ -1,0 +1,217 @@
+/* The state at time 0. The Taylor scheme needs the primary grid at 0. Leapfrog
+ * needs its fields of the dual grid at -dt/2 too. Where the solution is known
+ * at all times they are taken from it. Otherwise one Taylor half step with
+ * -dt leads from all fields on the primary grid at 0 to the dual grid: its
+ * error of one step is that of the scheme. It is done for slabs of x3 planes of
+ * cells, each a small problem of its own between two planes of nodes, so that
+ * all fields need little memory at a time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/method.h"
+
+/* ---- data from formulas ---- */
+
+/* Planes of all coefficients that fit about 64 MiB. */
+static int64_t chunk_planes(const struct ht_plan *plan, enum ht_mesh mesh) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t bytes =
+        ht_grid_plane(grid, mesh) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
+    int64_t planes = ((int64_t)1 << 26) / (bytes > 0 ? bytes : 1);
+    int64_t most = ht_grid_planes(grid, mesh);
+    return planes < 1 ? 1 : planes < most ? planes : most;
+}
+
+/* Puts the solution at a time on a mesh. */
+static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
+                                double time, const struct ht_stepper *stepper) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t planes = ht_grid_planes(grid, mesh);
+    int64_t chunk = chunk_planes(plan, mesh);
+    double *coefs = NULL;
+    TRY(HT_ALLOC(coefs, ht_grid_plane(grid, mesh) * chunk *
+                            ht_grid_coefs(grid) * plan->eq.nfields));
+    enum ht_err err = HT_OK;
+    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
+        int64_t last = first + chunk < planes ? first + chunk : planes;
+        err = ht_solution_fill(plan->solution, mesh, time, first, last, coefs);
+        if (err == HT_OK)
+            err = stepper->ops->put(stepper->self, mesh, first, last, coefs);
+    }
+    free(coefs);
+    return err;
+}
+
+/* ---- half a step back ---- */
+
+/* Cells [first, last) of the plan's x3 planes as a problem of its own: the
+ * half step from the primary grid reads the nodes of these cells only, so that
+ * what its sides are does not matter. Without a third axis it is the plan's. */
+struct slab {
+    const struct ht_plan *plan;
+    int64_t first, last;
+    struct ht_grid grid;
+    struct ht_problem problem;
+};
+
+/* The planes of the slab from those of the plan; a periodic box continues. */
+static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
+                               int64_t first, int64_t last, double *out) {
+    const struct slab *s = context;
+    const struct ht_problem *whole = &s->plan->problem;
+    int64_t planes = ht_grid_planes(&s->plan->grid, mesh);
+    int64_t plane = ht_grid_plane(&s->plan->grid, mesh);
+    int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
+    double *one = NULL;
+    TRY(HT_ALLOC(one, rows * plane));
+    enum ht_err err = HT_OK;
+    for (int64_t m = first; err == HT_OK && m < last; m++) {
+        int64_t at = (s->first + m) % planes;
+        err = whole->medium_fill(whole->medium, mesh, at, at + 1, one);
+        for (int64_t r = 0; err == HT_OK && r < rows; r++)
+            memcpy(out + (r * (last - first) + m - first) * plane,
+                   one + r * plane, (size_t)plane * sizeof *out);
+    }
+    free(one);
+    return err;
+}
+
+/* slab must stay where it is: the problem points into it. */
+static void make_slab(const struct ht_plan *plan, int64_t first, int64_t last,
+                      struct slab *s) {
+    *s = (struct slab){.plan = plan,
+                       .first = first,
+                       .last = last,
+                       .grid = plan->grid,
+                       .problem = plan->problem};
+    if (plan->grid.dims == 3) {
+        s->grid.cells[2] = last - first;
+        s->grid.wall[2][0] = s->grid.wall[2][1] = 1;
+    }
+    s->problem.grid = &s->grid;
+    if (s->problem.medium_degree >= 0) s->problem.medium_fill = fill_medium;
+    s->problem.medium = s;
+    s->problem.stored[HT_PRIMARY] = s->problem.stored[HT_DUAL] = 0;
+    s->problem.keep = 0;
+    s->problem.dt = -plan->problem.dt;
+    s->problem.stages = ht_stability_full(plan->eq.system->symbol,
+                                          plan->grid.dims, plan->grid.order);
+}
+
+/* x3 planes of cells that are computed at a time: all fields of both grids in
+ * about 64 MiB, at least one. */
+static int64_t slab_planes(const struct ht_plan *plan) {
+    int64_t planes = ht_grid_planes(&plan->grid, HT_DUAL);
+    int64_t chunk = chunk_planes(plan, HT_PRIMARY) / 2;
+    return chunk < 1 ? 1 : chunk < planes ? chunk : planes;
+}
+
+static enum ht_err put_slab(const struct slab *s,
+                            const struct ht_stepper *stepper, double *coefs) {
+    const struct ht_plan *plan = s->plan;
+    int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
+    for (int64_t m = 0; m < ht_grid_planes(&s->grid, HT_PRIMARY); m++) {
+        int64_t at = (s->first + m) % whole;
+        TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
+        TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
+    }
+    return HT_OK;
+}
+
+/* The dual planes of a slab: from one stepper to the other. */
+static enum ht_err move_dual(const struct slab *s,
+                             const struct ht_stepper *from, double *coefs,
+                             const struct ht_stepper *to) {
+    const struct ht_plan *plan = s->plan;
+    int count = ht_grid_coefs(&plan->grid);
+    int64_t values = ht_grid_plane(&plan->grid, HT_DUAL) * count;
+    int64_t planes = ht_grid_planes(&s->grid, HT_DUAL);
+    for (int64_t m = 0; m < planes; m++) {
+        for (int f = 0; f < plan->eq.nfields; f++)
+            TRY(from->ops->get(from->self, HT_DUAL, f, count, m, m + 1,
+                               coefs + f * values));
+        TRY(to->ops->put(to->self, HT_DUAL, s->first + m, s->first + m + 1,
+                         coefs));
+    }
+    return HT_OK;
+}
+
+static enum ht_err do_slab(const struct slab *s, struct ht_device *device,
+                           const struct ht_kernels *kernels,
+                           const struct ht_stepper *out) {
+    const struct ht_grid *grid = &s->plan->grid;
+    struct ht_stepper stepper = {0};
+    double *coefs = NULL;
+    enum ht_err err = device != NULL ? ht_stepper_create(&s->problem, device,
+                                                         kernels, &stepper)
+                                     : ht_oracle_create(&s->problem, &stepper);
+    if (err == HT_OK)
+        err = HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) *
+                                  ht_grid_coefs(grid) * s->plan->eq.nfields);
+    if (err == HT_OK) err = put_slab(s, &stepper, coefs);
+    if (err == HT_OK) err = stepper.ops->half_step(stepper.self, HT_PRIMARY);
+    if (err == HT_OK) err = stepper.ops->finish(stepper.self);
+    if (err == HT_OK) err = move_dual(s, &stepper, coefs, out);
+    free(coefs);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+/* The run's kernels may not suit all fields, or only the run's own step. */
+static struct ht_tuning start_tuning(const struct slab *s,
+                                     const struct ht_tuning *tuning) {
+    struct ht_tuning out = *tuning;
+    const struct ht_spec spec =
+        ht_problem_spec(&s->problem, tuning, HT_PRIMARY);
+    out.variant = ht_variant_find("monolithic", &spec);
+    out.cells = out.rows = out.planes = 0;
+    return out;
+}
+
+static enum ht_err step_back(const struct ht_plan *plan,
+                             struct ht_device *device,
+                             const struct ht_tuning *tuning, const char *cache,
+                             const struct ht_stepper *stepper) {
+    int64_t planes = ht_grid_planes(&plan->grid, HT_DUAL);
+    int64_t chunk = slab_planes(plan);
+    struct ht_kernels kernels = {0};
+    struct slab s;
+    make_slab(plan, 0, chunk, &s);
+    if (device != NULL) {
+        const struct ht_tuning own = start_tuning(&s, tuning);
+        TRY(ht_kernels_create(&s.problem, device, &own, cache, &kernels));
+    }
+    enum ht_err err = HT_OK;
+    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
+        int64_t last = first + chunk < planes ? first + chunk : planes;
+        make_slab(plan, first, last, &s);
+        err = do_slab(&s, device, &kernels, stepper);
+    }
+    ht_kernels_destroy(&kernels);
+    return err;
+}
+
+static bool steps_back(const struct ht_plan *plan) {
+    return plan->problem.keep != 0 && plan->steps > 0 && !plan->solution->exact;
+}
+
+int64_t ht_start_bytes(const struct ht_plan *plan,
+                       const struct ht_tuning *tuning,
+                       const struct ht_device_info *info) {
+    struct slab s;
+    if (!steps_back(plan)) return 0;
+    make_slab(plan, 0, slab_planes(plan), &s);
+    const struct ht_tuning own = start_tuning(&s, tuning);
+    return ht_stepper_budget(&s.problem, &own, info).total;
+}
+
+enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
+                     const struct ht_tuning *tuning, const char *cache,
+                     const struct ht_stepper *stepper) {
+    TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
+    if (plan->problem.keep == 0 || plan->steps == 0) return HT_OK;
+    if (plan->solution->exact)
+        return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
+    return step_back(plan, device, tuning, cache, stepper);
+}
