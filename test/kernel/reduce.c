@@ -228,50 +228,62 @@ static void run_overflow(struct ht_device *device) {
     free(data);
 }
 
-/* A state of ones but for v2 at node (3, 2) of 4 x 3 cells between walls. */
-static enum ht_err measure_state(const struct ht_plan *plan, double value,
+/* All coefficients are 1 on 4 x 3 cells of 0.5 x 0.5 between walls, but for the
+ * nodal value of the last field at node (3, 2). */
+static enum ht_err measure_state(const struct ht_plan *plan,
+                                 const struct ht_stepper *stepper, double value,
                                  struct ht_state *state) {
-    enum { NODES = 5 * 4, VALUES = 3 * 4 * NODES };
+    enum { NODES = 5 * 4, COEFS = 4, VALUES = 3 * COEFS * NODES };
+    int last = plan->eq.nfields - 1;
     double data[VALUES];
-    struct ht_stepper host = {0};
     for (int n = 0; n < VALUES; n++) data[n] = 1;
-    data[2 * 4 * NODES + 2 * 5 + 3] = value;
-    TRY(ht_oracle_create(&plan->problem, &host));
-    enum ht_err err = host.ops->put(host.self, HT_PRIMARY, 0, 1, data);
-    if (err == HT_OK) err = ht_state_measure(plan, &host, 0.5, state);
-    ht_stepper_destroy(&host);
-    return err;
+    data[last * COEFS * NODES + 2 * 5 + 3] = value;
+    TRY(stepper->ops->put(stepper->self, HT_PRIMARY, 0, 1, data));
+    return ht_state_measure(plan, stepper, 0.5, state);
 }
 
-/* Energy of ones: area/2 (1/K + 2 rho), and (9 - 1) rho h1 h2/2 more where v2
- * is 3 at one node: the rule of half weights at walls is exact for constants.
- */
-static void run_state(void) {
-    static char text[][64] = {"system=acoustic",       "grid.order=1",
-                              "grid.cells=[4,3]",      "grid.upper=[2.0,1.5]",
-                              "boundary.x1=rigid",     "boundary.x2=rigid",
-                              "medium.c=1.0",          "medium.rho=2.0",
-                              "initial.type=gaussian", "time.end=1.0"};
-    enum { COUNT = sizeof text / sizeof text[0] };
-    char *overrides[COUNT];
+static enum ht_err make_plan(const char *system, const char *c,
+                             struct ht_params **params, struct ht_plan **plan) {
+    static const char *const text[] = {
+        "grid.order=1",         "grid.cells=[4,3]",  "grid.upper=[2.0,1.5]",
+        "initial.type=random",  "boundary.x1=rigid", "boundary.x2=rigid",
+        "medium.type=constant", "time.end=1.0"};
+    enum { COUNT = sizeof text / sizeof *text };
+    char copy[COUNT + 2][64], *overrides[COUNT + 2];
+    snprintf(copy[0], sizeof copy[0], "system=%s", system);
+    snprintf(copy[1], sizeof copy[1], "medium.c=%s", c);
+    for (int i = 0; i < COUNT; i++)
+        snprintf(copy[i + 2], sizeof copy[0], "%s", text[i]);
+    for (int i = 0; i < COUNT + 2; i++) overrides[i] = copy[i];
+    TRY(ht_params_read(NULL, COUNT + 2, overrides, params));
+    return ht_plan_create(*params, plan);
+}
+
+/* The rule of half weights at walls is exact for constants, so the energy is
+ * the area 3 times the density `uniform` of ones; a value of 3 instead of 1 at
+ * one inner node adds (9 - 1)/2 density_last h1 h2. */
+static void run_state(const char *system, const char *c, double uniform,
+                      double density_last) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
+    struct ht_stepper host = {0};
     struct ht_state state = {0};
-    for (int i = 0; i < COUNT; i++) overrides[i] = text[i];
-    enum ht_err err = ht_params_read(NULL, COUNT, overrides, &params);
-    if (err == HT_OK) err = ht_plan_create(params, &plan);
-    if (err == HT_OK) err = measure_state(plan, 3, &state);
-    double expected = 2 * 1.5 / 2 * (1 / 2.0 + 2 * 2) + 8 * 2 * 0.25 / 2;
-    TEST_CHECK(err == HT_OK && state.largest[0] == 1 && state.largest[2] == 3,
-               "largest p %g (1), v2 %g (3)%s", state.largest[0],
-               state.largest[2], err ? ht_err_message() : "");
+    enum ht_err err = make_plan(system, c, &params, &plan);
+    if (err == HT_OK) err = ht_oracle_create(&plan->problem, &host);
+    if (err == HT_OK) err = measure_state(plan, &host, 3, &state);
+    double expected = 3 * uniform + 4 * density_last * 0.25;
+    TEST_CHECK(err == HT_OK && state.largest[0] == 1 &&
+                   state.largest[plan->eq.nfields - 1] == 3,
+               "%s: largest of the first field %g (1)%s", system,
+               state.largest[0], err ? ht_err_message() : "");
     TEST_BELOW(fabs(state.energy / expected - 1), 1e-14,
-               "energy %g, expected %g", state.energy, expected);
-    if (err == HT_OK) err = measure_state(plan, NAN, &state);
+               "%s: energy %g, expected %g", system, state.energy, expected);
+    if (err == HT_OK) err = measure_state(plan, &host, NAN, &state);
     TEST_CHECK(err == HT_ERR_NOT_FINITE &&
                    strstr(ht_err_message(),
-                          "v2 is not finite at (1.5, 1, 0), time 0.5") != NULL,
-               "a planted NaN: %s", ht_err_message());
+                          " is not finite at (1.5, 1, 0), time 0.5") != NULL,
+               "%s, a planted NaN: %s", system, ht_err_message());
+    ht_stepper_destroy(&host);
     ht_plan_destroy(plan);
     ht_params_destroy(params);
 }
@@ -279,7 +291,10 @@ static void run_state(void) {
 int main(void) {
     const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
-    run_state();
+    /* 1/2 (p^2/K + rho |v|^2) with K = 4, rho = 1 */
+    run_state("acoustic", "2.0", (1 / 4.0 + 2) / 2, 1);
+    /* 1/2 (v^2/c^2 + |grad u|^2): scaled derivatives are slopes times h */
+    run_state("wave", "2.0", (1 / 4.0 + 2 / (0.5 * 0.5)) / 2, 1 / 4.0);
     if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("reduce");
