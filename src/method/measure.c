@@ -79,12 +79,12 @@ static enum ht_err not_finite(const struct ht_plan *plan, int field,
          likely_cause(plan));
 }
 
-/* What is measured of a state. Of each field stored on the primary grid the
- * nodal values come first, for themselves; then the terms of the energy with
- * their factors. */
+/* What is measured of a state: the terms of the energy with their factors, and
+ * nodal values, which every field stored on the primary grid has, for
+ * themselves where no term holds them. */
 struct energy_list {
-    struct ht_quantity what[5 * HT_MAX_FIELDS];
-    double factor[5 * HT_MAX_FIELDS];
+    struct ht_quantity what[4 * HT_MAX_FIELDS];
+    double factor[4 * HT_MAX_FIELDS];
     int count;
 };
 
@@ -96,22 +96,29 @@ static void add_quantity(struct energy_list *list, int field, int coef,
 }
 
 /* The gradient's parts are the first scaled derivatives over h. */
-static void list_energy(const struct ht_plan *plan, struct energy_list *list) {
-    const struct ht_grid *grid = &plan->grid;
+static void list_term(const struct ht_grid *grid,
+                      const struct ht_energy_term *term,
+                      struct energy_list *list) {
+    if (!term->gradient)
+        add_quantity(list, term->field, 0, term->material, 0.5);
+    for (int k = 0, i = 1; term->gradient && k < grid->dims;
+         k++, i *= grid->order + 1)
+        add_quantity(list, term->field, i, term->material,
+                     0.5 / (grid->h[k] * grid->h[k]));
+}
+
+static void list_state(const struct ht_plan *plan, struct energy_list *list) {
     list->count = 0;
-    for (int f = 0; f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
-            add_quantity(list, f, 0, -1, 0);
-    for (int t = 0; t < plan->eq.nenergy; t++) {
-        const struct ht_energy_term *term = &plan->eq.energy[t];
-        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, term->field))
-            continue;
-        if (!term->gradient)
-            add_quantity(list, term->field, 0, term->material, 0.5);
-        for (int k = 0, i = 1; term->gradient && k < grid->dims;
-             k++, i *= grid->order + 1)
-            add_quantity(list, term->field, i, term->material,
-                         0.5 / (grid->h[k] * grid->h[k]));
+    for (int f = 0; f < plan->eq.nfields; f++) {
+        bool values = false;
+        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f)) continue;
+        for (int t = 0; t < plan->eq.nenergy; t++) {
+            const struct ht_energy_term *term = &plan->eq.energy[t];
+            if (term->field != f) continue;
+            list_term(&plan->grid, term, list);
+            values = values || !term->gradient;
+        }
+        if (!values) add_quantity(list, f, 0, -1, 0);
     }
 }
 
@@ -119,8 +126,8 @@ enum ht_err ht_state_measure(const struct ht_plan *plan,
                              const struct ht_stepper *stepper, double time,
                              struct ht_state *out) {
     struct energy_list list;
-    struct ht_measure measure[5 * HT_MAX_FIELDS];
-    list_energy(plan, &list);
+    struct ht_measure measure[4 * HT_MAX_FIELDS];
+    list_state(plan, &list);
     TRY(stepper->ops->measure(stepper->self, HT_PRIMARY, list.count, list.what,
                               measure));
     *out = (struct ht_state){.energy = 0};
@@ -128,10 +135,8 @@ enum ht_err ht_state_measure(const struct ht_plan *plan,
         int field = list.what[i].field;
         if (measure[i].bad > 0)
             return not_finite(plan, field, measure[i].first, time);
-        if (list.factor[i] > 0)
-            out->energy += list.factor[i] * measure[i].sum;
-        else
-            out->largest[field] = measure[i].largest;
+        if (list.factor[i] > 0) out->energy += list.factor[i] * measure[i].sum;
+        if (list.what[i].coef == 0) out->largest[field] = measure[i].largest;
     }
     return HT_OK;
 }
