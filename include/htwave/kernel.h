@@ -173,6 +173,9 @@ HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device,
                                            bool wide, const char *cache,
                                            struct ht_reduction **out);
 void ht_reduction_destroy(struct ht_reduction *reduction); /* NULL allowed */
+/* Their program for groups of so many lanes, a power of two. */
+HT_CHECKED enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
+                                         int lanes, struct ht_text *out);
 /* Measures `count` items after all work enqueued so far; out[i] belongs to
  * items[i]. One read of a few bytes per item. Without wide the squares must
  * stay within single precision's range (|u| < 1e19), else sum is infinite. */

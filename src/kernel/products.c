@@ -67,7 +67,7 @@ static enum ht_err upload(const struct ht_products *products,
 
 static enum ht_err create(struct ht_products *products, int order, int dims) {
     double matrix[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
-    double fused[MOST_VALUES];
+    double fused[MOST_VALUES] = {0};
     products->p = products->t;
     products->count = dims;
     while (products->p * products->t <= FUSED && products->p < products->cube) {

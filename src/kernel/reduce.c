@@ -68,17 +68,23 @@ static void add_file(const char *name, struct ht_text *text) {
             ht_text_add(text, "%s", ht_kernel_sources[i].text);
 }
 
-static enum ht_err build(struct ht_reduction *r) {
-    struct ht_text text = {0};
-    ht_text_add(&text,
+enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int lanes,
+                              struct ht_text *out) {
+    ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
                 "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_LANES %d\n",
-                r->fp64, r->block, r->wide, r->lanes);
-    add_file("prelude.cl", &text);
-    add_file("layout.h", &text);
-    add_file("reduce_args.h", &text);
-    add_file("reduce.cl", &text);
-    enum ht_err err = ht_text_status(&text);
+                spec->fp64, spec->block, wide, lanes);
+    add_file("prelude.cl", out);
+    add_file("layout.h", out);
+    add_file("reduce_args.h", out);
+    add_file("reduce.cl", out);
+    return ht_text_status(out);
+}
+
+static enum ht_err build(struct ht_reduction *r) {
+    const struct ht_spec spec = {.fp64 = r->fp64, .block = r->block};
+    struct ht_text text = {0};
+    enum ht_err err = ht_reduction_text(&spec, r->wide, r->lanes, &text);
     if (err == HT_OK)
         err = ht_program_build(r->device, text.data, r->cache, &r->program);
     ht_text_free(&text);
@@ -137,11 +143,14 @@ static struct ht_measure decode(const struct ht_reduction *r,
     int64_t counts[2];
     double value[3];
     memcpy(counts, part, sizeof counts);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         float single;
-        memcpy(&single, part + 16 + 4 * i, sizeof single);
+        memcpy(&single, part + sizeof counts + i * sizeof single,
+               sizeof single);
         value[i] = (double)single;
-        if (r->wide) memcpy(&value[i], part + 16 + 8 * i, sizeof value[i]);
+        if (r->wide)
+            memcpy(&value[i], part + sizeof counts + i * sizeof value[i],
+                   sizeof value[i]);
     }
     return (struct ht_measure){
         /* After an overflow the lower part is no number. */

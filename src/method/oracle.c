@@ -271,7 +271,8 @@ static enum ht_err oracle_measure(void *self, enum ht_mesh mesh, int count,
         const struct ht_quantity *q = &what[i];
         const double *medium = NULL;
         if (o->medium[mesh] != NULL && q->material >= 0)
-            medium = o->medium[mesh] + q->material * o->jets->count * nodes;
+            medium =
+                o->medium[mesh] + (int64_t)q->material * o->jets->count * nodes;
         out[i] = ht_measure_plain(
             &o->problem, mesh, q,
             o->u[mesh] + (q->field * o->coefs + q->coef) * nodes, medium);
