@@ -14,6 +14,7 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int lane, int inner) {
         real in[HT_T1];
         HT_UNROLL
         for (int r = 0; r < HT_T1; r++) in[r] = at[r * inner];
+#if HT_KEEP == 0
         HT_UNROLL
         for (int n = 0; n < HT_T1; n++) {
             real sum = 0;
@@ -22,6 +23,14 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int lane, int inner) {
                 sum = fma(ht_matrix[n * HT_T1 + r], in[r], sum);
             at[n * inner] = sum;
         }
+#else
+        /* Exactly even or odd at a wall, where leapfrog would otherwise add
+         * up rounding errors of the wrong parity. */
+        real out[HT_T1];
+        ht_line(in, out);
+        HT_UNROLL
+        for (int n = 0; n < HT_T1; n++) at[n * inner] = out[n];
+#endif
     }
 }
 

@@ -20,6 +20,7 @@ struct small_case {
     struct ht_equations eq;
     struct ht_spec spec;
     int stages;
+    bool leapfrog;
     bool narrow; /* split local memory and the march along x3 */
 };
 
@@ -52,6 +53,10 @@ static struct ht_problem make_problem(const struct small_case *c,
                                  .medium_degree = c->spec.medium_degree,
                                  .dt = 0.4,
                                  .stages = c->stages};
+    if (c->leapfrog) {
+        problem.keep = c->eq.leapfrog.keep;
+        memcpy(problem.stored, c->eq.leapfrog.stored, sizeof problem.stored);
+    }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         problem.uniform[m] = 0.75 + 0.125 * m;
     if (problem.medium_degree >= 0) {
@@ -73,17 +78,21 @@ static enum ht_err run_walls(struct small_case *c, bool walls,
     return ht_verify_kernels(&problem, device, kernels, worst);
 }
 
-/* Smaller parts than the kernels were planned with; both half steps of the
- * problem are the same. */
+/* Smaller parts than the kernels were planned with; one step where both half
+ * steps are the same. */
 static enum ht_err compile_narrow(struct ht_device *device,
                                   struct ht_kernels *kernels) {
-    struct ht_shape *shape = &kernels->shape[0];
-    shape->slabs = shape->slabs > 3 ? 3 : 1;
-    shape->face_fields = shape->face_fields > 1 ? shape->face_fields - 1 : 1;
-    shape->planes = PLANES;
-    TRY(ht_step_create(device, kernels->variant, &kernels->spec[0], shape, NULL,
-                       &kernels->step[0]));
-    kernels->step[1] = kernels->step[0];
+    for (int i = 0; i < 2; i++) {
+        struct ht_shape *shape = &kernels->shape[i];
+        shape->slabs = shape->slabs > 3 ? 3 : 1;
+        shape->face_fields =
+            shape->face_fields > 1 ? shape->face_fields - 1 : 1;
+        shape->planes = PLANES;
+        kernels->step[i] = kernels->step[0];
+        if (i == 0 || kernels->spec[0].src != kernels->spec[1].src)
+            TRY(ht_step_create(device, kernels->variant, &kernels->spec[i],
+                               shape, NULL, &kernels->step[i]));
+    }
     return HT_OK;
 }
 
@@ -116,8 +125,9 @@ static enum ht_err run(struct small_case *c, struct ht_device *device,
 static void run_case(struct small_case *c, struct ht_device *device) {
     char name[160];
     double worst = 0;
-    snprintf(name, sizeof name, "%s %s %dD N=%d %s block %d medium %d%s%s",
-             c->variant->name, c->eq.system->name, c->eq.dims, c->spec.order,
+    snprintf(name, sizeof name, "%s %s %s %dD N=%d %s block %d medium %d%s%s",
+             c->variant->name, c->eq.system->name,
+             c->leapfrog ? "leapfrog" : "taylor", c->eq.dims, c->spec.order,
              c->spec.fp64 ? "double" : "single", c->spec.block,
              c->spec.medium_degree, c->spec.trim ? " trimmed" : "",
              c->narrow ? " narrow" : "");
@@ -131,8 +141,8 @@ static void run_case(struct small_case *c, struct ht_device *device) {
 /* One variant of one system: n counts its cases. Bit 0 of n is the precision,
  * bit 1 the layout; trimming and the split go round with other periods. Stages
  * are enough to use every exchange buffer twice. */
-static void run_variant(const struct ht_system *system, int variant,
-                        struct ht_device *device) {
+static void run_variant(const struct ht_system *system, bool leapfrog,
+                        int variant, struct ht_device *device) {
     static const int degrees[] = {-1, 0, 2};
     const struct ht_variant *row = ht_variant_at(variant);
     bool fp64 = ht_device_info(device)->fp64;
@@ -148,6 +158,7 @@ static void run_variant(const struct ht_system *system, int variant,
             struct small_case c = {.variant = row,
                                    .eq = ht_equations_make(system, dims),
                                    .stages = row->chains ? 4 + n % 2 : 3,
+                                   .leapfrog = leapfrog,
                                    .narrow = n % 3 != 0};
             c.spec.eq = &c.eq;
             c.spec.order = 4 - dims;
@@ -234,8 +245,11 @@ int main(int argc, char **argv) {
         return test_end("small");
     }
     for (int s = 0; s < ht_system_count(); s++)
-        for (int v = 0; v < ht_variant_count(); v++)
-            run_variant(ht_system_at(s), v, device);
+        for (int v = 0; v < ht_variant_count(); v++) {
+            run_variant(ht_system_at(s), false, v, device);
+            if (ht_system_at(s)->leapfrog.keep != 0)
+                run_variant(ht_system_at(s), true, v, device);
+        }
     run_reduction(false, device);
     if (ht_device_info(device)->fp64) run_reduction(true, device);
     run_limits(false, device);
