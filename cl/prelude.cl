@@ -23,7 +23,7 @@
 #define HT_GROUP_2() ((long)blockIdx.y)
 #define HT_GROUP_3() ((long)blockIdx.z)
 #else
-#if HT_DOUBLE
+#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define HT_KERNEL __kernel

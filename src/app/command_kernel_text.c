@@ -65,9 +65,32 @@ static enum ht_err write_turn(const char *directory, int turn,
     return HT_OK;
 }
 
+/* Reductions know precision, layout and the type of their sums only. */
+static enum ht_err write_reductions(const char *directory) {
+    static const struct ht_spec specs[] = {
+        {.fp64 = false, .block = 4},
+        {.fp64 = false, .block = 1},
+        {.fp64 = true, .block = 2},
+    };
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 3; i++) {
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/reduce_%s_block%d.cl", directory,
+                    specs[i].fp64 ? "double" : "single", specs[i].block);
+        err = ht_reduction_text(&specs[i], i > 0, 128, &text);
+        if (err == HT_OK) err = ht_text_status(&path);
+        if (err == HT_OK)
+            err = ht_file_write(path.data, text.data, text.length);
+        ht_text_free(&text);
+        ht_text_free(&path);
+    }
+    return err;
+}
+
 static enum ht_err write_all(const char *directory) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
+    TRY(write_reductions(directory));
     for (int s = 0; s < ht_system_count(); s++)
         for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
             for (int order = 1; order <= 3; order += 2, turn++)

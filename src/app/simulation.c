@@ -150,6 +150,8 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
     sim->tuning.variant = ht_variant_find(name, &spec, sim->info.gpu);
     if (sim->tuning.variant != NULL) {
         const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
+        if (reason == NULL)
+            reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
         if (reason == NULL) return HT_OK;
         return ht_params_error(
             params, "device.variant", "does not apply: %s; \"%s\" does", reason,

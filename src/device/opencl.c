@@ -1,5 +1,6 @@
-/* The OpenCL back end: the only file that sees CL headers. OpenCL 1.2 is all
- * it asks for. One context and one in-order profiling queue per device.
+/* The OpenCL back end: with clblast.c the only file that sees CL headers.
+ * OpenCL 1.2 is all it asks for. One context and one in-order profiling queue
+ * per device.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "gemm.h"
 
 struct cl_device {
     cl_device_id id;
@@ -147,6 +148,7 @@ static void cl_close(void *handle) {
     if (device == NULL) return;
     if (device->queue != NULL) {
         (void)clFinish(device->queue);
+        ht_clblast_forget();
         (void)clReleaseCommandQueue(device->queue);
     }
     if (device->context != NULL) (void)clReleaseContext(device->context);
@@ -353,6 +355,16 @@ static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
     return HT_OK;
 }
 
+static enum ht_err cl_gemm(void *handle, bool fp64,
+                           const struct ht_gemm_shape *shape,
+                           void *const buffers[3], void **event) {
+    struct cl_device *device = handle;
+    cl_event done = NULL;
+    TRY(ht_clblast_gemm(device->queue, fp64, shape, buffers, &done));
+    *event = done;
+    return HT_OK;
+}
+
 static enum ht_err cl_finish(void *handle) {
     struct cl_device *device = handle;
     return check(clFinish(device->queue), "running kernels");
@@ -387,6 +399,8 @@ const struct ht_backend ht_backend_opencl = {
     .kernel_create = kernel_make,
     .kernel_destroy = cl_kernel_destroy,
     .launch = cl_launch,
+    .no_gemm = ht_clblast_missing,
+    .gemm = cl_gemm,
     .finish = cl_finish,
     .event_seconds = cl_event_seconds,
 };

@@ -183,7 +183,7 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
     if (op->text.data != NULL) ht_text_add(out, "%s", op->text.data);
     TRY(add_file("args.h", out));
     TRY(add_file("layout.h", out));
-    for (int i = 0; variant->files[i] != NULL; i++)
+    for (int i = 0; i < HT_MAX_FILES && variant->files[i] != NULL; i++)
         TRY(add_file(variant->files[i], out));
     return ht_text_status(out);
 }

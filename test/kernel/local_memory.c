@@ -109,7 +109,9 @@ int main(void) {
                                    .medium_degree = degrees[n / 3],
                                    .trim = true};
             const struct ht_variant *variant = ht_variant_at(v);
-            if (ht_variant_refuses(variant, &spec) != NULL) continue;
+            if (ht_variant_refuses(variant, &spec) != NULL ||
+                ht_variant_lacks(variant, ht_device_info(device)) != NULL)
+                continue;
             check(device, variant, &spec, n % 2 ? 9216 : 49152);
         }
     ht_device_close(device);

@@ -150,6 +150,11 @@ static void run_variant(const struct ht_system *system, bool leapfrog,
     bool varies = system->material[0].varies && !row->chains && !row->blocks &&
                   !row->separable;
     int n = variant;
+    if (ht_variant_lacks(row, ht_device_info(device)) != NULL) {
+        TEST_SKIP("%s: %s", row->name,
+                  ht_variant_lacks(row, ht_device_info(device)));
+        return;
+    }
     for (int dims = 1; dims <= 3; dims++)
         for (int m = 0; m < (varies ? 3 : 2); m++, n++) {
             struct small_case c = {.variant = row,
@@ -179,6 +184,60 @@ static void run_limits(bool fp64, struct ht_device *device) {
                err ? ht_err_message() : "");
 }
 
+/* One field u = 1 + node % 5 over M = 2 on 52 x 45 nodes, two groups, with one
+ * NaN; walls at the lower end of x1 and the upper end of x2. Every sum is of
+ * few bits, so the result is exact. */
+enum { N1 = 52, N2 = 45, BAD = 2100 };
+
+static void reduce_expect(struct ht_measure *out) {
+    *out = (struct ht_measure){.largest = 5, .bad = 1, .first = BAD};
+    for (int n = 0; n < N1 * N2; n++) {
+        double u = 1 + n % 5, weight = n % N1 == 0 ? 0.5 : 1;
+        if (n / N1 == N2 - 1) weight /= 2;
+        if (n != BAD) out->sum += weight * u * u / 2;
+    }
+}
+
+static enum ht_err reduce_buffers(struct ht_device *device,
+                                  struct ht_reduce_item *item) {
+    static float u[N1 * N2], medium[N1 * N2];
+    struct ht_span span = {.width = sizeof u, .pitch = sizeof u, .rows = 1};
+    for (int n = 0; n < N1 * N2; n++) {
+        u[n] = n == BAD ? (float)NAN : 1 + (float)(n % 5);
+        medium[n] = 2;
+    }
+    TRY(ht_buffer_create(device, sizeof u, &item->u));
+    TRY(ht_buffer_create(device, sizeof medium, &item->medium));
+    TRY(ht_buffer_write(item->u, span, u));
+    return ht_buffer_write(item->medium, span, medium);
+}
+
+static void run_reduction(bool wide, struct ht_device *device) {
+    const char *name = wide ? "reduce, sums in double" : "reduce";
+    const struct ht_spec spec = {.fp64 = false, .block = 1};
+    struct ht_reduce_item item = {.nodes = {N1, N2, 1},
+                                  .half = {{true, false}, {false, true}}};
+    struct ht_reduction *reduction = NULL;
+    struct ht_measure found = {.sum = 0}, expected;
+    if (!wanted(name)) return;
+    reduce_expect(&expected);
+    enum ht_err err = reduce_buffers(device, &item);
+    if (err == HT_OK)
+        err = ht_reduction_create(device, &spec, wide, NULL, &reduction);
+    if (err == HT_OK) err = ht_reduction_run(reduction, 1, &item, &found);
+    TEST_CHECK(err == HT_OK && found.sum == expected.sum &&
+                   found.largest == expected.largest &&
+                   found.bad == expected.bad && found.first == expected.first,
+               "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the "
+               "first at %d (%d)%s",
+               name, found.sum, expected.sum, found.largest, expected.largest,
+               (int)found.bad, (int)expected.bad, (int)found.first,
+               (int)expected.first, err ? ht_err_message() : "");
+    ht_reduction_destroy(reduction);
+    ht_buffer_destroy(item.u);
+    ht_buffer_destroy(item.medium);
+}
+
 int main(int argc, char **argv) {
     const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
@@ -193,6 +252,8 @@ int main(int argc, char **argv) {
             if (ht_system_at(s)->leapfrog.keep != 0)
                 run_variant(ht_system_at(s), true, v, device);
         }
+    run_reduction(false, device);
+    if (ht_device_info(device)->fp64) run_reduction(true, device);
     run_limits(false, device);
     if (ht_device_info(device)->fp64) run_limits(true, device);
     ht_device_close(device);
