@@ -149,13 +149,13 @@ tidy: $(patsubst %.c,$(B)/tidy/%.ok, \
 
 $(B)/htwave: $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl
 
 # A program of its own per source: build/test/unit/jet, build/tools/stability.
 $(B)/%: $(B)/obj/%.o $(B)/libhtwave.a
 	@echo "  LINK  $@"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl
 
 # Made anew each time: an old archive may hold sources removed since.
 $(B)/libhtwave.a: $(LIBRARY_OBJECTS)

@@ -81,6 +81,9 @@ HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
  * ht_device_finish. */
 double ht_kernel_seconds(struct ht_kernel *kernel);
 HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
+/* Joules that the device has taken since some origin, counters being renewed
+ * every 0.1 s or so; negative: the device does not tell. */
+double ht_device_joules(struct ht_device *device);
 
 /* ---- matrix products, from a library (CLBlast) ---- */
 /* C_b = A_b B_b for b < batches, all row-major without gaps: A_b is m x k and

@@ -133,8 +133,12 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
 /* What a variant needs and a device lacks; NULL: nothing. */
 const char *ht_variant_lacks(const struct ht_variant *variant,
                              const struct ht_device_info *info);
+/* Whether a variant is expected to do well on a GPU or a CPU. */
+bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
+/* Adds the names of the variants that apply, as "a", "b" or "c". */
+void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
 /* Shape on a device. A variant that does not apply or cells that a group
- * cannot hold: HT_ERR_INPUT, naming the variant that applies or the limit. An
+ * cannot hold: HT_ERR_INPUT, naming the variants that apply or the limit. An
  * order or precision beyond the device, or a variant that it lacks something
  * for: HT_ERR_DEVICE. */
 HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
@@ -150,6 +154,12 @@ int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
 bool ht_variant_needs_work(const struct ht_variant *variant);
 /* Least work of the method itself: what limit_fraction is judged by. */
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
+
+/* Least work of a variant's way, of its kernel 0 or 1 (-1: of all): every
+ * value that a kernel reads or writes passes once between it and memory. What
+ * is not known counts as the least of the method. */
+struct ht_cost ht_variant_cost(const struct ht_variant *variant,
+                               const struct ht_spec *spec, int kernel);
 
 /* The operator of a variant that has parity blocks; empty for others. */
 HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
@@ -193,6 +203,8 @@ HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
                                       const struct ht_step_buffers *buffers);
 /* Device seconds since the last call, all kernels. */
 double ht_step_seconds(struct ht_step *step);
+/* The same per kernel of the variant, added to seconds. */
+void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
 
 /* ---- reduce.c: sums and maxima over a mesh, on the device ---- */
 /* Of one coefficient of a field over the nodes of a mesh. Values that are not

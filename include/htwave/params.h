@@ -81,6 +81,7 @@ struct ht_params {
     } output;
     struct {
         char *backend, *select, *precision, *variant, *layout, *cache;
+        char *tune;                            /* auto never always */
         int cells_per_group, planes_per_group; /* 0: automatic */
         bool selfcheck;
     } device;

@@ -153,6 +153,45 @@ enum ht_err ht_args_integers(const char *flag, const char *text, long least,
     return HT_OK;
 }
 
+bool ht_args_listed(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (strncmp(at, word, length) == 0 &&
+            (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return list == NULL;
+}
+
+static enum ht_err check_name(const char *flag, const char *word, int length,
+                              int count, const char *const *names) {
+    struct ht_text known = {0};
+    for (int i = 0; i < count; i++) {
+        if (strncmp(names[i], word, (size_t)length) == 0 &&
+            names[i][length] == '\0')
+            return HT_OK;
+        ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    enum ht_err err = ht_text_status(&known);
+    if (err == HT_OK)
+        err = ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length,
+                         word, known.data);
+    ht_text_free(&known);
+    return err;
+}
+
+enum ht_err ht_args_names(const char *flag, const char *list, int count,
+                          const char *const *names) {
+    for (const char *at = list; at != NULL;) {
+        const char *comma = strchr(at, ',');
+        size_t length = comma ? (size_t)(comma - at) : strlen(at);
+        TRY(check_name(flag, at, (int)length, count, names));
+        at = comma ? comma + 1 : NULL;
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_args_real(const char *flag, const char *text, double *out) {
     char *end = NULL;
     *out = strtod(text, &end);

@@ -6,7 +6,7 @@
 
 #include "htwave/base.h"
 
-enum { HT_MAX_FLAGS = 4 };
+enum { HT_MAX_FLAGS = 24 };
 
 /* "--cells", the name of its value ("LIST") or NULL, and one line of help. */
 struct ht_flag {
@@ -44,6 +44,11 @@ void ht_args_help(const struct ht_command *command, FILE *out);
 HT_CHECKED enum ht_err ht_args_integers(const char *flag, const char *text,
                                         long least, long most, int *count,
                                         int **out);
+/* Whether word is an entry of the comma-separated list; NULL: all words are. */
+bool ht_args_listed(const char *list, const char *word);
+/* Refuses a list (NULL allowed) with an entry that is not among the names. */
+HT_CHECKED enum ht_err ht_args_names(const char *flag, const char *list,
+                                     int count, const char *const *names);
 HT_CHECKED enum ht_err ht_args_real(const char *flag, const char *text,
                                     double *out);
 

@@ -206,6 +206,7 @@ static void say_banner(const struct ht_simulation *sim) {
 static enum ht_err prepare(struct run *r) {
     struct ht_simulation *sim = r->sim;
     const struct ht_grid *grid = &sim->plan->grid;
+    TRY(ht_simulation_tune(sim));
     if (sim->no_device == NULL) say_banner(sim);
     TRY(ht_simulation_compile(sim));
     if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(sim->selfcheck_ratio))
@@ -229,6 +230,7 @@ static enum ht_err finish(struct run *r, double began,
     r->result.picture = ht_output_last_picture(r->output);
     r->result.xdmf = ht_output_xdmf(r->output);
     r->result.wall_s = ht_clock() - began;
+    r->result.joules = ht_simulation_joules(r->sim);
     ht_report_summary_json(r->sim, &r->result, &json);
     ht_report_summary(r->sim, &r->result, &text);
     if (text.length > 0) text.data[text.length - 1] = '\0';

@@ -10,6 +10,8 @@ HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_devices(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_compare(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_kernel_text(const struct ht_args *args);
 
 #endif

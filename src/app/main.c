@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "htwave/params.h"
+#include "sweep.h"
 
 #define OVERRIDES \
     "key=value replaces a value of FILE; htwave --help-config lists all keys."
@@ -62,6 +63,37 @@ static const struct ht_command commands[] = {
      .most = 2,
      .json = true,
      .run = ht_command_compare},
+    {.name = "bench",
+     .arguments = "[CASE ...]",
+     .help = "rates of the kernels beside the device's limits",
+     .flag = {HT_SWEEP_FLAGS,
+              {"--cells", "N",
+               "along each axis (default: what fits and ends "
+               "soon)"},
+              {"--gib", "G", "largest state of both grids (default 6)"},
+              {"--seconds", "X", "for each case (default 600, 60 on a CPU)"},
+              {"--stages", "Q", "of the Taylor series (default: all)"},
+              {"--group", "N", "cells along x1 per group (default: chosen)"},
+              {"--rows", "N", "along x2 per group"},
+              {"--planes", "N", "along x3 per group"},
+              {"--out", "DIR", "of the results (default bench-out)"},
+              {"--csv", NULL, "rows as CSV on standard output"}},
+     .most = -1,
+     .json = true,
+     .run = ht_command_bench},
+    {.name = "tune",
+     .arguments = "[FILE [key=value ...]]",
+     .help = "find the fastest kernels by timing and remember them",
+     .flag = {{"--seconds", "X", "for each class of problems (default 60)"},
+              HT_SWEEP_FLAGS},
+     .most = -1,
+     .json = true,
+     .more =
+         "Without FILE: for uniform media, systems, dimensions, orders and\n"
+         "precisions as the flags say, which FILE makes useless. Results "
+         "are\nkept in the cache directory; runs with device.variant or "
+         "device.layout\n\"auto\" take them.\n" OVERRIDES,
+     .run = ht_command_tune},
     {.name = "kernel-text",
      .arguments = "FILE [key=value ...] | --all DIR",
      .help = "the program text of a run, or of all kinds of kernels",

@@ -74,10 +74,11 @@ static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "  kernels   none: double, one core\n");
         return;
     }
-    ht_text_add(text, "  kernels   %s, %s, %s layout, %d cell%s per group\n",
+    ht_text_add(text, "  kernels   %s, %s, %s layout, %d cell%s per group%s\n",
                 sim->tuning.variant->name, ht_simulation_precision(sim),
                 ht_simulation_layout(sim), sim->kernels.shape[0].cells,
-                sim->kernels.shape[0].cells > 1 ? "s" : "");
+                sim->kernels.shape[0].cells > 1 ? "s" : "",
+                sim->tuned ? " (tuned)" : "");
 }
 
 static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
@@ -214,7 +215,8 @@ static double conserved_drift(const struct ht_result *result) {
 }
 
 static double setup_seconds(const struct ht_simulation *sim) {
-    return sim->compile_s + sim->selfcheck_s + sim->measure_s + sim->start_s;
+    return sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s +
+           sim->start_s;
 }
 
 static void add_times(const struct ht_simulation *sim,
@@ -262,6 +264,11 @@ void ht_report_summary(const struct ht_simulation *sim,
                        const struct ht_result *result, struct ht_text *text) {
     add_times(sim, result, text);
     add_rate(sim, text);
+    if (isfinite(result->joules))
+        ht_text_add(text,
+                    "  power     %.4g J of the device, %.3g nJ per cell "
+                    "half-step\n",
+                    result->joules, 1e9 * result->joules / half_steps(sim));
     if (isfinite(energy_drift(result)))
         ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e\n",
                     result->energy_initial, energy_drift(result));
@@ -296,6 +303,8 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     if (sim->limits.fma_per_s > 0)
         ht_json_number(json, "limit_fma_per_s", sim->limits.fma_per_s);
     ht_json_number(json, "selfcheck_ratio", sim->selfcheck_ratio);
+    ht_json_number(json, "joules", result->joules);
+    ht_json_bool(json, "tuned", sim->tuned);
     ht_json_number(json, "error_l2_relative", result->error);
     ht_json_number(json, "energy_initial", result->energy_initial);
     ht_json_number(json, "energy_drift", energy_drift(result));

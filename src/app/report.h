@@ -12,6 +12,7 @@ struct ht_result {
     bool interrupted;
     double wall_s, output_s;
     double energy_initial, energy_final, error;
+    double joules; /* of the device, from the first step on */
     double conserved_initial, conserved_final; /* of ht_conserved_energy */
     const char *directory, *picture, *xdmf;
 };

@@ -4,6 +4,8 @@
  */
 #include "simulation.h"
 
+#include "tuning.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,30 +145,42 @@ static enum ht_err check_budget(const struct ht_simulation *sim) {
 
 /* ---- kernels ---- */
 
-static enum ht_err choose_variant(struct ht_simulation *sim) {
-    const struct ht_params *params = sim->params;
-    const struct ht_spec spec = spec_of(sim);
-    const char *name = params->device.variant;
-    sim->tuning.variant = ht_variant_find(name, &spec, sim->info.gpu);
-    if (sim->tuning.variant != NULL) {
-        const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
-        if (reason == NULL)
-            reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
-        if (reason == NULL) return HT_OK;
-        return ht_params_error(
-            params, "device.variant", "does not apply: %s; \"%s\" does", reason,
-            ht_variant_find("auto", &spec, sim->info.gpu)->name);
-    }
+static enum ht_err refuse_variant(const struct ht_simulation *sim,
+                                  const struct ht_spec *spec,
+                                  const char *reason) {
+    struct ht_text names = {0};
+    ht_variant_list(spec, &names);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err =
+            ht_params_error(sim->params, "device.variant",
+                            "does not apply: %s; take %s", reason, names.data);
+    ht_text_free(&names);
+    return err;
+}
+
+static enum ht_err unknown_variant(const struct ht_simulation *sim) {
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
         ht_text_add(&names, ", %s", ht_variant_at(i)->name);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
-        err = ht_params_error(params, "device.variant",
+        err = ht_params_error(sim->params, "device.variant",
                               "no such variant: must be one of auto%s",
                               names.data);
     ht_text_free(&names);
     return err;
+}
+
+static enum ht_err choose_variant(struct ht_simulation *sim) {
+    const struct ht_spec spec = spec_of(sim);
+    sim->tuning.variant =
+        ht_variant_find(sim->params->device.variant, &spec, sim->info.gpu);
+    if (sim->tuning.variant == NULL) return unknown_variant(sim);
+    const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
+    if (reason == NULL)
+        reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
+    return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);
 }
 
 static int choose_block(const struct ht_simulation *sim) {
@@ -199,9 +213,13 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     TRY(choose_variant(sim));
     /* Branches keep a CPU from joining lanes; vector kernels have them joined
      * already. */
-    tuning->trim = sim->info.gpu || (tuning->variant && tuning->variant->made_for == HT_FOR_CPU);
+    tuning->trim =
+        sim->info.gpu || (tuning->variant != NULL &&
+                          tuning->variant->made_for == HT_FOR_CPU);
+    if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
-        return sim->device == NULL ? HT_OK : choose_shape(sim);
+        ht_tuning_recall(sim);
+        return choose_shape(sim);
     }
     tuning->fp64 = true;
     tuning->block = 1;
@@ -209,12 +227,12 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-static enum ht_err choose_cache(struct ht_simulation *sim) {
-    const char *given = sim->params->device.cache;
+enum ht_err ht_cache_directory(const char *given, char **out) {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "/htwave";
     struct ht_text path = {0};
+    *out = NULL;
     if (strcmp(given, "none") == 0) return HT_OK;
-    if (strcmp(given, "auto") != 0) return ht_text_copy(given, &sim->cache);
+    if (strcmp(given, "auto") != 0) return ht_text_copy(given, out);
     if (base == NULL || base[0] != '/') {
         base = getenv("HOME");
         below = "/.cache/htwave";
@@ -225,7 +243,7 @@ static enum ht_err choose_cache(struct ht_simulation *sim) {
     if (err != HT_OK)
         ht_text_free(&path);
     else
-        sim->cache = path.data;
+        *out = path.data;
     return err;
 }
 
@@ -235,11 +253,21 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(open_device(sim));
     TRY(check_cells(sim));
     TRY(ht_plan_create(sim->params, &sim->plan));
+    TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     TRY(choose_kernels(sim));
-    TRY(choose_cache(sim));
     const struct ht_variant *variant = sim->tuning.variant;
     sim->budget = budget_of(sim, variant ? variant : leanest(sim));
     if (sim->device == NULL && !sim->oracle) return HT_OK;
+    return check_budget(sim);
+}
+
+enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
+    double began = ht_clock();
+    if (sim->device == NULL || !ht_tuning_wanted(sim)) return HT_OK;
+    ht_tuning_search(sim);
+    sim->tune_s = ht_clock() - began;
+    TRY(choose_shape(sim));
+    sim->budget = budget_of(sim, sim->tuning.variant);
     return check_budget(sim);
 }
 
@@ -290,7 +318,7 @@ enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
 
 void ht_simulation_measure(struct ht_simulation *sim) {
     double began = ht_clock();
-    if (sim->device == NULL) return;
+    if (sim->device == NULL || sim->limits.fma_per_s > 0) return;
     if (ht_limits_measure(sim->device, sim->tuning.fp64, sim->cache,
                           &sim->limits) != HT_OK) {
         sim->limits = (struct ht_limits){0};
@@ -311,6 +339,8 @@ enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->stepper));
     TRY(ht_start(sim->plan, sim->device, &sim->tuning, sim->cache,
                  &sim->stepper));
+    sim->joules_before =
+        sim->device != NULL ? ht_device_joules(sim->device) : -1;
     sim->start_s = ht_clock() - began;
     return HT_OK;
 }
@@ -355,6 +385,12 @@ enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
         if (ht_problem_stores(&sim->plan->problem, HT_PRIMARY, f))
             TRY(HT_ALLOC(nodal[f], nodes));
     return HT_OK;
+}
+
+double ht_simulation_joules(const struct ht_simulation *sim) {
+    if (sim->device == NULL || sim->joules_before < 0) return NAN;
+    double now = ht_device_joules(sim->device);
+    return now >= sim->joules_before ? now - sim->joules_before : NAN;
 }
 
 const char *ht_simulation_precision(const struct ht_simulation *sim) {

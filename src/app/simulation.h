@@ -15,16 +15,18 @@ struct ht_simulation {
     char *no_device;            /* why there is none */
     struct ht_device_info info; /* of the device; the host for the oracle */
     struct ht_tuning tuning;    /* variant NULL: the oracle */
+    bool tuned;                 /* by a timing on this device, not a guess */
     struct ht_kernels kernels;  /* without steps before they are compiled;
                                    empty for the oracle or without a device */
     struct ht_budget budget;
     char *cache; /* directory; NULL: none */
     struct ht_stepper stepper;
-    double compile_s, selfcheck_s, measure_s, start_s;
+    double tune_s, compile_s, selfcheck_s, measure_s, start_s;
     double selfcheck_ratio;  /* NaN: not checked */
     struct ht_limits limits; /* 0: not measured */
     int64_t steps;           /* done */
     double kernel_s;         /* of these, by the device's clock */
+    double joules_before;    /* the device's counter at the start, or < 0 */
 };
 
 /* Everything that can be refused without compiling: parameters, grid, medium,
@@ -34,10 +36,13 @@ struct ht_simulation {
 HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params,
                                           struct ht_simulation **out);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
+/* Times kernels where device.tune wants it and no result is stored for this
+ * kind of problem; changes tuning and budget. Failures are notes. */
+HT_CHECKED enum ht_err ht_simulation_tune(struct ht_simulation *sim);
 /* Compiles and checks the kernels on the device; refuses without a device. */
 HT_CHECKED enum ht_err ht_simulation_compile(struct ht_simulation *sim);
 /* Measures the device's limits, where there is a device; before start, which
- * may take all memory. A failure is a note only. */
+ * may take all memory; once. A failure is a note only. */
 void ht_simulation_measure(struct ht_simulation *sim);
 /* Allocates the state and sets it to the initial data. */
 HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
@@ -59,6 +64,10 @@ double ht_simulation_unknowns(const struct ht_simulation *sim);
  * others; free each. */
 HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
                                            double *nodal[HT_MAX_FIELDS]);
+
+/* Joules that the device took since the start of the steps; NaN: it does not
+ * tell. */
+double ht_simulation_joules(const struct ht_simulation *sim);
 
 /* As the input names them. */
 const char *ht_simulation_precision(const struct ht_simulation *sim);

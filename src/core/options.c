@@ -205,8 +205,14 @@ static const struct ht_option option[] = {
      "Order of coefficients in memory: one after the other, or some of them "
      "innermost."},
     {"device.cache", HT_OPT_STRING, AT(device.cache), "\"auto\"", ANY, NULL, "",
-     "Directory of compiled kernels; auto is htwave in the user's cache "
-     "directory, none compiles every time."},
+     "Directory of compiled kernels and tuning results; auto is htwave in the "
+     "user's cache directory, none keeps nothing."},
+    {"device.tune", HT_OPT_STRING, AT(device.tune), "\"auto\"", ANY,
+     "auto|never|always", "",
+     "Where variant or layout is auto: take what htwave tune found. Without a "
+     "result, auto times the kernels for 5 s before runs on a GPU that are "
+     "expected to take 15 s or more, always before every run; never takes the "
+     "built-in guess, without looking for results."},
     {"device.cells_per_group", HT_OPT_INT, AT(device.cells_per_group), "0", 0,
      1024, NULL, "cells",
      "Cells along x1 that one work-group computes; 0 is automatic."},

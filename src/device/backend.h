@@ -40,6 +40,7 @@ struct ht_backend {
     enum ht_err (*finish)(void *device);
     /* Device seconds of a finished launch; frees the event. */
     double (*event_seconds)(void *event);
+    double (*joules)(void *device);
 };
 
 extern const struct ht_backend ht_backend_opencl;

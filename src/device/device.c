@@ -371,6 +371,10 @@ double ht_kernel_seconds(struct ht_kernel *kernel) {
     return seconds;
 }
 
+double ht_device_joules(struct ht_device *device) {
+    return device->backend->joules(device->handle);
+}
+
 enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
                            struct ht_gemm **out) {
     struct ht_gemm *gemm = NULL;

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "gemm.h"
+#include "nvml.h"
 
 struct cl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
+    struct ht_nvml *nvml; /* NULL: energy is unknown */
 };
 
 struct cl_built {
@@ -152,7 +154,25 @@ static void cl_close(void *handle) {
         (void)clReleaseCommandQueue(device->queue);
     }
     if (device->context != NULL) (void)clReleaseContext(device->context);
+    ht_nvml_close(device->nvml);
     free(device);
+}
+
+/* By cl_nv_device_attribute_query, whose names not all headers have. */
+static struct ht_nvml *open_energy(cl_device_id id) {
+    const cl_device_info bus_query = 0x4008, slot_query = 0x4009,
+                         domain_query = 0x400A;
+    const int64_t nvidia = 0x10DE;
+    cl_uint bus = 0, slot = 0, domain = 0;
+    struct ht_pci pci = {.bus = -1};
+    if (device_number(id, CL_DEVICE_VENDOR_ID) != nvidia) return NULL;
+    if (clGetDeviceInfo(id, domain_query, sizeof domain, &domain, NULL) !=
+        CL_SUCCESS)
+        domain = 0;
+    if (clGetDeviceInfo(id, bus_query, sizeof bus, &bus, NULL) == CL_SUCCESS &&
+        clGetDeviceInfo(id, slot_query, sizeof slot, &slot, NULL) == CL_SUCCESS)
+        pci = (struct ht_pci){(int)domain, (int)bus, (int)slot};
+    return ht_nvml_open(pci);
 }
 
 static enum ht_err open_into(struct cl_device *device, int index) {
@@ -162,6 +182,7 @@ static enum ht_err open_into(struct cl_device *device, int index) {
     TRY(check(code, "opening the device"));
     device->queue = clCreateCommandQueue(device->context, device->id,
                                          CL_QUEUE_PROFILING_ENABLE, &code);
+    device->nvml = open_energy(device->id);
     return check(code, "opening the device's queue");
 }
 
@@ -382,6 +403,11 @@ static double cl_event_seconds(void *handle) {
     return known && end > start ? 1e-9 * (double)(end - start) : 0;
 }
 
+static double cl_joules(void *handle) {
+    struct cl_device *device = handle;
+    return ht_nvml_joules(device->nvml);
+}
+
 const struct ht_backend ht_backend_opencl = {
     .name = "opencl",
     .count = cl_count,
@@ -403,4 +429,5 @@ const struct ht_backend ht_backend_opencl = {
     .gemm = cl_gemm,
     .finish = cl_finish,
     .event_seconds = cl_event_seconds,
+    .joules = cl_joules,
 };

@@ -1,8 +1,9 @@
 /* Sizes and operation counts. The least work of a half step is the smallest
- * of three forms: interpolation split by parity and rolled along x3 followed
+ * of four forms: interpolation split by parity and rolled along x3 followed
  * by the trimmed Taylor series; the same followed by two scalar chains (where
- * they apply); and dense parity blocks of F^2 (N+1)^(2d) entries (uniform
- * media, systems with parities).
+ * they apply); dense parity blocks of F^2 (N+1)^(2d) entries (uniform media,
+ * systems with parities); and a one-dimensional half step per axis (constant
+ * velocity).
  */
 #include "counts.h"
 
@@ -221,6 +222,13 @@ static double chains_fma(const struct ht_sizes *z, int order, int dims,
     return count * (dims + 2) + dims * (z->cube + outputs);
 }
 
+/* A one-dimensional half step of (N+1) x (2N+2) along the lines of each axis,
+ * with faces reused along x3 as above. */
+static double separable_fma(const struct ht_sizes *z, int dims) {
+    static const int lines[] = {1, 3, 4};
+    return 2.0 * lines[dims - 1] * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
+}
+
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
@@ -231,11 +239,86 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (uniform && z.chain >= 0 && spec->keep == 0)
         fma = fmin(fma, interpolation_fma(&z, dims) +
                             chains_fma(&z, spec->order, dims, stages));
-    if (uniform && !spec->eq->system->translates) fma = fmin(fma, dense);
+    if (uniform)
+        fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims)
+                                                     : dense);
     double medium = uniform ? 0
                             : (double)z.materials *
                                   (z.medium_coefs > 0 ? z.medium_coefs : 1);
     double read = spec->keep != 0 ? z.sources + z.targets : z.sources;
     return (struct ht_cost){
         .fma = fma, .bytes = ((read + z.targets) * coefs + medium) * word};
+}
+
+/* ---- the ways of the variants ---- */
+
+static double evolution_fma(const struct ht_variant *variant,
+                            const struct ht_spec *spec,
+                            const struct ht_sizes *z) {
+    double all = spec->eq->nterms;
+    if (variant->chains)
+        return chains_fma(z, spec->order, spec->eq->dims, spec->stages);
+    if (spec->trim) return stages_fma(spec, z, spec->stages);
+    for (int g = 0; g < z->groups; g++)
+        if (z->group_material[g] >= 0) all += z->medium_coefs;
+    return all * z->cube * spec->stages;
+}
+
+static double medium_values(const struct ht_spec *spec,
+                            const struct ht_sizes *z) {
+    if (spec->medium_degree < 0) return 0;
+    return (double)z->materials * (z->medium_coefs > 0 ? z->medium_coefs : 1);
+}
+
+/* An operator of the whole half step: dense blocks, or one per axis. */
+static struct ht_cost operator_cost(const struct ht_variant *variant,
+                                    const struct ht_spec *spec,
+                                    const struct ht_sizes *z) {
+    double coefs = (double)z->n1 * z->n2 * z->n3;
+    double from = coefs * z->sources, to = coefs * z->targets;
+    double fma =
+        variant->separable ? separable_fma(z, spec->eq->dims) : from * to;
+    return (struct ht_cost){fma, from + to * (spec->keep != 0 ? 2 : 1)};
+}
+
+/* bytes: values so far. Kinds that are not listed do all at once. */
+static struct ht_cost kernel_cost(const struct ht_variant *variant,
+                                  const struct ht_spec *spec, int kernel) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    int dims = spec->eq->dims;
+    double coefs = (double)z.n1 * z.n2 * z.n3, medium = medium_values(spec, &z);
+    double from = coefs * z.sources, poly = (double)z.cube * z.sources;
+    double to = coefs * z.targets * (spec->keep != 0 ? 2 : 1);
+    double rolled = interpolation_fma(&z, dims);
+    double evolve = evolution_fma(variant, spec, &z);
+    struct ht_cost least;
+    switch (variant->stage[kernel].kind) {
+    case HT_STAGE_NONE:
+        return (struct ht_cost){0};
+    case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
+        return (struct ht_cost){dims * poly * z.t1, from + poly};
+    case HT_STAGE_INTERPOLATE_ROLLED:
+        return (struct ht_cost){rolled, from + poly};
+    case HT_STAGE_EVOLVE:
+        return (struct ht_cost){evolve, poly + to + medium};
+    case HT_STAGE_STEP:
+        return (struct ht_cost){rolled + evolve, from + to + medium};
+    case HT_STAGE_OPERATOR:
+        return operator_cost(variant, spec, &z);
+    default:
+        least = ht_cost_minimum(spec, spec->stages);
+        return (struct ht_cost){least.fma, least.bytes / (spec->fp64 ? 8 : 4)};
+    }
+}
+
+struct ht_cost ht_variant_cost(const struct ht_variant *variant,
+                               const struct ht_spec *spec, int kernel) {
+    struct ht_cost sum = {0};
+    for (int i = 0; i < 2; i++) {
+        if (kernel >= 0 && kernel != i) continue;
+        struct ht_cost c = kernel_cost(variant, spec, i);
+        sum.fma += c.fma;
+        sum.bytes += c.bytes * (spec->fp64 ? 8 : 4);
+    }
+    return sum;
 }

@@ -220,11 +220,16 @@ enum ht_err ht_step_launch(struct ht_step *step,
     return HT_OK;
 }
 
-double ht_step_seconds(struct ht_step *step) {
-    double seconds = 0;
+void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 2; i++)
         if (step->kernel[i] != NULL)
-            seconds += ht_kernel_seconds(step->kernel[i]);
-    if (step->products != NULL) seconds += ht_products_seconds(step->products);
-    return seconds;
+            seconds[i] += ht_kernel_seconds(step->kernel[i]);
+    if (step->products != NULL)
+        seconds[0] += ht_products_seconds(step->products);
+}
+
+double ht_step_seconds(struct ht_step *step) {
+    double seconds[2] = {0};
+    ht_step_add_seconds(step, seconds);
+    return seconds[0] + seconds[1];
 }

@@ -127,7 +127,7 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
     return device_refuses(variant, spec);
 }
 
-static bool made_for(const struct ht_variant *variant, bool gpu) {
+bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
     return variant->made_for == HT_FOR_ANY ||
            variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
@@ -136,11 +136,41 @@ const struct ht_variant *ht_variant_find(const char *name,
                                          const struct ht_spec *spec, bool gpu) {
     bool any = strcmp(name, "auto") == 0; /* the rows are in order of speed */
     for (int i = 0; i < ht_variant_count(); i++)
-        if (any ? made_for(&variants[i], gpu) &&
+        if (any ? ht_variant_suits(&variants[i], gpu) &&
                       ht_variant_refuses(&variants[i], spec) == NULL
                 : strcmp(variants[i].name, name) == 0)
             return &variants[i];
     return NULL;
+}
+
+void ht_variant_list(const struct ht_spec *spec, struct ht_text *out) {
+    int last = -1, first = -1;
+    for (int i = 0; i < ht_variant_count(); i++) {
+        if (ht_variant_refuses(&variants[i], spec) != NULL) continue;
+        if (first < 0) first = i;
+        last = i;
+    }
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(&variants[i], spec) == NULL)
+            ht_text_add(out, "%s\"%s\"",
+                        i == first  ? ""
+                        : i == last ? " or "
+                                    : ", ",
+                        variants[i].name);
+}
+
+static enum ht_err refuse(const struct ht_variant *variant,
+                          const struct ht_spec *spec, const char *reason) {
+    struct ht_text names = {0};
+    ht_variant_list(spec, &names);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_err_set(HT_ERR_INPUT,
+                         "device.variant = \"%s\" does not apply: %s; take "
+                         "%s",
+                         variant->name, reason, names.data);
+    ht_text_free(&names);
+    return err;
 }
 
 static bool has_stage(const struct ht_variant *variant,
@@ -226,11 +256,7 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
     int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
     int64_t limit = info->local_memory < most_local ? info->local_memory - 1024
                                                     : most_local;
-    if (reason != NULL)
-        FAIL(HT_ERR_INPUT,
-             "device.variant = \"%s\" does not apply: %s; \"%s\" does",
-             variant->name, reason,
-             ht_variant_find("auto", spec, info->gpu)->name);
+    if (reason != NULL) return refuse(variant, spec, reason);
     REQUIRE(lacks == NULL, HT_ERR_DEVICE,
             "device.variant = \"%s\" does not apply: %s; \"%s\" does",
             variant->name, lacks,

@@ -157,13 +157,14 @@ over 'device that is not there' \
     device.select=nonexistent
 over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
     device.variant=fast
-over 'variant that does not apply' 'device.variant = "chains"|uniform' \
+over 'variant that does not apply' 'device.variant = "chains"|uniform|take "monolithic"|"two-naive"' \
     device.variant=chains medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
     over 'larger than device memory' 'grid.cells|needs|has' \
         device.backend=auto 'grid.cells=[100000,100000]'
     over 'groups too large' 'device.cells_per_group = 1024' \
-        device.backend=auto device.cells_per_group=1024 grid.order=8
+        device.backend=auto device.variant=monolithic \
+        device.cells_per_group=1024 grid.order=8
 else
     skip 'limits of a device: none is here'
 fi

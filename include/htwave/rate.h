@@ -1,0 +1,60 @@
+/* How fast compiled kernels are on a device: what bench and the tuner share.
+ * Never zeros: random data, in a box that is periodic on all sides.
+ */
+#ifndef HTWAVE_RATE_H
+#define HTWAVE_RATE_H
+
+#include "htwave/method.h"
+
+/* A problem to be timed and its grid. problem.grid and problem.medium point
+ * into it: do not copy. */
+struct ht_sample {
+    struct ht_grid grid;
+    struct ht_problem problem;
+};
+/* As `like` in equations, order, steps, stages and kind of medium, in a
+ * periodic box of so many cells (those beyond the dimensions are ignored). */
+void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
+                    struct ht_sample *out);
+/* A problem of its own: unit cells and materials, 0.9 of the largest stable
+ * step. eq must outlive the sample, and has a leapfrog form if that is asked
+ * for; stages 0: all. */
+void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
+                     bool leapfrog, struct ht_sample *out);
+/* The symbol of a system by either scheme, for ht_stability_*. */
+enum ht_symbol ht_sample_symbol(const struct ht_equations *eq, bool leapfrog);
+/* The largest number of cells along each axis, at most `most`, for which the
+ * state takes no more than so many bytes and a half step of the costliest
+ * variant counts no more than so many multiply-adds; a multiple of 8 from 16
+ * on, and at least 4. */
+int64_t ht_sample_cells(const struct ht_problem *like,
+                        const struct ht_tuning *tuning, int64_t most,
+                        double bytes, double fma);
+
+/* How long to measure. */
+struct ht_effort {
+    int warm, least;  /* steps before, and timed in any case */
+    double seconds;   /* more are timed until so many have passed */
+    double joules_of; /* seconds for the energy; 0: it is not measured */
+};
+struct ht_rate {
+    double median, best; /* device seconds per half step */
+    double kernel[2];    /* median of each kernel of the variant */
+    double total;        /* device seconds of all timed steps */
+    double joules;       /* per half step, whole board; NaN: not known */
+    int timed;           /* steps (two half steps each) behind median, best */
+};
+HT_CHECKED enum ht_err ht_rate_measure(const struct ht_sample *sample,
+                                       struct ht_device *device,
+                                       struct ht_kernels *kernels,
+                                       const struct ht_effort *effort,
+                                       struct ht_rate *out);
+
+/* The kernels against the reference on three cells along each axis, with all
+ * the stages where that is affordable; *worst as in ht_verify_kernels. */
+HT_CHECKED enum ht_err ht_sample_verify(const struct ht_sample *sample,
+                                        struct ht_device *device,
+                                        const struct ht_kernels *kernels,
+                                        double *worst);
+
+#endif

@@ -1,0 +1,78 @@
+/* NVML through the dynamic linker: its header need not be there when htwave
+ * is built, nor the library when it runs. Declared here is what NVML's
+ * documentation states of the five functions used.
+ */
+#include "nvml.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NVML_SUCCESS = 0 };
+typedef struct nvml_device *nvml_handle;
+
+struct ht_nvml {
+    void *library;
+    bool started;
+    nvml_handle device;
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*count)(unsigned *count);
+    int (*by_index)(unsigned index, nvml_handle *device);
+    int (*by_bus)(const char *bus, nvml_handle *device);
+    int (*energy)(nvml_handle device, unsigned long long *millijoules);
+};
+
+/* C has no cast from an object pointer to one to a function; POSIX promises
+ * that both look the same (dlsym). */
+static bool find(void *library, const char *name, void *function) {
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static bool load(struct ht_nvml *n) {
+    n->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (n->library == NULL) return false;
+    return find(n->library, "nvmlInit_v2", &n->init) &&
+           find(n->library, "nvmlShutdown", &n->shutdown) &&
+           find(n->library, "nvmlDeviceGetCount_v2", &n->count) &&
+           find(n->library, "nvmlDeviceGetHandleByIndex_v2", &n->by_index) &&
+           find(n->library, "nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus) &&
+           find(n->library, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
+}
+
+static bool choose(struct ht_nvml *n, struct ht_pci pci) {
+    char bus[32];
+    unsigned count = 0;
+    snprintf(bus, sizeof bus, "%08x:%02x:%02x.0", (unsigned)pci.domain,
+             (unsigned)pci.bus, (unsigned)pci.slot);
+    if (pci.bus >= 0) return n->by_bus(bus, &n->device) == NVML_SUCCESS;
+    return n->count(&count) == NVML_SUCCESS && count == 1 &&
+           n->by_index(0, &n->device) == NVML_SUCCESS;
+}
+
+struct ht_nvml *ht_nvml_open(struct ht_pci pci) {
+    struct ht_nvml *n = calloc(1, sizeof *n);
+    if (n == NULL) return NULL;
+    n->started = load(n) && n->init() == NVML_SUCCESS;
+    if (n->started && choose(n, pci) && ht_nvml_joules(n) >= 0) return n;
+    ht_nvml_close(n);
+    return NULL;
+}
+
+void ht_nvml_close(struct ht_nvml *n) {
+    if (n == NULL) return;
+    if (n->started) (void)n->shutdown();
+    if (n->library != NULL) (void)dlclose(n->library);
+    free(n);
+}
+
+double ht_nvml_joules(struct ht_nvml *n) {
+    const double millijoule = 1e-3;
+    unsigned long long counted = 0;
+    if (n == NULL || n->energy(n->device, &counted) != NVML_SUCCESS) return -1;
+    return millijoule * (double)counted;
+}

@@ -1,0 +1,22 @@
+/* The energy counter of an NVIDIA device by NVML, the management library that
+ * comes with the driver, looked for at run time (nvml.c; nvml_none.c: never).
+ */
+#ifndef HTWAVE_NVML_H
+#define HTWAVE_NVML_H
+
+/* Where a device sits on the PCI bus; bus -1: not known. */
+struct ht_pci {
+    int domain, bus, slot;
+};
+
+struct ht_nvml;
+/* NULL when the library, the device or its counter is not there: no error,
+ * energy is then unknown. Without a bus the only device is taken; of several
+ * none. */
+struct ht_nvml *ht_nvml_open(struct ht_pci pci);
+void ht_nvml_close(struct ht_nvml *nvml); /* NULL allowed */
+/* Joules of the whole board since the driver was loaded; negative: unknown
+ * (also for NULL). */
+double ht_nvml_joules(struct ht_nvml *nvml);
+
+#endif

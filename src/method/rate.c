@@ -1,0 +1,189 @@
+/* Times half steps by the device's clock. */
+#include "htwave/rate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the sample ---- */
+
+void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
+                    struct ht_sample *out) {
+    struct ht_grid *grid = &out->grid;
+    *grid = *like->grid;
+    out->problem = *like;
+    out->problem.grid = grid;
+    for (int k = 0; k < 3; k++) {
+        grid->cells[k] = k < grid->dims ? cells[k] : 1;
+        grid->wall[k][0] = grid->wall[k][1] = 0;
+        grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
+    }
+    if (like->medium_degree < 0) return;
+    out->problem.medium_fill = ht_test_medium;
+    out->problem.medium = &out->problem;
+}
+
+enum ht_symbol ht_sample_symbol(const struct ht_equations *eq, bool leapfrog) {
+    return leapfrog ? eq->leapfrog.symbol : eq->system->symbol;
+}
+
+void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
+                     bool leapfrog, struct ht_sample *out) {
+    const int64_t cells[3] = {4, 4, 4};
+    const enum ht_symbol symbol = ht_sample_symbol(eq, leapfrog);
+    struct ht_grid grid = {.dims = eq->dims, .order = order};
+    struct ht_problem like = {.eq = eq, .grid = &grid, .medium_degree = -1};
+    for (int k = 0; k < 3; k++) grid.h[k] = 1;
+    like.stages =
+        stages > 0 ? stages : ht_stability_full(symbol, eq->dims, order);
+    double cfl = ht_stability_cfl(symbol, eq->dims, order, like.stages);
+    like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
+    for (int mesh = 0; mesh < 2 && leapfrog; mesh++)
+        like.stored[mesh] = eq->leapfrog.stored[mesh];
+    if (leapfrog) like.keep = eq->leapfrog.keep;
+    ht_sample_make(&like, cells, out);
+}
+
+/* Of the costliest variant that applies: all are to have the same sample. */
+static double most_fma(const struct ht_spec *spec) {
+    double most = ht_cost_minimum(spec, spec->stages).fma;
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(ht_variant_at(i), spec) == NULL)
+            most = fmax(most, ht_variant_cost(ht_variant_at(i), spec, -1).fma);
+    return fmax(most, 1);
+}
+
+int64_t ht_sample_cells(const struct ht_problem *like,
+                        const struct ht_tuning *tuning, int64_t most,
+                        double bytes, double fma) {
+    const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
+    int word = tuning->fp64 ? 8 : 4;
+    double state = 2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * word;
+    double room = fmin(bytes / state, fma / most_fma(&spec));
+    int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
+    if (cells > most) cells = most;
+    cells -= cells % (cells >= 16 ? 8 : cells >= 4 ? 4 : 1);
+    return cells < 4 ? 4 : cells;
+}
+
+/* One plane of random data, put on every plane. */
+static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
+                        const struct ht_stepper *stepper) {
+    int64_t count =
+        ht_grid_plane(p->grid, mesh) * p->eq->nfields * ht_grid_coefs(p->grid);
+    int64_t planes = ht_grid_planes(p->grid, mesh);
+    double *plane = NULL;
+    TRY(HT_ALLOC(plane, count));
+    for (int64_t n = 0; n < count; n++)
+        plane[n] = ht_rng_uniform(11, (uint64_t)n);
+    enum ht_err err = HT_OK;
+    for (int64_t m = 0; err == HT_OK && m < planes; m++)
+        err = stepper->ops->put(stepper->self, mesh, m, m + 1, plane);
+    free(plane);
+    return err;
+}
+
+/* ---- time ---- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static enum ht_err take_step(const struct ht_stepper *stepper) {
+    TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+    return stepper->ops->half_step(stepper->self, HT_DUAL);
+}
+
+static double median_of(int count, double *values) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return values[count / 2];
+}
+
+static enum ht_err time_steps(const struct ht_stepper *stepper,
+                              struct ht_kernels *kernels,
+                              const struct ht_effort *effort,
+                              struct ht_rate *out) {
+    enum { MOST = 201 };
+    double all[MOST], each[2][MOST], began = 0;
+    int n = 0;
+    for (int i = -effort->warm; n < MOST; i++) {
+        if (i == 0) began = ht_clock();
+        if (n >= effort->least && ht_clock() - began >= effort->seconds) break;
+        double both[2] = {0};
+        TRY(take_step(stepper));
+        TRY(stepper->ops->finish(stepper->self));
+        ht_step_add_seconds(kernels->step[0], both);
+        if (kernels->step[1] != kernels->step[0])
+            ht_step_add_seconds(kernels->step[1], both);
+        if (i < 0) continue;
+        out->total += both[0] + both[1];
+        all[n] = (both[0] + both[1]) / 2;
+        each[0][n] = both[0] / 2;
+        each[1][n++] = both[1] / 2;
+    }
+    out->median = median_of(n, all);
+    out->best = all[0];
+    for (int k = 0; k < 2; k++) out->kernel[k] = median_of(n, each[k]);
+    out->timed = n;
+    return HT_OK;
+}
+
+/* Queued without pauses, long enough for a counter that moves every 0.1 s. */
+static enum ht_err measure_energy(const struct ht_stepper *stepper,
+                                  struct ht_device *device,
+                                  const struct ht_effort *effort,
+                                  struct ht_rate *out) {
+    double before = ht_device_joules(device);
+    int64_t batch = 1 + (int64_t)(0.05 / fmax(2 * out->median, 1e-7)), done = 0;
+    if (before < 0 || effort->joules_of <= 0) return HT_OK;
+    double began = ht_clock();
+    while (ht_clock() - began < effort->joules_of) {
+        for (int64_t n = 0; n < batch; n++, done++) TRY(take_step(stepper));
+        TRY(stepper->ops->finish(stepper->self));
+    }
+    out->joules = (ht_device_joules(device) - before) / (2.0 * (double)done);
+    return HT_OK;
+}
+
+enum ht_err ht_rate_measure(const struct ht_sample *sample,
+                            struct ht_device *device,
+                            struct ht_kernels *kernels,
+                            const struct ht_effort *effort,
+                            struct ht_rate *out) {
+    struct ht_stepper stepper = {0};
+    *out = (struct ht_rate){.joules = NAN};
+    TRY(ht_stepper_create(&sample->problem, device, kernels, &stepper));
+    enum ht_err err = fill(&sample->problem, HT_PRIMARY, &stepper);
+    /* leapfrog reads what was on the target grid */
+    if (err == HT_OK && sample->problem.keep != 0)
+        err = fill(&sample->problem, HT_DUAL, &stepper);
+    (void)ht_kernels_seconds(kernels);
+    if (err == HT_OK) err = time_steps(&stepper, kernels, effort, out);
+    if (err == HT_OK) err = measure_energy(&stepper, device, effort, out);
+    (void)ht_kernels_seconds(kernels);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+/* ---- truth ---- */
+
+/* The reference takes 2e8 of these a second; kernels whose operator is baked
+ * in have their stages in it. */
+static bool affordable(const struct ht_problem *p) {
+    double cube = pow(2.0 * p->grid->order + 2, p->grid->dims);
+    return cube * p->stages * p->eq->nterms < 1e5;
+}
+
+enum ht_err ht_sample_verify(const struct ht_sample *sample,
+                             struct ht_device *device,
+                             const struct ht_kernels *kernels, double *worst) {
+    const int64_t cells[3] = {3, 3, 3};
+    const int few = 6;
+    struct ht_sample small;
+    ht_sample_make(&sample->problem, cells, &small);
+    if (kernels->variant->pack == NULL && !affordable(&small.problem) &&
+        small.problem.stages > few)
+        small.problem.stages = few;
+    return ht_verify_kernels(&small.problem, device, kernels, worst);
+}

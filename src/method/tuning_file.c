@@ -1,0 +1,203 @@
+/* What the tuner found, one text file per device:
+ *
+ *     htwave tuning 1
+ *     device NAME
+ *     driver VERSION
+ *     kernels HASH                      of the text of cl/ and the version
+ *     CLASS: NAME block=4 cells=2 rows=0 planes=0 trim=1 rate=1.07e+08
+ *     ...
+ *     end HASH                          of all bytes before this line
+ *
+ * It appears by rename. The last line tells a damaged or truncated file from
+ * a whole one; the head tells results of another driver or of other kernels.
+ * Two processes that store at once lose one line, which is found anew.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/kernel_sources.h"
+#include "htwave/tuner.h"
+
+static const char magic[] = "htwave tuning 1\n";
+
+static uint64_t hash_text(uint64_t seed, const char *text) {
+    return ht_hash(seed, text, strlen(text) + 1);
+}
+
+static uint64_t kernels_hash(void) {
+    uint64_t hash = hash_text(HT_HASH_SEED, HT_VERSION);
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        hash = hash_text(hash, ht_kernel_sources[i].text);
+    for (int i = 0; i < ht_variant_count(); i++)
+        hash = hash_text(hash, ht_variant_at(i)->name);
+    return hash;
+}
+
+static void add_head(const struct ht_device_info *info, struct ht_text *text) {
+    ht_text_add(text, "%sdevice %s\ndriver %s\nkernels %016llx\n", magic,
+                info->name, info->driver, (unsigned long long)kernels_hash());
+}
+
+enum ht_err ht_tuning_path(const char *directory,
+                           const struct ht_device_info *info, char **path) {
+    struct ht_text text = {0};
+    uint64_t hash = hash_text(HT_HASH_SEED, info->backend);
+    hash = hash_text(hash_text(hash, info->platform), info->name);
+    ht_text_add(&text, "%s/tuning-%016llx.txt", directory,
+                (unsigned long long)hash);
+    enum ht_err err = ht_text_status(&text);
+    if (err != HT_OK) ht_text_free(&text);
+    *path = text.data;
+    return err;
+}
+
+/* ---- reading ---- */
+
+/* The start of the last line of a whole file whose hash is right; NULL. */
+static char *find_end(char *data, size_t size) {
+    static const char word[] = "end ";
+    const size_t digits = 16, line = sizeof word - 1 + digits + 1;
+    if (size < line) return NULL;
+    char *end = data + size - line, *stop = NULL;
+    if (memcmp(end, word, sizeof word - 1) != 0 || data[size - 1] != '\n')
+        return NULL;
+    unsigned long long stored = strtoull(end + sizeof word - 1, &stop, 16);
+    uint64_t hash = ht_hash(HT_HASH_SEED, data, (size_t)(end - data));
+    return stop == data + size - 1 && stored == hash ? end : NULL;
+}
+
+/* The lines of a file that is whole and of this device and program, without
+ * the last; why: what is wrong with it otherwise, or NULL (no file). *data is
+ * to be freed. */
+static char *read_lines(const char *path, const struct ht_device_info *info,
+                        char **data, const char **why) {
+    struct ht_text head = {0};
+    char *lines = NULL, *end = NULL;
+    size_t size = 0;
+    *data = NULL;
+    *why = NULL;
+    if (!ht_file_exists(path)) return NULL;
+    add_head(info, &head);
+    if (ht_text_status(&head) != HT_OK)
+        *why = "out of memory";
+    else if (ht_file_read(path, data, &size) != HT_OK)
+        *why = "it cannot be read";
+    else if ((end = find_end(*data, size)) == NULL)
+        *why = "it is damaged";
+    else if (size < head.length || memcmp(*data, head.data, head.length) != 0)
+        *why = "it is of another device, driver or version of htwave";
+    if (*why == NULL) {
+        *end = '\0';
+        lines = *data + head.length;
+    }
+    ht_text_free(&head);
+    return lines;
+}
+
+/* The line of a class, or NULL. */
+static char *find_line(char *lines, const char *class_name) {
+    size_t length = strlen(class_name);
+    for (char *line = lines; line != NULL && *line != '\0';) {
+        if (strncmp(line, class_name, length) == 0 &&
+            strncmp(line + length, ": ", 2) == 0)
+            return line;
+        line = strchr(line, '\n');
+        if (line != NULL) line++;
+    }
+    return NULL;
+}
+
+/* The number after key in a line; false: there is none from 0 on. */
+static bool number(const char *line, const char *key, int *out) {
+    const char *at = strstr(line, key), *end = strchr(line, '\n');
+    if (at == NULL || (end != NULL && at > end)) return false;
+    char *stop = NULL;
+    long value = strtol(at + strlen(key), &stop, 10);
+    *out = (int)value;
+    return stop != at + strlen(key) && value >= 0 && value <= 1 << 24;
+}
+
+static const struct ht_variant *variant_of(const char *words) {
+    size_t length = strcspn(words, " ");
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (strlen(ht_variant_at(i)->name) == length &&
+            strncmp(ht_variant_at(i)->name, words, length) == 0)
+            return ht_variant_at(i);
+    return NULL;
+}
+
+/* words: the line after the class. */
+static bool parse(const char *words, struct ht_tuned *out) {
+    struct ht_tuning *t = &out->tuning;
+    const char *rate = strstr(words, " rate=");
+    int trim = 0;
+    *out = (struct ht_tuned){.tuning = {.variant = variant_of(words)}};
+    if (rate == NULL || !number(words, " block=", &t->block) ||
+        !number(words, " cells=", &t->cells) ||
+        !number(words, " rows=", &t->rows) ||
+        !number(words, " planes=", &t->planes) ||
+        !number(words, " trim=", &trim))
+        return false;
+    t->trim = trim != 0;
+    out->rate = strtod(rate + strlen(" rate="), NULL);
+    return t->variant != NULL &&
+           (t->block == 1 || t->block == 2 || t->block == 4);
+}
+
+bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
+                    const char *class_name, struct ht_tuned *out) {
+    char *path = NULL, *data = NULL;
+    const char *why = NULL;
+    if (directory == NULL || ht_tuning_path(directory, info, &path) != HT_OK)
+        return false;
+    char *line = find_line(read_lines(path, info, &data, &why), class_name);
+    bool found = line != NULL && parse(line + strlen(class_name) + 2, out);
+    if (line != NULL && !found) why = "it is damaged";
+    if (why != NULL) ht_note("the tuning file %s is ignored: %s", path, why);
+    free(data);
+    free(path);
+    return found;
+}
+
+/* ---- writing ---- */
+
+static enum ht_err write_all(const char *path, struct ht_text *text) {
+    TRY(ht_text_status(text));
+    ht_text_add(
+        text, "end %016llx\n",
+        (unsigned long long)ht_hash(HT_HASH_SEED, text->data, text->length));
+    TRY(ht_text_status(text));
+    return ht_file_write(path, text->data, text->length);
+}
+
+enum ht_err ht_tuning_store(const char *directory,
+                            const struct ht_device_info *info,
+                            const char *class_name,
+                            const struct ht_tuned *tuned) {
+    const struct ht_tuning *t = &tuned->tuning;
+    struct ht_text text = {0};
+    char *path = NULL, *data = NULL;
+    const char *why = NULL;
+    TRY(ht_file_make_directory(directory));
+    TRY(ht_tuning_path(directory, info, &path));
+    char *lines = read_lines(path, info, &data, &why);
+    char *old = find_line(lines, class_name);
+    add_head(info, &text);
+    if (old != NULL) {
+        char *next = strchr(old, '\n');
+        ht_text_add(&text, "%.*s%s", (int)(old - lines), lines,
+                    next != NULL ? next + 1 : "");
+    } else if (lines != NULL) {
+        ht_text_add(&text, "%s", lines);
+    }
+    ht_text_add(&text,
+                "%s: %s block=%d cells=%d rows=%d planes=%d trim=%d "
+                "rate=%.4g\n",
+                class_name, t->variant->name, t->block, t->cells, t->rows,
+                t->planes, t->trim, tuned->rate);
+    enum ht_err err = write_all(path, &text);
+    ht_text_free(&text);
+    free(data);
+    free(path);
+    return err;
+}

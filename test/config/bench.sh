@@ -1,0 +1,153 @@
+#!/bin/sh
+# htwave bench and htwave tune at tiny sizes: files, numbers, what runs make of
+# a stored result, and what is refused.
+set -u
+. "$(dirname "$0")/common.sh"
+cd "$scratch" || exit 1
+
+if ! have_device; then
+    skip 'no device is here'
+    end config/bench
+    exit
+fi
+select=${HTWAVE_DEVICE:-cpu}
+export XDG_CACHE_HOME="$PWD/home"
+tiny="--device $select --dims 1 --orders 1,2 --cells 64 --quiet"
+
+# A PNG file of some size.
+picture() { # FILE
+    [ -s "$1" ] && [ "$(head -c 4 "$1" | tail -c 3)" = PNG ]
+}
+
+# ---- bench ----
+# shellcheck disable=SC2086 # the flags are words
+timeout 300 "$htwave" bench rates stages $tiny --systems acoustic \
+    --variants propagator,monolithic,two-rolled --schemes taylor \
+    --precisions single --out out --json >answer.json 2>message.txt
+code=$?
+judge "bench: exit code $code" [ $code = 0 ]
+sed 's/^/    | /' message.txt
+judge 'bench: JSON on standard output' valid_json answer.json
+judge 'bench: the same in bench.json' cmp -s answer.json out/bench.json
+for name in roofline bars stages stages_bandwidth; do
+    judge "bench: $name.png" picture out/$name.png
+done
+rows=$(grep -o '"case"' answer.json | wc -l)
+lines=$(wc -l <out/bench.csv)
+judge "bench: $lines lines of CSV, $rows rows of JSON" \
+    [ "$lines" = $((rows + 1)) ]
+column() { # NAME: its values in bench.csv
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++)
+        if ($i == name) c = i } NR > 1 && c { print $c }' out/bench.csv
+}
+worst=$(column verified_ratio | sort -g | tail -n 1)
+judge "bench: verified, worst ratio $worst (bound 1)" below "$worst" 1
+judge 'bench: every row is verified' \
+    [ "$(column verified_ratio | grep -c '^[0-9]')" = "$rows" ]
+slow=$(column ms | sort -g | head -n 1)
+judge "bench: least time $slow ms is positive" \
+    below "$(echo "$slow" | awk '{ print -$1 }')" -1e-9
+# rate x time = cells: 64
+column ms >ms.txt
+column cell_half_steps_per_s >rate.txt
+off=$(paste ms.txt rate.txt | awk '{ d = $1 * $2 / 64000 - 1; if (d < 0) d = -d
+    if (d > m) m = d } END { print m + 0 }')
+judge "bench: rate times time is 64 cells, off by $off (bound 1e-6)" \
+    below "$off" 1e-6
+
+# shellcheck disable=SC2086
+timeout 300 "$htwave" bench table1 interpolation q $tiny --cells 8 \
+    --orders 1 --variants monolithic,two-rolled --out paper >table.txt \
+    2>message.txt
+code=$?
+sed 's/^/    | /' message.txt
+judge "bench table1 interpolation q: exit code $code" [ $code = 0 ]
+judge 'bench table1: the paper beside it' grep -q '2.09.*13.77.*36.17' table.txt
+judge 'bench interpolation: picture' picture paper/interpolation.png
+judge 'bench q: time to cross a cell' grep -q 'ns to cross' table.txt
+# shellcheck disable=SC2086
+timeout 300 "$htwave" bench $tiny --seconds 0 --out none >/dev/null \
+    2>message.txt
+judge 'bench --seconds 0: nothing timed, said so' \
+    grep -q '"left_out": [1-9]' none/bench.json
+
+# refuses WHAT PATTERN ARGUMENT...
+refuses() {
+    what=$1 pattern=$2
+    shift 2
+    timeout 60 "$htwave" "$@" >answer.txt 2>message.txt
+    code=$?
+    if [ $code = 2 ] && grep -q -e "$pattern" message.txt &&
+        [ "$(wc -l <message.txt)" = 1 ] && [ ! -e bench-out ]; then
+        pass "$what: $(cut -c1-120 message.txt)"
+    else
+        sed 's/^/    | /' message.txt
+        fail "$what: exit code $code"
+    fi
+}
+refuses 'unknown case' 'nosuch.*rates.*table1' bench nosuch
+refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
+refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
+refuses 'order 9' 'orders 9.*1..8' bench --orders 9
+refuses 'CSV and JSON' 'choose one' bench --csv --json
+refuses 'tune with a negative time' 'at least 0' tune --seconds -1 --orders 1
+
+# ---- tune ----
+cat >run.cfg <<'CFG'
+system = "advection";
+grid = { cells = [64]; order = 1; };
+time = { end = 0.05; };
+initial = { type = "gaussian"; };
+output = { directory = "run"; };
+CFG
+chosen="device.select=$select device.cache=tuned"
+# shellcheck disable=SC2086
+timeout 300 "$htwave" tune run.cfg $chosen --seconds 5 --json >tune.json \
+    2>message.txt
+code=$?
+judge "tune: exit code $code" [ $code = 0 ]
+judge 'tune: JSON' valid_json tune.json
+file=$(ls tuned/tuning-*.txt)
+best=$(sed -n 's/.*], "variant": "\([a-z0-9-]*\)".*/\1/p' tune.json)
+judge "tune: its file names the best, $best" grep -q ": $best block=" "$file"
+
+# runs WHAT TUNED NOTES [OPTION]: a run says "(tuned)" or not, and so many
+# notes about the file
+runs() {
+    what=$1 tuned=$2 notes=$3
+    shift 3
+    # shellcheck disable=SC2086
+    timeout 120 "$htwave" run run.cfg $chosen "$@" --json >answer.txt \
+        2>message.txt
+    code=$?
+    got=$(grep -c "tuning file .*tuning-.*is ignored" message.txt)
+    if [ $code = 0 ] && grep -q "\"tuned\": $tuned" answer.txt &&
+        [ "$got" = "$notes" ]; then
+        pass "$what: tuned $tuned, $got note(s) about the file"
+    else
+        sed 's/^/    | /' message.txt
+        fail "$what: exit code $code, $got notes, not tuned $tuned, $notes"
+    fi
+}
+runs 'stored result' true 0
+runs 'device.tune = never' false 0 device.tune=never
+runs 'other order' false 0 grid.order=2
+runs 'nothing open' false 0 device.variant=monolithic device.layout=tensor
+cp "$file" good
+head -c 200 good >"$file"
+runs 'truncated file' false 1
+sed 's/rate=/rate=1/' good >"$file"
+runs 'changed file' false 1
+sed 's/^driver .*/driver 0.0/' good >"$file"
+runs 'other driver' false 1
+rm "$file" && mkdir "$file"
+runs 'a directory in its place' false 1
+rmdir "$file"
+: >plain
+runs 'a file as cache' false 0 device.cache=plain
+runs 'device.tune = always' true 0 device.tune=always
+judge 'always: a new file' [ -s "$file" ]
+judge 'nothing but results is left in the cache' \
+    [ "$(ls tuned | grep -vc '\.bin$')" = 1 ]
+
+end config/bench
