@@ -51,7 +51,7 @@ library = $(shell for m in $(2); do \
     $(PKG_CONFIG) --exists $$m 2>/dev/null && exec $(PKG_CONFIG) $(1) $$m; \
     done; test $(1) = --cflags || echo $(3))
 libraries = $(call library,$(1),OpenCL,-lOpenCL) \
-    $(call library,$(1),clblast,-lclblast) \
+    $(if $(filter clblast,$(WITHOUT)),,$(call library,$(1),clblast,-lclblast)) \
     $(call library,$(1),libconfig,-lconfig) \
     $(call library,$(1),hdf5-mpich hdf5,-lhdf5) \
     $(call library,$(1),mpich mpi,-lmpich) \

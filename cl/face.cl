@@ -141,3 +141,25 @@ HT_INLINE void ht_between(real bottom[HT_SOURCES][HT_N3],
     ht_zero_fields(b);
     HT_EACH_SRC(HT_BETWEEN_FIELD)
 }
+
+/* One target further along x3: its interpolant b from the lane's column of the
+ * face below it and the face above, which becomes the one below ("register
+ * rolling"). Begins and ends as ht_face. */
+HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face,
+                        const int lane, long m1, long m2, long m3,
+                        real bottom[HT_SOURCES][HT_N3],
+                        real b[HT_FIELDS][HT_T3] HT_EACH_SRC(HT_SRC_PARAM)) {
+    real top[HT_SOURCES][HT_N3];
+#if HT_DIMS > 2
+    ht_face(a, face, lane, m1, m2, m3 + a->shift + 1,
+            top HT_EACH_SRC(HT_SRC_ARG));
+#endif
+    ht_between(bottom, top, b);
+#if HT_DIMS > 2
+    HT_UNROLL
+    for (int f = 0; f < HT_SOURCES; f++) {
+        HT_UNROLL
+        for (int i3 = 0; i3 < HT_N3; i3++) bottom[f][i3] = top[f][i3];
+    }
+#endif
+}

@@ -12,12 +12,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_interpolate_rolled(
     ht_face(&a, face, lane, m1, m2, begin + a.shift,
             bottom HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
-        real top[HT_SOURCES][HT_N3];
-#if HT_DIMS > 2
-        ht_face(&a, face, lane, m1, m2, m3 + a.shift + 1,
-                top HT_EACH_SRC(HT_SRC_ARG));
-#endif
-        ht_between(bottom, top, b);
+        ht_march(&a, face, lane, m1, m2, m3, bottom, b HT_EACH_SRC(HT_SRC_ARG));
 #define HT_STORE_POLY(slot, f) poly##slot[at + n3 * HT_COLUMN] = b[f][n3];
         if (m < a.dst[0]) {
             const long at = ht_poly_at(&a, m, m2, m3) + lane % HT_COLUMN;
@@ -26,12 +21,5 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_interpolate_rolled(
                 HT_EACH_SRC(HT_STORE_POLY)
             }
         }
-#if HT_DIMS > 2
-        HT_UNROLL
-        for (int f = 0; f < HT_SOURCES; f++) {
-            HT_UNROLL
-            for (int i3 = 0; i3 < HT_N3; i3++) bottom[f][i3] = top[f][i3];
-        }
-#endif
     }
 }

@@ -11,24 +11,31 @@ HT_KERNEL void ht_limit_copy(HT_GLOBAL const real *HT_RESTRICT from,
         to[group + n * HT_LIMIT_LANES + HT_LANE()] = x[n];
 }
 
-/* Independent chains per lane hide the latency of each; straight-line code
- * lets a CPU's compiler put neighbouring lanes into one vector. The multiplier
- * comes from memory, so that nothing is known at compile time; values stay
- * near 1 because multiplier + addend is 1. */
+#if HT_WIDTH == 1
+typedef real ht_lane;
+#else
+typedef HT_VECTOR(HT_WIDTH) ht_lane; /* as the kernels for CPUs */
+#endif
+
+/* Independent chains per lane hide the latency of each. The multiplier comes
+ * from memory, so that nothing is known at compile time; values stay near 1
+ * because multiplier + addend is 1. */
 HT_KERNEL void ht_limit_fma(HT_GLOBAL const real *HT_RESTRICT from,
-                            HT_GLOBAL real *HT_RESTRICT to) {
-    const long i = HT_GROUP_1() * HT_LIMIT_LANES + HT_LANE();
-    const real multiplier = from[0], addend = from[1];
-    real x[HT_LIMIT_CHAINS];
+                            HT_GLOBAL ht_lane *HT_RESTRICT to) {
+    const long i = HT_GROUP_1() * HT_LIMIT_FMA_LANES + HT_LANE();
+    const ht_lane multiplier = from[0], addend = from[1];
+    ht_lane x[HT_LIMIT_CHAINS];
     HT_UNROLL
     for (int n = 0; n < HT_LIMIT_CHAINS; n++) x[n] = (real)(HT_LANE() + n);
-    HT_UNROLL
-    for (int r = 0; r < HT_LIMIT_ROUNDS; r++) {
+    for (int turn = 0; turn < HT_LIMIT_TURNS; turn++) {
         HT_UNROLL
-        for (int n = 0; n < HT_LIMIT_CHAINS; n++)
-            x[n] = fma(x[n], multiplier, addend);
+        for (int r = 0; r < HT_LIMIT_ROUNDS; r++) {
+            HT_UNROLL
+            for (int n = 0; n < HT_LIMIT_CHAINS; n++)
+                x[n] = fma(x[n], multiplier, addend);
+        }
     }
-    real sum = 0;
+    ht_lane sum = 0;
     HT_UNROLL
     for (int n = 0; n < HT_LIMIT_CHAINS; n++) sum += x[n];
     to[i] = sum;

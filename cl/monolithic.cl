@@ -18,22 +18,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_monolithic(
     ht_face(&a, scratch, lane, m1, m2, begin + a.shift,
             bottom HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
-        real top[HT_SOURCES][HT_N3];
-#if HT_DIMS > 2
-        ht_face(&a, scratch, lane, m1, m2, m3 + a.shift + 1,
-                top HT_EACH_SRC(HT_SRC_ARG));
-#endif
-        ht_between(bottom, top, b);
+        ht_march(&a, scratch, lane, m1, m2, m3, bottom,
+                 b HT_EACH_SRC(HT_SRC_ARG));
         ht_target(&a, lane, m1, m2, m3, scale, b, scratch,
                   local_medium HT_EACH_DST(HT_DST_ARG)
                       HT_EACH_MATERIAL(HT_MEDIUM_ARG));
         HT_BARRIER();
-#if HT_DIMS > 2
-        HT_UNROLL
-        for (int f = 0; f < HT_SOURCES; f++) {
-            HT_UNROLL
-            for (int i3 = 0; i3 < HT_N3; i3++) bottom[f][i3] = top[f][i3];
-        }
-#endif
     }
 }

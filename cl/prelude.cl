@@ -13,7 +13,7 @@
 #define HT_TABLE __constant__
 #define HT_INLINE static __device__ __forceinline__
 #define HT_RESTRICT __restrict__
-#define HT_VECTOR_TYPE(width) HT_JOIN(HT_REAL, width)
+#define HT_VECTOR(width) HT_JOIN(HT_REAL, width)
 #define HT_AS_UINT(x) __float_as_uint(x)
 #define HT_AS_FLOAT(x) __uint_as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)__cvta_generic_to_shared(p))
@@ -23,7 +23,7 @@
 #define HT_GROUP_2() ((long)blockIdx.y)
 #define HT_GROUP_3() ((long)blockIdx.z)
 #else
-#if HT_DOUBLE
+#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define HT_KERNEL __kernel
@@ -38,11 +38,10 @@
 #ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools that do not know it */
 #define HT_RESTRICT restrict
 #endif
-/* Vectors of 2, 4, 8 or 16 reals, for kernels that suit CPUs; p need not be
- * aligned to more than a real. */
-#define HT_VECTOR_TYPE(width) HT_JOIN(HT_REAL, width)
-#define HT_VECTOR_LOAD(width, p) HT_JOIN(vload, width)(0, p)
-#define HT_VECTOR_STORE(width, v, p) HT_JOIN(vstore, width)(v, 0, p)
+/* Vectors of 2, 4, 8 or 16 reals; a HT_LOOSE one may lie wherever a real
+ * may. */
+#define HT_VECTOR(width) HT_JOIN(HT_REAL, width)
+#define HT_LOOSE __attribute__((aligned(HT_DOUBLE ? 8 : 4)))
 #define HT_AS_UINT(x) as_uint(x)
 #define HT_AS_FLOAT(x) as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)(size_t)(p))

@@ -21,7 +21,7 @@
  * place of the pair of results, -1 where there is none.
  */
 #define HT_PAIRS (HT_BLOCK / 2)
-typedef HT_VECTOR_TYPE(2) ht_pair;
+typedef HT_VECTOR(2) ht_pair;
 #define HT_STEP_PACKS (HT_TILES * 64 / HT_BLOCK)
 #define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
 #define HT_OP_SIZE (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)

@@ -6,9 +6,9 @@
 #if HT_BLOCK == 1
 typedef real ht_pack;
 #elif HT_BLOCK == 2
-typedef HT_VECTOR_TYPE(2) ht_pack;
+typedef HT_VECTOR(2) ht_pack;
 #else
-typedef HT_VECTOR_TYPE(4) ht_pack;
+typedef HT_VECTOR(4) ht_pack;
 #endif
 
 HT_INLINE void ht_unpack(const ht_pack x, real v[HT_BLOCK]) {

@@ -23,6 +23,7 @@ struct ht_device_info {
     int64_t max_group;                        /* lanes per group */
     int compute_units;
     int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
+    const char *no_gemm; /* why it has no matrix products; NULL: it has */
 };
 
 /* All devices of all back ends; *out is owned by the caller (free). None at
@@ -83,5 +84,29 @@ HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
 /* Joules that the device has taken since some origin, counters being renewed
  * every 0.1 s or so; negative: the device does not tell. */
 double ht_device_joules(struct ht_device *device);
+
+/* ---- matrix products, from a library (CLBlast) ---- */
+/* C_b = A_b B_b for b < batches, all row-major without gaps: A_b is m x k and
+ * begins at value at[0] + b stride[0] of its buffer, B_b is k x n (at[1],
+ * stride[1]), C_b is m x n (at[2], stride[2]). Stride 0 of A or B: the same
+ * matrix for all b. C must not overlap A or B. */
+struct ht_gemm_shape {
+    int64_t m, n, k, batches; /* batches: 1 to 65535 */
+    int64_t at[3], stride[3];
+};
+/* Products in one precision, with an account of their time. Compiled by the
+ * library at the first launch of a device, which may take long.
+ * HT_ERR_DEVICE: none here, for the reason of ht_device_info. */
+struct ht_gemm;
+HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
+                                      struct ht_gemm **out);
+void ht_gemm_destroy(struct ht_gemm *gemm); /* NULL allowed */
+/* buffers: of A, B, C, which must hold all that the shape names and 2^31 values
+ * at most up to its end. */
+HT_CHECKED enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
+                                      const struct ht_gemm_shape *shape,
+                                      struct ht_buffer *const buffers[3]);
+/* As ht_kernel_seconds. */
+double ht_gemm_seconds(struct ht_gemm *gemm);
 
 #endif

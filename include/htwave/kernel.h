@@ -56,6 +56,7 @@ struct ht_shape {
     int slabs;              /* values of n3 exchanged between two barriers */
     int face_fields;        /* fields interpolated in the plane at a time */
     int planes;             /* x3 planes per group; 0: chosen at each launch */
+    bool roll;              /* keeps what neighbouring x3 planes share */
     int chunk;              /* source entries of parity blocks at a time */
     int tile;               /* rows of a parity block at a time; results along
                                x1 of a separable half step */
@@ -74,6 +75,7 @@ enum ht_stage_kind {
     HT_STAGE_STEP,
     HT_STAGE_INTERPOLATE_NAIVE,
     HT_STAGE_INTERPOLATE_ROLLED,
+    HT_STAGE_INTERPOLATE_GEMM, /* the kernel gathers, products follow */
     HT_STAGE_EVOLVE,
     HT_STAGE_OPERATOR /* (args, operator, stored src.., stored dst..) */
 };
@@ -86,6 +88,8 @@ struct ht_operator {
     double *value;
     struct ht_text text;
 };
+
+enum { HT_MAX_FILES = 12 };
 
 struct ht_variant {
     const char *name, *meaning;
@@ -110,7 +114,7 @@ struct ht_variant {
     enum ht_err (*pack)(const struct ht_blocks *blocks,
                         const struct ht_spec *spec,
                         const struct ht_shape *shape, struct ht_operator *out);
-    const char *files[8]; /* of cl/, in order, NULL-terminated */
+    const char *files[HT_MAX_FILES]; /* of cl/, in order, then NULL */
     struct ht_variant_stage {
         enum ht_stage_kind kind;
         const char *entry;
@@ -126,13 +130,17 @@ const struct ht_variant *ht_variant_find(const char *name,
 /* Why a variant does not apply to a spec; NULL when it does. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
+/* What a variant needs and a device lacks; NULL: nothing. */
+const char *ht_variant_lacks(const struct ht_variant *variant,
+                             const struct ht_device_info *info);
 /* Whether a variant is expected to do well on a GPU or a CPU. */
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
 /* Adds the names of the variants that apply, as "a", "b" or "c". */
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
 /* Shape on a device. A variant that does not apply or cells that a group
  * cannot hold: HT_ERR_INPUT, naming the variants that apply or the limit. An
- * order or precision beyond the device: HT_ERR_DEVICE. */
+ * order or precision beyond the device, or a variant that it lacks something
+ * for: HT_ERR_DEVICE. */
 HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                                         const struct ht_spec *spec,
                                         const struct ht_device_info *info,
@@ -141,6 +149,9 @@ HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
  * its kernels; 0 for one kernel. */
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
                               const struct ht_spec *spec);
+/* Whether it needs one more buffer of a field's interpolants for its own use,
+ * and none of more than 2^31 values. */
+bool ht_variant_needs_work(const struct ht_variant *variant);
 /* Least work of the method itself: what limit_fraction is judged by. */
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
 
@@ -181,6 +192,7 @@ struct ht_step_buffers {
     struct ht_buffer *src[HT_MAX_FIELDS], *dst[HT_MAX_FIELDS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
     struct ht_buffer *medium[HT_MAX_MATERIALS];
+    struct ht_buffer *work; /* like one of poly; of variants that need it */
     struct ht_buffer *scale;
     int64_t poly_planes;
 };
@@ -193,6 +205,45 @@ HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
 double ht_step_seconds(struct ht_step *step);
 /* The same per kernel of the variant, added to seconds. */
 void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
+
+/* ---- reduce.c: sums and maxima over a mesh, on the device ---- */
+/* Of one coefficient of a field over the nodes of a mesh. Values that are not
+ * finite are counted and left out of sum and largest. */
+struct ht_measure {
+    double sum;     /* of weight u^2 / M */
+    double largest; /* |u|; 0 when there is none */
+    int64_t bad;    /* values that are not finite */
+    int64_t first;  /* node of the first of them; -1: none */
+};
+/* A field's buffer in the reduction's precision and layout. Nodes weigh 1, half
+ * of it at each marked end that they lie on. */
+struct ht_reduce_item {
+    struct ht_buffer *u;      /* NULL: not stored, measures as no values */
+    struct ht_buffer *medium; /* M = first value per node; NULL: 1 */
+    int coef;
+    int64_t nodes[3];
+    bool half[3][2]; /* [axis][lower, upper] */
+};
+/* Kernels for fields of one precision and layout. wide: partial sums in double
+ * (the device must have it), else in single; both compensated, in an order
+ * that depends on the number of nodes alone. Of the spec it takes fp64 and
+ * block. Compiled at the first run. */
+struct ht_reduction;
+HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device,
+                                           const struct ht_spec *spec,
+                                           bool wide, const char *cache,
+                                           struct ht_reduction **out);
+void ht_reduction_destroy(struct ht_reduction *reduction); /* NULL allowed */
+/* Their program for groups of so many lanes, a power of two. */
+HT_CHECKED enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
+                                         int lanes, struct ht_text *out);
+/* Measures `count` items after all work enqueued so far; out[i] belongs to
+ * items[i]. One read of a few bytes per item. Without wide the squares must
+ * stay within single precision's range (|u| < 1e19), else sum is infinite. */
+HT_CHECKED enum ht_err ht_reduction_run(struct ht_reduction *reduction,
+                                        int count,
+                                        const struct ht_reduce_item *items,
+                                        struct ht_measure *out);
 
 /* The device's limits, measured: copy bandwidth (bytes read + written per
  * second) and fused multiply-adds per second in the precision asked for. */

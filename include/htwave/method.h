@@ -39,6 +39,7 @@ struct ht_kernels {
     struct ht_spec spec[2];
     struct ht_shape shape[2];
     struct ht_step *step[2]; /* NULL: not compiled */
+    struct ht_reduction *reduction;
 };
 /* What the half step from a mesh must compute. Of the tuning it takes fp64,
  * trim and block. */
@@ -63,6 +64,12 @@ double ht_kernels_seconds(struct ht_kernels *kernels);
 bool ht_kernels_cached(const struct ht_kernels *kernels);
 
 /* ---- steppers ---- */
+/* The square of one coefficient (index as in ht_grid_coefs) of a field, over
+ * M[material] where material >= 0. */
+struct ht_quantity {
+    int field, coef, material;
+};
+
 struct ht_stepper;
 struct ht_stepper_ops {
     /* Coefficients [field][i][node of planes first..last) of a mesh; those of
@@ -73,6 +80,12 @@ struct ht_stepper_ops {
      */
     enum ht_err (*get)(void *self, enum ht_mesh mesh, int field, int count,
                        int64_t first, int64_t last, double *out);
+    /* Measures `count` quantities over a mesh, out[i] of what[i]: sums are
+     * integrals, with the cell volume as weight, half of it at each wall that
+     * a node lies on. Moves no field. */
+    enum ht_err (*measure)(void *self, enum ht_mesh mesh, int count,
+                           const struct ht_quantity *what,
+                           struct ht_measure *out);
     /* From mesh `from` to the other one; may return before it is done. */
     enum ht_err (*half_step)(void *self, enum ht_mesh from);
     enum ht_err (*finish)(void *self);
@@ -94,6 +107,20 @@ HT_CHECKED enum ht_err ht_oracle_create(const struct ht_problem *problem,
  */
 void ht_oracle_absolute(struct ht_stepper *oracle);
 double ht_oracle_roundings(const struct ht_problem *problem);
+
+/* The operation `measure` on plain arrays, in double precision: u one value per
+ * node of the mesh, medium likewise (NULL: the material is uniform). */
+struct ht_measure ht_measure_plain(const struct ht_problem *problem,
+                                   enum ht_mesh mesh,
+                                   const struct ht_quantity *what,
+                                   const double *u, const double *medium);
+/* What such a sum over weights of 1 is multiplied by: the cell volume, over
+ * the material where that is uniform. */
+double ht_measure_factor(const struct ht_problem *problem,
+                         const struct ht_quantity *what);
+/* Nodes of this end of an axis lie on a wall and weigh half. */
+bool ht_measure_half(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
+                     int side);
 
 /* On a device; the kernels must fit the problem's equations, order, degree and
  * stored fields, those of an operator variant also its stages and scale; they
@@ -161,15 +188,15 @@ void ht_plan_destroy(struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_nodal_read(const struct ht_plan *plan,
                                      const struct ht_stepper *stepper,
                                      double *const *nodal);
-/* First non-finite value: HT_ERR_NOT_FINITE naming field, place and time. */
-HT_CHECKED enum ht_err ht_nodal_check(const struct ht_plan *plan,
-                                      const double *const *nodal, double time);
-/* Energy of the fields stored on the primary grid: nodal values and
- * derivatives, midpoint weights (half at walls). */
-HT_CHECKED enum ht_err ht_nodal_energy(const struct ht_plan *plan,
-                                       const struct ht_stepper *stepper,
-                                       const double *const *nodal,
-                                       double *energy);
+struct ht_state {
+    double energy; /* of the fields stored there: docs/method.md 9 */
+    double largest[HT_MAX_FIELDS]; /* |u| at the nodes */
+};
+/* Looks at the nodal values where they are, without reading them. One that is
+ * not finite: HT_ERR_NOT_FINITE naming field, place and time. */
+HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
+                                        const struct ht_stepper *stepper,
+                                        double time, struct ht_state *out);
 /* The quadratic form that leapfrog conserves in a uniform medium
  * (docs/method.md, section 9), from all coefficients of both grids and a half
  * step whose result is undone: the state is left as it was. Zero for data that
@@ -180,8 +207,8 @@ HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper,
                                            double *energy);
 /* HT_ERR_NOT_FINITE when the energy of a conserving system has grown a
- * hundredfold:
- * an instability that has not overflowed yet. */
+ * hundredfold (by leapfrog, of which a part is known, 10^4-fold): an
+ * instability that has not overflowed yet. */
 HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
                                        double before, double now, double time);
 /* Relative L2 error of the nodal values of all fields stored on the primary

@@ -156,10 +156,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     ht_text_add(&text, "%s\n",
                 sim->no_device ? "fine, but there is no device to run it on"
                                : "fine");
-    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
-    ht_text_free(&json.text);
-    ht_text_free(&text);
-    return err;
+    return ht_json_or_text(&json, &text, as_json);
 }
 
 static enum ht_err check(struct ht_simulation *sim, bool as_json) {

@@ -24,10 +24,7 @@ static enum ht_err print(const struct ht_difference *d, double eps,
                 "relative L2 %.6g\n",
                 (long long)d->values, d->dataset, d->max_abs, d->max_rel,
                 d->l2_rel);
-    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
-    ht_text_free(&json.text);
-    ht_text_free(&text);
-    return err;
+    return ht_json_or_text(&json, &text, as_json);
 }
 
 enum ht_err ht_command_compare(const struct ht_args *args) {

@@ -96,9 +96,10 @@ static enum ht_err final_error(struct ht_simulation *sim, double *error) {
     double *nodal[HT_MAX_FIELDS] = {NULL};
     const double *const *values = (const double *const *)nodal;
     double time = sim->params->time.end;
+    struct ht_state state;
+    TRY(ht_state_measure(sim->plan, &sim->stepper, time, &state));
     enum ht_err err = ht_simulation_nodal(sim, nodal);
     if (err == HT_OK) err = ht_nodal_read(sim->plan, &sim->stepper, nodal);
-    if (err == HT_OK) err = ht_nodal_check(sim->plan, values, time);
     if (err == HT_OK) err = ht_nodal_error(sim->plan, values, time, error);
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
     return err;
@@ -209,10 +210,7 @@ static enum ht_err report(const struct table *t, bool as_json) {
     ht_json_close(&json, ']');
     ht_json_close(&json, '}');
     ht_json_end(&json);
-    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
-    ht_text_free(&json.text);
-    ht_text_free(&text);
-    return err;
+    return ht_json_or_text(&json, &text, as_json);
 }
 
 /* The last row of an order N that is above rounding, NULL when none is that

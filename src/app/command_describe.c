@@ -191,10 +191,7 @@ static enum ht_err print(const struct ht_system *only, bool as_json) {
         ht_json_close(&json, '}');
     }
     ht_json_end(&json);
-    enum ht_err err = ht_args_print(as_json ? &json.text : &text);
-    ht_text_free(&json.text);
-    ht_text_free(&text);
-    return err;
+    return ht_json_or_text(&json, &text, as_json);
 }
 
 enum ht_err ht_command_describe(const struct ht_args *args) {

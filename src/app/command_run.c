@@ -1,6 +1,7 @@
-/* htwave run: steps in batches short enough for progress and signals, and
- * stops at the steps nearest to the times of snapshots and pictures, at least
- * twenty times in all, to look at the nodal values.
+/* htwave run: steps in batches short enough for progress and signals. At least
+ * twenty times in all, and every few seconds, the state is judged where it is:
+ * finite, and its energy not grown. Nodal values are read at the steps nearest
+ * to the times of snapshots and pictures only.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct run {
     double *coefs; /* NULL unless output.coefficients */
     struct ht_progress progress;
     int64_t batch;           /* steps at a time */
+    double judged_at;        /* by the clock */
     double energy_reference; /* the first that was above 0 */
     struct ht_result result;
 };
@@ -44,7 +46,7 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* The next step at which nodal values are wanted. */
+/* The next step at which to look. */
 static int64_t next_look(const struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     int64_t step = sim->steps, apart = sim->plan->steps / 20 + 1;
@@ -82,20 +84,12 @@ static enum ht_err write_outputs(struct run *r, bool last) {
     return HT_OK;
 }
 
-/* In a varying medium every node's polynomial is made anew (microseconds). */
-static bool energy_is_cheap(const struct ht_plan *plan) {
-    return plan->medium->uniform ||
-           ht_grid_total(&plan->grid, HT_PRIMARY) < 20000;
-}
-
 /* Of leapfrog only a part of the energy is known at the primary grid's times:
  * enough to see an instability, not to be told. */
-static enum ht_err judge_energy(struct run *r, double time) {
+static enum ht_err judge_energy(struct run *r, double energy, double time) {
     const struct ht_simulation *sim = r->sim;
-    const double *const *nodal = (const double *const *)r->nodal;
     struct ht_result *result = &r->result;
-    double energy;
-    TRY(ht_nodal_energy(sim->plan, &sim->stepper, nodal, &energy));
+    if (!sim->plan->eq.system->energy.conserved) return HT_OK;
     if (!(r->energy_reference > 0)) r->energy_reference = energy;
     if (sim->plan->problem.keep == 0) {
         if (sim->steps == 0) result->energy_initial = energy;
@@ -104,34 +98,57 @@ static enum ht_err judge_energy(struct run *r, double time) {
     return ht_energy_check(sim->plan, r->energy_reference, energy, time);
 }
 
-static enum ht_err judge(struct run *r, bool last) {
+/* Finite, and no hundredfold energy. */
+static enum ht_err judge(struct run *r) {
     const struct ht_simulation *sim = r->sim;
     const struct ht_plan *plan = sim->plan;
-    const double *const *nodal = (const double *const *)r->nodal;
     double time = ht_simulation_time(sim, sim->steps);
-    bool conserved = plan->eq.system->energy.conserved;
-    TRY(ht_nodal_check(plan, nodal, time));
-    if (conserved && (last || sim->steps == 0 || energy_is_cheap(plan)))
-        TRY(judge_energy(r, time));
-    if ((last || sim->steps == 0) && ht_conserves_energy(plan)) {
-        double *now = &r->result.conserved_final;
-        TRY(ht_conserved_energy(plan, &sim->stepper, now));
-        if (!sim->oracle) (void)ht_kernels_seconds(&r->sim->kernels);
-        if (sim->steps == 0) r->result.conserved_initial = *now;
-    }
-    if (!last) return HT_OK;
-    if (plan->solution->exact ||
-        (plan->solution->returns && sim->steps == plan->steps))
-        TRY(ht_nodal_error(plan, nodal, time, &r->result.error));
+    struct ht_state state;
+    TRY(ht_state_measure(plan, &sim->stepper, time, &state));
+    r->judged_at = ht_clock();
+    if (ht_log_level_get() >= HT_LOG_VERBOSE)
+        ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)sim->steps,
+               state.energy, plan->eq.field[0].name, state.largest[0]);
+    return judge_energy(r, state.energy, time);
+}
+
+/* At the start and at the end. */
+static enum ht_err find_conserved(struct run *r) {
+    double *now = &r->result.conserved_final;
+    if (!ht_conserves_energy(r->sim->plan)) return HT_OK;
+    TRY(ht_conserved_energy(r->sim->plan, &r->sim->stepper, now));
+    if (!r->sim->oracle) (void)ht_kernels_seconds(&r->sim->kernels);
+    if (r->sim->steps == 0) r->result.conserved_initial = *now;
     return HT_OK;
+}
+
+static enum ht_err find_error(struct run *r) {
+    const struct ht_simulation *sim = r->sim;
+    const struct ht_plan *plan = sim->plan;
+    bool returned = plan->solution->returns && sim->steps == plan->steps;
+    if (!plan->solution->exact && !returned) return HT_OK;
+    return ht_nodal_error(plan, (const double *const *)r->nodal,
+                          ht_simulation_time(sim, sim->steps),
+                          &r->result.error);
+}
+
+/* Whether anything but the judgement needs the nodal values. */
+static bool values_wanted(const struct run *r, bool last) {
+    const struct ht_params *params = r->sim->params;
+    return last || is_multiple(r->sim, params->output.every, r->sim->steps) ||
+           is_multiple(r->sim, params->output.picture.every, r->sim->steps);
 }
 
 static enum ht_err look(struct run *r) {
     double began = ht_clock();
     bool last = r->sim->steps == r->sim->plan->steps || ht_stop_wanted();
-    TRY(ht_nodal_read(r->sim->plan, &r->sim->stepper, r->nodal));
-    TRY(judge(r, last));
-    TRY(write_outputs(r, last));
+    TRY(judge(r));
+    if (last || r->sim->steps == 0) TRY(find_conserved(r));
+    if (values_wanted(r, last)) {
+        TRY(ht_nodal_read(r->sim->plan, &r->sim->stepper, r->nodal));
+        if (last) TRY(find_error(r));
+        TRY(write_outputs(r, last));
+    }
     r->result.output_s += ht_clock() - began;
     r->result.interrupted = last && r->sim->steps < r->sim->plan->steps;
     return HT_OK;
@@ -140,7 +157,7 @@ static enum ht_err look(struct run *r) {
 /* ---- stepping ---- */
 
 static enum ht_err advance_to(struct run *r, int64_t target) {
-    const double wanted_s = 0.2, growth = 2;
+    const double wanted_s = 0.2, growth = 2, unjudged_s = 5;
     while (r->sim->steps < target && !ht_stop_wanted()) {
         int64_t steps = least(r->batch, target - r->sim->steps);
         double began = ht_clock();
@@ -151,6 +168,7 @@ static enum ht_err advance_to(struct run *r, int64_t target) {
         if (steps == r->batch || ratio < 1)
             r->batch = next < 1 ? 1 : (int64_t)next;
         ht_progress_update(&r->progress, (double)r->sim->steps);
+        if (ht_clock() - r->judged_at > unjudged_s) TRY(judge(r));
     }
     return HT_OK;
 }

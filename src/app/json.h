@@ -23,5 +23,8 @@ void ht_json_bool(struct ht_json *json, const char *name, bool value);
 void ht_json_string(struct ht_json *json, const char *name, const char *value);
 /* Ends the line after the outermost object. */
 void ht_json_end(struct ht_json *json);
+/* One of the two to standard output; frees both. */
+HT_CHECKED enum ht_err ht_json_or_text(struct ht_json *json,
+                                       struct ht_text *text, bool as_json);
 
 #endif

@@ -178,6 +178,8 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
         ht_variant_find(sim->params->device.variant, &spec, sim->info.gpu);
     if (sim->tuning.variant == NULL) return unknown_variant(sim);
     const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
+    if (reason == NULL)
+        reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
     return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);
 }
 
@@ -205,11 +207,15 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     struct ht_tuning *tuning = &sim->tuning;
     tuning->ptx = sim->info.ptx;
     tuning->fp64 = strcmp(params->device.precision, "double") == 0;
-    tuning->trim = sim->info.gpu; /* branches cost a CPU more than they save */
     tuning->block = choose_block(sim);
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));
+    /* Branches keep a CPU from joining lanes; vector kernels have them joined
+     * already. */
+    tuning->trim =
+        sim->info.gpu || (tuning->variant != NULL &&
+                          tuning->variant->made_for == HT_FOR_CPU);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
         ht_tuning_recall(sim);

@@ -32,6 +32,11 @@ struct ht_backend {
     enum ht_err (*launch)(void *device, void *kernel, int nargs,
                           const struct ht_arg *args, const int64_t groups[3],
                           int64_t lanes, void **event);
+    /* Why there are no matrix products; NULL: gemm works. */
+    const char *(*no_gemm)(void);
+    enum ht_err (*gemm)(void *device, bool fp64,
+                        const struct ht_gemm_shape *shape,
+                        void *const buffers[3], void **event);
     enum ht_err (*finish)(void *device);
     /* Device seconds of a finished launch; frees the event. */
     double (*event_seconds)(void *event);

@@ -13,7 +13,7 @@ enum { NBACKENDS = sizeof backends / sizeof backends[0], MAX_PENDING = 256 };
 
 struct pending {
     void *event;
-    struct ht_kernel *kernel;
+    double *seconds; /* the account it goes to; NULL: closed */
 };
 
 struct ht_device {
@@ -43,6 +43,12 @@ struct ht_kernel {
     double seconds;
 };
 
+struct ht_gemm {
+    struct ht_device *device;
+    bool fp64;
+    double seconds;
+};
+
 /* Where a device in the common list is found: its back end and its index. */
 static enum ht_err list_all(int *count, struct ht_device_info **infos,
                             int **own_index) {
@@ -60,6 +66,7 @@ static enum ht_err list_all(int *count, struct ht_device_info **infos,
             err = backends[b]->info(i, info);
             info->backend = backends[b]->name;
             info->index = n;
+            info->no_gemm = backends[b]->no_gemm();
             (*own_index)[n] = i;
         }
     if (err != HT_OK) {
@@ -317,13 +324,22 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
     return HT_OK;
 }
 
+/* Launches of an account that is closed are still waited for. */
+static void close_account(struct ht_device *device, const double *seconds) {
+    for (int i = 0; i < device->npending; i++)
+        if (device->pending[i].seconds == seconds)
+            device->pending[i].seconds = NULL;
+}
+
+/* There is room for one more after ht_device_finish. */
+static enum ht_err make_room(struct ht_device *device) {
+    return device->npending < MAX_PENDING ? HT_OK : ht_device_finish(device);
+}
+
 void ht_kernel_destroy(struct ht_kernel *kernel) {
     if (kernel == NULL) return;
-    struct ht_device *device = kernel->device;
-    for (int i = 0; i < device->npending; i++)
-        if (device->pending[i].kernel == kernel)
-            device->pending[i].kernel = NULL;
-    device->backend->kernel_destroy(kernel->handle);
+    close_account(kernel->device, &kernel->seconds);
+    kernel->device->backend->kernel_destroy(kernel->handle);
     free(kernel);
 }
 
@@ -340,11 +356,11 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
         if (args[i].buffer != NULL)
             own[i] = (struct ht_arg){.value = args[i].buffer->handle};
     }
-    if (device->npending == MAX_PENDING) TRY(ht_device_finish(device));
+    TRY(make_room(device));
     struct pending *pending = &device->pending[device->npending];
     TRY(device->backend->launch(device->handle, kernel->handle, nargs, own,
                                 groups, lanes, &pending->event));
-    pending->kernel = kernel;
+    pending->seconds = &kernel->seconds;
     device->npending++;
     return HT_OK;
 }
@@ -359,12 +375,74 @@ double ht_device_joules(struct ht_device *device) {
     return device->backend->joules(device->handle);
 }
 
+enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
+                           struct ht_gemm **out) {
+    struct ht_gemm *gemm = NULL;
+    *out = NULL;
+    REQUIRE(device->info.no_gemm == NULL, HT_ERR_DEVICE, "matrix products: %s",
+            device->info.no_gemm);
+    TRY(HT_ALLOC(gemm, 1));
+    *gemm = (struct ht_gemm){.device = device, .fp64 = fp64};
+    *out = gemm;
+    return HT_OK;
+}
+
+void ht_gemm_destroy(struct ht_gemm *gemm) {
+    if (gemm == NULL) return;
+    close_account(gemm->device, &gemm->seconds);
+    free(gemm);
+}
+
+/* All matrices of a shape lie inside their buffers, and libraries count their
+ * values with 32 bits. */
+static enum ht_err check_gemm(const struct ht_gemm *gemm,
+                              const struct ht_gemm_shape *s,
+                              struct ht_buffer *const buffers[3]) {
+    const int64_t sizes[3] = {s->m * s->k, s->k * s->n, s->m * s->n};
+    int64_t word = gemm->fp64 ? 8 : 4, most = INT32_MAX;
+    bool good = s->m > 0 && s->n > 0 && s->k > 0 && s->batches > 0 &&
+                s->batches < 65536;
+    for (int i = 0; good && i < 3; i++) {
+        int64_t end = s->at[i] + (s->batches - 1) * s->stride[i] + sizes[i];
+        good = s->at[i] >= 0 && s->stride[i] >= 0 && end <= most &&
+               end * word <= buffers[i]->bytes;
+    }
+    REQUIRE(good, HT_ERR_INTERNAL,
+            "%lld matrix products %lld x %lld x %lld beyond their buffers or "
+            "2^31 values",
+            (long long)s->batches, (long long)s->m, (long long)s->n,
+            (long long)s->k);
+    return HT_OK;
+}
+
+enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
+                           const struct ht_gemm_shape *shape,
+                           struct ht_buffer *const buffers[3]) {
+    struct ht_device *device = gemm->device;
+    void *const handles[3] = {buffers[0]->handle, buffers[1]->handle,
+                              buffers[2]->handle};
+    TRY(check_gemm(gemm, shape, buffers));
+    TRY(make_room(device));
+    struct pending *pending = &device->pending[device->npending];
+    TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles,
+                              &pending->event));
+    pending->seconds = &gemm->seconds;
+    device->npending++;
+    return HT_OK;
+}
+
+double ht_gemm_seconds(struct ht_gemm *gemm) {
+    double seconds = gemm->seconds;
+    gemm->seconds = 0;
+    return seconds;
+}
+
 enum ht_err ht_device_finish(struct ht_device *device) {
     enum ht_err err = device->backend->finish(device->handle);
     for (int i = 0; i < device->npending; i++) {
         struct pending *pending = &device->pending[i];
         double seconds = device->backend->event_seconds(pending->event);
-        if (pending->kernel != NULL) pending->kernel->seconds += seconds;
+        if (pending->seconds != NULL) *pending->seconds += seconds;
     }
     device->npending = 0;
     return err;

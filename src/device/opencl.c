@@ -1,5 +1,6 @@
-/* The OpenCL back end: the only file that sees CL headers. OpenCL 1.2 is all
- * it asks for. One context and one in-order profiling queue per device.
+/* The OpenCL back end: with clblast.c the only file that sees CL headers.
+ * OpenCL 1.2 is all it asks for. One context and one in-order profiling queue
+ * per device.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "gemm.h"
 #include "nvml.h"
 
 struct cl_device {
@@ -149,6 +150,7 @@ static void cl_close(void *handle) {
     if (device == NULL) return;
     if (device->queue != NULL) {
         (void)clFinish(device->queue);
+        ht_clblast_forget();
         (void)clReleaseCommandQueue(device->queue);
     }
     if (device->context != NULL) (void)clReleaseContext(device->context);
@@ -284,7 +286,7 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code,
     enum ht_err err = check(code, "creating a program");
     if (err == HT_OK) {
         code = clBuildProgram(built->program, 1, &built->device->id,
-                              "-cl-std=CL1.2", NULL, NULL);
+                              "-cl-std=CL1.2 -cl-denorms-are-zero", NULL, NULL);
         if (code != CL_SUCCESS)
             err = build_failed(built->device, built->program, code);
     }
@@ -374,6 +376,16 @@ static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
     return HT_OK;
 }
 
+static enum ht_err cl_gemm(void *handle, bool fp64,
+                           const struct ht_gemm_shape *shape,
+                           void *const buffers[3], void **event) {
+    struct cl_device *device = handle;
+    cl_event done = NULL;
+    TRY(ht_clblast_gemm(device->queue, fp64, shape, buffers, &done));
+    *event = done;
+    return HT_OK;
+}
+
 static enum ht_err cl_finish(void *handle) {
     struct cl_device *device = handle;
     return check(clFinish(device->queue), "running kernels");
@@ -413,6 +425,8 @@ const struct ht_backend ht_backend_opencl = {
     .kernel_create = kernel_make,
     .kernel_destroy = cl_kernel_destroy,
     .launch = cl_launch,
+    .no_gemm = ht_clblast_missing,
+    .gemm = cl_gemm,
     .finish = cl_finish,
     .event_seconds = cl_event_seconds,
     .joules = cl_joules,

@@ -20,11 +20,12 @@ enum { MOST = 2 * HT_MAX_ORDER + 2 };
 
 struct builder {
     const struct ht_spec *spec;
-    int dims, order;
-    int n[3], t[3], stride[3]; /* N+1, 2N+2 along existing axes; of j in cube */
-    int coefs, cube;           /* products of n and of t */
-    long double *half[2];      /* even and odd: [m][i] */
-    /* [field][j3][j2][j1] */
+    int dims;
+    int n[3], stride[3];  /* N+1 along existing axes, else 1; of m below */
+    int coefs;            /* product of n */
+    long double *half[2]; /* even and odd: [m][i] */
+    /* [field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the class
+     * that the field has in the row's block. */
     long double *phi, *now, *next;
     long double *a, *b; /* scratch of the contraction, [coefs] */
 };
@@ -40,9 +41,8 @@ static unsigned field_parity(const struct ht_equations *eq, int field) {
 bool ht_blocks_apply(const struct ht_equations *eq) {
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
-        if (field_parity(eq, term->row) !=
-            (field_parity(eq, term->col) ^ (unsigned)(term->derivative % 2)
-                                               << term->axis))
+        unsigned odd = term->derivative % 2 ? 1u << term->axis : 0;
+        if (field_parity(eq, term->row) != (field_parity(eq, term->col) ^ odd))
             return false;
     }
     return true;
@@ -78,20 +78,17 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
     int n = spec->order + 1, fields = spec->eq->nfields;
     b->spec = spec;
     b->dims = spec->eq->dims;
-    b->order = spec->order;
-    b->coefs = b->cube = 1;
+    b->coefs = 1;
     for (int k = 0; k < 3; k++) {
         b->n[k] = k < b->dims ? n : 1;
-        b->t[k] = k < b->dims ? 2 * n : 1;
-        b->stride[k] = b->cube;
+        b->stride[k] = b->coefs;
         b->coefs *= b->n[k];
-        b->cube *= b->t[k];
     }
     TRY(HT_ALLOC(b->half[0], n * n));
     TRY(HT_ALLOC(b->half[1], n * n));
-    TRY(HT_ALLOC(b->phi, fields * b->cube));
-    TRY(HT_ALLOC(b->now, fields * b->cube));
-    TRY(HT_ALLOC(b->next, fields * b->cube));
+    TRY(HT_ALLOC(b->phi, fields * b->coefs));
+    TRY(HT_ALLOC(b->now, fields * b->coefs));
+    TRY(HT_ALLOC(b->next, fields * b->coefs));
     TRY(HT_ALLOC(b->a, b->coefs));
     TRY(HT_ALLOC(b->b, b->coefs));
     ht_hermite_parity(spec->order, even, odd);
@@ -102,27 +99,24 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
     return HT_OK;
 }
 
-/* next(col) += scale/n L^T now(row) for one term; phi(row) holds the indices
- * of one class only. False when nothing was there to add. */
+/* next(col) += scale/n L^T now(row) for one term; now(row) is of class
+ * `class`. False when nothing was there to add. */
 static bool add_term(struct builder *b, const struct ht_term *term,
                      double scale, int n, unsigned class) {
-    const long double *from = b->now + term->row * b->cube;
-    long double *to = b->next + term->col * b->cube;
-    int stride = b->stride[term->axis], most = b->t[term->axis] - 1;
+    const long double *from = b->now + term->row * b->coefs;
+    int size = b->n[term->axis], stride = b->stride[term->axis];
+    int odd = (int)(class >> term->axis & 1u);
+    int up = (odd + term->derivative) / 2; /* of m, where j rises by d */
+    long double *to = b->next + term->col * b->coefs + up * stride;
     bool any = false;
-    int first[3];
-    for (int k = 0; k < 3; k++) first[k] = class >> k & 1u;
-    for (int j3 = first[2]; j3 < b->t[2]; j3 += 2)
-        for (int j2 = first[1]; j2 < b->t[1]; j2 += 2)
-            for (int j1 = first[0]; j1 < b->t[0]; j1 += 2) {
-                int at = (j3 * b->t[1] + j2) * b->t[0] + j1;
-                int power = at / stride % b->t[term->axis];
-                if (from[at] == 0 || power + term->derivative > most) continue;
-                long double factor = (long double)scale / n;
-                for (int k = 1; k <= term->derivative; k++) factor *= power + k;
-                to[at + term->derivative * stride] += factor * from[at];
-                any = true;
-            }
+    for (int at = 0; at < b->coefs; at++) {
+        int m = at / stride % size;
+        if (from[at] == 0 || m + up >= size) continue;
+        long double factor = (long double)scale / n;
+        for (int p = 1; p <= term->derivative; p++) factor *= 2 * m + odd + p;
+        to[at] += factor * from[at];
+        any = true;
+    }
     return any;
 }
 
@@ -130,21 +124,21 @@ static bool add_term(struct builder *b, const struct ht_term *term,
 static void evolve(struct builder *b, int field, const int index[3],
                    unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
-    size_t count = (size_t)(eq->nfields * b->cube);
-    int at = (index[2] * b->t[1] + index[1]) * b->t[0] + index[0];
-    memset(b->phi, 0, count * sizeof *b->phi);
-    memset(b->now, 0, count * sizeof *b->now);
-    b->phi[field * b->cube + at] = b->now[field * b->cube + at] = 1;
+    int count = eq->nfields * b->coefs, at = field * b->coefs;
+    for (int k = 0; k < 3; k++) at += index[k] / 2 * b->stride[k];
+    memset(b->phi, 0, (size_t)count * sizeof *b->phi);
+    memset(b->now, 0, (size_t)count * sizeof *b->now);
+    b->phi[at] = b->now[at] = 1;
     bool any = true;
     for (int n = 1; any && n <= b->spec->stages; n++) {
         any = false;
-        memset(b->next, 0, count * sizeof *b->next);
+        memset(b->next, 0, (size_t)count * sizeof *b->next);
         for (int t = 0; t < eq->nterms; t++) {
             unsigned class = g ^ field_parity(eq, eq->term[t].row);
             if (add_term(b, &eq->term[t], b->spec->scale[t], n, class))
                 any = true;
         }
-        for (size_t q = 0; q < count; q++) b->phi[q] += b->next[q];
+        for (int q = 0; q < count; q++) b->phi[q] += b->next[q];
         long double *swap = b->now;
         b->now = b->next;
         b->next = swap;
@@ -164,27 +158,20 @@ static void contract(const long double *half, int n, int rest,
         }
 }
 
-/* Row entries of the source field from its phi, of class `class`. */
+/* Row entries of a source field from its phi, of class `class`. */
 static void interpolate(struct builder *b, int field, unsigned class,
                         double *entry) {
-    const long double *phi = b->phi + field * b->cube;
     long double *in = b->a, *out = b->b;
-    for (int i = 0; i < b->coefs; i++) {
-        int m[3], at = 0;
-        split(b, i, m);
-        for (int k = 0; k < b->dims; k++)
-            at += (2 * m[k] + (int)(class >> k & 1u)) * b->stride[k];
-        in[i] = phi[at];
-    }
+    long double factor = b->spec->keep != 0 ? 2 : 1;
+    memcpy(in, b->phi + field * b->coefs, (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
         contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in,
                  out);
         long double *swap = in;
         in = out;
         out = swap;
+        factor /= 2;
     }
-    long double factor = b->spec->keep != 0 ? 2 : 1;
-    for (int k = 0; k < b->dims; k++) factor /= 2;
     for (int i = 0; i < b->coefs; i++) entry[i] = (double)(factor * in[i]);
 }
 

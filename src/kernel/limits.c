@@ -17,6 +17,9 @@ struct bench {
     struct ht_program *program;
     struct ht_kernel *copy, *fma;
     int word;
+    /* Of the multiply-adds: values of a lane, lanes of a group, and how often a
+     * lane does all rounds. */
+    int width, lanes, turns;
     int64_t values;
 };
 
@@ -33,8 +36,10 @@ static enum ht_err build(struct bench *b, const char *cache) {
     ht_text_add(&text,
                 "#define HT_DOUBLE %d\n#define HT_LIMIT_LANES %d\n"
                 "#define HT_LIMIT_COPIES %d\n#define HT_LIMIT_CHAINS %d\n"
-                "#define HT_LIMIT_ROUNDS %d\n",
-                b->word == 8, LANES, COPIES, CHAINS, ROUNDS);
+                "#define HT_LIMIT_ROUNDS %d\n#define HT_WIDTH %d\n"
+                "#define HT_LIMIT_FMA_LANES %d\n#define HT_LIMIT_TURNS %d\n",
+                b->word == 8, LANES, COPIES, CHAINS, ROUNDS, b->width, b->lanes,
+                b->turns);
     for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
         if (strcmp(ht_kernel_sources[i].name, "prelude.cl") == 0)
             ht_text_add(&text, "%s", ht_kernel_sources[i].text);
@@ -63,12 +68,12 @@ static enum ht_err fill(struct bench *b) {
 
 /* The best rate of several launches that do `work` in all. */
 static enum ht_err best(struct bench *b, struct ht_kernel *kernel,
-                        int64_t groups, double work, double *rate) {
+                        int64_t groups, int lanes, double work, double *rate) {
     const struct ht_arg args[2] = {{.buffer = b->from}, {.buffer = b->to}};
     const int64_t range[3] = {groups, 1, 1};
     *rate = 0;
     for (int r = 0; r < REPEATS; r++) {
-        TRY(ht_kernel_launch(kernel, 2, args, range, LANES));
+        TRY(ht_kernel_launch(kernel, 2, args, range, lanes));
         TRY(ht_device_finish(b->device));
         double seconds = ht_kernel_seconds(kernel);
         if (seconds > 0) *rate = fmax(*rate, work / seconds);
@@ -84,9 +89,11 @@ static enum ht_err measure(struct bench *b, const char *cache,
     TRY(ht_kernel_create(b->program, "ht_limit_copy", &b->copy));
     TRY(ht_kernel_create(b->program, "ht_limit_fma", &b->fma));
     TRY(fill(b));
-    TRY(best(b, b->copy, b->values / per_group, 2 * values * b->word,
+    TRY(best(b, b->copy, b->values / per_group, LANES, 2 * values * b->word,
              &out->bytes_per_s));
-    return best(b, b->fma, b->values / LANES, CHAINS * ROUNDS * values,
+    int64_t groups = b->values / b->width / b->lanes / b->turns;
+    double done = (double)groups * b->lanes * b->width * b->turns;
+    return best(b, b->fma, groups, b->lanes, CHAINS * ROUNDS * done,
                 &out->fma_per_s);
 }
 
@@ -97,6 +104,9 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
     int64_t bytes = info->gpu ? (int64_t)1 << 29 : (int64_t)1 << 25;
     const int64_t per_group = (int64_t)LANES * COPIES;
     struct bench b = {.device = device, .word = fp64 ? 8 : 4};
+    b.width = info->gpu ? 1 : 64 / b.word;
+    b.lanes = info->gpu ? LANES : 1;
+    b.turns = info->gpu ? 1 : LANES;
     if (bytes > info->memory / 16) bytes = info->memory / 16;
     b.values = bytes / b.word / per_group * per_group;
     enum ht_err err = measure(&b, cache, out);

@@ -3,14 +3,21 @@
  */
 #include "propagator.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "blocks.h"
 #include "counts.h"
 
-static int coefs_of(const struct ht_sizes *z) {
-    return z->n1 * z->n2 * z->n3;
+static int coefs_of(const struct ht_spec *spec) {
+    const struct ht_sizes z = ht_sizes_of(spec);
+    return z.n1 * z.n2 * z.n3;
+}
+
+static int sources_of(const struct ht_spec *spec) {
+    int fields = 0;
+    for (int f = 0; f < spec->eq->nfields; f++)
+        fields += spec->src == 0 || spec->src >> f & 1u;
+    return fields * coefs_of(spec);
 }
 
 static int padded(int rows, int tile) {
@@ -21,14 +28,6 @@ static int padded_rows(const int rows[8], int tile) {
     int sum = 0;
     for (int g = 0; g < 8; g++) sum += padded(rows[g], tile);
     return sum;
-}
-
-/* Lanes of a vector: the largest power of two in 64 bytes that divides the
- * targets of a group. */
-static int width_of(const struct ht_spec *spec, const struct ht_shape *shape) {
-    int width = spec->fp64 ? 8 : 16;
-    while (shape->cells % width != 0) width /= 2;
-    return width;
 }
 
 /* Rows accumulated in registers at a time. A tile costs its rows, padded, and
@@ -45,43 +44,73 @@ static int choose_tile(const int rows[8], int most) {
     return best;
 }
 
+/* Of the kernel's arrays sums, result, faces and stage. */
 static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape, const int rows[8]) {
-    int64_t vectors = ((int64_t)shape->chunk << spec->eq->dims) +
-                      padded_rows(rows, shape->tile);
-    int64_t values = vectors * shape->cells + shape->cells + 1;
+    int64_t sums = (int64_t)shape->chunk << spec->eq->dims;
+    int64_t faces = shape->roll ? 4 * (int64_t)sources_of(spec) : 0;
+    int64_t vectors = sums + padded_rows(rows, shape->tile) + faces;
+    int64_t values = (vectors * shape->rows + 1) * shape->cells + 1;
+    if (!shape->roll) values += shape->cells; /* faces has one vector then */
     return values * (spec->fp64 ? 8 : 4);
+}
+
+/* As many source entries as keep their sums in a first-level cache. */
+static int choose_chunk(const struct ht_spec *spec,
+                        const struct ht_shape *shape) {
+    const int most_bytes = 32768;
+    int coefs = coefs_of(spec);
+    int entry = (shape->cells * shape->rows * (spec->fp64 ? 8 : 4))
+                << spec->eq->dims;
+    int chunk = entry < most_bytes ? most_bytes / entry : 1;
+    return chunk < coefs ? chunk : coefs;
+}
+
+static void complete(const struct ht_spec *spec, const int rows[8],
+                     struct ht_shape *s) {
+    const int most_registers = 28; /* of 32 vectors, for a tile's sums */
+    s->tile = choose_tile(rows, most_registers / s->rows);
+    s->chunk = choose_chunk(spec, s);
+}
+
+/* Gives up what can be done without until the arrays fit the local memory. */
+static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                const int rows[8], int64_t limit, struct ht_shape *s) {
+    complete(spec, rows, s);
+    s->roll = spec->eq->dims == 3;
+    s->roll = s->roll && local_bytes(spec, s, rows) <= limit / 2;
+    while (local_bytes(spec, s, rows) > limit) {
+        if (s->chunk > 1) {
+            s->chunk /= 2;
+            continue;
+        }
+        if (s->rows > 1 && tuning->rows == 0)
+            s->rows = 1;
+        else if (s->cells > 1 && tuning->cells == 0)
+            s->cells /= 2;
+        else
+            return false;
+        complete(spec, rows, s);
+    }
+    s->local_bytes = local_bytes(spec, s, rows);
+    return true;
 }
 
 enum ht_err ht_propagator_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    const int most_registers = 28;   /* of 32, for a tile's sums */
-    const int64_t most_sums = 32768; /* bytes, to stay in a cache */
-    const struct ht_sizes z = ht_sizes_of(spec);
+    const int64_t most_local_gpu = 48128; /* as ht_variant_shape */
     int64_t limit = info->local_memory - 1024;
-    int rows[8], vectors;
-    const char *e = getenv("P");
-    int ev = 2, et = 28, ec = 32768;
-    if (e) sscanf(e, "%d,%d,%d", &ev, &et, &ec);
-    (void)most_registers;
-    (void)most_sums;
-    if (info->gpu && limit > 48128) limit = 48128;
+    int rows[8], dims = spec->eq->dims;
+    if (info->gpu && limit > most_local_gpu) limit = most_local_gpu;
     ht_blocks_rows(spec, rows);
-    out->cells = tuning->cells > 0 ? tuning->cells
-                 : info->gpu       ? 1
-                                   : ev * (spec->fp64 ? 8 : 16);
-    vectors = out->cells / width_of(spec, out);
-    out->tile = choose_tile(rows, et / vectors);
-    out->chunk = (int)(ec / ((int64_t)out->cells * (spec->fp64 ? 8 : 4)) >>
-                       spec->eq->dims);
-    if (out->chunk > coefs_of(&z)) out->chunk = coefs_of(&z);
-    if (out->chunk < 1) out->chunk = 1;
-    while (local_bytes(spec, out, rows) > limit && out->chunk > 1)
-        out->chunk /= 2;
-    out->local_bytes = local_bytes(spec, out, rows);
-    REQUIRE(out->local_bytes <= limit, HT_ERR_DEVICE,
+    out->cells = info->gpu ? 1 : spec->fp64 ? 8 : 16; /* 64 bytes */
+    while (tuning->cells > 0 && out->cells > tuning->cells) out->cells /= 2;
+    out->rows = dims < 2 ? 1 : tuning->rows > 0 ? tuning->rows : 2;
+    /* Long marches reuse faces, short ones leave neighbours in the cache. */
+    if (out->planes == 0 && dims == 3) out->planes = 8;
+    REQUIRE(fit(tuning, spec, rows, limit, out), HT_ERR_DEVICE,
             "order %d with %d cells per group needs more local memory than the "
             "%lld bytes of %s",
             spec->order, out->cells, (long long)limit, info->name);
@@ -125,10 +154,7 @@ enum ht_err ht_propagator_pack(const struct ht_blocks *blocks,
                                const struct ht_spec *spec,
                                const struct ht_shape *shape,
                                struct ht_operator *out) {
-    const struct ht_sizes z = ht_sizes_of(spec);
-    int coefs = coefs_of(&z), width = width_of(spec, shape);
-    ht_text_add(&out->text, "#define HT_WIDTH %d\n#define HT_VECTORS (%d)\n",
-                width, shape->cells / width);
+    int coefs = coefs_of(spec);
     add_tables(blocks, shape, &out->text);
     TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) *
                                  blocks->sources));

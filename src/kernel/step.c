@@ -4,6 +4,7 @@
 
 #include "args.h"
 #include "counts.h"
+#include "products.h"
 
 struct ht_step {
     struct ht_device *device;
@@ -14,6 +15,7 @@ struct ht_step {
     struct ht_program *program;
     struct ht_kernel *kernel[2];
     struct ht_buffer *operator; /* of variants with blocks, else NULL */
+    struct ht_products *products; /* NULL: the variant has none */
 };
 
 void ht_step_destroy(struct ht_step *step) {
@@ -22,6 +24,7 @@ void ht_step_destroy(struct ht_step *step) {
     ht_kernel_destroy(step->kernel[1]);
     ht_program_destroy(step->program);
     ht_buffer_destroy(step->operator);
+    ht_products_destroy(step->products);
     free(step);
 }
 
@@ -58,6 +61,8 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
         if (step->variant->stage[i].kind != HT_STAGE_NONE)
             err = ht_kernel_create(step->program, step->variant->stage[i].entry,
                                    &step->kernel[i]);
+    if (err == HT_OK && ht_variant_needs_work(step->variant))
+        err = ht_products_create(step->device, &step->spec, &step->products);
     return err;
 }
 
@@ -134,11 +139,37 @@ static int64_t divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
+/* One field after the other: vertex values, then products in turn between
+ * poly and work. */
+static enum ht_err
+interpolate_by_products(struct ht_step *step, const struct ht_step_args *args,
+                        const struct ht_step_buffers *buffers) {
+    const struct ht_sizes *z = &step->sizes;
+    int64_t planes = args->last - args->first;
+    int64_t groups[3] = {divide_up(args->dst[0] * z->cube, step->shape.lanes),
+                         args->dst[1], planes};
+    for (int slot = 0; slot < z->sources; slot++) {
+        struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
+        const struct ht_arg list[4] = {
+            {.value = args, .size = sizeof *args},
+            {.value = &slot, .size = sizeof slot},
+            {.buffer = buffers->src[z->source_field[slot]]},
+            {.buffer = ht_products_source(step->products, poly, work)}};
+        TRY(ht_kernel_launch(step->kernel[0], 4, list, groups,
+                             step->shape.lanes));
+        TRY(ht_products_run(step->products,
+                            args->dst[0] * args->dst[1] * planes, poly, work));
+    }
+    return HT_OK;
+}
+
 static enum ht_err launch(struct ht_step *step, int i,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers) {
     enum ht_stage_kind kind = step->variant->stage[i].kind;
     struct arguments list = {0};
+    if (kind == HT_STAGE_INTERPOLATE_GEMM)
+        return interpolate_by_products(step, args, buffers);
     int64_t planes = args->last - args->first, lanes = step->shape.lanes;
     int64_t groups[3] = {divide_up(args->dst[0], step->shape.cells) *
                              (step->shape.parts > 0 ? step->shape.parts : 1),
@@ -193,6 +224,8 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 2; i++)
         if (step->kernel[i] != NULL)
             seconds[i] += ht_kernel_seconds(step->kernel[i]);
+    if (step->products != NULL)
+        seconds[0] += ht_products_seconds(step->products);
 }
 
 double ht_step_seconds(struct ht_step *step) {

@@ -51,6 +51,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"FACE_FIELDS", shape->face_fields},
         {"NAIVE_LANES", shape->naive_lanes},
         {"ROWS", shape->rows},
+        {"ROLL", shape->roll},
         {"CHUNK", shape->chunk},
         {"TILE", shape->tile},
         {"GROUP_LANES", shape->lanes},
@@ -60,6 +61,8 @@ static void add_numbers(const struct ht_spec *spec,
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
                     numbers[i].value);
+    /* HT_CELLS in digits alone, part of a vector type's name. */
+    ht_text_add(out, "#define HT_WIDTH %d\n", shape->cells);
 }
 
 static void add_fields(const char *head, int count, const int *field,
@@ -180,7 +183,7 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
     if (op->text.data != NULL) ht_text_add(out, "%s", op->text.data);
     TRY(add_file("args.h", out));
     TRY(add_file("layout.h", out));
-    for (int i = 0; variant->files[i] != NULL; i++)
+    for (int i = 0; i < HT_MAX_FILES && variant->files[i] != NULL; i++)
         TRY(add_file(variant->files[i], out));
     return ht_text_status(out);
 }

@@ -6,6 +6,7 @@
 #include "blocks.h"
 #include "counts.h"
 #include "propagator.h"
+#include "taylor_vectors.h"
 
 static const struct ht_variant variants[] = {
     {.name = "separable",
@@ -46,8 +47,14 @@ static const struct ht_variant variants[] = {
      .made_for = HT_FOR_CPU,
      .shape = ht_propagator_shape,
      .pack = ht_propagator_pack,
-     .files = {"common.cl", "propagator.cl"},
+     .files = {"common.cl", "vectors.cl", "propagator.cl"},
      .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}},
+    {.name = "vector",
+     .meaning = "as monolithic, targets along x1 as vectors; for CPUs",
+     .made_for = HT_FOR_CPU,
+     .shape = ht_taylor_vectors_shape,
+     .files = {"common.cl", "vectors.cl", "taylor_vectors.cl"},
+     .stage = {{HT_STAGE_STEP, "ht_taylor_vectors"}}},
     {.name = "chains",
      .meaning = "as monolithic, two scalar chains instead of all fields "
                 "(uniform media)",
@@ -70,9 +77,16 @@ static const struct ht_variant variants[] = {
     {.name = "two-naive",
      .meaning = "two kernels; interpolation cell by cell without reuse",
      .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
-               "polynomials.cl", "interpolate_naive.cl",
+               "polynomials.cl", "vertex.cl", "interpolate_naive.cl",
                "evolve_polynomials.cl"},
      .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
+               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
+    {.name = "gemm",
+     .meaning = "interpolation as matrix products by CLBlast, for comparison",
+     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+               "polynomials.cl", "vertex.cl", "gather.cl",
+               "evolve_polynomials.cl"},
+     .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},
                {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}},
 };
 
@@ -171,6 +185,16 @@ int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
     return (int64_t)z.cube * (spec->fp64 ? 8 : 4);
 }
 
+bool ht_variant_needs_work(const struct ht_variant *variant) {
+    return has_stage(variant, HT_STAGE_INTERPOLATE_GEMM);
+}
+
+const char *ht_variant_lacks(const struct ht_variant *variant,
+                             const struct ht_device_info *info) {
+    bool gemm = has_stage(variant, HT_STAGE_INTERPOLATE_GEMM);
+    return gemm ? info->no_gemm : NULL;
+}
+
 /* Local memory, in values, of each kernel of cl/: the formulas of
  * HT_FACE_SIZE, HT_EXCHANGE_SIZE, HT_PRODUCT_SIZE and HT_MEDIUM_SIZE. */
 static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
@@ -226,12 +250,17 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
     const int64_t most_local = 48128; /* 47 KiB */
     const struct ht_variant *variant = tuning->variant;
     const char *reason = ht_variant_refuses(variant, spec);
+    const char *lacks = ht_variant_lacks(variant, info);
     struct ht_sizes z = ht_sizes_of(spec);
     int cells = tuning->cells;
     int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
     int64_t limit = info->local_memory < most_local ? info->local_memory - 1024
                                                     : most_local;
     if (reason != NULL) return refuse(variant, spec, reason);
+    REQUIRE(lacks == NULL, HT_ERR_DEVICE,
+            "device.variant = \"%s\" does not apply: %s; \"%s\" does",
+            variant->name, lacks,
+            ht_variant_find("auto", spec, info->gpu)->name);
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",
             info->name);

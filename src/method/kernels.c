@@ -1,5 +1,6 @@
 /* The two half steps of a problem: what each must compute, and both compiled
- * for a device. They differ only where the grids store different fields.
+ * for a device, with the reduction that fits their fields. They differ only
+ * where the grids store different fields.
  */
 #include <string.h>
 
@@ -61,22 +62,29 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem,
     return HT_OK;
 }
 
+static enum ht_err create(struct ht_device *device, const char *cache,
+                          struct ht_kernels *k) {
+    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], cache,
+                       &k->step[0]));
+    k->step[1] = k->step[0];
+    if (k->spec[0].src != k->spec[1].src)
+        TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache,
+                           &k->step[1]));
+    return ht_reduction_create(device, &k->spec[0],
+                               ht_device_info(device)->fp64, cache,
+                               &k->reduction);
+}
+
 enum ht_err ht_kernels_create(const struct ht_problem *problem,
                               struct ht_device *device,
                               const struct ht_tuning *tuning, const char *cache,
                               struct ht_kernels *out) {
     struct ht_kernels k;
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    TRY(ht_step_create(device, k.variant, &k.spec[0], &k.shape[0], cache,
-                       &k.step[0]));
-    k.step[1] = k.step[0];
-    if (k.spec[0].src != k.spec[1].src) {
-        enum ht_err err = ht_step_create(device, k.variant, &k.spec[1],
-                                         &k.shape[1], cache, &k.step[1]);
-        if (err != HT_OK) {
-            ht_step_destroy(k.step[0]);
-            return err;
-        }
+    enum ht_err err = create(device, cache, &k);
+    if (err != HT_OK) {
+        ht_kernels_destroy(&k);
+        return err;
     }
     *out = k;
     return HT_OK;
@@ -86,6 +94,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
+    ht_reduction_destroy(kernels->reduction);
     *kernels = (struct ht_kernels){0};
 }
 

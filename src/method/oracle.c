@@ -262,6 +262,24 @@ static enum ht_err oracle_get(void *self, enum ht_mesh mesh, int field,
     return HT_OK;
 }
 
+static enum ht_err oracle_measure(void *self, enum ht_mesh mesh, int count,
+                                  const struct ht_quantity *what,
+                                  struct ht_measure *out) {
+    struct oracle *o = self;
+    int64_t nodes = ht_grid_total(o->problem.grid, mesh);
+    for (int i = 0; i < count; i++) {
+        const struct ht_quantity *q = &what[i];
+        const double *medium = NULL;
+        if (o->medium[mesh] != NULL && q->material >= 0)
+            medium =
+                o->medium[mesh] + (int64_t)q->material * o->jets->count * nodes;
+        out[i] = ht_measure_plain(
+            &o->problem, mesh, q,
+            o->u[mesh] + (q->field * o->coefs + q->coef) * nodes, medium);
+    }
+    return HT_OK;
+}
+
 static enum ht_err oracle_finish(void *self) {
     (void)self;
     return HT_OK;
@@ -270,6 +288,7 @@ static enum ht_err oracle_finish(void *self) {
 static const struct ht_stepper_ops oracle_ops = {
     .put = oracle_put,
     .get = oracle_get,
+    .measure = oracle_measure,
     .half_step = oracle_half_step,
     .finish = oracle_finish,
     .destroy = oracle_destroy,

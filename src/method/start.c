@@ -13,14 +13,38 @@
 
 /* ---- data from formulas ---- */
 
-/* Planes of all coefficients that fit about 64 MiB. */
+/* Planes of all coefficients that fit about 16 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan, enum ht_mesh mesh) {
     const struct ht_grid *grid = &plan->grid;
     int64_t bytes =
         ht_grid_plane(grid, mesh) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
-    int64_t planes = ((int64_t)1 << 26) / (bytes > 0 ? bytes : 1);
+    int64_t planes = ((int64_t)1 << 24) / (bytes > 0 ? bytes : 1);
     int64_t most = ht_grid_planes(grid, mesh);
     return planes < 1 ? 1 : planes < most ? planes : most;
+}
+
+/* On a wall one parity of a field's coefficients vanishes. Taylor half steps
+ * leave it so; leapfrog adds to what stands there, so that data which do not
+ * meet the wall's condition would be a source for ever. */
+static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
+                        double *coefs) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (last - first);
+    int64_t from = first * ht_grid_plane(grid, HT_PRIMARY), step = 1;
+    int m = grid->order + 1, count = ht_grid_coefs(grid), power = 1;
+    for (int k = 0; k < grid->dims; k++, power *= m) {
+        int64_t n = ht_grid_nodes(grid, HT_PRIMARY, k);
+        for (int64_t row = 0; row < part * count * plan->eq.nfields; row++) {
+            int64_t at = (from + row % part) / step % n;
+            int i = (int)(row / part % count) / power % m;
+            int field = (int)(row / part / count);
+            int factor = grid->wall[k][at == 0 ? 0 : 1];
+            if ((at == 0 || at == n - 1) && factor != 0 &&
+                ht_wall_sign(&plan->eq, field, k, factor) != (i % 2 ? -1 : 1))
+                coefs[row] = 0;
+        }
+        step *= n;
+    }
 }
 
 /* Puts the solution at a time on a mesh. */
@@ -36,6 +60,8 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
     for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
         int64_t last = first + chunk < planes ? first + chunk : planes;
         err = ht_solution_fill(plan->solution, mesh, time, first, last, coefs);
+        if (err == HT_OK && mesh == HT_PRIMARY && plan->problem.keep != 0)
+            clear_walls(plan, first, last, coefs);
         if (err == HT_OK)
             err = stepper->ops->put(stepper->self, mesh, first, last, coefs);
     }
@@ -114,6 +140,7 @@ static enum ht_err put_slab(const struct slab *s,
     for (int64_t m = 0; m < ht_grid_planes(&s->grid, HT_PRIMARY); m++) {
         int64_t at = (s->first + m) % whole;
         TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
+        clear_walls(plan, at, at + 1, coefs);
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
     }
     return HT_OK;
@@ -164,7 +191,7 @@ static struct ht_tuning start_tuning(const struct slab *s,
     struct ht_tuning out = *tuning;
     const struct ht_spec spec =
         ht_problem_spec(&s->problem, tuning, HT_PRIMARY);
-    out.variant = ht_variant_find("monolithic", &spec, true);
+    out.variant = ht_variant_find("monolithic", &spec, false);
     out.cells = out.rows = out.planes = 0;
     return out;
 }

@@ -18,6 +18,7 @@ struct device_stepper {
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
+    struct ht_buffer *work; /* NULL: the variant needs none */
     struct ht_buffer *scale;
     int64_t poly_planes;
     int word, coefs, places;
@@ -34,6 +35,7 @@ static void stepper_destroy(void *self) {
             ht_buffer_destroy(t->medium[mesh][m]);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
+    ht_buffer_destroy(t->work);
     ht_buffer_destroy(t->scale);
     free(t);
 }
@@ -115,6 +117,32 @@ static enum ht_err stepper_get(void *self, enum ht_mesh mesh, int field,
     return err;
 }
 
+static enum ht_err stepper_measure(void *self, enum ht_mesh mesh, int count,
+                                   const struct ht_quantity *what,
+                                   struct ht_measure *out) {
+    struct device_stepper *t = self;
+    const struct ht_grid *grid = t->problem.grid;
+    struct ht_reduce_item *items = NULL;
+    TRY(HT_ALLOC(items, count));
+    for (int i = 0; i < count; i++) {
+        struct ht_reduce_item *item = &items[i];
+        item->u = t->u[mesh][what[i].field];
+        item->coef = t->place[what[i].coef];
+        if (what[i].material >= 0)
+            item->medium = t->medium[mesh][what[i].material];
+        for (int k = 0; k < 3; k++) {
+            item->nodes[k] = ht_grid_nodes(grid, mesh, k);
+            for (int side = 0; side < 2; side++)
+                item->half[k][side] = ht_measure_half(grid, mesh, k, side);
+        }
+    }
+    enum ht_err err = ht_reduction_run(t->kernels.reduction, count, items, out);
+    for (int i = 0; err == HT_OK && i < count; i++)
+        out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
+    free(items);
+    return err;
+}
+
 static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
     struct device_stepper *t = self;
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
@@ -133,6 +161,7 @@ static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
     memcpy(buffers.src, t->u[from], sizeof buffers.src);
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
+    buffers.work = t->work;
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
     return ht_step_launch(t->kernels.step[from], &args, &buffers);
 }
@@ -145,6 +174,7 @@ static enum ht_err stepper_finish(void *self) {
 static const struct ht_stepper_ops stepper_ops = {
     .put = stepper_put,
     .get = stepper_get,
+    .measure = stepper_measure,
     .half_step = stepper_half_step,
     .finish = stepper_finish,
     .destroy = stepper_destroy,
@@ -226,20 +256,24 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Interpolants are kept for as many planes as fit about an eighth of the
  * device, at least one. */
-static void add_interpolants(const struct ht_problem *p, int64_t per_target,
+static void add_interpolants(const struct ht_problem *p,
+                             const struct ht_tuning *tuning, int64_t per_target,
                              const struct ht_device_info *info,
                              struct ht_budget *b) {
     int64_t planes = larger(ht_grid_planes(p->grid, HT_PRIMARY),
                             ht_grid_planes(p->grid, HT_DUAL));
     int64_t per_plane = per_target * larger(ht_grid_plane(p->grid, HT_PRIMARY),
                                             ht_grid_plane(p->grid, HT_DUAL));
-    int fields = (int)larger(ht_problem_stored(p, HT_PRIMARY),
-                             ht_problem_stored(p, HT_DUAL));
-    int64_t room = larger(info->memory / 8 / fields, 1);
+    bool work = ht_variant_needs_work(tuning->variant);
+    int64_t buffers = work + larger(ht_problem_stored(p, HT_PRIMARY),
+                                    ht_problem_stored(p, HT_DUAL));
+    int64_t room = larger(info->memory / 8 / buffers, 1);
+    int64_t most = INT32_MAX * (int64_t)(tuning->fp64 ? 8 : 4);
+    if (work && room > most) room = most;
     if (room > info->max_buffer) room = info->max_buffer;
     b->poly_planes = larger(1, room / per_plane);
     if (b->poly_planes > planes) b->poly_planes = planes;
-    b->interpolants = b->poly_planes * per_plane * fields;
+    b->interpolants = b->poly_planes * per_plane * buffers;
     b->largest_buffer = larger(b->largest_buffer, b->poly_planes * per_plane);
 }
 
@@ -258,7 +292,7 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *p,
         b.medium += material * p->eq->nmaterials;
         b.largest_buffer = larger(b.largest_buffer, larger(field, material));
     }
-    if (per_target > 0) add_interpolants(p, per_target, info, &b);
+    if (per_target > 0) add_interpolants(p, tuning, per_target, info, &b);
     b.total = b.state + b.medium + b.interpolants;
     return b;
 }
@@ -284,11 +318,13 @@ static enum ht_err allocate(struct device_stepper *t,
     t->coefs = ht_grid_coefs(p->grid);
     t->places = ht_place(&t->spec, t->place);
     t->poly_planes = budget.poly_planes;
+    bool work = ht_variant_needs_work(tuning->variant);
+    int64_t per_buffer = budget.interpolants / (sources + work);
     TRY(allocate_fields(t, HT_PRIMARY));
     TRY(allocate_fields(t, HT_DUAL));
     for (int f = 0; f < sources && budget.interpolants > 0; f++)
-        TRY(ht_buffer_create(t->device, budget.interpolants / sources,
-                             &t->poly[f]));
+        TRY(ht_buffer_create(t->device, per_buffer, &t->poly[f]));
+    if (work) TRY(ht_buffer_create(t->device, per_buffer, &t->work));
     TRY(make_scale(t));
     TRY(make_medium(t, HT_PRIMARY));
     return make_medium(t, HT_DUAL);

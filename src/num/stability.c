@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "htwave/num.h"
+#include "stability_pair.h"
 #include "stability_table.h"
 #include "two_level.h"
 
@@ -55,8 +56,8 @@ double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages) {
     if (kind == HT_SYMBOL_PAIR)
         return stages == full ? ht_stability_pair[dims - 1][order - 1] / 100.0
                               : 0;
+    if (kind > HT_SYMBOL_WAVE) return stages == full ? 0.99 : 0;
     if (stages == full) return 1;
-    if (kind > HT_SYMBOL_WAVE) return 0;
     return ht_stability_percent[kind][dims - 1][order - 1][stages - 1] / 100.0;
 }
 

@@ -19,12 +19,14 @@ static const struct scene_ladder ladders[] = {
 };
 enum { ORDERS = sizeof ladders / sizeof *ladders };
 
-static bool applies(const struct ht_variant *variant, const char *system,
+static bool applies(const struct ht_device *device,
+                    const struct ht_variant *variant, const char *system,
                     int order) {
     struct ht_equations eq = ht_equations_make(ht_system_find(system), 3);
     struct ht_spec spec = {
         .eq = &eq, .order = order, .fp64 = true, .medium_degree = -1};
-    return ht_variant_refuses(variant, &spec) == NULL;
+    return ht_variant_refuses(variant, &spec) == NULL &&
+           ht_variant_lacks(variant, ht_device_info(device)) == NULL;
 }
 
 static void periodic(struct scene *scene, const char *system,
@@ -33,7 +35,7 @@ static void periodic(struct scene *scene, const char *system,
         const char *variant = ht_variant_at(v)->name;
         const char *layout = (order + v) % 2 ? "tensor" : "blocked";
         char name[96], text[SCENE_TEXT];
-        if (!applies(ht_variant_at(v), system, order)) continue;
+        if (!applies(scene->device, ht_variant_at(v), system, order)) continue;
         snprintf(name, sizeof name, "%s 3D N=%d %s %s", system, order, variant,
                  layout);
         snprintf(text, sizeof text,

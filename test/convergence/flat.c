@@ -69,22 +69,24 @@ static const struct {
 enum { WAVES = sizeof waves / sizeof *waves };
 
 /* Variants take turns; all of them are seen in two dimensions. */
-static const char *variant_of(const char *system, int turn) {
+static const char *variant_of(const struct ht_device_info *info,
+                              const char *system, int turn) {
     struct ht_equations eq = ht_equations_make(ht_system_find(system), 2);
     struct ht_spec spec = {
         .eq = &eq, .order = 1, .fp64 = true, .medium_degree = -1};
     const struct ht_variant *variant = NULL;
     do variant = ht_variant_at(turn++ % ht_variant_count());
-    while (ht_variant_refuses(variant, &spec) != NULL);
+    while (ht_variant_refuses(variant, &spec) != NULL ||
+           ht_variant_lacks(variant, info) != NULL);
     return variant->name;
 }
 
 /* All options of a wave but the cells. Few steps suffice at high orders: they
  * run longer, which takes the errors further above rounding. */
-static void write_wave(int wave, int order, char name[SCENE_TEXT],
-                       char text[SCENE_TEXT]) {
+static void write_wave(const struct ht_device_info *info, int wave, int order,
+                       char name[SCENE_TEXT], char text[SCENE_TEXT]) {
     const char *system = waves[wave].system;
-    const char *variant = variant_of(system, order);
+    const char *variant = variant_of(info, system, order);
     snprintf(name, SCENE_TEXT, "%s %dD N=%d %s", system,
              waves[wave].ladder[0].ratio[1] ? 2 : 1, order, variant);
     snprintf(text, SCENE_TEXT,
@@ -96,7 +98,7 @@ static void write_wave(int wave, int order, char name[SCENE_TEXT],
 
 static void orders(struct scene *scene, int wave, int order) {
     char name[SCENE_TEXT], text[SCENE_TEXT];
-    write_wave(wave, order, name, text);
+    write_wave(ht_device_info(scene->device), wave, order, name, text);
     scene_ladder(scene, name, &waves[wave].ladder[order - 1], text);
 }
 
@@ -106,7 +108,7 @@ static void bottom(struct scene *scene, int wave, int order) {
     int finest = waves[wave].finest;
     double error = 0;
     struct scene_run run;
-    write_wave(wave, order, name, text);
+    write_wave(ht_device_info(scene->device), wave, order, name, text);
     snprintf(cells, sizeof cells,
              waves[wave].ladder[0].ratio[1] ? "[%d,%d]" : "[%d]", finest,
              finest);

@@ -197,7 +197,8 @@ static inline enum ht_err scene_finish(struct scene_run *run, double *error) {
     double end = run->params->time.end;
     const double *const *nodal = (const double *const *)run->nodal;
     TRY(scene_advance(run, run->plan->steps - run->done));
-    TRY(ht_nodal_check(run->plan, nodal, end));
+    struct ht_state state;
+    TRY(ht_state_measure(run->plan, &run->stepper, end, &state));
     return ht_nodal_error(run->plan, nodal, end, error);
 }
 

@@ -7,7 +7,7 @@
 
 #include "htwave/kernel.h"
 
-static const char array[] = "HT_LOCAL_ARRAY(real, ";
+static const char array[] = "HT_LOCAL_ARRAY(";
 
 /* Appends a kernel that stores the size of every local array of the text,
  * a negative entry before those of each kernel; returns the entries. */
@@ -19,8 +19,12 @@ static int append_sizes(struct ht_text *text) {
         if (strncmp(at, "HT_KERNEL ", 10) == 0) {
             ht_text_add(&body, "    to[%d] = -1;\n", count++);
         } else if (strncmp(at, array, sizeof array - 1) == 0) {
-            const char *size = strchr(at + sizeof array - 1, ',') + 1;
-            ht_text_add(&body, "    to[%d] = (%.*s;\n", count++,
+            const char *type = at + sizeof array - 1;
+            const char *size = strchr(strchr(type, ',') + 1, ',') + 1;
+            ht_text_add(&body,
+                        "    to[%d] = (int)(sizeof(%.*s) / sizeof(real)) * "
+                        "(%.*s;\n",
+                        count++, (int)strcspn(type, ","), type,
                         (int)strcspn(size, ";"), size);
         }
         at++;
@@ -105,7 +109,9 @@ int main(void) {
                                    .medium_degree = degrees[n / 3],
                                    .trim = true};
             const struct ht_variant *variant = ht_variant_at(v);
-            if (ht_variant_refuses(variant, &spec) != NULL) continue;
+            if (ht_variant_refuses(variant, &spec) != NULL ||
+                ht_variant_lacks(variant, ht_device_info(device)) != NULL)
+                continue;
             check(device, variant, &spec, n % 2 ? 9216 : 49152);
         }
     ht_device_close(device);

@@ -20,6 +20,7 @@ struct small_case {
     struct ht_equations eq;
     struct ht_spec spec;
     int stages;
+    bool leapfrog;
     bool narrow; /* split local memory and the march along x3 */
 };
 
@@ -52,6 +53,10 @@ static struct ht_problem make_problem(const struct small_case *c,
                                  .medium_degree = c->spec.medium_degree,
                                  .dt = 0.4,
                                  .stages = c->stages};
+    if (c->leapfrog) {
+        problem.keep = c->eq.leapfrog.keep;
+        memcpy(problem.stored, c->eq.leapfrog.stored, sizeof problem.stored);
+    }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         problem.uniform[m] = 0.75 + 0.125 * m;
     if (problem.medium_degree >= 0) {
@@ -73,17 +78,21 @@ static enum ht_err run_walls(struct small_case *c, bool walls,
     return ht_verify_kernels(&problem, device, kernels, worst);
 }
 
-/* Smaller parts than the kernels were planned with; both half steps of the
- * problem are the same. */
+/* Smaller parts than the kernels were planned with; one step where both half
+ * steps are the same. */
 static enum ht_err compile_narrow(struct ht_device *device,
                                   struct ht_kernels *kernels) {
-    struct ht_shape *shape = &kernels->shape[0];
-    shape->slabs = shape->slabs > 3 ? 3 : 1;
-    shape->face_fields = shape->face_fields > 1 ? shape->face_fields - 1 : 1;
-    shape->planes = PLANES;
-    TRY(ht_step_create(device, kernels->variant, &kernels->spec[0], shape, NULL,
-                       &kernels->step[0]));
-    kernels->step[1] = kernels->step[0];
+    for (int i = 0; i < 2; i++) {
+        struct ht_shape *shape = &kernels->shape[i];
+        shape->slabs = shape->slabs > 3 ? 3 : 1;
+        shape->face_fields =
+            shape->face_fields > 1 ? shape->face_fields - 1 : 1;
+        shape->planes = PLANES;
+        kernels->step[i] = kernels->step[0];
+        if (i == 0 || kernels->spec[0].src != kernels->spec[1].src)
+            TRY(ht_step_create(device, kernels->variant, &kernels->spec[i],
+                               shape, NULL, &kernels->step[i]));
+    }
     return HT_OK;
 }
 
@@ -117,8 +126,9 @@ static enum ht_err run(struct small_case *c, struct ht_device *device,
 static void run_case(struct small_case *c, struct ht_device *device) {
     char name[160];
     double worst = 0;
-    snprintf(name, sizeof name, "%s %s %dD N=%d %s block %d medium %d%s%s",
-             c->variant->name, c->eq.system->name, c->eq.dims, c->spec.order,
+    snprintf(name, sizeof name, "%s %s %s %dD N=%d %s block %d medium %d%s%s",
+             c->variant->name, c->eq.system->name,
+             c->leapfrog ? "leapfrog" : "taylor", c->eq.dims, c->spec.order,
              c->spec.fp64 ? "double" : "single", c->spec.block,
              c->spec.medium_degree, c->spec.trim ? " trimmed" : "",
              c->narrow ? " narrow" : "");
@@ -132,19 +142,25 @@ static void run_case(struct small_case *c, struct ht_device *device) {
 /* One variant of one system: n counts its cases. Bit 0 of n is the precision,
  * bit 1 the layout; trimming and the split go round with other periods. Stages
  * are enough to use every exchange buffer twice. */
-static void run_variant(const struct ht_system *system, int variant,
-                        struct ht_device *device) {
+static void run_variant(const struct ht_system *system, bool leapfrog,
+                        int variant, struct ht_device *device) {
     static const int degrees[] = {-1, 0, 2};
     const struct ht_variant *row = ht_variant_at(variant);
     bool fp64 = ht_device_info(device)->fp64;
     bool varies = system->material[0].varies && !row->chains && !row->blocks &&
                   !row->separable;
     int n = variant;
+    if (ht_variant_lacks(row, ht_device_info(device)) != NULL) {
+        TEST_SKIP("%s: %s", row->name,
+                  ht_variant_lacks(row, ht_device_info(device)));
+        return;
+    }
     for (int dims = 1; dims <= 3; dims++)
         for (int m = 0; m < (varies ? 3 : 2); m++, n++) {
             struct small_case c = {.variant = row,
                                    .eq = ht_equations_make(system, dims),
                                    .stages = row->chains ? 4 + n % 2 : 3,
+                                   .leapfrog = leapfrog,
                                    .narrow = n % 3 != 0};
             c.spec.eq = &c.eq;
             c.spec.order = 4 - dims;
@@ -168,6 +184,60 @@ static void run_limits(bool fp64, struct ht_device *device) {
                err ? ht_err_message() : "");
 }
 
+/* One field u = 1 + node % 5 over M = 2 on 52 x 45 nodes, two groups, with one
+ * NaN; walls at the lower end of x1 and the upper end of x2. Every sum is of
+ * few bits, so the result is exact. */
+enum { N1 = 52, N2 = 45, BAD = 2100 };
+
+static void reduce_expect(struct ht_measure *out) {
+    *out = (struct ht_measure){.largest = 5, .bad = 1, .first = BAD};
+    for (int n = 0; n < N1 * N2; n++) {
+        double u = 1 + n % 5, weight = n % N1 == 0 ? 0.5 : 1;
+        if (n / N1 == N2 - 1) weight /= 2;
+        if (n != BAD) out->sum += weight * u * u / 2;
+    }
+}
+
+static enum ht_err reduce_buffers(struct ht_device *device,
+                                  struct ht_reduce_item *item) {
+    static float u[N1 * N2], medium[N1 * N2];
+    struct ht_span span = {.width = sizeof u, .pitch = sizeof u, .rows = 1};
+    for (int n = 0; n < N1 * N2; n++) {
+        u[n] = n == BAD ? (float)NAN : 1 + (float)(n % 5);
+        medium[n] = 2;
+    }
+    TRY(ht_buffer_create(device, sizeof u, &item->u));
+    TRY(ht_buffer_create(device, sizeof medium, &item->medium));
+    TRY(ht_buffer_write(item->u, span, u));
+    return ht_buffer_write(item->medium, span, medium);
+}
+
+static void run_reduction(bool wide, struct ht_device *device) {
+    const char *name = wide ? "reduce, sums in double" : "reduce";
+    const struct ht_spec spec = {.fp64 = false, .block = 1};
+    struct ht_reduce_item item = {.nodes = {N1, N2, 1},
+                                  .half = {{true, false}, {false, true}}};
+    struct ht_reduction *reduction = NULL;
+    struct ht_measure found = {.sum = 0}, expected;
+    if (!wanted(name)) return;
+    reduce_expect(&expected);
+    enum ht_err err = reduce_buffers(device, &item);
+    if (err == HT_OK)
+        err = ht_reduction_create(device, &spec, wide, NULL, &reduction);
+    if (err == HT_OK) err = ht_reduction_run(reduction, 1, &item, &found);
+    TEST_CHECK(err == HT_OK && found.sum == expected.sum &&
+                   found.largest == expected.largest &&
+                   found.bad == expected.bad && found.first == expected.first,
+               "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the "
+               "first at %d (%d)%s",
+               name, found.sum, expected.sum, found.largest, expected.largest,
+               (int)found.bad, (int)expected.bad, (int)found.first,
+               (int)expected.first, err ? ht_err_message() : "");
+    ht_reduction_destroy(reduction);
+    ht_buffer_destroy(item.u);
+    ht_buffer_destroy(item.medium);
+}
+
 int main(int argc, char **argv) {
     const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
@@ -177,8 +247,13 @@ int main(int argc, char **argv) {
         return test_end("small");
     }
     for (int s = 0; s < ht_system_count(); s++)
-        for (int v = 0; v < ht_variant_count(); v++)
-            run_variant(ht_system_at(s), v, device);
+        for (int v = 0; v < ht_variant_count(); v++) {
+            run_variant(ht_system_at(s), false, v, device);
+            if (ht_system_at(s)->leapfrog.keep != 0)
+                run_variant(ht_system_at(s), true, v, device);
+        }
+    run_reduction(false, device);
+    if (ht_device_info(device)->fp64) run_reduction(true, device);
     run_limits(false, device);
     if (ht_device_info(device)->fp64) run_limits(true, device);
     ht_device_close(device);

@@ -1,12 +1,12 @@
-/* Every kernel variant against the oracle: system x dimension x order x
- * precision x layout x medium x walls, one half step each way from random
+/* Every kernel variant against the oracle: system x scheme x dimension x order
+ * x precision x layout x medium x walls, one half step each way from random
  * data. What is judged is the largest difference over the bound
  *     n eps sum|products|
  * of the oracle's absolute mode; 1 is the most that rounding explains.
  *
  * The whole product of cases would compile thousands of programs. All
- * (variant, system, dimension, order) are run; precision, layout, kind of
- * medium and cells per group are drawn so that pairs of them meet. Walls are
+ * (variant, system, scheme, dimension, order) are run; precision, layout, kind
+ * of medium and cells per group are drawn so that pairs of them meet. Walls are
  * run-time data: each program is run with several.
  */
 #ifndef HTWAVE_TEST_VARIANTS_H
@@ -21,6 +21,7 @@ struct kind {
     struct ht_equations eq;
     struct ht_spec spec;
     int cells;
+    bool leapfrog;
 };
 
 /* Optional argument: run the cases whose name holds it. */
@@ -53,6 +54,10 @@ static struct ht_problem make_problem(const struct kind *kind,
     int full = grid->dims * (2 * grid->order + 1);
     bool reduced = grid->order > 3 && !kind->variant->separable;
     p.stages = reduced ? 6 : full;
+    if (kind->leapfrog) {
+        p.keep = kind->eq.leapfrog.keep;
+        memcpy(p.stored, kind->eq.leapfrog.stored, sizeof p.stored);
+    }
     p.medium_degree = kind->spec.medium_degree;
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
     if (p.medium_degree >= 0) {
@@ -65,8 +70,9 @@ static struct ht_problem make_problem(const struct kind *kind,
 }
 
 static void describe(const struct kind *kind, char *out, size_t size) {
-    snprintf(out, size, "%s %s %dD N=%d %s block %d medium %d cells %d",
-             kind->variant->name, kind->eq.system->name, kind->eq.dims,
+    snprintf(out, size, "%s %s %s %dD N=%d %s block %d medium %d cells %d",
+             kind->variant->name, kind->eq.system->name,
+             kind->leapfrog ? "leapfrog" : "taylor", kind->eq.dims,
              kind->spec.order, kind->spec.fp64 ? "double" : "single",
              kind->spec.block, kind->spec.medium_degree, kind->cells);
 }
@@ -133,25 +139,32 @@ static void draw_options(struct kind *kind, int n) {
     kind->spec.block = !(bits & 2) ? 1 : kind->spec.fp64 ? 2 : 4;
     kind->spec.medium_degree = varies && !uniform ? degree : -1;
     kind->spec.trim = (bits >> 4 & 3) != 0;
-    kind->cells = kind->eq.dims < 3 ? (int)(bits >> 6 & 3) : 0;
+    if (kind->eq.dims < 3 && kind->spec.order < 6)
+        kind->cells = (int)(bits >> 6 & 3);
 }
 
-/* Cases of one (system, dimension, order). */
-static void run_order(const struct ht_system *system, int dims, int order,
-                      struct ht_device *device) {
+/* Cases of one (system, scheme, dimension, order); by leapfrog the variants
+ * take turns. */
+static void run_order(const struct ht_system *system, bool leapfrog, int dims,
+                      int order, struct ht_device *device) {
     static int number;
-    int rounds = order <= 2 ? 3 : 1;
+    int rounds = order <= 2 && !leapfrog ? 3 : 1;
     for (int v = 0; v < ht_variant_count(); v++)
         for (int r = 0; r < rounds; r++) {
             struct kind kind = {.variant = ht_variant_at(v),
-                                .eq = ht_equations_make(system, dims)};
-            kind.spec.eq = &kind.eq;
+                                .eq = ht_equations_make(system, dims),
+                                .leapfrog = leapfrog};
+            struct ht_grid grid = make_grid(dims, order, 0);
             kind.spec.order = order;
             kind.spec.medium_degree = -1;
-            kind.spec.stages = dims * (2 * order + 1);
             kind.spec.fp64 = ht_device_info(device)->fp64;
             kind.spec.ptx = ht_device_info(device)->ptx;
-            if (ht_variant_refuses(kind.variant, &kind.spec) != NULL) continue;
+            struct ht_tuning tuning = tuning_of(&kind);
+            struct ht_problem problem = make_problem(&kind, &grid);
+            struct ht_spec spec =
+                ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+            if (ht_variant_refuses(kind.variant, &spec) != NULL) continue;
+            if (leapfrog && (v + order + dims) % 2) continue;
             draw_options(&kind, number++);
             run_kind(&kind, device);
         }
@@ -200,8 +213,12 @@ static int run_dimensions(int first, int last, int argc, char **argv) {
     run_planted(device);
     for (int order = 1; order <= HT_MAX_ORDER; order++)
         for (int dims = first; dims <= last; dims++)
-            for (int s = 0; s < ht_system_count(); s++)
-                run_order(ht_system_at(s), dims, order, device);
+            for (int s = 0; s < ht_system_count(); s++) {
+                const struct ht_system *system = ht_system_at(s);
+                run_order(system, false, dims, order, device);
+                if (system->leapfrog.keep != 0)
+                    run_order(system, true, dims, order, device);
+            }
     ht_device_close(device);
     return test_end("variants");
 }

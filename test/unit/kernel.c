@@ -133,6 +133,14 @@ static void test_costs(void) {
 
 /* ---- shapes ---- */
 
+/* Of variants with a shape of their own: what every kernel must respect. */
+static bool own_shape_wrong(const struct ht_device_info *info, int cells,
+                            const struct ht_shape *s) {
+    return s->local_bytes > info->local_memory || s->local_bytes <= 0 ||
+           s->lanes < 1 || s->lanes > info->max_group || s->cells < 1 ||
+           (cells > 0 && s->cells > cells) || s->rows < 1;
+}
+
 /* 48128: 47 KiB, the most that is asked of any device. */
 static bool shape_wrong(const struct ht_spec *spec,
                         const struct ht_device_info *info, int cells,
@@ -164,8 +172,10 @@ static void try_shape(const struct ht_spec *spec,
             enum ht_err err = ht_variant_shape(&tuning, spec, info, &shape);
             tally->fit += err == HT_OK;
             tally->refused += err != HT_OK;
-            tally->wrong +=
-                err == HT_OK && shape_wrong(spec, info, cells, &shape);
+            bool wrong = variant->shape != NULL
+                             ? own_shape_wrong(info, cells, &shape)
+                             : shape_wrong(spec, info, cells, &shape);
+            tally->wrong += err == HT_OK && wrong;
             tally->wordless += err != HT_OK && !strstr(ht_err_message(), "toy");
         }
 }

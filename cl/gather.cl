@@ -1,0 +1,18 @@
+/* The vertex values of the cells of one field, for interpolation by matrix
+ * products: out[target][r3][r2][r1], where the interpolants would be, with r as
+ * in cl/vertex.cl. A lane copies one value; a group's are consecutive in a row
+ * of targets along x1.
+ */
+HT_KERNEL
+HT_GROUP_SIZE(HT_LANES)
+void ht_gather(struct ht_step_args a, int slot,
+               HT_GLOBAL const real *HT_RESTRICT src,
+               HT_GLOBAL real *HT_RESTRICT out) {
+    const long at = HT_GROUP_1() * HT_LANES + HT_LANE();
+    const long m[3] = {at / HT_CUBE, HT_GROUP_2(), a.first + HT_GROUP_3()};
+    const int q = (int)(at % HT_CUBE);
+    const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
+    if (m[0] < a.dst[0])
+        out[ht_poly_at(&a, m[0], m[1], m[2]) + q] =
+            ht_vertex(&a, src, ht_parity[slot], r, m);
+}

@@ -1,0 +1,108 @@
+/* Measures of one coefficient of a field over all nodes of a mesh:
+ *     sum of weight u^2 / M,   largest |u|,   values that are not finite
+ * without moving the field. Weights are 1, halved at each wall a node lies on.
+ * A value that is not finite is counted and takes no part in the rest.
+ *
+ * The order of all sums is fixed: a lane adds every HT_REDUCE_LANES-th node of
+ * its group's range, the lanes of a group add up by a tree, one more group does
+ * the same with the groups' results. Sums are compensated (two-sum, Knuth, The
+ * Art of Computer Programming 2, 4.2.2) in the widest type of the device.
+ */
+#if HT_REDUCE_WIDE
+typedef double ht_wide;
+#else
+typedef float ht_wide;
+#endif
+
+/* sum + low is the sum; first is the node of the first value that is not
+ * finite, or the number of nodes. */
+struct ht_part {
+    long bad;
+    long first;
+    ht_wide sum;
+    ht_wide low;
+    ht_wide largest;
+};
+
+HT_INLINE void ht_part_add(struct ht_part *p, ht_wide x) {
+    const ht_wide sum = p->sum + x, back = sum - p->sum;
+    p->low += (p->sum - (sum - back)) + (x - back);
+    p->sum = sum;
+}
+
+HT_INLINE void ht_part_merge(struct ht_part *p, const struct ht_part *q) {
+    ht_part_add(p, q->sum);
+    p->low += q->low;
+    p->largest = q->largest > p->largest ? q->largest : p->largest;
+    p->bad += q->bad;
+    p->first = q->first < p->first ? q->first : p->first;
+}
+
+/* The lanes' parts become one in lane 0. */
+HT_INLINE void ht_part_tree(HT_LOCAL struct ht_part *tree, const int lane,
+                            struct ht_part *p) {
+    tree[lane] = *p;
+    HT_BARRIER();
+    for (int width = HT_REDUCE_LANES / 2; width > 0; width /= 2) {
+        if (lane < width) {
+            struct ht_part q = tree[lane + width];
+            ht_part_merge(p, &q);
+            tree[lane] = *p;
+        }
+        HT_BARRIER();
+    }
+}
+
+HT_INLINE ht_wide ht_weight(const struct ht_reduce_args *a, long node) {
+    const long m[3] = {node % a->nodes[0], node / a->nodes[0] % a->nodes[1],
+                       node / (a->nodes[0] * a->nodes[1])};
+    ht_wide weight = 1;
+    for (int k = 0; k < 3; k++) {
+        if (a->ends[2 * k] && m[k] == 0) weight *= (ht_wide)0.5;
+        if (a->ends[2 * k + 1] && m[k] == a->nodes[k] - 1)
+            weight *= (ht_wide)0.5;
+    }
+    return weight;
+}
+
+HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
+    struct ht_reduce_args a, HT_GLOBAL const real *HT_RESTRICT u,
+    HT_GLOBAL const real *HT_RESTRICT medium,
+    HT_GLOBAL struct ht_part *HT_RESTRICT parts) {
+    HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_LANES);
+    const int lane = HT_LANE();
+    const long total = a.nodes[0] * a.nodes[1] * a.nodes[2];
+    const long begin = HT_GROUP_1() * a.per_group;
+    const long end = begin + a.per_group < total ? begin + a.per_group : total;
+    struct ht_part p = {0, total, 0, 0, 0};
+    for (long node = begin + lane; node < end; node += HT_REDUCE_LANES) {
+        const ht_wide x = u[HT_LAYOUT_AT(HT_BLOCK, a.coef, node, total)];
+        if (!isfinite(x)) {
+            p.bad++;
+            p.first = node < p.first ? node : p.first;
+            continue;
+        }
+        const ht_wide size = fabs(x), square = x * x;
+        p.largest = size > p.largest ? size : p.largest;
+        ht_part_add(&p,
+                    ht_weight(&a, node) *
+                        (a.divide ? square / (ht_wide)medium[node] : square));
+    }
+    ht_part_tree(tree, lane, &p);
+    if (lane == 0) parts[HT_GROUP_1()] = p;
+}
+
+/* One group. */
+HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_parts(
+    struct ht_reduce_args a, HT_GLOBAL const struct ht_part *HT_RESTRICT parts,
+    HT_GLOBAL struct ht_part *HT_RESTRICT results) {
+    HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_LANES);
+    const int lane = HT_LANE();
+    struct ht_part p = {0, a.nodes[0] * a.nodes[1] * a.nodes[2], 0, 0, 0};
+    for (long n = lane; n < a.groups; n += HT_REDUCE_LANES) {
+        struct ht_part q = parts[n];
+        ht_part_merge(&p, &q);
+    }
+    ht_part_tree(tree, lane, &p);
+    if (lane == 0) results[a.slot] = p;
+}

@@ -1,0 +1,17 @@
+/* Arguments of the reduction kernels, passed by value. This file is read by
+ * the host's compiler and by the device's: only int and long (64 bits on both).
+ */
+#ifndef HTWAVE_REDUCE_ARGS_H
+#define HTWAVE_REDUCE_ARGS_H
+
+struct ht_reduce_args {
+    long nodes[3];  /* of the mesh, per axis */
+    long per_group; /* nodes that one group sums */
+    long groups;
+    long slot;   /* where the result goes */
+    int coef;    /* the coefficient that is reduced */
+    int divide;  /* 1: by the medium's value at the node */
+    int ends[6]; /* 1: nodes at this end count half, [2 * axis + side] */
+};
+
+#endif

@@ -1,0 +1,288 @@
+/* Interpolation and Taylor series (the formulas of evolve.cl) for CPUs: a group
+ * is one work-item and holds the polynomials of a vector of targets,
+ *     b[field][n3][n2][n1], w[field][n3][n2][n1],
+ * in memory that stays in a cache. Coefficients are done one after the other,
+ * so what cannot reach an output costs one comparison (ht_needed).
+ *
+ * Without products of polynomials w is overwritten in place in the order of
+ * the indices: a derivative takes a coefficient of a higher one, not done yet.
+ * With them the terms come first,
+ *     products[group][n3][n2][n1] = sum of the terms of a group,
+ * and then a row of coefficients n1 at a time is summed in registers,
+ *     w = b + (1/k) sum over a of M_a products[n - a].
+ */
+#if HT_MEDIUM_DEGREE > 0
+#define HT_PRODUCTS (HT_GROUPS * HT_CUBE)
+#define HT_SPAN (HT_MEDIUM_DEGREE + 1)
+#define HT_SPAN2 (HT_DIMS > 1 ? HT_SPAN : 1)
+#define HT_SPAN3 (HT_DIMS > 2 ? HT_SPAN : 1)
+#else
+#define HT_PRODUCTS 1
+#define HT_SPAN 1
+#define HT_SPAN2 1
+#define HT_SPAN3 1
+#endif
+/* medium[material][a3][a2][a1], with room for every a_k <= degree */
+#define HT_MEDIUM_AT(m, a1, a2, a3) \
+    ((((m)*HT_SPAN3 + (a3)) * HT_SPAN2 + (a2)) * HT_SPAN + (a1))
+#define HT_MEDIUM_VECTORS \
+    (HT_MEDIUM_DEGREE < 0 ? 1 : HT_MATERIALS * HT_SPAN * HT_SPAN2 * HT_SPAN3)
+
+/* ---- interpolation ---- */
+
+/* As ht_line, in place, elements `stride` apart. */
+HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride) {
+    vector even[HT_N1], odd[HT_N1];
+    HT_UNROLL
+    for (int i = 0; i < HT_N1; i++) {
+        const vector lower = at[i * stride], right = at[(HT_N1 + i) * stride];
+        const vector left = i % 2 ? -lower : lower;
+        even[i] = (real)0.5 * (right + left);
+        odd[i] = (real)0.5 * (right - left);
+    }
+    HT_UNROLL
+    for (int m = 0; m < HT_N1; m++) {
+        vector e = 0, o = 0;
+        HT_UNROLL
+        for (int i = 0; i < HT_N1; i++) {
+            e = fma((vector)ht_even[m * HT_N1 + i], even[i], e);
+            o = fma((vector)ht_odd[m * HT_N1 + i], odd[i], o);
+        }
+        at[2 * m * stride] = e;
+        at[(2 * m + 1) * stride] = o;
+    }
+}
+
+/* The line along x1 of row r2 = side (N+1) + derivative of plane r3. */
+HT_INLINE void ht_first_line(const struct ht_step_args *a,
+                             HT_GLOBAL const real *src, int field_parity,
+                             const struct ht_ends *e, const struct ht_plane *p,
+                             int r2, int i3, HT_LOCAL vector *at,
+                             HT_LOCAL real *stage) {
+    const int j2 = r2 / HT_N2, i2 = r2 % HT_N2;
+    for (int i1 = 0; i1 < HT_N1; i1++) {
+        const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
+        const int parity = ht_entry_parity(field_parity, i);
+        vector left, right;
+        ht_read_row(a, src, i, parity, e, p->row[j2], &left, &right, stage);
+        if (!p->plain) {
+            const real sign = ht_row_sign(p, j2, parity);
+            left *= sign;
+            right *= sign;
+        }
+        at[i1] = left;
+        at[HT_N1 + i1] = right;
+    }
+    ht_vector_line(at, 1);
+}
+
+/* b of one field. below, above: the source planes. */
+HT_INLINE void ht_interpolate(const struct ht_step_args *a,
+                              HT_GLOBAL const real *src, int field_parity,
+                              const struct ht_ends *e,
+                              const struct ht_plane *below,
+                              const struct ht_plane *above, HT_LOCAL vector *b,
+                              HT_LOCAL real *stage) {
+    for (int r3 = 0; r3 < HT_T3; r3++) {
+        const struct ht_plane p = r3 < HT_N3 ? *below : *above;
+        HT_LOCAL vector *face = b + r3 * HT_T2 * HT_T1;
+        for (int r2 = 0; r2 < HT_T2; r2++)
+            ht_first_line(a, src, field_parity, e, &p, r2, r3 % HT_N3,
+                          face + r2 * HT_T1, stage);
+        for (int n1 = 0; HT_DIMS > 1 && n1 < HT_T1; n1++)
+            ht_vector_line(face + n1, HT_T1);
+    }
+    for (int q = 0; HT_DIMS > 2 && q < HT_T1 * HT_T2; q++)
+        ht_vector_line(b + q, HT_T1 * HT_T2);
+}
+
+/* ---- medium ---- */
+
+/* A vector of values [node] of the medium. */
+HT_INLINE vector ht_medium_vector(const struct ht_step_args *a,
+                                  HT_GLOBAL const real *from,
+                                  const struct ht_ends *e,
+                                  HT_LOCAL real *stage) {
+    if (e->whole) return HT_GLOBAL_VECTOR(from + e->start);
+    for (int n = 0; n < HT_CELLS; n++)
+        stage[n] =
+            from[e->start + n < a->dst[0] ? e->start + n : a->dst[0] - 1];
+    return HT_LOCAL_VECTOR(stage);
+}
+
+/* Multi-indices come in the order of ht_jets_total. node: at x1 = 0. */
+HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m,
+                              HT_GLOBAL const real *from,
+                              const struct ht_ends *e, HT_LOCAL vector *medium,
+                              HT_LOCAL real *stage) {
+    const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
+    long q = 0;
+    for (int a1 = 0; a1 < HT_SPAN; a1++)
+        for (int a2 = 0; a2 < HT_SPAN2 && a1 + a2 < HT_SPAN; a2++)
+            for (int a3 = 0; a3 < HT_SPAN3 && a1 + a2 + a3 < HT_SPAN; a3++, q++)
+                medium[HT_MEDIUM_AT(m, a1, a2, a3)] =
+                    ht_medium_vector(a, from + q * nodes, e, stage);
+}
+
+/* ---- evolution ---- */
+
+/* Adds a term to its group; n[axis] is the index of the coefficient `at`. */
+#define HT_LENGTH_0 HT_T1
+#define HT_LENGTH_1 HT_T2
+#define HT_LENGTH_2 HT_T3
+#define HT_STRIDE_0 1
+#define HT_STRIDE_1 HT_T1
+#define HT_STRIDE_2 (HT_T1 * HT_T2)
+#define HT_POWERS_0(n) 1
+#define HT_POWERS_1(n) ((n) + 1)
+#define HT_POWERS_2(n) (((n) + 1) * ((n) + 2))
+#define HT_ADD_TERM(t, row, col, axis, derivative, group, slot)        \
+    if (n##axis + derivative < HT_LENGTH_##axis)                       \
+        g[group] += scale[t] * (real)HT_POWERS_##derivative(n##axis) * \
+                    w[(col)*HT_CUBE + at + derivative * HT_STRIDE_##axis];
+#define HT_ADD_GROUP_UNIFORM(group, row, m) sum[row] += g[group];
+#define HT_ADD_GROUP_NODE(group, row, m) sum[row] += medium[m] * g[group];
+#define HT_ADD_PLAIN_GROUP(group, row) sum[row] += g[group];
+
+/* The terms of all groups at coefficient (n0, n1, n2) of w. */
+HT_INLINE void ht_terms(HT_GLOBAL const real *scale, int n0, int n1, int n2,
+                        HT_LOCAL const vector *w, vector g[HT_GROUPS]) {
+    const int at = (n2 * HT_T2 + n1) * HT_T1 + n0;
+    HT_UNROLL
+    for (int n = 0; n < HT_GROUPS; n++) g[n] = 0;
+    HT_EACH_TERM(HT_ADD_TERM)
+}
+
+#if HT_MEDIUM_DEGREE <= 0
+/* One stage, in place. */
+HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
+                        HT_LOCAL const vector *b, HT_LOCAL vector *w,
+                        HT_LOCAL const vector *medium) {
+    const vector inverse = ht_inverse[k];
+    for (int n2 = 0; n2 < HT_T3; n2++)
+        for (int n1 = 0; n1 < HT_T2; n1++)
+            for (int n0 = 0; n0 < HT_T1; n0++) {
+                const int at = (n2 * HT_T2 + n1) * HT_T1 + n0;
+                vector g[HT_GROUPS], sum[HT_FIELDS];
+                if (!ht_needed(k, n0, n1, n2)) continue;
+                ht_terms(scale, n0, n1, n2, w, g);
+                HT_UNROLL
+                for (int f = 0; f < HT_FIELDS; f++) sum[f] = 0;
+#if HT_MEDIUM_DEGREE < 0
+                HT_EACH_GROUP(HT_ADD_GROUP_UNIFORM)
+#else
+                HT_EACH_GROUP(HT_ADD_GROUP_NODE)
+#endif
+                HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_GROUP)
+                HT_UNROLL
+                for (int f = 0; f < HT_FIELDS; f++)
+                    w[f * HT_CUBE + at] =
+                        fma(inverse, sum[f], b[f * HT_CUBE + at]);
+            }
+}
+#else
+/* sum[n] += the coefficients n = 0.. of row (n2, n1) of M times products. */
+HT_INLINE void ht_multiply_row(HT_LOCAL const vector *medium, int m,
+                               HT_LOCAL const vector *products, int n1, int n2,
+                               vector sum[HT_T1]) {
+    for (int a3 = 0; a3 < HT_SPAN3 && a3 <= n2; a3++)
+        for (int a2 = 0; a2 < HT_SPAN2 && a2 <= n1 && a2 + a3 < HT_SPAN; a2++) {
+            HT_LOCAL const vector *row =
+                products + ((n2 - a3) * HT_T2 + n1 - a2) * HT_T1;
+            HT_UNROLL
+            for (int a1 = 0; a1 < HT_SPAN; a1++) {
+                if (a1 + a2 + a3 < HT_SPAN) {
+                    const vector value = medium[HT_MEDIUM_AT(m, a1, a2, a3)];
+                    HT_UNROLL
+                    for (int n = a1; n < HT_T1; n++)
+                        sum[n] = fma(value, row[n - a1], sum[n]);
+                }
+            }
+        }
+}
+
+#define HT_MULTIPLY_GROUP(group, row, m) \
+    if (f == row)                        \
+        ht_multiply_row(medium, m, products + (group)*HT_CUBE, n1, n2, sum);
+#define HT_ADD_PLAIN_ROW(group, row)                      \
+    if (f == row) {                                       \
+        HT_UNROLL                                         \
+        for (int n = 0; n < HT_T1; n++)                   \
+            sum[n] += products[(group)*HT_CUBE + at + n]; \
+    }
+
+HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
+                        HT_LOCAL const vector *b, HT_LOCAL vector *w,
+                        HT_LOCAL const vector *medium,
+                        HT_LOCAL vector *products) {
+    const vector inverse = ht_inverse[k];
+    for (int at = 0; at < HT_CUBE; at++) {
+        vector g[HT_GROUPS];
+        ht_terms(scale, at % HT_T1, at / HT_T1 % HT_T2, at / (HT_T1 * HT_T2), w,
+                 g);
+        HT_UNROLL
+        for (int n = 0; n < HT_GROUPS; n++) products[n * HT_CUBE + at] = g[n];
+    }
+    for (int at = 0; at < HT_CUBE; at += HT_T1) {
+        const int n1 = at / HT_T1 % HT_T2, n2 = at / (HT_T1 * HT_T2);
+        for (int f = 0; f < HT_FIELDS; f++) {
+            vector sum[HT_T1];
+            HT_UNROLL
+            for (int n = 0; n < HT_T1; n++) sum[n] = 0;
+            HT_EACH_GROUP(HT_MULTIPLY_GROUP)
+            HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_ROW)
+            HT_UNROLL
+            for (int n = 0; n < HT_T1; n++)
+                w[f * HT_CUBE + at + n] =
+                    fma(inverse, sum[n], b[f * HT_CUBE + at + n]);
+        }
+    }
+}
+#endif
+
+/* ---- the kernel ---- */
+
+#define HT_INTERPOLATE(slot, f)                                           \
+    ht_interpolate(&a, src##slot, ht_parity[slot], &ends, &below, &above, \
+                   b + (f)*HT_CUBE, stage);
+#define HT_LOAD_MATERIAL(m) \
+    ht_load_medium(&a, m, medium##m + node, &ends, medium, stage);
+#define HT_WRITE_FIELD(slot, f)                   \
+    ht_put_row(&a, dst##slot, i, &ends, m1, node, \
+               (HT_KEEP ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], stage);
+
+HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
+    struct ht_step_args a,
+    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    HT_LOCAL_ARRAY(vector, b, HT_FIELDS * HT_CUBE);
+    HT_LOCAL_ARRAY(vector, w, HT_FIELDS * HT_CUBE);
+    HT_LOCAL_ARRAY(vector, products, HT_PRODUCTS);
+    HT_LOCAL_ARRAY(vector, medium, HT_MEDIUM_VECTORS);
+    HT_LOCAL_ARRAY(real, stage, HT_CELLS + 1);
+    const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
+    const long begin = a.first + HT_GROUP_3() * a.march;
+    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    const struct ht_ends ends = ht_ends_of(&a, m1);
+    for (int n = 0; n < HT_FIELDS * HT_CUBE; n++) b[n] = 0;
+    for (long m3 = begin; m3 < end; m3++) {
+        const struct ht_plane below = ht_plane_of(&a, m2, m3 + a.shift);
+        const struct ht_plane above = ht_plane_of(&a, m2, m3 + a.shift + 1);
+        const long node = (m3 * a.dst[1] + m2) * a.dst[0];
+        HT_EACH_SRC(HT_INTERPOLATE)
+        HT_EACH_MATERIAL(HT_LOAD_MATERIAL)
+        for (int n = 0; n < HT_FIELDS * HT_CUBE; n++) w[n] = b[n];
+        for (int k = a.stages; k >= 1; k--)
+#if HT_MEDIUM_DEGREE <= 0
+            ht_stage(scale, k, b, w, medium);
+#else
+            ht_stage(scale, k, b, w, medium, products);
+#endif
+        for (int i = 0; i < HT_COEFS; i++) {
+            const int at =
+                (i / (HT_N1 * HT_N2) * HT_T2 + i / HT_N1 % HT_N2) * HT_T1 +
+                i % HT_N1;
+            HT_EACH_DST(HT_WRITE_FIELD)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/* Matrix products for the OpenCL back end: src/device/clblast.c, or
+ * clblast_none.c in a build without that library.
+ */
+#ifndef HTWAVE_DEVICE_GEMM_H
+#define HTWAVE_DEVICE_GEMM_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include "backend.h"
+
+/* The operations no_gemm and gemm of struct ht_backend; the event is the
+ * caller's. */
+const char *ht_clblast_missing(void);
+HT_CHECKED enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
+                                       const struct ht_gemm_shape *shape,
+                                       void *const buffers[3], cl_event *event);
+/* Before a context goes: the library keeps programs of it. */
+void ht_clblast_forget(void);
+
+#endif

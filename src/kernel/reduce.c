@@ -1,0 +1,181 @@
+/* Reductions on the device: the program of cl/reduce.cl for one precision and
+ * layout, its scratch memory, and its launches. Two kernels per item: many
+ * groups, then one that adds up their results; all results come in one read.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/kernel.h"
+#include "htwave/kernel_sources.h"
+#include "reduce_args.h"
+
+/* A group sums LEAST nodes or more; there are MOST_GROUPS at most. */
+enum { LANES = 128, LEAST = 2048, MOST_GROUPS = 1024 };
+
+struct ht_reduction {
+    struct ht_device *device;
+    bool fp64, wide;
+    int block, lanes;
+    char *cache; /* NULL: none */
+    struct ht_program *program;
+    struct ht_kernel *nodes, *parts;
+    struct ht_buffer *scratch, *results;
+    int room; /* items that fit in results */
+};
+
+void ht_reduction_destroy(struct ht_reduction *r) {
+    if (r == NULL) return;
+    ht_kernel_destroy(r->nodes);
+    ht_kernel_destroy(r->parts);
+    ht_program_destroy(r->program);
+    ht_buffer_destroy(r->scratch);
+    ht_buffer_destroy(r->results);
+    free(r->cache);
+    free(r);
+}
+
+enum ht_err ht_reduction_create(struct ht_device *device,
+                                const struct ht_spec *spec, bool wide,
+                                const char *cache, struct ht_reduction **out) {
+    const struct ht_device_info *info = ht_device_info(device);
+    struct ht_reduction *r = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(r, 1));
+    r->device = device;
+    r->fp64 = spec->fp64;
+    r->wide = wide;
+    r->block = spec->block;
+    r->lanes = LANES;
+    while (r->lanes > 1 && r->lanes > info->max_group) r->lanes /= 2;
+    enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;
+    if (err != HT_OK) {
+        ht_reduction_destroy(r);
+        return err;
+    }
+    *out = r;
+    return HT_OK;
+}
+
+/* Bytes of struct ht_part of cl/reduce.cl. */
+static int64_t part_bytes(const struct ht_reduction *r) {
+    return r->wide ? 5 * 8 : 4 * 8;
+}
+
+static void add_file(const char *name, struct ht_text *text) {
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, name) == 0)
+            ht_text_add(text, "%s", ht_kernel_sources[i].text);
+}
+
+enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int lanes,
+                              struct ht_text *out) {
+    ht_text_add(out,
+                "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
+                "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_LANES %d\n",
+                spec->fp64, spec->block, wide, lanes);
+    add_file("prelude.cl", out);
+    add_file("layout.h", out);
+    add_file("reduce_args.h", out);
+    add_file("reduce.cl", out);
+    return ht_text_status(out);
+}
+
+static enum ht_err build(struct ht_reduction *r) {
+    const struct ht_spec spec = {.fp64 = r->fp64, .block = r->block};
+    struct ht_text text = {0};
+    enum ht_err err = ht_reduction_text(&spec, r->wide, r->lanes, &text);
+    if (err == HT_OK)
+        err = ht_program_build(r->device, text.data, r->cache, &r->program);
+    ht_text_free(&text);
+    return err;
+}
+
+static enum ht_err prepare(struct ht_reduction *r, int count) {
+    if (r->program == NULL) TRY(build(r));
+    if (r->nodes == NULL)
+        TRY(ht_kernel_create(r->program, "ht_reduce_nodes", &r->nodes));
+    if (r->parts == NULL)
+        TRY(ht_kernel_create(r->program, "ht_reduce_parts", &r->parts));
+    if (r->scratch == NULL)
+        TRY(ht_buffer_create(r->device, MOST_GROUPS * part_bytes(r),
+                             &r->scratch));
+    if (count <= r->room) return HT_OK;
+    ht_buffer_destroy(r->results);
+    r->results = NULL;
+    r->room = 0;
+    TRY(ht_buffer_create(r->device, count * part_bytes(r), &r->results));
+    r->room = count;
+    return HT_OK;
+}
+
+static enum ht_err launch(struct ht_reduction *r, int slot,
+                          const struct ht_reduce_item *item) {
+    struct ht_reduce_args args = {
+        .slot = slot, .coef = item->coef, .divide = item->medium != NULL};
+    int64_t total = 1;
+    for (int k = 0; k < 3; k++) {
+        args.nodes[k] = (long)item->nodes[k];
+        total *= item->nodes[k];
+        for (int side = 0; side < 2; side++)
+            args.ends[2 * k + side] = item->half[k][side];
+    }
+    int64_t per_group = (total + MOST_GROUPS - 1) / MOST_GROUPS;
+    if (per_group < LEAST) per_group = LEAST;
+    args.per_group = (long)per_group;
+    args.groups = (long)((total + per_group - 1) / per_group);
+    const struct ht_arg by_value = {.value = &args, .size = sizeof args};
+    const struct ht_arg first[4] = {
+        by_value,
+        {.buffer = item->u},
+        {.buffer = item->medium ? item->medium : item->u},
+        {.buffer = r->scratch}};
+    const struct ht_arg second[3] = {
+        by_value, {.buffer = r->scratch}, {.buffer = r->results}};
+    const int64_t many[3] = {args.groups, 1, 1}, one[3] = {1, 1, 1};
+    TRY(ht_kernel_launch(r->nodes, 4, first, many, r->lanes));
+    return ht_kernel_launch(r->parts, 3, second, one, r->lanes);
+}
+
+/* struct ht_part as it lies in device memory. */
+static struct ht_measure decode(const struct ht_reduction *r,
+                                const unsigned char *part) {
+    int64_t counts[2];
+    double value[3];
+    memcpy(counts, part, sizeof counts);
+    for (size_t i = 0; i < 3; i++) {
+        float single;
+        memcpy(&single, part + sizeof counts + i * sizeof single,
+               sizeof single);
+        value[i] = (double)single;
+        if (r->wide)
+            memcpy(&value[i], part + sizeof counts + i * sizeof value[i],
+                   sizeof value[i]);
+    }
+    return (struct ht_measure){
+        /* After an overflow the lower part is no number. */
+        .sum = isfinite(value[1]) ? value[0] + value[1] : INFINITY,
+        .largest = value[2],
+        .bad = counts[0],
+        .first = counts[0] > 0 ? counts[1] : -1};
+}
+
+enum ht_err ht_reduction_run(struct ht_reduction *r, int count,
+                             const struct ht_reduce_item *items,
+                             struct ht_measure *out) {
+    struct ht_span span = {.width = count * part_bytes(r),
+                           .pitch = count * part_bytes(r),
+                           .rows = 1};
+    unsigned char *data = NULL;
+    TRY(prepare(r, count));
+    for (int i = 0; i < count; i++)
+        if (items[i].u != NULL) TRY(launch(r, i, &items[i]));
+    TRY(ht_device_finish(r->device));
+    TRY(HT_ALLOC(data, span.width));
+    enum ht_err err = ht_buffer_read(r->results, span, data);
+    for (int i = 0; err == HT_OK && i < count; i++)
+        out[i] = items[i].u ? decode(r, data + i * part_bytes(r))
+                            : (struct ht_measure){.first = -1};
+    free(data);
+    return err;
+}

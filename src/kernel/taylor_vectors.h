@@ -1,0 +1,11 @@
+/* Shape of cl/taylor_vectors.cl; see struct ht_variant. */
+#ifndef HTWAVE_TAYLOR_VECTORS_H
+#define HTWAVE_TAYLOR_VECTORS_H
+
+#include "htwave/kernel.h"
+
+HT_CHECKED enum ht_err ht_taylor_vectors_shape(
+    const struct ht_tuning *tuning, const struct ht_spec *spec,
+    const struct ht_device_info *info, struct ht_shape *out);
+
+#endif
