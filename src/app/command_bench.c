@@ -122,9 +122,20 @@ static enum ht_err run_cases(struct ht_bench *bench,
     return HT_OK;
 }
 
+static enum ht_err list_cases(void) {
+    struct ht_text text = {0};
+    for (int i = 0; i < ht_bench_case_count(); i++)
+        ht_text_add(&text, "%-14s %s\n", ht_bench_case_at(i)->name,
+                    ht_bench_case_at(i)->help);
+    enum ht_err err = ht_args_print(&text);
+    ht_text_free(&text);
+    return err;
+}
+
 enum ht_err ht_command_bench(const struct ht_args *args) {
     struct ht_bench bench = {.gib = 6, .seconds = -1};
     const struct ht_bench_case *c = NULL;
+    if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
     for (int i = 0; i < args->count; i++) TRY(find_case(args->operand[i], &c));
     TRY(ht_device_open("auto", bench.sweep.device, &bench.device));

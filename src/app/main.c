@@ -66,7 +66,8 @@ static const struct ht_command commands[] = {
     {.name = "bench",
      .arguments = "[CASE ...]",
      .help = "rates of the kernels beside the device's limits",
-     .flag = {HT_SWEEP_FLAGS,
+     .flag = {{"--cases", NULL, "only list the cases"},
+              HT_SWEEP_FLAGS,
               {"--cells", "N",
                "along each axis (default: what fits and ends "
                "soon)"},
@@ -80,6 +81,9 @@ static const struct ht_command commands[] = {
               {"--csv", NULL, "rows as CSV on standard output"}},
      .most = -1,
      .json = true,
+     .more =
+         "Writes bench.csv, bench.json and pictures. Every program timed has "
+         "been\ncompared with the reference.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",

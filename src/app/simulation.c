@@ -213,9 +213,8 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     TRY(choose_variant(sim));
     /* Branches keep a CPU from joining lanes; vector kernels have them joined
      * already. */
-    tuning->trim =
-        sim->info.gpu || (tuning->variant != NULL &&
-                          tuning->variant->made_for == HT_FOR_CPU);
+    tuning->trim = sim->info.gpu || (tuning->variant != NULL &&
+                                     tuning->variant->made_for == HT_FOR_CPU);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
         ht_tuning_recall(sim);

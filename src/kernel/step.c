@@ -14,7 +14,7 @@ struct ht_step {
     struct ht_shape shape;
     struct ht_program *program;
     struct ht_kernel *kernel[2];
-    struct ht_buffer *operator; /* of variants with blocks, else NULL */
+    struct ht_buffer *operator;   /* of variants with blocks, else NULL */
     struct ht_products *products; /* NULL: the variant has none */
 };
 

@@ -85,6 +85,7 @@ refuses() {
         fail "$what: exit code $code"
     fi
 }
+judge 'the cases are listed' [ "$("$htwave" bench --cases | wc -l)" -ge 7 ]
 refuses 'unknown case' 'nosuch.*rates.*table1' bench nosuch
 refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
