@@ -21,7 +21,7 @@ enum ht_err ht_bench_path(const struct ht_bench *bench, const char *name,
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
     if (row == NULL) {
         ht_text_add(text,
-                    "%-9s %-8s %-2s %-2s %-3s %-20s %-6s %-7s %6s %9s %10s "
+                    "%-9s %-8s %-2s %-2s %-3s %-21s %-6s %-7s %6s %9s %10s "
                     "%10s %8s %7s %7s %9s %8s\n",
                     "system", "scheme", "d", "N", "q", "kernels", "prec.",
                     "layout", "side", "ms", "cells/s", "unknowns/s", "GFLOP/s",
@@ -34,7 +34,7 @@ void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
         snprintf(joules, sizeof joules, "%.4g",
                  1e9 * row->joules / ht_bench_cells(row));
     ht_text_add(text,
-                "%-9s %-8s %-2d %-2d %-3d %-20s %-6s %-7s %6lld %9.4g %10.4g "
+                "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g "
                 "%10.4g %8.4g %7.4g %7.2g %9s %8.2g\n",
                 row->system->name, ht_bench_scheme(row), row->dims, row->order,
                 row->stages, ht_bench_kernel(row), ht_bench_precision(row),

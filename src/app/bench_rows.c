@@ -263,6 +263,8 @@ const char *ht_bench_kernel(const struct ht_bench_row *row) {
     switch (row->tuning.variant->stage[row->kernel].kind) {
     case HT_STAGE_INTERPOLATE_NAIVE:
         return "naive interpolation";
+    case HT_STAGE_INTERPOLATE_GEMM:
+        return "interpolation by gemm";
     case HT_STAGE_INTERPOLATE_ROLLED:
         return "rolled interpolation";
     case HT_STAGE_EVOLVE:

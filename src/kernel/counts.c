@@ -297,6 +297,9 @@ static struct ht_cost kernel_cost(const struct ht_variant *variant,
         return (struct ht_cost){0};
     case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
         return (struct ht_cost){dims * poly * z.t1, from + poly};
+    case HT_STAGE_INTERPOLATE_GEMM: /* gathered, then a product per axis */
+        return (struct ht_cost){dims * poly * z.t1,
+                                from + poly + 2 * dims * poly};
     case HT_STAGE_INTERPOLATE_ROLLED:
         return (struct ht_cost){rolled, from + poly};
     case HT_STAGE_EVOLVE:
