@@ -62,6 +62,7 @@ struct ht_shape {
                                x1 of a separable half step */
     int parts;              /* groups that share the same targets; 0: 1 */
     int lanes, naive_lanes; /* per group */
+    int registers;          /* most per lane; 0: the compiler's choice */
     int64_t local_bytes;    /* local memory of the hungriest kernel */
 };
 

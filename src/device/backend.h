@@ -18,11 +18,13 @@ struct ht_backend {
                                 const void *data);
     enum ht_err (*buffer_read)(void *device, void *buffer, struct ht_span span,
                                void *data);
-    /* From source text, or from a binary that program_binary gave. */
-    enum ht_err (*program_build)(void *device, const char *text,
+    /* From source text, or from a binary that program_binary gave. registers:
+     * the most that a lane shall take where a compiler can be told so, 0: its
+     * choice. */
+    enum ht_err (*program_build)(void *device, const char *text, int registers,
                                  void **program);
     enum ht_err (*program_load)(void *device, const void *binary, size_t size,
-                                void **program);
+                                int registers, void **program);
     enum ht_err (*program_binary)(void *program, void **binary, size_t *size);
     void (*program_destroy)(void *program);
     enum ht_err (*kernel_create)(void *program, const char *name,

@@ -252,6 +252,14 @@ enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span,
                                                 buffer->handle, span, data);
 }
 
+/* A program says itself how many registers a lane may take, so that its text
+ * remains all that its binary depends on. */
+static int registers_of(const char *text) {
+    const char key[] = "#define HT_MOST_REGISTERS (";
+    const char *at = strstr(text, key);
+    return at == NULL ? 0 : (int)strtol(at + sizeof key - 1, NULL, 10);
+}
+
 /* From the cache if it has this text for this device and the driver takes
  * the binary; anything wrong with it means compiling as if it were absent. */
 static bool load_cached(struct ht_device *device, const char *text,
@@ -262,7 +270,8 @@ static bool load_cached(struct ht_device *device, const char *text,
         !ht_cache_load(cache, &device->info, text, &binary, &size))
         return false;
     enum ht_err err =
-        device->backend->program_load(device->handle, binary, size, handle);
+        device->backend->program_load(device->handle, binary, size,
+                                      registers_of(text), handle);
     free(binary);
     return err == HT_OK;
 }
@@ -286,8 +295,8 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text,
     program->device = device;
     program->cached = load_cached(device, text, cache, &program->handle);
     if (!program->cached) {
-        enum ht_err err = device->backend->program_build(device->handle, text,
-                                                         &program->handle);
+        enum ht_err err = device->backend->program_build(
+            device->handle, text, registers_of(text), &program->handle);
         if (err != HT_OK) {
             free(program);
             return err;

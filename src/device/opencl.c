@@ -16,6 +16,7 @@ struct cl_device {
     cl_context context;
     cl_command_queue queue;
     struct ht_nvml *nvml; /* NULL: energy is unknown */
+    bool nvidia;
 };
 
 struct cl_built {
@@ -183,6 +184,9 @@ static enum ht_err open_into(struct cl_device *device, int index) {
     device->queue = clCreateCommandQueue(device->context, device->id,
                                          CL_QUEUE_PROFILING_ENABLE, &code);
     device->nvml = open_energy(device->id);
+    struct ht_device_info info = {0};
+    TRY(cl_info(index, &info));
+    device->nvidia = info.ptx > 0;
     return check(code, "opening the device's queue");
 }
 
@@ -280,13 +284,24 @@ static void cl_program_destroy(void *handle) {
     free(built);
 }
 
+/* NVIDIA's compiler can be told how many registers to take. */
+static void option_text(const struct cl_device *device, int registers,
+                        char *out, size_t size) {
+    snprintf(out, size, "%s", "-cl-std=CL1.2 -cl-denorms-are-zero");
+    if (registers > 0 && device->nvidia)
+        snprintf(out + strlen(out), size - strlen(out),
+                 " -cl-nv-maxrregcount=%d", registers);
+}
+
 /* Compiles or links built->program, which has just been created with code. */
 static enum ht_err finish_build(struct cl_built *built, cl_int code,
-                                void **out) {
+                                int registers, void **out) {
+    char options[64];
+    option_text(built->device, registers, options, sizeof options);
     enum ht_err err = check(code, "creating a program");
     if (err == HT_OK) {
         code = clBuildProgram(built->program, 1, &built->device->id,
-                              "-cl-std=CL1.2 -cl-denorms-are-zero", NULL, NULL);
+                              options, NULL, NULL);
         if (code != CL_SUCCESS)
             err = build_failed(built->device, built->program, code);
     }
@@ -299,18 +314,18 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code,
 }
 
 static enum ht_err cl_program_build(void *handle, const char *text,
-                                    void **out) {
+                                    int registers, void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS;
     TRY(HT_ALLOC(built, 1));
     built->device = handle;
     built->program = clCreateProgramWithSource(built->device->context, 1, &text,
                                                NULL, &code);
-    return finish_build(built, code, out);
+    return finish_build(built, code, registers, out);
 }
 
 static enum ht_err cl_program_load(void *handle, const void *binary,
-                                   size_t size, void **out) {
+                                   size_t size, int registers, void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
     const unsigned char *bytes = binary;
@@ -319,7 +334,8 @@ static enum ht_err cl_program_load(void *handle, const void *binary,
     built->program =
         clCreateProgramWithBinary(built->device->context, 1, &built->device->id,
                                   &size, &bytes, &status, &code);
-    return finish_build(built, code != CL_SUCCESS ? code : status, out);
+    return finish_build(built, code != CL_SUCCESS ? code : status, registers,
+                        out);
 }
 
 static enum ht_err cl_program_binary(void *handle, void **binary,

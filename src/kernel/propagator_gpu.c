@@ -66,6 +66,7 @@ enum ht_err ht_propagator_lanes_shape(const struct ht_tuning *tuning,
             out->cells, out->rows, (long long)info->max_group, info->name);
     out->chunk = 1;
     out->lanes = out->cells * out->rows;
+    out->registers = 128;
     out->local_bytes = LANE_STAGES * spec->block * word *
                        tile_nodes(dims, out->cells + 1, out->rows);
     if (out->local_bytes > local_limit(info)) return too_little(spec, info);
@@ -226,6 +227,11 @@ static int choose_parts(const struct ht_spec *spec) {
     return parts;
 }
 
+/* Fewer registers let more groups share a unit; measured on an H200. */
+static int registers_for(int tiles) {
+    return tiles <= 8 ? 128 : tiles <= 20 ? 168 : 0;
+}
+
 enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
                                        const struct ht_spec *spec,
                                        const struct ht_device_info *info,
@@ -246,6 +252,7 @@ enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
     out->rows = rows;
     out->chunk = TENSOR_CHUNK;
     out->parts = parts;
+    out->registers = registers_for(s.cut.all * (spec->fp64 ? 2 : 1));
     out->lanes = WARP * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > local_limit(info)) return too_little(spec, info);

@@ -55,6 +55,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"CHUNK", shape->chunk},
         {"TILE", shape->tile},
         {"GROUP_LANES", shape->lanes},
+        {"MOST_REGISTERS", shape->registers},
         {"PLACES", places},
         {"PTX", spec->ptx},
     };
