@@ -48,7 +48,8 @@ typedef HT_VECTOR(2) ht_pair;
                      : "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])),      \
                        "r"(HT_AS_UINT((a)[2])), "r"(HT_AS_UINT((a)[3])),      \
                        "r"(HT_AS_UINT(b0)), "r"(HT_AS_UINT(b1)))
-/* The leading 11 bits; the rest is exact. */
+/* The leading 11 bits; the rest is exact. The product itself ignores the
+ * trailing bits of what it is given. */
 HT_INLINE real ht_high(real x) {
     return HT_AS_FLOAT(HT_AS_UINT(x) & 0xffffe000u);
 }
@@ -81,22 +82,18 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
 #else
     HT_UNROLL
     for (int g0 = 0; g0 < HT_PART_BLOCKS; g0 += HT_TOGETHER) {
-        real high[HT_TOGETHER][4], low[HT_TOGETHER][4];
+        real low[HT_TOGETHER][4];
         HT_UNROLL
         for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
             HT_UNROLL
-            for (int i = 0; i < 4; i++) {
-                high[g][i] = ht_high(left[g0 + g][i]);
-                low[g][i] = left[g0 + g][i] - high[g][i];
-            }
+            for (int i = 0; i < 4; i++)
+                low[g][i] = left[g0 + g][i] - ht_high(left[g0 + g][i]);
         }
-#define HT_LOW_HIGH \
-    HT_MULTIPLY(acc[tile], low[g - g0], ht_high(right.x), ht_high(right.y));
-#define HT_HIGH_LOW                                                  \
-    HT_MULTIPLY(acc[tile], high[g - g0], right.x - ht_high(right.x), \
+#define HT_LOW_HIGH HT_MULTIPLY(acc[tile], low[g - g0], right.x, right.y);
+#define HT_HIGH_LOW                                                     \
+    HT_MULTIPLY(acc[tile], left[g], right.x - ht_high(right.x),         \
                 right.y - ht_high(right.y));
-#define HT_HIGH_HIGH \
-    HT_MULTIPLY(acc[tile], high[g - g0], ht_high(right.x), ht_high(right.y));
+#define HT_HIGH_HIGH HT_MULTIPLY(acc[tile], left[g], right.x, right.y);
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_LOW)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_HIGH)

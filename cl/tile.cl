@@ -15,7 +15,6 @@
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
 #define HT_COPIES ((HT_TILE_NODES + HT_GROUP_LANES - 1) / HT_GROUP_LANES)
 #define HT_STAGE_SIZE (HT_TILE_2 * HT_TILE_3 * HT_CHUNK * HT_PITCH)
-#define HT_CORNERS (1 << HT_DIMS)
 #define HT_FIELD_BLOCKS (HT_PLACES / HT_BLOCK) /* blocks of one field */
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
@@ -62,70 +61,26 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int lane,
                             long bottom, long top,
                             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const long nodes = a->src[0] * a->src[1] * a->src[2];
+    const int own = chunk * HT_CHUNK; /* first block */
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
-        const int block = chunk * HT_CHUNK + b;
-        const int field = block / HT_FIELD_BLOCKS;
-        if (block < HT_BLOCKS) {
-            HT_GLOBAL const real *chosen = src0;
-            HT_EACH_SRC(HT_SRC_CHOOSE)
-            HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)chosen +
-                                            block % HT_FIELD_BLOCKS * nodes;
-            HT_UNROLL
-            for (int i = 0; i < HT_COPIES; i++) {
-                const int n = i * HT_GROUP_LANES + lane;
-                const int base = tile->node[i] & 1 ? top : bottom;
-                if (n < HT_TILE_NODES)
-                    ht_copy(data + (n / HT_TILE_1 * HT_CHUNK + b) * HT_PITCH +
-                                n % HT_TILE_1,
-                            from + (base + (tile->node[i] >> 1)));
-            }
-        }
-    }
-}
-
-/* Minus where bit k of a parity is set. */
-#define HT_SIGN_OF(bits, k) ((bits) >> (k)&1 ? (real)-1 : (real)1)
-
-/* The mirrors around one target, two bits for each axis and side: is the
- * vertex there mirrored, and by a wall of factor -1? */
-HT_INLINE int ht_mirrors(const struct ht_step_args *a, const int axis, long m) {
-    int mirrors = 0;
-    HT_UNROLL
-    for (int side = 0; side < 2; side++) {
-        const struct ht_source p =
-            ht_source(m + a->shift + side, a->src[axis], a->wall[2 * axis],
-                      a->wall[2 * axis + 1]);
-        if (p.mirrored)
-            mirrors |= (p.factor < 0 ? 3 : 1) << (4 * axis + 2 * side);
-    }
-    return mirrors;
-}
-
-/* Sign of a coefficient of parity bits `bits` at vertex v: of every mirror
- * passed, its factor, turned where the coefficient is odd. */
-HT_INLINE real ht_mirror_sign(const int mirrors, const int bits, const int v) {
-    int odd = 0;
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++) {
-        const int m = mirrors >> (4 * k + 2 * (v >> k & 1));
-        odd ^= m & ((m >> 1) ^ (bits >> k)) & 1;
-    }
-    return odd ? (real)-1 : (real)1;
-}
-
-/* The sums of all blocks from the vertex values of one coefficient, in place:
- * sums[g] takes the vertices at the lower side of axis k with the sign
- * sign[k] (-1)^(bit k of g). */
-HT_INLINE void ht_vertex_sums(real v[HT_CORNERS], const real sign[3]) {
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++) {
+        /* where chunks lie in one field, its choice is made once */
+        const int whole = HT_FIELD_BLOCKS % HT_CHUNK == 0;
+        const int field = (own + (whole ? 0 : b)) / HT_FIELD_BLOCKS;
+        const int first = (own + (whole ? 0 : b)) % HT_FIELD_BLOCKS;
+        if (own + b >= HT_BLOCKS) continue;
+        HT_GLOBAL const real *chosen = src0;
+        HT_EACH_SRC(HT_SRC_CHOOSE)
+        HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)chosen +
+                                        first * nodes + (whole ? b : 0) * nodes;
         HT_UNROLL
-        for (int w = 0; w < HT_CORNERS; w++) {
-            if (w >> k & 1) continue;
-            const real low = v[w], high = v[w + (1 << k)];
-            v[w] = fma(sign[k], low, high);
-            v[w + (1 << k)] = fma(-sign[k], low, high);
+        for (int i = 0; i < HT_COPIES; i++) {
+            const int n = i * HT_GROUP_LANES + lane;
+            const int base = tile->node[i] & 1 ? top : bottom;
+            if (n < HT_TILE_NODES)
+                ht_copy(data + (n / HT_TILE_1 * HT_CHUNK + b) * HT_PITCH +
+                            n % HT_TILE_1,
+                        from + (base + (tile->node[i] >> 1)));
         }
     }
 }

@@ -184,7 +184,7 @@ static void run_system(const struct ht_system *system,
                 struct reduce_case c = {.wide = can && n % 3 != 0};
                 bool walls = pass % 2 && system->nwalls > 0;
                 struct ht_tuning tuning = {
-                    .variant = ht_variant_find("monolithic", NULL),
+                    .variant = ht_variant_find("monolithic", NULL, true),
                     .fp64 = can && pass / 2};
                 if (tuning.fp64) c.wide = true;
                 tuning.block = n % 2 ? 1 : tuning.fp64 ? 2 : 4;
@@ -203,7 +203,7 @@ static void run_system(const struct ht_system *system,
 /* Squares beyond the range of the sums are infinite, never NaN or small. */
 static void run_overflow(struct ht_device *device) {
     struct reduce_case c = {.name = "overflow"};
-    struct ht_tuning tuning = {.variant = ht_variant_find("monolithic", NULL),
+    struct ht_tuning tuning = {.variant = ht_variant_find("monolithic", NULL, true),
                                .block = 1};
     struct ht_quantity what = {.field = 0, .coef = 0, .material = -1};
     struct ht_measure m = {.sum = 0};

@@ -1,0 +1,375 @@
+/* The two scalar chains of cl/evolve_chains.cl with one lane per parity: the
+ * polynomials of a target fall into 2^d groups g that do not mix, in which
+ * the scalar p has the indices j_k = g_k + 2 a_k and its partner v_k those of
+ * the parity g with bit k turned. A lane keeps all positions a of its group in
+ * registers; no derivative leaves the lane, and material values are plain
+ * numbers, so they may differ from target to target.
+ *
+ * lane = g * HT_CELLS + cell. One field after the other, one x3 derivative i3
+ * at a time, the group's lanes share out the source coefficients (i2, i1),
+ * form the vertex sums of all parities and pass them through local memory,
+ *     sums[turn][parity][i2][i1][cell],
+ * to the lanes that need them, which interpolate along x1, x2 and, when all
+ * i3 are there, x3. Then
+ *     e = sum_k alpha_k d_k v_k,   Lambda = sum_k alpha_k beta_k d_k^2,
+ *     P = sum_m Lambda^m (p/(2m)! + e/(2m+1)!),
+ *     S = sum_m Lambda^m (p/(2m+1)! + e/(2m+2)!),
+ *     p+ = P,   v_k+ = v_k + beta_k d_k S,
+ * where Lambda^m e and then Lambda^m p are made in place, trimmed to the
+ * positions that are not zero yet.
+ */
+#define HT_P1 HT_N1 /* positions per axis */
+#define HT_P2 HT_N2
+#define HT_P3 HT_N3
+#define HT_POSITIONS (HT_P1 * HT_P2 * HT_P3)
+#define HT_POS(a1, a2, a3) (((a3)*HT_P2 + (a2)) * HT_P1 + (a1))
+/* Positions that hold results (i <= N), and those of S, one more per axis. */
+#define HT_H1 (HT_ORDER / 2 + 1)
+#define HT_H2 (HT_DIMS > 1 ? HT_H1 : 1)
+#define HT_H3 (HT_DIMS > 2 ? HT_H1 : 1)
+#define HT_LOWS (HT_H1 * HT_H2 * HT_H3)
+#define HT_LOW(a1, a2, a3) (((a3)*HT_H2 + (a2)) * HT_H1 + (a1))
+#define HT_G1 (HT_H1 + 1)
+#define HT_G2 (HT_DIMS > 1 ? HT_G1 : 1)
+#define HT_G3 (HT_DIMS > 2 ? HT_G1 : 1)
+#define HT_SUMS (HT_G1 * HT_G2 * HT_G3)
+#define HT_SUM(a1, a2, a3) (((a3)*HT_G2 + (a2)) * HT_G1 + (a1))
+#define HT_PLANE (HT_N1 * HT_N2) /* coefficients of one i3 */
+#define HT_ITEMS ((HT_PLANE * HT_CELLS + HT_LANES_ALL - 1) / HT_LANES_ALL)
+#define HT_LANES_ALL (HT_CORNERS * HT_CELLS)
+#define HT_MOST_POWER (HT_DIMS * HT_ORDER) /* Lambda^m = 0 above */
+#define HT_EACH_POSITION                               \
+    HT_UNROLL                                          \
+    for (int a3 = 0; a3 < HT_P3; a3++) HT_UNROLL       \
+    for (int a2 = 0; a2 < HT_P2; a2++) HT_UNROLL       \
+    for (int a1 = 0; a1 < HT_P1; a1++)
+#define HT_EACH_SUM                                    \
+    HT_UNROLL                                          \
+    for (int a3 = 0; a3 < HT_G3; a3++) HT_UNROLL       \
+    for (int a2 = 0; a2 < HT_G2; a2++) HT_UNROLL       \
+    for (int a1 = 0; a1 < HT_G1; a1++)
+#define HT_EACH_LOW                                    \
+    HT_UNROLL                                          \
+    for (int a3 = 0; a3 < HT_H3; a3++) HT_UNROLL       \
+    for (int a2 = 0; a2 < HT_H2; a2++) HT_UNROLL       \
+    for (int a1 = 0; a1 < HT_H1; a1++)
+
+/* Vertices of one lane's cell as nodes of the source grid. */
+struct ht_cell {
+    int node[HT_CORNERS];
+    int mirrors;
+};
+
+HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
+                             long m3, struct ht_cell *cell) {
+    const long m[3] = {m1 < a->dst[0] ? m1 : a->dst[0] - 1, m2, m3};
+    int part[3][2];
+    cell->mirrors = 0;
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++) {
+        cell->mirrors |= ht_mirrors(a, k, m[k]);
+        HT_UNROLL
+        for (int side = 0; side < 2; side++)
+            part[k][side] =
+                (int)ht_source(m[k] + a->shift + side, a->src[k],
+                               a->wall[2 * k], a->wall[2 * k + 1])
+                    .node;
+    }
+    HT_UNROLL
+    for (int v = 0; v < HT_CORNERS; v++) {
+        int node = 0;
+        HT_UNROLL
+        for (int k = HT_DIMS - 1; k >= 0; k--)
+            node = node * (int)a->src[k] + part[k][v >> k & 1];
+        cell->node[v] = node;
+    }
+}
+
+/* The lane's share of coefficients (i2, i1) at i3 of one field. */
+HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
+                             const struct ht_cell *cell,
+                             HT_GLOBAL const real *src,
+                             real share[HT_ITEMS][HT_CORNERS]) {
+    HT_UNROLL
+    for (int n = 0; n < HT_ITEMS; n++) {
+        const int q = g * HT_ITEMS + n;
+        const int i = i3 * HT_PLANE + (q < HT_PLANE ? q : 0);
+        HT_UNROLL
+        for (int v = 0; v < HT_CORNERS; v++)
+            share[n][v] = src[HT_AT(i, cell->node[v], nodes)];
+    }
+}
+
+/* Its vertex sums, sums[parity][q][cell]. */
+HT_INLINE void ht_share_sums(const int g, const int c, const int i3,
+                             const int field_parity, const int mirrors,
+                             real share[HT_ITEMS][HT_CORNERS],
+                             HT_LOCAL real *sums) {
+    HT_UNROLL
+    for (int n = 0; n < HT_ITEMS; n++) {
+        const int q = g * HT_ITEMS + n;
+        const int bits = (q % HT_N1 & 1) | (q / HT_N1 & 1) << 1 | (i3 & 1) << 2;
+        const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
+                              HT_SIGN_OF(bits, 2)};
+        if (mirrors) {
+            HT_UNROLL
+            for (int v = 0; v < HT_CORNERS; v++)
+                share[n][v] *= ht_mirror_sign(mirrors, bits ^ field_parity, v);
+        }
+        ht_vertex_sums(share[n], sign);
+        if (q < HT_PLANE) {
+            HT_UNROLL
+            for (int p = 0; p < HT_CORNERS; p++)
+                sums[(p * HT_PLANE + q) * HT_CELLS + c] = share[n][p];
+        }
+    }
+}
+
+/* In place along an axis: line of HT_N1 values with a stride. */
+HT_INLINE void ht_parity_line(HT_LOCAL const real *matrix, const int stride,
+                              real *line) {
+    real in[HT_N1];
+    HT_UNROLL
+    for (int i = 0; i < HT_N1; i++) in[i] = line[i * stride];
+    HT_UNROLL
+    for (int m = 0; m < HT_N1; m++) {
+        real sum = 0;
+        HT_UNROLL
+        for (int i = 0; i < HT_N1; i++)
+            sum = fma(matrix[m * HT_N1 + i], in[i], sum);
+        line[m * stride] = sum;
+    }
+}
+
+/* b's part at i3: the sums of one parity, interpolated along x1 and x2. */
+HT_INLINE void ht_flat_lines(HT_LOCAL const real *sums, const int c,
+                             const int parity, HT_LOCAL const real *matrices,
+                             real *b) {
+    HT_LOCAL const real *m1 = matrices + (parity & 1) * HT_N1 * HT_N1;
+    HT_LOCAL const real *m2 = matrices + (parity >> 1 & 1) * HT_N1 * HT_N1;
+    HT_UNROLL
+    for (int q = 0; q < HT_PLANE; q++)
+        b[q] = sums[(parity * HT_PLANE + q) * HT_CELLS + c];
+    HT_UNROLL
+    for (int i2 = 0; i2 < HT_N2; i2++) ht_parity_line(m1, 1, b + i2 * HT_N1);
+#if HT_DIMS > 1
+    HT_UNROLL
+    for (int i1 = 0; i1 < HT_N1; i1++) ht_parity_line(m2, HT_N1, b + i1);
+#endif
+    (void)m2;
+}
+
+/* e += alpha d_axis v at the positions of a scalar whose parity along the axis
+ * is `odd`; b: v. */
+#define HT_ADD_SLOPE(axis, shift)                                           \
+    HT_EACH_POSITION {                                                      \
+        const int a[3] = {a1, a2, a3}, most[3] = {HT_P1, HT_P2, HT_P3};     \
+        if (a[axis] + shift < most[axis])                                   \
+            e[HT_POS(a1, a2, a3)] =                                         \
+                fma(slope[a[axis]],                                         \
+                    b[HT_POS(a1 + (axis == 0 ? shift : 0),                  \
+                             a2 + (axis == 1 ? shift : 0),                  \
+                             a3 + (axis == 2 ? shift : 0)) %                \
+                      HT_POSITIONS],                                        \
+                    e[HT_POS(a1, a2, a3)]);                                 \
+    }
+#define HT_ADD_DIVERGENCE(axis, f, tp, tv, mp, mv)                      \
+    if (slot == axis) {                                                 \
+        real slope[HT_N1];                                              \
+        HT_UNROLL                                                       \
+        for (int n = 0; n < HT_N1; n++)                                 \
+            slope[n] = alpha_##axis * (real)((g >> axis & 1) + 2 * n + 1); \
+        if (g >> axis & 1) {                                            \
+            HT_ADD_SLOPE(axis, 1)                                       \
+        } else {                                                        \
+            HT_ADD_SLOPE(axis, 0)                                       \
+        }                                                               \
+        HT_EACH_LOW {                                                   \
+            low_##axis[HT_LOW(a1, a2, a3)] = b[HT_POS(a1, a2, a3)];     \
+        }                                                               \
+    }
+
+/* P += sum_m u_m / (2m + odd)!, S += sum_m u_m / (2m + 1 + odd)!, u_m =
+ * Lambda^m u; terms beyond the stages are left out. */
+HT_INLINE void ht_chain(const int stages, const int odd,
+                        real lambda[3][HT_N1], real u[HT_POSITIONS],
+                        real P[HT_LOWS], real S[HT_SUMS]) {
+    real weight = 1;
+    HT_UNROLL
+    for (int m = 0; m <= HT_MOST_POWER; m++) {
+        const int order = 2 * m + odd;
+        if (order > 0) weight *= ht_inverse[order];
+        const real wp = order <= stages ? weight : (real)0;
+        const real ws = order + 1 <= stages ? weight * ht_inverse[order + 1]
+                                            : (real)0;
+        HT_EACH_LOW {
+            if (a1 + a2 + a3 <= HT_MOST_POWER - m)
+                P[HT_LOW(a1, a2, a3)] =
+                    fma(wp, u[HT_POS(a1, a2, a3)], P[HT_LOW(a1, a2, a3)]);
+        }
+        HT_EACH_SUM {
+            const int beyond = (a1 >= HT_H1) + (HT_DIMS > 1 && a2 >= HT_H2) +
+                               (HT_DIMS > 2 && a3 >= HT_H3);
+            const int there = a1 < HT_P1 && a2 < HT_P2 && a3 < HT_P3;
+            if (beyond <= 1 && there && a1 + a2 + a3 <= HT_MOST_POWER - m)
+                S[HT_SUM(a1, a2, a3)] =
+                    fma(ws, u[HT_POS(a1, a2, a3) % HT_POSITIONS],
+                        S[HT_SUM(a1, a2, a3)]);
+        }
+        weight *= ht_inverse[order + 1];
+        HT_EACH_POSITION {
+            real sum = 0;
+            if (a1 + a2 + a3 > HT_MOST_POWER - m - 1) continue;
+            if (a1 + 1 < HT_P1)
+                sum = lambda[0][a1] * u[HT_POS(a1 + 1, a2, a3) % HT_POSITIONS];
+            if (a2 + 1 < HT_P2)
+                sum = fma(lambda[1][a2],
+                          u[HT_POS(a1, a2 + 1, a3) % HT_POSITIONS], sum);
+            if (a3 + 1 < HT_P3)
+                sum = fma(lambda[2][a3],
+                          u[HT_POS(a1, a2, a3 + 1) % HT_POSITIONS], sum);
+            u[HT_POS(a1, a2, a3)] = sum;
+        }
+    }
+}
+
+#define HT_STORE_AT(f, a1, a2, a3, p, value)                              \
+    {                                                                     \
+        const int i1 = ((p)&1) + 2 * (a1), i2 = ((p) >> 1 & 1) + 2 * (a2); \
+        const int i3 = ((p) >> 2 & 1) + 2 * (a3);                         \
+        if (i1 <= HT_ORDER && i2 <= HT_ORDER && i3 <= HT_ORDER)           \
+            dst##f[HT_AT((i3 * HT_N2 + i2) * HT_N1 + i1, node, nodes)] =  \
+                value;                                                    \
+    }
+#define HT_ADD_GRADIENT(axis, shift, f, odd)                                  \
+    HT_EACH_LOW {                                                             \
+        const real s = S[HT_SUM(a1 + (axis == 0 ? shift : 0),                 \
+                                a2 + (axis == 1 ? shift : 0),                 \
+                                a3 + (axis == 2 ? shift : 0))];               \
+        const int a[3] = {a1, a2, a3};                                        \
+        HT_STORE_AT(f, a1, a2, a3, g ^ 1 << axis,                             \
+                    fma(beta_##axis * (real)((1 - odd) + 2 * a[axis] + 1), s, \
+                        low_##axis[HT_LOW(a1, a2, a3)]))                      \
+    }
+#define HT_STORE_PARTNER(axis, f, tp, tv, mp, mv) \
+    if (g >> axis & 1) {                          \
+        HT_ADD_GRADIENT(axis, 0, f, 1)            \
+    } else {                                      \
+        HT_ADD_GRADIENT(axis, 1, f, 0)            \
+    }
+
+#if HT_MEDIUM_DEGREE < 0
+#define HT_MATERIAL(m) 1
+#else
+#define HT_MATERIAL(m) medium##m[node]
+#endif
+#define HT_DECLARE_PARTNER(axis, f, tp, tv, mp, mv)                       \
+    const real alpha_##axis = scale[tp] * HT_MATERIAL(mp);                \
+    const real beta_##axis = scale[tv] * HT_MATERIAL(mv);                 \
+    real low_##axis[HT_LOWS];
+#define HT_LAMBDA_PARTNER(axis, f, tp, tv, mp, mv)                       \
+    HT_UNROLL                                                            \
+    for (int n = 0; n < HT_N1; n++) {                                    \
+        const int j = (g >> axis & 1) + 2 * n;                           \
+        lambda[axis][n] =                                                \
+            alpha_##axis * beta_##axis * (real)((j + 1) * (j + 2));      \
+    }
+/* The fields in turn: partners, then the scalar. */
+#define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
+    if (next == axis) {                            \
+        from = src##f;                             \
+        parity = ht_parity[f];                     \
+    }
+#define HT_CHOOSE_SOURCE(number)              \
+    {                                         \
+        const int next = number;              \
+        from = HT_JOIN(src, HT_CHAIN_SLOT);   \
+        parity = ht_parity[HT_CHAIN_SLOT];    \
+        HT_EACH_PARTNER(HT_CHOOSE_PARTNER)    \
+    }
+#define HT_CHAIN_SLOT 0 /* the scalar is the first field */
+
+/* One target: g, c the lane's parity group and cell. */
+HT_INLINE void ht_parity_target(
+    const struct ht_step_args *a, const int g, const int c, long m2, long m3,
+    HT_GLOBAL const real *scale, HT_LOCAL real *sums,
+    HT_LOCAL const real *matrices HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    const long m1 = HT_GROUP_1() * HT_CELLS + c;
+    const long from_nodes = a->src[0] * a->src[1] * a->src[2];
+    const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
+    const long node = (m3 * a->dst[1] + m2) * a->dst[0] +
+                      (m1 < a->dst[0] ? m1 : a->dst[0] - 1);
+    struct ht_cell cell;
+    real e[HT_POSITIONS], b[HT_POSITIONS], share[HT_ITEMS][HT_CORNERS];
+    real P[HT_LOWS], S[HT_SUMS], lambda[3][HT_N1];
+    HT_GLOBAL const real *from;
+    int parity, turn = 0;
+    HT_EACH_PARTNER(HT_DECLARE_PARTNER)
+    HT_EACH_PARTNER(HT_LAMBDA_PARTNER)
+    HT_UNROLL
+    for (int q = 0; q < HT_POSITIONS; q++) e[q] = 0;
+    HT_UNROLL
+    for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
+    HT_UNROLL
+    for (int q = 0; q < HT_SUMS; q++) S[q] = 0;
+    ht_cell_nodes(a, m1, m2, m3, &cell);
+    HT_CHOOSE_SOURCE(0)
+    ht_read_share(g, 0, from_nodes, &cell, from, share);
+    HT_ROLLED
+    for (int slot = 0; slot <= HT_DIMS; slot++) {
+        const int own = parity;
+        HT_UNROLL
+        for (int i3 = 0; i3 < HT_N3; i3++) {
+            HT_LOCAL real *x = sums + turn * HT_CORNERS * HT_PLANE * HT_CELLS;
+            turn ^= 1;
+            ht_share_sums(g, c, i3, own, cell.mirrors, share, x);
+            if (i3 + 1 < HT_N3) {
+                ht_read_share(g, i3 + 1, from_nodes, &cell, from, share);
+            } else if (slot < HT_DIMS) {
+                HT_CHOOSE_SOURCE(slot + 1)
+                ht_read_share(g, 0, from_nodes, &cell, from, share);
+            }
+            HT_BARRIER();
+            ht_flat_lines(x, c, g ^ own, matrices, b + i3 * HT_PLANE);
+        }
+#if HT_DIMS > 2
+        HT_UNROLL
+        for (int q = 0; q < HT_PLANE; q++)
+            ht_parity_line(matrices +
+                               ((g ^ own) >> 2 & 1) * HT_N1 * HT_N1,
+                           HT_PLANE, b + q);
+#endif
+        HT_EACH_PARTNER(HT_ADD_DIVERGENCE)
+        if (slot == HT_DIMS - 1) ht_chain(a->stages, 1, lambda, e, P, S);
+        if (slot == HT_DIMS) ht_chain(a->stages, 0, lambda, b, P, S);
+    }
+    if (m1 >= a->dst[0]) return;
+    HT_EACH_LOW {
+        HT_STORE_AT(0, a1, a2, a3, g, P[HT_LOW(a1, a2, a3)])
+    }
+    HT_EACH_PARTNER(HT_STORE_PARTNER)
+}
+
+HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
+    struct ht_step_args a,
+    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+    HT_LOCAL_ARRAY(real, sums, 2 * HT_CORNERS * HT_PLANE * HT_CELLS);
+    HT_LOCAL_ARRAY(real, matrices, 2 * HT_N1 * HT_N1);
+    const int g = HT_LANE() / HT_CELLS, c = HT_LANE() % HT_CELLS;
+    const long begin = a.first + HT_GROUP_3() * a.march;
+    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    for (int i = HT_LANE(); i < 2 * HT_N1 * HT_N1; i += HT_LANES_ALL)
+        matrices[i] = (real)0.5 * (i < HT_N1 * HT_N1
+                                       ? ht_even[i % (HT_N1 * HT_N1)]
+                                       : ht_odd[i % (HT_N1 * HT_N1)]);
+    HT_BARRIER();
+    for (long m3 = begin; m3 < end; m3++) {
+        ht_parity_target(&a, g, c, HT_GROUP_2(), m3, scale, sums,
+                         matrices HT_EACH_SRC(HT_SRC_ARG)
+                             HT_EACH_DST(HT_DST_ARG)
+                                 HT_EACH_MATERIAL(HT_MEDIUM_ARG));
+        HT_BARRIER();
+    }
+}
