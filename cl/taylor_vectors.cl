@@ -84,10 +84,10 @@ HT_INLINE void ht_interpolate(const struct ht_step_args *a,
                               const struct ht_plane *above, HT_LOCAL vector *b,
                               HT_LOCAL real *stage) {
     for (int r3 = 0; r3 < HT_T3; r3++) {
-        const struct ht_plane p = r3 < HT_N3 ? *below : *above;
+        const struct ht_plane *p = r3 < HT_N3 ? below : above;
         HT_LOCAL vector *face = b + r3 * HT_T2 * HT_T1;
         for (int r2 = 0; r2 < HT_T2; r2++)
-            ht_first_line(a, src, field_parity, e, &p, r2, r3 % HT_N3,
+            ht_first_line(a, src, field_parity, e, p, r2, r3 % HT_N3,
                           face + r2 * HT_T1, stage);
         for (int n1 = 0; HT_DIMS > 1 && n1 < HT_T1; n1++)
             ht_vector_line(face + n1, HT_T1);
@@ -263,11 +263,13 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
     const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
-    const struct ht_ends ends = ht_ends_of(&a, m1);
+    struct ht_ends ends;
+    struct ht_plane below, above;
+    ht_set_ends(&a, m1, &ends);
     for (int n = 0; n < HT_FIELDS * HT_CUBE; n++) b[n] = 0;
     for (long m3 = begin; m3 < end; m3++) {
-        const struct ht_plane below = ht_plane_of(&a, m2, m3 + a.shift);
-        const struct ht_plane above = ht_plane_of(&a, m2, m3 + a.shift + 1);
+        ht_set_plane(&a, m2, m3 + a.shift, &below);
+        ht_set_plane(&a, m2, m3 + a.shift + 1, &above);
         const long node = (m3 * a.dst[1] + m2) * a.dst[0];
         HT_EACH_SRC(HT_INTERPOLATE)
         HT_EACH_MATERIAL(HT_LOAD_MATERIAL)

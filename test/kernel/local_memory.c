@@ -110,7 +110,9 @@ int main(void) {
                                    .trim = true};
             const struct ht_variant *variant = ht_variant_at(v);
             if (ht_variant_refuses(variant, &spec) != NULL) continue;
-            check(device, variant, &spec, n % 2 ? 9216 : 49152);
+            /* Vector kernels for all media hold whole polynomials. */
+            bool little = n % 2 && (!variant->cpu || variant->blocks);
+            check(device, variant, &spec, little ? 9216 : 49152);
         }
     ht_device_close(device);
     return test_end("local_memory");

@@ -219,7 +219,7 @@ static void refuse(const char *variant, const struct ht_spec *spec,
 
 static void test_refusals(void) {
     const struct ht_device_info plain = {
-        .name = "toy", .local_memory = 32768, .max_group = 256};
+        .name = "toy", .gpu = true, .local_memory = 32768, .max_group = 256};
     struct ht_device_info tight = plain;
     struct ht_equations eq = equations("acoustic", 3);
     struct ht_equations one = equations("advection", 3);
@@ -309,7 +309,7 @@ static bool text_wrong(const struct ht_variant *variant,
 
 static void test_text(void) {
     const struct ht_device_info info = {
-        .name = "toy", .fp64 = true, .local_memory = 65536, .max_group = 1024};
+        .name = "toy", .fp64 = true, .local_memory = 524288, .max_group = 1024};
     for (int order = 1; order <= HT_MAX_ORDER; order++) {
         int wrong = 0, texts = 0;
         for (int n = 0; n < 2 * ht_variant_count(); n++) {
