@@ -162,10 +162,11 @@ HT_INLINE int ht_reached(int k, int n0, int n1, int n2) {
            (excess <= k - 1 + HT_SLACK && k - 1 - HT_SLACK <= n0 + n1 + n2);
 }
 
-/* One stage, in place. */
+/* One stage, in place; there are no products. */
 HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
                         HT_LOCAL const vector *b, HT_LOCAL vector *w,
-                        HT_LOCAL const vector *medium) {
+                        HT_LOCAL const vector *medium,
+                        HT_LOCAL vector *products) {
     const vector inverse = ht_inverse[k];
     for (int n2 = 0; n2 < HT_T3; n2++)
         for (int n1 = 0; n1 < HT_T2; n1++)
@@ -283,11 +284,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
         HT_EACH_MATERIAL(HT_LOAD_MATERIAL)
         for (int n = 0; n < HT_FIELDS * HT_CUBE; n++) w[n] = b[n];
         for (int k = a.stages; k >= 1; k--)
-#if HT_MEDIUM_DEGREE <= 0
-            ht_stage(scale, k, b, w, medium);
-#else
             ht_stage(scale, k, b, w, medium, products);
-#endif
         for (int i = 0; i < HT_COEFS; i++) {
             const int at =
                 (i / (HT_N1 * HT_N2) * HT_T2 + i / HT_N1 % HT_N2) * HT_T1 +
