@@ -6,10 +6,13 @@
  * then interpolation weighs by cos(theta/2) where the parities of input and
  * output agree and by sin(theta/2) where they differ, and a derivative is real.
  * An advected field has real and imaginary part as two fields that couple like
- * pressure and velocity. S is applied without being formed; only the
- * coefficients j with excess(j) <= k-1 <= |j| take part in stage k. Its
- * largest eigenvalue comes from Arnoldi's method. Coefficient j is scaled by
- * BALANCE^|j|, which keeps |S| below 200 and eigenvalue conditions near 2.
+ * pressure and velocity; the pair u_t = v, v_t = lap u has a second derivative,
+ * which turns its sign. S is applied without being formed; only the
+ * coefficients j with excess(j) <= k-1 <= |j| take part in stage k (of the
+ * pair, whose stages lower the degree by 0 and 2 in turn, one more on either
+ * side). Its largest eigenvalue comes from Arnoldi's method. Coefficient j is
+ * scaled by BALANCE^|j|, which keeps |S| below 200 and eigenvalue conditions
+ * near 2.
  */
 #ifndef HTWAVE_TOOLS_STABILITY_SYMBOL_H
 #define HTWAVE_TOOLS_STABILITY_SYMBOL_H
@@ -27,14 +30,17 @@
 /* Growth per half step taken for rounding or for the harmless growth of
  * long waves when q < 2N+1 (a factor e after 5 million full steps). */
 #define TOLERANCE 1e-7
+/* Of the pair (u, u_t): u = a + b t, a double eigenvalue 1, passes for a growth
+ * of 1e-6 in the 2^24 half steps by which it is judged. */
+#define PAIR_TOLERANCE 3e-6
 #define MAX_CELL (2 * HT_MAX_ORDER + 2)
 #define MAX_NODE (HT_MAX_ORDER + 1)
 #define MAX_KRYLOV 320
 #define BALANCE 0.35
 
-/* du[row]/dt += factor du[col]/dx[axis] */
+/* du[row]/dt += factor D u[col], D the derivative of that order along axis */
 struct term {
-    int row, col, axis;
+    int row, col, axis, derivative;
     double factor;
 };
 
@@ -45,7 +51,7 @@ struct scheme {
     int stride[4];           /* of the cell's array per axis, and per field */
     int fields, terms, size; /* size = unknowns of S */
     struct term term[2 * HT_MAX_DIMS];
-    double weight[MAX_CELL + 1]; /* balance: unknown j is weight[j] u_j */
+    double weight[MAX_CELL + 2]; /* balance: unknown j is weight[j] u_j */
     double hermite[MAX_CELL * MAX_CELL];
     double *cell_a, *cell_b, *cell_0; /* Taylor stages and interpolant */
     double *basis;                    /* Krylov vectors */
@@ -79,10 +85,16 @@ static double *allocate(size_t count) {
 /* ---- the half step ---- */
 
 static void scheme_terms(struct scheme *s) {
+    if (s->kind == HT_SYMBOL_PAIR)
+        s->term[s->terms++] = (struct term){0, 1, 0, 0, 1.0};
     for (int k = 0; k < s->dims; k++) {
         int other = s->kind == HT_SYMBOL_WAVE ? 1 + k : 1;
-        s->term[s->terms++] = (struct term){0, other, k, 1.0};
-        s->term[s->terms++] = (struct term){other, 0, k, -1.0};
+        if (s->kind == HT_SYMBOL_PAIR) {
+            s->term[s->terms++] = (struct term){1, 0, k, 2, -1.0};
+            continue;
+        }
+        s->term[s->terms++] = (struct term){0, other, k, 1, 1.0};
+        s->term[s->terms++] = (struct term){other, 0, k, 1, -1.0};
     }
 }
 
@@ -102,13 +114,13 @@ static struct scheme *scheme_create(enum ht_symbol kind, int dims, int order,
         s->node[k] = used ? order + 1 : 1;
         s->cell[k] = used ? 2 * order + 2 : 1;
         s->size *= s->node[k];
-        /* one more than needed: the coefficient beyond the last is zero */
-        s->stride[k + 1] = s->stride[k] * (used ? s->cell[k] + 1 : 1);
+        /* two more than needed: the coefficients beyond the last are zero */
+        s->stride[k + 1] = s->stride[k] * (used ? s->cell[k] + 2 : 1);
     }
     ht_hermite_matrix(order, s->hermite);
     scheme_terms(s);
     s->weight[0] = 1;
-    for (int i = 0; i < MAX_CELL; i++)
+    for (int i = 0; i < MAX_CELL + 1; i++)
         s->weight[i + 1] = BALANCE * s->weight[i];
     size_t count = (size_t)(s->fields * s->stride[3]);
     s->cell_a = allocate(count);
@@ -183,30 +195,35 @@ static void taylor_row(const struct scheme *s, int field, const int j[3],
     for (int t = 0; t < s->terms; t++) {
         const struct term *term = &s->term[t];
         if (term->row != field) continue;
-        int k = term->axis;
-        const double *x = w + term->col * s->stride[3] + row + s->stride[k];
+        int k = term->axis, n = term->derivative;
+        const double *x = w + term->col * s->stride[3] + row + n * s->stride[k];
         double f = step * term->factor;
         const double *g = s->weight;
         if (k == 0) {
-            for (int a = j[0]; a <= last; a++)
-                y[a] += f * (a + 1) * (g[a] / g[a + 1]) * x[a];
+            for (int a = j[0]; a <= last; a++) {
+                double power = n == 0 ? 1 : n == 1 ? a + 1 : (a + 1) * (a + 2);
+                y[a] += f * power * (g[a] / g[a + n]) * x[a];
+            }
         } else {
-            f *= (j[k] + 1) * g[j[k]] / g[j[k] + 1];
+            for (int i = 1; i <= n; i++) f *= j[k] + i;
+            f *= g[j[k]] / g[j[k] + n];
             for (int a = j[0]; a <= last; a++) y[a] += f * x[a];
         }
     }
 }
 
-/* Stage k of Horner's scheme, where excess(j) <= k-1 <= |j| only. */
+/* Stage k of Horner's scheme, on the coefficients that take part. */
 static void taylor_stage(const struct scheme *s, int k, double step,
                          const double *w, double *out) {
     int order = s->order, full = 2 * order + 1;
+    int slack = s->kind == HT_SYMBOL_PAIR ? 1 : 0;
+    int most = k - 1 + slack, least = k - 1 - slack;
     for (int c = 0; c < s->cell[2]; c++)
         for (int b = 0; b < s->cell[1]; b++) {
             int excess = imax(0, b - order) + imax(0, c - order);
-            int j[3] = {imax(0, k - 1 - b - c), b, c};
-            int last = imin(full, order + k - 1 - excess);
-            if (excess > k - 1 || j[0] > last) continue;
+            int j[3] = {imax(0, least - b - c), b, c};
+            int last = imin(full, order + most - excess);
+            if (excess > most || j[0] > last) continue;
             for (int f = 0; f < s->fields; f++)
                 taylor_row(s, f, j, last, step, w, out);
         }
@@ -413,7 +430,8 @@ static void symmetrise(const struct scheme *s, const double theta[3],
 static int parity_of(const struct scheme *s, int f, int a) {
     int m = s->order + 1, i[3] = {a % m, a / m % m, a / m / m}, parity = 0;
     for (int k = 0; k < 3; k++) parity |= (i[k] & 1) << k;
-    return f > 0 ? parity ^ (1 << (f - 1)) : parity;
+    return f > 0 && s->kind == HT_SYMBOL_WAVE ? parity ^ (1 << (f - 1))
+                                              : parity;
 }
 
 /* A fixed pseudo-random vector of the sector, then some half steps that damp
@@ -439,6 +457,49 @@ static void start_vector(const struct scheme *s, const struct start *start,
         normalise(s->size, w);
         memcpy(v, w, (size_t)s->size * sizeof *v);
     }
+}
+
+static double tolerance(const struct scheme *s) {
+    return s->kind == HT_SYMBOL_PAIR ? PAIR_TOLERANCE : TOLERANCE;
+}
+
+/* Growth per half step from |S^(2^24)|^(1/2^24), S formed column by column and
+ * squared. For the pair, which damps little: nearly all its eigenvalues lie so
+ * close to the unit circle that no few of them stand out. */
+static double squared_growth(const struct scheme *s, const double theta[3],
+                             double cfl) {
+    enum { SQUARINGS = 24 };
+    double axis[3][MAX_NODE * MAX_CELL], log_scale = 0, norm = 0;
+    const double *const matrix[3] = {axis[0], axis[1], axis[2]};
+    int n = s->size;
+    double *x = allocate((size_t)n * (size_t)n);
+    double *y = allocate((size_t)n * (size_t)n);
+    for (int k = 0; k < s->dims; k++) wave_matrix(s, theta[k], axis[k]);
+    for (int i = 0; i < n; i++) { /* row i of x: S applied to unit vector i */
+        memset(s->basis, 0, (size_t)n * sizeof *x);
+        s->basis[i] = 1;
+        half_step(s, matrix, cfl, s->basis, x + (size_t)i * (size_t)n);
+    }
+    for (int turn = 0; turn <= SQUARINGS; turn++) {
+        norm = 0;
+        for (int i = 0; i < n * n; i++) norm = fmax(norm, fabs(x[i]));
+        for (int i = 0; i < n * n; i++) x[i] /= norm;
+        log_scale = 2 * log_scale + log(norm);
+        if (turn == SQUARINGS) break;
+        memset(y, 0, (size_t)n * (size_t)n * sizeof *y);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k < n; k++) {
+                double f = x[i * n + k];
+                for (int j = 0; f != 0 && j < n; j++)
+                    y[i * n + j] += f * x[k * n + j];
+            }
+        double *swap = x;
+        x = y;
+        y = swap;
+    }
+    free(x);
+    free(y);
+    return log_scale / ldexp(1, SQUARINGS);
 }
 
 /* Growth per half step at the angles theta: spectral radius - 1, where the

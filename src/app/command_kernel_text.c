@@ -1,9 +1,9 @@
 /* htwave kernel-text: the program text that a run would hand to the device's
  * compiler, or that of every kind of kernel, for checks by other compilers.
  *
- * All (variant, system, dimension, order 1 and 3) are written; precision,
- * kind of medium and layout walk through their values beside them, so that
- * each pair of values meets without writing the whole product.
+ * All (variant, system, dimension, order 1 and 3) are written; scheme,
+ * precision, kind of medium and layout walk through their values beside them,
+ * so that each pair of values meets without writing the whole product.
  */
 #include <stdio.h>
 
@@ -33,16 +33,24 @@ static enum ht_err write_kind(const char *directory,
     struct ht_text text = {0}, path = {0};
     TRY(ht_variant_shape(&tuning, spec, &any_device, &shape));
     enum ht_err err = ht_kernel_text(variant, spec, &shape, &text);
-    ht_text_add(&path, "%s/%s_%s_%dd_n%d_%s_%s_%s.cl", directory, variant->name,
-                spec->eq->system->name, spec->eq->dims, spec->order,
-                spec->fp64 ? "double" : "single",
-                media[spec->medium_degree + 1],
-                spec->block > 1 ? "blocked" : "tensor");
+    ht_text_add(
+        &path, "%s/%s_%s%s_%dd_n%d_%s_%s_%s.cl", directory, variant->name,
+        spec->eq->system->name, spec->keep ? "_leapfrog" : "", spec->eq->dims,
+        spec->order, spec->fp64 ? "double" : "single",
+        media[spec->medium_degree + 1], spec->block > 1 ? "blocked" : "tensor");
     if (err == HT_OK) err = ht_text_status(&path);
     if (err == HT_OK) err = ht_file_write(path.data, text.data, text.length);
     ht_text_free(&text);
     ht_text_free(&path);
     return err;
+}
+
+/* The leapfrog form of a spec, from the primary grid or from the dual one. */
+static struct ht_spec leapfrog_of(struct ht_spec spec, enum ht_mesh from) {
+    spec.keep = spec.eq->leapfrog.keep;
+    spec.src = spec.eq->leapfrog.stored[from];
+    spec.dst = spec.eq->leapfrog.stored[from == HT_PRIMARY];
+    return spec;
 }
 
 /* turn counts the kinds; the options beside the main four follow from it. */
@@ -60,6 +68,8 @@ static enum ht_err write_turn(const char *directory, int turn,
             spec.medium_degree = -1;
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
         spec.block = (turn / 2 + turn + v / 2) % 2 ? 1 : spec.fp64 ? 2 : 4;
+        if (eq.leapfrog.keep != 0 && (turn + v) % 3 == 0)
+            spec = leapfrog_of(spec, turn % 2 ? HT_PRIMARY : HT_DUAL);
         TRY(write_kind(directory, ht_variant_at(v), &spec));
     }
     return HT_OK;

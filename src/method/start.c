@@ -13,12 +13,12 @@
 
 /* ---- data from formulas ---- */
 
-/* Planes of all coefficients that fit about 64 MiB. */
+/* Planes of all coefficients that fit about 16 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan, enum ht_mesh mesh) {
     const struct ht_grid *grid = &plan->grid;
     int64_t bytes =
         ht_grid_plane(grid, mesh) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
-    int64_t planes = ((int64_t)1 << 26) / (bytes > 0 ? bytes : 1);
+    int64_t planes = ((int64_t)1 << 24) / (bytes > 0 ? bytes : 1);
     int64_t most = ht_grid_planes(grid, mesh);
     return planes < 1 ? 1 : planes < most ? planes : most;
 }

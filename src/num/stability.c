@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "htwave/num.h"
+#include "stability_pair.h"
 #include "stability_table.h"
 #include "two_level.h"
 

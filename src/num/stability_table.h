@@ -156,12 +156,4 @@ static const unsigned char ht_stability_percent[2][3][8][50] = {
 };
 /* clang-format on */
 
-/* The pair u_t = v, v_t = c^2 lap u with full stages, [dims-1][order-1]. */
-static const unsigned char ht_stability_pair[3][8] = {
-    {100, 80, 72, 80, 80, 80, 80, 80},
-    {90, 80, 72, 80, 80, 80, 80, 80},
-    {90, 80, 72, 80, 80, 80, 80, 80},
-};
-
-
 #endif
