@@ -149,8 +149,10 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2() * HT_ROWS;
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
-    const struct ht_ends ends = ht_ends_of(&a, m1);
-    struct ht_plane below = ht_plane_of(&a, m2, begin + a.shift);
+    struct ht_ends ends;
+    struct ht_plane below, above;
+    ht_set_ends(&a, m1, &ends);
+    ht_set_plane(&a, m2, begin + a.shift, &below);
     for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
         HT_GLOBAL const real *from = src0;
         HT_EACH_SRC(HT_SOURCE_CHOOSE)
@@ -158,7 +160,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
     }
     for (long m3 = begin; m3 < end; m3++) {
-        const struct ht_plane above = ht_plane_of(&a, m2, m3 + a.shift + 1);
+        ht_set_plane(&a, m2, m3 + a.shift + 1, &above);
         HT_GLOBAL const real *at = op;
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {

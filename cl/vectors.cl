@@ -35,35 +35,34 @@ struct ht_plane {
     int plain;                  /* no wall passed */
 };
 
-HT_INLINE struct ht_ends ht_ends_of(const struct ht_step_args *a, long m1) {
-    struct ht_ends e;
+/* Filled through a pointer, like ht_set_plane: Oclgrind cannot run what the
+ * compiler makes of a function that returns a large struct. */
+HT_INLINE void ht_set_ends(const struct ht_step_args *a, long m1,
+                           struct ht_ends *e) {
     const long last = a->dst[0] - HT_CELLS;
-    e.start = last >= 0 && m1 > last ? last : m1;
-    e.base = e.start + a->shift;
-    e.below = e.base < 0;
-    e.above = e.base + HT_CELLS >= a->src[0];
-    e.whole = HT_BLOCK == 1 && last >= 0 && a->src[0] >= HT_CELLS;
-    return e;
+    e->start = last >= 0 && m1 > last ? last : m1;
+    e->base = e->start + a->shift;
+    e->below = e->base < 0;
+    e->above = e->base + HT_CELLS >= a->src[0];
+    e->whole = HT_BLOCK == 1 && last >= 0 && a->src[0] >= HT_CELLS;
 }
 
 /* Rows of targets beyond the grid repeat its last one. */
-HT_INLINE struct ht_plane ht_plane_of(const struct ht_step_args *a, long m2,
-                                      long s3) {
-    struct ht_plane p;
+HT_INLINE void ht_set_plane(const struct ht_step_args *a, long m2, long s3,
+                            struct ht_plane *p) {
     struct ht_source p3 = {0, 0, 1};
     if (HT_DIMS > 2) p3 = ht_source(s3, a->src[2], a->wall[4], a->wall[5]);
-    p.plain = 1;
+    p->plain = 1;
     for (int j = 0; j < HT_SOURCE_ROWS; j++) {
         struct ht_source p2 = {0, 0, 1};
         const long m = m2 + j < a->dst[1] ? m2 + j : a->dst[1];
         if (HT_DIMS > 1)
             p2 = ht_source(m + a->shift, a->src[1], a->wall[2], a->wall[3]);
-        p.row[j] = (p3.node * a->src[1] + p2.node) * a->src[0];
-        p.factor[j] = p2.factor * p3.factor;
-        p.mirror[j] = 2 * p2.mirrored + 4 * p3.mirrored;
-        if (p.mirror[j]) p.plain = 0;
+        p->row[j] = (p3.node * a->src[1] + p2.node) * a->src[0];
+        p->factor[j] = p2.factor * p3.factor;
+        p->mirror[j] = 2 * p2.mirrored + 4 * p3.mirrored;
+        if (p->mirror[j]) p->plain = 0;
     }
-    return p;
 }
 
 /* Bit k: coefficient i of a field changes sign when x_(k+1) is reflected. */

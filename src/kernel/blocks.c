@@ -103,11 +103,12 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
  * `class`. False when nothing was there to add. */
 static bool add_term(struct builder *b, const struct ht_term *term,
                      double scale, int n, unsigned class) {
-    const long double *from = b->now + term->row * b->coefs;
+    const long double *from = b->now + (int64_t)term->row * b->coefs;
     int size = b->n[term->axis], stride = b->stride[term->axis];
     int odd = (int)(class >> term->axis & 1u);
     int up = (odd + term->derivative) / 2; /* of m, where j rises by d */
-    long double *to = b->next + term->col * b->coefs + up * stride;
+    long double *to =
+        b->next + (int64_t)term->col * b->coefs + (int64_t)up * stride;
     bool any = false;
     for (int at = 0; at < b->coefs; at++) {
         int m = at / stride % size;
@@ -163,7 +164,8 @@ static void interpolate(struct builder *b, int field, unsigned class,
                         double *entry) {
     long double *in = b->a, *out = b->b;
     long double factor = b->spec->keep != 0 ? 2 : 1;
-    memcpy(in, b->phi + field * b->coefs, (size_t)b->coefs * sizeof *in);
+    memcpy(in, b->phi + (int64_t)field * b->coefs,
+           (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
         contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in,
                  out);

@@ -7,6 +7,7 @@
 
 #include "blocks.h"
 #include "counts.h"
+#include "taylor_vectors.h"
 
 static int coefs_of(const struct ht_spec *spec) {
     const struct ht_sizes z = ht_sizes_of(spec);
@@ -105,8 +106,7 @@ enum ht_err ht_propagator_shape(const struct ht_tuning *tuning,
     int rows[8], dims = spec->eq->dims;
     if (info->gpu && limit > most_local_gpu) limit = most_local_gpu;
     ht_blocks_rows(spec, rows);
-    out->cells = info->gpu ? 1 : spec->fp64 ? 8 : 16; /* 64 bytes */
-    while (tuning->cells > 0 && out->cells > tuning->cells) out->cells /= 2;
+    TRY(ht_vector_cells(tuning, spec, info, &out->cells));
     out->rows = dims < 2 ? 1 : tuning->rows > 0 ? tuning->rows : 2;
     /* Long marches reuse faces, short ones leave neighbours in the cache. */
     if (out->planes == 0 && dims == 3) out->planes = 8;

@@ -16,6 +16,20 @@ static int64_t local_bytes(const struct ht_spec *spec, int cells) {
     return (vectors * cells + 1) * (spec->fp64 ? 8 : 4);
 }
 
+enum ht_err ht_vector_cells(const struct ht_tuning *tuning,
+                            const struct ht_spec *spec,
+                            const struct ht_device_info *info, int *cells) {
+    const int most = spec->fp64 ? 8 : 16; /* 64 bytes */
+    int wanted = tuning->cells;
+    REQUIRE(wanted <= most && (wanted & (wanted - 1)) == 0, HT_ERR_INPUT,
+            "device.cells_per_group = %d: on %s variant \"%s\" takes 1, 2, 4, "
+            "8%s",
+            wanted, info->name, tuning->variant->name,
+            spec->fp64 ? "" : " or 16");
+    *cells = wanted > 0 ? wanted : info->gpu ? 1 : most;
+    return HT_OK;
+}
+
 enum ht_err ht_taylor_vectors_shape(const struct ht_tuning *tuning,
                                     const struct ht_spec *spec,
                                     const struct ht_device_info *info,
@@ -23,8 +37,7 @@ enum ht_err ht_taylor_vectors_shape(const struct ht_tuning *tuning,
     const int64_t most_local_gpu = 48128; /* as ht_variant_shape */
     int64_t limit = info->local_memory - 1024;
     if (info->gpu && limit > most_local_gpu) limit = most_local_gpu;
-    out->cells = info->gpu ? 1 : spec->fp64 ? 8 : 16; /* 64 bytes */
-    while (tuning->cells > 0 && out->cells > tuning->cells) out->cells /= 2;
+    TRY(ht_vector_cells(tuning, spec, info, &out->cells));
     while (tuning->cells == 0 && out->cells > 1 &&
            local_bytes(spec, out->cells) > limit)
         out->cells /= 2;

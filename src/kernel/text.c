@@ -140,6 +140,12 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
     ht_text_table(out, "inverse", inverse, MOST_STAGES + 1, spec->fp64);
     ht_text_table(out, "matrix", matrix, 4 * n * n, spec->fp64);
     ht_text_add(out,
+                "/* max(0, n - N) */\nHT_TABLE const int ht_excess[%d] = {",
+                2 * n);
+    for (int i = 0; i < 2 * n; i++)
+        ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
+    ht_text_add(out, "};\n");
+    ht_text_add(out,
                 "/* of the fields stored on the source grid, by slot */\n"
                 "HT_TABLE const int ht_parity[%d] = {",
                 HT_MAX_FIELDS);

@@ -94,7 +94,18 @@ over 'unknown boundary' 'boundary.x1|rigid, free' \
 over 'walls for advection' 'boundary.x1|advection' system=advection \
     'boundary.x1=["rigid","rigid"]'
 
+# ---- scheme ----
+over 'leapfrog for advection' 'time.scheme = "leapfrog"|acoustic, wave' \
+    system=advection time.scheme=leapfrog
+over 'leapfrog with few stages' 'time.stages = 2|no stable' \
+    time.scheme=leapfrog time.stages=2
+over 'density of the wave system' 'medium.rho|wave' system=wave medium.rho=2.0
+over 'chains for the wave system' 'device.variant = "chains"|one scalar' \
+    system=wave device.variant=chains
+
 # ---- stability ----
+over 'unstable leapfrog' 'time.cfl = 1|0.99' time.scheme=leapfrog time.cfl=1.0
+over 'unstable pair' 'time.cfl = 0.95|at most' system=wave time.cfl=0.95
 over 'unstable step' 'time.step = 1|unstable|at most' time.step=1.0
 over 'unstable stages and cfl' 'time.cfl = 0.9|unstable|at most' \
     time.stages=4 grid.order=3 time.cfl=0.9
@@ -132,6 +143,10 @@ over 'plane wave and walls' 'initial.type' initial.type=plane \
 
 # ---- outputs ----
 over 'unknown output field' 'output.fields|p, v1, v2' 'output.fields=["q"]'
+over 'output of velocities by leapfrog' 'output.fields|"v1"|leapfrog|stores p' \
+    time.scheme=leapfrog 'output.fields=["v1"]'
+over 'picture of velocities by leapfrog' 'output.picture.field|stores p' \
+    time.scheme=leapfrog output.picture.field=v2
 over 'unknown picture field' 'output.picture.field|p, v1, v2' \
     output.picture.field=q
 over 'unknown background' 'output.picture.background' \

@@ -112,7 +112,10 @@ int main(void) {
             if (ht_variant_refuses(variant, &spec) != NULL ||
                 ht_variant_lacks(variant, ht_device_info(device)) != NULL)
                 continue;
-            check(device, variant, &spec, n % 2 ? 9216 : 49152);
+            /* Vector kernels for all media hold whole polynomials. */
+            bool little =
+                n % 2 && (variant->made_for != HT_FOR_CPU || variant->blocks);
+            check(device, variant, &spec, little ? 9216 : 49152);
         }
     ht_device_close(device);
     return test_end("local_memory");

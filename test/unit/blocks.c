@@ -87,7 +87,7 @@ static enum ht_err run_oracle(const struct cell *c, bool absolute,
     if (err == HT_OK) err = oracle.ops->half_step(oracle.self, HT_PRIMARY);
     for (int f = 0; err == HT_OK && f < c->eq.nfields; f++)
         err = oracle.ops->get(oracle.self, HT_DUAL, f, c->coefs, 0, 1,
-                              out + f * c->coefs);
+                              out + (int64_t)f * c->coefs);
     ht_stepper_destroy(&oracle);
     return err;
 }
@@ -110,14 +110,16 @@ static bool stored(unsigned mask, int field) {
 
 /* got[field * coefs + i] of the fields stored on the target. */
 static void apply(const struct ht_blocks *blocks, struct cell *c) {
-    int src[HT_MAX_FIELDS], dst[HT_MAX_FIELDS], nsrc = 0, ndst = 0;
+    int src[HT_MAX_FIELDS] = {0}, dst[HT_MAX_FIELDS] = {0};
+    int nsrc = 0, ndst = 0;
     for (int f = 0; f < c->eq.nfields; f++) {
         if (stored(c->spec.src, f)) src[nsrc++] = f;
         if (stored(c->spec.dst, f)) dst[ndst++] = f;
     }
     for (int g = 0; g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r++) {
-            const double *entry = blocks->entry[g] + r * blocks->sources;
+            const double *entry =
+                blocks->entry[g] + (int64_t)r * blocks->sources;
             int row = blocks->row[g][r];
             double sum = 0;
             for (int s = 0; s < blocks->sources; s++) {

@@ -131,6 +131,30 @@ static void test_costs(void) {
     }
 }
 
+/* Leapfrog in parity blocks: sources times targets of (N+1)^(2d) products; it
+ * reads sources and targets, and writes targets. The two half steps of
+ * acoustics cost the same products. */
+static void test_leapfrog_costs(void) {
+    static const char *const systems[] = {"wave", "acoustic"};
+    static const double fma[2] = {64, 3 * 64};
+    static const double bytes[2][2] = {{3 * 8 * 4, 3 * 8 * 4},
+                                       {7 * 8 * 4, 5 * 8 * 4}};
+    for (int s = 0; s < 2; s++)
+        for (int from = 0; from < 2; from++) {
+            struct ht_equations eq = equations(systems[s], 3);
+            struct ht_spec spec = make_spec(&eq, 1, -1, false);
+            spec.keep = eq.leapfrog.keep;
+            spec.src = eq.leapfrog.stored[from];
+            spec.dst = eq.leapfrog.stored[1 - from];
+            struct ht_cost cost = ht_cost_minimum(&spec, 7);
+            TEST_CHECK(cost.fma == fma[s] && cost.bytes == bytes[s][from],
+                       "%s leapfrog from mesh %d, N=1: %g FMA, %g bytes "
+                       "(expected %g, %g)",
+                       systems[s], from, cost.fma, cost.bytes, fma[s],
+                       bytes[s][from]);
+        }
+}
+
 /* ---- shapes ---- */
 
 /* Of variants with a shape of their own: what every kernel must respect. */
@@ -222,7 +246,7 @@ static void refuse(const char *variant, const struct ht_spec *spec,
 
 static void test_refusals(void) {
     const struct ht_device_info plain = {
-        .name = "toy", .local_memory = 32768, .max_group = 256};
+        .name = "toy", .gpu = true, .local_memory = 32768, .max_group = 256};
     struct ht_device_info tight = plain;
     struct ht_equations eq = equations("acoustic", 3);
     struct ht_equations one = equations("advection", 3);
@@ -375,6 +399,7 @@ static void test_layout(void) {
 int main(void) {
     test_stage_coefs();
     test_costs();
+    test_leapfrog_costs();
     test_shapes();
     test_refusals();
     test_text();
