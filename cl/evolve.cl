@@ -3,8 +3,9 @@
  *     (L w)[row] += coef M D w[col],   D = 1, d/dx_axis or d^2/dx_axis^2,
  * with w and b in registers: lane (n2, n1) holds the column n3 = 0..HT_T3-1.
  * Derivatives along x3 stay in the lane; those along x1 and x2 come from the
- * next lane, or the one after it, through local memory, exchange[slot][lane] for HT_SLABS values of
- * n3 at a time. Two exchange buffers in turn need one barrier each.
+ * next lane, or the one after it, through local memory, exchange[slot][lane]
+ * for HT_SLABS values of n3 at a time. Two exchange buffers in turn need one
+ * barrier each.
  *
  * scale[term] = (dt/2) coef / h_axis^derivative, times M where the medium is
  * uniform.
@@ -23,8 +24,8 @@
                    : (real)0)
 #define HT_DERIVATIVE_20(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up11])
 #define HT_DERIVATIVE_21(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up22])
-#define HT_DERIVATIVE_22(t, col, slot)                                   \
-    (s + 2 < HT_T3                                                       \
+#define HT_DERIVATIVE_22(t, col, slot)                                     \
+    (s + 2 < HT_T3                                                         \
          ? (real)((s + 1) * (s + 2)) * scale_##t * w[col][(s + 2) % HT_T3] \
          : (real)0)
 #define HT_SCALE_00 (real)1

@@ -2,7 +2,8 @@
  * field loads the nodes of the cell's vertices into one local tensor
  *     cube[r3][r2][r1],  r = j (N+1) + i for derivative i of the node on side
  * j, and applies the full matrix H along x1, x2 and x3 in place, one line per
- * lane at a time. No reuse between cells. Groups: (m1, m2, m3 * sources + slot).
+ * lane at a time. No reuse between cells. Groups: (m1, m2, m3 * sources +
+ * slot).
  */
 
 /* Along one axis whose lines have the given stride; line l starts at

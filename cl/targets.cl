@@ -13,8 +13,9 @@
 #endif
 
 /* Evolves the column b of this lane's target and writes the coefficients up
- * to N, by leapfrog (HT_KEEP) added to what stands there. scratch: HT_STEP_LOCAL values; medium: HT_MEDIUM_SIZE_OR_0 values,
- * index order medium[cell][material][a]. All lanes of a group call it. */
+ * to N, by leapfrog (HT_KEEP) added to what stands there. scratch:
+ * HT_STEP_LOCAL values; medium: HT_MEDIUM_SIZE_OR_0 values, index order
+ * medium[cell][material][a]. All lanes of a group call it. */
 HT_INLINE void ht_target(const struct ht_step_args *a, const int lane, long m1,
                          long m2, long m3, HT_GLOBAL const real *scale,
                          real b[HT_FIELDS][HT_T3], HT_LOCAL real *scratch,
@@ -48,10 +49,9 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int lane, long m1,
 #if HT_KEEP == 0
 #define HT_STORE(slot, f) dst##slot[HT_AT(i, node, nodes)] = w[f][n3];
 #else
-#define HT_STORE(slot, f)                     \
-    dst##slot[HT_AT(i, node, nodes)] =        \
-        fma((real)2, w[f][n3],                \
-            (real)HT_KEEP * dst##slot[HT_AT(i, node, nodes)]);
+#define HT_STORE(slot, f)                   \
+    dst##slot[HT_AT(i, node, nodes)] = fma( \
+        (real)2, w[f][n3], (real)HT_KEEP * dst##slot[HT_AT(i, node, nodes)]);
 #endif
     if (active && n1 <= HT_ORDER && n2 <= HT_ORDER) {
         HT_UNROLL
