@@ -180,8 +180,8 @@ HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper,
                                            double *energy);
 /* HT_ERR_NOT_FINITE when the energy of a conserving system has grown a
- * hundredfold (by leapfrog, of which a part is known, 10^4-fold): an
- * instability that has not overflowed yet. */
+ * hundredfold (leapfrog and the pair (u, u_t): 10^4-fold): an instability that
+ * has not overflowed yet. */
 HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
                                        double before, double now, double time);
 /* Relative L2 error of the nodal values of all fields stored on the primary
