@@ -123,10 +123,10 @@ static double add_squares(const struct ht_plan *plan, int material,
     for (int64_t n = 0; n < part; n++) {
         double m = 1;
         if (material >= 0)
-            m = materials
-                    ? materials[material * plan->problem.medium_coefs * part +
-                                n]
-                    : plan->problem.uniform[material];
+            m = materials ? materials[(int64_t)material *
+                                          plan->problem.medium_coefs * part +
+                                      n]
+                          : plan->problem.uniform[material];
         sum += 0.5 * weight(&plan->grid, planes[0] * plane + n) * values[n] *
                values[n] / m;
     }
