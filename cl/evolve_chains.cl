@@ -14,11 +14,12 @@
  *
  * Lanes and local memory as in evolve.cl: lane (n2, n1) holds n3 = 0..;
  * exchange[slab][slot][lane] with two slots (v_1, v_2; P, S; S).
- * HT_EACH_PARTNER(X): X(axis, field, term of p, term of the partner).
+ * HT_EACH_PARTNER(X): X(axis, field, term of p, term of the
+ * partner, material of each).
  */
 #define HT_EXCHANGE_SIZE (2 * HT_SLABS * 2 * HT_LANES)
 
-#define HT_LOAD_PARTNER(axis, f, tp, tv) \
+#define HT_LOAD_PARTNER(axis, f, tp, tv, mp, mv) \
     const real alpha_##axis = scale[tp], beta_##axis = scale[tv];
 #define HT_SLOT(slot) (((s - s0) * 2 + (slot)) * HT_LANES + lane)
 
@@ -33,24 +34,24 @@
     (s + 2 < HT_T3 ? c * (real)((s + 1) * (s + 2)) * (column)[(s + 2) % HT_T3] \
                    : (real)0)
 
-#define HT_PUT_PARTNER(axis, f, tp, tv) \
+#define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv) \
     if (axis < 2) x[HT_SLOT((axis) % 2)] = b[f][s];
 #define HT_DIVERGENCE_0(f) HT_FIRST_0(alpha_0, 0)
 #define HT_DIVERGENCE_1(f) HT_FIRST_1(alpha_1, 1)
 #define HT_DIVERGENCE_2(f) HT_FIRST_2(alpha_2, b[f])
-#define HT_ADD_DIVERGENCE(axis, f, tp, tv) sum += HT_DIVERGENCE_##axis(f);
+#define HT_ADD_DIVERGENCE(axis, f, tp, tv, mp, mv) sum += HT_DIVERGENCE_##axis(f);
 #define HT_GRADIENT_0 HT_FIRST_0(beta_0, 0)
 #define HT_GRADIENT_1 HT_FIRST_1(beta_1, 0)
 #define HT_GRADIENT_2 HT_FIRST_2(beta_2, S)
-#define HT_ADD_GRADIENT(axis, f, tp, tv) w[f][s] = b[f][s] + HT_GRADIENT_##axis;
-#define HT_ADD_SECOND_P(axis, f, tp, tv) \
+#define HT_ADD_GRADIENT(axis, f, tp, tv, mp, mv) w[f][s] = b[f][s] + HT_GRADIENT_##axis;
+#define HT_ADD_SECOND_P(axis, f, tp, tv, mp, mv) \
     sum += HT_SECOND_##axis(lambda_##axis, 0, P);
-#define HT_ADD_SECOND_S(axis, f, tp, tv) \
+#define HT_ADD_SECOND_S(axis, f, tp, tv, mp, mv) \
     sum += HT_SECOND_##axis(lambda_##axis, 1, S);
 #define HT_LAMBDA_FACTOR_0 d11
 #define HT_LAMBDA_FACTOR_1 d22
 #define HT_LAMBDA_FACTOR_2 (real)1
-#define HT_LOAD_LAMBDA(axis, f, tp, tv) \
+#define HT_LOAD_LAMBDA(axis, f, tp, tv, mp, mv) \
     const real lambda_##axis =          \
         alpha_##axis * beta_##axis * HT_LAMBDA_FACTOR_##axis;
 

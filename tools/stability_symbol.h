@@ -18,6 +18,7 @@
 #define HTWAVE_TOOLS_STABILITY_SYMBOL_H
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -481,7 +482,7 @@ static double squared_growth(const struct scheme *s, const double theta[3],
         half_step(s, matrix, cfl, s->basis, x + (size_t)i * (size_t)n);
     }
     for (int turn = 0; turn <= SQUARINGS; turn++) {
-        norm = 0;
+        norm = DBL_MIN;
         for (int i = 0; i < n * n; i++) norm = fmax(norm, fabs(x[i]));
         for (int i = 0; i < n * n; i++) x[i] /= norm;
         log_scale = 2 * log_scale + log(norm);

@@ -98,6 +98,7 @@ struct ht_variant {
                     a partner per axis (cl/evolve_chains.cl) */
     bool blocks; /* needs the half step as parity blocks: a uniform medium and
                     a system with parities (src/kernel/blocks.h) */
+    bool parity_chains; /* cl/parity_chains.cl */
     bool separable; /* needs a field carried by a constant velocity */
     bool sorted;    /* keeps coefficients sorted by parity, in blocks */
     bool literals;  /* has the operator as literals: a short one only */

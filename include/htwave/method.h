@@ -198,7 +198,7 @@ HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
                                         const struct ht_stepper *stepper,
                                         double time, struct ht_state *out);
 /* The quadratic form that leapfrog conserves in a uniform medium
- * (docs/method.md, section 9), from all coefficients of both grids and a half
+ * (docs/method.md, section 13), from all coefficients of both grids and a half
  * step whose result is undone: the state is left as it was. Zero for data that
  * do not vary along all axes. conserves: the plan has one, of a size that the
  * host can bear. */
@@ -207,8 +207,8 @@ HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper,
                                            double *energy);
 /* HT_ERR_NOT_FINITE when the energy of a conserving system has grown a
- * hundredfold (by leapfrog, of which a part is known, 10^4-fold): an
- * instability that has not overflowed yet. */
+ * hundredfold (leapfrog and the pair (u, u_t): 10^4-fold): an instability that
+ * has not overflowed yet. */
 HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
                                        double before, double now, double time);
 /* Relative L2 error of the nodal values of all fields stored on the primary

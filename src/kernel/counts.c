@@ -196,7 +196,7 @@ static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
     struct lowering l = lower_none(z);
     double sum = 0;
     for (int k = 1; k <= stages; k++, l = lower_more(eq, &l)) {
-        double coefs[HT_MAX_FIELDS];
+        double coefs[HT_MAX_FIELDS] = {0};
         for (int f = 0; f < eq->nfields; f++)
             coefs[f] = l.least[f] > l.most[f] ? 0
                        : spec->medium_degree > 0

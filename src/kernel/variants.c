@@ -25,7 +25,7 @@ static const struct ht_variant variants[] = {
      .made_for = HT_FOR_GPU,
      .shape = ht_propagator_lanes_shape,
      .pack = ht_propagator_lanes_pack,
-     .files = {"common.cl", "ptx.cl", "tile.cl", "propagator_lanes.cl"},
+     .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl", "propagator_lanes.cl"},
      .stage = {{HT_STAGE_OPERATOR, "ht_propagator_lanes"}}},
     {.name = "propagator-tensor",
      .meaning =
@@ -38,7 +38,7 @@ static const struct ht_variant variants[] = {
      .made_for = HT_FOR_GPU,
      .shape = ht_propagator_tensor_shape,
      .pack = ht_propagator_tensor_pack,
-     .files = {"common.cl", "ptx.cl", "tile.cl", "propagator_tensor.cl"},
+     .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl", "propagator_tensor.cl"},
      .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}},
     {.name = "propagator",
      .meaning = "the half step as dense parity blocks, targets along x1 as "
@@ -55,6 +55,14 @@ static const struct ht_variant variants[] = {
      .shape = ht_taylor_vectors_shape,
      .files = {"common.cl", "vectors.cl", "taylor_vectors.cl"},
      .stage = {{HT_STAGE_STEP, "ht_taylor_vectors"}}},
+    {.name = "parity-chains",
+     .meaning = "two scalar chains, a lane per parity of a target in registers "
+                "(media constant per node)",
+     .parity_chains = true,
+     .made_for = HT_FOR_GPU,
+     .shape = ht_parity_chains_shape,
+     .files = {"common.cl", "vertices.cl", "parity_chains.cl"},
+     .stage = {{HT_STAGE_STEP, "ht_parity_chains"}}},
     {.name = "chains",
      .meaning = "as monolithic, two scalar chains instead of all fields "
                 "(uniform media)",
@@ -120,6 +128,8 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
         return "the system has no parities";
     if (variant->chains && z.chain < 0)
         return "the system is not one scalar with a partner per axis";
+    if (variant->parity_chains && ht_parity_chains_refuses(spec) != NULL)
+        return ht_parity_chains_refuses(spec);
     if (variant->literals && !ht_propagator_lanes_short(spec))
         return "the operator is too long for literals";
     if (variant->separable && ht_separable_refuses(spec) != NULL)

@@ -256,7 +256,7 @@ bool ht_conserves_energy(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     return plan->problem.keep != 0 && plan->problem.medium_degree < 0 &&
            plan->problem.dt > 0 &&
-           plan->eq.nfields * ht_grid_coefs(grid) *
+           (int64_t)plan->eq.nfields * ht_grid_coefs(grid) *
                    ht_grid_total(grid, HT_PRIMARY) <=
                most;
 }

@@ -143,9 +143,10 @@ static void add_term(struct oracle *o, const struct ht_term *term,
     for (int q = 0; q < o->cube; q++) {
         int j[3] = {q % o->t[0], q / o->t[0] % o->t[1],
                     q / (o->t[0] * o->t[1])};
+        int64_t power = q / stride % size;
         double d = factor;
-        if (j[axis] + term->derivative >= size) continue;
-        for (int n = 1; n <= term->derivative; n++) d *= j[axis] + n;
+        if (power + term->derivative >= size) continue;
+        for (int n = 1; n <= term->derivative; n++) d *= (double)(power + n);
         d *= o->w[term->col * o->cube + q + term->derivative * stride];
         add_product(o, term, medium, j, d);
     }

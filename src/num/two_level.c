@@ -125,11 +125,9 @@ static void apply_power(struct matrix step, double steps, number *x) {
         struct matrix square;
         double half = floor(steps / 2);
         if (steps - 2 * half >= 1) {
-            number y[BOTH];
-            for (int i = 0; i < step.n; i++) {
-                y[i] = 0;
+            number y[BOTH] = {0};
+            for (int i = 0; i < step.n; i++)
                 for (int j = 0; j < step.n; j++) y[i] += step.a[i][j] * x[j];
-            }
             memcpy(x, y, (size_t)step.n * sizeof *x);
         }
         multiply(&step, &step, &square);

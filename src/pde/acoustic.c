@@ -56,11 +56,11 @@ static double norm(const double *k, int dims) {
 /* p = 1, v = k / (|k| Z) with the impedance Z = sqrt(K rho). */
 static void plane(const double *material, int dims, const double *k,
                   double *real, double *imaginary, double *omega) {
-    (void)imaginary;
     double length = norm(k, dims);
     double admittance = sqrt(material[INVERSE_DENSITY] / material[MODULUS]);
     *omega = speed(material, 0) * length;
     real[P] = 1;
+    imaginary[P] = 0;
     for (int j = 0; j < dims; j++)
         real[V1 + j] = length > 0 ? admittance * k[j] / length : 0;
 }

@@ -21,8 +21,8 @@ static double speed(const double *material, int axis) {
 
 static void plane(const double *material, int dims, const double *k,
                   double *real, double *imaginary, double *omega) {
-    (void)imaginary;
     real[0] = 1;
+    imaginary[0] = 0;
     *omega = 0;
     for (int j = 0; j < dims; j++) *omega += material[j] * k[j];
 }

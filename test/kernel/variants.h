@@ -137,6 +137,7 @@ static void draw_options(struct kind *kind, int n) {
     if (kind->eq.dims == 3 && kind->spec.order > 5 && degree > 2) degree = 2;
     kind->spec.fp64 = kind->spec.fp64 && bits & 1;
     kind->spec.block = !(bits & 2) ? 1 : kind->spec.fp64 ? 2 : 4;
+    if (kind->variant->parity_chains && degree > 0) degree = 0;
     kind->spec.medium_degree = varies && !uniform ? degree : -1;
     kind->spec.trim = (bits >> 4 & 3) != 0;
     if (kind->eq.dims < 3 && kind->spec.order < 6)
@@ -144,7 +145,7 @@ static void draw_options(struct kind *kind, int n) {
 }
 
 /* Cases of one (system, scheme, dimension, order); by leapfrog the variants
- * take turns. */
+ * take turns, up to N = 4 in three dimensions. */
 static void run_order(const struct ht_system *system, bool leapfrog, int dims,
                       int order, struct ht_device *device) {
     static int number;
@@ -164,7 +165,8 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims,
             struct ht_spec spec =
                 ht_problem_spec(&problem, &tuning, HT_PRIMARY);
             if (ht_variant_refuses(kind.variant, &spec) != NULL) continue;
-            if (leapfrog && (v + order + dims) % 2) continue;
+            if (leapfrog && ((v + order + dims) % 2 || order * dims > 12))
+                continue;
             draw_options(&kind, number++);
             run_kind(&kind, device);
         }

@@ -270,7 +270,7 @@ static const struct {
     {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 1 (x.cfg:1)"},
     {"time = { cfl = true; };", "time.cfl = true: must be a number (x.cfg:1)"},
     {"time = { scheme = \"euler\"; };",
-     "time.scheme = \"euler\": must be taylor (x.cfg:1)"},
+     "time.scheme = \"euler\": must be one of taylor, leapfrog (x.cfg:1)"},
     {"time = { stages = \"some\"; };",
      "time.stages = \"some\": must be full, auto or 1..10000 "
      "(x.cfg:1)"},
