@@ -85,19 +85,34 @@ HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
     }
 }
 
+/* Two coefficients that lie together are read at once. */
+#define HT_PAIRED (HT_BLOCK % 2 == 0 && HT_ITEMS == 2 && HT_PLANE % 2 == 0)
+
 /* The lane's share of coefficients (i2, i1) at i3 of one field. */
 HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
                              const struct ht_cell *cell,
                              HT_GLOBAL const real *src,
                              real share[HT_ITEMS][HT_CORNERS]) {
+#if HT_PAIRED
+    const int q = g * 2 < HT_PLANE ? g * 2 : 0;
+    HT_GLOBAL const real *at = src + HT_AT(i3 * HT_PLANE + q, 0, nodes);
+    HT_UNROLL
+    for (int v = 0; v < HT_CORNERS; v++) {
+        const HT_VECTOR(2) x = *(HT_GLOBAL const HT_VECTOR(2) *)(
+            at + (long)cell->node[v] * HT_BLOCK);
+        share[0][v] = x.x;
+        share[1][v] = x.y;
+    }
+#else
     HT_UNROLL
     for (int n = 0; n < HT_ITEMS; n++) {
-        const int q = g * HT_ITEMS + n;
-        const int i = i3 * HT_PLANE + (q < HT_PLANE ? q : 0);
+        const int q = g * HT_ITEMS + n < HT_PLANE ? g * HT_ITEMS + n : 0;
+        HT_GLOBAL const real *at = src + HT_AT(i3 * HT_PLANE + q, 0, nodes);
         HT_UNROLL
         for (int v = 0; v < HT_CORNERS; v++)
-            share[n][v] = src[HT_AT(i, cell->node[v], nodes)];
+            share[n][v] = at[(long)cell->node[v] * HT_BLOCK];
     }
+#endif
 }
 
 /* Its vertex sums, sums[parity][q][cell]. */
@@ -125,17 +140,29 @@ HT_INLINE void ht_share_sums(const int g, const int c, const int i3,
     }
 }
 
+/* The interpolation matrix of one parity along an axis, as rows of pairs. */
+HT_INLINE void ht_parity_matrix(HT_LOCAL const HT_VECTOR(2) *matrices,
+                                const int odd,
+                                real matrix[HT_N1 * HT_N1 + 1]) {
+    HT_UNROLL
+    for (int n = 0; n < (HT_N1 * HT_N1 + 1) / 2; n++) {
+        const HT_VECTOR(2) x = matrices[odd * ((HT_N1 * HT_N1 + 1) / 2) + n];
+        matrix[2 * n] = x.x;
+        matrix[2 * n + 1] = x.y;
+    }
+}
+
 /* In place along an axis: line of HT_N1 values with a stride. */
-HT_INLINE void ht_parity_line(HT_LOCAL const real *matrix, const int stride,
-                              real *line) {
+HT_INLINE void ht_parity_line(const real matrix[HT_N1 * HT_N1 + 1],
+                              const int stride, real *line) {
     real in[HT_N1];
     HT_UNROLL
     for (int i = 0; i < HT_N1; i++) in[i] = line[i * stride];
     HT_UNROLL
     for (int m = 0; m < HT_N1; m++) {
-        real sum = 0;
+        real sum = matrix[m * HT_N1] * in[0];
         HT_UNROLL
-        for (int i = 0; i < HT_N1; i++)
+        for (int i = 1; i < HT_N1; i++)
             sum = fma(matrix[m * HT_N1 + i], in[i], sum);
         line[m * stride] = sum;
     }
@@ -143,20 +170,21 @@ HT_INLINE void ht_parity_line(HT_LOCAL const real *matrix, const int stride,
 
 /* b's part at i3: the sums of one parity, interpolated along x1 and x2. */
 HT_INLINE void ht_flat_lines(HT_LOCAL const real *sums, const int c,
-                             const int parity, HT_LOCAL const real *matrices,
-                             real *b) {
-    HT_LOCAL const real *m1 = matrices + (parity & 1) * HT_N1 * HT_N1;
-    HT_LOCAL const real *m2 = matrices + (parity >> 1 & 1) * HT_N1 * HT_N1;
+                             const int parity,
+                             HT_LOCAL const HT_VECTOR(2) *matrices, real *b) {
+    real matrix[HT_N1 * HT_N1 + 1];
+    ht_parity_matrix(matrices, parity & 1, matrix);
     HT_UNROLL
     for (int q = 0; q < HT_PLANE; q++)
         b[q] = sums[(parity * HT_PLANE + q) * HT_CELLS + c];
     HT_UNROLL
-    for (int i2 = 0; i2 < HT_N2; i2++) ht_parity_line(m1, 1, b + i2 * HT_N1);
+    for (int i2 = 0; i2 < HT_N2; i2++)
+        ht_parity_line(matrix, 1, b + i2 * HT_N1);
 #if HT_DIMS > 1
+    ht_parity_matrix(matrices, parity >> 1 & 1, matrix);
     HT_UNROLL
-    for (int i1 = 0; i1 < HT_N1; i1++) ht_parity_line(m2, HT_N1, b + i1);
+    for (int i1 = 0; i1 < HT_N1; i1++) ht_parity_line(matrix, HT_N1, b + i1);
 #endif
-    (void)m2;
 }
 
 /* e += alpha d_axis v at the positions of a scalar whose parity along the axis
@@ -274,76 +302,100 @@ HT_INLINE void ht_chain(const int stages, const int odd,
         lambda[axis][n] =                                                \
             alpha_##axis * beta_##axis * (real)((j + 1) * (j + 2));      \
     }
-/* The fields in turn: partners, then the scalar. */
+/* The fields in turn: partners by axis, then the scalar, the first field. */
 #define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
     if (next == axis) {                            \
-        from = src##f;                             \
-        parity = ht_parity[f];                     \
+        chosen.src = src##f;                       \
+        chosen.parity = ht_parity[f];              \
     }
-#define HT_CHOOSE_SOURCE(number)              \
-    {                                         \
-        const int next = number;              \
-        from = HT_JOIN(src, HT_CHAIN_SLOT);   \
-        parity = ht_parity[HT_CHAIN_SLOT];    \
-        HT_EACH_PARTNER(HT_CHOOSE_PARTNER)    \
-    }
-#define HT_CHAIN_SLOT 0 /* the scalar is the first field */
+struct ht_chosen {
+    HT_GLOBAL const real *src;
+    int parity;
+};
+HT_INLINE struct ht_chosen ht_choose(const int next HT_EACH_SRC(HT_SRC_PARAM)) {
+    struct ht_chosen chosen = {src0, ht_parity[0]};
+    HT_EACH_PARTNER(HT_CHOOSE_PARTNER)
+    return chosen;
+}
 
-/* One target: g, c the lane's parity group and cell. */
+/* What the lanes of a group have in common while they work on a target. */
+struct ht_team {
+    int g, c;    /* the lane's parity group and cell */
+    int turn;    /* area of the sums to fill next */
+    long nodes;  /* of the source grid */
+    struct ht_cell cell;
+    HT_LOCAL real *sums;
+    HT_LOCAL const HT_VECTOR(2) *matrices;
+};
+
+/* b: the interpolant of field number `slot` of the lane's group. share holds
+ * what the lane has to read for i3 = 0; on return the same of the next field
+ * unless this is the last. */
+HT_INLINE void ht_interpolate_field(struct ht_team *t, const int slot,
+                                    const int more,
+                                    real share[HT_ITEMS][HT_CORNERS],
+                                    real b[HT_POSITIONS] HT_EACH_SRC(
+                                        HT_SRC_PARAM)) {
+    const struct ht_chosen own = ht_choose(slot HT_EACH_SRC(HT_SRC_ARG));
+    HT_UNROLL
+    for (int i3 = 0; i3 < HT_N3; i3++) {
+        HT_LOCAL real *x =
+            t->sums + t->turn * HT_CORNERS * HT_PLANE * HT_CELLS;
+        t->turn ^= 1;
+        ht_share_sums(t->g, t->c, i3, own.parity, t->cell.mirrors, share, x);
+        if (i3 + 1 < HT_N3) {
+            ht_read_share(t->g, i3 + 1, t->nodes, &t->cell, own.src, share);
+        } else if (more) {
+            const struct ht_chosen next =
+                ht_choose(slot + 1 HT_EACH_SRC(HT_SRC_ARG));
+            ht_read_share(t->g, 0, t->nodes, &t->cell, next.src, share);
+        }
+        HT_BARRIER();
+        ht_flat_lines(x, t->c, t->g ^ own.parity, t->matrices,
+                      b + i3 * HT_PLANE);
+    }
+#if HT_DIMS > 2
+    real matrix[HT_N1 * HT_N1 + 1];
+    ht_parity_matrix(t->matrices, (t->g ^ own.parity) >> 2 & 1, matrix);
+    HT_UNROLL
+    for (int q = 0; q < HT_PLANE; q++) ht_parity_line(matrix, HT_PLANE, b + q);
+#endif
+}
+
+/* One target per cell of the row (m2, m3). */
 HT_INLINE void ht_parity_target(
-    const struct ht_step_args *a, const int g, const int c, long m2, long m3,
-    HT_GLOBAL const real *scale, HT_LOCAL real *sums,
-    HT_LOCAL const real *matrices HT_EACH_SRC(HT_SRC_PARAM)
+    const struct ht_step_args *a, struct ht_team *t, long m2, long m3,
+    HT_GLOBAL const real *scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    const long m1 = HT_GROUP_1() * HT_CELLS + c;
-    const long from_nodes = a->src[0] * a->src[1] * a->src[2];
+    const int g = t->g;
+    const long m1 = HT_GROUP_1() * HT_CELLS + t->c;
     const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
     const long node = (m3 * a->dst[1] + m2) * a->dst[0] +
                       (m1 < a->dst[0] ? m1 : a->dst[0] - 1);
-    struct ht_cell cell;
-    real e[HT_POSITIONS], b[HT_POSITIONS], share[HT_ITEMS][HT_CORNERS];
+    real b[HT_POSITIONS], share[HT_ITEMS][HT_CORNERS];
     real P[HT_LOWS], S[HT_SUMS], lambda[3][HT_N1];
-    HT_GLOBAL const real *from;
-    int parity, turn = 0;
     HT_EACH_PARTNER(HT_DECLARE_PARTNER)
-    HT_EACH_PARTNER(HT_LAMBDA_PARTNER)
-    HT_UNROLL
-    for (int q = 0; q < HT_POSITIONS; q++) e[q] = 0;
-    HT_UNROLL
-    for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
-    HT_UNROLL
-    for (int q = 0; q < HT_SUMS; q++) S[q] = 0;
-    ht_cell_nodes(a, m1, m2, m3, &cell);
-    HT_CHOOSE_SOURCE(0)
-    ht_read_share(g, 0, from_nodes, &cell, from, share);
-    HT_ROLLED
-    for (int slot = 0; slot <= HT_DIMS; slot++) {
-        const int own = parity;
+    ht_cell_nodes(a, m1, m2, m3, &t->cell);
+    const struct ht_chosen first = ht_choose(0 HT_EACH_SRC(HT_SRC_ARG));
+    ht_read_share(g, 0, t->nodes, &t->cell, first.src, share);
+    {
+        real e[HT_POSITIONS];
         HT_UNROLL
-        for (int i3 = 0; i3 < HT_N3; i3++) {
-            HT_LOCAL real *x = sums + turn * HT_CORNERS * HT_PLANE * HT_CELLS;
-            turn ^= 1;
-            ht_share_sums(g, c, i3, own, cell.mirrors, share, x);
-            if (i3 + 1 < HT_N3) {
-                ht_read_share(g, i3 + 1, from_nodes, &cell, from, share);
-            } else if (slot < HT_DIMS) {
-                HT_CHOOSE_SOURCE(slot + 1)
-                ht_read_share(g, 0, from_nodes, &cell, from, share);
-            }
-            HT_BARRIER();
-            ht_flat_lines(x, c, g ^ own, matrices, b + i3 * HT_PLANE);
+        for (int q = 0; q < HT_POSITIONS; q++) e[q] = 0;
+        HT_ROLLED
+        for (int slot = 0; slot < HT_DIMS; slot++) {
+            ht_interpolate_field(t, slot, 1, share, b HT_EACH_SRC(HT_SRC_ARG));
+            HT_EACH_PARTNER(HT_ADD_DIVERGENCE)
         }
-#if HT_DIMS > 2
+        HT_EACH_PARTNER(HT_LAMBDA_PARTNER)
         HT_UNROLL
-        for (int q = 0; q < HT_PLANE; q++)
-            ht_parity_line(matrices +
-                               ((g ^ own) >> 2 & 1) * HT_N1 * HT_N1,
-                           HT_PLANE, b + q);
-#endif
-        HT_EACH_PARTNER(HT_ADD_DIVERGENCE)
-        if (slot == HT_DIMS - 1) ht_chain(a->stages, 1, lambda, e, P, S);
-        if (slot == HT_DIMS) ht_chain(a->stages, 0, lambda, b, P, S);
+        for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
+        HT_UNROLL
+        for (int q = 0; q < HT_SUMS; q++) S[q] = 0;
+        ht_chain(a->stages, 1, lambda, e, P, S);
     }
+    ht_interpolate_field(t, HT_DIMS, 0, share, b HT_EACH_SRC(HT_SRC_ARG));
+    ht_chain(a->stages, 0, lambda, b, P, S);
     if (m1 >= a->dst[0]) return;
     HT_EACH_LOW {
         HT_STORE_AT(0, a1, a2, a3, g, P[HT_LOW(a1, a2, a3)])
@@ -356,20 +408,30 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
     HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, sums, 2 * HT_CORNERS * HT_PLANE * HT_CELLS);
-    HT_LOCAL_ARRAY(real, matrices, 2 * HT_N1 * HT_N1);
-    const int g = HT_LANE() / HT_CELLS, c = HT_LANE() % HT_CELLS;
+    HT_LOCAL_ARRAY(HT_VECTOR(2), matrices, HT_N1 * HT_N1 + 1);
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
-    for (int i = HT_LANE(); i < 2 * HT_N1 * HT_N1; i += HT_LANES_ALL)
-        matrices[i] = (real)0.5 * (i < HT_N1 * HT_N1
-                                       ? ht_even[i % (HT_N1 * HT_N1)]
-                                       : ht_odd[i % (HT_N1 * HT_N1)]);
+    struct ht_team team;
+    team.g = HT_LANE() / HT_CELLS;
+    team.c = HT_LANE() % HT_CELLS;
+    team.turn = 0;
+    team.nodes = a.src[0] * a.src[1] * a.src[2];
+    team.sums = sums;
+    team.matrices = matrices;
+    for (int n = HT_LANE(); n < HT_N1 * HT_N1 + 1; n += HT_LANES_ALL) {
+        const int pairs = (HT_N1 * HT_N1 + 1) / 2, i = n % pairs * 2;
+        const int last = HT_N1 * HT_N1 - 1;
+        HT_VECTOR(2) x;
+        x.x = (real)0.5 * (n < pairs ? ht_even[i] : ht_odd[i]);
+        x.y = (real)0.5 * (n < pairs ? ht_even[i < last ? i + 1 : last]
+                                    : ht_odd[i < last ? i + 1 : last]);
+        if (n < 2 * pairs) matrices[n] = x;
+    }
     HT_BARRIER();
     for (long m3 = begin; m3 < end; m3++) {
-        ht_parity_target(&a, g, c, HT_GROUP_2(), m3, scale, sums,
-                         matrices HT_EACH_SRC(HT_SRC_ARG)
-                             HT_EACH_DST(HT_DST_ARG)
-                                 HT_EACH_MATERIAL(HT_MEDIUM_ARG));
+        ht_parity_target(&a, &team, HT_GROUP_2(), m3,
+                         scale HT_EACH_SRC(HT_SRC_ARG) HT_EACH_DST(HT_DST_ARG)
+                             HT_EACH_MATERIAL(HT_MEDIUM_ARG));
         HT_BARRIER();
     }
 }

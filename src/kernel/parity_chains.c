@@ -32,7 +32,7 @@ enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
     out->lanes = out->cells * parities;
     out->local_bytes =
         word * (2 * (int64_t)parities * z.n1 * z.n2 * out->cells +
-                2 * z.n1 * z.n1);
+                2 * (z.n1 * z.n1 + 1));
     REQUIRE(out->local_bytes <= most_local &&
                 out->local_bytes <= info->local_memory,
             HT_ERR_DEVICE,

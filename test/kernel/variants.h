@@ -142,6 +142,7 @@ static void draw_options(struct kind *kind, int n) {
     kind->spec.trim = (bits >> 4 & 3) != 0;
     if (kind->eq.dims < 3 && kind->spec.order < 6)
         kind->cells = (int)(bits >> 6 & 3);
+    if (kind->variant->ptx > 0) kind->cells = 0; /* it has its own */
 }
 
 /* Cases of one (system, scheme, dimension, order); by leapfrog the variants
