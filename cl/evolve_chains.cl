@@ -39,11 +39,13 @@
 #define HT_DIVERGENCE_0(f) HT_FIRST_0(alpha_0, 0)
 #define HT_DIVERGENCE_1(f) HT_FIRST_1(alpha_1, 1)
 #define HT_DIVERGENCE_2(f) HT_FIRST_2(alpha_2, b[f])
-#define HT_ADD_DIVERGENCE(axis, f, tp, tv, mp, mv) sum += HT_DIVERGENCE_##axis(f);
+#define HT_ADD_DIVERGENCE(axis, f, tp, tv, mp, mv) \
+    sum += HT_DIVERGENCE_##axis(f);
 #define HT_GRADIENT_0 HT_FIRST_0(beta_0, 0)
 #define HT_GRADIENT_1 HT_FIRST_1(beta_1, 0)
 #define HT_GRADIENT_2 HT_FIRST_2(beta_2, S)
-#define HT_ADD_GRADIENT(axis, f, tp, tv, mp, mv) w[f][s] = b[f][s] + HT_GRADIENT_##axis;
+#define HT_ADD_GRADIENT(axis, f, tp, tv, mp, mv) \
+    w[f][s] = b[f][s] + HT_GRADIENT_##axis;
 #define HT_ADD_SECOND_P(axis, f, tp, tv, mp, mv) \
     sum += HT_SECOND_##axis(lambda_##axis, 0, P);
 #define HT_ADD_SECOND_S(axis, f, tp, tv, mp, mv) \
@@ -52,7 +54,7 @@
 #define HT_LAMBDA_FACTOR_1 d22
 #define HT_LAMBDA_FACTOR_2 (real)1
 #define HT_LOAD_LAMBDA(axis, f, tp, tv, mp, mv) \
-    const real lambda_##axis =          \
+    const real lambda_##axis =                  \
         alpha_##axis * beta_##axis * HT_LAMBDA_FACTOR_##axis;
 
 /* The other exchange buffer; one barrier per turn suffices. */

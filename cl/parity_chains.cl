@@ -38,20 +38,20 @@
 #define HT_ITEMS ((HT_PLANE * HT_CELLS + HT_LANES_ALL - 1) / HT_LANES_ALL)
 #define HT_LANES_ALL (HT_CORNERS * HT_CELLS)
 #define HT_MOST_POWER (HT_DIMS * HT_ORDER) /* Lambda^m = 0 above */
-#define HT_EACH_POSITION                               \
-    HT_UNROLL                                          \
-    for (int a3 = 0; a3 < HT_P3; a3++) HT_UNROLL       \
-    for (int a2 = 0; a2 < HT_P2; a2++) HT_UNROLL       \
+#define HT_EACH_POSITION                         \
+    HT_UNROLL                                    \
+    for (int a3 = 0; a3 < HT_P3; a3++) HT_UNROLL \
+    for (int a2 = 0; a2 < HT_P2; a2++) HT_UNROLL \
     for (int a1 = 0; a1 < HT_P1; a1++)
-#define HT_EACH_SUM                                    \
-    HT_UNROLL                                          \
-    for (int a3 = 0; a3 < HT_G3; a3++) HT_UNROLL       \
-    for (int a2 = 0; a2 < HT_G2; a2++) HT_UNROLL       \
+#define HT_EACH_SUM                              \
+    HT_UNROLL                                    \
+    for (int a3 = 0; a3 < HT_G3; a3++) HT_UNROLL \
+    for (int a2 = 0; a2 < HT_G2; a2++) HT_UNROLL \
     for (int a1 = 0; a1 < HT_G1; a1++)
-#define HT_EACH_LOW                                    \
-    HT_UNROLL                                          \
-    for (int a3 = 0; a3 < HT_H3; a3++) HT_UNROLL       \
-    for (int a2 = 0; a2 < HT_H2; a2++) HT_UNROLL       \
+#define HT_EACH_LOW                              \
+    HT_UNROLL                                    \
+    for (int a3 = 0; a3 < HT_H3; a3++) HT_UNROLL \
+    for (int a2 = 0; a2 < HT_H2; a2++) HT_UNROLL \
     for (int a1 = 0; a1 < HT_H1; a1++)
 
 /* Vertices of one lane's cell as nodes of the source grid. */
@@ -70,10 +70,9 @@ HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
         cell->mirrors |= ht_mirrors(a, k, m[k]);
         HT_UNROLL
         for (int side = 0; side < 2; side++)
-            part[k][side] =
-                (int)ht_source(m[k] + a->shift + side, a->src[k],
-                               a->wall[2 * k], a->wall[2 * k + 1])
-                    .node;
+            part[k][side] = (int)ht_source(m[k] + a->shift + side, a->src[k],
+                                           a->wall[2 * k], a->wall[2 * k + 1])
+                                .node;
     }
     HT_UNROLL
     for (int v = 0; v < HT_CORNERS; v++) {
@@ -98,8 +97,8 @@ HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
     HT_GLOBAL const real *at = src + HT_AT(i3 * HT_PLANE + q, 0, nodes);
     HT_UNROLL
     for (int v = 0; v < HT_CORNERS; v++) {
-        const HT_VECTOR(2) x = *(HT_GLOBAL const HT_VECTOR(2) *)(
-            at + (long)cell->node[v] * HT_BLOCK);
+        const HT_VECTOR(2) x = *(HT_GLOBAL const HT_VECTOR(
+            2) *)(at + (long)cell->node[v] * HT_BLOCK);
         share[0][v] = x.x;
         share[1][v] = x.y;
     }
@@ -141,9 +140,8 @@ HT_INLINE void ht_share_sums(const int g, const int c, const int i3,
 }
 
 /* The interpolation matrix of one parity along an axis, as rows of pairs. */
-HT_INLINE void ht_parity_matrix(HT_LOCAL const HT_VECTOR(2) *matrices,
-                                const int odd,
-                                real matrix[HT_N1 * HT_N1 + 1]) {
+HT_INLINE void ht_parity_matrix(HT_LOCAL const HT_VECTOR(2) * matrices,
+                                const int odd, real matrix[HT_N1 * HT_N1 + 1]) {
     HT_UNROLL
     for (int n = 0; n < (HT_N1 * HT_N1 + 1) / 2; n++) {
         const HT_VECTOR(2) x = matrices[odd * ((HT_N1 * HT_N1 + 1) / 2) + n];
@@ -171,7 +169,7 @@ HT_INLINE void ht_parity_line(const real matrix[HT_N1 * HT_N1 + 1],
 /* b's part at i3: the sums of one parity, interpolated along x1 and x2. */
 HT_INLINE void ht_flat_lines(HT_LOCAL const real *sums, const int c,
                              const int parity,
-                             HT_LOCAL const HT_VECTOR(2) *matrices, real *b) {
+                             HT_LOCAL const HT_VECTOR(2) * matrices, real *b) {
     real matrix[HT_N1 * HT_N1 + 1];
     ht_parity_matrix(matrices, parity & 1, matrix);
     HT_UNROLL
@@ -189,47 +187,47 @@ HT_INLINE void ht_flat_lines(HT_LOCAL const real *sums, const int c,
 
 /* e += alpha d_axis v at the positions of a scalar whose parity along the axis
  * is `odd`; b: v. */
-#define HT_ADD_SLOPE(axis, shift)                                           \
-    HT_EACH_POSITION {                                                      \
-        const int a[3] = {a1, a2, a3}, most[3] = {HT_P1, HT_P2, HT_P3};     \
-        if (a[axis] + shift < most[axis])                                   \
-            e[HT_POS(a1, a2, a3)] =                                         \
-                fma(slope[a[axis]],                                         \
-                    b[HT_POS(a1 + (axis == 0 ? shift : 0),                  \
-                             a2 + (axis == 1 ? shift : 0),                  \
-                             a3 + (axis == 2 ? shift : 0)) %                \
-                      HT_POSITIONS],                                        \
-                    e[HT_POS(a1, a2, a3)]);                                 \
+#define HT_ADD_SLOPE(axis, shift)                                       \
+    HT_EACH_POSITION {                                                  \
+        const int a[3] = {a1, a2, a3}, most[3] = {HT_P1, HT_P2, HT_P3}; \
+        if (a[axis] + shift < most[axis])                               \
+            e[HT_POS(a1, a2, a3)] =                                     \
+                fma(slope[a[axis]],                                     \
+                    b[HT_POS(a1 + (axis == 0 ? shift : 0),              \
+                             a2 + (axis == 1 ? shift : 0),              \
+                             a3 + (axis == 2 ? shift : 0)) %            \
+                      HT_POSITIONS],                                    \
+                    e[HT_POS(a1, a2, a3)]);                             \
     }
-#define HT_ADD_DIVERGENCE(axis, f, tp, tv, mp, mv)                      \
-    if (slot == axis) {                                                 \
-        real slope[HT_N1];                                              \
-        HT_UNROLL                                                       \
-        for (int n = 0; n < HT_N1; n++)                                 \
+#define HT_ADD_DIVERGENCE(axis, f, tp, tv, mp, mv)                         \
+    if (slot == axis) {                                                    \
+        real slope[HT_N1];                                                 \
+        HT_UNROLL                                                          \
+        for (int n = 0; n < HT_N1; n++)                                    \
             slope[n] = alpha_##axis * (real)((g >> axis & 1) + 2 * n + 1); \
-        if (g >> axis & 1) {                                            \
-            HT_ADD_SLOPE(axis, 1)                                       \
-        } else {                                                        \
-            HT_ADD_SLOPE(axis, 0)                                       \
-        }                                                               \
-        HT_EACH_LOW {                                                   \
-            low_##axis[HT_LOW(a1, a2, a3)] = b[HT_POS(a1, a2, a3)];     \
-        }                                                               \
+        if (g >> axis & 1) {                                               \
+            HT_ADD_SLOPE(axis, 1)                                          \
+        } else {                                                           \
+            HT_ADD_SLOPE(axis, 0)                                          \
+        }                                                                  \
+        HT_EACH_LOW {                                                      \
+            low_##axis[HT_LOW(a1, a2, a3)] = b[HT_POS(a1, a2, a3)];        \
+        }                                                                  \
     }
 
 /* P += sum_m u_m / (2m + odd)!, S += sum_m u_m / (2m + 1 + odd)!, u_m =
  * Lambda^m u; terms beyond the stages are left out. */
-HT_INLINE void ht_chain(const int stages, const int odd,
-                        real lambda[3][HT_N1], real u[HT_POSITIONS],
-                        real P[HT_LOWS], real S[HT_SUMS]) {
+HT_INLINE void ht_chain(const int stages, const int odd, real lambda[3][HT_N1],
+                        real u[HT_POSITIONS], real P[HT_LOWS],
+                        real S[HT_SUMS]) {
     real weight = 1;
     HT_UNROLL
     for (int m = 0; m <= HT_MOST_POWER; m++) {
         const int order = 2 * m + odd;
         if (order > 0) weight *= ht_inverse[order];
         const real wp = order <= stages ? weight : (real)0;
-        const real ws = order + 1 <= stages ? weight * ht_inverse[order + 1]
-                                            : (real)0;
+        const real ws =
+            order + 1 <= stages ? weight * ht_inverse[order + 1] : (real)0;
         HT_EACH_LOW {
             if (a1 + a2 + a3 <= HT_MOST_POWER - m)
                 P[HT_LOW(a1, a2, a3)] =
@@ -261,13 +259,13 @@ HT_INLINE void ht_chain(const int stages, const int odd,
     }
 }
 
-#define HT_STORE_AT(f, a1, a2, a3, p, value)                              \
-    {                                                                     \
+#define HT_STORE_AT(f, a1, a2, a3, p, value)                               \
+    {                                                                      \
         const int i1 = ((p)&1) + 2 * (a1), i2 = ((p) >> 1 & 1) + 2 * (a2); \
-        const int i3 = ((p) >> 2 & 1) + 2 * (a3);                         \
-        if (i1 <= HT_ORDER && i2 <= HT_ORDER && i3 <= HT_ORDER)           \
-            dst##f[HT_AT((i3 * HT_N2 + i2) * HT_N1 + i1, node, nodes)] =  \
-                value;                                                    \
+        const int i3 = ((p) >> 2 & 1) + 2 * (a3);                          \
+        if (i1 <= HT_ORDER && i2 <= HT_ORDER && i3 <= HT_ORDER)            \
+            dst##f[HT_AT((i3 * HT_N2 + i2) * HT_N1 + i1, node, nodes)] =   \
+                value;                                                     \
     }
 #define HT_ADD_GRADIENT(axis, shift, f, odd)                                  \
     HT_EACH_LOW {                                                             \
@@ -291,16 +289,16 @@ HT_INLINE void ht_chain(const int stages, const int odd,
 #else
 #define HT_MATERIAL(m) medium##m[node]
 #endif
-#define HT_DECLARE_PARTNER(axis, f, tp, tv, mp, mv)                       \
-    const real alpha_##axis = scale[tp] * HT_MATERIAL(mp);                \
-    const real beta_##axis = scale[tv] * HT_MATERIAL(mv);                 \
+#define HT_DECLARE_PARTNER(axis, f, tp, tv, mp, mv)        \
+    const real alpha_##axis = scale[tp] * HT_MATERIAL(mp); \
+    const real beta_##axis = scale[tv] * HT_MATERIAL(mv);  \
     real low_##axis[HT_LOWS];
-#define HT_LAMBDA_PARTNER(axis, f, tp, tv, mp, mv)                       \
-    HT_UNROLL                                                            \
-    for (int n = 0; n < HT_N1; n++) {                                    \
-        const int j = (g >> axis & 1) + 2 * n;                           \
-        lambda[axis][n] =                                                \
-            alpha_##axis * beta_##axis * (real)((j + 1) * (j + 2));      \
+#define HT_LAMBDA_PARTNER(axis, f, tp, tv, mp, mv)                  \
+    HT_UNROLL                                                       \
+    for (int n = 0; n < HT_N1; n++) {                               \
+        const int j = (g >> axis & 1) + 2 * n;                      \
+        lambda[axis][n] =                                           \
+            alpha_##axis * beta_##axis * (real)((j + 1) * (j + 2)); \
     }
 /* The fields in turn: partners by axis, then the scalar, the first field. */
 #define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
@@ -320,35 +318,32 @@ HT_INLINE struct ht_chosen ht_choose(const int next HT_EACH_SRC(HT_SRC_PARAM)) {
 
 /* What the lanes of a group have in common while they work on a target. */
 struct ht_team {
-    int g, c;    /* the lane's parity group and cell */
-    int turn;    /* area of the sums to fill next */
-    long nodes;  /* of the source grid */
-    struct ht_cell cell;
+    int g, c;   /* the lane's parity group and cell */
+    long nodes; /* of the source grid */
     HT_LOCAL real *sums;
-    HT_LOCAL const HT_VECTOR(2) *matrices;
+    HT_LOCAL const HT_VECTOR(2) * matrices;
 };
 
 /* b: the interpolant of field number `slot` of the lane's group. share holds
  * what the lane has to read for i3 = 0; on return the same of the next field
  * unless this is the last. */
-HT_INLINE void ht_interpolate_field(struct ht_team *t, const int slot,
-                                    const int more,
-                                    real share[HT_ITEMS][HT_CORNERS],
-                                    real b[HT_POSITIONS] HT_EACH_SRC(
-                                        HT_SRC_PARAM)) {
+HT_INLINE void
+ht_interpolate_field(const struct ht_team *t, const struct ht_cell *cell,
+                     const int slot, const int more,
+                     real share[HT_ITEMS][HT_CORNERS],
+                     real b[HT_POSITIONS] HT_EACH_SRC(HT_SRC_PARAM)) {
     const struct ht_chosen own = ht_choose(slot HT_EACH_SRC(HT_SRC_ARG));
     HT_UNROLL
     for (int i3 = 0; i3 < HT_N3; i3++) {
-        HT_LOCAL real *x =
-            t->sums + t->turn * HT_CORNERS * HT_PLANE * HT_CELLS;
-        t->turn ^= 1;
-        ht_share_sums(t->g, t->c, i3, own.parity, t->cell.mirrors, share, x);
+        HT_LOCAL real *x = t->sums + ((slot * HT_N3 + i3) & 1) * HT_CORNERS *
+                                         HT_PLANE * HT_CELLS;
+        ht_share_sums(t->g, t->c, i3, own.parity, cell->mirrors, share, x);
         if (i3 + 1 < HT_N3) {
-            ht_read_share(t->g, i3 + 1, t->nodes, &t->cell, own.src, share);
+            ht_read_share(t->g, i3 + 1, t->nodes, cell, own.src, share);
         } else if (more) {
             const struct ht_chosen next =
                 ht_choose(slot + 1 HT_EACH_SRC(HT_SRC_ARG));
-            ht_read_share(t->g, 0, t->nodes, &t->cell, next.src, share);
+            ht_read_share(t->g, 0, t->nodes, cell, next.src, share);
         }
         HT_BARRIER();
         ht_flat_lines(x, t->c, t->g ^ own.parity, t->matrices,
@@ -364,7 +359,7 @@ HT_INLINE void ht_interpolate_field(struct ht_team *t, const int slot,
 
 /* One target per cell of the row (m2, m3). */
 HT_INLINE void ht_parity_target(
-    const struct ht_step_args *a, struct ht_team *t, long m2, long m3,
+    const struct ht_step_args *a, const struct ht_team *t, long m2, long m3,
     HT_GLOBAL const real *scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const int g = t->g;
@@ -375,16 +370,18 @@ HT_INLINE void ht_parity_target(
     real b[HT_POSITIONS], share[HT_ITEMS][HT_CORNERS];
     real P[HT_LOWS], S[HT_SUMS], lambda[3][HT_N1];
     HT_EACH_PARTNER(HT_DECLARE_PARTNER)
-    ht_cell_nodes(a, m1, m2, m3, &t->cell);
+    struct ht_cell cell;
+    ht_cell_nodes(a, m1, m2, m3, &cell);
     const struct ht_chosen first = ht_choose(0 HT_EACH_SRC(HT_SRC_ARG));
-    ht_read_share(g, 0, t->nodes, &t->cell, first.src, share);
+    ht_read_share(g, 0, t->nodes, &cell, first.src, share);
     {
         real e[HT_POSITIONS];
         HT_UNROLL
         for (int q = 0; q < HT_POSITIONS; q++) e[q] = 0;
         HT_ROLLED
         for (int slot = 0; slot < HT_DIMS; slot++) {
-            ht_interpolate_field(t, slot, 1, share, b HT_EACH_SRC(HT_SRC_ARG));
+            ht_interpolate_field(t, &cell, slot, 1, share,
+                                 b HT_EACH_SRC(HT_SRC_ARG));
             HT_EACH_PARTNER(HT_ADD_DIVERGENCE)
         }
         HT_EACH_PARTNER(HT_LAMBDA_PARTNER)
@@ -394,13 +391,13 @@ HT_INLINE void ht_parity_target(
         for (int q = 0; q < HT_SUMS; q++) S[q] = 0;
         ht_chain(a->stages, 1, lambda, e, P, S);
     }
-    ht_interpolate_field(t, HT_DIMS, 0, share, b HT_EACH_SRC(HT_SRC_ARG));
+    ht_interpolate_field(t, &cell, HT_DIMS, 0, share,
+                         b HT_EACH_SRC(HT_SRC_ARG));
     ht_chain(a->stages, 0, lambda, b, P, S);
     if (m1 >= a->dst[0]) return;
-    HT_EACH_LOW {
-        HT_STORE_AT(0, a1, a2, a3, g, P[HT_LOW(a1, a2, a3)])
-    }
-    HT_EACH_PARTNER(HT_STORE_PARTNER)
+    HT_EACH_LOW{
+        HT_STORE_AT(0, a1, a2, a3, g,
+                    P[HT_LOW(a1, a2, a3)])} HT_EACH_PARTNER(HT_STORE_PARTNER)
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
@@ -414,7 +411,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
     struct ht_team team;
     team.g = HT_LANE() / HT_CELLS;
     team.c = HT_LANE() % HT_CELLS;
-    team.turn = 0;
     team.nodes = a.src[0] * a.src[1] * a.src[2];
     team.sums = sums;
     team.matrices = matrices;
@@ -424,7 +420,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
         HT_VECTOR(2) x;
         x.x = (real)0.5 * (n < pairs ? ht_even[i] : ht_odd[i]);
         x.y = (real)0.5 * (n < pairs ? ht_even[i < last ? i + 1 : last]
-                                    : ht_odd[i < last ? i + 1 : last]);
+                                     : ht_odd[i < last ? i + 1 : last]);
         if (n < 2 * pairs) matrices[n] = x;
     }
     HT_BARRIER();

@@ -90,8 +90,8 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
                 low[g][i] = left[g0 + g][i] - ht_high(left[g0 + g][i]);
         }
 #define HT_LOW_HIGH HT_MULTIPLY(acc[tile], low[g - g0], right.x, right.y);
-#define HT_HIGH_LOW                                                     \
-    HT_MULTIPLY(acc[tile], left[g], right.x - ht_high(right.x),         \
+#define HT_HIGH_LOW                                             \
+    HT_MULTIPLY(acc[tile], left[g], right.x - ht_high(right.x), \
                 right.y - ht_high(right.y));
 #define HT_HIGH_HIGH HT_MULTIPLY(acc[tile], left[g], right.x, right.y);
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)

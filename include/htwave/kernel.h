@@ -99,10 +99,10 @@ struct ht_variant {
     bool blocks; /* needs the half step as parity blocks: a uniform medium and
                     a system with parities (src/kernel/blocks.h) */
     bool parity_chains; /* cl/parity_chains.cl */
-    bool separable; /* needs a field carried by a constant velocity */
-    bool sorted;    /* keeps coefficients sorted by parity, in blocks */
-    bool literals;  /* has the operator as literals: a short one only */
-    int ptx;        /* least architecture of an NVIDIA device; 0: any device */
+    bool separable;     /* needs a field carried by a constant velocity */
+    bool sorted;        /* keeps coefficients sorted by parity, in blocks */
+    bool literals;      /* has the operator as literals: a short one only */
+    int ptx; /* least architecture of an NVIDIA device; 0: any device */
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for; /* by "auto" */
     /* Shape of a spec that the variant does not refuse, as ht_variant_shape;
      * out comes with one row, one lane and the planes of the tuning. NULL:

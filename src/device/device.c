@@ -269,9 +269,8 @@ static bool load_cached(struct ht_device *device, const char *text,
     if (cache == NULL ||
         !ht_cache_load(cache, &device->info, text, &binary, &size))
         return false;
-    enum ht_err err =
-        device->backend->program_load(device->handle, binary, size,
-                                      registers_of(text), handle);
+    enum ht_err err = device->backend->program_load(
+        device->handle, binary, size, registers_of(text), handle);
     free(binary);
     return err == HT_OK;
 }

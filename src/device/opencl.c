@@ -300,8 +300,8 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code,
     option_text(built->device, registers, options, sizeof options);
     enum ht_err err = check(code, "creating a program");
     if (err == HT_OK) {
-        code = clBuildProgram(built->program, 1, &built->device->id,
-                              options, NULL, NULL);
+        code = clBuildProgram(built->program, 1, &built->device->id, options,
+                              NULL, NULL);
         if (code != CL_SUCCESS)
             err = build_failed(built->device, built->program, code);
     }

@@ -35,11 +35,10 @@ HT_CHECKED enum ht_err ht_propagator_tensor_pack(const struct ht_blocks *blocks,
 
 /* cl/parity_chains.cl. Why it does not apply, or NULL. */
 const char *ht_parity_chains_refuses(const struct ht_spec *spec);
-HT_CHECKED enum ht_err
-ht_parity_chains_shape(const struct ht_tuning *tuning,
-                       const struct ht_spec *spec,
-                       const struct ht_device_info *info,
-                       struct ht_shape *out);
+HT_CHECKED enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
+                                              const struct ht_spec *spec,
+                                              const struct ht_device_info *info,
+                                              struct ht_shape *out);
 
 /* cl/separable.cl. Why it does not apply, or NULL. */
 const char *ht_separable_refuses(const struct ht_spec *spec);

@@ -99,10 +99,9 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int g = 0; g < z->groups; g++)
         if (z->group_material[g] < 0)
             ht_text_add(out, " X(%d, %d)", g, z->group_row[g]);
-    ht_text_add(out,
-                "\n/* X(axis, field, term of the scalar, of the field, "
-                "material of each) */\n"
-                "#define HT_EACH_PARTNER(X)");
+    ht_text_add(out, "\n/* X(axis, field, term of the scalar, of the field, "
+                     "material of each) */\n"
+                     "#define HT_EACH_PARTNER(X)");
     for (int k = 0; z->chain >= 0 && k < eq->dims; k++)
         ht_text_add(out, " X(%d, %d, %d, %d, %d, %d)", k, z->partner[k],
                     z->term_of_chain[k], z->term_of_partner[k],

@@ -25,7 +25,8 @@ static const struct ht_variant variants[] = {
      .made_for = HT_FOR_GPU,
      .shape = ht_propagator_lanes_shape,
      .pack = ht_propagator_lanes_pack,
-     .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl", "propagator_lanes.cl"},
+     .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl",
+               "propagator_lanes.cl"},
      .stage = {{HT_STAGE_OPERATOR, "ht_propagator_lanes"}}},
     {.name = "propagator-tensor",
      .meaning =
@@ -38,7 +39,8 @@ static const struct ht_variant variants[] = {
      .made_for = HT_FOR_GPU,
      .shape = ht_propagator_tensor_shape,
      .pack = ht_propagator_tensor_pack,
-     .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl", "propagator_tensor.cl"},
+     .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl",
+               "propagator_tensor.cl"},
      .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}},
     {.name = "propagator",
      .meaning = "the half step as dense parity blocks, targets along x1 as "

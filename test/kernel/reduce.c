@@ -203,8 +203,8 @@ static void run_system(const struct ht_system *system,
 /* Squares beyond the range of the sums are infinite, never NaN or small. */
 static void run_overflow(struct ht_device *device) {
     struct reduce_case c = {.name = "overflow"};
-    struct ht_tuning tuning = {.variant = ht_variant_find("monolithic", NULL, true),
-                               .block = 1};
+    struct ht_tuning tuning = {
+        .variant = ht_variant_find("monolithic", NULL, true), .block = 1};
     struct ht_quantity what = {.field = 0, .coef = 0, .material = -1};
     struct ht_measure m = {.sum = 0};
     double *data = NULL;
