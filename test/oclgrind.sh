@@ -31,7 +31,7 @@ simulate() { # further compiler options, argument of the program...
 }
 
 planted() { # what, compiler option, what Oclgrind should say
-    simulate "$2" "monolithic acoustic 2D"
+    simulate "$2" "monolithic acoustic taylor 2D"
     found=$(grep -c "$3" "$scratch/log" 2>/dev/null)
     if [ "${found:-0}" -gt 0 ]; then
         echo "pass $1 is reported: $found times \"$3\" (bound: above 0)"

@@ -70,6 +70,7 @@ static enum ht_err write_turn(const char *directory, int turn,
         spec.block = (turn / 2 + turn + v / 2) % 2 ? 1 : spec.fp64 ? 2 : 4;
         if (eq.leapfrog.keep != 0 && (turn + v) % 3 == 0)
             spec = leapfrog_of(spec, turn % 2 ? HT_PRIMARY : HT_DUAL);
+        if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
         TRY(write_kind(directory, ht_variant_at(v), &spec));
     }
     return HT_OK;

@@ -6,19 +6,28 @@ const char *ht_parity_chains_refuses(const struct ht_spec *spec) {
     const int most_values = 64; /* of one polynomial, in registers of a lane */
     struct ht_sizes z = ht_sizes_of(spec);
     int values = z.n1 * z.n2 * z.n3 * (spec->fp64 ? 2 : 1);
-    if (z.chain != 0 || spec->keep != 0)
+    if (z.chain != 0)
         return "the system is not one scalar with a partner per axis";
+    if (spec->keep != 0) return "it has no leapfrog form";
     if (spec->medium_degree > 0) return "it needs medium.degree = 0";
     if (spec->order > 3 || values > most_values)
         return "the order is too high for its registers";
     return NULL;
 }
 
+/* HT_LOCAL_ARRAYs of the kernel. */
+static int64_t local_bytes(const struct ht_sizes *z, int parities, int cells,
+                           int word) {
+    return word * (2 * (int64_t)parities * z->n1 * z->n2 * cells +
+                   2 * (z->n1 * z->n1 + 1));
+}
+
 enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
                                    const struct ht_spec *spec,
                                    const struct ht_device_info *info,
                                    struct ht_shape *out) {
-    const int64_t most_local = 48128; /* 47 KiB, see ht_variant_shape */
+    const int64_t most = 48128; /* 47 KiB, see ht_variant_shape */
+    int64_t limit = info->local_memory < most ? info->local_memory : most;
     struct ht_sizes z = ht_sizes_of(spec);
     int parities = 1 << spec->eq->dims, word = spec->fp64 ? 8 : 4;
     out->cells = tuning->cells > 0 ? tuning->cells : 32;
@@ -29,13 +38,13 @@ enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
             "device.cells_per_group = %d: %d lanes per cell, and %s allows "
             "%lld per group",
             out->cells, parities, info->name, (long long)info->max_group);
+    out->local_bytes = local_bytes(&z, parities, out->cells, word);
+    while (tuning->cells == 0 && out->cells > 1 && out->local_bytes > limit) {
+        out->cells /= 2;
+        out->local_bytes = local_bytes(&z, parities, out->cells, word);
+    }
     out->lanes = out->cells * parities;
-    out->local_bytes =
-        word * (2 * (int64_t)parities * z.n1 * z.n2 * out->cells +
-                2 * (z.n1 * z.n1 + 1));
-    REQUIRE(out->local_bytes <= most_local &&
-                out->local_bytes <= info->local_memory,
-            HT_ERR_DEVICE,
+    REQUIRE(out->local_bytes <= limit, HT_ERR_DEVICE,
             "order %d with %d cells per group needs more local memory than %s "
             "has",
             spec->order, out->cells, info->name);

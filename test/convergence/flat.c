@@ -70,10 +70,11 @@ enum { WAVES = sizeof waves / sizeof *waves };
 
 /* Variants take turns; all of them are seen in two dimensions. */
 static const char *variant_of(const struct ht_device_info *info,
-                              const char *system, int turn) {
+                              const char *system, int order) {
     struct ht_equations eq = ht_equations_make(ht_system_find(system), 2);
     struct ht_spec spec = {
-        .eq = &eq, .order = 1, .fp64 = true, .medium_degree = -1};
+        .eq = &eq, .order = order, .fp64 = true, .medium_degree = -1};
+    int turn = order;
     const struct ht_variant *variant = NULL;
     do variant = ht_variant_at(turn++ % ht_variant_count());
     while (ht_variant_refuses(variant, &spec) != NULL ||

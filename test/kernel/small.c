@@ -155,8 +155,11 @@ static void run_variant(const struct ht_system *system, bool leapfrog,
                   ht_variant_lacks(row, ht_device_info(device)));
         return;
     }
+    /* made for Oclgrind; elsewhere test/kernel/variants.h sees more */
+    bool all = strstr(ht_device_info(device)->name, "Oclgrind") != NULL;
     for (int dims = 1; dims <= 3; dims++)
         for (int m = 0; m < (varies ? 3 : 2); m++, n++) {
+            if (!all && (n + dims) % 3 != 0) continue;
             struct small_case c = {.variant = row,
                                    .eq = ht_equations_make(system, dims),
                                    .stages = row->chains ? 4 + n % 2 : 3,
@@ -168,7 +171,12 @@ static void run_variant(const struct ht_system *system, bool leapfrog,
             c.spec.block = n / 2 % 2 ? 1 : c.spec.fp64 ? 2 : 4;
             c.spec.trim = n % 5 != 0;
             c.spec.medium_degree = varies ? degrees[m] : -1;
-            if (ht_variant_refuses(row, &c.spec) == NULL) run_case(&c, device);
+            const struct ht_grid grid = make_grid(dims, c.spec.order, false);
+            const struct ht_problem problem = make_problem(&c, &grid);
+            const struct ht_tuning tuning = {.fp64 = c.spec.fp64};
+            const struct ht_spec spec =
+                ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+            if (ht_variant_refuses(row, &spec) == NULL) run_case(&c, device);
         }
 }
 
