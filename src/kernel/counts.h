@@ -31,7 +31,7 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
 int ht_parity_of(const struct ht_sizes *z, int i);
 
 /* HT_TABLE const real ht_<name>[count]. */
-void ht_text_table(struct ht_text *text, const char *name, const double *values,
+void ht_text_table(struct ht_text *out, const char *name, const double *values,
                    int count, bool fp64);
 
 /* ht_kernel_text with an operator made before. */

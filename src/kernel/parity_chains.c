@@ -19,7 +19,7 @@ const char *ht_parity_chains_refuses(const struct ht_spec *spec) {
 static int64_t local_bytes(const struct ht_sizes *z, int parities, int cells,
                            int word) {
     return word * (2 * (int64_t)parities * z->n1 * z->n2 * cells +
-                   2 * (z->n1 * z->n1 + 1));
+                   2 * ((int64_t)z->n1 * z->n1 + 1));
 }
 
 enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
@@ -32,7 +32,7 @@ enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
     int parities = 1 << spec->eq->dims, word = spec->fp64 ? 8 : 4;
     out->cells = tuning->cells > 0 ? tuning->cells : 32;
     while (tuning->cells == 0 && out->cells > 1 &&
-           out->cells * parities > info->max_group)
+           (int64_t)out->cells * parities > info->max_group)
         out->cells /= 2;
     REQUIRE((int64_t)out->cells * parities <= info->max_group, HT_ERR_INPUT,
             "device.cells_per_group = %d: %d lanes per cell, and %s allows "

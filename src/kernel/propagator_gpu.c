@@ -58,7 +58,7 @@ enum ht_err ht_propagator_lanes_shape(const struct ht_tuning *tuning,
     out->cells = tuning->cells > 0 ? tuning->cells : WARP;
     out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
     while (tuning->rows == 0 && out->rows > 1 &&
-           out->cells * out->rows > info->max_group)
+           (int64_t)out->cells * out->rows > info->max_group)
         out->rows /= 2;
     REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
             "device.cells_per_group = %d: %d rows of them are more lanes than "
@@ -67,7 +67,7 @@ enum ht_err ht_propagator_lanes_shape(const struct ht_tuning *tuning,
     out->chunk = 1;
     out->lanes = out->cells * out->rows;
     out->registers = 128;
-    out->local_bytes = LANE_STAGES * spec->block * word *
+    out->local_bytes = (int64_t)LANE_STAGES * spec->block * word *
                        tile_nodes(dims, out->cells + 1, out->rows);
     if (out->local_bytes > local_limit(info)) return too_little(spec, info);
     return HT_OK;
@@ -208,10 +208,10 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
                        tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
-                   s.infos * 4;
-    s.resident = data + s.chunks * s.pairs * step <= limit;
+                   (int64_t)s.infos * 4;
+    s.resident = data + (int64_t)s.chunks * s.pairs * step <= limit;
     s.steps = s.pairs;
-    if (!s.resident && data + 2 * s.steps * step > limit) s.steps = 1;
+    if (!s.resident && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
     s.local_bytes =
         data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
     return s;
@@ -295,13 +295,11 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
             for (int e = 0; e < 2; e++) {
                 int b = k / p->s.pairs * 4 + t;
                 int pair = p->s.pairs == 2 ? k % 2 ^ (t & 1) : 0;
-                int at = b * block + pair * 2 + e;
+                int at = b * block + pair * 2 + e, lane = column * 4 + t;
                 int source = at < entries ? p->source[at] : -1;
                 if (source < 0) continue;
                 int64_t to =
-                    (((int64_t)k * p->s.cut.all + tile) * 32 + column * 4 + t) *
-                        2 +
-                    e;
+                    (((int64_t)k * p->s.cut.all + tile) * 32 + lane) * 2 + e;
                 p->op[part * p->op_size + to] =
                     p->blocks
                         ->entry[g][(int64_t)row * p->blocks->sources + source];
@@ -310,7 +308,8 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
 
 /* Where the results of a part go: [tile][l % 4]. */
 static double *where_of(const struct packing *p, int part) {
-    return p->info + (int64_t)part * p->s.infos + p->s.chunks * 4 * p->s.pairs;
+    return p->info + (int64_t)part * p->s.infos +
+           (int64_t)p->s.chunks * 4 * p->s.pairs;
 }
 
 /* Gives places that belong to no class to free results, which are zero. */

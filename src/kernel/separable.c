@@ -32,7 +32,7 @@ enum ht_err ht_separable_shape(const struct ht_tuning *tuning,
     out->cells = tuning->cells > 0 ? tuning->cells : 32;
     out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
     while (tuning->rows == 0 && out->rows > 1 &&
-           out->cells * out->rows > info->max_group)
+           (int64_t)out->cells * out->rows > info->max_group)
         out->rows /= 2;
     REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
             "device.cells_per_group = %d: %d rows of them are more lanes than "
@@ -70,9 +70,11 @@ enum ht_err ht_separable_pack(const struct ht_blocks *blocks,
             for (int r = 0; r < n; r++)
                 for (int i = 0; i < n; i++) {
                     long double sum = 0, power = 1;
-                    for (int j = r; j < 2 * n; j++, power *= shift)
+                    for (int j = r; j < 2 * n; j++) {
                         sum += binomial(j, r) * power *
                                matrix[j * 2 * n + side * n + i];
+                        power *= shift;
+                    }
                     axis[count++] = (double)sum;
                 }
     }
