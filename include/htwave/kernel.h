@@ -102,6 +102,7 @@ struct ht_variant {
     bool separable;     /* needs a field carried by a constant velocity */
     bool sorted;        /* keeps coefficients sorted by parity, in blocks */
     bool literals;      /* has the operator as literals: a short one only */
+    bool counts32;      /* counts nodes with 32 bits */
     int ptx; /* least architecture of an NVIDIA device; 0: any device */
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for; /* by "auto" */
     /* Shape of a spec that the variant does not refuse, as ht_variant_shape;

@@ -48,11 +48,28 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
     return spec;
 }
 
+static enum ht_err check_nodes(const struct ht_problem *problem,
+                               const struct ht_variant *variant) {
+    const int64_t most = INT32_MAX, most_plane = most / 2;
+    if (!variant->counts32) return HT_OK;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+        REQUIRE(ht_grid_total(problem->grid, which) <= most &&
+                    ht_grid_plane(problem->grid, which) <= most_plane,
+                HT_ERR_DEVICE,
+                "device.variant = \"%s\" counts nodes with 32 bits, too few "
+                "for this grid: take \"monolithic\"",
+                variant->name);
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                             const struct ht_device_info *info,
                             const struct ht_tuning *tuning,
                             struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
+    TRY(check_nodes(problem, tuning->variant));
     for (int mesh = 0; mesh < 2; mesh++) {
         out->spec[mesh] =
             ht_problem_spec(problem, tuning, mesh ? HT_DUAL : HT_PRIMARY);

@@ -25,7 +25,8 @@ static bool applies(const struct ht_device *device,
     struct ht_equations eq = ht_equations_make(ht_system_find(system), 3);
     struct ht_spec spec = {
         .eq = &eq, .order = order, .fp64 = true, .medium_degree = -1};
-    return ht_variant_refuses(variant, &spec) == NULL &&
+    return ht_variant_suits(variant, ht_device_info(device)->gpu) &&
+           ht_variant_refuses(variant, &spec) == NULL &&
            ht_variant_lacks(variant, ht_device_info(device)) == NULL;
 }
 
