@@ -13,7 +13,12 @@
  * one parity, and pairs of results lie together in a node.
  *
  * Single precision takes three products of the halves x = high + low, each of
- * 11 bits (tf32): high low, low high, high high.
+ * 11 bits (tf32): low high, high low, high high. Tensor cores cut their sums
+ * instead of rounding them, and what is cut from sum after sum has one sign: so
+ * the three products of a k step start from zero, and their result is added to
+ * the others by an ordinary, rounding addition. For the same reason sums are
+ * split by rounding; the host rounds the operator to 22 bits, which cutting
+ * splits exactly.
  *
  * With HT_PARTS = 2, 4, 8 groups share out the blocks of their targets by the
  * signs along the last axes. op[part][k step][tile][lane][2]; info: the parity
@@ -48,10 +53,22 @@ typedef HT_VECTOR(2) ht_pair;
                      : "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])),      \
                        "r"(HT_AS_UINT((a)[2])), "r"(HT_AS_UINT((a)[3])),      \
                        "r"(HT_AS_UINT(b0)), "r"(HT_AS_UINT(b1)))
-/* The leading 11 bits; the rest is exact. The product itself ignores the
- * trailing bits of what it is given. */
-HT_INLINE real ht_high(real x) {
+/* The same with c = 0 before. */
+#define HT_MULTIPLY_FIRST(c, a, b0, b1)                              \
+    __asm__("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "    \
+            "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"                   \
+            "{%10,%10,%10,%10};"                                     \
+            : "=f"((c)[0]), "=f"((c)[1]), "=f"((c)[2]), "=f"((c)[3]) \
+            : "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])),      \
+              "r"(HT_AS_UINT((a)[2])), "r"(HT_AS_UINT((a)[3])),      \
+              "r"(HT_AS_UINT(b0)), "r"(HT_AS_UINT(b1)), "f"(0.0f))
+/* The leading 11 bits, cut or rounded; the product itself ignores the trailing
+ * bits of what it is given. */
+HT_INLINE real ht_cut(real x) {
     return HT_AS_FLOAT(HT_AS_UINT(x) & 0xffffe000u);
+}
+HT_INLINE real ht_rounded(real x) {
+    return HT_AS_FLOAT((HT_AS_UINT(x) + 0x1000u) & 0xffffe000u);
 }
 #endif
 
@@ -82,21 +99,29 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
 #else
     HT_UNROLL
     for (int g0 = 0; g0 < HT_PART_BLOCKS; g0 += HT_TOGETHER) {
-        real low[HT_TOGETHER][4];
+        real high[HT_TOGETHER][4], low[HT_TOGETHER][4];
+        real part[HT_TOGETHER * HT_MOST_TILES][4];
         HT_UNROLL
         for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
             HT_UNROLL
-            for (int i = 0; i < 4; i++)
-                low[g][i] = left[g0 + g][i] - ht_high(left[g0 + g][i]);
+            for (int i = 0; i < 4; i++) {
+                high[g][i] = ht_rounded(left[g0 + g][i]);
+                low[g][i] = left[g0 + g][i] - high[g][i];
+            }
         }
-#define HT_LOW_HIGH HT_MULTIPLY(acc[tile], low[g - g0], right.x, right.y);
-#define HT_HIGH_LOW                                             \
-    HT_MULTIPLY(acc[tile], left[g], right.x - ht_high(right.x), \
-                right.y - ht_high(right.y));
-#define HT_HIGH_HIGH HT_MULTIPLY(acc[tile], left[g], right.x, right.y);
+#define HT_OWN part[(g - g0) * HT_MOST_TILES + n]
+#define HT_LOW_HIGH HT_MULTIPLY_FIRST(HT_OWN, low[g - g0], right.x, right.y);
+#define HT_HIGH_LOW                                              \
+    HT_MULTIPLY(HT_OWN, high[g - g0], right.x - ht_cut(right.x), \
+                right.y - ht_cut(right.y));
+#define HT_HIGH_HIGH HT_MULTIPLY(HT_OWN, high[g - g0], right.x, right.y);
+#define HT_ADD_PART \
+    HT_UNROLL       \
+    for (int i = 0; i < 4; i++) acc[tile][i] += HT_OWN[i];
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_LOW)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_HIGH)
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_ADD_PART)
     }
 #endif
 }

@@ -1,6 +1,7 @@
 /* Host side of cl/propagator_lanes.cl and cl/propagator_tensor.cl: shapes and
  * the operator in the order in which each reads it.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,6 +287,15 @@ struct packing {
     double *op, *info;          /* [part][..] */
 };
 
+/* To 22 bits in single precision: what two halves of 11 bits hold. */
+static double two_halves(const struct ht_spec *spec, double value) {
+    const int bits = 22;
+    int exponent = 0;
+    double fraction = frexp(value, &exponent);
+    if (spec->fp64) return value;
+    return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
+}
+
 static void pack_row(const struct packing *p, int g, int tile, int column,
                      int row) {
     int block = p->spec->block, part = g / p->s.cut.blocks;
@@ -300,9 +310,10 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
                 if (source < 0) continue;
                 int64_t to =
                     (((int64_t)k * p->s.cut.all + tile) * 32 + lane) * 2 + e;
-                p->op[part * p->op_size + to] =
+                p->op[part * p->op_size + to] = two_halves(
+                    p->spec,
                     p->blocks
-                        ->entry[g][(int64_t)row * p->blocks->sources + source];
+                        ->entry[g][(int64_t)row * p->blocks->sources + source]);
             }
 }
 
