@@ -167,12 +167,12 @@ bool ht_args_listed(const char *list, const char *word) {
 static enum ht_err check_name(const char *flag, const char *word, int length,
                               int count, const char *const *names) {
     struct ht_text known = {0};
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         if (strncmp(names[i], word, (size_t)length) == 0 &&
             names[i][length] == '\0')
             return HT_OK;
+    for (int i = 0; i < count; i++)
         ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
-    }
     enum ht_err err = ht_text_status(&known);
     if (err == HT_OK)
         err = ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length,
