@@ -40,6 +40,11 @@ HT_CHECKED enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
                                               const struct ht_device_info *info,
                                               struct ht_shape *out);
 
+/* Cells and rows of groups with one lane per target, and their lanes. */
+HT_CHECKED enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
+                                       const struct ht_device_info *info,
+                                       int dims, struct ht_shape *out);
+
 /* cl/separable.cl. Why it does not apply, or NULL. */
 const char *ht_separable_refuses(const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_separable_shape(const struct ht_tuning *tuning,

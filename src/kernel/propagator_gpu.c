@@ -51,22 +51,29 @@ bool ht_propagator_lanes_short(const struct ht_spec *spec) {
     return entries <= most;
 }
 
-enum ht_err ht_propagator_lanes_shape(const struct ht_tuning *tuning,
-                                      const struct ht_spec *spec,
-                                      const struct ht_device_info *info,
-                                      struct ht_shape *out) {
-    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
+enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
+                            const struct ht_device_info *info, int dims,
+                            struct ht_shape *out) {
     out->cells = tuning->cells > 0 ? tuning->cells : WARP;
     out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
     while (tuning->rows == 0 && out->rows > 1 &&
-           (int64_t)out->cells * out->rows > info->max_group)
+           out->cells * out->rows > info->max_group)
         out->rows /= 2;
     REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
             "device.cells_per_group = %d: %d rows of them are more lanes than "
             "the %lld that %s allows per group",
             out->cells, out->rows, (long long)info->max_group, info->name);
-    out->chunk = 1;
     out->lanes = out->cells * out->rows;
+    return HT_OK;
+}
+
+enum ht_err ht_propagator_lanes_shape(const struct ht_tuning *tuning,
+                                      const struct ht_spec *spec,
+                                      const struct ht_device_info *info,
+                                      struct ht_shape *out) {
+    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
+    TRY(ht_target_lanes(tuning, info, dims, out));
+    out->chunk = 1;
     out->registers = 128;
     out->local_bytes = (int64_t)LANE_STAGES * spec->block * word *
                        tile_nodes(dims, out->cells + 1, out->rows);

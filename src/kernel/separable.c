@@ -29,20 +29,11 @@ enum ht_err ht_separable_shape(const struct ht_tuning *tuning,
     const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims;
-    out->cells = tuning->cells > 0 ? tuning->cells : 32;
-    out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
-    while (tuning->rows == 0 && out->rows > 1 &&
-           (int64_t)out->cells * out->rows > info->max_group)
-        out->rows /= 2;
-    REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d rows of them are more lanes than "
-            "the %lld that %s allows per group",
-            out->cells, out->rows, (long long)info->max_group, info->name);
+    TRY(ht_target_lanes(tuning, info, dims, out));
     out->tile = z.n1;
     while (out->tile > 1 && out->tile * z.n2 * z.n3 > most_values)
         out->tile = (out->tile + 1) / 2;
     out->parts = (z.n1 + out->tile - 1) / out->tile;
-    out->lanes = out->cells * out->rows;
     return HT_OK;
 }
 
