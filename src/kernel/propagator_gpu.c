@@ -57,7 +57,7 @@ enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
     out->cells = tuning->cells > 0 ? tuning->cells : WARP;
     out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
     while (tuning->rows == 0 && out->rows > 1 &&
-           out->cells * out->rows > info->max_group)
+           (int64_t)out->cells * out->rows > info->max_group)
         out->rows /= 2;
     REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
             "device.cells_per_group = %d: %d rows of them are more lanes than "
