@@ -147,11 +147,18 @@ bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
            variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
 
+/* Parity blocks, rounded once, err alike in every step. In one dimension, where
+ * speed hardly matters, that is not worth it in single precision. */
+static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
+    return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
+}
+
 const struct ht_variant *ht_variant_find(const char *name,
                                          const struct ht_spec *spec, bool gpu) {
     bool any = strcmp(name, "auto") == 0; /* the rows are in order of speed */
     for (int i = 0; i < ht_variant_count(); i++)
         if (any ? ht_variant_suits(&variants[i], gpu) &&
+                      pays(&variants[i], spec) &&
                       ht_variant_refuses(&variants[i], spec) == NULL
                 : strcmp(variants[i].name, name) == 0)
             return &variants[i];
