@@ -1,8 +1,10 @@
 /* Devices behind one set of operations: memory, programs, launches. A back
  * end is a struct ht_backend (src/device/backend.h) and one row in device.c.
  *
- * A device has one in-order queue. Writes and reads return when the data is
- * copied; launches return at once and ht_device_finish waits for them.
+ * A device has an in-order queue of work: writes and reads return when the
+ * data is copied, launches return at once and ht_device_finish waits for them.
+ * Transfers that run beside the work have an in-order queue of their own (see
+ * below).
  */
 #ifndef HTWAVE_DEVICE_H
 #define HTWAVE_DEVICE_H
@@ -16,7 +18,7 @@ struct ht_kernel;
 
 struct ht_device_info {
     char name[128], vendor[128], driver[128], platform[128];
-    const char *backend; /* "opencl" */
+    const char *backend; /* "opencl", "cuda" */
     int index;           /* among all devices listed; device.select = "N" */
     bool gpu, fp64;
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
@@ -24,6 +26,8 @@ struct ht_device_info {
     int compute_units;
     int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
     const char *no_gemm; /* why it has no matrix products; NULL: it has */
+    const char *no_peer; /* why no process may copy into another's buffers;
+                            NULL: it may */
 };
 
 /* All devices of all back ends; *out is owned by the caller (free). None at
@@ -32,9 +36,15 @@ HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
 
 /* select: "auto" (a GPU, else any), "gpu", "cpu", a device index, or a part
  * of the device or platform name, case ignored. backend: "auto" or a name.
+ * Among the matches the best kind counts alone: GPUs by CUDA, GPUs, others;
+ * of n such devices the one numbered sharer modulo n is opened, where sharer
+ * numbers the processes that share this machine (0: the first).
  * HT_ERR_DEVICE lists what is there when nothing matches. */
 HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select,
-                                      struct ht_device **out);
+                                      int sharer, struct ht_device **out);
+/* Why a back end has no devices here (not built in, no driver); NULL: it is
+ * unknown or it has some. */
+const char *ht_device_missing(const char *backend);
 void ht_device_close(struct ht_device *device); /* NULL allowed */
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
 /* Bytes of buffers alive on the device. */
@@ -84,6 +94,63 @@ HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
 /* Joules that the device has taken since some origin, counters being renewed
  * every 0.1 s or so; negative: the device does not tell. */
 double ht_device_joules(struct ht_device *device);
+
+/* ---- transfers beside the work ---- */
+/* They go to a second queue, in order among themselves, and return at once. A
+ * mark orders the two queues: it stands for all that was enqueued on a queue
+ * when it was set. Host memory and buffers in use must stay until a mark set
+ * behind the transfer is done. */
+enum ht_queue { HT_QUEUE_WORK, HT_QUEUE_TRANSFER };
+struct ht_mark;
+HT_CHECKED enum ht_err ht_mark_create(struct ht_device *device,
+                                      struct ht_mark **out);
+void ht_mark_destroy(struct ht_mark *mark); /* NULL allowed */
+/* A mark may be set again; it then stands for the new place alone. */
+HT_CHECKED enum ht_err ht_mark_set(struct ht_mark *mark, enum ht_queue queue);
+/* What is enqueued on the queue from now on waits for the mark, which has been
+ * set; the host does not wait. */
+HT_CHECKED enum ht_err ht_mark_await(struct ht_mark *mark, enum ht_queue queue);
+/* Without waiting; starts what is still held back. A failure of the work before
+ * the mark is an error. */
+HT_CHECKED enum ht_err ht_mark_done(struct ht_mark *mark, bool *done);
+
+/* Host memory that transfers reach at full speed, where the device knows such
+ * (page-locked); else plain. */
+struct ht_pinned;
+HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
+                                        struct ht_pinned **out);
+/* The same of memory that is there already, such as what processes share; it
+ * must stay until ht_pinned_destroy, which leaves it there. */
+HT_CHECKED enum ht_err ht_pinned_wrap(struct ht_device *device, void *memory,
+                                      int64_t bytes, struct ht_pinned **out);
+void ht_pinned_destroy(struct ht_pinned *pinned); /* NULL allowed */
+void *ht_pinned_memory(const struct ht_pinned *pinned);
+
+/* bytes from `at` on of a buffer to or from the beginning of the pinned memory
+ * plus `to`. */
+HT_CHECKED enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at,
+                                        int64_t bytes, struct ht_pinned *pinned,
+                                        int64_t to);
+HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at,
+                                         int64_t bytes,
+                                         const struct ht_pinned *pinned,
+                                         int64_t from);
+
+/* A buffer of another process, on a device of this machine, opened by the name
+ * that its owner gave (as bytes, for a message). HT_ERR_DEVICE where the info
+ * has no_peer, or when the two devices cannot reach each other. The owner keeps
+ * the buffer until the peer is closed. */
+struct ht_peer;
+enum { HT_PEER_NAME = 64 };
+HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer,
+                                    unsigned char name[HT_PEER_NAME]);
+HT_CHECKED enum ht_err ht_peer_open(struct ht_device *device,
+                                    const unsigned char name[HT_PEER_NAME],
+                                    int64_t bytes, struct ht_peer **out);
+void ht_peer_close(struct ht_peer *peer); /* NULL allowed */
+HT_CHECKED enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at,
+                                        int64_t bytes, struct ht_peer *peer,
+                                        int64_t to);
 
 /* ---- matrix products, from a library (CLBlast) ---- */
 /* C_b = A_b B_b for b < batches, all row-major without gaps: A_b is m x k and

@@ -14,6 +14,8 @@ enum ht_err {
     HT_ERR_NOT_FINITE,  /* the solution holds NaN or infinity */
     HT_ERR_DIFFERENT,   /* compare or converge found a difference */
     HT_ERR_INTERRUPTED, /* by a signal; what was done so far is written */
+    HT_ERR_COMM,        /* messages between ranks */
+    HT_ERR_ELSEWHERE,   /* another rank has failed, which tells why */
     HT_ERR_INTERNAL     /* a broken invariant of htwave itself */
 };
 

@@ -5,15 +5,26 @@
 #ifndef HTWAVE_GRID_H
 #define HTWAVE_GRID_H
 
+#include "htwave/comm.h"
 #include "htwave/system.h"
 
 enum ht_mesh { HT_PRIMARY, HT_DUAL };
+
+/* The part of a grid that one of several ranks works on. A rank owns the planes
+ * of dual nodes in its cells and of primary nodes at their lower sides; the
+ * last rank also those on the upper wall. All zero: one rank owns everything.
+ */
+struct ht_slab {
+    struct ht_comm *comm; /* ranks in the order of their slabs */
+    int64_t first, last;  /* x3 planes of cells [first, last) */
+};
 
 struct ht_grid {
     int dims, order;
     int64_t cells[3];
     double lower[3], upper[3], h[3];
     int wall[3][2]; /* factors of struct ht_wall_kind; 0 periodic */
+    struct ht_slab slab;
 };
 
 /* Coefficients per node and field: (order + 1)^dims, index
@@ -33,5 +44,23 @@ bool ht_grid_periodic(const struct ht_grid *grid, int axis);
  * wall factors passed (1: none passed) and *mirrored. */
 int64_t ht_grid_source(const struct ht_grid *grid, enum ht_mesh from, int axis,
                        int64_t m, int *factor, bool *mirrored);
+
+/* ---- slabs ---- */
+/* Are there others? Only 3-D grids are cut. */
+bool ht_grid_cut(const struct ht_grid *grid);
+/* x3 planes [first, last) of a mesh that this rank owns, and the nodes on them.
+ */
+void ht_grid_own(const struct ht_grid *grid, enum ht_mesh mesh, int64_t *first,
+                 int64_t *last);
+int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_mesh mesh);
+/* The rank with the slab below (side 0) or above (1), through the periodic
+ * seam, too; -1: none, or there are no others. */
+int ht_grid_neighbour(const struct ht_grid *grid, int side);
+/* The same grid for a rank alone. */
+struct ht_grid ht_grid_whole(const struct ht_grid *grid);
+/* Cuts `cells` planes in parts proportional to positive weights, at least one
+ * plane each (cells >= ranks): rank r gets [start[r], start[r + 1]). */
+void ht_slab_cut(int64_t cells, int ranks, const double *weights,
+                 int64_t *start);
 
 #endif

@@ -9,6 +9,14 @@
 #include "htwave/kernel.h"
 #include "htwave/solution.h"
 
+/* How slabs exchange planes; without others none of it matters. */
+enum ht_halo_precision { HT_HALO_SAME, HT_HALO_SINGLE, HT_HALO_HALF };
+struct ht_halo_choice {
+    int depth; /* half steps per exchange; 0: 1 */
+    enum ht_halo_precision precision;
+    const char *transport; /* "auto", "peer", "shared", "staged"; NULL: auto */
+};
+
 /* What a half step needs to know; the parts must outlive the steppers. */
 struct ht_problem {
     const struct ht_equations *eq;
@@ -24,6 +32,7 @@ struct ht_problem {
     int stages;
     unsigned stored[2]; /* per mesh, a bit per field; 0: all fields */
     int keep;           /* as in ht_spec */
+    struct ht_halo_choice halo;
 };
 
 /* Is a field stored on a mesh, and how many are? */
@@ -176,10 +185,14 @@ struct ht_plan {
     double expected_error;       /* at the end; 0: not known */
     double cells_per_wavelength; /* 0: not known */
 };
-/* Checks all that can be checked without a device. params must outlive the
- * plan. */
+/* Checks all that can be checked without a device. params and comm (NULL:
+ * alone) must outlive the plan. Collective; the slabs are equal. */
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
+                                      struct ht_comm *comm,
                                       struct ht_plan **out);
+/* Cuts the slabs in proportion to weights[rank], the same on all ranks; before
+ * any stepper is made. Refuses halos deeper than a slab. */
+HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
 void ht_plan_destroy(struct ht_plan *plan);
 
 /* ---- measures of a state on the primary grid ---- */

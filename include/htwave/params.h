@@ -85,6 +85,10 @@ struct ht_params {
         int cells_per_group, planes_per_group; /* 0: automatic */
         bool selfcheck;
     } device;
+    struct {
+        char *weights, *halo_precision, *transport;
+        int halo_depth; /* half steps per exchange */
+    } parallel;
     struct ht_sources *sources; /* where each key was set; private */
 };
 

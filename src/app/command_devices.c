@@ -17,7 +17,7 @@ static enum ht_err measure(const struct ht_device_info *info,
     struct ht_limits limits[2] = {{0}};
     char index[16];
     snprintf(index, sizeof index, "%d", info->index);
-    TRY(ht_device_open("auto", index, &device));
+    TRY(ht_device_open("auto", index, 0, &device));
     enum ht_err err = ht_limits_measure(device, false, NULL, &limits[0]);
     if (err == HT_OK && info->fp64)
         err = ht_limits_measure(device, true, NULL, &limits[1]);

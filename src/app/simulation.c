@@ -44,7 +44,7 @@ static enum ht_err open_device(struct ht_simulation *sim) {
         return HT_OK;
     }
     enum ht_err err =
-        ht_device_open(backend, params->device.select, &sim->device);
+        ht_device_open(backend, params->device.select, 0, &sim->device);
     if (err == HT_ERR_DEVICE)
         return ht_text_copy(ht_err_message(), &sim->no_device);
     TRY(err);
@@ -251,7 +251,7 @@ enum ht_err ht_cache_directory(const char *given, char **out) {
 static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(open_device(sim));
     TRY(check_cells(sim));
-    TRY(ht_plan_create(sim->params, &sim->plan));
+    TRY(ht_plan_create(sim->params, NULL, &sim->plan));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     TRY(choose_kernels(sim));
     const struct ht_variant *variant = sim->tuning.variant;

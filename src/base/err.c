@@ -56,6 +56,8 @@ int ht_err_exit_code(enum ht_err code) {
     case HT_ERR_DEVICE:
     case HT_ERR_IO:
     case HT_ERR_INTERRUPTED:
+    case HT_ERR_COMM:
+    case HT_ERR_ELSEWHERE:
     case HT_ERR_INTERNAL:
         break;
     }

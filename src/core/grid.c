@@ -47,3 +47,52 @@ int64_t ht_grid_source(const struct ht_grid *grid, enum ht_mesh from, int axis,
     /* Only the dual grid is read behind a wall: half a cell off it. */
     return m < 0 ? -1 - m : 2 * n - 1 - m;
 }
+
+/* ---- slabs ---- */
+
+bool ht_grid_cut(const struct ht_grid *grid) {
+    return ht_comm_size(grid->slab.comm) > 1;
+}
+
+void ht_grid_own(const struct ht_grid *grid, enum ht_mesh mesh, int64_t *first,
+                 int64_t *last) {
+    *first = 0;
+    *last = ht_grid_planes(grid, mesh);
+    if (!ht_grid_cut(grid)) return;
+    *first = grid->slab.first;
+    if (grid->slab.last < grid->cells[2]) *last = grid->slab.last;
+}
+
+int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_mesh mesh) {
+    int64_t first, last;
+    ht_grid_own(grid, mesh, &first, &last);
+    return (last - first) * ht_grid_plane(grid, mesh);
+}
+
+int ht_grid_neighbour(const struct ht_grid *grid, int side) {
+    int size = ht_comm_size(grid->slab.comm);
+    int rank = ht_comm_rank(grid->slab.comm) + (side == 0 ? -1 : 1);
+    if (size == 1) return -1;
+    if (rank >= 0 && rank < size) return rank;
+    return ht_grid_periodic(grid, 2) ? (rank + size) % size : -1;
+}
+
+struct ht_grid ht_grid_whole(const struct ht_grid *grid) {
+    struct ht_grid whole = *grid;
+    whole.slab = (struct ht_slab){0};
+    return whole;
+}
+
+void ht_slab_cut(int64_t cells, int ranks, const double *weights,
+                 int64_t *start) {
+    double sum = 0, before = 0;
+    for (int r = 0; r < ranks; r++) sum += weights[r];
+    start[0] = 0;
+    for (int r = 0; r < ranks; r++) {
+        before += weights[r];
+        int64_t end = (int64_t)((double)cells * (before / sum) + 0.5);
+        int64_t least = start[r] + 1, most = cells - (ranks - 1 - r);
+        start[r + 1] = end < least ? least : end > most ? most : end;
+    }
+    start[ranks] = cells;
+}

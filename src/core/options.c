@@ -223,6 +223,23 @@ static const struct ht_option option[] = {
      "",
      "Compare the kernels with the serial reference on this device before "
      "the run; takes under a second."},
+    {"parallel.weights", HT_OPT_STRING, AT(parallel.weights), "\"equal\"", ANY,
+     "equal|measured", "",
+     "How the x3 planes are shared out among the ranks of a run under mpiexec: "
+     "evenly, or in proportion to the speed of their devices."},
+    {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64,
+     NULL, "half steps",
+     "Half steps between two exchanges of planes with the neighbours; more "
+     "than 1 computes some planes twice and changes no result."},
+    {"parallel.halo_precision", HT_OPT_STRING, AT(parallel.halo_precision),
+     "\"same\"", ANY, "same|single|half", "",
+     "What planes are rounded to for their way to the neighbours: same changes "
+     "no result, the others halve or quarter the messages."},
+    {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"",
+     ANY, "auto|peer|shared|staged", "",
+     "How planes travel: from device to device, through host memory that ranks "
+     "of one machine share, or by MPI messages; auto takes the first that "
+     "works between every two neighbours."},
 };
 
 int ht_option_count(void) {

@@ -143,6 +143,11 @@ static const struct ht_backend *backend_of(const char *name) {
     return NULL;
 }
 
+const char *ht_device_missing(const char *backend) {
+    (void)backend;
+    return NULL;
+}
+
 static enum ht_err open_one(const struct ht_device_info *info, int own_index,
                             struct ht_device **out) {
     struct ht_device *device = NULL;
@@ -158,8 +163,9 @@ static enum ht_err open_one(const struct ht_device_info *info, int own_index,
     return HT_OK;
 }
 
-enum ht_err ht_device_open(const char *backend, const char *select,
+enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                            struct ht_device **out) {
+    (void)sharer;
     int count = 0, *own_index = NULL;
     struct ht_device_info *infos = NULL;
     *out = NULL;

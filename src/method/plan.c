@@ -74,6 +74,78 @@ static enum ht_err make_grid(struct ht_plan *plan) {
     return find_walls(plan);
 }
 
+/* ---- slabs ---- */
+
+static enum ht_err check_ranks(const struct ht_plan *plan) {
+    const struct ht_grid *grid = &plan->grid;
+    int ranks = ht_comm_size(grid->slab.comm);
+    if (ranks == 1) return HT_OK;
+    if (grid->dims < 3)
+        return ht_params_error(plan->params, "grid.cells",
+                               "%d ranks, but only grids with x3 are cut into "
+                               "slabs: run this one without mpiexec",
+                               ranks);
+    if (grid->cells[2] < ranks)
+        return ht_params_error(plan->params, "grid.cells",
+                               "%d ranks for %lld planes of cells along x3: "
+                               "every rank needs one",
+                               ranks, (long long)grid->cells[2]);
+    return HT_OK;
+}
+
+/* Planes that a rank sends are its own. */
+static enum ht_err check_depth(const struct ht_plan *plan,
+                               const int64_t *start) {
+    int depth = plan->params->parallel.halo_depth;
+    int ranks = ht_comm_size(plan->grid.slab.comm);
+    int64_t thinnest = start[1];
+    for (int r = 1; r < ranks; r++)
+        if (start[r + 1] - start[r] < thinnest)
+            thinnest = start[r + 1] - start[r];
+    if (ranks > 1 && (depth + 1) / 2 > thinnest)
+        return ht_params_error(plan->params, "parallel.halo_depth",
+                               "needs slabs of %d planes, but the thinnest of "
+                               "%d ranks has %lld: at most %lld",
+                               (depth + 1) / 2, ranks, (long long)thinnest,
+                               (long long)(2 * thinnest));
+    return HT_OK;
+}
+
+enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
+    struct ht_slab *slab = &plan->grid.slab;
+    int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
+    int64_t *start = NULL;
+    if (ranks == 1) return HT_OK;
+    TRY(HT_ALLOC(start, ranks + 1));
+    ht_slab_cut(plan->grid.cells[2], ranks, weights, start);
+    slab->first = start[rank];
+    slab->last = start[rank + 1];
+    enum ht_err err = check_depth(plan, start);
+    free(start);
+    return err;
+}
+
+static enum ht_err cut_equally(struct ht_plan *plan) {
+    int ranks = ht_comm_size(plan->grid.slab.comm);
+    double *weights = NULL;
+    TRY(check_ranks(plan));
+    TRY(HT_ALLOC(weights, ranks));
+    for (int r = 0; r < ranks; r++) weights[r] = 1;
+    enum ht_err err = ht_plan_cut(plan, weights);
+    free(weights);
+    return err;
+}
+
+static void choose_halo(struct ht_plan *plan) {
+    const char *precision = plan->params->parallel.halo_precision;
+    plan->problem.halo = (struct ht_halo_choice){
+        .depth = plan->params->parallel.halo_depth,
+        .precision = strcmp(precision, "single") == 0 ? HT_HALO_SINGLE
+                     : strcmp(precision, "half") == 0 ? HT_HALO_HALF
+                                                      : HT_HALO_SAME,
+        .transport = plan->params->parallel.transport};
+}
+
 /* Systems that have a leapfrog form, for a refusal. */
 static enum ht_err refuse_leapfrog(const struct ht_plan *plan) {
     struct ht_text names = {0};
@@ -232,6 +304,8 @@ static void expect(struct ht_plan *plan) {
 static enum ht_err make(struct ht_plan *plan) {
     TRY(find_system(plan));
     TRY(make_grid(plan));
+    TRY(cut_equally(plan));
+    choose_halo(plan);
     TRY(choose_scheme(plan));
     TRY(choose_stages(plan));
     TRY(ht_medium_create(plan->params, &plan->eq, &plan->grid, &plan->medium));
@@ -243,12 +317,13 @@ static enum ht_err make(struct ht_plan *plan) {
     return HT_OK;
 }
 
-enum ht_err ht_plan_create(const struct ht_params *params,
+enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                            struct ht_plan **out) {
     struct ht_plan *plan = NULL;
     *out = NULL;
     TRY(HT_ALLOC(plan, 1));
     plan->params = params;
+    plan->grid.slab.comm = comm;
     enum ht_err err = make(plan);
     if (err != HT_OK) {
         ht_plan_destroy(plan);

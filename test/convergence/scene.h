@@ -39,7 +39,7 @@ struct scene {
 static inline bool scene_start(struct scene *scene) {
     const char *select = getenv("HTWAVE_DEVICE");
     *scene = (struct scene){0};
-    if (ht_device_open("auto", select ? select : "cpu", &scene->device) !=
+    if (ht_device_open("auto", select ? select : "cpu", 0, &scene->device) !=
         HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return false;
@@ -152,7 +152,7 @@ static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
                                         struct scene_run *run) {
     struct scene_step *step;
     TRY(scene_read(text, &run->params));
-    TRY(ht_plan_create(run->params, &run->plan));
+    TRY(ht_plan_create(run->params, NULL, &run->plan));
     int64_t nodes = ht_grid_total(&run->plan->grid, HT_PRIMARY);
     for (int f = 0; f < run->plan->eq.nfields; f++)
         if (ht_problem_stores(&run->plan->problem, HT_PRIMARY, f))

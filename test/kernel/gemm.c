@@ -118,7 +118,8 @@ int main(void) {
     };
     const char *select = getenv("HTWAVE_DEVICE");
     struct scene s = {.device = NULL};
-    if (ht_device_open("auto", select ? select : "cpu", &s.device) != HT_OK) {
+    if (ht_device_open("auto", select ? select : "cpu", 0, &s.device) !=
+        HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("gemm");
     }

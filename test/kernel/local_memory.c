@@ -94,7 +94,7 @@ int main(void) {
     static const int orders[] = {8, 5, 3}; /* by dims */
     const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
-    if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK) {
+    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("local_memory");
     }

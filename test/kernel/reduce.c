@@ -256,7 +256,7 @@ static enum ht_err make_plan(const char *system, const char *c,
         snprintf(copy[i + 2], sizeof copy[0], "%s", text[i]);
     for (int i = 0; i < COUNT + 2; i++) overrides[i] = copy[i];
     TRY(ht_params_read(NULL, COUNT + 2, overrides, params));
-    return ht_plan_create(*params, plan);
+    return ht_plan_create(*params, NULL, plan);
 }
 
 /* The rule of half weights at walls is exact for constants, so the energy is
@@ -295,7 +295,7 @@ int main(void) {
     run_state("acoustic", "2.0", (1 / 4.0 + 2) / 2, 1);
     /* 1/2 (v^2/c^2 + |grad u|^2): scaled derivatives are slopes times h */
     run_state("wave", "2.0", (1 / 4.0 + 2 / (0.5 * 0.5)) / 2, 1 / 4.0);
-    if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK) {
+    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("reduce");
     }

@@ -32,7 +32,7 @@ static void test_list(const struct ht_device_info *device) {
  * negative. */
 static void expect_open(const char *backend, const char *select, int index) {
     struct ht_device *device = NULL;
-    enum ht_err err = ht_device_open(backend, select, &device);
+    enum ht_err err = ht_device_open(backend, select, 0, &device);
     int got = device != NULL ? ht_device_info(device)->index : -1;
     TEST_CHECK(got == index && (err == HT_OK) == (index >= 0),
                "backend \"%s\", select \"%s\": device %d (expected %d)",
@@ -65,7 +65,7 @@ static void test_open(const struct ht_device_info *info) {
     for (char *c = text; *c; c++)
         *c = (char)(isupper((unsigned char)*c) ? tolower((unsigned char)*c)
                                                : toupper((unsigned char)*c));
-    TEST_CHECK(ht_device_open("auto", text, &same) == HT_OK &&
+    TEST_CHECK(ht_device_open("auto", text, 0, &same) == HT_OK &&
                    strcmp(ht_device_info(same)->name, info->name) == 0,
                "by the name in other case: \"%s\"", text);
     ht_device_close(same);
@@ -84,7 +84,8 @@ static void test_no_match(void) {
     for (int w = 0; w < 4; w++) {
         struct ht_device *device = NULL;
         int named = 0;
-        enum ht_err err = ht_device_open(wishes[w][0], wishes[w][1], &device);
+        enum ht_err err =
+            ht_device_open(wishes[w][0], wishes[w][1], 0, &device);
         for (int i = 0; i < count; i++)
             named += strstr(ht_err_message(), infos[i].name) != NULL;
         TEST_CHECK(err == HT_ERR_DEVICE && device == NULL && named == count &&

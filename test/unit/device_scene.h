@@ -16,7 +16,7 @@ enum { LANES = 16, VALUES = 64 };
 static inline struct ht_device *open_device(void) {
     const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
-    if (ht_device_open("auto", select ? select : "cpu", &device) != HT_OK)
+    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK)
         TEST_SKIP("no device: %s", ht_err_message());
     return device;
 }

@@ -30,7 +30,7 @@ static struct trial begin_file(const char *file, const char *options) {
         if (*part) list[count++] = part;
     }
     t.err = ht_params_read(file, count, list, &t.params);
-    if (t.err == HT_OK) t.err = ht_plan_create(t.params, &t.plan);
+    if (t.err == HT_OK) t.err = ht_plan_create(t.params, NULL, &t.plan);
     snprintf(t.message, sizeof t.message, "%.590s",
              t.err ? ht_err_message() : "accepted");
     return t;

@@ -234,7 +234,8 @@ static int build_once(const char *cache, int ready, const char *select) {
     struct ht_device *device = NULL;
     struct ht_program *program = NULL;
     char *text = adding_text(1), byte;
-    int code = ht_device_open("auto", select, &device) == HT_OK ? 1 : NO_DEVICE;
+    int code =
+        ht_device_open("auto", select, 0, &device) == HT_OK ? 1 : NO_DEVICE;
     if (device != NULL &&
         read(ready, &byte, 1) == 0 && /* all start when the pipe closes */
         ht_program_build(device, text, cache, &program) == HT_OK &&
