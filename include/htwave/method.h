@@ -79,7 +79,19 @@ struct ht_quantity {
     int field, coef, material;
 };
 
+/* What exchanges between slabs took since the stepper was made, for this rank.
+ */
+struct ht_traffic {
+    const char *transport; /* "peer", "shared", "staged"; NULL: alone */
+    int64_t half_steps, exchanges;
+    int64_t messages, bytes;               /* sent */
+    double interior_s, boundary_s, pack_s; /* device seconds of kernels; pack:
+                                              into messages and out of them */
+};
+
 struct ht_stepper;
+/* Of a grid cut into slabs a stepper holds the planes that its rank owns (of
+ * the oracle: there is none); plane numbers are those of the whole grid. */
 struct ht_stepper_ops {
     /* Coefficients [field][i][node of planes first..last) of a mesh; those of
      * fields that are not stored there are ignored. */
@@ -89,16 +101,20 @@ struct ht_stepper_ops {
      */
     enum ht_err (*get)(void *self, enum ht_mesh mesh, int field, int count,
                        int64_t first, int64_t last, double *out);
-    /* Measures `count` quantities over a mesh, out[i] of what[i]: sums are
-     * integrals, with the cell volume as weight, half of it at each wall that
-     * a node lies on. Moves no field. */
+    /* Measures `count` quantities over the own planes of a mesh, out[i] of
+     * what[i], first as a node of the whole grid: sums are integrals, with the
+     * cell volume as weight, half of it at each wall that a node lies on. Moves
+     * no field. */
     enum ht_err (*measure)(void *self, enum ht_mesh mesh, int count,
                            const struct ht_quantity *what,
                            struct ht_measure *out);
-    /* From mesh `from` to the other one; may return before it is done. */
+    /* From mesh `from` to the other one; may return before it is done.
+     * Collective where the grid is cut. */
     enum ht_err (*half_step)(void *self, enum ht_mesh from);
     enum ht_err (*finish)(void *self);
     void (*destroy)(void *self);
+    /* After finish; NULL: a stepper that knows no slabs. */
+    void (*traffic)(void *self, struct ht_traffic *out);
 };
 struct ht_stepper {
     const struct ht_stepper_ops *ops;
