@@ -41,6 +41,7 @@ struct ht_kernel {
     struct ht_device *device;
     void *handle;
     double seconds;
+    double told; /* seconds before the last ht_kernel_seconds */
 };
 
 struct ht_gemm {
@@ -381,8 +382,13 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
 
 double ht_kernel_seconds(struct ht_kernel *kernel) {
     double seconds = kernel->seconds;
+    kernel->told += seconds;
     kernel->seconds = 0;
     return seconds;
+}
+
+double ht_kernel_total(const struct ht_kernel *kernel) {
+    return kernel->told + kernel->seconds;
 }
 
 double ht_device_joules(struct ht_device *device) {
