@@ -68,6 +68,7 @@ static enum ht_err list_all(int *count, struct ht_device_info **infos,
             info->backend = backends[b]->name;
             info->index = n;
             info->no_gemm = backends[b]->no_gemm();
+            info->no_peer = "only CUDA reaches other processes' buffers";
             (*own_index)[n] = i;
         }
     if (err != HT_OK) {

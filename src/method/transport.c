@@ -84,7 +84,8 @@ static void offer_names(const struct ht_link link[2], struct offer *own) {
     for (int side = 0; side < 2; side++) {
         const struct ht_link *l = &link[side];
         own->named[side] = l->neighbour >= 0 &&
-                           ht_comm_same_machine(l->comm, l->neighbour) && false;
+                           ht_comm_same_machine(l->comm, l->neighbour) &&
+                           ht_device_info(l->device)->no_peer == NULL;
         for (int slot = 0; slot < HT_SLOTS && own->named[side]; slot++)
             own->named[side] =
                 ht_peer_name(l->in[slot], own->name[side][slot]) == HT_OK;
