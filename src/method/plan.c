@@ -111,11 +111,14 @@ static enum ht_err check_depth(const struct ht_plan *plan,
     return HT_OK;
 }
 
-enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
+static enum ht_err cut(struct ht_plan *plan, const double *weights) {
     struct ht_slab *slab = &plan->grid.slab;
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
     int64_t *start = NULL;
     if (ranks == 1) return HT_OK;
+    for (int r = 0; r < ranks; r++)
+        REQUIRE(isfinite(weights[r]) && weights[r] > 0, HT_ERR_INTERNAL,
+                "slabs: rank %d has the weight %g", r, weights[r]);
     TRY(HT_ALLOC(start, ranks + 1));
     ht_slab_cut(plan->grid.cells[2], ranks, weights, start);
     slab->first = start[rank];
@@ -131,9 +134,13 @@ static enum ht_err cut_equally(struct ht_plan *plan) {
     TRY(check_ranks(plan));
     TRY(HT_ALLOC(weights, ranks));
     for (int r = 0; r < ranks; r++) weights[r] = 1;
-    enum ht_err err = ht_plan_cut(plan, weights);
+    enum ht_err err = cut(plan, weights);
     free(weights);
     return err;
+}
+
+enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
+    return ht_comm_agree(plan->grid.slab.comm, cut(plan, weights));
 }
 
 static void choose_halo(struct ht_plan *plan) {
@@ -317,14 +324,18 @@ static enum ht_err make(struct ht_plan *plan) {
     return HT_OK;
 }
 
+/* Collectives within end when a rank has failed, so that all meet here. */
 enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                            struct ht_plan **out) {
     struct ht_plan *plan = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(plan, 1));
-    plan->params = params;
-    plan->grid.slab.comm = comm;
-    enum ht_err err = make(plan);
+    enum ht_err err = HT_ALLOC(plan, 1);
+    if (err == HT_OK) {
+        plan->params = params;
+        plan->grid.slab.comm = comm;
+        err = make(plan);
+    }
+    err = ht_comm_agree(comm, err);
     if (err != HT_OK) {
         ht_plan_destroy(plan);
         return err;

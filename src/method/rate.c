@@ -9,8 +9,9 @@
 void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
                     struct ht_sample *out) {
     struct ht_grid *grid = &out->grid;
-    *grid = *like->grid;
+    *grid = ht_grid_whole(like->grid);
     out->problem = *like;
+    out->problem.halo = (struct ht_halo_choice){0};
     out->problem.grid = grid;
     for (int k = 0; k < 3; k++) {
         grid->cells[k] = k < grid->dims ? cells[k] : 1;
