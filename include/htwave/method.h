@@ -209,8 +209,8 @@ HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
                                       struct ht_comm *comm,
                                       struct ht_plan **out);
 /* Cuts the slabs in proportion to weights[rank], positive and the same on all
- * ranks; before any stepper is made. Refuses halos deeper than a slab.
- * Collective, ends in agreement. */
+ * ranks; before any stepper is made. Refuses halos deeper than a slab, on all
+ * ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
 void ht_plan_destroy(struct ht_plan *plan);
 

@@ -111,7 +111,7 @@ static enum ht_err check_depth(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static enum ht_err cut(struct ht_plan *plan, const double *weights) {
+enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
     struct ht_slab *slab = &plan->grid.slab;
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
     int64_t *start = NULL;
@@ -134,13 +134,9 @@ static enum ht_err cut_equally(struct ht_plan *plan) {
     TRY(check_ranks(plan));
     TRY(HT_ALLOC(weights, ranks));
     for (int r = 0; r < ranks; r++) weights[r] = 1;
-    enum ht_err err = cut(plan, weights);
+    enum ht_err err = ht_plan_cut(plan, weights);
     free(weights);
     return err;
-}
-
-enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
-    return ht_comm_agree(plan->grid.slab.comm, cut(plan, weights));
 }
 
 static void choose_halo(struct ht_plan *plan) {

@@ -84,6 +84,14 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
     return err;
 }
 
+/* Leapfrog reads what was on the target grid. */
+enum ht_err ht_sample_fill(const struct ht_sample *sample,
+                           const struct ht_stepper *stepper) {
+    TRY(fill(&sample->problem, HT_PRIMARY, stepper));
+    if (sample->problem.keep == 0) return HT_OK;
+    return fill(&sample->problem, HT_DUAL, stepper);
+}
+
 /* ---- time ---- */
 
 static int ascending(const void *a, const void *b) {
@@ -155,10 +163,7 @@ enum ht_err ht_rate_measure(const struct ht_sample *sample,
     struct ht_stepper stepper = {0};
     *out = (struct ht_rate){.joules = NAN};
     TRY(ht_stepper_create(&sample->problem, device, kernels, &stepper));
-    enum ht_err err = fill(&sample->problem, HT_PRIMARY, &stepper);
-    /* leapfrog reads what was on the target grid */
-    if (err == HT_OK && sample->problem.keep != 0)
-        err = fill(&sample->problem, HT_DUAL, &stepper);
+    enum ht_err err = ht_sample_fill(sample, &stepper);
     (void)ht_kernels_seconds(kernels);
     if (err == HT_OK) err = time_steps(&stepper, kernels, effort, out);
     if (err == HT_OK) err = measure_energy(&stepper, device, effort, out);

@@ -110,10 +110,10 @@ static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
 static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
                        struct layer *s) {
     *s = (struct layer){.plan = plan,
-                       .first = first,
-                       .last = last,
-                       .grid = ht_grid_whole(&plan->grid),
-                       .problem = plan->problem};
+                        .first = first,
+                        .last = last,
+                        .grid = ht_grid_whole(&plan->grid),
+                        .problem = plan->problem};
     if (plan->grid.dims == 3) {
         s->grid.cells[2] = last - first;
         s->grid.wall[2][0] = s->grid.wall[2][1] = 1;
