@@ -138,7 +138,8 @@ enum ht_err ht_command_bench(const struct ht_args *args) {
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
     for (int i = 0; i < args->count; i++) TRY(find_case(args->operand[i], &c));
-    TRY(ht_device_open("auto", bench.sweep.device, 0, &bench.device));
+    TRY(ht_device_open(bench.sweep.backend, bench.sweep.device, 0,
+                       &bench.device));
     bench.info = ht_device_info(bench.device);
     if (bench.seconds < 0) bench.seconds = bench.info->gpu ? 600 : 60;
     ht_stop_watch();

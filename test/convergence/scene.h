@@ -37,9 +37,8 @@ struct scene {
 };
 
 static inline bool scene_start(struct scene *scene) {
-    const char *select = getenv("HTWAVE_DEVICE");
     *scene = (struct scene){0};
-    if (ht_device_open("auto", select ? select : "cpu", 0, &scene->device) !=
+    if (test_open_device(&scene->device) !=
         HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return false;

@@ -14,9 +14,8 @@ enum { LANES = 16, VALUES = 64 };
 /* The device that HTWAVE_DEVICE asks for, NULL with a skip line when there is
  * none. */
 static inline struct ht_device *open_device(void) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK)
+    if (test_open_device(&device) != HT_OK)
         TEST_SKIP("no device: %s", ht_err_message());
     return device;
 }

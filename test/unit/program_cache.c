@@ -235,7 +235,7 @@ static int build_once(const char *cache, int ready, const char *select) {
     struct ht_program *program = NULL;
     char *text = adding_text(1), byte;
     int code =
-        ht_device_open("auto", select, 0, &device) == HT_OK ? 1 : NO_DEVICE;
+        test_open_device(&device) == HT_OK ? 1 : NO_DEVICE;
     if (device != NULL &&
         read(ready, &byte, 1) == 0 && /* all start when the pipe closes */
         ht_program_build(device, text, cache, &program) == HT_OK &&
@@ -282,7 +282,6 @@ static void test_processes(const char *root, const char *select) {
 }
 
 int main(void) {
-    const char *select = getenv("HTWAVE_DEVICE");
     char *root = scratch_make("program_cache"), *shared;
     if (root == NULL) return 1;
     test_processes(root, select ? select : "cpu");
