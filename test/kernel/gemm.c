@@ -3,6 +3,7 @@
  * exact and must be equal. What lies beyond the result stays as it was, and a
  * shape beyond a buffer is refused.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/device.h"
@@ -117,8 +118,7 @@ int main(void) {
         {1, 36, 36, 1, {0, 0, 0}, {0, 0, 0}},
     };
     struct scene s = {.device = NULL};
-    if (test_open_device(&s.device) !=
-        HT_OK) {
+    if (test_open_device(&s.device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("gemm");
     }

@@ -3,6 +3,7 @@
  * all local arrays in a program's text are evaluated by one more kernel.
  * The host may count a value too many, never too few.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/kernel.h"

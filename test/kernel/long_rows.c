@@ -4,6 +4,7 @@
  * double precision. Judged as in variants.h: the largest difference from the
  * oracle over the bound that rounding allows, 1 being the most.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/method.h"

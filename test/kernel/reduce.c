@@ -11,6 +11,7 @@
  * each times the sum itself, as all terms are positive. The largest magnitude
  * and the counts have no error.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include <float.h>

@@ -9,6 +9,7 @@
  * Cells along x1 do not fill the groups, slabs and face batches do not divide
  * what they split, so the partial ones at the ends run too.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/method.h"

@@ -12,6 +12,7 @@
 #ifndef HTWAVE_TEST_VARIANTS_H
 #define HTWAVE_TEST_VARIANTS_H
 
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/method.h"

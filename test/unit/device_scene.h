@@ -4,15 +4,14 @@
 #ifndef TEST_UNIT_DEVICE_SCENE_H
 #define TEST_UNIT_DEVICE_SCENE_H
 
+#include "open_device.h"
 #include "test.h"
 
-#include "htwave/device.h"
 #include "htwave/kernel_sources.h"
 
 enum { LANES = 16, VALUES = 64 };
 
-/* The device that HTWAVE_DEVICE asks for, NULL with a skip line when there is
- * none. */
+/* The device of the tests, NULL with a skip line when there is none. */
 static inline struct ht_device *open_device(void) {
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK)
