@@ -221,6 +221,9 @@ double ht_cuda_event_seconds(void *handle) {
 
 /* ---- launches ---- */
 
+/* For a kernel that takes a buffer and does not touch it. */
+static const struct ht_cuda_buffer none;
+
 static enum ht_err collect(const struct cuda_kernel *kernel, int nargs,
                            const struct ht_arg *args,
                            void *parameter[MOST_PARAMETERS]) {
@@ -230,6 +233,7 @@ static enum ht_err collect(const struct cuda_kernel *kernel, int nargs,
             kernel->nparameters);
     for (int i = 0; i < nargs; i++) {
         const struct ht_cuda_buffer *buffer = args[i].value;
+        if (args[i].size == 0 && buffer == NULL) buffer = &none;
         size_t size = args[i].size > 0 ? args[i].size : sizeof buffer->at;
         REQUIRE(kernel->nparameters < 0 || size == kernel->size[i],
                 HT_ERR_INTERNAL,
