@@ -80,7 +80,8 @@ void ht_message_abandon(struct ht_message *message);
 HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
 
 /* ---- memory that the ranks of a machine share ---- */
-/* Each rank brings a part of so many bytes. Collective. */
+/* Each rank brings a part of so many bytes. Collective. HT_ERR_MEMORY, on all
+ * ranks of a machine, where that has no room for it. */
 struct ht_window;
 HT_CHECKED enum ht_err ht_window_create(struct ht_comm *comm, int64_t bytes,
                                         struct ht_window **out);
