@@ -177,7 +177,7 @@ enum ht_err ht_command_check(const struct ht_args *args) {
     struct ht_simulation *sim = NULL;
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
                        &params));
-    enum ht_err err = ht_simulation_plan(params, &sim);
+    enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
     if (err == HT_OK) err = check(sim, args->json);
     ht_simulation_destroy(sim);
     ht_params_destroy(params);

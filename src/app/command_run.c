@@ -247,7 +247,7 @@ static enum ht_err finish(struct run *r, double began,
 static enum ht_err simulate(struct run *r, const struct ht_params *params,
                             const struct ht_args *args) {
     double began = ht_clock();
-    TRY(ht_simulation_plan(params, &r->sim));
+    TRY(ht_simulation_plan(params, args->comm, &r->sim));
     TRY(prepare(r));
     ht_stop_watch();
     enum ht_err err =

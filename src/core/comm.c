@@ -19,6 +19,7 @@ enum { NOTICE = 1 };
 struct ht_comm {
     MPI_Comm run, agree, notice, machine;
     int rank, size, local, local_size;
+    bool failed;       /* as all ranks have agreed */
     int *machine_rank; /* [rank] on this machine; MPI_UNDEFINED elsewhere */
 };
 
@@ -238,6 +239,7 @@ enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     int *codes = NULL;
     bool all = true;
     if (c == NULL || c->size == 1) return err;
+    if (c->failed) return err != HT_OK ? err : HT_ERR_ELSEWHERE;
     if (err != HT_OK && err != HT_ERR_ELSEWHERE) send_notices(c);
     if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK)
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -245,6 +247,7 @@ enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     int first = done == HT_OK ? find_failed(codes, c->size, &all) : -1;
     int code = first < 0 ? HT_OK : codes[first];
     free(codes);
+    c->failed = done != HT_OK || first >= 0;
     TRY(done);
     return first < 0 ? HT_OK : share_message(c, first, code, all);
 }
@@ -424,6 +427,10 @@ void ht_window_sync(struct ht_window *window) {
 
 void ht_window_destroy(struct ht_window *window) {
     if (window == NULL) return;
+    if (window->comm->failed) { /* others may not come */
+        free(window);
+        return;
+    }
     (void)MPI_Win_unlock_all(window->win);
     (void)MPI_Win_free(&window->win);
     free(window);
