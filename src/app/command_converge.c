@@ -146,6 +146,7 @@ static enum ht_err run_row(const struct ht_args *args,
                 log(row[-1].error / row->error) / log(row[-1].h / row->h);
         t->count++;
     }
+    err = ht_comm_agree(args->comm, err);
     ht_simulation_destroy(sim);
     ht_params_destroy(params);
     return err;

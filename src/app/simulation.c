@@ -4,6 +4,7 @@
  */
 #include "simulation.h"
 
+#include "htwave/rate.h"
 #include "memory.h"
 #include "tuning.h"
 
@@ -205,12 +206,21 @@ enum ht_err ht_cache_directory(const char *given, char **out) {
 
 /* ---- plan ---- */
 
+static enum ht_err gather_planes(struct ht_simulation *sim) {
+    int64_t first, last, own;
+    ht_grid_own(&sim->plan->grid, HT_DUAL, &first, &last);
+    own = last - first;
+    if (sim->planes == NULL) TRY(HT_ALLOC(sim->planes, sim->ranks));
+    return ht_comm_gather(sim->comm, &own, sizeof own, sim->planes);
+}
+
 static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
     TRY(find_seats(sim));
     TRY(ht_memory_check_cells(sim));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
+    TRY(gather_planes(sim));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     TRY(choose_kernels(sim));
     return ht_memory_check_budget(sim);
@@ -255,6 +265,7 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
     ht_device_close(sim->device);
     ht_plan_destroy(sim->plan);
     free(sim->seat);
+    free(sim->planes);
     free(sim->no_device);
     free(sim->cache);
     free(sim);
@@ -282,6 +293,7 @@ static enum ht_err cut_by_speed(struct ht_simulation *sim) {
     if (sim->ranks == 1 || strcmp(sim->params->parallel.weights, "equal") == 0)
         return HT_OK;
     TRY(ht_speed_cut(sim->plan, sim->device, &sim->kernels));
+    TRY(gather_planes(sim));
     return ht_memory_check_budget(sim);
 }
 
@@ -367,6 +379,20 @@ double ht_simulation_joules(const struct ht_simulation *sim) {
     if (sim->device == NULL || sim->joules_before < 0) return NAN;
     double now = ht_device_joules(sim->device);
     return now >= sim->joules_before ? now - sim->joules_before : NAN;
+}
+
+double ht_simulation_limit(const struct ht_simulation *sim) {
+    const struct ht_limits *limits = &sim->limits;
+    double seconds = 0; /* of a cell, the mean of both half steps */
+    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0))
+        return NAN;
+    for (int from = 0; from < 2; from++) {
+        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from],
+                                               sim->plan->problem.stages);
+        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s,
+                              least.fma / limits->fma_per_s);
+    }
+    return 1 / seconds;
 }
 
 const char *ht_simulation_precision(const struct ht_simulation *sim) {

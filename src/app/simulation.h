@@ -13,6 +13,7 @@ struct ht_simulation {
     struct ht_comm *comm; /* NULL: alone */
     int rank, ranks;
     struct ht_seat *seat; /* [rank] */
+    int64_t *planes;      /* of cells along x3 [rank]; 3-D */
     struct ht_plan *plan;
     bool oracle;                /* the serial reference on the host */
     struct ht_device *device;   /* NULL: the oracle, or no device is here */
@@ -83,6 +84,10 @@ HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
 /* Joules that the device took since the start of the steps; NaN: it does not
  * tell. */
 double ht_simulation_joules(const struct ht_simulation *sim);
+
+/* Cell half-steps per second by the least work that the method needs on a
+ * perfect use of this device; NaN: not known. */
+double ht_simulation_limit(const struct ht_simulation *sim);
 
 /* As the input names them. */
 const char *ht_simulation_precision(const struct ht_simulation *sim);
