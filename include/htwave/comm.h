@@ -32,9 +32,7 @@ bool ht_comm_same_machine(const struct ht_comm *comm, int rank);
 /* ---- collectives ---- */
 /* HT_OK when all ranks bring it, else the error of the lowest rank that has
  * one, with its message, on all ranks. It begins with that rank
- * unless all have failed. Once a failure is agreed, calls return their own
- * without waiting, and windows are destroyed by their rank alone: who shares
- * windows agrees before it destroys them. */
+ * unless all have failed. */
 HT_CHECKED enum ht_err ht_comm_agree(struct ht_comm *comm, enum ht_err err);
 /* Of each value over the ranks, in an order that depends on their number
  * alone. */

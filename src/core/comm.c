@@ -19,7 +19,6 @@ enum { NOTICE = 1 };
 struct ht_comm {
     MPI_Comm run, agree, notice, machine;
     int rank, size, local, local_size;
-    bool failed;       /* as all ranks have agreed */
     int *machine_rank; /* [rank] on this machine; MPI_UNDEFINED elsewhere */
 };
 
@@ -174,23 +173,14 @@ enum ht_err ht_comm_look_out(struct ht_comm *c) {
     return HT_OK;
 }
 
-/* Until the request is done or a rank has failed. What that one did before it
- * failed may just be arriving: without a moment's grace a failure of all ranks
- * alike would be told as one rank's. */
+/* Until the request is done or a rank has failed. */
 static enum ht_err wait_for(struct ht_comm *c, MPI_Request *request,
                             const char *what) {
-    const double grace = 0.05;
-    double noticed = 0;
-    enum ht_err err = HT_OK;
     int done = 0;
     for (long n = 0; !done; n++) {
         TRY(check(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
         if (done) break;
-        if (err == HT_OK && n % 64 == 63) {
-            err = ht_comm_look_out(c);
-            noticed = ht_clock();
-        }
-        if (err != HT_OK && ht_clock() - noticed > grace) return err;
+        if (n % 64 == 63) TRY(ht_comm_look_out(c));
         pause_after(n);
     }
     return HT_OK;
@@ -248,7 +238,6 @@ enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     int *codes = NULL;
     bool all = true;
     if (c == NULL || c->size == 1) return err;
-    if (c->failed) return err != HT_OK ? err : HT_ERR_ELSEWHERE;
     if (err != HT_OK && err != HT_ERR_ELSEWHERE) send_notices(c);
     if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK)
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -256,7 +245,6 @@ enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     int first = done == HT_OK ? find_failed(codes, c->size, &all) : -1;
     int code = first < 0 ? HT_OK : codes[first];
     free(codes);
-    c->failed = done != HT_OK || first >= 0;
     TRY(done);
     return first < 0 ? HT_OK : share_message(c, first, code, all);
 }
@@ -436,10 +424,6 @@ void ht_window_sync(struct ht_window *window) {
 
 void ht_window_destroy(struct ht_window *window) {
     if (window == NULL) return;
-    if (window->comm->failed) { /* others may not come */
-        free(window);
-        return;
-    }
     (void)MPI_Win_unlock_all(window->win);
     (void)MPI_Win_free(&window->win);
     free(window);
