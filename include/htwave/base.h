@@ -94,6 +94,8 @@ HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
  * fails before the commit removes it. Free the name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
 HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
+/* Forces a temporary file to disk; path is for the message. */
+HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
 
 #endif

@@ -1,26 +1,33 @@
 # What the scripts beside it share; read with ".", so it is no program. Beside
-# what test/config/common.sh sets: device (here any OpenCL or CUDA device, since
-# the reference knows no ranks), launch.
-. "$(dirname "$0")/../config/common.sh"
+# what test/config/common.sh sets: build; device, which is any that is here,
+# since the serial reference knows no ranks. Ends the script when no launcher is
+# here or it starts no 2 ranks (it may refuse more than there are cores, or to
+# work for root).
+
+. "${0%/*}/../config/common.sh"
+build=${HTWAVE_BUILD:-build}
 device=device.select=${HTWAVE_DEVICE:-auto}
 
-# Ranks may share cores and belong to root, as launchers other than MPICH's
-# must be told.
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1
-export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
-
-# need_ranks NAME: ends the script unless ranks can be started here
-need_ranks() {
-    launch=$(command -v mpiexec) || {
-        skip "$1: no mpiexec here"
-        end "$1"
-        exit
-    }
+# ranks N COMMAND...: by mpiexec, at most 60 s
+ranks() {
+    count=$1
+    shift
+    timeout -k 5 60 mpiexec -n "$count" "$@"
 }
 
-seconds() { # since the epoch, with fractions
+now() { # seconds
     date +%s.%N
 }
-since() { # BEGIN
-    awk -v a="$1" -v b="$(seconds)" 'BEGIN { printf "%.1f", b - a }'
+since() { # BEGIN, as now prints it
+    awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
 }
+
+if ! command -v mpiexec >/dev/null; then
+    skip "mpiexec is not here"
+    end "$(basename "$0" .sh)"
+    exit
+elif ! ranks 2 true >/dev/null 2>&1; then
+    skip "mpiexec does not start 2 ranks"
+    end "$(basename "$0" .sh)"
+    exit
+fi

@@ -3,8 +3,7 @@
 # files only; a signal to all interrupts the run in good order; a full disk is
 # one message.
 set -u
-. "$(dirname "$0")/common.sh"
-need_ranks mpi/failure
+. "${0%/*}/common.sh"
 have_device || {
     skip 'mpi/failure: no device is here'
     end mpi/failure
@@ -37,7 +36,7 @@ alive() { # prints the ranks that are still there
 # begin ARGUMENT...: three ranks of a run, until they step
 begin() {
     rm -rf out pid.*
-    timeout -k 5 200 "$launch" -n 3 ./rank.sh "$htwave" run long.cfg --quiet \
+    timeout -k 5 200 mpiexec -n 3 ./rank.sh "$htwave" run long.cfg --quiet \
         "$device" "$@" >answer.txt 2>message.txt &
     launcher=$!
     for _ in $(seq 240); do
@@ -50,7 +49,7 @@ begin() {
 
 # Until all ranks are gone, for at most 20 s; sets took and code
 await_end() {
-    start=$(seconds)
+    start=$(now)
     for _ in $(seq 200); do
         [ -z "$(alive)" ] && break
         sleep 0.1
@@ -122,7 +121,7 @@ SH
 chmod +x full.sh
 what='disk full on rank 0'
 rm -rf out
-timeout -k 5 200 "$launch" -n 3 ./full.sh "$htwave" run long.cfg --quiet \
+timeout -k 5 200 mpiexec -n 3 ./full.sh "$htwave" run long.cfg --quiet \
     "$device" 'grid.cells=[24,24,24]' time.end=0.02 output.coefficients=true \
     >answer.txt 2>message.txt
 code=$?
