@@ -19,8 +19,9 @@ struct ht_comm;
 /* *out: the ranks of the launcher, NULL where there is none (environment of
  * PMI, PMIx, Open MPI, Slurm). */
 HT_CHECKED enum ht_err ht_comm_start(struct ht_comm **out);
-/* Does not return when failed: then the process ends with the exit code, after
- * the other ranks have come here or 5 s. */
+/* Collective. Does not return when failed: then the process ends with the exit
+ * code, after the other ranks have come here or 5 s; what it has to say it has
+ * said. */
 void ht_comm_end(struct ht_comm *comm, bool failed, int exit_code);
 
 int ht_comm_rank(const struct ht_comm *comm);

@@ -2,15 +2,16 @@
  * while (ranks may share cores) and end when a rank has failed: it sends a
  * notice to every other rank before it agrees. Three communicators keep the
  * notices, the agreement and all else apart, since a failure may leave
- * collectives and messages of the run unfinished; the process then ends without
- * MPI_Finalize, which would wait for them. Until then MPI may still write where
- * they were to write: collectives have memory of their own for that, which an
- * unfinished one keeps.
+ * collectives and messages of the run unfinished. Until the process ends MPI
+ * may still write where they were to write: collectives have memory of their
+ * own for that, which an unfinished one keeps.
  */
 #include "comm_private.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -123,32 +124,54 @@ void ht_comm_pause(long polls) {
         nanosleep(&moment, NULL);
 }
 
-void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
-    if (c == NULL) return;
-    if (!failed) {
-        ht_comm_free_windows(c);
-        (void)MPI_Comm_free(&c->machine);
-        (void)MPI_Comm_free(&c->notice);
-        (void)MPI_Comm_free(&c->agree);
-        (void)MPI_Comm_free(&c->run);
-        (void)MPI_Finalize();
-        comm_free(c);
-        return;
-    }
-    /* A rank that is gone earlier would have the launcher stop the others
-     * before the message is out. */
+static volatile sig_atomic_t last_code;
+
+static void end_now(int unused) {
+    (void)unused;
+    _exit(last_code);
+}
+
+/* What MPI may say of messages that are unfinished is news to nobody. */
+static void fall_silent(void) {
+    int nothing = open("/dev/null", O_WRONLY);
+    fflush(NULL);
+    if (nothing < 0) return;
+    (void)dup2(nothing, STDOUT_FILENO);
+    (void)dup2(nothing, STDERR_FILENO);
+}
+
+/* Does not return. MPI_Finalize keeps the launcher from stopping the ranks that
+ * are a little later, by a signal and with words of its own; what is unfinished
+ * may make it wait for ever, so that an alarm ends that. */
+static void end_failed(struct ht_comm *c, int exit_code) {
     const double patience = 5;
     double began = ht_clock();
     MPI_Request request;
     int done = 0;
-    fflush(NULL);
+    fall_silent();
+    last_code = exit_code;
+    (void)signal(SIGALRM, end_now);
     if (MPI_Ibarrier(c->agree, &request) == MPI_SUCCESS)
         for (long n = 0; !done && ht_clock() - began < patience; n++) {
             if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
                 break;
             ht_comm_pause(n);
         }
+    (void)alarm(2);
+    if (done) (void)MPI_Finalize();
     _exit(exit_code);
+}
+
+void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
+    if (c == NULL) return;
+    if (failed) end_failed(c, exit_code);
+    ht_comm_free_windows(c);
+    (void)MPI_Comm_free(&c->machine);
+    (void)MPI_Comm_free(&c->notice);
+    (void)MPI_Comm_free(&c->agree);
+    (void)MPI_Comm_free(&c->run);
+    (void)MPI_Finalize();
+    comm_free(c);
 }
 
 int ht_comm_rank(const struct ht_comm *c) {

@@ -37,11 +37,11 @@ one_failure() { # N WHERE EXPECTED
 }
 for n in 2 5; do
     last=$((n - 1))
-    for where in sum wait agree window; do
+    for where in sum wait send agree window; do
         one_failure $n $where "rank $last: device of rank $last lost"
     done
-    one_failure $n late "rank 0: no memory"
 done
+one_failure 5 late "rank 0: no memory"
 
 start=$(date +%s)
 ranks 3 "$program" kill >"$scratch/out" 2>&1

@@ -2,9 +2,9 @@
  * that each rank can foresee. Alone, this is a run without a communicator;
  * test/mpi/comm.sh runs it by mpiexec, also with the name of a failure:
  *
- *     comm sum|wait|agree|window|late    the last rank fails while the others
- *                                        are there
- *     comm kill                          the last rank kills itself
+ *     comm sum|wait|send|agree|window|late    the last rank fails while the
+ * others are there comm kill                          the last rank kills
+ * itself
  *
  * Then each rank prints one line, and the script judges them.
  */
