@@ -10,7 +10,6 @@
 #include "htwave/solution.h"
 
 /* How slabs exchange planes; without others none of it matters. */
-enum ht_halo_precision { HT_HALO_SAME, HT_HALO_SINGLE, HT_HALO_HALF };
 struct ht_halo_choice {
     int depth; /* half steps per exchange; 0: 1 */
     enum ht_halo_precision precision;
@@ -49,7 +48,12 @@ struct ht_kernels {
     struct ht_shape shape[2];
     struct ht_step *step[2]; /* NULL: not compiled */
     struct ht_reduction *reduction;
+    struct ht_packer *packer[2]; /* [mesh]; NULL: the grid is not cut */
 };
+/* How a mesh's planes travel between slabs. */
+struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
+                                        const struct ht_tuning *tuning,
+                                        enum ht_mesh mesh);
 /* What the half step from a mesh must compute. Of the tuning it takes fp64,
  * trim and block. */
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
@@ -156,9 +160,9 @@ HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                          const struct ht_kernels *kernels,
                                          struct ht_stepper *out);
 
-/* Device bytes that ht_stepper_create takes for a problem. */
+/* Device bytes that ht_stepper_create takes for a problem, on this rank. */
 struct ht_budget {
-    int64_t state, medium, interpolants, total;
+    int64_t state, medium, interpolants, messages, total;
     int64_t largest_buffer;
     int64_t poly_planes; /* planes of interpolants kept at a time */
 };
