@@ -149,6 +149,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     if (estimate->rate > 0)
         ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
     ht_json_string(&json, "no_device", sim->no_device);
+    ht_parallel_add_json(sim, NULL, &json);
     ht_json_close(&json, '}');
     ht_json_end(&json);
     ht_report_banner(sim, &text);
@@ -177,8 +178,9 @@ enum ht_err ht_command_check(const struct ht_args *args) {
     struct ht_simulation *sim = NULL;
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
                        &params));
-    enum ht_err err = ht_simulation_plan(params, &sim);
+    enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
     if (err == HT_OK) err = check(sim, args->json);
+    err = ht_comm_agree(args->comm, err);
     ht_simulation_destroy(sim);
     ht_params_destroy(params);
     return err;

@@ -121,7 +121,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
 static enum ht_err print_run(const struct ht_params *params) {
     struct ht_simulation *sim = NULL;
     struct ht_text text = {0};
-    TRY(ht_simulation_plan(params, &sim));
+    TRY(ht_simulation_plan(params, NULL, &sim));
     enum ht_err err = HT_OK;
     if (sim->device == NULL)
         err = ht_err_set(HT_ERR_DEVICE, "no device, so no kernels: %s",

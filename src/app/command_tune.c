@@ -94,7 +94,7 @@ static enum ht_err tune_class(struct tune *tune,
 
 static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     struct ht_simulation *sim = NULL;
-    TRY(ht_simulation_plan(params, &sim));
+    TRY(ht_simulation_plan(params, NULL, &sim));
     enum ht_err err = HT_OK;
     if (sim->device == NULL)
         err = ht_err_set(HT_ERR_DEVICE, "no device, so nothing to tune: %s",
