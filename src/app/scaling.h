@@ -6,6 +6,7 @@
 
 #include "htwave/prediction.h"
 #include "htwave/rate.h"
+#include "json.h"
 
 enum { HT_SCALING_WORD = 64 };
 
@@ -42,6 +43,9 @@ HT_CHECKED enum ht_err ht_scaling_add(struct ht_scaling *table,
 HT_CHECKED enum ht_err ht_scaling_write(const char *path,
                                         const struct ht_scaling *table);
 void ht_scaling_free(struct ht_scaling *table);
+/* The file's text; an array of rows named "rows". */
+void ht_scaling_csv(const struct ht_scaling *table, struct ht_text *out);
+void ht_scaling_json(const struct ht_scaling *table, struct ht_json *out);
 /* All but the kind, the planes, the ranks and what was measured agree. */
 bool ht_scaling_same(const struct ht_scaling_row *a,
                      const struct ht_scaling_row *b);
@@ -61,8 +65,9 @@ HT_CHECKED enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
                                          struct ht_sample *out);
 
 /* ---- scaling_show.c ---- */
-/* Tables beside what dG would send, and directory/scaling.png. */
+/* The rows beside what dG would send, on standard output when `print`, and
+ * directory/scaling.png of their efficiencies. There must be rows. */
 HT_CHECKED enum ht_err ht_scaling_show(const struct ht_scaling *table,
-                                       const char *directory);
+                                       const char *directory, bool print);
 
 #endif

@@ -114,24 +114,52 @@ enum ht_err ht_scaling_add(struct ht_scaling *table,
     return HT_OK;
 }
 
+static double number_at(const char *from) {
+    double number;
+    memcpy(&number, from, sizeof number);
+    return number;
+}
+
 /* Without what would end the field. */
 static void add_word(const char *word, struct ht_text *text) {
     for (const char *c = word; *c != '\0'; c++)
         ht_text_add(text, "%c", strchr(",\"\n\r", *c) != NULL ? ' ' : *c);
 }
 
-enum ht_err ht_scaling_write(const char *path, const struct ht_scaling *table) {
-    struct ht_text text = {0};
-    add_head(&text);
+void ht_scaling_csv(const struct ht_scaling *table, struct ht_text *out) {
+    add_head(out);
     for (int n = 0; n < table->count; n++)
         for (int i = 0; i < COLUMNS; i++) {
-            const void *from = (const char *)&table->row[n] + columns[i].offset;
+            const char *from = (const char *)&table->row[n] + columns[i].offset;
             if (columns[i].text)
-                add_word(from, &text);
+                add_word(from, out);
             else
-                ht_text_add(&text, "%.9g", *(const double *)from);
-            ht_text_add(&text, i + 1 < COLUMNS ? "," : "\n");
+                ht_text_add(out, "%.9g", number_at(from));
+            ht_text_add(out, i + 1 < COLUMNS ? "," : "\n");
         }
+}
+
+void ht_scaling_json(const struct ht_scaling *table, struct ht_json *out) {
+    ht_json_open(out, "rows", '[');
+    for (int n = 0; n < table->count; n++) {
+        ht_json_open(out, NULL, '{');
+        for (int i = 0; i < COLUMNS; i++) {
+            const char *from = (const char *)&table->row[n] + columns[i].offset;
+            if (columns[i].text)
+                ht_json_string(out, columns[i].name, from);
+            else
+                ht_json_number(out, columns[i].name, number_at(from));
+        }
+        ht_json_number(out, "efficiency",
+                       ht_scaling_efficiency(table, &table->row[n]));
+        ht_json_close(out, '}');
+    }
+    ht_json_close(out, ']');
+}
+
+enum ht_err ht_scaling_write(const char *path, const struct ht_scaling *table) {
+    struct ht_text text = {0};
+    ht_scaling_csv(table, &text);
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK) err = ht_file_write(path, text.data, text.length);
     ht_text_free(&text);
