@@ -47,12 +47,6 @@ static enum ht_err make_spec(struct predict *p) {
     return HT_OK;
 }
 
-static const char *halo_name(enum ht_halo_precision precision) {
-    return precision == HT_HALO_SINGLE ? "single"
-           : precision == HT_HALO_HALF ? "half"
-                                       : "same";
-}
-
 /* A measured row is of this kind of problem. */
 static bool matches(const struct predict *p, const struct ht_scaling_row *row) {
     const struct ht_problem *problem = &p->plan->problem;
@@ -278,19 +272,18 @@ static enum ht_err add_measured_json(const struct predict *p,
 /* ---- all of it ---- */
 
 static void add_head(const struct predict *p, struct ht_text *text) {
-    const struct ht_grid *grid = &p->plan->grid;
-    const struct ht_halo_choice *halo = &p->plan->problem.halo;
-    ht_text_add(
-        text,
-        "prediction for %s, %d GPUs per node\n%s, %s, N = %d, %s, %lld "
-        "x %lld x %lld cells, halo of %d half step%s (%s)\n"
-        "%.4g cell half-steps/s per GPU: %s\n",
-        p->machine.name, p->machine.device.per_node, p->plan->eq.system->name,
-        words.scheme, grid->order, words.precision, (long long)grid->cells[0],
-        (long long)grid->cells[1], (long long)grid->cells[2],
-        p->plan->problem.halo.depth,
-        p->plan->problem.halo.depth == 1 ? "" : "s",
-        halo_name(p->plan->problem.halo.precision), p->rate, p->rate_from);
+    const struct ht_params *params = p->params;
+    const int depth = p->plan->problem.halo.depth;
+    ht_text_add(text,
+                "prediction for %s, %d GPUs per node\n%s, %s, N = %d, %s, %lld "
+                "x %lld x %lld cells; halo of %d half step%s, precision %s\n"
+                "%.4g cell half-steps/s per GPU: %s\n",
+                p->machine.name, p->machine.device.per_node, params->system,
+                params->time.scheme, params->grid.order,
+                params->device.precision, (long long)params->grid.cells[0],
+                (long long)params->grid.cells[1],
+                (long long)params->grid.cells[2], depth, depth == 1 ? "" : "s",
+                params->parallel.halo_precision, p->rate, p->rate_from);
 }
 
 static enum ht_err report(const struct predict *p, bool as_json) {

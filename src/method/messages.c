@@ -86,7 +86,7 @@ struct ht_sent ht_sent_dg(const struct ht_problem *p, bool fp64) {
     double face = (double)ht_grid_plane(p->grid, HT_DUAL);
     return (struct ht_sent){stages * faces,
                             stages * faces * face * nodes * nodes *
-                                first_order_fields(p->eq) * (fp64 ? 8 : 4)};
+                                first_order_fields(p->eq) * word_of(p, fp64)};
 }
 
 /* Largest stable c dt/h in one dimension with upwind fluxes, the mass matrix of
