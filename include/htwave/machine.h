@@ -7,7 +7,7 @@
 #include "htwave/base.h"
 
 /* One way between two devices. */
-struct ht_link {
+struct ht_machine_link {
     double bytes_per_s; /* each way, both at the same time */
     double latency_s;
     bool staged; /* through host memory on both sides */
@@ -26,8 +26,8 @@ struct ht_machine {
         double boundary; /* factor on the time of a boundary plane's cells */
         int per_node;
     } device;
-    struct ht_link links;   /* between the devices of a node */
-    struct ht_link network; /* between nodes */
+    struct ht_machine_link links;   /* between the devices of a node */
+    struct ht_machine_link network; /* between nodes */
     bool per_node;          /* the network's rate is a node's, not a device's */
     double host_copy;       /* bytes per second between device and host */
 };

@@ -11,7 +11,7 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                             .planes = p->grid->cells[2],
                             .weak = weak,
                             .depth = depth};
-    double most = 0;
+    double most[2] = {0, 0};
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = (enum ht_mesh)mesh;
         double values = (double)places * ht_problem_stored(p, which) +
@@ -20,11 +20,15 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                        (spec->fp64 ? 8 : 4);
         out->sent[mesh] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
-        /* depth planes at most on both sides together */
-        out->halo_bytes += depth * plane;
-        most = fmax(most, out->sent[mesh].bytes[0] + out->sent[mesh].bytes[1]);
+        /* planes beyond the slab that its buffers have room for: those that an
+           exchange before either half step may bring */
+        int beyond = mesh == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
+        out->halo_bytes += beyond * plane;
+        for (int side = 0; side < 2; side++)
+            most[side] = fmax(most[side], out->sent[mesh].bytes[side]);
     }
-    out->halo_bytes += 2 * most; /* messages out and in */
+    /* a message out and two in, to take turns, per side */
+    out->halo_bytes += 3 * (most[0] + most[1]);
 }
 
 double ht_rate_expected(const struct ht_machine *machine,
@@ -38,7 +42,7 @@ double ht_rate_expected(const struct ht_machine *machine,
 
 /* ---- one exchange ---- */
 
-static double seconds_over(const struct ht_link *link, double bytes,
+static double seconds_over(const struct ht_machine_link *link, double bytes,
                            double host_copy) {
     double staging = link->staged ? 2 * bytes / host_copy : 0;
     return link->latency_s + bytes / link->bytes_per_s + staging;
@@ -62,30 +66,30 @@ static double transfer(const struct ht_machine *m, const double bytes[2],
 
 /* ---- one cycle ---- */
 
-/* Adds the `depth` half steps after one exchange. Where there are neighbours
- * the first one's interior runs while messages travel; its boundary is the own
- * plane that needs them and the planes computed for later half steps, which
- * are one less in each. */
+/* Adds the `depth` half steps up to one exchange. With neighbours the planes
+ * computed for later half steps are one less in each; the last half step
+ * begins with the boundary, the own planes that leave, and messages travel
+ * while it goes on with the interior. */
 static void add_cycle(const struct ht_load *load, const struct ht_machine *m,
                       double rate, int from, struct ht_prediction *p) {
     const double plane = load->cells / rate, launch = m->device.launch_s;
     const int k = load->depth;
     const double *bytes = load->sent[from].bytes;
+    double own = (double)p->planes;
     if (p->ranks == 1) {
-        p->interior += k * ((double)p->planes * plane + launch);
+        p->interior += k * (own * plane + launch);
         return;
     }
-    double inside = ((double)p->planes - 1) * plane;
+    double leaving = fmin(k, own), again = k * (k - 1) / 2.0;
     double moved = 2 * (bytes[0] + bytes[1]);
     double travel = transfer(m, bytes, p->ranks > m->device.per_node);
     int sides = (bytes[0] > 0) + (bytes[1] > 0);
-    p->interior += (k * (double)p->planes - 1) * plane + k * launch;
-    p->boundary +=
-        (1 + k * (k - 1) / 2.0) * plane * m->device.boundary + sides * launch;
+    p->interior += (k * own - leaving + again) * plane + k * launch;
+    p->boundary += leaving * plane * m->device.boundary + sides * launch;
     /* out of the state and into it, each byte read and written */
     p->pack += 2 * moved / m->device.copy + 2 * sides * launch;
     p->transfer += travel;
-    p->exposed += fmax(0, travel - inside);
+    p->exposed += fmax(0, travel - (own - leaving) * plane);
 }
 
 static const char *find_limit(const struct ht_prediction *p,

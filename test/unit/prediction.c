@@ -212,8 +212,8 @@ static struct ht_machine round_machine(void) {
     m.device.fraction = 0.5;
     m.device.boundary = 1;
     m.device.per_node = 2;
-    m.links = (struct ht_link){.bytes_per_s = 1e9};
-    m.network = (struct ht_link){.bytes_per_s = 0.5e9};
+    m.links = (struct ht_machine_link){.bytes_per_s = 1e9};
+    m.network = (struct ht_machine_link){.bytes_per_s = 0.5e9};
     m.host_copy = 1e9;
     return m;
 }
