@@ -17,6 +17,16 @@
 #define HT_AS_UINT(x) __float_as_uint(x)
 #define HT_AS_FLOAT(x) __uint_as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)__cvta_generic_to_shared(p))
+/* Half precision in memory, single outside: value i of those at p. */
+#define HT_HALF unsigned short
+#define HT_STORE_HALF(p, i, x) \
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"((p)[i]) : "f"((float)(x)))
+static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+}
+#define HT_LOAD_HALF(p, i) ht_load_half((p)[i])
 #define HT_BARRIER() __syncthreads()
 #define HT_LANE() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
@@ -45,6 +55,10 @@
 #define HT_AS_UINT(x) as_uint(x)
 #define HT_AS_FLOAT(x) as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)(size_t)(p))
+/* Half precision in memory, single outside: value i of those at p. */
+#define HT_HALF half
+#define HT_STORE_HALF(p, i, x) vstore_half((float)(x), (size_t)(i), p)
+#define HT_LOAD_HALF(p, i) vload_half((size_t)(i), p)
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_LANE() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))

@@ -90,6 +90,8 @@ HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
 /* Device seconds of all finished launches since the last call; counted in
  * ht_device_finish. */
 double ht_kernel_seconds(struct ht_kernel *kernel);
+/* The same of all launches since the kernel was made. */
+double ht_kernel_total(const struct ht_kernel *kernel);
 HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
 /* Joules that the device has taken since some origin, counters being renewed
  * every 0.1 s or so; negative: the device does not tell. */

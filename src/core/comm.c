@@ -103,8 +103,7 @@ enum ht_err ht_comm_start(struct ht_comm **out) {
     return HT_OK;
 }
 
-/* Gives way: at first only to who waits for the core, then for 20 us. */
-static void pause_after(long polls) {
+void ht_comm_pause(long polls) {
     const long busy = 2000;
     const struct timespec moment = {.tv_nsec = 20000};
     if (polls < busy)
@@ -136,7 +135,7 @@ void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
         for (long n = 0; !done && ht_clock() - began < patience; n++) {
             if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
                 break;
-            pause_after(n);
+            ht_comm_pause(n);
         }
     _exit(exit_code);
 }
@@ -181,7 +180,7 @@ static enum ht_err wait_for(struct ht_comm *c, MPI_Request *request,
         TRY(check(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
         if (done) break;
         if (n % 64 == 63) TRY(ht_comm_look_out(c));
-        pause_after(n);
+        ht_comm_pause(n);
     }
     return HT_OK;
 }
@@ -219,7 +218,7 @@ static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
         "agreeing"));
     for (long n = 0; !done; n++) {
         TRY(check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
-        if (!done) pause_after(n);
+        if (!done) ht_comm_pause(n);
     }
     return HT_OK;
 }

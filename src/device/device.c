@@ -41,6 +41,7 @@ struct ht_kernel {
     struct ht_device *device;
     void *handle;
     double seconds;
+    double told; /* seconds before the last ht_kernel_seconds */
 };
 
 struct ht_gemm {
@@ -67,6 +68,7 @@ static enum ht_err list_all(int *count, struct ht_device_info **infos,
             info->backend = backends[b]->name;
             info->index = n;
             info->no_gemm = backends[b]->no_gemm();
+            info->no_peer = "only CUDA reaches other processes' buffers";
             (*own_index)[n] = i;
         }
     if (err != HT_OK) {
@@ -381,8 +383,13 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
 
 double ht_kernel_seconds(struct ht_kernel *kernel) {
     double seconds = kernel->seconds;
+    kernel->told += seconds;
     kernel->seconds = 0;
     return seconds;
+}
+
+double ht_kernel_total(const struct ht_kernel *kernel) {
+    return kernel->told + kernel->seconds;
 }
 
 double ht_device_joules(struct ht_device *device) {
