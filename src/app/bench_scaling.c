@@ -103,19 +103,15 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Since the stepper was made; alone all kernels are interior. */
 static struct ht_traffic traffic_of(const struct run *run) {
-    struct ht_traffic t = {.transport = NULL};
-    const struct ht_stepper *s = &run->stepper;
-    if (ht_grid_cut(&run->sample.grid) && s->ops->traffic != NULL)
-        s->ops->traffic(s->self, &t);
+    struct ht_traffic t;
+    run->stepper.ops->traffic(run->stepper.self, &t);
     return t;
 }
 
-static enum ht_err time_batch(struct run *run, int64_t steps,
+static enum ht_err time_batch(const struct run *run, int64_t steps,
                               struct batch *out) {
     const struct ht_traffic before = traffic_of(run);
-    (void)ht_kernels_seconds(&run->kernels);
     TRY(time_steps(run, steps, &out->seconds));
     out->traffic = traffic_of(run);
     out->traffic.interior_s -= before.interior_s;
@@ -123,8 +119,6 @@ static enum ht_err time_batch(struct run *run, int64_t steps,
     out->traffic.pack_s -= before.pack_s;
     out->traffic.messages -= before.messages;
     out->traffic.bytes -= before.bytes;
-    if (!ht_grid_cut(&run->sample.grid))
-        out->traffic.interior_s = ht_kernels_seconds(&run->kernels);
     return HT_OK;
 }
 

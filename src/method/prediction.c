@@ -11,7 +11,7 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                             .planes = p->grid->cells[2],
                             .weak = weak,
                             .depth = depth};
-    double most[2] = {0, 0};
+    double most = 0;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = (enum ht_mesh)mesh;
         double values = (double)places * ht_problem_stored(p, which) +
@@ -25,10 +25,10 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
         int beyond = mesh == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
         out->halo_bytes += beyond * plane;
         for (int side = 0; side < 2; side++)
-            most[side] = fmax(most[side], out->sent[mesh].bytes[side]);
+            most = fmax(most, out->sent[mesh].bytes[side]);
     }
-    /* a message out and two in, to take turns, per side */
-    out->halo_bytes += 3 * (most[0] + most[1]);
+    /* on each side room for a message out and, in turns, two in */
+    out->halo_bytes += 2 * 3 * most;
 }
 
 double ht_rate_expected(const struct ht_machine *machine,
