@@ -156,7 +156,9 @@ static enum ht_err measure(struct run *run) {
     struct batch batch[BATCHES];
     TRY(time_steps(run, gpu ? 4 : 1, &seconds));
     TRY(time_steps(run, 1, &seconds));
-    int64_t steps = 1 + (int64_t)(enough_s / fmax(seconds, 1e-6));
+    const int64_t depth = run->bench->halo.depth; /* whole cycles only */
+    int64_t steps =
+        depth * (1 + (int64_t)(enough_s / fmax(seconds, 1e-6)) / depth);
     for (int i = 0; i < BATCHES; i++) TRY(time_batch(run, steps, &batch[i]));
     qsort(batch, BATCHES, sizeof *batch, ascending);
     return take_batch(run, &batch[BATCHES / 2], (double)steps);

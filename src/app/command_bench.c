@@ -182,6 +182,16 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
                             : run_cases(bench, args);
 }
 
+/* Ranks end together, as their failure does, which the first one tells. */
+static enum ht_err end_ranks(struct ht_comm *comm, enum ht_err err) {
+    err = ht_comm_agree(comm, err);
+    if (comm == NULL) return err;
+    if (err != HT_OK && ht_comm_rank(comm) == 0)
+        fprintf(stderr, "htwave: %s\n", ht_err_message());
+    ht_comm_end(comm, err != HT_OK, ht_err_exit_code(err));
+    return err;
+}
+
 enum ht_err ht_command_bench(const struct ht_args *args) {
     struct ht_bench bench = {.gib = 6, .seconds = -1};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
@@ -193,7 +203,5 @@ enum ht_err ht_command_bench(const struct ht_args *args) {
     ht_device_close(bench.device);
     free(bench.row);
     free(bench.cache);
-    if (err != HT_OK && bench.comm != NULL) ht_warn("%s", ht_err_message());
-    ht_comm_end(bench.comm, err != HT_OK, ht_err_exit_code(err));
-    return err;
+    return end_ranks(bench.comm, err);
 }

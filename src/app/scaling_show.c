@@ -138,24 +138,24 @@ static int line_of(struct lines *l, const struct ht_scaling_row *row) {
     return l->count++;
 }
 
-/* Points in the order of ranks; a later row of as many ranks replaces the
- * earlier one. */
+/* Points in the order of ranks, on the line of a row; a later one of as many
+ * ranks replaces the earlier one. */
 static void add_point(struct lines *l, const struct ht_scaling_row *row,
-                      double percent) {
+                      double ranks, double percent) {
     int line = line_of(l, row);
     if (line < 0) return;
     struct ht_series *s = &l->series[line];
     double *x = l->x[line], *y = l->y[line];
     int at = 0;
-    while (at < s->count && x[at] < row->ranks) at++;
-    if (at == s->count || x[at] != row->ranks) {
+    while (at < s->count && x[at] < ranks) at++;
+    if (at == s->count || x[at] != ranks) {
         if (s->count == POINTS) return;
         for (int i = s->count++; i > at; i--) {
             x[i] = x[i - 1];
             y[i] = y[i - 1];
         }
     }
-    x[at] = row->ranks;
+    x[at] = ranks;
     y[at] = percent;
 }
 
@@ -164,9 +164,11 @@ static enum ht_err draw(const struct ht_scaling *table, const char *directory) {
     struct ht_text path = {0};
     TRY(HT_ALLOC(l, 1));
     for (int i = 0; i < table->count; i++) {
-        double efficiency = ht_scaling_efficiency(table, &table->row[i]);
-        if (isfinite(efficiency))
-            add_point(l, &table->row[i], 100 * efficiency);
+        const struct ht_scaling_row *row = &table->row[i];
+        double efficiency = ht_scaling_efficiency(table, row);
+        if (row->ranks == 1 || !isfinite(efficiency)) continue;
+        add_point(l, row, 1, 100);
+        add_point(l, row, row->ranks, 100 * efficiency);
     }
     const struct ht_chart chart = {
         .title = "Parallel efficiency",
