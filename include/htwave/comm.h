@@ -83,7 +83,8 @@ HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
 void ht_comm_pause(long looks);
 
 /* ---- memory that the ranks of a machine share ---- */
-/* Each rank brings a part of so many bytes. Collective. */
+/* Each rank brings a part of so many bytes. Collective. HT_ERR_MEMORY, on all
+ * ranks of a machine, where that has no room for it. */
 struct ht_window;
 HT_CHECKED enum ht_err ht_window_create(struct ht_comm *comm, int64_t bytes,
                                         struct ht_window **out);

@@ -163,7 +163,7 @@ static enum ht_err tune_classes(struct tune *tune) {
     struct ht_sweep sweep;
     char *cache = NULL;
     TRY(ht_sweep_read(tune->args, &sweep));
-    TRY(ht_device_open("auto", sweep.device, 0, &tune->device));
+    TRY(ht_device_open(sweep.backend, sweep.device, 0, &tune->device));
     enum ht_err err = ht_cache_directory(sweep.cache, &cache);
     tune->cache = cache;
     if (err == HT_OK) err = tune_all(tune, &sweep);

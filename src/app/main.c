@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "htwave/params.h"
+#include "predict.h"
 #include "ranks.h"
 #include "sweep.h"
 
@@ -26,6 +27,7 @@ static const struct ht_command commands[] = {
     {.name = "check",
      .arguments = "FILE [key=value ...]",
      .help = "read and plan a run: memory, steps, expected time; run nothing",
+     .flag = {HT_PREDICT_FLAGS},
      .least = 1,
      .most = -1,
      .json = true,
@@ -82,10 +84,15 @@ static const struct ht_command commands[] = {
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
               {"--planes", "N", "along x3 per group"},
+              {"--halo-depth", "K", "scaling: half steps per exchange"},
+              {"--halo-precision", "P", "scaling: same, single, half"},
+              {"--transport", "T", "scaling: peer, shared, staged"},
+              {"--show", NULL, "scaling: only show what DIR holds"},
               {"--out", "DIR", "of the results (default bench-out)"},
               {"--csv", NULL, "rows as CSV on standard output"}},
      .most = -1,
      .json = true,
+     .ranks = true,
      .more =
          "Writes bench.csv, bench.json and pictures. Every program timed has "
          "been\ncompared with the reference.",
@@ -106,7 +113,8 @@ static const struct ht_command commands[] = {
     {.name = "kernel-text",
      .arguments = "FILE [key=value ...] | --all DIR",
      .help = "the program text of a run, or of all kinds of kernels",
-     .flag = {{"--all", "DIR", "one file per kind of kernel"}},
+     .flag = {{"--all", "DIR", "one file per kind of kernel"},
+              {"--ptx", "ARCH", "as for NVIDIA devices, as 90 for 9.0"}},
      .most = -1,
      .hidden = true,
      .more = OVERRIDES,

@@ -1,7 +1,9 @@
 /* Messages between two ranks, memory that the ranks of a machine share. */
 #include "comm_private.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 
 struct ht_message {
     struct ht_comm *comm;
@@ -126,34 +128,80 @@ void ht_comm_free_windows(struct ht_comm *c) {
     }
 }
 
+/* Bytes free where Linux keeps shared memory; what is beyond them is given, but
+ * whoever touches it gets SIGBUS. */
+static int64_t free_bytes(void) {
+    struct statvfs info;
+    if (statvfs("/dev/shm", &info) != 0) return INT64_MAX;
+    double bytes = (double)info.f_bavail * (double)info.f_frsize;
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
+
+/* The same result on all ranks of the machine, which have all come here then:
+ * what follows waits inside MPI, where nobody looks out. */
+static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
+    const char *what = "memory that ranks share";
+    int64_t *all = NULL; /* {bytes, free}: own, then of all; may be kept */
+    MPI_Request request;
+    char text[2][32];
+    TRY(HT_ALLOC(all, 2 * (c->local_size + 1)));
+    all[0] = bytes;
+    all[1] = free_bytes();
+    TRY(ht_comm_check(MPI_Iallgather(all, 2, MPI_INT64_T, all + 2, 2,
+                                     MPI_INT64_T, c->machine, &request),
+                      what));
+    TRY(ht_comm_wait(c, &request, what));
+    double wanted = 0, room = INFINITY;
+    for (int r = 1; r <= c->local_size; r++) {
+        wanted += (double)all[2 * r];
+        room = fmin(room, (double)all[2 * r + 1]);
+    }
+    free(all);
+    REQUIRE(wanted <= room, HT_ERR_MEMORY,
+            "the ranks of a machine want to share %s, for which /dev/shm has "
+            "%s (containers: --shm-size)",
+            ht_text_bytes(wanted, text[0]), ht_text_bytes(room, text[1]));
+    return HT_OK;
+}
+
+static enum ht_err meet(struct ht_comm *c) {
+    const char *what = "memory that ranks share";
+    MPI_Request request;
+    TRY(ht_comm_check(MPI_Ibarrier(c->machine, &request), what));
+    return ht_comm_wait(c, &request, what);
+}
+
+/* All ranks have as many; their room is free when the last has freed them. */
+static enum ht_err free_destroyed(struct ht_comm *c) {
+    if (c->destroyed == NULL) return HT_OK;
+    TRY(meet(c));
+    ht_comm_free_windows(c);
+    return meet(c);
+}
+
 static enum ht_err allocate_window(struct ht_comm *c, int64_t bytes,
                                    struct ht_window *window) {
+    const char *what = "memory that ranks share";
     void *own = NULL;
+    TRY(free_destroyed(c));
+    TRY(check_room(c, bytes));
     TRY(ht_comm_check(MPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL,
                                               c->machine, &own, &window->win),
-                      "memory that ranks share"));
+                      what));
     TRY(ht_comm_check(MPI_Win_set_errhandler(window->win, MPI_ERRORS_RETURN),
-                      "memory that ranks share"));
-    return ht_comm_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win),
-                         "memory that ranks share");
+                      what));
+    return ht_comm_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), what);
 }
 
 enum ht_err ht_window_create(struct ht_comm *c, int64_t bytes,
                              struct ht_window **out) {
     struct ht_window *window = NULL;
-    MPI_Request request;
     *out = NULL;
     REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone shares no memory");
     TRY(ht_comm_sound(c));
     TRY(HT_ALLOC(window, 1));
     window->comm = c;
-    /* What follows waits inside MPI: all must be sure to come. */
-    enum ht_err err = ht_comm_check(MPI_Ibarrier(c->machine, &request),
-                                    "memory that ranks share");
-    if (err == HT_OK)
-        err = ht_comm_wait(c, &request, "memory that ranks share");
-    if (err == HT_OK) ht_comm_free_windows(c);
-    if (err == HT_OK) err = allocate_window(c, bytes, window);
+    enum ht_err err = allocate_window(c, bytes, window);
     if (err != HT_OK) {
         free(window);
         return err;
