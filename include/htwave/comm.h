@@ -1,12 +1,13 @@
 /* The ranks of a run: processes that a launcher (mpiexec, srun) has started
  * together. A run without a launcher has no communicator: NULL stands for a
- * rank alone everywhere below, for which nothing of MPI is called.
+ * rank alone below, for which nothing of MPI is called.
  *
  * Functions marked collective are called by all ranks in the same order. While
  * a rank waits for others it looks out for failures: when another rank enters
  * ht_comm_agree with an error, the wait ends with HT_ERR_ELSEWHERE, so that all
  * ranks meet in ht_comm_agree. After a failure nothing but ht_comm_end may
- * follow.
+ * follow: whatever else is called then fails at once, ht_comm_agree with the
+ * same failure.
  */
 #ifndef HTWAVE_COMM_H
 #define HTWAVE_COMM_H
@@ -18,8 +19,9 @@ struct ht_comm;
 /* *out: the ranks of the launcher, NULL where there is none (environment of
  * PMI, PMIx, Open MPI, Slurm). */
 HT_CHECKED enum ht_err ht_comm_start(struct ht_comm **out);
-/* Does not return when failed: then the process ends with the exit code, after
- * the other ranks have come here or 5 s. */
+/* Collective. Does not return when failed: then the process ends with the exit
+ * code, after the other ranks have come here or 5 s; what it has to say it has
+ * said. */
 void ht_comm_end(struct ht_comm *comm, bool failed, int exit_code);
 
 int ht_comm_rank(const struct ht_comm *comm);
@@ -32,10 +34,11 @@ bool ht_comm_same_machine(const struct ht_comm *comm, int rank);
 /* ---- collectives ---- */
 /* HT_OK when all ranks bring it, else the error of the lowest rank that has
  * one, with its message, on all ranks. It begins with that rank
- * unless all have failed. */
+ * unless all have failed. May wait for all others: a rank that has failed comes
+ * here before it waits for anything else. */
 HT_CHECKED enum ht_err ht_comm_agree(struct ht_comm *comm, enum ht_err err);
 /* Of each value over the ranks, in an order that depends on their number
- * alone. */
+ * alone. A NaN makes the result NaN. */
 HT_CHECKED enum ht_err ht_comm_sum(struct ht_comm *comm, int count,
                                    double *values);
 HT_CHECKED enum ht_err ht_comm_max(struct ht_comm *comm, int count,
@@ -47,9 +50,16 @@ HT_CHECKED enum ht_err ht_comm_broadcast(struct ht_comm *comm, void *data,
 HT_CHECKED enum ht_err ht_comm_gather(struct ht_comm *comm, const void *own,
                                       size_t bytes, void *all);
 
+/* all, on rank 0: the parts of the ranks one after the other, of as many bytes
+ * as each brings. all is not looked at on other ranks. */
+HT_CHECKED enum ht_err ht_comm_collect(struct ht_comm *comm, const void *own,
+                                       int64_t bytes, void *all);
+
 /* ---- messages between two ranks ---- */
+/* Refused for a rank alone (NULL), as is shared memory. */
 /* Begun at once; data must stay until the message is done. A receiver knows
- * the size; messages of one tag between two ranks arrive in order. tag >= 0. */
+ * the size; messages of one tag between two ranks arrive in order. tag is
+ * 0..32766, bytes at most 2^31 - 1, of multiples of 8 at most 2^34 - 8. */
 struct ht_message;
 HT_CHECKED enum ht_err ht_message_send(struct ht_comm *comm, int to, int tag,
                                        const void *data, int64_t bytes,
@@ -61,7 +71,9 @@ HT_CHECKED enum ht_err ht_message_receive(struct ht_comm *comm, int from,
  * done as well). */
 HT_CHECKED enum ht_err ht_message_done(struct ht_message **message, bool *done);
 HT_CHECKED enum ht_err ht_message_wait(struct ht_message **message);
-/* Frees a message that never came to an end, after a failure; NULL allowed. */
+/* Frees a message that never came to an end, after a failure; NULL allowed. It
+ * gets up to a second to come to it. Where the other side may still answer
+ * later, data must stay until the ranks have agreed. */
 void ht_message_abandon(struct ht_message *message);
 /* HT_ERR_ELSEWHERE when another rank has failed; to be asked now and then by
  * who waits for something else that depends on other ranks. */
@@ -71,7 +83,8 @@ HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
 void ht_comm_pause(long looks);
 
 /* ---- memory that the ranks of a machine share ---- */
-/* Each rank brings a part of so many bytes. Collective. */
+/* Each rank brings a part of so many bytes. Collective. HT_ERR_MEMORY, on all
+ * ranks of a machine, where that has no room for it. */
 struct ht_window;
 HT_CHECKED enum ht_err ht_window_create(struct ht_comm *comm, int64_t bytes,
                                         struct ht_window **out);
@@ -80,6 +93,9 @@ void *ht_window_part(const struct ht_window *window, int rank);
 /* Makes what this rank wrote visible to those that learn of it afterwards, and
  * what it has learned of visible to it. */
 void ht_window_sync(struct ht_window *window);
-void ht_window_destroy(struct ht_window *window); /* collective; NULL allowed */
+/* In the same order on all ranks; waits for nobody, so that a rank that has
+ * failed may call it. The memory goes with the next window or the end. NULL
+ * allowed. */
+void ht_window_destroy(struct ht_window *window);
 
 #endif

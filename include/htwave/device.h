@@ -143,7 +143,7 @@ HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at,
  * has no_peer, or when the two devices cannot reach each other. The owner keeps
  * the buffer until the peer is closed. */
 struct ht_peer;
-enum { HT_PEER_NAME = 64 };
+enum { HT_PEER_NAME = 96 };
 HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer,
                                     unsigned char name[HT_PEER_NAME]);
 HT_CHECKED enum ht_err ht_peer_open(struct ht_device *device,

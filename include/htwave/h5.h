@@ -17,11 +17,21 @@ void ht_h5_discard(struct ht_h5 *file);
 HT_CHECKED enum ht_err ht_h5_open(const char *path, struct ht_h5 **out);
 void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
 
-/* Datasets in row-major order, extent[rank-1] fastest. name may hold '/':
- * groups are made as needed. single: stored as float32, else float64. */
+/* Datasets in row-major order, extent[rank-1] fastest, rank at most 8. name may
+ * hold '/': groups are made as needed. single: stored as float32, else float64.
+ */
 HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name,
                                    int rank, const int64_t *extent,
                                    const double *data, bool single);
+/* In two steps: room for the values, which are anything at first; then the
+ * values with indices [first, last) along an axis, data[..][last - first][..].
+ */
+HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name,
+                                     int rank, const int64_t *extent,
+                                     bool single);
+HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name,
+                                          int axis, int64_t first, int64_t last,
+                                          const double *data);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name,
                                     int *rank, int64_t extent[8]);
@@ -41,5 +51,26 @@ HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
                                   enum ht_err (*visit)(const char *name,
                                                        void *context),
                                   void *context);
+
+/* ---- files that all ranks of an MPI run write together ---- */
+/* One rank creates the file, sets its attributes and reserves all datasets,
+ * then shares it; all ranks join it, write their planes and leave; the one
+ * commits or discards it. With MPI started only.
+ *
+ * ht_h5_join and ht_h5_leave are collective: HDF5 waits in them for all ranks
+ * of MPI_COMM_WORLD, without looking out for failures. So the ranks agree
+ * before each of them that all will come. A file that not all ranks could join
+ * cannot be left. Between the two ht_h5_write_planes is each rank's own affair,
+ * and nothing else is called. */
+bool ht_h5_parallel(void); /* HDF5 was built with MPI */
+/* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow.
+ * *name is its temporary path until then. */
+HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);
+/* name: from ht_h5_share of one rank; path: for messages. */
+HT_CHECKED enum ht_err ht_h5_join(const char *name, const char *path,
+                                  struct ht_h5 **out);
+/* Closes a joined file, also after a write that failed; what this rank wrote is
+ * on disk then. */
+HT_CHECKED enum ht_err ht_h5_leave(struct ht_h5 *file);
 
 #endif

@@ -1,5 +1,9 @@
 /* What a run leaves: HDF5 + XDMF snapshots, PNG pictures, the resolved input,
  * the summary. Files are complete or absent.
+ *
+ * Functions marked collective are called by all ranks of the medium's grid, and
+ * end in the same result, with the same message, on all of them. Snapshots are
+ * written by all ranks into one file, everything else by rank 0.
  */
 #ifndef HTWAVE_OUTPUT_H
 #define HTWAVE_OUTPUT_H
@@ -27,7 +31,7 @@ HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
 
 /* ---- output.c ---- */
 struct ht_output;
-/* Fields, background: what ht_output_create refuses before it writes.
+/* Fields, background, ranks: what ht_output_create refuses before it writes.
  * stored: bit per field that the primary grid stores, 0: all. */
 HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
                                        const struct ht_medium *medium,
@@ -36,27 +40,30 @@ HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
  * checks the names of output.fields and output.picture. Snapshots and
  * pictures that an earlier run left there are removed when the first new one
  * of their kind is written. medium's equations and grid are used, so they
- * must outlive the output, like params and medium. */
+ * must outlive the output, like params and medium. Collective. */
 HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
                                         const struct ht_medium *medium,
                                         unsigned stored,
                                         struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
 
-/* nodal[field] = values on the primary grid [n3][n2][n1]; coefs, when
- * output.coefficients is set, [field][i][node], else NULL. Adds
- * fields_NNNNNN.h5 and rewrites fields.xdmf to list all snapshots. */
+/* nodal[field] = values on this rank's planes of the primary grid,
+ * [own planes][n2][n1]; coefs, when output.coefficients is set,
+ * [field][i][own node], else NULL. Adds fields_NNNNNN.h5 and rewrites
+ * fields.xdmf to list all snapshots. Collective. */
 HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time,
                                           int64_t step,
                                           const double *const *nodal,
                                           const double *coefs);
-/* wave_NNNN.png of output.picture's plane and field. */
+/* wave_NNNN.png of output.picture's plane and field; nodal as above. Rank 0
+ * holds the values of the whole plane meanwhile. Collective. */
 HT_CHECKED enum ht_err ht_output_picture(struct ht_output *output, double time,
                                          const double *const *nodal);
+/* summary.json; json is that of rank 0, not looked at elsewhere. Collective. */
 HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output,
                                          const char *json);
 /* Paths written so far, for the closing words: the newest picture and the
- * XDMF file, NULL when none. */
+ * XDMF file, NULL when none; on all ranks. */
 const char *ht_output_last_picture(const struct ht_output *output);
 const char *ht_output_xdmf(const struct ht_output *output);
 

@@ -173,8 +173,8 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
     const struct ht_bench_case *together = NULL;
     TRY(choose_cases(args, bench->comm, &together));
     if (bench->show && together != NULL) return together->finish(bench, 0, 0);
-    TRY(ht_device_open("auto", bench->sweep.device, ht_comm_local(bench->comm),
-                       &bench->device));
+    TRY(ht_device_open(bench->sweep.backend, bench->sweep.device,
+                       ht_comm_local(bench->comm), &bench->device));
     bench->info = ht_device_info(bench->device);
     if (bench->seconds < 0) bench->seconds = bench->info->gpu ? 600 : 60;
     TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
@@ -182,26 +182,15 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
                             : run_cases(bench, args);
 }
 
-/* Ranks end together, as their failure does, which the first one tells. */
-static enum ht_err end_ranks(struct ht_comm *comm, enum ht_err err) {
-    err = ht_comm_agree(comm, err);
-    if (comm == NULL) return err;
-    if (err != HT_OK && ht_comm_rank(comm) == 0)
-        fprintf(stderr, "htwave: %s\n", ht_err_message());
-    ht_comm_end(comm, err != HT_OK, ht_err_exit_code(err));
-    return err;
-}
-
 enum ht_err ht_command_bench(const struct ht_args *args) {
-    struct ht_bench bench = {.gib = 6, .seconds = -1};
+    struct ht_bench bench = {.gib = 6, .seconds = -1, .comm = args->comm};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
-    TRY(ht_comm_start(&bench.comm));
     ht_stop_watch();
     enum ht_err err = ht_comm_agree(bench.comm, run(&bench, args));
     ht_stop_unwatch();
     ht_device_close(bench.device);
     free(bench.row);
     free(bench.cache);
-    return end_ranks(bench.comm, err);
+    return err;
 }

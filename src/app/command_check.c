@@ -150,6 +150,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     if (estimate->rate > 0)
         ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
     ht_json_string(&json, "no_device", sim->no_device);
+    ht_parallel_add_json(sim, NULL, &json);
     ht_json_close(&json, '}');
     ht_json_end(&json);
     ht_report_banner(sim, &text);
@@ -176,8 +177,8 @@ static enum ht_err check(struct ht_simulation *sim, bool as_json) {
 static enum ht_err check_here(const struct ht_args *args,
                               const struct ht_params *params) {
     struct ht_simulation *sim = NULL;
-    TRY(ht_simulation_plan(params, &sim));
-    enum ht_err err = check(sim, args->json);
+    TRY(ht_simulation_plan(params, args->comm, &sim));
+    enum ht_err err = ht_comm_agree(args->comm, check(sim, args->json));
     ht_simulation_destroy(sim);
     return err;
 }

@@ -130,14 +130,20 @@ enum ht_err ht_file_temporary(const char *path, char **temporary) {
     return HT_OK;
 }
 
-enum ht_err ht_file_commit(const char *temporary, const char *path) {
+enum ht_err ht_file_sync(const char *temporary, const char *path) {
     int fd = open(temporary, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail_write(temporary, path, errno);
-    bool good = sync_file(fd);
+    bool good = fd >= 0 && sync_file(fd);
     int error = errno;
-    close(fd);
-    if (!good) return fail_write(temporary, path, error);
-    return rename_to(temporary, path);
+    if (fd >= 0) close(fd);
+    REQUIRE(good, HT_ERR_IO, "cannot write %s: %s", path, strerror(error));
+    return HT_OK;
+}
+
+enum ht_err ht_file_commit(const char *temporary, const char *path) {
+    enum ht_err err = ht_file_sync(temporary, path);
+    if (!err) return rename_to(temporary, path);
+    unlink(temporary);
+    return err;
 }
 
 /* One directory of a path; that it is there already is fine. */

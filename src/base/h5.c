@@ -1,243 +1,75 @@
-/* HDF5 files: datasets of doubles, attributes of the root group.
- *
- * Files that are written go through a small virtual file driver of our own.
- * The reason: HDF5 keeps metadata in a cache until the file is closed, and a
- * file whose metadata cannot be written (disk full) can not be closed: the
- * handle stays half open and the library crashes on it when the process ends
- * (seen with 1.10.8). The driver below remembers the first error of the
- * system, then takes all further writes without doing them, so that HDF5
- * always closes cleanly; the error is reported by us, and the temporary file
- * never gets its name.
+/* HDF5 files: datasets of doubles, attributes of the root group. Files are
+ * created through a driver of our own (h5_disk.c).
  *
  * Invariants: a handle of HDF5 opened in a function is closed there on every
  * path, except the file's; struct ht_h5 of a created file owns the temporary
  * name until commit or discard.
  */
-#include "htwave/h5.h"
+#include "h5_private.h"
 
-#define H5_USE_110_API /* later versions keep the types of 1.10 under it */
 #include <errno.h>
-#include <fcntl.h>
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if H5_VERSION_GE(1, 13, 0)
-#include <H5FDdevelop.h>
-#endif
-
-struct ht_h5 {
-    hid_t id, driver;       /* driver: held while the file is open */
-    char *path, *temporary; /* temporary: NULL for a file opened to read */
-    int error;              /* first errno of the driver */
-};
-
-/* ---- the driver ---- */
-
-struct disk {
-    H5FD_t base; /* first, filled by HDF5 */
-    int fd;
-    int *error;       /* in struct ht_h5, which outlives the driver's file */
-    haddr_t eoa, eof; /* end of the allocated addresses, of the file */
-};
-
-/* The driver's property is the address of ht_h5.error. */
-static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl,
-                         haddr_t maxaddr) {
-    (void)flags, (void)maxaddr;
-    int *const *error = H5Pget_driver_info(fapl);
-    if (!error) return NULL;
-    struct disk *disk = calloc(1, sizeof *disk);
-    if (!disk) {
-        **error = ENOMEM;
-        return NULL;
-    }
-    disk->error = *error;
-    disk->fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-    if (disk->fd < 0) {
-        **error = errno;
-        free(disk);
-        return NULL;
-    }
-    return &disk->base;
-}
-
-static herr_t disk_close(H5FD_t *file) {
-    struct disk *disk = (struct disk *)file;
-    /* network file systems report a full disk here */
-    if (close(disk->fd) != 0 && !*disk->error) *disk->error = errno;
-    free(disk);
-    return 0;
-}
-
-static herr_t disk_query(const H5FD_t *file, unsigned long *flags) {
-    (void)file;
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
-             H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
-             H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
-    return 0;
-}
-
-static haddr_t disk_get_eoa(const H5FD_t *file, H5FD_mem_t type) {
-    (void)type;
-    return ((const struct disk *)file)->eoa;
-}
-
-static herr_t disk_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t address) {
-    (void)type;
-    ((struct disk *)file)->eoa = address;
-    return 0;
-}
-
-static haddr_t disk_get_eof(const H5FD_t *file, H5FD_mem_t type) {
-    (void)type;
-    return ((const struct disk *)file)->eof;
-}
-
-static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl,
-                        haddr_t address, size_t size, void *buffer) {
-    (void)type, (void)dxpl;
-    struct disk *disk = (struct disk *)file;
-    char *to = buffer;
-    while (size > 0) {
-        ssize_t n = pread(disk->fd, to, size, (off_t)address);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && !*disk->error) *disk->error = errno;
-        if (n <= 0) break;
-        to += n;
-        address += (haddr_t)n;
-        size -= (size_t)n;
-    }
-    memset(to, 0, size); /* past the end HDF5 expects zeros */
-    return 0;
-}
-
-static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl,
-                         haddr_t address, size_t size, const void *buffer) {
-    (void)type, (void)dxpl;
-    struct disk *disk = (struct disk *)file;
-    const char *from = buffer;
-    if (address + size > disk->eof) disk->eof = address + size;
-    while (size > 0 && !*disk->error) {
-        ssize_t n = pwrite(disk->fd, from, size, (off_t)address);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            *disk->error = n < 0 ? errno : ENOSPC;
-            break;
-        }
-        from += n;
-        address += (haddr_t)n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
-static herr_t disk_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing) {
-    (void)dxpl, (void)closing;
-    struct disk *disk = (struct disk *)file;
-    if (disk->eof == disk->eoa) return 0;
-    if (!*disk->error && ftruncate(disk->fd, (off_t)disk->eoa) != 0)
-        *disk->error = errno;
-    disk->eof = disk->eoa;
-    return 0;
-}
-
-static const H5FD_class_t disk_class = {
-#ifdef H5FD_CLASS_VERSION
-    .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)600, /* above the library's own 0..511 */
-#endif
-    .name = "htwave_disk",
-    .maxaddr = ((haddr_t)1 << 62) - 1,
-    .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(int *),
-    .open = disk_open,
-    .close = disk_close,
-    .query = disk_query,
-    .get_eoa = disk_get_eoa,
-    .set_eoa = disk_set_eoa,
-    .get_eof = disk_get_eof,
-    .read = disk_read,
-    .write = disk_write,
-    .truncate = disk_truncate,
-    .fl_map = H5FD_FLMAP_DICHOTOMY,
-};
 
 /* ---- files ---- */
 
-static const char *reason(int error) {
+const char *ht_h5_reason(int error) {
     return error ? strerror(error) : "HDF5 refused it";
 }
 
-static void quiet(void) {
+void ht_h5_quiet(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-static void file_free(struct ht_h5 *file) {
+void ht_h5_free(struct ht_h5 *file) {
     free(file->temporary);
     free(file->path);
     free(file);
 }
 
-static void drop_driver(struct ht_h5 *file) {
-    if (file->driver > 0) H5FDunregister(file->driver);
-    file->driver = 0;
-}
-
-static hid_t create_through_disk(struct ht_h5 *file) {
-    file->driver = H5FDregister(&disk_class);
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    int *property = &file->error;
-    hid_t id = H5I_INVALID_HID;
-    if (file->driver > 0 && fapl >= 0 &&
-        H5Pset_driver(fapl, file->driver, &property) >= 0)
-        id = H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-    if (fapl >= 0) H5Pclose(fapl);
-    return id;
-}
-
 static enum ht_err create_file(const char *path, struct ht_h5 *file) {
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_temporary(path, &file->temporary));
-    file->id = create_through_disk(file);
+    file->id = ht_h5_disk_create(file);
     if (file->id < 0) {
-        drop_driver(file);
+        ht_h5_disk_drop(file);
         unlink(file->temporary);
-        FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->error));
+        FAIL(HT_ERR_IO, "cannot create %s: %s", path,
+             ht_h5_reason(file->error));
     }
     return HT_OK;
 }
 
 enum ht_err ht_h5_create(const char *path, struct ht_h5 **out) {
-    quiet();
+    ht_h5_quiet();
     *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = create_file(path, file);
     if (err)
-        file_free(file);
+        ht_h5_free(file);
     else
         *out = file;
     return err;
 }
 
-static void file_close(struct ht_h5 *file) {
-    if (H5Fclose(file->id) < 0 && !file->error) file->error = EIO;
+void ht_h5_shut(struct ht_h5 *file) {
+    if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->error)
+        file->error = EIO;
     file->id = H5I_INVALID_HID;
-    /* not before: HDF5 reads the class of a driver while it closes a file
-     * that held the last count of it */
-    drop_driver(file);
+    ht_h5_disk_drop(file);
 }
 
 enum ht_err ht_h5_commit(struct ht_h5 *file) {
-    file_close(file);
+    ht_h5_shut(file);
     enum ht_err err = HT_OK;
     if (file->error)
         err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path,
-                         reason(file->error));
+                         ht_h5_reason(file->error));
     if (!err) err = ht_file_commit(file->temporary, file->path);
     if (err) unlink(file->temporary);
-    file_free(file);
+    ht_h5_free(file);
     return err;
 }
 
@@ -245,9 +77,9 @@ void ht_h5_discard(struct ht_h5 *file) {
     if (!file) return;
     /* from here on nothing needs to reach the disk */
     if (!file->error) file->error = ECANCELED;
-    file_close(file);
+    ht_h5_shut(file);
     unlink(file->temporary);
-    file_free(file);
+    ht_h5_free(file);
 }
 
 /* Without locks: reading must work on file systems that have none. */
@@ -273,13 +105,13 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
 }
 
 enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
-    quiet();
+    ht_h5_quiet();
     *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = open_file(path, file);
     if (err)
-        file_free(file);
+        ht_h5_free(file);
     else
         *out = file;
     return err;
@@ -287,43 +119,53 @@ enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
 
 void ht_h5_close(struct ht_h5 *file) {
     if (!file) return;
-    file_close(file);
-    file_free(file);
+    ht_h5_shut(file);
+    ht_h5_free(file);
 }
 
 /* ---- datasets ---- */
 
-static bool write_values(const struct ht_h5 *file, const char *name,
-                         hid_t space, const double *data, bool single) {
-    bool ok = false;
-    hid_t links = H5Pcreate(H5P_LINK_CREATE);
-    if (links < 0) return false;
-    if (H5Pset_create_intermediate_group(links, 1) >= 0) {
-        hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
-        hid_t set = H5Dcreate2(file->id, name, type, space, links, H5P_DEFAULT,
-                               H5P_DEFAULT);
-        if (set >= 0) {
-            ok = H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                          data) >= 0;
-            ok = H5Dclose(set) >= 0 && ok;
-        }
+/* Room for all values from the beginning, none of them written: ranks write
+ * parts of it, and a disk that is too small is then met by the values. No times
+ * are kept, so that equal runs write equal files. */
+static hid_t dataset_properties(void) {
+    hid_t made = H5Pcreate(H5P_DATASET_CREATE);
+    if (made >= 0 && (H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) < 0 ||
+                      H5Pset_fill_time(made, H5D_FILL_TIME_NEVER) < 0 ||
+                      H5Pset_obj_track_times(made, false) < 0)) {
+        H5Pclose(made);
+        made = H5I_INVALID_HID;
     }
-    H5Pclose(links);
+    return made;
+}
+
+static bool make_set(const struct ht_h5 *file, const char *name, hid_t space,
+                     bool single) {
+    bool ok = false;
+    hid_t links = H5Pcreate(H5P_LINK_CREATE), made = dataset_properties();
+    if (links >= 0 && made >= 0 &&
+        H5Pset_create_intermediate_group(links, 1) >= 0) {
+        hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+        hid_t set =
+            H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT);
+        ok = set >= 0 && H5Dclose(set) >= 0;
+    }
+    if (made >= 0) H5Pclose(made);
+    if (links >= 0) H5Pclose(links);
     return ok;
 }
 
-enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
-                        const int64_t *extent, const double *data,
-                        bool single) {
+enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
+                          const int64_t *extent, bool single) {
     REQUIRE(rank >= 1 && rank <= 8, HT_ERR_INTERNAL,
             "%s: dataset %s has rank %d, must be 1..8", file->path, name, rank);
     hsize_t size[8];
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)extent[i];
     hid_t space = H5Screate_simple(rank, size, NULL);
-    bool ok = space >= 0 && write_values(file, name, space, data, single);
+    bool ok = space >= 0 && make_set(file, name, space, single);
     if (space >= 0) H5Sclose(space);
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s",
-            name, file->path, reason(file->error));
+            name, file->path, ht_h5_reason(file->error));
     return HT_OK;
 }
 
@@ -338,6 +180,46 @@ static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set,
         FAIL(HT_ERR_IO, "cannot read dataset %s of %s", name, file->path);
     }
     return HT_OK;
+}
+
+/* Selects [first, last) along an axis; *part: a space of that many values. */
+static bool select_planes(hid_t space, int axis, int64_t first, int64_t last,
+                          hid_t *part) {
+    hsize_t size[8], start[8] = {0};
+    int rank = H5Sget_simple_extent_dims(space, size, NULL);
+    if (axis >= rank || first < 0 || last <= first ||
+        (hsize_t)last > size[axis])
+        return false;
+    start[axis] = (hsize_t)first;
+    size[axis] = (hsize_t)(last - first);
+    *part = H5Screate_simple(rank, size, NULL);
+    return *part >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL,
+                                             size, NULL) >= 0;
+}
+
+enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
+                               int64_t first, int64_t last,
+                               const double *data) {
+    hid_t set, space, part = H5I_INVALID_HID;
+    TRY(open_set(file, name, &set, &space));
+    errno = 0; /* HDF5 and MPI keep the system's reason to themselves */
+    bool ok =
+        select_planes(space, axis, first, last, &part) &&
+        H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
+    int error = file->error || ok ? file->error : errno;
+    if (part >= 0) H5Sclose(part);
+    H5Sclose(space);
+    H5Dclose(set);
+    REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name,
+            file->path, ht_h5_reason(error));
+    return HT_OK;
+}
+
+enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
+                        const int64_t *extent, const double *data,
+                        bool single) {
+    TRY(ht_h5_reserve(file, name, rank, extent, single));
+    return ht_h5_write_planes(file, name, 0, 0, extent[0], data);
 }
 
 enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
@@ -407,7 +289,7 @@ static enum ht_err set_attribute(const struct ht_h5 *file, const char *name,
     }
     REQUIRE(ok && !file->error, HT_ERR_IO,
             "cannot write attribute %s of %s: %s", name, file->path,
-            reason(file->error));
+            ht_h5_reason(file->error));
     return HT_OK;
 }
 

@@ -2,37 +2,29 @@
  * while (ranks may share cores) and end when a rank has failed: it sends a
  * notice to every other rank before it agrees. Three communicators keep the
  * notices, the agreement and all else apart, since a failure may leave
- * collectives and messages of the run unfinished; the process then ends without
- * MPI_Finalize, which would wait for them.
+ * collectives and messages of the run unfinished. Until the process ends MPI
+ * may still write where they were to write: collectives have memory of their
+ * own for that, which an unfinished one keeps.
  */
-#include "htwave/comm.h"
+#include "comm_private.h"
 
-#include <mpi.h>
+#include <fcntl.h>
+#include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+/* Tag of notices. */
 enum { NOTICE = 1 };
+/* Bytes that go in one piece where sizes have no bound. */
+enum { PIECE = 1 << 30 };
+/* Bytes of a message about a failure; a longer one is cut. */
+enum { MESSAGE = 16384 };
 
-struct ht_comm {
-    MPI_Comm run, agree, notice, machine;
-    int rank, size, local, local_size;
-    int *machine_rank; /* [rank] on this machine; MPI_UNDEFINED elsewhere */
-};
-
-struct ht_message {
-    struct ht_comm *comm;
-    MPI_Request request;
-};
-
-struct ht_window {
-    struct ht_comm *comm;
-    MPI_Win win;
-};
-
-static enum ht_err check(int code, const char *what) {
+enum ht_err ht_comm_check(int code, const char *what) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     if (code == MPI_SUCCESS) return HT_OK;
@@ -51,52 +43,72 @@ static bool launched(void) {
     return false;
 }
 
-static enum ht_err find_machine(struct ht_comm *c) {
-    MPI_Group all, here;
-    int *ranks = NULL;
-    TRY(check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0,
-                                  MPI_INFO_NULL, &c->machine),
-              "finding the ranks of a machine"));
-    TRY(check(MPI_Comm_rank(c->machine, &c->local), "numbering ranks"));
-    TRY(check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
-    TRY(HT_ALLOC(c->machine_rank, c->size));
-    TRY(HT_ALLOC(ranks, c->size));
-    for (int r = 0; r < c->size; r++) ranks[r] = r;
+static enum ht_err number_machine(struct ht_comm *c, const int *ranks) {
+    MPI_Group all = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
     int code = MPI_Comm_group(c->run, &all);
     if (code == MPI_SUCCESS) code = MPI_Comm_group(c->machine, &here);
     if (code == MPI_SUCCESS)
         code = MPI_Group_translate_ranks(all, c->size, ranks, here,
                                          c->machine_rank);
+    if (here != MPI_GROUP_NULL) (void)MPI_Group_free(&here);
+    if (all != MPI_GROUP_NULL) (void)MPI_Group_free(&all);
+    return ht_comm_check(code, "finding the ranks of a machine");
+}
+
+static enum ht_err find_machine(struct ht_comm *c) {
+    int *ranks = NULL;
+    TRY(ht_comm_check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0,
+                                          MPI_INFO_NULL, &c->machine),
+                      "finding the ranks of a machine"));
+    TRY(ht_comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN),
+                      "starting MPI"));
+    TRY(ht_comm_check(MPI_Comm_rank(c->machine, &c->local), "numbering ranks"));
+    TRY(ht_comm_check(MPI_Comm_size(c->machine, &c->local_size),
+                      "counting ranks"));
+    TRY(HT_ALLOC(c->machine_rank, c->size));
+    TRY(HT_ALLOC(ranks, c->size));
+    for (int r = 0; r < c->size; r++) ranks[r] = r;
+    enum ht_err err = number_machine(c, ranks);
     free(ranks);
-    return check(code, "finding the ranks of a machine");
+    return err;
 }
 
 static enum ht_err start(struct ht_comm *c) {
     /* Our own message says why; MPICH's adds nothing. */
     (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
     int provided = 0;
-    TRY(check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
-              "starting MPI"));
+    TRY(ht_comm_check(
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
+        "starting MPI"));
     MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
     for (int i = 0; i < 3; i++) {
-        TRY(check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]), "starting MPI"));
-        TRY(check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN),
-                  "starting MPI"));
+        TRY(ht_comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]),
+                          "starting MPI"));
+        TRY(ht_comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN),
+                          "starting MPI"));
     }
-    TRY(check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
-    TRY(check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
+    TRY(ht_comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
+    TRY(ht_comm_check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
     return find_machine(c);
 }
 
+static void comm_free(struct ht_comm *c) {
+    free(c->machine_rank);
+    free(c->message);
+    free(c);
+}
+
+/* After a failure MPI is left as it is: the process ends without
+ * MPI_Finalize, and so the launcher ends the others. */
 enum ht_err ht_comm_start(struct ht_comm **out) {
     struct ht_comm *c = NULL;
     *out = NULL;
     if (!launched()) return HT_OK;
     TRY(HT_ALLOC(c, 1));
-    enum ht_err err = start(c);
+    enum ht_err err = ht_mem_alloc(MESSAGE, 1, &c->message);
+    if (err == HT_OK) err = start(c);
     if (err != HT_OK) {
-        free(c->machine_rank);
-        free(c);
+        comm_free(c);
         return err;
     }
     *out = c;
@@ -112,32 +124,54 @@ void ht_comm_pause(long polls) {
         nanosleep(&moment, NULL);
 }
 
-void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
-    if (c == NULL) return;
-    if (!failed) {
-        (void)MPI_Comm_free(&c->machine);
-        (void)MPI_Comm_free(&c->notice);
-        (void)MPI_Comm_free(&c->agree);
-        (void)MPI_Comm_free(&c->run);
-        (void)MPI_Finalize();
-        free(c->machine_rank);
-        free(c);
-        return;
-    }
-    /* A rank that is gone earlier would have the launcher stop the others
-     * before the message is out. */
+static volatile sig_atomic_t last_code;
+
+static void end_now(int unused) {
+    (void)unused;
+    _exit(last_code);
+}
+
+/* What MPI may say of messages that are unfinished is news to nobody. */
+static void fall_silent(void) {
+    int nothing = open("/dev/null", O_WRONLY);
+    fflush(NULL);
+    if (nothing < 0) return;
+    (void)dup2(nothing, STDOUT_FILENO);
+    (void)dup2(nothing, STDERR_FILENO);
+}
+
+/* Does not return. MPI_Finalize keeps the launcher from stopping the ranks that
+ * are a little later, by a signal and with words of its own; what is unfinished
+ * may make it wait for ever, so that an alarm ends that. */
+static void end_failed(struct ht_comm *c, int exit_code) {
     const double patience = 5;
     double began = ht_clock();
     MPI_Request request;
     int done = 0;
-    fflush(NULL);
+    fall_silent();
+    last_code = exit_code;
+    (void)signal(SIGALRM, end_now);
     if (MPI_Ibarrier(c->agree, &request) == MPI_SUCCESS)
         for (long n = 0; !done && ht_clock() - began < patience; n++) {
             if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
                 break;
             ht_comm_pause(n);
         }
+    (void)alarm(2);
+    if (done) (void)MPI_Finalize();
     _exit(exit_code);
+}
+
+void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
+    if (c == NULL) return;
+    if (failed) end_failed(c, exit_code);
+    ht_comm_free_windows(c);
+    (void)MPI_Comm_free(&c->machine);
+    (void)MPI_Comm_free(&c->notice);
+    (void)MPI_Comm_free(&c->agree);
+    (void)MPI_Comm_free(&c->run);
+    (void)MPI_Finalize();
+    comm_free(c);
 }
 
 int ht_comm_rank(const struct ht_comm *c) {
@@ -162,24 +196,38 @@ bool ht_comm_same_machine(const struct ht_comm *c, int rank) {
 
 /* ---- failures and waits ---- */
 
+enum ht_err ht_comm_sound(const struct ht_comm *c) {
+    REQUIRE(c->failed == HT_OK, HT_ERR_ELSEWHERE, "the ranks have failed");
+    return HT_OK;
+}
+
 enum ht_err ht_comm_look_out(struct ht_comm *c) {
     int there = 0;
     if (c == NULL) return HT_OK;
-    TRY(check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there,
-                         MPI_STATUS_IGNORE),
-              "looking for failures"));
+    TRY(ht_comm_sound(c));
+    TRY(ht_comm_check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there,
+                                 MPI_STATUS_IGNORE),
+                      "looking for failures"));
     REQUIRE(!there, HT_ERR_ELSEWHERE, "another rank has failed");
     return HT_OK;
 }
 
-/* Until the request is done or a rank has failed. */
-static enum ht_err wait_for(struct ht_comm *c, MPI_Request *request,
-                            const char *what) {
+/* What a rank did before it failed may just be arriving: without a moment's
+ * grace a failure of all ranks alike would be told as that of one. */
+enum ht_err ht_comm_wait(struct ht_comm *c, MPI_Request *request,
+                         const char *what) {
+    const double grace = 0.05;
+    double noticed = 0;
+    enum ht_err err = HT_OK;
     int done = 0;
     for (long n = 0; !done; n++) {
-        TRY(check(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
+        TRY(ht_comm_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
         if (done) break;
-        if (n % 64 == 63) TRY(ht_comm_look_out(c));
+        if (err == HT_OK && n % 64 == 63) {
+            err = ht_comm_look_out(c);
+            noticed = ht_clock();
+        }
+        if (err != HT_OK && ht_clock() - noticed > grace) return err;
         ht_comm_pause(n);
     }
     return HT_OK;
@@ -196,47 +244,48 @@ static void send_notices(struct ht_comm *c) {
     }
 }
 
-/* The lowest rank with an error of its own; -1: none has any. */
+/* The lowest rank with an error of its own, else with any; -1: none has. */
 static int find_failed(const int *codes, int size, bool *all) {
-    int first = -1;
+    int own = -1, any = -1;
     *all = true;
     for (int r = size - 1; r >= 0; r--) {
+        if (codes[r] != HT_OK) any = r;
         if (codes[r] == HT_OK || codes[r] == HT_ERR_ELSEWHERE)
             *all = false;
         else
-            first = r;
+            own = r;
     }
-    return first;
+    return own >= 0 ? own : any;
 }
 
 /* Without looking out: here all ranks come. */
 static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
     MPI_Request request;
     int done = 0;
-    TRY(check(
+    TRY(ht_comm_check(
         MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, c->agree, &request),
         "agreeing"));
     for (long n = 0; !done; n++) {
-        TRY(check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
+        TRY(ht_comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE),
+                          "agreeing"));
         if (!done) ht_comm_pause(n);
     }
     return HT_OK;
 }
 
-static enum ht_err share_message(struct ht_comm *c, int from, int code,
-                                 bool all) {
-    char text[4096];
-    snprintf(text, sizeof text, "%s", ht_err_message());
-    TRY(check(MPI_Bcast(text, sizeof text, MPI_CHAR, from, c->agree),
-              "agreeing"));
-    if (all) FAIL((enum ht_err)code, "%s", text);
-    FAIL((enum ht_err)code, "rank %d: %s", from, text);
+/* The message of rank `from` to c->message of all. */
+static enum ht_err share_message(struct ht_comm *c, int from, bool all) {
+    if (all || c->rank != from)
+        snprintf(c->message, MESSAGE, "%s", ht_err_message());
+    else
+        snprintf(c->message, MESSAGE, "rank %d: %s", from, ht_err_message());
+    return ht_comm_check(
+        MPI_Bcast(c->message, MESSAGE, MPI_CHAR, from, c->agree), "agreeing");
 }
 
-enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
+static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     int *codes = NULL;
     bool all = true;
-    if (c == NULL || c->size == 1) return err;
     if (err != HT_OK && err != HT_ERR_ELSEWHERE) send_notices(c);
     if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK)
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -245,30 +294,65 @@ enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     int code = first < 0 ? HT_OK : codes[first];
     free(codes);
     TRY(done);
-    return first < 0 ? HT_OK : share_message(c, first, code, all);
+    if (first < 0) return HT_OK;
+    TRY(share_message(c, first, all));
+    c->failed = (enum ht_err)code;
+    return c->failed;
+}
+
+/* Once only: other ranks do not come to a second agreement. */
+enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
+    if (c == NULL || c->size == 1) return err;
+    if (c->failed == HT_OK && agree(c, err) == HT_OK) return HT_OK;
+    if (c->failed == HT_OK) return HT_ERR_COMM; /* nor could they agree */
+    return ht_err_set(c->failed, "%s", c->message);
 }
 
 /* ---- collectives ---- */
 
+static void copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0) memmove(to, from, bytes);
+}
+
 enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes,
                            void *all) {
-    MPI_Request request;
     if (c == NULL) {
-        memcpy(all, own, bytes);
+        copy(all, own, bytes);
         return HT_OK;
     }
-    TRY(check(MPI_Iallgather(own, (int)bytes, MPI_BYTE, all, (int)bytes,
-                             MPI_BYTE, c->run, &request),
-              "gathering"));
-    return wait_for(c, &request, "gathering");
+    int count;
+    MPI_Datatype type;
+    MPI_Request request;
+    unsigned char *room = NULL; /* own part, then all; kept when unfinished */
+    TRY(ht_comm_sound(c));
+    TRY(ht_comm_count((int64_t)bytes, &count, &type));
+    TRY(ht_mem_alloc((size_t)c->size + 1, bytes, &room));
+    copy(room, own, bytes);
+    TRY(ht_comm_check(MPI_Iallgather(room, count, type, room + bytes, count,
+                                     type, c->run, &request),
+                      "gathering"));
+    TRY(ht_comm_wait(c, &request, "gathering"));
+    copy(all, room + bytes, (size_t)c->size * bytes);
+    free(room);
+    return HT_OK;
 }
 
 enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
-    MPI_Request request;
     if (c == NULL) return HT_OK;
-    TRY(check(MPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, c->run, &request),
-              "broadcasting"));
-    return wait_for(c, &request, "broadcasting");
+    int count;
+    MPI_Datatype type;
+    MPI_Request request;
+    unsigned char *room = NULL; /* kept when unfinished */
+    TRY(ht_comm_sound(c));
+    TRY(ht_comm_count((int64_t)bytes, &count, &type));
+    TRY(ht_mem_alloc(bytes, 1, &room));
+    copy(room, data, bytes);
+    TRY(ht_comm_check(MPI_Ibcast(room, count, type, 0, c->run, &request),
+                      "broadcasting"));
+    TRY(ht_comm_wait(c, &request, "broadcasting"));
+    copy(data, room, bytes);
+    free(room);
+    return HT_OK;
 }
 
 /* values <- combined with those of the ranks from 0 on. */
@@ -276,16 +360,16 @@ static enum ht_err combine(struct ht_comm *c, int count, double *values,
                            bool add) {
     double *all = NULL;
     if (c == NULL || count == 0) return HT_OK;
-    TRY(HT_ALLOC(all, (size_t)count * (size_t)c->size));
-    enum ht_err err =
-        ht_comm_gather(c, values, (size_t)count * sizeof *values, all);
-    for (int i = 0; err == HT_OK && i < count; i++) {
+    size_t n = (size_t)count;
+    TRY(HT_ALLOC(all, n * (size_t)c->size));
+    enum ht_err err = ht_comm_gather(c, values, n * sizeof *values, all);
+    for (size_t i = 0; err == HT_OK && i < n; i++) {
         values[i] = all[i];
-        for (int r = 1; r < c->size; r++) {
-            double other = all[r * count + i];
+        for (size_t r = 1; r < (size_t)c->size; r++) {
+            double other = all[r * n + i];
             if (add)
                 values[i] += other;
-            else if (other > values[i])
+            else if (other > values[i] || isnan(other))
                 values[i] = other;
         }
     }
@@ -301,129 +385,60 @@ enum ht_err ht_comm_max(struct ht_comm *c, int count, double *values) {
     return combine(c, count, values, false);
 }
 
-/* ---- messages ---- */
-
-/* In words of 8 bytes where the size allows, since MPI counts with an int. */
-static enum ht_err count_of(int64_t bytes, int *count, MPI_Datatype *type) {
-    bool words = bytes % 8 == 0;
-    int64_t n = words ? bytes / 8 : bytes;
-    REQUIRE(n >= 0 && n <= INT32_MAX, HT_ERR_COMM,
-            "a message of %lld bytes is too long", (long long)bytes);
-    *count = (int)n;
-    *type = words ? MPI_UINT64_T : MPI_BYTE;
-    return HT_OK;
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
 }
 
-static enum ht_err begin(struct ht_comm *c, struct ht_message **out) {
-    struct ht_message *message = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(message, 1));
-    message->comm = c;
-    message->request = MPI_REQUEST_NULL;
-    *out = message;
-    return HT_OK;
-}
-
-static enum ht_err begun(int code, const char *what, struct ht_message **out) {
-    enum ht_err err = check(code, what);
-    if (err != HT_OK) {
-        free(*out);
-        *out = NULL;
+/* By messages of at most PIECE bytes, one after the other. */
+static enum ht_err send_pieces(struct ht_comm *c, const char *own,
+                               int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += PIECE) {
+        struct ht_message *message = NULL;
+        enum ht_err err = ht_message_send(c, 0, HT_COMM_COLLECT, own + at,
+                                          least(bytes - at, PIECE), &message);
+        if (err == HT_OK) err = ht_message_wait(&message);
+        ht_message_abandon(message);
+        TRY(err);
     }
+    return HT_OK;
+}
+
+static enum ht_err receive_pieces(struct ht_comm *c, int from, char *part,
+                                  int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += PIECE) {
+        struct ht_message *message = NULL;
+        enum ht_err err =
+            ht_message_receive(c, from, HT_COMM_COLLECT, part + at,
+                               least(bytes - at, PIECE), &message);
+        if (err == HT_OK) err = ht_message_wait(&message);
+        ht_message_abandon(message);
+        TRY(err);
+    }
+    return HT_OK;
+}
+
+static enum ht_err collect(struct ht_comm *c, const void *own,
+                           const int64_t *bytes, char *all) {
+    if (c->rank != 0) return send_pieces(c, own, bytes[c->rank]);
+    copy(all, own, (size_t)bytes[0]);
+    all += bytes[0];
+    for (int r = 1; r < c->size; r++) {
+        TRY(receive_pieces(c, r, all, bytes[r]));
+        all += bytes[r];
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes,
+                            void *all) {
+    int64_t *sizes = NULL;
+    if (c == NULL) {
+        copy(all, own, (size_t)bytes);
+        return HT_OK;
+    }
+    TRY(HT_ALLOC(sizes, c->size));
+    enum ht_err err = ht_comm_gather(c, &bytes, sizeof bytes, sizes);
+    if (err == HT_OK) err = collect(c, own, sizes, all);
+    free(sizes);
     return err;
-}
-
-enum ht_err ht_message_send(struct ht_comm *c, int to, int tag,
-                            const void *data, int64_t bytes,
-                            struct ht_message **out) {
-    int count;
-    MPI_Datatype type;
-    TRY(count_of(bytes, &count, &type));
-    TRY(begin(c, out));
-    return begun(
-        MPI_Isend(data, count, type, to, tag, c->run, &(*out)->request),
-        "sending", out);
-}
-
-enum ht_err ht_message_receive(struct ht_comm *c, int from, int tag, void *data,
-                               int64_t bytes, struct ht_message **out) {
-    int count;
-    MPI_Datatype type;
-    TRY(count_of(bytes, &count, &type));
-    TRY(begin(c, out));
-    return begun(
-        MPI_Irecv(data, count, type, from, tag, c->run, &(*out)->request),
-        "receiving", out);
-}
-
-enum ht_err ht_message_done(struct ht_message **message, bool *done) {
-    int flag = 1;
-    *done = *message == NULL;
-    if (*done) return HT_OK;
-    TRY(check(MPI_Test(&(*message)->request, &flag, MPI_STATUS_IGNORE),
-              "a message"));
-    *done = flag != 0;
-    if (!*done) return ht_comm_look_out((*message)->comm);
-    free(*message);
-    *message = NULL;
-    return HT_OK;
-}
-
-enum ht_err ht_message_wait(struct ht_message **message) {
-    if (*message == NULL) return HT_OK;
-    TRY(wait_for((*message)->comm, &(*message)->request, "a message"));
-    free(*message);
-    *message = NULL;
-    return HT_OK;
-}
-
-void ht_message_abandon(struct ht_message *message) {
-    free(message);
-}
-
-/* ---- shared memory ---- */
-
-enum ht_err ht_window_create(struct ht_comm *c, int64_t bytes,
-                             struct ht_window **out) {
-    struct ht_window *window = NULL;
-    void *own = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(window, 1));
-    window->comm = c;
-    enum ht_err err =
-        check(MPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL,
-                                      c->machine, &own, &window->win),
-              "memory that ranks share");
-    if (err == HT_OK)
-        err = check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win),
-                    "memory that ranks share");
-    if (err != HT_OK) {
-        free(window);
-        return err;
-    }
-    *out = window;
-    return HT_OK;
-}
-
-void *ht_window_part(const struct ht_window *window, int rank) {
-    MPI_Aint size = 0;
-    int unit = 0;
-    void *part = NULL;
-    int local = window->comm->machine_rank[rank];
-    if (local == MPI_UNDEFINED ||
-        MPI_Win_shared_query(window->win, local, &size, &unit, &part) !=
-            MPI_SUCCESS)
-        return NULL;
-    return part;
-}
-
-void ht_window_sync(struct ht_window *window) {
-    (void)MPI_Win_sync(window->win);
-}
-
-void ht_window_destroy(struct ht_window *window) {
-    if (window == NULL) return;
-    (void)MPI_Win_unlock_all(window->win);
-    (void)MPI_Win_free(&window->win);
-    free(window);
 }

@@ -16,6 +16,7 @@
 
 #include "htwave/h5.h"
 #include "slice.h"
+#include "snapshot.h"
 #include "xdmf.h"
 
 struct ht_output {
@@ -33,6 +34,14 @@ struct ht_output {
 
 static const struct ht_equations *equations(const struct ht_output *output) {
     return output->medium->eq;
+}
+
+static struct ht_comm *comm_of(const struct ht_output *output) {
+    return output->medium->grid->slab.comm;
+}
+
+static bool is_first(const struct ht_output *output) {
+    return ht_comm_rank(comm_of(output)) == 0;
 }
 
 static enum ht_err path_in(const char *directory, const char *name,
@@ -125,6 +134,15 @@ static enum ht_err check_picture(struct ht_output *output) {
     return err;
 }
 
+static enum ht_err check_ranks(const struct ht_output *output) {
+    if (!output->params->output.snapshots ||
+        !ht_grid_cut(output->medium->grid) || ht_h5_parallel())
+        return HT_OK;
+    return ht_params_error(output->params, "output.snapshots",
+                           "must be false with several ranks: the HDF5 library "
+                           "was built without MPI");
+}
+
 /* A directory that cannot be made is a wrong value of its key. */
 static enum ht_err make_directory(const struct ht_params *params) {
     enum ht_err err = ht_file_make_directory(params->output.directory);
@@ -159,7 +177,8 @@ enum ht_err ht_output_check(const struct ht_params *params,
     struct ht_output output = {
         .params = params, .medium = medium, .stored = stored};
     TRY(select_fields(&output));
-    return check_picture(&output);
+    TRY(check_picture(&output));
+    return check_ranks(&output);
 }
 
 static enum ht_err start(struct ht_output *output) {
@@ -168,20 +187,24 @@ static enum ht_err start(struct ht_output *output) {
     output->xdmf.single = strcmp(params->device.precision, "single") == 0;
     TRY(select_fields(output));
     TRY(check_picture(output));
+    TRY(check_ranks(output));
     TRY(path_in(params->output.directory, "fields.xdmf", &output->xdmf_path));
-    return start_directory(output);
+    return is_first(output) ? start_directory(output) : HT_OK;
 }
 
 enum ht_err ht_output_create(const struct ht_params *params,
                              const struct ht_medium *medium, unsigned stored,
                              struct ht_output **out) {
-    struct ht_output *output;
+    struct ht_output *output = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(output, 1));
-    output->params = params;
-    output->medium = medium;
-    output->stored = stored;
-    enum ht_err err = start(output);
+    enum ht_err err = HT_ALLOC(output, 1);
+    if (!err) {
+        output->params = params;
+        output->medium = medium;
+        output->stored = stored;
+        err = start(output);
+    }
+    err = ht_comm_agree(medium->grid->slab.comm, err);
     if (err)
         ht_output_destroy(output);
     else
@@ -229,81 +252,51 @@ static void remove_stale(const char *directory, const char *prefix,
 
 /* ---- snapshots ---- */
 
-static enum ht_err write_attributes(const struct ht_output *output,
-                                    struct ht_h5 *file, double time,
-                                    int64_t step) {
-    const struct ht_grid *grid = output->medium->grid;
-    double order = grid->order, at = (double)step, cells[3];
-    for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
-    TRY(ht_h5_set_text(file, "system", equations(output)->system->name));
-    TRY(ht_h5_set_number(file, "time", 1, &time));
-    TRY(ht_h5_set_number(file, "step", 1, &at));
-    TRY(ht_h5_set_number(file, "order", 1, &order));
-    TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
-    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
-    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    if (!output->params->output.coefficients) return HT_OK;
-    return ht_h5_set_text(file, "coefficient_index",
-                          "(i3 (order+1) + i2) (order+1) + i1 for "
-                          "spacing^i/i! times the derivative of orders "
-                          "i1, i2, i3");
+static enum ht_err write_snapshot(const struct ht_output *output, double time,
+                                  int64_t step, const double *const *nodal,
+                                  const double *coefs, const char *name) {
+    const struct ht_params *params = output->params;
+    const struct ht_snapshot snapshot = {
+        .system = equations(output)->system->name,
+        .grid = output->medium->grid,
+        .time = time,
+        .step = step,
+        .single = output->xdmf.single,
+        .nfields = output->xdmf.nfields,
+        .field = output->field,
+        .name = output->xdmf.field,
+        .nodal = nodal,
+        .coefs = params->output.coefficients ? coefs : NULL};
+    char *path = NULL;
+    enum ht_err err = path_in(params->output.directory, name, &path);
+    if (!err && params->output.coefficients && !coefs)
+        err = ht_err_set(HT_ERR_INTERNAL,
+                         "snapshot without the coefficients that "
+                         "output.coefficients asks for");
+    err = ht_comm_agree(comm_of(output), err);
+    if (!err) err = ht_snapshot_write(&snapshot, path);
+    free(path);
+    return err;
 }
 
-static enum ht_err write_coefficients(const struct ht_output *output,
-                                      struct ht_h5 *file, int rank,
-                                      const int64_t *extent,
-                                      const double *coefs) {
-    const struct ht_grid *grid = output->medium->grid;
-    int64_t count = ht_grid_coefs(grid) * ht_grid_total(grid, HT_PRIMARY);
-    for (int i = 0; i < output->xdmf.nfields; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s_coefficients", output->xdmf.field[i]);
-        TRY(ht_h5_write(file, name, rank, extent,
-                        coefs + output->field[i] * count, output->xdmf.single));
-    }
-    return HT_OK;
-}
-
-static enum ht_err write_fields(const struct ht_output *output,
-                                struct ht_h5 *file, const double *const *nodal,
-                                const double *coefs) {
-    const struct ht_grid *grid = output->medium->grid;
-    int64_t extent[4] = {ht_grid_coefs(grid)}; /* then n3 n2 n1 */
-    for (int k = 0; k < grid->dims; k++)
-        extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-    for (int i = 0; i < output->xdmf.nfields; i++)
-        TRY(ht_h5_write(file, output->xdmf.field[i], grid->dims, extent + 1,
-                        nodal[output->field[i]], output->xdmf.single));
-    if (!output->params->output.coefficients) return HT_OK;
-    REQUIRE(coefs, HT_ERR_INTERNAL,
-            "snapshot without the coefficients that "
-            "output.coefficients asks for");
-    return write_coefficients(output, file, grid->dims + 1, extent, coefs);
+/* What rank 0 does once a snapshot is there. */
+static enum ht_err list_snapshot(const struct ht_output *output,
+                                 const char *name) {
+    if (output->xdmf.count == 1)
+        remove_stale(output->params->output.directory, "fields_", 6, name);
+    return ht_xdmf_write(&output->xdmf, output->xdmf_path);
 }
 
 enum ht_err ht_output_snapshot(struct ht_output *output, double time,
                                int64_t step, const double *const *nodal,
                                const double *coefs) {
     if (!output->params->output.snapshots) return HT_OK;
-    const char *directory = output->params->output.directory;
-    int index = output->xdmf.count;
-    char name[32], *path = NULL;
-    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, index);
-    TRY(path_in(directory, name, &path));
-    struct ht_h5 *file = NULL;
-    enum ht_err err = ht_h5_create(path, &file);
-    free(path);
-    TRY(err);
-    err = write_attributes(output, file, time, step);
-    if (!err) err = write_fields(output, file, nodal, coefs);
-    if (err) {
-        ht_h5_discard(file);
-        return err;
-    }
-    TRY(ht_h5_commit(file));
-    if (index == 0) remove_stale(directory, "fields_", 6, name);
-    TRY(ht_xdmf_add(&output->xdmf, time));
-    TRY(ht_xdmf_write(&output->xdmf, output->xdmf_path));
+    char name[32];
+    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->xdmf.count);
+    TRY(write_snapshot(output, time, step, nodal, coefs, name));
+    enum ht_err err = ht_xdmf_add(&output->xdmf, time);
+    if (!err && is_first(output)) err = list_snapshot(output, name);
+    TRY(ht_comm_agree(comm_of(output), err));
     output->listed = true;
     return HT_OK;
 }
@@ -362,17 +355,37 @@ static enum ht_err write_picture(struct ht_output *output, double time,
     return err;
 }
 
+/* values, on rank 0: the slice of all ranks. */
+static enum ht_err gather_slice(struct ht_comm *comm,
+                                const struct ht_slice *slice,
+                                const double *nodal, double *values) {
+    double *own = NULL;
+    int64_t first, last;
+    ht_slice_own(slice, &first, &last);
+    int64_t count = (last - first) * slice->width;
+    TRY(HT_ALLOC(own, count));
+    ht_slice_values(slice, nodal, own);
+    enum ht_err err =
+        ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values);
+    free(own);
+    return err;
+}
+
 static enum ht_err take_picture(struct ht_output *output, double time,
                                 const double *const *nodal, const char *path) {
     const struct ht_params *params = output->params;
     struct ht_slice slice =
         ht_slice_make(output->medium->grid, params->output.picture.plane,
                       params->output.picture.position);
-    double *values;
-    TRY(HT_ALLOC(values, slice.width * slice.height));
-    ht_slice_values(&slice, nodal[output->picture_field], values);
-    enum ht_err err = read_background(output, &slice);
-    if (!err) err = write_picture(output, time, &slice, values, path);
+    double *values = NULL;
+    if (is_first(output)) TRY(HT_ALLOC(values, slice.width * slice.height));
+    enum ht_err err = gather_slice(comm_of(output), &slice,
+                                   nodal[output->picture_field], values);
+    if (!err && values) {
+        ht_slice_close(&slice, values);
+        err = read_background(output, &slice);
+        if (!err) err = write_picture(output, time, &slice, values, path);
+    }
     free(values);
     return err;
 }
@@ -382,13 +395,15 @@ enum ht_err ht_output_picture(struct ht_output *output, double time,
     const char *directory = output->params->output.directory;
     char name[32], *path = NULL;
     snprintf(name, sizeof name, "wave_%04d.png", output->pictures);
-    TRY(path_in(directory, name, &path));
-    enum ht_err err = take_picture(output, time, nodal, path);
+    enum ht_err err = path_in(directory, name, &path);
+    if (!err) err = take_picture(output, time, nodal, path);
+    err = ht_comm_agree(comm_of(output), err);
     if (err) {
         free(path);
         return err;
     }
-    if (output->pictures++ == 0) remove_stale(directory, "wave_", 4, name);
+    if (output->pictures++ == 0 && is_first(output))
+        remove_stale(directory, "wave_", 4, name);
     free(output->last_picture);
     output->last_picture = path;
     return HT_OK;
@@ -396,12 +411,19 @@ enum ht_err ht_output_picture(struct ht_output *output, double time,
 
 /* ---- the end ---- */
 
-enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
+static enum ht_err write_summary(const struct ht_output *output,
+                                 const char *json) {
     char *path = NULL;
     TRY(path_in(output->params->output.directory, "summary.json", &path));
     enum ht_err err = ht_file_write(path, json, strlen(json));
     free(path);
     return err;
+}
+
+enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
+    enum ht_err err = HT_OK;
+    if (is_first(output)) err = write_summary(output, json);
+    return ht_comm_agree(comm_of(output), err);
 }
 
 const char *ht_output_last_picture(const struct ht_output *output) {

@@ -37,18 +37,46 @@ struct ht_slice ht_slice_make(const struct ht_grid *grid, const char *plane,
     return slice;
 }
 
+void ht_slice_own(const struct ht_slice *slice, int64_t *first, int64_t *last) {
+    int64_t planes[2];
+    ht_grid_own(slice->grid, HT_PRIMARY, &planes[0], &planes[1]);
+    *first = 0;
+    *last = ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
+    if (slice->up == 2) {
+        *first = planes[0];
+        *last = planes[1];
+    } else if (slice->normal == 2 &&
+               (slice->index < planes[0] || slice->index >= planes[1])) {
+        *last = 0;
+    }
+}
+
 void ht_slice_values(const struct ht_slice *slice, const double *nodal,
                      double *out) {
     const struct ht_grid *grid = slice->grid;
-    int64_t n[3], stride[3] = {1, 0, 0};
+    int64_t n[3], stride[3], origin[3] = {0, 0, 0}, rows[2], plane;
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    stride[0] = 1;
     stride[1] = n[0];
     stride[2] = n[0] * n[1];
-    if (slice->normal >= 0) nodal += slice->index * stride[slice->normal];
-    for (int64_t j = 0; j < slice->height; j++)
-        for (int64_t i = 0; i < slice->width; i++)
-            *out++ = nodal[j % n[slice->up] * stride[slice->up] +
-                           i % n[slice->across] * stride[slice->across]];
+    ht_grid_own(grid, HT_PRIMARY, &origin[2], &plane);
+    ht_slice_own(slice, &rows[0], &rows[1]);
+    for (int64_t j = rows[0]; j < rows[1]; j++)
+        for (int64_t i = 0; i < slice->width; i++) {
+            int64_t at[3] = {0, 0, 0}, node = 0;
+            if (slice->normal >= 0) at[slice->normal] = slice->index;
+            at[slice->up] = j;
+            at[slice->across] = i % n[slice->across];
+            for (int k = 0; k < 3; k++) node += (at[k] - origin[k]) * stride[k];
+            *out++ = nodal[node];
+        }
+}
+
+void ht_slice_close(const struct ht_slice *slice, double *values) {
+    int64_t count =
+        slice->width * ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
+    for (int64_t i = count; i < slice->height * slice->width; i++)
+        values[i] = values[i - count];
 }
 
 enum ht_err ht_slice_parameter(const struct ht_slice *slice,

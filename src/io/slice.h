@@ -17,9 +17,15 @@ struct ht_slice {
  * of the length along the plane's normal. */
 struct ht_slice ht_slice_make(const struct ht_grid *grid, const char *plane,
                               double position);
-/* out[height][width] from nodal values [n3][n2][n1]. */
+/* Rows [first, last) whose values this rank has; those of the ranks follow one
+ * another. A row that repeats the first behind a periodic seam is not among
+ * them. */
+void ht_slice_own(const struct ht_slice *slice, int64_t *first, int64_t *last);
+/* out[last - first][width], own rows, from nodal values of the own planes. */
 void ht_slice_values(const struct ht_slice *slice, const double *nodal,
                      double *out);
+/* values[height][width], all rows but the one behind the seam: adds that. */
+void ht_slice_close(const struct ht_slice *slice, double *values);
 /* out[height][width] of a parameter of the medium. */
 HT_CHECKED enum ht_err ht_slice_parameter(const struct ht_slice *slice,
                                           const struct ht_medium *medium,

@@ -260,6 +260,7 @@ static void run_variant(struct scene *scene, const struct ht_variant *variant,
         ht_problem_spec(&t.problem, &t.tuning, HT_PRIMARY);
     struct ht_shape shape;
     if (ht_variant_refuses(variant, &spec) != NULL ||
+        ht_variant_lacks(variant, info) != NULL ||
         ht_variant_shape(&t.tuning, &spec, info, &shape) != HT_OK)
         return;
     scene->number++;

@@ -1,0 +1,32 @@
+/* What the files that see HDF5 share: src/base/h5*.c. */
+#ifndef HTWAVE_BASE_H5_PRIVATE_H
+#define HTWAVE_BASE_H5_PRIVATE_H
+
+#include "htwave/h5.h"
+
+#define H5_USE_110_API /* later versions keep the types of 1.10 under it */
+#include <hdf5.h>
+
+struct ht_h5 {
+    hid_t id;               /* H5I_INVALID_HID: shared out, open elsewhere */
+    hid_t driver;           /* of h5_disk.c, held while the file is open */
+    char *path, *temporary; /* temporary: NULL for a file opened to read */
+    int error;              /* the first errno of a write */
+};
+
+/* HDF5's own messages off. */
+void ht_h5_quiet(void);
+/* In words. */
+const char *ht_h5_reason(int error);
+/* Closes what is open; a failure is remembered in file->error. */
+void ht_h5_shut(struct ht_h5 *file);
+/* Of a file that is shut. */
+void ht_h5_free(struct ht_h5 *file);
+
+/* h5_disk.c: creates file->temporary; negative when that failed. */
+hid_t ht_h5_disk_create(struct ht_h5 *file);
+/* Not before the file is closed: HDF5 reads the class of a driver while it
+ * closes a file that held the last count of it. NULL driver allowed. */
+void ht_h5_disk_drop(struct ht_h5 *file);
+
+#endif

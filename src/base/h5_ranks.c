@@ -1,0 +1,88 @@
+/* Files that the ranks of a run write together, by HDF5 over MPI.
+ *
+ * HDF5 waits inside its collective calls for the other ranks, and a rank whose
+ * call has failed does not always come to what the others wait for: a
+ * collective H5Dwrite that fails on one rank leaves the others in
+ * MPI_File_set_view, metadata that cannot be written leaves them in a barrier
+ * (seen in the sources of 1.10). So only opening and closing are collective
+ * here. The metadata are complete before the ranks come: one process has
+ * written them through h5_disk.c. Values are written by transfers of each rank
+ * alone; its part of a dataset is one piece of the file, or one per
+ * coefficient, so that nothing is lost by it.
+ */
+#include "h5_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum ht_err ht_h5_share(struct ht_h5 *file, const char **name) {
+    ht_h5_shut(file);
+    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path,
+            ht_h5_reason(file->error));
+    *name = file->temporary;
+    return HT_OK;
+}
+
+#ifdef H5_HAVE_PARALLEL
+bool ht_h5_parallel(void) {
+    return true;
+}
+
+static hid_t open_together(const char *name) {
+    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), id = H5I_INVALID_HID;
+    if (fapl < 0) return fapl;
+    if (H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL) >= 0)
+        id = H5Fopen(name, H5F_ACC_RDWR, fapl);
+    H5Pclose(fapl);
+    return id;
+}
+#else
+bool ht_h5_parallel(void) {
+    return false;
+}
+
+static hid_t open_together(const char *name) {
+    (void)name;
+    return H5I_INVALID_HID;
+}
+#endif
+
+static enum ht_err join(const char *name, const char *path,
+                        struct ht_h5 *file) {
+    file->id = H5I_INVALID_HID;
+    REQUIRE(ht_h5_parallel(), HT_ERR_IO,
+            "cannot write %s: the HDF5 library was built without MPI, which "
+            "files of several ranks need",
+            path);
+    TRY(ht_text_copy(path, &file->path));
+    TRY(ht_text_copy(name, &file->temporary));
+    file->id = open_together(name);
+    REQUIRE(file->id >= 0, HT_ERR_IO,
+            "cannot write %s: the ranks cannot open it together", path);
+    return HT_OK;
+}
+
+enum ht_err ht_h5_join(const char *name, const char *path, struct ht_h5 **out) {
+    ht_h5_quiet();
+    *out = NULL;
+    struct ht_h5 *file;
+    TRY(HT_ALLOC(file, 1));
+    enum ht_err err = join(name, path, file);
+    if (err)
+        ht_h5_free(file);
+    else
+        *out = file;
+    return err;
+}
+
+enum ht_err ht_h5_leave(struct ht_h5 *file) {
+    ht_h5_shut(file);
+    enum ht_err err = HT_OK;
+    if (file->error)
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path,
+                         ht_h5_reason(file->error));
+    /* by each rank: its values may still be in this machine's memory only */
+    if (!err) err = ht_file_sync(file->temporary, file->path);
+    ht_h5_free(file);
+    return err;
+}

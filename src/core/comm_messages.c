@@ -1,0 +1,235 @@
+/* Messages between two ranks, memory that the ranks of a machine share. */
+#include "comm_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+
+struct ht_message {
+    struct ht_comm *comm;
+    MPI_Request request;
+    bool receives;
+};
+
+struct ht_window {
+    struct ht_comm *comm;
+    MPI_Win win;
+    struct ht_window *next; /* of those to be freed */
+};
+
+/* ---- messages ---- */
+
+/* In words of 8 bytes where the size allows, since MPI counts with an int. */
+enum ht_err ht_comm_count(int64_t bytes, int *count, MPI_Datatype *type) {
+    bool words = bytes % 8 == 0;
+    int64_t n = words ? bytes / 8 : bytes;
+    REQUIRE(n >= 0 && n <= INT32_MAX, HT_ERR_COMM,
+            "a message of %lld bytes is too long", (long long)bytes);
+    *count = (int)n;
+    *type = words ? MPI_UINT64_T : MPI_BYTE;
+    return HT_OK;
+}
+
+static enum ht_err begin(struct ht_comm *c, struct ht_message **out) {
+    struct ht_message *message = NULL;
+    *out = NULL;
+    REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone has no messages");
+    TRY(ht_comm_sound(c));
+    TRY(HT_ALLOC(message, 1));
+    message->comm = c;
+    message->request = MPI_REQUEST_NULL;
+    *out = message;
+    return HT_OK;
+}
+
+static enum ht_err begun(int code, const char *what, struct ht_message **out) {
+    enum ht_err err = ht_comm_check(code, what);
+    if (err != HT_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return err;
+}
+
+enum ht_err ht_message_send(struct ht_comm *c, int to, int tag,
+                            const void *data, int64_t bytes,
+                            struct ht_message **out) {
+    int count;
+    MPI_Datatype type;
+    TRY(ht_comm_count(bytes, &count, &type));
+    TRY(begin(c, out));
+    return begun(
+        MPI_Isend(data, count, type, to, tag, c->run, &(*out)->request),
+        "sending", out);
+}
+
+enum ht_err ht_message_receive(struct ht_comm *c, int from, int tag, void *data,
+                               int64_t bytes, struct ht_message **out) {
+    int count;
+    MPI_Datatype type;
+    TRY(ht_comm_count(bytes, &count, &type));
+    TRY(begin(c, out));
+    (*out)->receives = true;
+    return begun(
+        MPI_Irecv(data, count, type, from, tag, c->run, &(*out)->request),
+        "receiving", out);
+}
+
+enum ht_err ht_message_done(struct ht_message **message, bool *done) {
+    int flag = 1;
+    *done = *message == NULL;
+    if (*done) return HT_OK;
+    TRY(ht_comm_check(MPI_Test(&(*message)->request, &flag, MPI_STATUS_IGNORE),
+                      "a message"));
+    *done = flag != 0;
+    if (!*done) return ht_comm_look_out((*message)->comm);
+    free(*message);
+    *message = NULL;
+    return HT_OK;
+}
+
+enum ht_err ht_message_wait(struct ht_message **message) {
+    if (*message == NULL) return HT_OK;
+    TRY(ht_comm_wait((*message)->comm, &(*message)->request, "a message"));
+    free(*message);
+    *message = NULL;
+    return HT_OK;
+}
+
+/* A receive that nobody has begun to answer is cancelled; what is under way
+ * comes to its end when the other side polls, too. All messages together get a
+ * second for that; then they will not. */
+void ht_message_abandon(struct ht_message *message) {
+    const double patience = 1;
+    int done = 0;
+    if (message == NULL) return;
+    struct ht_comm *c = message->comm;
+    if (c->abandoned_at == 0) c->abandoned_at = ht_clock();
+    if (message->receives) (void)MPI_Cancel(&message->request);
+    for (long n = 0;
+         !done && (n == 0 || ht_clock() - c->abandoned_at < patience); n++) {
+        if (MPI_Test(&message->request, &done, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS)
+            break;
+        if (!done) ht_comm_pause(n);
+    }
+    free(message);
+}
+
+/* ---- shared memory ---- */
+
+void ht_comm_free_windows(struct ht_comm *c) {
+    while (c->destroyed != NULL) {
+        struct ht_window *window = c->destroyed;
+        c->destroyed = window->next;
+        (void)MPI_Win_unlock_all(window->win);
+        (void)MPI_Win_free(&window->win);
+        free(window);
+    }
+}
+
+/* Bytes free where Linux keeps shared memory; what is beyond them is given, but
+ * whoever touches it gets SIGBUS. */
+static int64_t free_bytes(void) {
+    struct statvfs info;
+    if (statvfs("/dev/shm", &info) != 0) return INT64_MAX;
+    double bytes = (double)info.f_bavail * (double)info.f_frsize;
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
+
+/* The same result on all ranks of the machine, which have all come here then:
+ * what follows waits inside MPI, where nobody looks out. */
+static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
+    const char *what = "memory that ranks share";
+    int64_t *all = NULL; /* {bytes, free}: own, then of all; may be kept */
+    MPI_Request request;
+    char text[2][32];
+    TRY(HT_ALLOC(all, 2 * (c->local_size + 1)));
+    all[0] = bytes;
+    all[1] = free_bytes();
+    TRY(ht_comm_check(MPI_Iallgather(all, 2, MPI_INT64_T, all + 2, 2,
+                                     MPI_INT64_T, c->machine, &request),
+                      what));
+    TRY(ht_comm_wait(c, &request, what));
+    double wanted = 0, room = INFINITY;
+    for (int r = 1; r <= c->local_size; r++) {
+        wanted += (double)all[2 * r];
+        room = fmin(room, (double)all[2 * r + 1]);
+    }
+    free(all);
+    REQUIRE(wanted <= room, HT_ERR_MEMORY,
+            "the ranks of a machine want to share %s, for which /dev/shm has "
+            "%s (containers: --shm-size)",
+            ht_text_bytes(wanted, text[0]), ht_text_bytes(room, text[1]));
+    return HT_OK;
+}
+
+static enum ht_err meet(struct ht_comm *c) {
+    const char *what = "memory that ranks share";
+    MPI_Request request;
+    TRY(ht_comm_check(MPI_Ibarrier(c->machine, &request), what));
+    return ht_comm_wait(c, &request, what);
+}
+
+/* All ranks have as many; their room is free when the last has freed them. */
+static enum ht_err free_destroyed(struct ht_comm *c) {
+    if (c->destroyed == NULL) return HT_OK;
+    TRY(meet(c));
+    ht_comm_free_windows(c);
+    return meet(c);
+}
+
+static enum ht_err allocate_window(struct ht_comm *c, int64_t bytes,
+                                   struct ht_window *window) {
+    const char *what = "memory that ranks share";
+    void *own = NULL;
+    TRY(free_destroyed(c));
+    TRY(check_room(c, bytes));
+    TRY(ht_comm_check(MPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL,
+                                              c->machine, &own, &window->win),
+                      what));
+    TRY(ht_comm_check(MPI_Win_set_errhandler(window->win, MPI_ERRORS_RETURN),
+                      what));
+    return ht_comm_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), what);
+}
+
+enum ht_err ht_window_create(struct ht_comm *c, int64_t bytes,
+                             struct ht_window **out) {
+    struct ht_window *window = NULL;
+    *out = NULL;
+    REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone shares no memory");
+    TRY(ht_comm_sound(c));
+    TRY(HT_ALLOC(window, 1));
+    window->comm = c;
+    enum ht_err err = allocate_window(c, bytes, window);
+    if (err != HT_OK) {
+        free(window);
+        return err;
+    }
+    *out = window;
+    return HT_OK;
+}
+
+void *ht_window_part(const struct ht_window *window, int rank) {
+    MPI_Aint size = 0;
+    int unit = 0;
+    void *part = NULL;
+    int local = window->comm->machine_rank[rank];
+    if (local == MPI_UNDEFINED ||
+        MPI_Win_shared_query(window->win, local, &size, &unit, &part) !=
+            MPI_SUCCESS)
+        return NULL;
+    return part;
+}
+
+void ht_window_sync(struct ht_window *window) {
+    (void)MPI_Win_sync(window->win);
+}
+
+/* Only noted: freeing waits for the other ranks, and one that has failed is on
+ * its way to tell them. */
+void ht_window_destroy(struct ht_window *window) {
+    if (window == NULL) return;
+    window->next = window->comm->destroyed;
+    window->comm->destroyed = window;
+}
