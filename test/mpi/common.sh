@@ -1,6 +1,6 @@
 # What the scripts beside it share; read with ".", so it is no program.
 # Sets: build, scratch (removed at the end). Ends the script when no launcher is
-# here or it starts no 2 ranks (it may refuse more than there are cores, or to
+# here or it starts no 5 ranks (it may refuse more than there are cores, or to
 # work for root).
 
 build=${HTWAVE_BUILD:-build}
@@ -36,8 +36,8 @@ if ! command -v mpiexec >/dev/null; then
     skip "mpiexec is not here"
     end "$(basename "$0" .sh)"
     exit
-elif ! ranks 2 true >/dev/null 2>&1; then
-    skip "mpiexec does not start 2 ranks"
+elif ! ranks 5 true >/dev/null 2>&1; then
+    skip "mpiexec does not start 5 ranks"
     end "$(basename "$0" .sh)"
     exit
 fi
