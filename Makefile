@@ -21,9 +21,23 @@ VERSION := $(shell cat VERSION 2>/dev/null || \
 
 # ---- files ----
 
-# A part that can be left out is a pair x.c | x_none.c: WITHOUT="x y".
+# The CUDA back end is built where the toolkit's headers (11.2 or later) are
+# found: the folder that holds them, or "found" when the compiler knows it. No
+# library is linked. CUDA=0 leaves it out, CUDA=1 builds it in any case.
+CUDA_ROOTS = $(CUDA_HOME) $(patsubst %/bin/nvcc,%, \
+    $(shell command -v nvcc 2>/dev/null)) /usr/local/cuda
+CUDA_HEADERS := $(if $(filter 0,$(CUDA)),,$(or $(firstword \
+    $(foreach r,$(CUDA_ROOTS),$(patsubst %/nvrtc.h,%, \
+    $(and $(wildcard $(r)/include/cuda.h),$(wildcard $(r)/include/nvrtc.h))))), \
+    $(shell printf '\043include <cuda.h>\n\043include <nvrtc.h>\n' | \
+    $(CC) -E -x c - >/dev/null 2>&1 && echo found)))
+
+# A part that can be left out is a pair x.c | x_none.c, where x may have further
+# files x_*.c: WITHOUT="x y".
+LEFT_OUT := $(WITHOUT) $(if $(CUDA_HEADERS)$(filter 1,$(CUDA)),,cuda)
 PAIRS := $(patsubst %_none.c,%,$(wildcard src/*/*_none.c))
-UNUSED := $(foreach p,$(PAIRS),$(p)$(if $(filter $(notdir $(p)),$(WITHOUT)),,_none).c)
+UNUSED := $(foreach p,$(PAIRS),$(if $(filter $(notdir $(p)),$(LEFT_OUT)), \
+    $(p).c $(filter-out $(p)_none.c,$(wildcard $(p)_*.c)),$(p)_none.c))
 SOURCES := $(filter-out $(UNUSED),$(wildcard src/*/*.c))
 KERNELS := $(sort $(wildcard cl/*.cl cl/*.h))
 TEST_SOURCES := $(wildcard test/*/*.c)
@@ -51,14 +65,15 @@ library = $(shell for m in $(2); do \
     $(PKG_CONFIG) --exists $$m 2>/dev/null && exec $(PKG_CONFIG) $(1) $$m; \
     done; test $(1) = --cflags || echo $(3))
 libraries = $(call library,$(1),OpenCL,-lOpenCL) \
-    $(if $(filter clblast,$(WITHOUT)),,$(call library,$(1),clblast,-lclblast)) \
+    $(if $(filter clblast,$(LEFT_OUT)),,$(call library,$(1),clblast,-lclblast)) \
     $(call library,$(1),libconfig,-lconfig) \
     $(call library,$(1),hdf5-mpich hdf5,-lhdf5) \
     $(call library,$(1),mpich mpi,-lmpich) \
     $(call library,$(1),libpng,-lpng)
 # Other people's headers are not held to our warnings.
 LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := \
-    $(patsubst -I%,-isystem %,$(call libraries,--cflags)))$(LIBRARY_CFLAGS)
+    $(patsubst -I%,-isystem %,$(call libraries,--cflags)) \
+    $(patsubst %,-isystem %,$(filter-out found,$(CUDA_HEADERS))))$(LIBRARY_CFLAGS)
 # MPICH's module names what libmpich.so is linked with itself.
 LIBRARY_LIBS = $(eval LIBRARY_LIBS := $(filter-out -lhwloc -lucp -lucs, \
     $(call libraries,--libs)))$(LIBRARY_LIBS)
@@ -137,6 +152,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
 	@echo
 	@echo "Variables: CC CFLAGS PREFIX DESTDIR JOBS V=1 WERROR=1 DEPS=:"
+	@echo "CUDA=0 CUDA=1 CUDA_HOME WITHOUT"
 
 program: $(B)/htwave ; @:
 tests: $(call programs,$(ITEMS)) ; @:

@@ -6,17 +6,38 @@
 #define HT_JOIN(a, b) HT_JOIN_2(a, b)
 #ifdef __CUDACC__
 #define HT_KERNEL extern "C" __global__
+#if HT_MOST_REGISTERS > 0 /* bounds would overrule that option */
+#define HT_GROUP_SIZE(n)
+#else
 #define HT_GROUP_SIZE(n) __launch_bounds__(n)
+#endif
 #define HT_GLOBAL
 #define HT_LOCAL
 #define HT_LOCAL_ARRAY(type, name, size) __shared__ type name[size]
 #define HT_TABLE __constant__
 #define HT_INLINE static __device__ __forceinline__
 #define HT_RESTRICT __restrict__
-#define HT_VECTOR(width) HT_JOIN(HT_REAL, width)
+/* HT_VECTOR(2) and (4) are types that are read and written at once;
+ * HT_VECTOR(HT_WIDTH), in these very words, one to compute with. */
+#define HT_VECTOR(width) HT_VECTOR_##width
+#define HT_VECTOR_2 HT_JOIN(HT_REAL, 2)
+#define HT_VECTOR_4 HT_JOIN(HT_REAL, 4)
+#define HT_VECTOR_HT_WIDTH ht_lanes<HT_WIDTH>
+#define HT_LOOSE
+#define __asm__ asm
 #define HT_AS_UINT(x) __float_as_uint(x)
 #define HT_AS_FLOAT(x) __uint_as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)__cvta_generic_to_shared(p))
+/* Half precision in memory, single outside: value i of those at p. */
+#define HT_HALF unsigned short
+#define HT_STORE_HALF(p, i, x) \
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"((p)[i]) : "f"((float)(x)))
+static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+}
+#define HT_LOAD_HALF(p, i) ht_load_half((p)[i])
 #define HT_BARRIER() __syncthreads()
 #define HT_LANE() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
@@ -45,6 +66,10 @@
 #define HT_AS_UINT(x) as_uint(x)
 #define HT_AS_FLOAT(x) as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)(size_t)(p))
+/* Half precision in memory, single outside: value i of those at p. */
+#define HT_HALF half
+#define HT_STORE_HALF(p, i, x) vstore_half((float)(x), (size_t)(i), p)
+#define HT_LOAD_HALF(p, i) vload_half((size_t)(i), p)
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_LANE() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))
@@ -62,3 +87,35 @@ typedef HT_REAL real;
 /* Loops over a lane's private arrays: unrolled, these live in registers. */
 #define HT_UNROLL _Pragma("unroll")
 #define HT_ROLLED _Pragma("unroll 1")
+
+#ifdef __CUDACC__
+/* A vector to compute with, which lies wherever a real may; numbers become
+ * vectors of equal lanes. */
+#define HT_LANES_OPERATOR(head, value)                          \
+    friend __device__ __forceinline__ ht_lanes head {           \
+        ht_lanes result;                                        \
+        HT_UNROLL                                               \
+        for (int i = 0; i < width; i++) result.lane[i] = value; \
+        return result;                                          \
+    }
+template <int width> struct ht_lanes {
+    real lane[width];
+    ht_lanes() = default;
+    __device__ __forceinline__ ht_lanes(real all) {
+        HT_UNROLL
+        for (int i = 0; i < width; i++) lane[i] = all;
+    }
+    HT_LANES_OPERATOR(operator-(ht_lanes a), -a.lane[i])
+    HT_LANES_OPERATOR(operator+(ht_lanes a, ht_lanes b), a.lane[i] + b.lane[i])
+    HT_LANES_OPERATOR(operator-(ht_lanes a, ht_lanes b), a.lane[i] - b.lane[i])
+    HT_LANES_OPERATOR(operator*(ht_lanes a, ht_lanes b), a.lane[i] * b.lane[i])
+    HT_LANES_OPERATOR(fma(ht_lanes a, ht_lanes b, ht_lanes c),
+                      fma(a.lane[i], b.lane[i], c.lane[i]))
+    __device__ __forceinline__ void operator+=(ht_lanes b) {
+        *this = *this + b;
+    }
+    __device__ __forceinline__ void operator*=(ht_lanes b) {
+        *this = *this * b;
+    }
+};
+#endif

@@ -76,7 +76,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
     const long end = begin + a.per_group < total ? begin + a.per_group : total;
     struct ht_part p = {0, total, 0, 0, 0};
     for (long node = begin + lane; node < end; node += HT_REDUCE_LANES) {
-        const ht_wide x = u[HT_LAYOUT_AT(HT_BLOCK, a.coef, node, total)];
+        const ht_wide x =
+            u[HT_LAYOUT_AT(HT_BLOCK, a.coef, a.begin + node, a.total)];
         if (!isfinite(x)) {
             p.bad++;
             p.first = node < p.first ? node : p.first;
@@ -84,9 +85,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
         }
         const ht_wide size = fabs(x), square = x * x;
         p.largest = size > p.largest ? size : p.largest;
-        ht_part_add(&p,
-                    ht_weight(&a, node) *
-                        (a.divide ? square / (ht_wide)medium[node] : square));
+        ht_part_add(&p, ht_weight(&a, node) *
+                            (a.divide ? square / (ht_wide)medium[a.begin + node]
+                                      : square));
     }
     ht_part_tree(tree, lane, &p);
     if (lane == 0) parts[HT_GROUP_1()] = p;

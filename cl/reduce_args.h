@@ -5,7 +5,9 @@
 #define HTWAVE_REDUCE_ARGS_H
 
 struct ht_reduce_args {
-    long nodes[3];  /* of the mesh, per axis */
+    long nodes[3];  /* that are reduced, per axis */
+    long begin;     /* of these in the field's buffer */
+    long total;     /* nodes of that buffer */
     long per_group; /* nodes that one group sums */
     long groups;
     long slot;   /* where the result goes */

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs every kernel under Oclgrind, an OpenCL simulator that checks each memory
 # access, each barrier and, pair by pair, accesses that race. Whatever it
-# reports is a failure. The cases are those of test/kernel/small.c.
+# reports is a failure. The cases are those of test/kernel/small.c and
+# test/kernel/packer.c.
 #
 # Oclgrind is then shown the same kernels with an error planted through the
 # compiler's options, so that silence is known to mean something.
@@ -9,7 +10,7 @@
 # The device's small memory makes the two-kernel variants keep one plane of
 # interpolants at a time.
 set -u
-program=${HTWAVE_BUILD:-build}/test/kernel/small
+folder=${HTWAVE_BUILD:-build}/test/kernel
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 255' INT TERM
@@ -20,9 +21,9 @@ fail() {
     failed=1
 }
 
-simulate() { # further compiler options, argument of the program...
-    options="-DHT_RESTRICT= $1"
-    shift
+simulate() { # program, further compiler options, argument of the program...
+    program=$folder/$1 options="-DHT_RESTRICT= $2"
+    shift 2
     rm -f "$scratch/log"
     HTWAVE_DEVICE=oclgrind oclgrind --data-races --uniform-writes \
         --max-errors 5000 --global-mem-size 131072 \
@@ -31,7 +32,7 @@ simulate() { # further compiler options, argument of the program...
 }
 
 planted() { # what, compiler option, what Oclgrind should say
-    simulate "$2" "monolithic acoustic taylor 2D"
+    simulate small "$2" "monolithic acoustic taylor 2D"
     found=$(grep -c "$3" "$scratch/log" 2>/dev/null)
     if [ "${found:-0}" -gt 0 ]; then
         echo "pass $1 is reported: $found times \"$3\" (bound: above 0)"
@@ -46,19 +47,22 @@ command -v oclgrind >/dev/null || {
     exit 0
 }
 
-simulate ""
-code=$?
-cat "$scratch/out"
-grep -q '^skip no device' "$scratch/out" && fail "Oclgrind's device is not found"
-[ $code -le 1 ] || fail "the program ended with exit code $code"
-[ $code = 0 ] || failed=1
-lines=$(grep -c . "$scratch/log" 2>/dev/null)
-if [ -r "$scratch/log" ] && [ "$lines" = 0 ]; then
-    echo "pass Oclgrind reports $lines lines (bound 0)"
-else
-    fail "Oclgrind reports ${lines:-no log} lines (bound 0):"
-    grep -h . "$scratch/log" | head -n 60
-fi
+for name in small packer; do
+    simulate $name ""
+    code=$?
+    cat "$scratch/out"
+    grep -q '^skip no device' "$scratch/out" &&
+        fail "Oclgrind's device is not found"
+    [ $code -le 1 ] || fail "$name ended with exit code $code"
+    [ $code = 0 ] || failed=1
+    lines=$(grep -c . "$scratch/log" 2>/dev/null)
+    if [ -r "$scratch/log" ] && [ "$lines" = 0 ]; then
+        echo "pass Oclgrind reports $lines lines of $name (bound 0)"
+    else
+        fail "Oclgrind reports ${lines:-no log} lines of $name (bound 0):"
+        grep -h . "$scratch/log" | head -n 60
+    fi
+done
 
 planted "a missing barrier" "-Dbarrier(x)=" "data race at local memory"
 planted "a barrier for half of the lanes" \

@@ -12,12 +12,17 @@
 #include "htwave/err.h"
 
 /* ---- log.c: progress and messages, all on standard error ---- */
-enum ht_log_level { HT_LOG_QUIET, HT_LOG_NORMAL, HT_LOG_VERBOSE };
+enum ht_log_level {
+    HT_LOG_SILENT, /* of a rank that leaves all messages to another */
+    HT_LOG_QUIET,
+    HT_LOG_NORMAL,
+    HT_LOG_VERBOSE
+};
 void ht_log_level_set(enum ht_log_level level);
 enum ht_log_level ht_log_level_get(void);
 HT_PRINTF(1, 2) void ht_log(const char *fmt, ...);  /* NORMAL and above */
 HT_PRINTF(1, 2) void ht_note(const char *fmt, ...); /* "note: ..." likewise */
-HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* always */
+HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* QUIET and above */
 /* A progress line rewritten in place on a terminal, a line every ~10 % or
  * 10 s elsewhere; silent for work shorter than two seconds. rate is printed
  * with its unit, e.g. "cell half-steps". done <= total. */

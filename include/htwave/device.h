@@ -90,6 +90,8 @@ HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
 /* Device seconds of all finished launches since the last call; counted in
  * ht_device_finish. */
 double ht_kernel_seconds(struct ht_kernel *kernel);
+/* The same of all launches since the kernel was made. */
+double ht_kernel_total(const struct ht_kernel *kernel);
 HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
 /* Joules that the device has taken since some origin, counters being renewed
  * every 0.1 s or so; negative: the device does not tell. */
@@ -141,7 +143,7 @@ HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at,
  * has no_peer, or when the two devices cannot reach each other. The owner keeps
  * the buffer until the peer is closed. */
 struct ht_peer;
-enum { HT_PEER_NAME = 64 };
+enum { HT_PEER_NAME = 96 };
 HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer,
                                     unsigned char name[HT_PEER_NAME]);
 HT_CHECKED enum ht_err ht_peer_open(struct ht_device *device,

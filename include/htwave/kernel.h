@@ -199,15 +199,57 @@ struct ht_step_buffers {
     struct ht_buffer *scale;
     int64_t poly_planes;
 };
+/* Whose account a launch goes to. */
+enum ht_step_part { HT_PART_INTERIOR, HT_PART_BOUNDARY };
 /* Enqueues the half step for x3 planes [args->first, args->last). march 0 in
  * args: chosen here. */
 HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
+                                      enum ht_step_part part,
                                       const struct ht_step_args *args,
                                       const struct ht_step_buffers *buffers);
 /* Device seconds since the last call, all kernels. */
 double ht_step_seconds(struct ht_step *step);
 /* The same per kernel of the variant, added to seconds. */
 void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
+/* Device seconds of all launches of a part so far. */
+double ht_step_total(const struct ht_step *step, enum ht_step_part part);
+
+/* ---- packer.c: planes of a mesh into messages and out of them ---- */
+/* What planes are rounded to for their way. */
+enum ht_halo_precision { HT_HALO_SAME, HT_HALO_SINGLE, HT_HALO_HALF };
+struct ht_pack_format {
+    bool fp64;  /* of the fields */
+    int block;  /* as in ht_spec */
+    int fields; /* so many buffers, packed one after the other */
+    int places; /* of ht_place */
+    enum ht_halo_precision precision;
+};
+/* Nodes [first, first + nodes) of buffers with `total` nodes each, and the part
+ * of a message buffer that begins at byte `at`, a multiple of 16. */
+struct ht_pack_range {
+    int64_t total, first, nodes, at;
+};
+struct ht_packer;
+HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
+                                        const struct ht_pack_format *format,
+                                        const char *cache,
+                                        struct ht_packer **out);
+void ht_packer_destroy(struct ht_packer *packer); /* NULL allowed */
+HT_CHECKED enum ht_err ht_packer_text(const struct ht_pack_format *format,
+                                      struct ht_text *out);
+/* Bytes that so many nodes take in a message, a multiple of 16. */
+int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
+/* Enqueued among the work; u[fields]. */
+HT_CHECKED enum ht_err ht_packer_pack(struct ht_packer *packer,
+                                      struct ht_buffer *const *u,
+                                      const struct ht_pack_range *range,
+                                      struct ht_buffer *message);
+HT_CHECKED enum ht_err ht_packer_unpack(struct ht_packer *packer,
+                                        struct ht_buffer *const *u,
+                                        const struct ht_pack_range *range,
+                                        struct ht_buffer *message);
+/* Device seconds of all launches so far. */
+double ht_packer_total(const struct ht_packer *packer);
 
 /* ---- reduce.c: sums and maxima over a mesh, on the device ---- */
 /* Of one coefficient of a field over the nodes of a mesh. Values that are not
@@ -225,7 +267,9 @@ struct ht_reduce_item {
     struct ht_buffer *medium; /* M = first value per node; NULL: 1 */
     int coef;
     int64_t nodes[3];
-    bool half[3][2]; /* [axis][lower, upper] */
+    int64_t begin, total; /* where these begin in the buffer and the nodes that
+                             it has; total 0: all of it */
+    bool half[3][2];      /* [axis][lower, upper] */
 };
 /* Kernels for fields of one precision and layout. wide: partial sums in double
  * (the device must have it), else in single; both compensated, in an order

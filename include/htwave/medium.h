@@ -25,8 +25,9 @@ struct ht_medium {
     double speed_min;   /* smallest above 0 over axes and nodes, for cells per
                            wavelength; 0 when nothing moves */
     int64_t flattened;  /* nodes of both meshes where a rough or unresolved
-                           medium was reduced to degree 0. Final after create
-                           up to 2e6 different nodes; beyond, fills count,
+                           medium was reduced to degree 0. Final after create,
+                           of the whole grid, up to 2e6 different nodes;
+                           beyond, fills count those of own planes,
                            each plane once */
     bool wall_gradient; /* varies across a wall: order drops there */
     struct ht_medium_source *source; /* private */
@@ -35,7 +36,9 @@ struct ht_medium {
 /* Reads files, parses expressions, scans the grid once: every material is
  * finite and, where the system says so, positive over its whole cell. Errors
  * name the key, the value found and the place. A parameter that the system
- * does not have is refused. grid, eq and params must outlive the medium. */
+ * does not have is refused. grid, eq and params must outlive the medium.
+ * Collective where the grid is cut: each rank scans its own planes, and all get
+ * the same medium. A rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_medium_create(const struct ht_params *params,
                                         const struct ht_equations *eq,
                                         const struct ht_grid *grid,
@@ -45,7 +48,8 @@ void ht_medium_destroy(struct ht_medium *medium);
 /* Materials on x3 planes [first, last) of a mesh (2-D, 1-D: plane 0):
  * out[material][a][node in those planes], nodes with x1 fastest. At primary
  * nodes on a wall the powers odd in the wall's normal are left out: the
- * mirrored medium is even, so the wall condition holds exactly. */
+ * mirrored medium is even, so the wall condition holds exactly. Planes of
+ * other ranks may be asked for. */
 HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium,
                                       enum ht_mesh mesh, int64_t first,
                                       int64_t last, double *out);

@@ -10,7 +10,6 @@
 #include "htwave/solution.h"
 
 /* How slabs exchange planes; without others none of it matters. */
-enum ht_halo_precision { HT_HALO_SAME, HT_HALO_SINGLE, HT_HALO_HALF };
 struct ht_halo_choice {
     int depth; /* half steps per exchange; 0: 1 */
     enum ht_halo_precision precision;
@@ -49,7 +48,12 @@ struct ht_kernels {
     struct ht_shape shape[2];
     struct ht_step *step[2]; /* NULL: not compiled */
     struct ht_reduction *reduction;
+    struct ht_packer *packer[2]; /* [mesh]; NULL: the grid is not cut */
 };
+/* How a mesh's planes travel between slabs. */
+struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
+                                        const struct ht_tuning *tuning,
+                                        enum ht_mesh mesh);
 /* What the half step from a mesh must compute. Of the tuning it takes fp64,
  * trim and block. */
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
@@ -143,7 +147,8 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
  * the material where that is uniform. */
 double ht_measure_factor(const struct ht_problem *problem,
                          const struct ht_quantity *what);
-/* Nodes of this end of an axis lie on a wall and weigh half. */
+/* Nodes of this end of an axis, along x3 of the own planes, lie on a wall and
+ * weigh half. */
 bool ht_measure_half(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
                      int side);
 
@@ -155,9 +160,9 @@ HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                          const struct ht_kernels *kernels,
                                          struct ht_stepper *out);
 
-/* Device bytes that ht_stepper_create takes for a problem. */
+/* Device bytes that ht_stepper_create takes for a problem, on this rank. */
 struct ht_budget {
-    int64_t state, medium, interpolants, total;
+    int64_t state, medium, interpolants, messages, total;
     int64_t largest_buffer;
     int64_t poly_planes; /* planes of interpolants kept at a time */
 };
@@ -202,16 +207,23 @@ struct ht_plan {
     double cells_per_wavelength; /* 0: not known */
 };
 /* Checks all that can be checked without a device. params and comm (NULL:
- * alone) must outlive the plan. Collective; the slabs are equal. */
+ * alone) must outlive the plan. Collective, and ends in agreement: where one
+ * rank fails, all do, with one message. The slabs are equal. */
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
                                       struct ht_comm *comm,
                                       struct ht_plan **out);
-/* Cuts the slabs in proportion to weights[rank], the same on all ranks; before
- * any stepper is made. Refuses halos deeper than a slab. */
+/* Cuts the slabs in proportion to weights[rank], positive and the same on all
+ * ranks; before any stepper is made. Refuses halos deeper than a slab, on all
+ * ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
 void ht_plan_destroy(struct ht_plan *plan);
 
 /* ---- measures of a state on the primary grid ---- */
+/* Nodal values are those of the own planes: ht_grid_own_total of them, the
+ * first own plane first. Where a function is collective all ranks get the same
+ * numbers; sums depend in their last digits on the number of ranks. A rank that
+ * fails alone must enter ht_comm_agree. */
+
 /* nodal[field][node], as output and error take it; NULL for fields that are
  * not stored there. */
 HT_CHECKED enum ht_err ht_nodal_read(const struct ht_plan *plan,
@@ -222,33 +234,36 @@ struct ht_state {
     double largest[HT_MAX_FIELDS]; /* |u| at the nodes */
 };
 /* Looks at the nodal values where they are, without reading them. One that is
- * not finite: HT_ERR_NOT_FINITE naming field, place and time. */
+ * not finite: HT_ERR_NOT_FINITE naming field, place and time, the same on all
+ * ranks. Collective. */
 HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
                                         const struct ht_stepper *stepper,
                                         double time, struct ht_state *out);
 /* The quadratic form that leapfrog conserves in a uniform medium
  * (docs/method.md, section 13), from all coefficients of both grids and a half
  * step whose result is undone: the state is left as it was. Zero for data that
- * do not vary along all axes. conserves: the plan has one, of a size that the
- * host can bear. */
+ * do not vary along all axes. conserves: the plan has one, of a size that one
+ * host can bear, whatever the number of ranks. Collective. */
 bool ht_conserves_energy(const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper,
                                            double *energy);
 /* HT_ERR_NOT_FINITE when the energy of a conserving system has grown a
  * hundredfold (leapfrog and the pair (u, u_t): 10^4-fold): an instability that
- * has not overflowed yet. */
+ * has not overflowed yet. No communication: the numbers are the same on all
+ * ranks. */
 HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
                                        double before, double now, double time);
 /* Relative L2 error of the nodal values of all fields stored on the primary
- * grid at a time for which the solution is known. */
+ * grid at a time for which the solution is known. Collective. */
 HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan,
                                       const double *const *nodal, double time,
                                       double *error);
-/* Sets the stepper to the solution at time 0; by leapfrog the dual grid to that
- * at -dt/2: where it is known only at 0, by a Taylor half step back from all
- * fields on the primary grid, some x3 planes at a time, on the device (NULL:
- * by the oracle) with kernels of the tuning and the cache's directory. */
+/* Sets the stepper's own planes to the solution at time 0; by leapfrog the dual
+ * grid to that at -dt/2: where it is known only at 0, by a Taylor half step
+ * back from all fields on the primary grid, some x3 planes at a time, on the
+ * device (NULL: by the oracle) with kernels of the tuning and the cache's
+ * directory. No communication: what it needs of other slabs it computes. */
 HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan,
                                 struct ht_device *device,
                                 const struct ht_tuning *tuning,

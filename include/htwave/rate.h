@@ -31,6 +31,10 @@ int64_t ht_sample_cells(const struct ht_problem *like,
                         const struct ht_tuning *tuning, int64_t most,
                         double bytes, double fma);
 
+/* Random data on the grids of a stepper of the sample. */
+HT_CHECKED enum ht_err ht_sample_fill(const struct ht_sample *sample,
+                                      const struct ht_stepper *stepper);
+
 /* How long to measure. */
 struct ht_effort {
     int warm, least;  /* steps before, and timed in any case */
@@ -49,6 +53,26 @@ HT_CHECKED enum ht_err ht_rate_measure(const struct ht_sample *sample,
                                        struct ht_kernels *kernels,
                                        const struct ht_effort *effort,
                                        struct ht_rate *out);
+
+/* ---- the ranks' devices, for slabs in proportion ---- */
+/* Cell half-steps per second by the host's clock, in a periodic box of eight
+ * planes of at most the grid's size. Takes a few tenths of a second.
+ * Collective: all ranks compute at the same time, so that those that share a
+ * device see their part of it. */
+HT_CHECKED enum ht_err ht_device_speed(const struct ht_problem *problem,
+                                       struct ht_device *device,
+                                       struct ht_kernels *kernels,
+                                       double *speed);
+/* weights[rank] for ht_plan_cut from positive speeds. Timings scatter: speeds
+ * within 5 % of their mean become the mean, from the fastest on, so that equal
+ * devices get equal slabs. */
+HT_CHECKED enum ht_err ht_speed_weights(int ranks, const double *speed,
+                                        double *weights);
+/* Cuts the plan's slabs in proportion to the measured speeds; kernels: as
+ * compiled for the plan's problem. Collective, ends in agreement. */
+HT_CHECKED enum ht_err ht_speed_cut(struct ht_plan *plan,
+                                    struct ht_device *device,
+                                    struct ht_kernels *kernels);
 
 /* The kernels against the reference on three cells along each axis, with all
  * the stages where that is affordable; *worst as in ht_verify_kernels. */

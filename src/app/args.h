@@ -4,7 +4,7 @@
 #ifndef HTWAVE_APP_ARGS_H
 #define HTWAVE_APP_ARGS_H
 
-#include "htwave/base.h"
+#include "htwave/comm.h"
 
 enum { HT_MAX_FLAGS = 24 };
 
@@ -19,6 +19,7 @@ struct ht_command {
     struct ht_flag flag[HT_MAX_FLAGS]; /* of its own; ends at name NULL */
     int least, most;                   /* operands; most -1: any number */
     bool json;                         /* knows --json */
+    bool ranks;                        /* of one run may share its work */
     bool hidden;                       /* left out of the list */
     const char *more;                  /* text after the flags, or NULL */
     enum ht_err (*run)(const struct ht_args *args);
@@ -26,6 +27,7 @@ struct ht_command {
 
 struct ht_args {
     const struct ht_command *command;
+    struct ht_comm *comm; /* NULL: alone */
     bool json, help;
     int count;                       /* operands: what is no flag */
     char **operand;                  /* inside argv */

@@ -47,6 +47,10 @@ struct ht_bench {
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
     bool csv, json;             /* on standard output */
+    struct ht_comm *comm;       /* NULL: one rank alone */
+    struct ht_halo_choice halo; /* between slabs */
+    bool show;                  /* only what scaling.csv holds */
+    bool usual; /* plans leave out variants that "auto" does not take */
     int count, room;
     struct ht_bench_row *row;
     int left_out; /* for want of time */
@@ -60,6 +64,8 @@ struct ht_bench_case {
                         const struct ht_bench_case *self);
     /* Prints and draws its measured rows [first, last). NULL: nothing. */
     enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
+    bool ranks; /* several ranks may run it together; has files of its own, and
+                   needs no limits of the device */
 };
 
 /* ---- bench_rows.c ---- */
@@ -119,10 +125,12 @@ HT_CHECKED enum ht_err ht_bench_lines(const struct ht_bench *bench,
 HT_CHECKED enum ht_err ht_bench_bars(const struct ht_bench *bench,
                                      const char *file, int first, int last);
 
-/* ---- bench_cases.c, bench_accuracy.c ---- */
+/* ---- bench_cases.c, bench_accuracy.c, bench_scaling.c ---- */
 int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
 HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
                                          int last);
+HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,
+                                        int last);
 
 #endif

@@ -128,7 +128,7 @@ static enum ht_err run(char *const *lines, int count, double *error) {
     struct ht_params *params = NULL;
     struct ht_simulation *sim = NULL;
     TRY(ht_params_read(NULL, count, lines, &params));
-    enum ht_err err = ht_simulation_plan(params, &sim);
+    enum ht_err err = ht_simulation_plan(params, NULL, &sim);
     if (err == HT_OK) err = ht_simulation_compile(sim);
     if (err == HT_OK) err = ht_simulation_start(sim);
     if (err == HT_OK) err = ht_simulation_advance(sim, sim->plan->steps);

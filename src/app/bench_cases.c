@@ -401,7 +401,8 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
 
 /* ---- accuracy ---- */
 
-/* Rates in single precision of the systems that carry plane waves both ways. */
+/* Rates in single precision of the systems that carry plane waves both ways, of
+ * the variants that runs take: errors do not depend on the variant. */
 static enum ht_err plan_accuracy(struct ht_bench *bench,
                                  const struct ht_bench_case *self) {
     const struct ht_sweep saved = bench->sweep;
@@ -409,6 +410,7 @@ static enum ht_err plan_accuracy(struct ht_bench *bench,
     bench->sweep.precisions = "single";
     bench->sweep.ndims = 1;
     bench->sweep.dims[0] = 3;
+    bench->usual = true;
     for (int s = 0; err == HT_OK && s < ht_system_count(); s++) {
         const struct ht_bench_row like = {
             .of = self, .system = ht_system_at(s), .kernel = -1};
@@ -416,27 +418,30 @@ static enum ht_err plan_accuracy(struct ht_bench *bench,
             ht_args_listed(saved.systems, like.system->name))
             err = ht_bench_plan_system(bench, &like, bench->info->gpu ? 6 : 3);
     }
+    bench->usual = false;
     bench->sweep = saved;
     return err;
 }
 
 static const struct ht_bench_case cases[] = {
     {"rates", "variants x orders x precisions x systems (the default)",
-     plan_rates, finish_rates},
+     plan_rates, finish_rates, false},
     {"table1", "advection on 150^3 cells, 200 steps, beside the paper's times",
-     plan_table1, finish_table1},
+     plan_table1, finish_table1, false},
     {"interpolation", "naive against rolled interpolation (figures 1 and 2)",
-     plan_interpolation, finish_interpolation},
+     plan_interpolation, finish_interpolation, false},
     {"stages", "stages against performance (figures 3 and 4)", plan_stages,
-     finish_stages},
+     finish_stages, false},
     {"roofline", "single kernels under the device's limits (figure 5)",
-     plan_roofline, finish_roofline},
-    {"q", "fewer stages and smaller steps against all stages", plan_q,
-     finish_q},
+     plan_roofline, finish_roofline, false},
+    {"q", "fewer stages and smaller steps against all stages", plan_q, finish_q,
+     false},
     {"accuracy",
      "cost of a wavelength against its error, beside finite "
      "differences",
-     plan_accuracy, ht_bench_accuracy},
+     plan_accuracy, ht_bench_accuracy, false},
+    {"scaling", "this number of ranks (mpiexec) beside others measured before",
+     NULL, ht_bench_scaling, true},
 };
 
 int ht_bench_case_count(void) {

@@ -29,6 +29,18 @@ static struct ht_spec spec_of(const struct ht_bench_row *row,
     return ht_problem_spec(&sample->problem, &row->tuning, HT_PRIMARY);
 }
 
+/* Variants named are taken as they are; without names those that suit, or the
+ * one that "auto" takes. */
+static bool wants_variant(const struct ht_bench *bench,
+                          const struct ht_spec *spec,
+                          const struct ht_variant *variant) {
+    const bool gpu = bench->info->gpu;
+    if (bench->sweep.variants != NULL)
+        return ht_args_listed(bench->sweep.variants, variant->name);
+    if (bench->usual) return variant == ht_variant_find("auto", spec, gpu);
+    return ht_variant_suits(variant, gpu);
+}
+
 /* Every variant that applies. */
 static enum ht_err plan_variants(struct ht_bench *bench,
                                  struct ht_bench_row row) {
@@ -37,10 +49,7 @@ static enum ht_err plan_variants(struct ht_bench *bench,
     const struct ht_spec spec = spec_of(&row, &eq, &sample);
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
-        if (bench->sweep.variants == NULL &&
-            !ht_variant_suits(row.tuning.variant, bench->info->gpu))
-            continue;
-        if (ht_args_listed(bench->sweep.variants, row.tuning.variant->name) &&
+        if (wants_variant(bench, &spec, row.tuning.variant) &&
             ht_variant_refuses(row.tuning.variant, &spec) == NULL)
             TRY(ht_bench_plan(bench, &row));
     }

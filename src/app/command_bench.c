@@ -31,6 +31,24 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag,
     return HT_OK;
 }
 
+static enum ht_err read_halo(const struct ht_args *args,
+                             struct ht_halo_choice *out) {
+    static const char *const precisions[] = {"same", "single", "half"};
+    static const char *const transports[] = {"auto", "peer", "shared",
+                                             "staged"};
+    const char *precision = ht_args_value(args, "--halo-precision");
+    out->depth = 1;
+    out->transport = ht_args_value(args, "--transport");
+    TRY(ht_args_names("--transport", out->transport, 4, transports));
+    TRY(ht_args_names("--halo-precision", precision, 3, precisions));
+    for (int i = 0; precision != NULL && i < 3; i++)
+        if (strcmp(precision, precisions[i]) == 0)
+            out->precision = (enum ht_halo_precision)i;
+    TRY(read_whole(args, "--halo-depth", &out->depth));
+    REQUIRE(out->depth >= 1, HT_ERR_INPUT, "--halo-depth: must be at least 1");
+    return HT_OK;
+}
+
 static enum ht_err read_flags(const struct ht_args *args,
                               struct ht_bench *bench) {
     const char *directory = ht_args_value(args, "--out");
@@ -47,6 +65,8 @@ static enum ht_err read_flags(const struct ht_args *args,
     TRY(read_whole(args, "--planes", &bench->planes));
     TRY(read_whole(args, "--stages", &bench->stages));
     TRY(read_real(args, "--gib", 0.001, &bench->gib));
+    TRY(read_halo(args, &bench->halo));
+    bench->show = ht_args_value(args, "--show") != NULL;
     bench->side = side;
     return read_real(args, "--seconds", 0, &bench->seconds);
 }
@@ -132,18 +152,42 @@ static enum ht_err list_cases(void) {
     return err;
 }
 
-enum ht_err ht_command_bench(const struct ht_args *args) {
-    struct ht_bench bench = {.gib = 6, .seconds = -1};
+/* A case that several ranks may run together stands alone. */
+static enum ht_err choose_cases(const struct ht_args *args,
+                                const struct ht_comm *comm,
+                                const struct ht_bench_case **together) {
     const struct ht_bench_case *c = NULL;
+    *together = NULL;
+    for (int i = 0; i < args->count; i++) {
+        TRY(find_case(args->operand[i], &c));
+        if (c->ranks) *together = c;
+    }
+    REQUIRE(*together == NULL || args->count == 1, HT_ERR_INPUT,
+            "bench %s: stands alone", (*together)->name);
+    REQUIRE(*together != NULL || ht_comm_size(comm) == 1, HT_ERR_INPUT,
+            "bench: of the cases only scaling is work for several ranks");
+    return HT_OK;
+}
+
+static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
+    const struct ht_bench_case *together = NULL;
+    TRY(choose_cases(args, bench->comm, &together));
+    if (bench->show && together != NULL) return together->finish(bench, 0, 0);
+    TRY(ht_device_open(bench->sweep.backend, bench->sweep.device,
+                       ht_comm_local(bench->comm), &bench->device));
+    bench->info = ht_device_info(bench->device);
+    if (bench->seconds < 0) bench->seconds = bench->info->gpu ? 600 : 60;
+    TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
+    return together != NULL ? together->finish(bench, 0, 0)
+                            : run_cases(bench, args);
+}
+
+enum ht_err ht_command_bench(const struct ht_args *args) {
+    struct ht_bench bench = {.gib = 6, .seconds = -1, .comm = args->comm};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
-    for (int i = 0; i < args->count; i++) TRY(find_case(args->operand[i], &c));
-    TRY(ht_device_open("auto", bench.sweep.device, 0, &bench.device));
-    bench.info = ht_device_info(bench.device);
-    if (bench.seconds < 0) bench.seconds = bench.info->gpu ? 600 : 60;
     ht_stop_watch();
-    enum ht_err err = ht_cache_directory(bench.sweep.cache, &bench.cache);
-    if (err == HT_OK) err = run_cases(&bench, args);
+    enum ht_err err = ht_comm_agree(bench.comm, run(&bench, args));
     ht_stop_unwatch();
     ht_device_close(bench.device);
     free(bench.row);

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "htwave/output.h"
+#include "predict.h"
 #include "report.h"
 
 struct estimate {
@@ -149,6 +150,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     if (estimate->rate > 0)
         ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
     ht_json_string(&json, "no_device", sim->no_device);
+    ht_parallel_add_json(sim, NULL, &json);
     ht_json_close(&json, '}');
     ht_json_end(&json);
     ht_report_banner(sim, &text);
@@ -172,14 +174,34 @@ static enum ht_err check(struct ht_simulation *sim, bool as_json) {
     return report(sim, &estimate, as_json);
 }
 
+static enum ht_err check_here(const struct ht_args *args,
+                              const struct ht_params *params) {
+    struct ht_simulation *sim = NULL;
+    TRY(ht_simulation_plan(params, args->comm, &sim));
+    enum ht_err err = ht_comm_agree(args->comm, check(sim, args->json));
+    ht_simulation_destroy(sim);
+    return err;
+}
+
+static enum ht_err check_flags(const struct ht_args *args) {
+    static const char *const of_machine[] = {"--gpus", "--rate", "--measured"};
+    for (int i = 0; i < 3; i++)
+        REQUIRE(ht_args_value(args, of_machine[i]) == NULL ||
+                    ht_args_value(args, "--machine") != NULL,
+                HT_ERR_INPUT, "%s: needs --machine", of_machine[i]);
+    return HT_OK;
+}
+
 enum ht_err ht_command_check(const struct ht_args *args) {
     struct ht_params *params = NULL;
-    struct ht_simulation *sim = NULL;
+    TRY(check_flags(args));
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
                        &params));
-    enum ht_err err = ht_simulation_plan(params, &sim);
-    if (err == HT_OK) err = check(sim, args->json);
-    ht_simulation_destroy(sim);
+    enum ht_err err = HT_OK;
+    if (ht_args_value(args, "--machine") != NULL)
+        err = ht_predict_run(args, params);
+    else
+        err = check_here(args, params);
     ht_params_destroy(params);
     return err;
 }

@@ -137,7 +137,7 @@ static enum ht_err run_row(const struct ht_args *args,
     bool first = t->count % t->ncells == 0;
     bool check = first && base->device.selfcheck;
     TRY(read_params(args, base, order, cells, check, &params));
-    enum ht_err err = ht_simulation_plan(params, &sim);
+    enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
     if (err == HT_OK) err = run(sim, row);
     if (err == HT_OK) {
         row->observed = NAN;
@@ -146,6 +146,7 @@ static enum ht_err run_row(const struct ht_args *args,
                 log(row[-1].error / row->error) / log(row[-1].h / row->h);
         t->count++;
     }
+    err = ht_comm_agree(args->comm, err);
     ht_simulation_destroy(sim);
     ht_params_destroy(params);
     return err;

@@ -76,6 +76,19 @@ static void add_text(const struct ht_device_info *info, const struct measure *m,
     if (m->bytes_per_s > 0) ht_text_add(text, "\n");
 }
 
+/* Back ends that have no devices here, with the reason. */
+static void add_missing(struct ht_json *json, struct ht_text *text) {
+    static const char *const backends[] = {"cuda", "opencl"};
+    ht_json_open(json, "missing", '{');
+    for (int b = 0; b < 2; b++) {
+        const char *missing = ht_device_missing(backends[b]);
+        if (missing == NULL) continue;
+        ht_json_string(json, backends[b], missing);
+        ht_text_add(text, "no %s: %s\n", backends[b], missing);
+    }
+    ht_json_close(json, '}');
+}
+
 static enum ht_err list(int count, const struct ht_device_info *infos,
                         const struct ht_args *args) {
     struct ht_json json = {0};
@@ -90,12 +103,9 @@ static enum ht_err list(int count, const struct ht_device_info *infos,
         add_text(&infos[i], &m, &text);
     }
     ht_json_close(&json, ']');
+    add_missing(&json, &text);
     ht_json_close(&json, '}');
     ht_json_end(&json);
-    if (count == 0)
-        ht_text_add(&text,
-                    "no OpenCL device: is a driver installed? The package "
-                    "pocl-opencl-icd runs on any CPU.\n");
     ht_text_add(&text, "device.select takes a number, a part of a name, gpu "
                        "or cpu; device.backend = \"oracle\" needs none.\n");
     if (err == HT_OK) err = ht_args_print(args->json ? &json.text : &text);

@@ -3,9 +3,11 @@
  *
  * All (variant, system, dimension, order 1 and 3) are written; scheme,
  * precision, kind of medium and layout walk through their values beside them,
- * so that each pair of values meets without writing the whole product.
+ * so that each pair of values meets without writing the whole product. With
+ * --ptx they are those of an NVIDIA device of that architecture.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "commands.h"
 #include "simulation.h"
@@ -54,20 +56,26 @@ static struct ht_spec leapfrog_of(struct ht_spec spec, enum ht_mesh from) {
 }
 
 /* turn counts the kinds; the options beside the main four follow from it. */
-static enum ht_err write_turn(const char *directory, int turn,
+static enum ht_err write_turn(const char *directory, int ptx, int turn,
                               const struct ht_system *system, int dims,
                               int order) {
     static const int degrees[] = {-1, 0, 2};
     const struct ht_equations eq = ht_equations_make(system, dims);
     bool varies = system->nmaterials > 0 && system->material[0].varies;
     for (int v = 0; v < ht_variant_count(); v++) {
-        struct ht_spec spec = {.eq = &eq, .order = order, .trim = true};
+        struct ht_spec spec = {.eq = &eq,
+                               .order = order,
+                               .trim = true,
+                               .ptx = ptx,
+                               .sorted = ht_variant_at(v)->sorted};
         spec.fp64 = (turn + v) % 2 != 0;
         spec.medium_degree = varies ? degrees[(turn / 2 + v) % 3] : -1;
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL)
             spec.medium_degree = -1;
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
-        spec.block = (turn / 2 + turn + v / 2) % 2 ? 1 : spec.fp64 ? 2 : 4;
+        spec.block = (turn / 2 + turn + v / 2) % 2 && !spec.sorted ? 1
+                     : spec.fp64                                   ? 2
+                                                                   : 4;
         if (eq.leapfrog.keep != 0 && (turn + v) % 3 == 0)
             spec = leapfrog_of(spec, turn % 2 ? HT_PRIMARY : HT_DUAL);
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
@@ -98,21 +106,22 @@ static enum ht_err write_reductions(const char *directory) {
     return err;
 }
 
-static enum ht_err write_all(const char *directory) {
+static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
     for (int s = 0; s < ht_system_count(); s++)
         for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
             for (int order = 1; order <= 3; order += 2, turn++)
-                TRY(write_turn(directory, turn, ht_system_at(s), dims, order));
+                TRY(write_turn(directory, ptx, turn, ht_system_at(s), dims,
+                               order));
     return HT_OK;
 }
 
 static enum ht_err print_run(const struct ht_params *params) {
     struct ht_simulation *sim = NULL;
     struct ht_text text = {0};
-    TRY(ht_simulation_plan(params, &sim));
+    TRY(ht_simulation_plan(params, NULL, &sim));
     enum ht_err err = HT_OK;
     if (sim->device == NULL)
         err = ht_err_set(HT_ERR_DEVICE, "no device, so no kernels: %s",
@@ -127,10 +136,26 @@ static enum ht_err print_run(const struct ht_params *params) {
     return err;
 }
 
+/* 10 times the architecture; 0 without the flag. */
+static enum ht_err read_ptx(const struct ht_args *args, int *out) {
+    const char *text = ht_args_value(args, "--ptx");
+    int count = 0, *list = NULL;
+    *out = 0;
+    if (text == NULL) return HT_OK;
+    TRY(ht_args_integers("--ptx", text, 1, 999, &count, &list));
+    *out = list[0];
+    free(list);
+    return HT_OK;
+}
+
 enum ht_err ht_command_kernel_text(const struct ht_args *args) {
     const char *directory = ht_args_value(args, "--all");
     struct ht_params *params = NULL;
-    if (directory != NULL) return write_all(directory);
+    if (directory != NULL) {
+        int ptx = 0;
+        TRY(read_ptx(args, &ptx));
+        return write_all(directory, ptx);
+    }
     REQUIRE(args->count > 0, HT_ERR_INPUT,
             "kernel-text needs FILE or --all DIR");
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,

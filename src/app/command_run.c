@@ -2,6 +2,9 @@
  * twenty times in all, and every few seconds, the state is judged where it is:
  * finite, and its energy not grown. Nodal values are read at the steps nearest
  * to the times of snapshots and pictures only.
+ *
+ * Several ranks take the same batches and looks: after each batch they tell
+ * each other what rank 0 proposes and whether one of them is to stop.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +21,7 @@ struct run {
     double *coefs; /* NULL unless output.coefficients */
     struct ht_progress progress;
     int64_t batch;           /* steps at a time */
+    bool stop;               /* wanted by a signal to one of the ranks */
     double judged_at;        /* by the clock */
     double energy_reference; /* the first that was above 0 */
     struct ht_result result;
@@ -61,12 +65,12 @@ static enum ht_err read_coefficients(const struct run *r) {
     const struct ht_simulation *sim = r->sim;
     const struct ht_grid *grid = &sim->plan->grid;
     int count = ht_grid_coefs(grid);
-    int64_t values = count * ht_grid_total(grid, HT_PRIMARY);
+    int64_t values = count * ht_grid_own_total(grid, HT_PRIMARY), first, last;
+    ht_grid_own(grid, HT_PRIMARY, &first, &last);
     for (int f = 0; f < sim->plan->eq.nfields; f++)
         if (r->nodal[f] != NULL)
             TRY(sim->stepper.ops->get(sim->stepper.self, HT_PRIMARY, f, count,
-                                      0, ht_grid_planes(grid, HT_PRIMARY),
-                                      r->coefs + f * values));
+                                      first, last, r->coefs + f * values));
     return HT_OK;
 }
 
@@ -141,7 +145,7 @@ static bool values_wanted(const struct run *r, bool last) {
 
 static enum ht_err look(struct run *r) {
     double began = ht_clock();
-    bool last = r->sim->steps == r->sim->plan->steps || ht_stop_wanted();
+    bool last = r->sim->steps == r->sim->plan->steps || r->stop;
     TRY(judge(r));
     if (last || r->sim->steps == 0) TRY(find_conserved(r));
     if (values_wanted(r, last)) {
@@ -156,25 +160,47 @@ static enum ht_err look(struct run *r) {
 
 /* ---- stepping ---- */
 
+/* Agrees on what is to happen next; *due, the judgement, is rank 0's to say,
+ * like the batch. */
+static enum ht_err confer(struct run *r, bool *due) {
+    bool leads = r->sim->rank == 0;
+    double said[] = {ht_stop_wanted(), leads ? (double)r->batch : 0,
+                     leads && *due};
+    TRY(ht_comm_max(r->sim->comm, 3, said));
+    r->stop = said[0] > 0;
+    r->batch = (int64_t)said[1];
+    *due = said[2] > 0;
+    return HT_OK;
+}
+
+/* Steps that take about as long as wanted, from what `steps` took. */
+static void adjust_batch(struct run *r, int64_t steps, double seconds) {
+    const double wanted_s = 0.2, growth = 2;
+    double ratio = wanted_s / fmax(seconds, 1e-6);
+    double next = (double)steps * fmin(ratio, growth);
+    /* A batch cut short by the target says little about longer ones. */
+    if (steps == r->batch || ratio < 1) r->batch = next < 1 ? 1 : (int64_t)next;
+}
+
 static enum ht_err advance_to(struct run *r, int64_t target) {
-    const double wanted_s = 0.2, growth = 2, unjudged_s = 5;
-    while (r->sim->steps < target && !ht_stop_wanted()) {
+    const double unjudged_s = 5;
+    while (r->sim->steps < target && !r->stop) {
         int64_t steps = least(r->batch, target - r->sim->steps);
         double began = ht_clock();
         TRY(ht_simulation_advance(r->sim, steps));
-        double ratio = wanted_s / fmax(ht_clock() - began, 1e-6);
-        double next = (double)steps * fmin(ratio, growth);
-        /* A batch cut short by the target says little about longer ones. */
-        if (steps == r->batch || ratio < 1)
-            r->batch = next < 1 ? 1 : (int64_t)next;
+        adjust_batch(r, steps, ht_clock() - began);
         ht_progress_update(&r->progress, (double)r->sim->steps);
-        if (ht_clock() - r->judged_at > unjudged_s) TRY(judge(r));
+        bool due = ht_clock() - r->judged_at > unjudged_s;
+        TRY(confer(r, &due));
+        if (due) TRY(judge(r));
     }
     return HT_OK;
 }
 
 static enum ht_err step_all(struct run *r) {
     struct ht_simulation *sim = r->sim;
+    bool due = true;
+    TRY(confer(r, &due));
     TRY(look(r));
     while (sim->steps < sim->plan->steps && !r->result.interrupted) {
         TRY(advance_to(r, next_look(sim)));
@@ -216,7 +242,7 @@ static enum ht_err prepare(struct run *r) {
     TRY(ht_simulation_start(sim));
     TRY(ht_simulation_nodal(sim, r->nodal));
     if (sim->params->output.coefficients && sim->params->output.snapshots)
-        TRY(HT_ALLOC(r->coefs, ht_grid_total(grid, HT_PRIMARY) *
+        TRY(HT_ALLOC(r->coefs, ht_grid_own_total(grid, HT_PRIMARY) *
                                    ht_grid_coefs(grid) *
                                    sim->plan->eq.nfields));
     return HT_OK;
@@ -230,7 +256,7 @@ static enum ht_err finish(struct run *r, double began,
     r->result.picture = ht_output_last_picture(r->output);
     r->result.xdmf = ht_output_xdmf(r->output);
     r->result.wall_s = ht_clock() - began;
-    r->result.joules = ht_simulation_joules(r->sim);
+    TRY(ht_parallel_gather(r->sim, &r->result.parallel));
     ht_report_summary_json(r->sim, &r->result, &json);
     ht_report_summary(r->sim, &r->result, &text);
     if (text.length > 0) text.data[text.length - 1] = '\0';
@@ -247,7 +273,7 @@ static enum ht_err finish(struct run *r, double began,
 static enum ht_err simulate(struct run *r, const struct ht_params *params,
                             const struct ht_args *args) {
     double began = ht_clock();
-    TRY(ht_simulation_plan(params, &r->sim));
+    TRY(ht_simulation_plan(params, args->comm, &r->sim));
     TRY(prepare(r));
     ht_stop_watch();
     enum ht_err err =
@@ -273,7 +299,7 @@ enum ht_err ht_command_run(const struct ht_args *args) {
                                .error = NAN}};
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
                        &params));
-    enum ht_err err = simulate(&r, params, args);
+    enum ht_err err = ht_comm_agree(args->comm, simulate(&r, params, args));
     ht_output_destroy(r.output);
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(r.nodal[f]);
     free(r.coefs);

@@ -94,7 +94,7 @@ static enum ht_err tune_class(struct tune *tune,
 
 static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     struct ht_simulation *sim = NULL;
-    TRY(ht_simulation_plan(params, &sim));
+    TRY(ht_simulation_plan(params, NULL, &sim));
     enum ht_err err = HT_OK;
     if (sim->device == NULL)
         err = ht_err_set(HT_ERR_DEVICE, "no device, so nothing to tune: %s",
@@ -163,7 +163,7 @@ static enum ht_err tune_classes(struct tune *tune) {
     struct ht_sweep sweep;
     char *cache = NULL;
     TRY(ht_sweep_read(tune->args, &sweep));
-    TRY(ht_device_open("auto", sweep.device, 0, &tune->device));
+    TRY(ht_device_open(sweep.backend, sweep.device, 0, &tune->device));
     enum ht_err err = ht_cache_directory(sweep.cache, &cache);
     tune->cache = cache;
     if (err == HT_OK) err = tune_all(tune, &sweep);

@@ -1,11 +1,14 @@
 /* The program: finds the command in the table, runs it, and says on standard
- * error, once, what went wrong.
+ * error, once, what went wrong. Of several ranks the first speaks for all.
  */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "commands.h"
 #include "htwave/params.h"
+#include "predict.h"
+#include "ranks.h"
 #include "sweep.h"
 
 #define OVERRIDES \
@@ -18,14 +21,17 @@ static const struct ht_command commands[] = {
      .least = 1,
      .most = -1,
      .json = true,
+     .ranks = true,
      .more = OVERRIDES,
      .run = ht_command_run},
     {.name = "check",
      .arguments = "FILE [key=value ...]",
      .help = "read and plan a run: memory, steps, expected time; run nothing",
+     .flag = {HT_PREDICT_FLAGS},
      .least = 1,
      .most = -1,
      .json = true,
+     .ranks = true,
      .more = OVERRIDES,
      .run = ht_command_check},
     {.name = "converge",
@@ -39,6 +45,7 @@ static const struct ht_command commands[] = {
      .least = 1,
      .most = -1,
      .json = true,
+     .ranks = true,
      .more = "The initial data must have a known solution at the end time.\n"
              "Nothing is written to output.directory.\n" OVERRIDES,
      .run = ht_command_converge},
@@ -77,10 +84,15 @@ static const struct ht_command commands[] = {
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
               {"--planes", "N", "along x3 per group"},
+              {"--halo-depth", "K", "scaling: half steps per exchange"},
+              {"--halo-precision", "P", "scaling: same, single, half"},
+              {"--transport", "T", "scaling: peer, shared, staged"},
+              {"--show", NULL, "scaling: only show what DIR holds"},
               {"--out", "DIR", "of the results (default bench-out)"},
               {"--csv", NULL, "rows as CSV on standard output"}},
      .most = -1,
      .json = true,
+     .ranks = true,
      .more =
          "Writes bench.csv, bench.json and pictures. Every program timed has "
          "been\ncompared with the reference.",
@@ -101,7 +113,8 @@ static const struct ht_command commands[] = {
     {.name = "kernel-text",
      .arguments = "FILE [key=value ...] | --all DIR",
      .help = "the program text of a run, or of all kinds of kernels",
-     .flag = {{"--all", "DIR", "one file per kind of kernel"}},
+     .flag = {{"--all", "DIR", "one file per kind of kernel"},
+              {"--ptx", "ARCH", "as for NVIDIA devices, as 90 for 9.0"}},
      .most = -1,
      .hidden = true,
      .more = OVERRIDES,
@@ -137,16 +150,46 @@ static enum ht_err fail_unknown(const char *word) {
          word, near ? ", nearest is " : "", near ? near : "");
 }
 
-static enum ht_err run_command(const struct ht_command *command, int argc,
+/* ---- ranks ---- */
+
+/* Commands print as they do alone, on rank 0 only. */
+static enum ht_err silence(const struct ht_comm *comm) {
+    if (ht_comm_rank(comm) == 0) return HT_OK;
+    ht_log_level_set(HT_LOG_SILENT);
+    REQUIRE(freopen("/dev/null", "w", stdout) != NULL, HT_ERR_IO,
+            "cannot open /dev/null: %s", strerror(errno));
+    return HT_OK;
+}
+
+static enum ht_err read_args(struct ht_comm *comm,
+                             const struct ht_command *command, int argc,
+                             char **argv, struct ht_args *args) {
+    REQUIRE(command->ranks || ht_comm_size(comm) == 1, HT_ERR_INPUT,
+            "%s is work for one process, not for %d ranks: run it without "
+            "mpiexec",
+            command->name, ht_comm_size(comm));
+    enum ht_err err = ht_args_read(command, argc, argv, args);
+    args->comm = comm;
+    if (ht_comm_rank(comm) > 0) ht_log_level_set(HT_LOG_SILENT);
+    if (err == HT_OK) err = ht_ranks_check_flags(args);
+    return err;
+}
+
+/* ---- commands ---- */
+
+static enum ht_err run_command(struct ht_comm *comm,
+                               const struct ht_command *command, int argc,
                                char **argv) {
     struct ht_args args;
-    TRY(ht_args_read(command, argc, argv, &args));
+    TRY(read_args(comm, command, argc, argv, &args));
     if (!args.help) return command->run(&args);
     ht_args_help(command, stdout);
     return HT_OK;
 }
 
-static enum ht_err dispatch(int argc, char **argv) {
+static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
+    TRY(silence(comm));
+    TRY(ht_ranks_check_program(comm, argc > 1 ? argv[1] : ""));
     REQUIRE(argc > 1, HT_ERR_INPUT,
             "a command is needed; htwave --help lists them");
     const char *word = argv[1];
@@ -164,14 +207,20 @@ static enum ht_err dispatch(int argc, char **argv) {
     }
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(word, commands[i].name) == 0)
-            return run_command(&commands[i], argc - 2, argv + 2);
+            return run_command(comm, &commands[i], argc - 2, argv + 2);
     return fail_unknown(word);
 }
 
 int main(int argc, char **argv) {
+    struct ht_comm *comm = NULL;
     /* A write beyond a limit on file sizes is then an error of that write. */
     signal(SIGXFSZ, SIG_IGN);
-    enum ht_err err = dispatch(argc, argv);
-    if (err != HT_OK) fprintf(stderr, "htwave: %s\n", ht_err_message());
-    return ht_err_exit_code(err);
+    enum ht_err err = ht_comm_start(&comm);
+    if (err == HT_OK) err = dispatch(comm, argc, argv);
+    err = ht_comm_agree(comm, err);
+    int code = ht_err_exit_code(err);
+    if (err != HT_OK && ht_comm_rank(comm) == 0)
+        fprintf(stderr, "htwave: %s\n", ht_err_message());
+    ht_comm_end(comm, err != HT_OK, code);
+    return code;
 }

@@ -84,8 +84,9 @@ static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
 static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_budget *b = &sim->budget;
     char total[32], state[32], medium[32], interpolants[32];
-    ht_text_add(text, "  memory    %s: state %s, medium %s, interpolants %s",
+    ht_text_add(text, "  memory    %s%s: state %s, medium %s, interpolants %s",
                 ht_text_bytes((double)b->total, total),
+                sim->ranks > 1 ? " of rank 0" : "",
                 ht_text_bytes((double)b->state, state),
                 ht_text_bytes((double)b->medium, medium),
                 ht_text_bytes((double)b->interpolants, interpolants));
@@ -117,6 +118,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, "  system    %s: %s\n", system->name, system->title);
     add_grid(sim, text);
     add_medium(sim, text);
+    ht_parallel_add_ranks(sim, text);
     add_device(sim, text);
     add_memory(sim, text);
     add_steps(sim, text);
@@ -187,23 +189,18 @@ static double half_steps(const struct ht_simulation *sim) {
     return 2.0 * (double)sim->steps * ht_simulation_cells(sim);
 }
 
-static double rate(const struct ht_simulation *sim) {
-    return sim->kernel_s > 0 && sim->steps > 0 ? half_steps(sim) / sim->kernel_s
-                                               : NAN;
+/* Alone by the device's clock; of several ranks by the slowest host's, so that
+ * waiting for each other counts. */
+static double rate(const struct ht_simulation *sim,
+                   const struct ht_result *result) {
+    double seconds =
+        sim->ranks > 1 ? result->parallel.step.worst : sim->kernel_s;
+    return seconds > 0 && sim->steps > 0 ? half_steps(sim) / seconds : NAN;
 }
 
-static double limit_fraction(const struct ht_simulation *sim) {
-    const struct ht_limits *limits = &sim->limits;
-    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0))
-        return NAN;
-    double seconds = 0; /* least of a cell, the mean of both half steps */
-    for (int from = 0; from < 2; from++) {
-        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from],
-                                               sim->plan->problem.stages);
-        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s,
-                              least.fma / limits->fma_per_s);
-    }
-    return rate(sim) * seconds;
+static double limit_fraction(const struct ht_simulation *sim,
+                             const struct ht_result *result) {
+    return rate(sim, result) / result->parallel.limit;
 }
 
 static double drift(double initial, double final) {
@@ -226,15 +223,17 @@ static double setup_seconds(const struct ht_simulation *sim) {
 static void add_times(const struct ht_simulation *sim,
                       const struct ht_result *result, struct ht_text *text) {
     char a[32], b[32];
+    bool alone = sim->ranks == 1;
+    double steps = alone ? sim->kernel_s : sim->step_s;
     double rest =
-        result->wall_s - setup_seconds(sim) - sim->kernel_s - result->output_s;
+        result->wall_s - setup_seconds(sim) - steps - result->output_s;
     ht_text_add(
         text, "%s step %lld of %lld, time %.6g, in %s\n",
         result->interrupted ? "interrupted at" : "done:", (long long)sim->steps,
         (long long)sim->plan->steps, ht_simulation_time(sim, sim->steps),
         ht_text_seconds(result->wall_s, a));
-    ht_text_add(text, "  wall time kernels %s, output %s, ",
-                ht_text_seconds(sim->kernel_s, a),
+    ht_text_add(text, "  wall time %s %s, output %s, ",
+                alone ? "kernels" : "steps", ht_text_seconds(steps, a),
                 ht_text_seconds(result->output_s, b));
     ht_text_add(text, "setup %s, rest %s\n",
                 ht_text_seconds(setup_seconds(sim), a),
@@ -249,17 +248,20 @@ static void add_times(const struct ht_simulation *sim,
                 ht_text_seconds(sim->start_s, b));
 }
 
-static void add_rate(const struct ht_simulation *sim, struct ht_text *text) {
+static void add_rate(const struct ht_simulation *sim,
+                     const struct ht_result *result, struct ht_text *text) {
     char cells[32], bytes[32], fma[32];
-    double fraction = limit_fraction(sim);
-    if (!isfinite(rate(sim))) return;
+    double fraction = limit_fraction(sim, result);
+    if (!isfinite(rate(sim, result))) return;
     ht_text_add(text, "  rate      %s cell half-steps/s",
-                with_prefix(rate(sim), cells));
+                with_prefix(rate(sim, result), cells));
     if (isfinite(fraction))
         ht_text_add(text,
-                    ", %.2g %% of the device's limit (it copies %sB/s and "
-                    "does %sFMA/s)",
-                    100 * fraction, with_prefix(sim->limits.bytes_per_s, bytes),
+                    ", %.2g %% of the %s limit (%s copies %sB/s and does "
+                    "%sFMA/s)",
+                    100 * fraction, sim->ranks > 1 ? "devices'" : "device's",
+                    sim->ranks > 1 ? "that of rank 0" : "it",
+                    with_prefix(sim->limits.bytes_per_s, bytes),
                     with_prefix(sim->limits.fma_per_s, fma));
     ht_text_add(text, "\n");
 }
@@ -267,12 +269,14 @@ static void add_rate(const struct ht_simulation *sim, struct ht_text *text) {
 void ht_report_summary(const struct ht_simulation *sim,
                        const struct ht_result *result, struct ht_text *text) {
     add_times(sim, result, text);
-    add_rate(sim, text);
-    if (isfinite(result->joules))
+    add_rate(sim, result, text);
+    ht_parallel_add_times(sim, &result->parallel, text);
+    if (isfinite(result->parallel.joules))
         ht_text_add(text,
-                    "  power     %.4g J of the device, %.3g nJ per cell "
+                    "  power     %.4g J of the device%s, %.3g nJ per cell "
                     "half-step\n",
-                    result->joules, 1e9 * result->joules / half_steps(sim));
+                    result->parallel.joules, sim->ranks > 1 ? "s" : "",
+                    1e9 * result->parallel.joules / half_steps(sim));
     if (isfinite(energy_drift(result)))
         ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e\n",
                     result->energy_initial, energy_drift(result));
@@ -298,16 +302,16 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     ht_json_integer(json, "steps_done", sim->steps);
     ht_json_number(json, "wall_s", result->wall_s);
     ht_json_number(json, "setup_s", setup_seconds(sim));
-    ht_json_number(json, "kernel_s", sim->kernel_s);
+    ht_json_number(json, "kernel_s", result->parallel.kernel.mean);
     ht_json_number(json, "output_s", result->output_s);
-    ht_json_number(json, "cell_half_steps_per_s", rate(sim));
-    ht_json_number(json, "limit_fraction", limit_fraction(sim));
+    ht_json_number(json, "cell_half_steps_per_s", rate(sim, result));
+    ht_json_number(json, "limit_fraction", limit_fraction(sim, result));
     if (sim->limits.bytes_per_s > 0)
         ht_json_number(json, "limit_bytes_per_s", sim->limits.bytes_per_s);
     if (sim->limits.fma_per_s > 0)
         ht_json_number(json, "limit_fma_per_s", sim->limits.fma_per_s);
     ht_json_number(json, "selfcheck_ratio", sim->selfcheck_ratio);
-    ht_json_number(json, "joules", result->joules);
+    ht_json_number(json, "joules", result->parallel.joules);
     ht_json_bool(json, "tuned", sim->tuned);
     ht_json_number(json, "error_l2_relative", result->error);
     ht_json_number(json, "energy_initial", result->energy_initial);
@@ -316,6 +320,7 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     ht_json_number(json, "conserved_energy_drift", conserved_drift(result));
     ht_json_string(json, "picture", result->picture);
     ht_json_string(json, "xdmf", result->xdmf);
+    ht_parallel_add_json(sim, &result->parallel, json);
     ht_json_close(json, '}');
     ht_json_end(json);
 }

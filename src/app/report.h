@@ -4,17 +4,16 @@
 #ifndef HTWAVE_APP_REPORT_H
 #define HTWAVE_APP_REPORT_H
 
-#include "json.h"
-#include "simulation.h"
+#include "parallel.h"
 
 /* What a run measured; NaN and NULL: not known. */
 struct ht_result {
     bool interrupted;
     double wall_s, output_s;
     double energy_initial, energy_final, error;
-    double joules; /* of the device, from the first step on */
     double conserved_initial, conserved_final; /* of ht_conserved_energy */
     const char *directory, *picture, *xdmf;
+    struct ht_parallel parallel; /* joules: from the first step on */
 };
 
 /* Device, grid, memory, steps, accuracy; without a device the rest. */

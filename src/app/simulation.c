@@ -4,6 +4,8 @@
  */
 #include "simulation.h"
 
+#include "htwave/rate.h"
+#include "memory.h"
 #include "tuning.h"
 
 #include <math.h>
@@ -35,16 +37,24 @@ static void use_oracle(struct ht_simulation *sim) {
     sim->info.memory = sim->info.max_buffer = (int64_t)host_memory();
 }
 
+static enum ht_err refuse_oracle(const struct ht_simulation *sim) {
+    return ht_params_error(sim->params, "device.backend",
+                           "the serial reference is one process, not %d ranks: "
+                           "run it without mpiexec or take a device",
+                           sim->ranks);
+}
+
 /* That none is here becomes a failure when it is needed. */
 static enum ht_err open_device(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const char *backend = params->device.backend;
     if (strcmp(backend, "oracle") == 0) {
+        if (sim->ranks > 1) return refuse_oracle(sim);
         use_oracle(sim);
         return HT_OK;
     }
-    enum ht_err err =
-        ht_device_open(backend, params->device.select, 0, &sim->device);
+    enum ht_err err = ht_device_open(backend, params->device.select,
+                                     ht_comm_local(sim->comm), &sim->device);
     if (err == HT_ERR_DEVICE)
         return ht_text_copy(ht_err_message(), &sim->no_device);
     TRY(err);
@@ -61,89 +71,25 @@ static enum ht_err need_device(const struct ht_simulation *sim) {
     FAIL(HT_ERR_DEVICE, "%s", sim->no_device);
 }
 
-/* ---- memory ---- */
-
-static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes,
-                                 const char *advice) {
-    char need[32], have[32];
-    return ht_params_error(
-        sim->params, "grid.cells", "needs %s of memory, %s has %s%s",
-        ht_text_bytes(bytes, need), sim->info.name,
-        ht_text_bytes((double)sim->info.memory, have), advice);
+/* All ranks have a device or none has. */
+static enum ht_err find_seats(struct ht_simulation *sim) {
+    TRY(ht_ranks_seats(sim->comm, sim->device != NULL ? &sim->info : NULL,
+                       &sim->seat));
+    return ht_comm_agree(sim->comm, ht_ranks_devices(sim->ranks, sim->seat) > 0
+                                        ? need_device(sim)
+                                        : HT_OK);
 }
 
-/* Both grids have at least as many nodes as there are cells. In floating
- * point: the product may exceed 64 bits. */
-static enum ht_err check_cells(const struct ht_simulation *sim) {
-    const struct ht_params *params = sim->params;
-    const struct ht_system *system = ht_system_find(params->system);
-    if (system == NULL || sim->info.memory <= 0) return HT_OK;
-    struct ht_equations eq = ht_equations_make(system, params->grid.dims);
-    bool fp64 = sim->oracle || strcmp(params->device.precision, "double") == 0;
-    double bytes = 2.0 * eq.nfields * (fp64 ? 8 : 4);
-    for (int k = 0; k < params->grid.dims; k++)
-        bytes *= (double)params->grid.cells[k] * (params->grid.order + 1);
-    if (bytes > (double)sim->info.memory)
-        return refuse_memory(sim, bytes,
-                             ": take fewer cells or a lower grid.order");
-    return HT_OK;
+bool ht_simulation_leads(const struct ht_simulation *sim) {
+    return sim->ranks == 1 || sim->seat[sim->rank].first == sim->rank;
 }
+
+/* ---- kernels ---- */
 
 /* What the half step from the primary grid computes. */
 static struct ht_spec spec_of(const struct ht_simulation *sim) {
     return ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
 }
-
-/* The variant that keeps the least between its kernels. */
-static const struct ht_variant *leanest(const struct ht_simulation *sim) {
-    const struct ht_spec spec = spec_of(sim);
-    const struct ht_variant *best =
-        ht_variant_find("auto", &spec, sim->info.gpu);
-    for (int i = 0; i < ht_variant_count(); i++)
-        if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
-            ht_variant_poly_bytes(ht_variant_at(i), &spec) <
-                ht_variant_poly_bytes(best, &spec))
-            best = ht_variant_at(i);
-    return best;
-}
-
-static struct ht_budget budget_of(const struct ht_simulation *sim,
-                                  const struct ht_variant *variant) {
-    struct ht_tuning tuning = sim->tuning;
-    tuning.variant = variant;
-    struct ht_budget b =
-        ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
-    b.total += ht_start_bytes(sim->plan, &tuning, &sim->info);
-    return b;
-}
-
-static enum ht_err check_budget(const struct ht_simulation *sim) {
-    const struct ht_budget *b = &sim->budget;
-    char need[32], have[32], advice[160];
-    const struct ht_variant *lean = leanest(sim);
-    struct ht_budget least = budget_of(sim, lean);
-    snprintf(advice, sizeof advice,
-             ": take fewer cells or a lower grid.order%s",
-             sim->tuning.fp64 && !sim->oracle
-                 ? ", or device.precision = \"single\", which needs half"
-                 : "");
-    if (b->total > sim->info.memory && least.total <= sim->info.memory)
-        snprintf(advice, sizeof advice,
-                 ": device.variant = \"%s\" needs only %s", lean->name,
-                 ht_text_bytes((double)least.total, need));
-    if (b->total > sim->info.memory)
-        return refuse_memory(sim, (double)b->total, advice);
-    if (b->largest_buffer > sim->info.max_buffer)
-        return ht_params_error(
-            sim->params, "grid.cells",
-            "needs a buffer of %s, %s allows %s at once: take fewer cells or "
-            "a lower grid.order",
-            ht_text_bytes((double)b->largest_buffer, need), sim->info.name,
-            ht_text_bytes((double)sim->info.max_buffer, have));
-    return HT_OK;
-}
-
-/* ---- kernels ---- */
 
 static enum ht_err refuse_variant(const struct ht_simulation *sim,
                                   const struct ht_spec *spec,
@@ -172,15 +118,20 @@ static enum ht_err unknown_variant(const struct ht_simulation *sim) {
     return err;
 }
 
+static enum ht_err check_variant(const struct ht_simulation *sim) {
+    const struct ht_spec spec = spec_of(sim);
+    const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
+    if (reason == NULL)
+        reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
+    return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);
+}
+
 static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
     sim->tuning.variant =
         ht_variant_find(sim->params->device.variant, &spec, sim->info.gpu);
     if (sim->tuning.variant == NULL) return unknown_variant(sim);
-    const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
-    if (reason == NULL)
-        reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
-    return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);
+    return check_variant(sim);
 }
 
 static int choose_block(const struct ht_simulation *sim) {
@@ -201,6 +152,13 @@ static enum ht_err choose_shape(struct ht_simulation *sim) {
     return ht_params_error(sim->params, "device.cells_per_group", "%s", rule);
 }
 
+/* All ranks take what rank 0 has, or results and layouts would differ. */
+static enum ht_err settle_kernels(struct ht_simulation *sim) {
+    TRY(ht_tuning_share(sim));
+    if (sim->rank > 0) TRY(check_variant(sim));
+    return choose_shape(sim);
+}
+
 /* The tuning is complete without a device as well, for a budget. */
 static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
@@ -217,8 +175,8 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
                                      tuning->variant->made_for == HT_FOR_CPU);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
-        ht_tuning_recall(sim);
-        return choose_shape(sim);
+        if (sim->rank == 0) ht_tuning_recall(sim);
+        return settle_kernels(sim);
     }
     tuning->fp64 = true;
     tuning->block = 1;
@@ -248,34 +206,48 @@ enum ht_err ht_cache_directory(const char *given, char **out) {
 
 /* ---- plan ---- */
 
+static enum ht_err gather_planes(struct ht_simulation *sim) {
+    int64_t first, last, own;
+    ht_grid_own(&sim->plan->grid, HT_DUAL, &first, &last);
+    own = last - first;
+    if (sim->planes == NULL) TRY(HT_ALLOC(sim->planes, sim->ranks));
+    return ht_comm_gather(sim->comm, &own, sizeof own, sim->planes);
+}
+
 static enum ht_err make_plan(struct ht_simulation *sim) {
+    TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
-    TRY(check_cells(sim));
-    TRY(ht_plan_create(sim->params, NULL, &sim->plan));
+    TRY(find_seats(sim));
+    TRY(ht_memory_check_cells(sim));
+    TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
+    TRY(gather_planes(sim));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     TRY(choose_kernels(sim));
-    const struct ht_variant *variant = sim->tuning.variant;
-    sim->budget = budget_of(sim, variant ? variant : leanest(sim));
-    if (sim->device == NULL && !sim->oracle) return HT_OK;
-    return check_budget(sim);
+    return ht_memory_check_budget(sim);
 }
 
 enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     double began = ht_clock();
-    if (sim->device == NULL || !ht_tuning_wanted(sim)) return HT_OK;
-    ht_tuning_search(sim);
+    bool wanted = sim->rank == 0 && sim->device != NULL;
+    wanted = wanted && ht_tuning_wanted(sim);
+    TRY(ht_comm_broadcast(sim->comm, &wanted, sizeof wanted));
+    if (!wanted) return HT_OK;
+    if (sim->rank == 0) ht_tuning_search(sim);
+    TRY(settle_kernels(sim));
     sim->tune_s = ht_clock() - began;
-    TRY(choose_shape(sim));
-    sim->budget = budget_of(sim, sim->tuning.variant);
-    return check_budget(sim);
+    return ht_memory_check_budget(sim);
 }
 
 enum ht_err ht_simulation_plan(const struct ht_params *params,
+                               struct ht_comm *comm,
                                struct ht_simulation **out) {
     struct ht_simulation *sim = NULL;
     *out = NULL;
     TRY(HT_ALLOC(sim, 1));
     sim->params = params;
+    sim->comm = comm;
+    sim->rank = ht_comm_rank(comm);
+    sim->ranks = ht_comm_size(comm);
     sim->selfcheck_ratio = NAN;
     enum ht_err err = make_plan(sim);
     if (err != HT_OK) {
@@ -292,6 +264,8 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
     ht_kernels_destroy(&sim->kernels);
     ht_device_close(sim->device);
     ht_plan_destroy(sim->plan);
+    free(sim->seat);
+    free(sim->planes);
     free(sim->no_device);
     free(sim->cache);
     free(sim);
@@ -299,7 +273,7 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
 
 /* ---- on the device ---- */
 
-enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
+static enum ht_err compile(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(need_device(sim));
     if (sim->oracle) return HT_OK;
@@ -315,9 +289,23 @@ enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
     return HT_OK;
 }
 
+static enum ht_err cut_by_speed(struct ht_simulation *sim) {
+    if (sim->ranks == 1 || strcmp(sim->params->parallel.weights, "equal") == 0)
+        return HT_OK;
+    TRY(ht_speed_cut(sim->plan, sim->device, &sim->kernels));
+    TRY(gather_planes(sim));
+    return ht_memory_check_budget(sim);
+}
+
+enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
+    TRY(ht_comm_agree(sim->comm, compile(sim)));
+    return cut_by_speed(sim);
+}
+
 void ht_simulation_measure(struct ht_simulation *sim) {
     double began = ht_clock();
     if (sim->device == NULL || sim->limits.fma_per_s > 0) return;
+    if (!ht_simulation_leads(sim)) return;
     if (ht_limits_measure(sim->device, sim->tuning.fp64, sim->cache,
                           &sim->limits) != HT_OK) {
         sim->limits = (struct ht_limits){0};
@@ -353,6 +341,7 @@ enum ht_err ht_simulation_advance(struct ht_simulation *sim, int64_t steps) {
     }
     TRY(s->ops->finish(s->self));
     sim->steps += steps;
+    sim->step_s += ht_clock() - began;
     sim->kernel_s +=
         sim->oracle ? ht_clock() - began : ht_kernels_seconds(&sim->kernels);
     return HT_OK;
@@ -379,7 +368,7 @@ double ht_simulation_unknowns(const struct ht_simulation *sim) {
 
 enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
                                 double *nodal[HT_MAX_FIELDS]) {
-    int64_t nodes = ht_grid_total(&sim->plan->grid, HT_PRIMARY);
+    int64_t nodes = ht_grid_own_total(&sim->plan->grid, HT_PRIMARY);
     for (int f = 0; f < sim->plan->eq.nfields; f++)
         if (ht_problem_stores(&sim->plan->problem, HT_PRIMARY, f))
             TRY(HT_ALLOC(nodal[f], nodes));
@@ -390,6 +379,20 @@ double ht_simulation_joules(const struct ht_simulation *sim) {
     if (sim->device == NULL || sim->joules_before < 0) return NAN;
     double now = ht_device_joules(sim->device);
     return now >= sim->joules_before ? now - sim->joules_before : NAN;
+}
+
+double ht_simulation_limit(const struct ht_simulation *sim) {
+    const struct ht_limits *limits = &sim->limits;
+    double seconds = 0; /* of a cell, the mean of both half steps */
+    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0))
+        return NAN;
+    for (int from = 0; from < 2; from++) {
+        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from],
+                                               sim->plan->problem.stages);
+        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s,
+                              least.fma / limits->fma_per_s);
+    }
+    return 1 / seconds;
 }
 
 const char *ht_simulation_precision(const struct ht_simulation *sim) {

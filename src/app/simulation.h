@@ -6,9 +6,14 @@
 #define HTWAVE_APP_SIMULATION_H
 
 #include "htwave/method.h"
+#include "ranks.h"
 
 struct ht_simulation {
     const struct ht_params *params;
+    struct ht_comm *comm; /* NULL: alone */
+    int rank, ranks;
+    struct ht_seat *seat; /* [rank] */
+    int64_t *planes;      /* of cells along x3 [rank]; 3-D */
     struct ht_plan *plan;
     bool oracle;                /* the serial reference on the host */
     struct ht_device *device;   /* NULL: the oracle, or no device is here */
@@ -18,31 +23,42 @@ struct ht_simulation {
     bool tuned;                 /* by a timing on this device, not a guess */
     struct ht_kernels kernels;  /* without steps before they are compiled;
                                    empty for the oracle or without a device */
-    struct ht_budget budget;
-    char *cache; /* directory; NULL: none */
+    struct ht_budget budget;    /* of this rank */
+    char *cache;                /* directory; NULL: none */
     struct ht_stepper stepper;
     double tune_s, compile_s, selfcheck_s, measure_s, start_s;
     double selfcheck_ratio;  /* NaN: not checked */
     struct ht_limits limits; /* 0: not measured */
     int64_t steps;           /* done */
     double kernel_s;         /* of these, by the device's clock */
+    double step_s;           /* of these, by the host's clock */
     double joules_before;    /* the device's counter at the start, or < 0 */
 };
 
+/* Of several ranks every one calls these functions, in the same order. A rank
+ * that fails alone must enter ht_comm_agree before it destroys the simulation.
+ */
+
 /* Everything that can be refused without compiling: parameters, grid, medium,
- * initial data, device, variant, memory. That no device is here is no failure
- * yet: device is NULL then and no_device says why. A failed call leaves
- * nothing to destroy. params must outlive the simulation. */
+ * initial data, device, variant, memory. That no device is here, on any rank,
+ * is no failure yet: device is NULL then and no_device says why. A failed call
+ * leaves nothing to destroy. params and comm (NULL: alone) must outlive the
+ * simulation. */
 HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params,
+                                          struct ht_comm *comm,
                                           struct ht_simulation **out);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 /* Times kernels where device.tune wants it and no result is stored for this
  * kind of problem; changes tuning and budget. Failures are notes. */
 HT_CHECKED enum ht_err ht_simulation_tune(struct ht_simulation *sim);
-/* Compiles and checks the kernels on the device; refuses without a device. */
+/* Compiles and checks the kernels on the device; refuses without a device.
+ * Where slabs follow the devices' speeds, these are measured then. */
 HT_CHECKED enum ht_err ht_simulation_compile(struct ht_simulation *sim);
-/* Measures the device's limits, where there is a device; before start, which
- * may take all memory; once. A failure is a note only. */
+/* Does this rank speak for its device: the lowest that uses it? */
+bool ht_simulation_leads(const struct ht_simulation *sim);
+/* Measures the device's limits, where there is a device that this rank speaks
+ * for; before start, which may take all memory; once. A failure is a note only.
+ */
 void ht_simulation_measure(struct ht_simulation *sim);
 /* Allocates the state and sets it to the initial data. */
 HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
@@ -60,14 +76,18 @@ double ht_simulation_time(const struct ht_simulation *sim, int64_t step);
 double ht_simulation_cells(const struct ht_simulation *sim);
 /* Coefficients of the fields stored on the primary grid. */
 double ht_simulation_unknowns(const struct ht_simulation *sim);
-/* Room for the nodal values of the fields stored on the primary grid, NULL for
- * others; free each. */
+/* Room for the nodal values of the fields stored on the primary grid, on own
+ * planes, NULL for others; free each. */
 HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
                                            double *nodal[HT_MAX_FIELDS]);
 
 /* Joules that the device took since the start of the steps; NaN: it does not
  * tell. */
 double ht_simulation_joules(const struct ht_simulation *sim);
+
+/* Cell half-steps per second by the least work that the method needs on a
+ * perfect use of this device; NaN: not known. */
+double ht_simulation_limit(const struct ht_simulation *sim);
 
 /* As the input names them. */
 const char *ht_simulation_precision(const struct ht_simulation *sim);

@@ -41,10 +41,12 @@ enum ht_err ht_sweep_read(const struct ht_args *args, struct ht_sweep *out) {
                              .precisions = ht_args_value(args, "--precisions"),
                              .variants = ht_args_value(args, "--variants"),
                              .layouts = ht_args_value(args, "--layouts"),
+                             .backend = ht_args_value(args, "--backend"),
                              .device = ht_args_value(args, "--device"),
                              .cache = ht_args_value(args, "--cache"),
                              .ndims = 1,
                              .dims = {3}};
+    if (out->backend == NULL) out->backend = "auto";
     if (out->device == NULL) out->device = "auto";
     if (out->cache == NULL) out->cache = "auto";
     TRY(read_integers(args, "--orders", HT_SWEEP_ORDERS, &out->norders,

@@ -18,14 +18,15 @@ enum { HT_SWEEP_ORDERS = 8, HT_SWEEP_DIMS = 3 };
         {"--precisions", "LIST", "single,double"},                        \
         {"--variants", "LIST", "of kernels"},                             \
         {"--layouts", "LIST", "tensor,blocked"},                          \
+        {"--backend", "NAME", "auto, cuda or opencl"},                    \
         {"--device", "NAME", "number, gpu, cpu or a part of its name"}, { \
         "--cache", "DIR", "of compiled kernels; auto, or none"            \
     }
 
 /* Lists with commas; NULL: all. */
 struct ht_sweep {
-    const char *systems, *schemes, *precisions, *variants, *layouts, *device,
-        *cache;
+    const char *systems, *schemes, *precisions, *variants, *layouts, *backend,
+        *device, *cache;
     int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
     int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
 };

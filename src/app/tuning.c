@@ -51,6 +51,34 @@ void ht_tuning_recall(struct ht_simulation *sim) {
         adopt(sim, &tuned);
 }
 
+enum ht_err ht_tuning_share(struct ht_simulation *sim) {
+    struct {
+        char variant[48];
+        int block, trim, cells, rows, planes, tuned;
+    } of;
+    struct ht_tuning *t = &sim->tuning;
+    const struct ht_spec spec =
+        ht_problem_spec(&sim->plan->problem, t, HT_PRIMARY);
+    if (sim->ranks == 1) return HT_OK;
+    memset(&of, 0, sizeof of);
+    snprintf(of.variant, sizeof of.variant, "%s", t->variant->name);
+    of.block = t->block;
+    of.trim = t->trim;
+    of.cells = t->cells;
+    of.rows = t->rows;
+    of.planes = t->planes;
+    of.tuned = sim->tuned;
+    TRY(ht_comm_broadcast(sim->comm, &of, sizeof of));
+    t->variant = ht_variant_find(of.variant, &spec, sim->info.gpu);
+    t->block = of.block;
+    t->trim = of.trim != 0;
+    t->cells = of.cells;
+    t->rows = of.rows;
+    t->planes = of.planes;
+    sim->tuned = of.tuned != 0;
+    return HT_OK;
+}
+
 /* At a tenth of what the device allows. */
 static double expected_seconds(const struct ht_simulation *sim) {
     const double fraction = 0.1;

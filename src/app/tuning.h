@@ -14,6 +14,8 @@ void ht_tuning_recall(struct ht_simulation *sim);
 /* Whether to search before the run; measures the device's limits if need be.
  */
 bool ht_tuning_wanted(struct ht_simulation *sim);
+/* Gives rank 0's tuning to all ranks. Collective. */
+HT_CHECKED enum ht_err ht_tuning_share(struct ht_simulation *sim);
 /* Searches for a few seconds and stores what it finds. */
 void ht_tuning_search(struct ht_simulation *sim);
 

@@ -55,6 +55,7 @@ void ht_note(const char *fmt, ...) {
 
 void ht_warn(const char *fmt, ...) {
     va_list args;
+    if (current < HT_LOG_QUIET) return;
     va_start(args, fmt);
     say("warning: ", fmt, args);
     va_end(args);

@@ -26,8 +26,6 @@ HT_CHECKED enum ht_err ht_comm_count(int64_t bytes, int *count,
                                      MPI_Datatype *type);
 /* Fails when the ranks have agreed on a failure. */
 HT_CHECKED enum ht_err ht_comm_sound(const struct ht_comm *comm);
-/* Gives way: at first only to who waits for the core, then for 20 us. */
-void ht_comm_pause(long polls);
 /* Until the request is done or a rank has failed. */
 HT_CHECKED enum ht_err ht_comm_wait(struct ht_comm *comm, MPI_Request *request,
                                     const char *what);

@@ -125,10 +125,14 @@ static enum ht_err fill_plane(const struct target *target, int64_t plane,
     return HT_OK;
 }
 
+/* Planes of other ranks are counted there. */
 static void count_plane(const struct target *target, int64_t plane,
                         int64_t flattened) {
     struct ht_medium_source *source = target->medium->source;
+    int64_t first, last;
+    ht_grid_own(target->medium->grid, target->mesh, &first, &last);
     if (source->counted || source->seen[target->mesh][plane]) return;
+    if (plane < first || plane >= last) return;
     source->seen[target->mesh][plane] = true;
     source->medium->flattened += flattened;
 }

@@ -1,7 +1,9 @@
 /* One visit to the nodes of both meshes before the run: the signal speeds
  * that set the time step, every check that a value can fail, and how many
  * nodes were too rough for a polynomial. Axes along which the medium does not
- * change are visited at one node.
+ * change are visited at one node. Ranks visit the planes that they own and put
+ * together what they found: largest and smallest values and sums of integers,
+ * so that the result is that of one rank, bit by bit.
  */
 #include <math.h>
 
@@ -50,7 +52,8 @@ static enum ht_err scan_node(struct ht_medium *medium,
     return HT_OK;
 }
 
-/* Nodes to visit per axis; *same: nodes each of them stands for. */
+/* Nodes to visit per axis, of the whole grid; *same: nodes each of them stands
+ * for. */
 static void visits(const struct ht_medium *medium, enum ht_mesh mesh,
                    int64_t count[3], int64_t *same) {
     *same = 1;
@@ -64,12 +67,14 @@ static void visits(const struct ht_medium *medium, enum ht_mesh mesh,
 static enum ht_err scan_mesh(struct ht_medium *medium,
                              const struct ht_medium_work *work,
                              enum ht_mesh mesh) {
-    int64_t count[3], i[3], same;
+    int64_t first = 0, last[3], i[3], same;
     double x[3];
-    visits(medium, mesh, count, &same);
-    for (i[2] = 0; i[2] < count[2]; i[2]++) {
-        for (i[1] = 0; i[1] < count[1]; i[1]++) {
-            for (i[0] = 0; i[0] < count[0]; i[0]++) {
+    visits(medium, mesh, last, &same);
+    if (medium->source->depends[2])
+        ht_grid_own(medium->grid, mesh, &first, &last[2]);
+    for (i[2] = first; i[2] < last[2]; i[2]++) {
+        for (i[1] = 0; i[1] < last[1]; i[1]++) {
+            for (i[0] = 0; i[0] < last[0]; i[0]++) {
                 node_position(medium->grid, mesh, i, x);
                 TRY(scan_node(medium, work, x, same));
             }
@@ -95,11 +100,13 @@ static enum ht_err wall_node(struct ht_medium *medium,
     return HT_OK;
 }
 
-/* Some nodes, spread evenly, of the wall at one end of an axis. */
+/* Those on own planes of some nodes, spread evenly, of the wall at one end of
+ * an axis. */
 static enum ht_err wall_side(struct ht_medium *medium,
                              const struct ht_medium_work *work, int axis,
                              int side) {
-    int64_t nodes[3], points[3], p[3], index[3];
+    int64_t nodes[3], points[3], p[3], index[3], first, end;
+    ht_grid_own(medium->grid, HT_PRIMARY, &first, &end);
     for (int k = 0; k < 3; k++) {
         nodes[k] = ht_grid_nodes(medium->grid, HT_PRIMARY, k);
         points[k] = nodes[k] < WALL_POINTS ? nodes[k] : WALL_POINTS;
@@ -113,6 +120,7 @@ static enum ht_err wall_side(struct ht_medium *medium,
                                    ? p[k] * (nodes[k] - 1) / (points[k] - 1)
                                    : 0;
                 index[axis] = side == 0 ? 0 : nodes[axis] - 1;
+                if (index[2] < first || index[2] >= end) continue;
                 TRY(wall_node(medium, work, axis, index));
             }
         }
@@ -145,6 +153,23 @@ static enum ht_err scan_varying(struct ht_medium *medium,
     return medium->degree > 0 ? scan_walls(medium, work) : HT_OK;
 }
 
+/* What the ranks have found, put together. Where nothing depends on x3 each
+ * has counted the flattened nodes of all planes. */
+static enum ht_err combine(struct ht_medium *medium) {
+    struct ht_comm *comm = medium->grid->slab.comm;
+    double flattened = (double)medium->flattened;
+    double least = medium->speed_min > 0 ? medium->speed_min : INFINITY;
+    double most[5] = {medium->speed[0], medium->speed[1], medium->speed[2],
+                      -least, medium->wall_gradient};
+    TRY(ht_comm_max(comm, 5, most));
+    if (medium->source->depends[2]) TRY(ht_comm_sum(comm, 1, &flattened));
+    for (int k = 0; k < 3; k++) medium->speed[k] = most[k];
+    medium->speed_min = isfinite(most[3]) ? -most[3] : 0;
+    medium->wall_gradient = most[4] > 0;
+    medium->flattened = (int64_t)flattened;
+    return HT_OK;
+}
+
 enum ht_err ht_medium_scan(struct ht_medium *medium) {
     struct ht_medium_work work;
     if (medium->uniform) {
@@ -156,5 +181,5 @@ enum ht_err ht_medium_scan(struct ht_medium *medium) {
     TRY(ht_medium_work_create(medium, &work));
     enum ht_err err = scan_varying(medium, &work);
     ht_medium_work_destroy(&work);
-    return err;
+    return err == HT_OK && ht_grid_cut(medium->grid) ? combine(medium) : err;
 }

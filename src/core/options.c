@@ -189,8 +189,9 @@ static const struct ht_option option[] = {
      "Medium parameter drawn in grey under the wave, such as c; or none."},
 
     {"device.backend", HT_OPT_STRING, AT(device.backend), "\"auto\"", ANY,
-     "auto|opencl|oracle", "",
-     "What computes: OpenCL, or the plain serial reference on the host."},
+     "auto|cuda|opencl|oracle", "",
+     "What computes: CUDA, OpenCL, whichever has the better device, or the "
+     "plain serial reference on the host."},
     {"device.select", HT_OPT_STRING, AT(device.select), "\"auto\"", ANY, NULL,
      "",
      "The device: gpu, cpu, its number or a part of its name as `htwave "

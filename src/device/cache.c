@@ -21,8 +21,8 @@ struct header {
 /* Everything that changes what the compiler makes of the text. */
 static enum ht_err make_key(const struct ht_device_info *info, const char *text,
                             struct ht_text *key) {
-    ht_text_add(key, "%s\n%s\n%s\n%s\n%s\n", info->backend, info->platform,
-                info->vendor, info->name, info->driver);
+    ht_text_add(key, "%s\n%s\n%s\n%s %d\n%s\n", info->backend, info->platform,
+                info->vendor, info->name, info->ptx, info->driver);
     ht_text_add(key, "%s", text);
     return ht_text_status(key);
 }

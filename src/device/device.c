@@ -1,35 +1,12 @@
-/* The operations of htwave/device.h over the table of back ends: choice of a
- * device, accounts of memory and time, and the program cache around builds.
+/* The operations of htwave/device.h on an open device: accounts of memory and
+ * time, checks, and the program cache around builds. Devices are chosen in
+ * choice.c; transfers are in transfer.c.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "cache.h"
-
-static const struct ht_backend *const backends[] = {&ht_backend_opencl};
-enum { NBACKENDS = sizeof backends / sizeof backends[0], MAX_PENDING = 256 };
-
-struct pending {
-    void *event;
-    double *seconds; /* the account it goes to; NULL: closed */
-};
-
-struct ht_device {
-    const struct ht_backend *backend;
-    struct ht_device_info info;
-    void *handle;
-    int64_t allocated;
-    struct pending pending[MAX_PENDING]; /* launches not yet accounted */
-    int npending;
-};
-
-struct ht_buffer {
-    struct ht_device *device;
-    void *handle;
-    int64_t bytes;
-};
+#include "device_private.h"
 
 struct ht_program {
     struct ht_device *device;
@@ -40,143 +17,14 @@ struct ht_program {
 struct ht_kernel {
     struct ht_device *device;
     void *handle;
-    double seconds;
+    struct ht_account account;
 };
 
 struct ht_gemm {
     struct ht_device *device;
     bool fp64;
-    double seconds;
+    struct ht_account account;
 };
-
-/* Where a device in the common list is found: its back end and its index. */
-static enum ht_err list_all(int *count, struct ht_device_info **infos,
-                            int **own_index) {
-    int total = 0, counts[NBACKENDS];
-    for (int b = 0; b < NBACKENDS; b++) {
-        TRY(backends[b]->count(&counts[b]));
-        total += counts[b];
-    }
-    TRY(HT_ALLOC(*infos, total));
-    enum ht_err err = HT_ALLOC(*own_index, total);
-    int n = 0;
-    for (int b = 0; err == HT_OK && b < NBACKENDS; b++)
-        for (int i = 0; err == HT_OK && i < counts[b]; i++, n++) {
-            struct ht_device_info *info = *infos + n;
-            err = backends[b]->info(i, info);
-            info->backend = backends[b]->name;
-            info->index = n;
-            info->no_gemm = backends[b]->no_gemm();
-            (*own_index)[n] = i;
-        }
-    if (err != HT_OK) {
-        free(*infos);
-        *infos = NULL;
-        return err;
-    }
-    *count = total;
-    return HT_OK;
-}
-
-enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
-    int *own_index = NULL;
-    enum ht_err err = list_all(count, out, &own_index);
-    free(own_index);
-    return err;
-}
-
-static bool contains(const char *text, const char *part) {
-    for (; *text; text++) {
-        size_t n = 0;
-        while (part[n] && tolower((unsigned char)text[n]) ==
-                              tolower((unsigned char)part[n]))
-            n++;
-        if (part[n] == '\0') return true;
-    }
-    return false;
-}
-
-static bool matches(const struct ht_device_info *info, const char *select) {
-    char *end = NULL;
-    long index = strtol(select, &end, 10);
-    if (end != select && *end == '\0') return info->index == index;
-    if (strcmp(select, "gpu") == 0) return info->gpu;
-    if (strcmp(select, "cpu") == 0) return !info->gpu;
-    return contains(info->name, select) || contains(info->platform, select);
-}
-
-/* The first match, GPUs before others; -1 for none. */
-static int choose(int count, const struct ht_device_info *infos,
-                  const char *backend, const char *select) {
-    int found = -1;
-    for (int n = 0; n < count; n++) {
-        if (strcmp(backend, "auto") != 0 &&
-            strcmp(backend, infos[n].backend) != 0)
-            continue;
-        if (strcmp(select, "auto") != 0 && !matches(&infos[n], select))
-            continue;
-        if (found < 0 || (infos[n].gpu && !infos[found].gpu)) found = n;
-    }
-    return found;
-}
-
-static enum ht_err none_matches(int count, const struct ht_device_info *infos,
-                                const char *backend, const char *select) {
-    struct ht_text text = {0};
-    for (int n = 0; n < count; n++)
-        ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name,
-                    infos[n].backend);
-    ht_err_set(HT_ERR_DEVICE,
-               "no device matches device.backend = \"%s\", device.select = "
-               "\"%s\"; here: %s",
-               backend, select,
-               count ? text.data
-                     : "none (is an OpenCL driver installed? the package "
-                       "pocl-opencl-icd runs on any CPU)");
-    ht_text_free(&text);
-    return HT_ERR_DEVICE;
-}
-
-static const struct ht_backend *backend_of(const char *name) {
-    for (int b = 0; b < NBACKENDS; b++)
-        if (strcmp(backends[b]->name, name) == 0) return backends[b];
-    return NULL;
-}
-
-const char *ht_device_missing(const char *backend) {
-    (void)backend;
-    return NULL;
-}
-
-static enum ht_err open_one(const struct ht_device_info *info, int own_index,
-                            struct ht_device **out) {
-    struct ht_device *device = NULL;
-    TRY(HT_ALLOC(device, 1));
-    device->info = *info;
-    device->backend = backend_of(info->backend);
-    enum ht_err err = device->backend->open(own_index, &device->handle);
-    if (err != HT_OK) {
-        free(device);
-        return err;
-    }
-    *out = device;
-    return HT_OK;
-}
-
-enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
-                           struct ht_device **out) {
-    (void)sharer;
-    int count = 0, *own_index = NULL;
-    struct ht_device_info *infos = NULL;
-    *out = NULL;
-    TRY(list_all(&count, &infos, &own_index));
-    int n = choose(count, infos, backend, select);
-    enum ht_err err = n < 0 ? none_matches(count, infos, backend, select)
-                            : open_one(&infos[n], own_index[n], out);
-    free(infos);
-    free(own_index);
-    return err;
-}
 
 void ht_device_close(struct ht_device *device) {
     if (device == NULL) return;
@@ -339,20 +187,27 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
 }
 
 /* Launches of an account that is closed are still waited for. */
-static void close_account(struct ht_device *device, const double *seconds) {
+static void close_account(struct ht_device *device,
+                          const struct ht_account *account) {
     for (int i = 0; i < device->npending; i++)
-        if (device->pending[i].seconds == seconds)
-            device->pending[i].seconds = NULL;
+        if (device->pending[i].account == account)
+            device->pending[i].account = NULL;
+}
+
+static double recent_seconds(struct ht_account *account) {
+    double seconds = account->recent;
+    account->recent = 0;
+    return seconds;
 }
 
 /* There is room for one more after ht_device_finish. */
 static enum ht_err make_room(struct ht_device *device) {
-    return device->npending < MAX_PENDING ? HT_OK : ht_device_finish(device);
+    return device->npending < HT_MAX_PENDING ? HT_OK : ht_device_finish(device);
 }
 
 void ht_kernel_destroy(struct ht_kernel *kernel) {
     if (kernel == NULL) return;
-    close_account(kernel->device, &kernel->seconds);
+    close_account(kernel->device, &kernel->account);
     kernel->device->backend->kernel_destroy(kernel->handle);
     free(kernel);
 }
@@ -371,18 +226,20 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
             own[i] = (struct ht_arg){.value = args[i].buffer->handle};
     }
     TRY(make_room(device));
-    struct pending *pending = &device->pending[device->npending];
+    struct ht_pending *pending = &device->pending[device->npending];
     TRY(device->backend->launch(device->handle, kernel->handle, nargs, own,
                                 groups, lanes, &pending->event));
-    pending->seconds = &kernel->seconds;
+    pending->account = &kernel->account;
     device->npending++;
     return HT_OK;
 }
 
 double ht_kernel_seconds(struct ht_kernel *kernel) {
-    double seconds = kernel->seconds;
-    kernel->seconds = 0;
-    return seconds;
+    return recent_seconds(&kernel->account);
+}
+
+double ht_kernel_total(const struct ht_kernel *kernel) {
+    return kernel->account.total;
 }
 
 double ht_device_joules(struct ht_device *device) {
@@ -403,7 +260,7 @@ enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
 
 void ht_gemm_destroy(struct ht_gemm *gemm) {
     if (gemm == NULL) return;
-    close_account(gemm->device, &gemm->seconds);
+    close_account(gemm->device, &gemm->account);
     free(gemm);
 }
 
@@ -437,26 +294,26 @@ enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
                               buffers[2]->handle};
     TRY(check_gemm(gemm, shape, buffers));
     TRY(make_room(device));
-    struct pending *pending = &device->pending[device->npending];
+    struct ht_pending *pending = &device->pending[device->npending];
     TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles,
                               &pending->event));
-    pending->seconds = &gemm->seconds;
+    pending->account = &gemm->account;
     device->npending++;
     return HT_OK;
 }
 
 double ht_gemm_seconds(struct ht_gemm *gemm) {
-    double seconds = gemm->seconds;
-    gemm->seconds = 0;
-    return seconds;
+    return recent_seconds(&gemm->account);
 }
 
 enum ht_err ht_device_finish(struct ht_device *device) {
     enum ht_err err = device->backend->finish(device->handle);
     for (int i = 0; i < device->npending; i++) {
-        struct pending *pending = &device->pending[i];
+        struct ht_pending *pending = &device->pending[i];
         double seconds = device->backend->event_seconds(pending->event);
-        if (pending->seconds != NULL) *pending->seconds += seconds;
+        if (pending->account == NULL) continue;
+        pending->account->recent += seconds;
+        pending->account->total += seconds;
     }
     device->npending = 0;
     return err;

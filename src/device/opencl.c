@@ -1,31 +1,20 @@
-/* The OpenCL back end: with clblast.c the only file that sees CL headers.
- * OpenCL 1.2 is all it asks for. One context and one in-order profiling queue
- * per device.
+/* The OpenCL back end; its buffers and transfers are in opencl_memory.c, its
+ * matrix products in clblast.c. One context and two in-order queues per device.
  */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <CL/cl_ext.h>
+#include "opencl.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "gemm.h"
 #include "nvml.h"
 
-struct cl_device {
-    cl_device_id id;
-    cl_context context;
-    cl_command_queue queue;
-    struct ht_nvml *nvml; /* NULL: energy is unknown */
-    bool nvidia;
-};
-
 struct cl_built {
-    struct cl_device *device;
+    struct ht_cl_device *device;
     cl_program program;
 };
 
-/* Names of the codes that users meet; the others print as numbers. */
-static const char *code_name(cl_int code) {
+const char *ht_cl_code_name(cl_int code) {
     switch (code) {
     case CL_DEVICE_NOT_AVAILABLE:
         return "device not available";
@@ -50,9 +39,9 @@ static const char *code_name(cl_int code) {
     }
 }
 
-static enum ht_err check(cl_int code, const char *what) {
+enum ht_err ht_cl_check(cl_int code, const char *what) {
     REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "%s: %s (code %d)", what,
-            code_name(code), (int)code);
+            ht_cl_code_name(code), (int)code);
     return HT_OK;
 }
 
@@ -88,6 +77,13 @@ static enum ht_err cl_count(int *count) {
     TRY(all_devices(count, &ids));
     free(ids);
     return HT_OK;
+}
+
+static const char *cl_missing(void) {
+    int count = 0;
+    if (cl_count(&count) != HT_OK || count > 0) return NULL;
+    return "no driver is installed (the package pocl-opencl-icd runs on any "
+           "CPU)";
 }
 
 static enum ht_err device_at(int index, cl_device_id *id) {
@@ -143,17 +139,19 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     info->max_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->ptx = ptx_of(id, info);
+    info->no_peer = "OpenCL has no buffers that processes share";
     return HT_OK;
 }
 
 static void cl_close(void *handle) {
-    struct cl_device *device = handle;
+    struct ht_cl_device *device = handle;
     if (device == NULL) return;
-    if (device->queue != NULL) {
-        (void)clFinish(device->queue);
-        ht_clblast_forget();
-        (void)clReleaseCommandQueue(device->queue);
-    }
+    for (int q = 0; q < 2; q++)
+        if (device->queue[q] != NULL) (void)clFinish(device->queue[q]);
+    if (device->queue[HT_QUEUE_WORK] != NULL) ht_clblast_forget();
+    for (int q = 0; q < 2; q++)
+        if (device->queue[q] != NULL)
+            (void)clReleaseCommandQueue(device->queue[q]);
     if (device->context != NULL) (void)clReleaseContext(device->context);
     ht_nvml_close(device->nvml);
     free(device);
@@ -176,22 +174,26 @@ static struct ht_nvml *open_energy(cl_device_id id) {
     return ht_nvml_open(pci);
 }
 
-static enum ht_err open_into(struct cl_device *device, int index) {
+static enum ht_err open_into(struct ht_cl_device *device, int index) {
     cl_int code = CL_SUCCESS;
     TRY(device_at(index, &device->id));
     device->context = clCreateContext(NULL, 1, &device->id, NULL, NULL, &code);
-    TRY(check(code, "opening the device"));
-    device->queue = clCreateCommandQueue(device->context, device->id,
-                                         CL_QUEUE_PROFILING_ENABLE, &code);
+    TRY(ht_cl_check(code, "opening the device"));
+    device->queue[HT_QUEUE_WORK] = clCreateCommandQueue(
+        device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &code);
+    TRY(ht_cl_check(code, "opening the device's queue"));
+    device->queue[HT_QUEUE_TRANSFER] =
+        clCreateCommandQueue(device->context, device->id, 0, &code);
+    TRY(ht_cl_check(code, "opening the device's queue of transfers"));
     device->nvml = open_energy(device->id);
     struct ht_device_info info = {0};
     TRY(cl_info(index, &info));
     device->nvidia = info.ptx > 0;
-    return check(code, "opening the device's queue");
+    return HT_OK;
 }
 
 static enum ht_err cl_open(int index, void **out) {
-    struct cl_device *device = NULL;
+    struct ht_cl_device *device = NULL;
     TRY(HT_ALLOC(device, 1));
     enum ht_err err = open_into(device, index);
     if (err != HT_OK) {
@@ -202,67 +204,8 @@ static enum ht_err cl_open(int index, void **out) {
     return HT_OK;
 }
 
-static enum ht_err cl_buffer_create(void *handle, int64_t bytes, void **out) {
-    struct cl_device *device = handle;
-    cl_int code = CL_SUCCESS;
-    char size[32];
-    *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes,
-                          NULL, &code);
-    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE,
-            "a device buffer of %s: %s (code %d)",
-            ht_text_bytes((double)bytes, size), code_name(code), (int)code);
-    return HT_OK;
-}
-
-static void cl_buffer_destroy(void *buffer) {
-    (void)clReleaseMemObject((cl_mem)buffer);
-}
-
-static enum ht_err cl_buffer_write(void *handle, void *buffer,
-                                   struct ht_span span, const void *data) {
-    struct cl_device *device = handle;
-    if (span.width == 0) return HT_OK;
-    if (span.rows == 1 || span.pitch == span.width)
-        return check(clEnqueueWriteBuffer(device->queue, (cl_mem)buffer,
-                                          CL_TRUE, (size_t)span.offset,
-                                          (size_t)(span.width * span.rows),
-                                          data, 0, NULL, NULL),
-                     "writing to the device");
-    /* As a column of rows in y; x holds the part of the offset within one. */
-    size_t at[3] = {(size_t)(span.offset % span.pitch),
-                    (size_t)(span.offset / span.pitch), 0};
-    size_t origin[3] = {0, 0, 0};
-    size_t region[3] = {(size_t)span.width, (size_t)span.rows, 1};
-    return check(
-        clEnqueueWriteBufferRect(device->queue, (cl_mem)buffer, CL_TRUE, at,
-                                 origin, region, (size_t)span.pitch, 0,
-                                 (size_t)span.width, 0, data, 0, NULL, NULL),
-        "writing to the device");
-}
-
-static enum ht_err cl_buffer_read(void *handle, void *buffer,
-                                  struct ht_span span, void *data) {
-    struct cl_device *device = handle;
-    if (span.width == 0) return HT_OK;
-    if (span.rows == 1 || span.pitch == span.width)
-        return check(clEnqueueReadBuffer(device->queue, (cl_mem)buffer, CL_TRUE,
-                                         (size_t)span.offset,
-                                         (size_t)(span.width * span.rows), data,
-                                         0, NULL, NULL),
-                     "reading from the device");
-    size_t at[3] = {(size_t)(span.offset % span.pitch),
-                    (size_t)(span.offset / span.pitch), 0};
-    size_t origin[3] = {0, 0, 0};
-    size_t region[3] = {(size_t)span.width, (size_t)span.rows, 1};
-    return check(clEnqueueReadBufferRect(device->queue, (cl_mem)buffer, CL_TRUE,
-                                         at, origin, region, (size_t)span.pitch,
-                                         0, (size_t)span.width, 0, data, 0,
-                                         NULL, NULL),
-                 "reading from the device");
-}
-
 /* The compiler's log as the error message. */
-static enum ht_err build_failed(struct cl_device *device, cl_program program,
+static enum ht_err build_failed(struct ht_cl_device *device, cl_program program,
                                 cl_int code) {
     size_t size = 0;
     char *log = NULL;
@@ -272,7 +215,7 @@ static enum ht_err build_failed(struct cl_device *device, cl_program program,
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size,
                                 log, NULL);
     ht_err_set(HT_ERR_DEVICE, "%s (code %d); the compiler says:\n%s",
-               code_name(code), (int)code, log);
+               ht_cl_code_name(code), (int)code, log);
     free(log);
     return HT_ERR_DEVICE;
 }
@@ -285,7 +228,7 @@ static void cl_program_destroy(void *handle) {
 }
 
 /* NVIDIA's compiler can be told how many registers to take. */
-static void option_text(const struct cl_device *device, int registers,
+static void option_text(const struct ht_cl_device *device, int registers,
                         char *out, size_t size) {
     snprintf(out, size, "%s", "-cl-std=CL1.2 -cl-denorms-are-zero");
     if (registers > 0 && device->nvidia)
@@ -298,7 +241,7 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code,
                                 int registers, void **out) {
     char options[64];
     option_text(built->device, registers, options, sizeof options);
-    enum ht_err err = check(code, "creating a program");
+    enum ht_err err = ht_cl_check(code, "creating a program");
     if (err == HT_OK) {
         code = clBuildProgram(built->program, 1, &built->device->id, options,
                               NULL, NULL);
@@ -342,15 +285,15 @@ static enum ht_err cl_program_binary(void *handle, void **binary,
                                      size_t *size) {
     struct cl_built *built = handle;
     unsigned char *bytes = NULL;
-    TRY(check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES,
-                               sizeof *size, size, NULL),
-              "reading the size of a compiled program"));
+    TRY(ht_cl_check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES,
+                                     sizeof *size, size, NULL),
+                    "reading the size of a compiled program"));
     REQUIRE(*size > 0, HT_ERR_DEVICE, "the driver gives no program binary");
     TRY(HT_ALLOC(bytes, *size));
     *binary = bytes;
-    return check(clGetProgramInfo(built->program, CL_PROGRAM_BINARIES,
-                                  sizeof(unsigned char *), &bytes, NULL),
-                 "reading a compiled program");
+    return ht_cl_check(clGetProgramInfo(built->program, CL_PROGRAM_BINARIES,
+                                        sizeof(unsigned char *), &bytes, NULL),
+                       "reading a compiled program");
 }
 
 static enum ht_err kernel_make(void *handle, const char *name, void **out) {
@@ -358,7 +301,7 @@ static enum ht_err kernel_make(void *handle, const char *name, void **out) {
     cl_int code = CL_SUCCESS;
     *out = clCreateKernel(built->program, name, &code);
     REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "kernel %s: %s (code %d)", name,
-            code_name(code), (int)code);
+            ht_cl_code_name(code), (int)code);
     return HT_OK;
 }
 
@@ -369,7 +312,7 @@ static void cl_kernel_destroy(void *kernel) {
 static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
                              const struct ht_arg *args, const int64_t groups[3],
                              int64_t lanes, void **event) {
-    struct cl_device *device = handle;
+    struct ht_cl_device *device = handle;
     cl_event done = NULL;
     for (int i = 0; i < nargs; i++) {
         cl_mem buffer = args[i].size == 0 ? (cl_mem)args[i].value : NULL;
@@ -384,27 +327,30 @@ static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
     size_t local[3] = {(size_t)lanes, 1, 1};
     size_t global[3] = {(size_t)(groups[0] * lanes), (size_t)groups[1],
                         (size_t)groups[2]};
-    TRY(check(clEnqueueNDRangeKernel(device->queue, (cl_kernel)kernel, 3, NULL,
-                                     global, local, 0, NULL, &done),
-              "launching a kernel"));
+    TRY(ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK],
+                                           (cl_kernel)kernel, 3, NULL, global,
+                                           local, 0, NULL, &done),
+                    "launching a kernel"));
     *event = done;
-    (void)clFlush(device->queue); /* a failure shows in finish */
+    (void)clFlush(device->queue[HT_QUEUE_WORK]); /* a failure shows in finish */
     return HT_OK;
 }
 
 static enum ht_err cl_gemm(void *handle, bool fp64,
                            const struct ht_gemm_shape *shape,
                            void *const buffers[3], void **event) {
-    struct cl_device *device = handle;
+    struct ht_cl_device *device = handle;
     cl_event done = NULL;
-    TRY(ht_clblast_gemm(device->queue, fp64, shape, buffers, &done));
+    TRY(ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape, buffers,
+                        &done));
     *event = done;
     return HT_OK;
 }
 
 static enum ht_err cl_finish(void *handle) {
-    struct cl_device *device = handle;
-    return check(clFinish(device->queue), "running kernels");
+    struct ht_cl_device *device = handle;
+    return ht_cl_check(clFinish(device->queue[HT_QUEUE_WORK]),
+                       "running kernels");
 }
 
 static double cl_event_seconds(void *handle) {
@@ -420,20 +366,21 @@ static double cl_event_seconds(void *handle) {
 }
 
 static double cl_joules(void *handle) {
-    struct cl_device *device = handle;
+    struct ht_cl_device *device = handle;
     return ht_nvml_joules(device->nvml);
 }
 
 const struct ht_backend ht_backend_opencl = {
     .name = "opencl",
     .count = cl_count,
+    .missing = cl_missing,
     .info = cl_info,
     .open = cl_open,
     .close = cl_close,
-    .buffer_create = cl_buffer_create,
-    .buffer_destroy = cl_buffer_destroy,
-    .buffer_write = cl_buffer_write,
-    .buffer_read = cl_buffer_read,
+    .buffer_create = ht_cl_buffer_create,
+    .buffer_destroy = ht_cl_buffer_destroy,
+    .buffer_write = ht_cl_buffer_write,
+    .buffer_read = ht_cl_buffer_read,
     .program_build = cl_program_build,
     .program_load = cl_program_load,
     .program_binary = cl_program_binary,
@@ -446,4 +393,13 @@ const struct ht_backend ht_backend_opencl = {
     .finish = cl_finish,
     .event_seconds = cl_event_seconds,
     .joules = cl_joules,
+    .mark_create = ht_cl_mark_create,
+    .mark_destroy = ht_cl_mark_destroy,
+    .mark_set = ht_cl_mark_set,
+    .mark_await = ht_cl_mark_await,
+    .mark_done = ht_cl_mark_done,
+    .pinned_create = ht_cl_pinned_create,
+    .pinned_destroy = ht_cl_pinned_destroy,
+    .transfer_read = ht_cl_transfer_read,
+    .transfer_write = ht_cl_transfer_write,
 };

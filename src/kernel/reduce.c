@@ -111,8 +111,11 @@ static enum ht_err prepare(struct ht_reduction *r, int count) {
 
 static enum ht_err launch(struct ht_reduction *r, int slot,
                           const struct ht_reduce_item *item) {
-    struct ht_reduce_args args = {
-        .slot = slot, .coef = item->coef, .divide = item->medium != NULL};
+    struct ht_reduce_args args = {.slot = slot,
+                                  .coef = item->coef,
+                                  .divide = item->medium != NULL,
+                                  .begin = item->begin,
+                                  .total = item->total};
     int64_t total = 1;
     for (int k = 0; k < 3; k++) {
         args.nodes[k] = (long)item->nodes[k];
@@ -120,6 +123,7 @@ static enum ht_err launch(struct ht_reduction *r, int slot,
         for (int side = 0; side < 2; side++)
             args.ends[2 * k + side] = item->half[k][side];
     }
+    if (args.total == 0) args.total = total;
     int64_t per_group = (total + MOST_GROUPS - 1) / MOST_GROUPS;
     if (per_group < LEAST) per_group = LEAST;
     args.per_group = (long)per_group;

@@ -13,15 +13,14 @@ struct ht_step {
     struct ht_sizes sizes;
     struct ht_shape shape;
     struct ht_program *program;
-    struct ht_kernel *kernel[2];
-    struct ht_buffer *operator;   /* of variants with blocks, else NULL */
-    struct ht_products *products; /* NULL: the variant has none */
+    struct ht_kernel *kernel[2][2]; /* [part][stage], an account each */
+    struct ht_buffer *operator;     /* of variants with blocks, else NULL */
+    struct ht_products *products;   /* NULL: the variant has none */
 };
 
 void ht_step_destroy(struct ht_step *step) {
     if (step == NULL) return;
-    ht_kernel_destroy(step->kernel[0]);
-    ht_kernel_destroy(step->kernel[1]);
+    for (int i = 0; i < 4; i++) ht_kernel_destroy(step->kernel[i / 2][i % 2]);
     ht_program_destroy(step->program);
     ht_buffer_destroy(step->operator);
     ht_products_destroy(step->products);
@@ -57,10 +56,12 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
     if (err == HT_OK)
         err = ht_program_build(step->device, text.data, cache, &step->program);
     ht_text_free(&text);
-    for (int i = 0; err == HT_OK && i < 2; i++)
-        if (step->variant->stage[i].kind != HT_STAGE_NONE)
-            err = ht_kernel_create(step->program, step->variant->stage[i].entry,
-                                   &step->kernel[i]);
+    for (int i = 0; err == HT_OK && i < 4; i++) {
+        const struct ht_variant_stage *stage = &step->variant->stage[i % 2];
+        if (stage->kind != HT_STAGE_NONE)
+            err = ht_kernel_create(step->program, stage->entry,
+                                   &step->kernel[i / 2][i % 2]);
+    }
     if (err == HT_OK && ht_variant_needs_work(step->variant))
         err = ht_products_create(step->device, &step->spec, &step->products);
     return err;
@@ -142,7 +143,8 @@ static int64_t divide_up(int64_t a, int64_t b) {
 /* One field after the other: vertex values, then products in turn between
  * poly and work. */
 static enum ht_err
-interpolate_by_products(struct ht_step *step, const struct ht_step_args *args,
+interpolate_by_products(struct ht_step *step, enum ht_step_part part,
+                        const struct ht_step_args *args,
                         const struct ht_step_buffers *buffers) {
     const struct ht_sizes *z = &step->sizes;
     int64_t planes = args->last - args->first;
@@ -155,7 +157,7 @@ interpolate_by_products(struct ht_step *step, const struct ht_step_args *args,
             {.value = &slot, .size = sizeof slot},
             {.buffer = buffers->src[z->source_field[slot]]},
             {.buffer = ht_products_source(step->products, poly, work)}};
-        TRY(ht_kernel_launch(step->kernel[0], 4, list, groups,
+        TRY(ht_kernel_launch(step->kernel[part][0], 4, list, groups,
                              step->shape.lanes));
         TRY(ht_products_run(step->products,
                             args->dst[0] * args->dst[1] * planes, poly, work));
@@ -163,13 +165,13 @@ interpolate_by_products(struct ht_step *step, const struct ht_step_args *args,
     return HT_OK;
 }
 
-static enum ht_err launch(struct ht_step *step, int i,
+static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers) {
     enum ht_stage_kind kind = step->variant->stage[i].kind;
     struct arguments list = {0};
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
-        return interpolate_by_products(step, args, buffers);
+        return interpolate_by_products(step, part, args, buffers);
     int64_t planes = args->last - args->first, lanes = step->shape.lanes;
     int64_t groups[3] = {divide_up(args->dst[0], step->shape.cells) *
                              (step->shape.parts > 0 ? step->shape.parts : 1),
@@ -183,7 +185,7 @@ static enum ht_err launch(struct ht_step *step, int i,
         groups[2] = planes;
     }
     add_arguments(step, kind, args, buffers, &list);
-    return ht_kernel_launch(step->kernel[i], list.count, list.arg, groups,
+    return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,
                             lanes);
 }
 
@@ -200,30 +202,30 @@ static long choose_march(const struct ht_step *step,
     return (long)divide_up(planes, parts > 0 ? parts : 1);
 }
 
-enum ht_err ht_step_launch(struct ht_step *step,
+enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
                            const struct ht_step_args *args,
                            const struct ht_step_buffers *buffers) {
-    struct ht_step_args part = *args;
+    struct ht_step_args some = *args;
     long chunk = args->last - args->first;
-    if (part.march <= 0) part.march = step->shape.planes;
-    if (part.march <= 0) part.march = choose_march(step, args);
+    if (some.march <= 0) some.march = step->shape.planes;
+    if (some.march <= 0) some.march = choose_march(step, args);
     if (step->variant->stage[1].kind != HT_STAGE_NONE &&
         chunk > buffers->poly_planes)
         chunk = (long)buffers->poly_planes;
     for (long first = args->first; first < args->last; first += chunk) {
-        part.first = part.scratch = first;
-        part.last = first + chunk < args->last ? first + chunk : args->last;
+        some.first = some.scratch = first;
+        some.last = first + chunk < args->last ? first + chunk : args->last;
         for (int i = 0; i < 2; i++)
             if (step->variant->stage[i].kind != HT_STAGE_NONE)
-                TRY(launch(step, i, &part, buffers));
+                TRY(launch(step, part, i, &some, buffers));
     }
     return HT_OK;
 }
 
 void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
-    for (int i = 0; i < 2; i++)
-        if (step->kernel[i] != NULL)
-            seconds[i] += ht_kernel_seconds(step->kernel[i]);
+    for (int i = 0; i < 4; i++)
+        if (step->kernel[i / 2][i % 2] != NULL)
+            seconds[i % 2] += ht_kernel_seconds(step->kernel[i / 2][i % 2]);
     if (step->products != NULL)
         seconds[0] += ht_products_seconds(step->products);
 }
@@ -232,4 +234,13 @@ double ht_step_seconds(struct ht_step *step) {
     double seconds[2] = {0};
     ht_step_add_seconds(step, seconds);
     return seconds[0] + seconds[1];
+}
+
+/* Without the products of a library, which have one account for both parts. */
+double ht_step_total(const struct ht_step *step, enum ht_step_part part) {
+    double seconds = 0;
+    for (int i = 0; i < 2; i++)
+        if (step->kernel[part][i] != NULL)
+            seconds += ht_kernel_total(step->kernel[part][i]);
+    return seconds;
 }

@@ -79,6 +79,30 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem,
     return HT_OK;
 }
 
+struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
+                                        const struct ht_tuning *tuning,
+                                        enum ht_mesh mesh) {
+    const struct ht_spec spec = ht_problem_spec(problem, tuning, mesh);
+    int place[HT_MAX_COEFS];
+    return (struct ht_pack_format){.fp64 = spec.fp64,
+                                   .block = spec.block,
+                                   .fields = ht_problem_stored(problem, mesh),
+                                   .places = ht_place(&spec, place),
+                                   .precision = problem->halo.precision};
+}
+
+static enum ht_err create_packers(const struct ht_problem *problem,
+                                  struct ht_device *device,
+                                  const struct ht_tuning *tuning,
+                                  const char *cache, struct ht_kernels *k) {
+    for (int mesh = 0; mesh < 2; mesh++) {
+        const struct ht_pack_format format =
+            ht_problem_format(problem, tuning, mesh ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_packer_create(device, &format, cache, &k->packer[mesh]));
+    }
+    return HT_OK;
+}
+
 static enum ht_err create(struct ht_device *device, const char *cache,
                           struct ht_kernels *k) {
     TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], cache,
@@ -99,6 +123,8 @@ enum ht_err ht_kernels_create(const struct ht_problem *problem,
     struct ht_kernels k;
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = create(device, cache, &k);
+    if (err == HT_OK && ht_grid_cut(problem->grid))
+        err = create_packers(problem, device, tuning, cache, &k);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;
@@ -112,6 +138,8 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
+    for (int mesh = 0; mesh < 2; mesh++)
+        ht_packer_destroy(kernels->packer[mesh]);
     *kernels = (struct ht_kernels){0};
 }
 

@@ -11,25 +11,26 @@ static int64_t chunk_planes(const struct ht_plan *plan) {
     int64_t bytes = ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
                     plan->eq.nfields * 8;
     int64_t planes = ((int64_t)1 << 26) / (bytes > 0 ? bytes : 1);
-    int64_t most = ht_grid_planes(grid, HT_PRIMARY);
-    return planes < 1 ? 1 : planes < most ? planes : most;
+    int64_t begin, end;
+    ht_grid_own(grid, HT_PRIMARY, &begin, &end);
+    return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
 }
 
-/* Calls use for chunks of planes of the solution at a time. */
+/* Calls use for chunks of own planes of the solution at a time. */
 static enum ht_err each_chunk(const struct ht_plan *plan, double time,
                               enum ht_err (*use)(void *context, int64_t first,
                                                  int64_t last,
                                                  const double *coefs),
                               void *context) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    int64_t chunk = chunk_planes(plan);
+    int64_t chunk = chunk_planes(plan), begin, end;
     double *coefs = NULL;
+    ht_grid_own(grid, HT_PRIMARY, &begin, &end);
     TRY(HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) * chunk *
                             ht_grid_coefs(grid) * plan->eq.nfields));
     enum ht_err err = HT_OK;
-    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
-        int64_t last = first + chunk < planes ? first + chunk : planes;
+    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+        int64_t last = first + chunk < end ? first + chunk : end;
         err = ht_solution_fill(plan->solution, HT_PRIMARY, time, first, last,
                                coefs);
         if (err == HT_OK) err = use(context, first, last, coefs);
@@ -41,10 +42,11 @@ static enum ht_err each_chunk(const struct ht_plan *plan, double time,
 enum ht_err ht_nodal_read(const struct ht_plan *plan,
                           const struct ht_stepper *stepper,
                           double *const *nodal) {
+    int64_t first, last;
+    ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
     for (int f = 0; f < plan->eq.nfields; f++)
         if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, 0,
-                                  ht_grid_planes(&plan->grid, HT_PRIMARY),
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, first, last,
                                   nodal[f]));
     return HT_OK;
 }
@@ -82,9 +84,10 @@ static enum ht_err not_finite(const struct ht_plan *plan, int field,
 /* What is measured of a state: the terms of the energy with their factors, and
  * nodal values, which every field stored on the primary grid has, for
  * themselves where no term holds them. */
+enum { MOST_QUANTITIES = 4 * HT_MAX_FIELDS };
 struct energy_list {
-    struct ht_quantity what[4 * HT_MAX_FIELDS];
-    double factor[4 * HT_MAX_FIELDS];
+    struct ht_quantity what[MOST_QUANTITIES];
+    double factor[MOST_QUANTITIES];
     int count;
 };
 
@@ -122,18 +125,40 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
     }
 }
 
+/* Of the own planes to those of the whole grid. Where a rank has found bad
+ * nodes the first is the lowest of all ranks; their number stays its own. */
+static enum ht_err combine(struct ht_comm *comm, int count,
+                           struct ht_measure *m) {
+    double sum[MOST_QUANTITIES], most[2 * MOST_QUANTITIES];
+    double *largest = most, *lowest = most + count; /* lowest: negative */
+    for (int i = 0; i < count; i++) {
+        sum[i] = m[i].sum;
+        largest[i] = m[i].largest;
+        lowest[i] = m[i].bad > 0 ? -(double)m[i].first : -INFINITY;
+    }
+    TRY(ht_comm_sum(comm, count, sum));
+    TRY(ht_comm_max(comm, 2 * count, most));
+    for (int i = 0; i < count; i++) {
+        m[i].sum = sum[i];
+        m[i].largest = largest[i];
+        m[i].first = isfinite(lowest[i]) ? (int64_t)-lowest[i] : -1;
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_state_measure(const struct ht_plan *plan,
                              const struct ht_stepper *stepper, double time,
                              struct ht_state *out) {
     struct energy_list list;
-    struct ht_measure measure[4 * HT_MAX_FIELDS];
+    struct ht_measure measure[MOST_QUANTITIES];
     list_state(plan, &list);
     TRY(stepper->ops->measure(stepper->self, HT_PRIMARY, list.count, list.what,
                               measure));
+    TRY(combine(plan->grid.slab.comm, list.count, measure));
     *out = (struct ht_state){.energy = 0};
     for (int i = 0; i < list.count; i++) {
         int field = list.what[i].field;
-        if (measure[i].bad > 0)
+        if (measure[i].first >= 0)
             return not_finite(plan, field, measure[i].first, time);
         if (list.factor[i] > 0) out->energy += list.factor[i] * measure[i].sum;
         if (list.what[i].coef == 0) out->largest[field] = measure[i].largest;
@@ -166,8 +191,12 @@ double ht_measure_factor(const struct ht_problem *problem,
 
 bool ht_measure_half(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
                      int side) {
-    return mesh == HT_PRIMARY && axis < grid->dims &&
-           grid->wall[axis][side] != 0;
+    int64_t first, last;
+    if (mesh != HT_PRIMARY || axis >= grid->dims) return false;
+    if (grid->wall[axis][side] == 0) return false;
+    if (axis < 2) return true;
+    ht_grid_own(grid, mesh, &first, &last);
+    return side == 0 ? first == 0 : last == ht_grid_planes(grid, mesh);
 }
 
 static double weight(const struct ht_grid *grid, enum ht_mesh mesh,
@@ -203,7 +232,8 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
 struct error_sums {
     const struct ht_plan *plan;
     const double *const *nodal;
-    double difference, reference;
+    int64_t begin;  /* own planes of the nodal values */
+    double both[2]; /* of the differences, of the solution */
 };
 
 static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
@@ -214,9 +244,9 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last,
     for (int f = 0; f < s->plan->eq.nfields; f++) {
         const double *exact = coefs + part * f * ht_grid_coefs(&s->plan->grid);
         for (int64_t n = 0; s->nodal[f] != NULL && n < part; n++) {
-            double d = s->nodal[f][first * plane + n] - exact[n];
-            s->difference += d * d;
-            s->reference += exact[n] * exact[n];
+            double d = s->nodal[f][(first - s->begin) * plane + n] - exact[n];
+            s->both[0] += d * d;
+            s->both[1] += exact[n] * exact[n];
         }
     }
     return HT_OK;
@@ -226,7 +256,10 @@ enum ht_err ht_nodal_error(const struct ht_plan *plan,
                            const double *const *nodal, double time,
                            double *error) {
     struct error_sums sums = {.plan = plan, .nodal = nodal};
+    int64_t end;
+    ht_grid_own(&plan->grid, HT_PRIMARY, &sums.begin, &end);
     TRY(each_chunk(plan, plan->solution->exact ? time : 0, add_chunk, &sums));
-    *error = sqrt(sums.difference / (sums.reference > 0 ? sums.reference : 1));
+    TRY(ht_comm_sum(plan->grid.slab.comm, 2, sums.both));
+    *error = sqrt(sums.both[0] / (sums.both[1] > 0 ? sums.both[1] : 1));
     return HT_OK;
 }

@@ -107,7 +107,7 @@ static enum ht_err check_depth(const struct ht_plan *plan,
                                "needs slabs of %d planes, but the thinnest of "
                                "%d ranks has %lld: at most %lld",
                                (depth + 1) / 2, ranks, (long long)thinnest,
-                               (long long)(2 * thinnest));
+                               2 * (long long)thinnest);
     return HT_OK;
 }
 
@@ -116,6 +116,9 @@ enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
     int64_t *start = NULL;
     if (ranks == 1) return HT_OK;
+    for (int r = 0; r < ranks; r++)
+        REQUIRE(isfinite(weights[r]) && weights[r] > 0, HT_ERR_INTERNAL,
+                "slabs: rank %d has the weight %g", r, weights[r]);
     TRY(HT_ALLOC(start, ranks + 1));
     ht_slab_cut(plan->grid.cells[2], ranks, weights, start);
     slab->first = start[rank];
@@ -317,14 +320,18 @@ static enum ht_err make(struct ht_plan *plan) {
     return HT_OK;
 }
 
+/* Collectives within end when a rank has failed, so that all meet here. */
 enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                            struct ht_plan **out) {
     struct ht_plan *plan = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(plan, 1));
-    plan->params = params;
-    plan->grid.slab.comm = comm;
-    enum ht_err err = make(plan);
+    enum ht_err err = HT_ALLOC(plan, 1);
+    if (err == HT_OK) {
+        plan->params = params;
+        plan->grid.slab.comm = comm;
+        err = make(plan);
+    }
+    err = ht_comm_agree(comm, err);
     if (err != HT_OK) {
         ht_plan_destroy(plan);
         return err;

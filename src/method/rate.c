@@ -9,8 +9,9 @@
 void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
                     struct ht_sample *out) {
     struct ht_grid *grid = &out->grid;
-    *grid = *like->grid;
+    *grid = ht_grid_whole(like->grid);
     out->problem = *like;
+    out->problem.halo = (struct ht_halo_choice){0};
     out->problem.grid = grid;
     for (int k = 0; k < 3; k++) {
         grid->cells[k] = k < grid->dims ? cells[k] : 1;
@@ -81,6 +82,14 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
         err = stepper->ops->put(stepper->self, mesh, m, m + 1, plane);
     free(plane);
     return err;
+}
+
+/* Leapfrog reads what was on the target grid. */
+enum ht_err ht_sample_fill(const struct ht_sample *sample,
+                           const struct ht_stepper *stepper) {
+    TRY(fill(&sample->problem, HT_PRIMARY, stepper));
+    if (sample->problem.keep == 0) return HT_OK;
+    return fill(&sample->problem, HT_DUAL, stepper);
 }
 
 /* ---- time ---- */
@@ -154,10 +163,7 @@ enum ht_err ht_rate_measure(const struct ht_sample *sample,
     struct ht_stepper stepper = {0};
     *out = (struct ht_rate){.joules = NAN};
     TRY(ht_stepper_create(&sample->problem, device, kernels, &stepper));
-    enum ht_err err = fill(&sample->problem, HT_PRIMARY, &stepper);
-    /* leapfrog reads what was on the target grid */
-    if (err == HT_OK && sample->problem.keep != 0)
-        err = fill(&sample->problem, HT_DUAL, &stepper);
+    enum ht_err err = ht_sample_fill(sample, &stepper);
     (void)ht_kernels_seconds(kernels);
     if (err == HT_OK) err = time_steps(&stepper, kernels, effort, out);
     if (err == HT_OK) err = measure_energy(&stepper, device, effort, out);

@@ -38,7 +38,8 @@ static void shrink(const struct ht_problem *problem,
                    struct ht_problem *small) {
     const int most_stages = 4; /* kernels that loop over stages at run time */
     *small = *problem;
-    *grid = *problem->grid;
+    small->halo = (struct ht_halo_choice){0};
+    *grid = ht_grid_whole(problem->grid);
     for (int k = 0; k < grid->dims; k++) {
         grid->cells[k] = k == 0 ? 3 : 2;
         grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];

@@ -2,9 +2,11 @@
  * needs its fields of the dual grid at -dt/2 too. Where the solution is known
  * at all times they are taken from it. Otherwise one Taylor half step with
  * -dt leads from all fields on the primary grid at 0 to the dual grid: its
- * error of one step is that of the scheme. It is done for slabs of x3 planes of
- * cells, each a small problem of its own between two planes of nodes, so that
- * all fields need little memory at a time.
+ * error of one step is that of the scheme. It is done for layers of x3 planes
+ * of cells, each a small problem of its own between two planes of nodes, so
+ * that all fields need little memory at a time. A node of the dual grid depends
+ * on the corners of its cell alone, so neither the layers nor the ranks' slabs
+ * change the result; the plane of nodes above a slab is computed twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +15,15 @@
 
 /* ---- data from formulas ---- */
 
-/* Planes of all coefficients that fit about 16 MiB. */
+/* Own planes of all coefficients that fit about 16 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan, enum ht_mesh mesh) {
     const struct ht_grid *grid = &plan->grid;
     int64_t bytes =
         ht_grid_plane(grid, mesh) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
     int64_t planes = ((int64_t)1 << 24) / (bytes > 0 ? bytes : 1);
-    int64_t most = ht_grid_planes(grid, mesh);
-    return planes < 1 ? 1 : planes < most ? planes : most;
+    int64_t begin, end;
+    ht_grid_own(grid, mesh, &begin, &end);
+    return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
 }
 
 /* On a wall one parity of a field's coefficients vanishes. Taylor half steps
@@ -47,18 +50,18 @@ static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
     }
 }
 
-/* Puts the solution at a time on a mesh. */
+/* Puts the solution at a time on the own planes of a mesh. */
 static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
                                 double time, const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t planes = ht_grid_planes(grid, mesh);
-    int64_t chunk = chunk_planes(plan, mesh);
+    int64_t chunk = chunk_planes(plan, mesh), begin, end;
     double *coefs = NULL;
+    ht_grid_own(grid, mesh, &begin, &end);
     TRY(HT_ALLOC(coefs, ht_grid_plane(grid, mesh) * chunk *
                             ht_grid_coefs(grid) * plan->eq.nfields));
     enum ht_err err = HT_OK;
-    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
-        int64_t last = first + chunk < planes ? first + chunk : planes;
+    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+        int64_t last = first + chunk < end ? first + chunk : end;
         err = ht_solution_fill(plan->solution, mesh, time, first, last, coefs);
         if (err == HT_OK && mesh == HT_PRIMARY && plan->problem.keep != 0)
             clear_walls(plan, first, last, coefs);
@@ -74,17 +77,17 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
 /* Cells [first, last) of the plan's x3 planes as a problem of its own: the
  * half step from the primary grid reads the nodes of these cells only, so that
  * what its sides are does not matter. Without a third axis it is the plan's. */
-struct slab {
+struct layer {
     const struct ht_plan *plan;
     int64_t first, last;
     struct ht_grid grid;
     struct ht_problem problem;
 };
 
-/* The planes of the slab from those of the plan; a periodic box continues. */
+/* The planes of the layer from those of the plan; a periodic box continues. */
 static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
                                int64_t first, int64_t last, double *out) {
-    const struct slab *s = context;
+    const struct layer *s = context;
     const struct ht_problem *whole = &s->plan->problem;
     int64_t planes = ht_grid_planes(&s->plan->grid, mesh);
     int64_t plane = ht_grid_plane(&s->plan->grid, mesh);
@@ -103,14 +106,14 @@ static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
     return err;
 }
 
-/* slab must stay where it is: the problem points into it. */
-static void make_slab(const struct ht_plan *plan, int64_t first, int64_t last,
-                      struct slab *s) {
-    *s = (struct slab){.plan = plan,
-                       .first = first,
-                       .last = last,
-                       .grid = plan->grid,
-                       .problem = plan->problem};
+/* A layer must stay where it is: the problem points into it. */
+static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
+                       struct layer *s) {
+    *s = (struct layer){.plan = plan,
+                        .first = first,
+                        .last = last,
+                        .grid = ht_grid_whole(&plan->grid),
+                        .problem = plan->problem};
     if (plan->grid.dims == 3) {
         s->grid.cells[2] = last - first;
         s->grid.wall[2][0] = s->grid.wall[2][1] = 1;
@@ -120,6 +123,7 @@ static void make_slab(const struct ht_plan *plan, int64_t first, int64_t last,
     s->problem.medium = s;
     s->problem.stored[HT_PRIMARY] = s->problem.stored[HT_DUAL] = 0;
     s->problem.keep = 0;
+    s->problem.halo = (struct ht_halo_choice){0};
     s->problem.dt = -plan->problem.dt;
     s->problem.stages = ht_stability_full(plan->eq.system->symbol,
                                           plan->grid.dims, plan->grid.order);
@@ -127,14 +131,14 @@ static void make_slab(const struct ht_plan *plan, int64_t first, int64_t last,
 
 /* x3 planes of cells that are computed at a time: all fields of both grids in
  * about 64 MiB, at least one. */
-static int64_t slab_planes(const struct ht_plan *plan) {
-    int64_t planes = ht_grid_planes(&plan->grid, HT_DUAL);
-    int64_t chunk = chunk_planes(plan, HT_PRIMARY) / 2;
-    return chunk < 1 ? 1 : chunk < planes ? chunk : planes;
+static int64_t layer_planes(const struct ht_plan *plan) {
+    int64_t chunk = chunk_planes(plan, HT_PRIMARY) / 2, begin, end;
+    ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
+    return chunk < 1 ? 1 : chunk < end - begin ? chunk : end - begin;
 }
 
-static enum ht_err put_slab(const struct slab *s,
-                            const struct ht_stepper *stepper, double *coefs) {
+static enum ht_err put_layer(const struct layer *s,
+                             const struct ht_stepper *stepper, double *coefs) {
     const struct ht_plan *plan = s->plan;
     int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
     for (int64_t m = 0; m < ht_grid_planes(&s->grid, HT_PRIMARY); m++) {
@@ -146,8 +150,8 @@ static enum ht_err put_slab(const struct slab *s,
     return HT_OK;
 }
 
-/* The dual planes of a slab: from one stepper to the other. */
-static enum ht_err move_dual(const struct slab *s,
+/* The dual planes of a layer: from one stepper to the other. */
+static enum ht_err move_dual(const struct layer *s,
                              const struct ht_stepper *from, double *coefs,
                              const struct ht_stepper *to) {
     const struct ht_plan *plan = s->plan;
@@ -164,9 +168,9 @@ static enum ht_err move_dual(const struct slab *s,
     return HT_OK;
 }
 
-static enum ht_err do_slab(const struct slab *s, struct ht_device *device,
-                           const struct ht_kernels *kernels,
-                           const struct ht_stepper *out) {
+static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
+                            const struct ht_kernels *kernels,
+                            const struct ht_stepper *out) {
     const struct ht_grid *grid = &s->plan->grid;
     struct ht_stepper stepper = {0};
     double *coefs = NULL;
@@ -176,7 +180,7 @@ static enum ht_err do_slab(const struct slab *s, struct ht_device *device,
     if (err == HT_OK)
         err = HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) *
                                   ht_grid_coefs(grid) * s->plan->eq.nfields);
-    if (err == HT_OK) err = put_slab(s, &stepper, coefs);
+    if (err == HT_OK) err = put_layer(s, &stepper, coefs);
     if (err == HT_OK) err = stepper.ops->half_step(stepper.self, HT_PRIMARY);
     if (err == HT_OK) err = stepper.ops->finish(stepper.self);
     if (err == HT_OK) err = move_dual(s, &stepper, coefs, out);
@@ -186,7 +190,7 @@ static enum ht_err do_slab(const struct slab *s, struct ht_device *device,
 }
 
 /* The run's kernels may not suit all fields, or only the run's own step. */
-static struct ht_tuning start_tuning(const struct slab *s,
+static struct ht_tuning start_tuning(const struct layer *s,
                                      const struct ht_tuning *tuning) {
     struct ht_tuning out = *tuning;
     const struct ht_spec spec =
@@ -200,20 +204,20 @@ static enum ht_err step_back(const struct ht_plan *plan,
                              struct ht_device *device,
                              const struct ht_tuning *tuning, const char *cache,
                              const struct ht_stepper *stepper) {
-    int64_t planes = ht_grid_planes(&plan->grid, HT_DUAL);
-    int64_t chunk = slab_planes(plan);
+    int64_t chunk = layer_planes(plan), begin, end;
     struct ht_kernels kernels = {0};
-    struct slab s;
-    make_slab(plan, 0, chunk, &s);
+    struct layer s;
+    ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
+    make_layer(plan, begin, begin + chunk, &s);
     if (device != NULL) {
         const struct ht_tuning own = start_tuning(&s, tuning);
         TRY(ht_kernels_create(&s.problem, device, &own, cache, &kernels));
     }
     enum ht_err err = HT_OK;
-    for (int64_t first = 0; err == HT_OK && first < planes; first += chunk) {
-        int64_t last = first + chunk < planes ? first + chunk : planes;
-        make_slab(plan, first, last, &s);
-        err = do_slab(&s, device, &kernels, stepper);
+    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+        int64_t last = first + chunk < end ? first + chunk : end;
+        make_layer(plan, first, last, &s);
+        err = do_layer(&s, device, &kernels, stepper);
     }
     ht_kernels_destroy(&kernels);
     return err;
@@ -226,9 +230,9 @@ static bool steps_back(const struct ht_plan *plan) {
 int64_t ht_start_bytes(const struct ht_plan *plan,
                        const struct ht_tuning *tuning,
                        const struct ht_device_info *info) {
-    struct slab s;
+    struct layer s;
     if (!steps_back(plan)) return 0;
-    make_slab(plan, 0, slab_planes(plan), &s);
+    make_layer(plan, 0, layer_planes(plan), &s);
     const struct ht_tuning own = start_tuning(&s, tuning);
     return ht_stepper_budget(&s.problem, &own, info).total;
 }

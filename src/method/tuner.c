@@ -12,10 +12,10 @@
 
 /* ---- classes ---- */
 
-/* Small grids do not fill a device. */
+/* Small grids, or slabs of one, do not fill a device. */
 static const char *size_class(const struct ht_grid *grid) {
     const int64_t many = 32768;
-    return ht_grid_total(grid, HT_PRIMARY) < many ? "small" : "large";
+    return ht_grid_own_total(grid, HT_PRIMARY) < many ? "small" : "large";
 }
 
 void ht_tune_class(const struct ht_problem *p, bool fp64,

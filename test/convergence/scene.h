@@ -1,7 +1,7 @@
 /* Runs for the convergence tests: from `key=value` texts to the error at the
- * end, on the device of HTWAVE_DEVICE. A step is compiled once for each
- * (variant, system, dimension, N, precision, layout, degree of the medium);
- * grids, walls, stages and time steps are its arguments.
+ * end, on the device that test/open_device.h opens. A step is compiled once for
+ * each (variant, system, dimension, N, precision, layout, degree of the
+ * medium); grids, walls, stages and time steps are its arguments.
  *
  * The error of the scheme is C h^(2N+1) at a fixed CFL number. A ladder is
  * the same run on several grids; observed is
@@ -17,6 +17,7 @@
 #include <float.h>
 #include <stdarg.h>
 
+#include "../open_device.h"
 #include "../test.h"
 #include "htwave/method.h"
 
@@ -37,10 +38,8 @@ struct scene {
 };
 
 static inline bool scene_start(struct scene *scene) {
-    const char *select = getenv("HTWAVE_DEVICE");
     *scene = (struct scene){0};
-    if (ht_device_open("auto", select ? select : "cpu", 0, &scene->device) !=
-        HT_OK) {
+    if (test_open_device(&scene->device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return false;
     }

@@ -3,6 +3,7 @@
  * exact and must be equal. What lies beyond the result stays as it was, and a
  * shape beyond a buffer is refused.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/device.h"
@@ -116,10 +117,8 @@ int main(void) {
         {18, 18, 18, 7, {3, 1, 5}, {0, 324, 400}},
         {1, 36, 36, 1, {0, 0, 0}, {0, 0, 0}},
     };
-    const char *select = getenv("HTWAVE_DEVICE");
     struct scene s = {.device = NULL};
-    if (ht_device_open("auto", select ? select : "cpu", 0, &s.device) !=
-        HT_OK) {
+    if (test_open_device(&s.device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("gemm");
     }

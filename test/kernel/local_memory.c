@@ -3,6 +3,7 @@
  * all local arrays in a program's text are evaluated by one more kernel.
  * The host may count a value too many, never too few.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/kernel.h"
@@ -92,9 +93,8 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
 int main(void) {
     static const int degrees[] = {-1, 0, 3};
     static const int orders[] = {8, 5, 3}; /* by dims */
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
+    if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("local_memory");
     }

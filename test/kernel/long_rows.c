@@ -4,6 +4,7 @@
  * double precision. Judged as in variants.h: the largest difference from the
  * oracle over the bound that rounding allows, 1 being the most.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/method.h"
@@ -107,10 +108,9 @@ static void run_system(const struct ht_system *system,
 }
 
 int main(int argc, char **argv) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
     only = argc > 1 ? argv[1] : NULL;
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
+    if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("long_rows");
     }

@@ -11,6 +11,7 @@
  * each times the sum itself, as all terms are positive. The largest magnitude
  * and the counts have no error.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include <float.h>
@@ -289,13 +290,12 @@ static void run_state(const char *system, const char *c, double uniform,
 }
 
 int main(void) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
     /* 1/2 (p^2/K + rho |v|^2) with K = 4, rho = 1 */
     run_state("acoustic", "2.0", (1 / 4.0 + 2) / 2, 1);
     /* 1/2 (v^2/c^2 + |grad u|^2): scaled derivatives are slopes times h */
     run_state("wave", "2.0", (1 / 4.0 + 2 / (0.5 * 0.5)) / 2, 1 / 4.0);
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
+    if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("reduce");
     }

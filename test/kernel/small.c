@@ -9,6 +9,7 @@
  * Cells along x1 do not fill the groups, slabs and face batches do not divide
  * what they split, so the partial ones at the ends run too.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/method.h"
@@ -247,10 +248,9 @@ static void run_reduction(bool wide, struct ht_device *device) {
 }
 
 int main(int argc, char **argv) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
     only = argc > 1 ? argv[1] : NULL;
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
+    if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("small");
     }

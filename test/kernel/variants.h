@@ -12,6 +12,7 @@
 #ifndef HTWAVE_TEST_VARIANTS_H
 #define HTWAVE_TEST_VARIANTS_H
 
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/method.h"
@@ -208,10 +209,9 @@ static void run_planted(struct ht_device *device) {
 
 /* All cases of dimensions first..last. */
 static int run_dimensions(int first, int last, int argc, char **argv) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
     only = argc > 1 ? argv[1] : NULL;
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
+    if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("variants");
     }

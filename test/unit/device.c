@@ -5,6 +5,7 @@
 #include <ctype.h>
 
 #include "device_scene.h"
+#include "src/device/device_private.h"
 
 /* ---- devices ---- */
 
@@ -20,7 +21,8 @@ static void test_list(const struct ht_device_info *device) {
                  infos[i].max_buffer > infos[i].memory ||
                  infos[i].local_memory <= 0 || infos[i].max_group <= 0 ||
                  infos[i].compute_units <= 0;
-        found = found || strcmp(infos[i].name, device->name) == 0;
+        found = found || (strcmp(infos[i].name, device->name) == 0 &&
+                          strcmp(infos[i].backend, device->backend) == 0);
     }
     TEST_CHECK(wrong == 0, "%d listed devices without index, name or sizes",
                wrong);
@@ -40,13 +42,17 @@ static void expect_open(const char *backend, const char *select, int index) {
     ht_device_close(device);
 }
 
-/* The first device of a kind in the list: what "gpu" and "cpu" stand for. */
+/* The first device of a kind in the list, GPUs by CUDA before others: what
+ * "gpu" and "cpu" stand for. */
 static int first_of(bool gpu) {
     struct ht_device_info *infos = NULL;
     int count = 0, first = -1;
     if (ht_device_list(&count, &infos) != HT_OK) return -1;
-    for (int i = count - 1; i >= 0; i--)
-        if (infos[i].gpu == gpu) first = i;
+    for (int cuda = 0; cuda < 2; cuda++)
+        for (int i = count - 1; i >= 0; i--)
+            if (infos[i].gpu == gpu &&
+                (!cuda || strcmp(infos[i].backend, "cuda") == 0))
+                first = i;
     free(infos);
     return first;
 }
@@ -65,11 +71,83 @@ static void test_open(const struct ht_device_info *info) {
     for (char *c = text; *c; c++)
         *c = (char)(isupper((unsigned char)*c) ? tolower((unsigned char)*c)
                                                : toupper((unsigned char)*c));
-    TEST_CHECK(ht_device_open("auto", text, 0, &same) == HT_OK &&
+    TEST_CHECK(ht_device_open(info->backend, text, 0, &same) == HT_OK &&
                    strcmp(ht_device_info(same)->name, info->name) == 0,
                "by the name in other case: \"%s\"", text);
     ht_device_close(same);
     ht_device_close(NULL);
+}
+
+/* Devices as machines have them; the choice looks at no more than this. */
+static const struct ht_device_info fleet[] = {
+    {.index = 0, .name = "H", .backend = "cuda", .gpu = true},
+    {.index = 1, .name = "H", .backend = "cuda", .gpu = true},
+    {.index = 2, .name = "small", .backend = "cuda", .gpu = true},
+    {.index = 3, .name = "H", .backend = "opencl", .gpu = true},
+    {.index = 4, .name = "H", .backend = "opencl", .gpu = true},
+    {.index = 5, .name = "processor", .backend = "opencl"},
+    {.index = 6, .name = "another processor", .backend = "opencl"},
+};
+
+static void test_sharers(void) {
+    static const struct {
+        const char *backend, *select;
+        int begin, taken[7]; /* by the sharers 0 to 6 */
+    } cases[] = {
+        {"auto", "auto", 0, {0, 1, 2, 0, 1, 2, 0}},
+        {"auto", "gpu", 0, {0, 1, 2, 0, 1, 2, 0}},
+        {"auto", "h", 0, {0, 1, 0, 1, 0, 1, 0}},
+        {"opencl", "auto", 0, {3, 4, 3, 4, 3, 4, 3}},
+        {"auto", "cpu", 0, {5, 6, 5, 6, 5, 6, 5}},
+        {"auto", "processor", 0, {5, 6, 5, 6, 5, 6, 5}},
+        {"auto", "another", 0, {6, 6, 6, 6, 6, 6, 6}},
+        {"auto", "4", 0, {4, 4, 4, 4, 4, 4, 4}},
+        {"cuda", "4", 0, {-1, -1, -1, -1, -1, -1, -1}},
+        {"cuda", "cpu", 0, {-1, -1, -1, -1, -1, -1, -1}},
+        /* without the GPUs that CUDA lists */
+        {"auto", "auto", 3, {0, 1, 0, 1, 0, 1, 0}},
+        {"auto", "auto", 5, {0, 1, 0, 1, 0, 1, 0}},
+        {"auto", "auto", 7, {-1, -1, -1, -1, -1, -1, -1}},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        int wrong = 0, got = 0;
+        for (int sharer = 0; sharer < 7; sharer++) {
+            got = ht_device_choose(7 - cases[c].begin, fleet + cases[c].begin,
+                                   cases[c].backend, cases[c].select, sharer);
+            wrong += got != cases[c].taken[sharer];
+        }
+        TEST_CHECK(wrong == 0,
+                   "backend \"%s\", select \"%s\" from device %d on: %d of 7 "
+                   "sharers have another device than expected",
+                   cases[c].backend, cases[c].select, cases[c].begin, wrong);
+    }
+}
+
+/* A back end without devices says why, in one line; so does a wish for it. */
+static void test_missing(void) {
+    static const char *const names[] = {"cuda", "opencl"};
+    struct ht_device_info *infos = NULL;
+    int count = 0;
+    if (ht_device_list(&count, &infos) != HT_OK) count = 0;
+    for (int b = 0; b < 2; b++) {
+        const char *missing = ht_device_missing(names[b]);
+        struct ht_device *device = NULL;
+        int own = 0;
+        for (int i = 0; i < count; i++)
+            own += strcmp(infos[i].backend, names[b]) == 0;
+        TEST_CHECK((own == 0) == (missing != NULL) &&
+                       (missing == NULL || strchr(missing, '\n') == NULL),
+                   "%d devices by %s: %s", own, names[b],
+                   missing ? missing : "nothing is missing");
+        if (missing == NULL) continue;
+        TEST_CHECK(ht_device_open(names[b], "auto", 0, &device) ==
+                           HT_ERR_DEVICE &&
+                       strstr(ht_err_message(), missing) != NULL,
+                   "which opening one says too: %s", ht_err_message());
+    }
+    TEST_CHECK(ht_device_missing("abacus") == NULL,
+               "of others nothing is known");
+    free(infos);
 }
 
 /* The message that nothing matches names the wish and all that is here. */
@@ -93,6 +171,9 @@ static void test_no_match(void) {
                        strstr(ht_err_message(), wishes[w][1]),
                    "refused, %d of %d devices named: %s", named, count,
                    ht_err_message());
+        TEST_CHECK((strstr(ht_err_message(), "back ends are cuda, opencl") !=
+                    NULL) == (strcmp(wishes[w][0], "abacus") == 0),
+                   "the back ends are named when it is none of them");
     }
     free(infos);
 }
@@ -248,11 +329,23 @@ static void test_launches(struct ht_device *device, struct ht_kernel *kernel,
     TEST_CHECK(seconds > 0 && seconds < 60,
                "they took %.3g device seconds (bound: 0 to 60)", seconds);
     TEST_CHECK(ht_kernel_seconds(kernel) == 0, "which are counted once");
+    TEST_CHECK(ht_kernel_total(kernel) == seconds,
+               "and remain in the total, %.3g s", ht_kernel_total(kernel));
+    if (launch_add(kernel, x, 1) != HT_OK) return;
+    double before = ht_kernel_total(kernel);
+    err = ht_device_finish(device);
+    double one = ht_kernel_seconds(kernel);
+    TEST_CHECK(err == HT_OK && before == seconds && one > 0 &&
+                   ht_kernel_total(kernel) == seconds + one,
+               "which one more adds %.3g s to when it has finished", one);
 }
 
 static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
                             struct ht_buffer *x) {
     const double wrong_size[2] = {0};
+    const float step = 0;
+    const struct ht_arg good[2] = {{.buffer = x},
+                                   {.value = &step, .size = sizeof step}};
     const struct ht_arg args[2] = {
         {.buffer = x}, {.value = wrong_size, .size = sizeof wrong_size}};
     struct ht_arg many[65] = {{.buffer = x}};
@@ -265,7 +358,7 @@ static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
                "too many arguments are refused: %s", ht_err_message());
     int64_t lanes = ht_device_info(device)->max_group + 1;
     TEST_CHECK(launch_add(kernel, x, 1) == HT_OK &&
-                   ht_kernel_launch(kernel, 1, args, groups, lanes) ==
+                   ht_kernel_launch(kernel, 2, good, groups, lanes) ==
                        HT_ERR_DEVICE,
                "a group of %lld lanes is refused: %s", (long long)lanes,
                ht_err_message());
@@ -309,6 +402,8 @@ int main(void) {
     if (device == NULL) return test_end("device");
     test_list(ht_device_info(device));
     test_open(ht_device_info(device));
+    test_sharers();
+    test_missing();
     test_no_match();
     test_buffers(device);
     test_bad_program(device);

@@ -4,19 +4,17 @@
 #ifndef TEST_UNIT_DEVICE_SCENE_H
 #define TEST_UNIT_DEVICE_SCENE_H
 
+#include "open_device.h"
 #include "test.h"
 
-#include "htwave/device.h"
 #include "htwave/kernel_sources.h"
 
 enum { LANES = 16, VALUES = 64 };
 
-/* The device that HTWAVE_DEVICE asks for, NULL with a skip line when there is
- * none. */
+/* The device of the tests, NULL with a skip line when there is none. */
 static inline struct ht_device *open_device(void) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK)
+    if (test_open_device(&device) != HT_OK)
         TEST_SKIP("no device: %s", ht_err_message());
     return device;
 }

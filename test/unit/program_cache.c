@@ -230,12 +230,11 @@ static void test_unwritable(struct ht_device *device, const char *root,
 enum { NO_DEVICE = 77 };
 
 /* A process of its own: 0 when it built and ran the program. */
-static int build_once(const char *cache, int ready, const char *select) {
+static int build_once(const char *cache, int ready) {
     struct ht_device *device = NULL;
     struct ht_program *program = NULL;
     char *text = adding_text(1), byte;
-    int code =
-        ht_device_open("auto", select, 0, &device) == HT_OK ? 1 : NO_DEVICE;
+    int code = test_open_device(&device) == HT_OK ? 1 : NO_DEVICE;
     if (device != NULL &&
         read(ready, &byte, 1) == 0 && /* all start when the pipe closes */
         ht_program_build(device, text, cache, &program) == HT_OK &&
@@ -248,7 +247,7 @@ static int build_once(const char *cache, int ready, const char *select) {
 }
 
 /* Before this process opens a device: drivers do not outlive a fork. */
-static void test_processes(const char *root, const char *select) {
+static void test_processes(const char *root) {
     enum { PROCESSES = 3 };
     char *cache = scratch_path(root, "shared");
     int pipes[2], good = 0, without = 0;
@@ -259,7 +258,7 @@ static void test_processes(const char *root, const char *select) {
         child[p] = fork();
         if (child[p] != 0) continue;
         close(pipes[1]);
-        int code = build_once(cache, pipes[0], select);
+        int code = build_once(cache, pipes[0]);
         free(cache);
         _exit(code);
     }
@@ -282,10 +281,9 @@ static void test_processes(const char *root, const char *select) {
 }
 
 int main(void) {
-    const char *select = getenv("HTWAVE_DEVICE");
     char *root = scratch_make("program_cache"), *shared;
     if (root == NULL) return 1;
-    test_processes(root, select ? select : "cpu");
+    test_processes(root);
     struct ht_device *device = open_device();
     if (device != NULL) {
         shared = scratch_path(root, "shared");

@@ -1,0 +1,116 @@
+/* Planes of all fields into a message and out of it. Behind `at` a message
+ * holds
+ *     scale[field][place]                          with HT_PACK_SCALED only
+ *     value[field][place / block][node][place % block]
+ * where scales are single, padded to 16 bytes. Values of half precision are
+ * multiplied by a power of two per field and coefficient that brings the
+ * largest of them to [2^14, 2^15): halves end at 65504 and lose digits below
+ * 2^-14, whatever the units of a field.
+ *
+ * Groups: first axis HT_PACK_LANES values each, second axis the field.
+ */
+#define HT_PACK_BLOCK_OF(v, a) ((v) / ((a).nodes * HT_BLOCK))
+#define HT_PACK_SOURCE(v, a)                                       \
+    ((HT_PACK_BLOCK_OF(v, a) * (a).total + (a).first) * HT_BLOCK + \
+     (v) % ((a).nodes * HT_BLOCK))
+#define HT_PACK_PLACE(v, a) \
+    ((int)(HT_PACK_BLOCK_OF(v, a) * HT_BLOCK + (v) % HT_BLOCK))
+
+#if HT_PACK_HALF
+#define HT_PACK_WRITE(values, i, x) HT_STORE_HALF(values, i, x)
+#define HT_PACK_READ(values, i) HT_LOAD_HALF(values, i)
+#else
+#define HT_PACK_WRITE(values, i, x) (values)[i] = (ht_packed)(x)
+#define HT_PACK_READ(values, i) (values)[i]
+#endif
+
+#define HT_PACK_IN(slot) , HT_GLOBAL const real *HT_RESTRICT u##slot
+#define HT_PACK_OUT(slot) , HT_GLOBAL real *HT_RESTRICT u##slot
+#define HT_PACK_CHOOSE(slot) chosen = field == slot ? u##slot : chosen;
+
+HT_INLINE long ht_pack_header(const struct ht_pack_args *a) {
+#if HT_PACK_SCALED
+    return ((long)HT_PACK_FIELDS * a->blocks * HT_BLOCK + 3) / 4;
+#else
+    return 0;
+#endif
+}
+
+HT_INLINE HT_GLOBAL float *ht_pack_scales(const struct ht_pack_args *a,
+                                          HT_GLOBAL float *message,
+                                          const int field) {
+    return message + 4 * a->at + (long)field * a->blocks * HT_BLOCK;
+}
+
+/* Of a field. */
+HT_INLINE HT_GLOBAL ht_packed *ht_pack_values(const struct ht_pack_args *a,
+                                              HT_GLOBAL float *message,
+                                              const int field) {
+    return (HT_GLOBAL ht_packed *)(message + 4 * (a->at + ht_pack_header(a))) +
+           (long)field * a->blocks * a->nodes * HT_BLOCK;
+}
+
+#if HT_PACK_SCALED
+/* One group per place (first axis) and field (second). */
+HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_pack_scale(
+    struct ht_pack_args a,
+    HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
+    HT_LOCAL_ARRAY(float, largest, HT_PACK_LANES);
+    const int lane = HT_LANE(), field = (int)HT_GROUP_2();
+    const int place = (int)HT_GROUP_1();
+    HT_GLOBAL const real *chosen = u0;
+    HT_EACH_PACKED(HT_PACK_CHOOSE)
+    float most = 0;
+    for (long n = lane; n < a.nodes; n += HT_PACK_LANES) {
+        const float x = fabs(
+            (float)chosen[HT_LAYOUT_AT(HT_BLOCK, place, a.first + n, a.total)]);
+        most = x > most ? x : most;
+    }
+    largest[lane] = most;
+    HT_BARRIER();
+    for (int width = HT_PACK_LANES / 2; width > 0; width /= 2) {
+        if (lane < width && largest[lane + width] > largest[lane])
+            largest[lane] = largest[lane + width];
+        HT_BARRIER();
+    }
+    if (lane == 0) {
+        const int top = 14, most_shift = 120;
+        most = largest[0];
+        int shift = most > 0 && isfinite(most) ? top - ilogb(most) : 0;
+        shift = shift > most_shift ? most_shift : shift;
+        ht_pack_scales(&a, message, field)[place] = ldexp(1.0f, shift);
+    }
+}
+#endif
+
+HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_pack(
+    struct ht_pack_args a,
+    HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
+    const int field = (int)HT_GROUP_2();
+    const long v = HT_GROUP_1() * HT_PACK_LANES + HT_LANE();
+    HT_GLOBAL const real *chosen = u0;
+    HT_EACH_PACKED(HT_PACK_CHOOSE)
+    if (v < a.blocks * a.nodes * HT_BLOCK) {
+        real x = chosen[HT_PACK_SOURCE(v, a)];
+#if HT_PACK_SCALED
+        x *= ht_pack_scales(&a, message, field)[HT_PACK_PLACE(v, a)];
+#endif
+        HT_PACK_WRITE(ht_pack_values(&a, message, field), v, x);
+    }
+}
+
+HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_unpack(
+    struct ht_pack_args a,
+    HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_OUT)) {
+    const int field = (int)HT_GROUP_2();
+    const long v = HT_GROUP_1() * HT_PACK_LANES + HT_LANE();
+    HT_GLOBAL real *chosen = u0;
+    HT_EACH_PACKED(HT_PACK_CHOOSE)
+    if (v < a.blocks * a.nodes * HT_BLOCK) {
+        real x = HT_PACK_READ(ht_pack_values(&a, message, field), v);
+#if HT_PACK_SCALED
+        x /= ht_pack_scales(&a, message, field)[HT_PACK_PLACE(v, a)];
+#endif
+        chosen[HT_PACK_SOURCE(v, a)] = x;
+    }
+}

@@ -1,0 +1,40 @@
+/* What several ranks did together: gathered from all, told by rank 0. Alone
+ * there is nothing to tell, and nothing is added.
+ */
+#ifndef HTWAVE_APP_PARALLEL_H
+#define HTWAVE_APP_PARALLEL_H
+
+#include "json.h"
+#include "simulation.h"
+
+/* Seconds over the ranks. */
+struct ht_spread {
+    double mean, worst;
+};
+struct ht_parallel {
+    struct ht_spread step; /* of all steps, by the hosts' clocks */
+    struct ht_spread kernel, interior, boundary, pack;
+    struct ht_spread exposed;            /* of step: none of these kernels */
+    double exchanges;                    /* per step */
+    double messages, bytes;              /* per step, sent by all ranks */
+    double limit;                        /* of all devices, or NaN */
+    double joules;                       /* likewise */
+    char transport[4 * sizeof "staged"]; /* of all pairs, "peer, staged" */
+};
+
+/* Collective; after the last step. */
+HT_CHECKED enum ht_err ht_parallel_gather(const struct ht_simulation *sim,
+                                          struct ht_parallel *out);
+/* Ranks, devices, slabs and their halos. */
+void ht_parallel_add_ranks(const struct ht_simulation *sim,
+                           struct ht_text *text);
+/* What the exchange took. */
+void ht_parallel_add_times(const struct ht_simulation *sim,
+                           const struct ht_parallel *parallel,
+                           struct ht_text *text);
+/* A member "parallel"; parallel NULL: before the run. */
+void ht_parallel_add_json(const struct ht_simulation *sim,
+                          const struct ht_parallel *parallel,
+                          struct ht_json *json);
+
+#endif

@@ -1,0 +1,231 @@
+/* scaling.csv: read, extended, written. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scaling.h"
+
+struct column {
+    const char *name;
+    size_t offset;
+    bool text;
+};
+#define TEXT(name) \
+    { #name, offsetof(struct ht_scaling_row, name), true }
+#define NUMBER(name) \
+    { #name, offsetof(struct ht_scaling_row, name), false }
+
+static const struct column columns[] = {
+    TEXT(kind),          TEXT(system),        TEXT(scheme),
+    NUMBER(order),       NUMBER(stages),      TEXT(precision),
+    TEXT(variant),       TEXT(layout),        NUMBER(side),
+    NUMBER(planes),      NUMBER(ranks),       NUMBER(depth),
+    TEXT(halo),          TEXT(transport),     NUMBER(ms),
+    NUMBER(interior_ms), NUMBER(boundary_ms), NUMBER(pack_ms),
+    NUMBER(exposed_ms),  NUMBER(messages),    NUMBER(bytes),
+    NUMBER(verified),    TEXT(device),        TEXT(backend),
+    TEXT(driver),        TEXT(version)};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* ---- reading ---- */
+
+/* A field up to a comma or the line's end; false: the line has no such field
+ * or it is no number. */
+static bool read_field(const char **at, const struct column *column,
+                       struct ht_scaling_row *row) {
+    char text[HT_SCALING_WORD];
+    size_t length = strcspn(*at, ",\n");
+    void *to = (char *)row + column->offset;
+    if (length >= sizeof text) return false;
+    memcpy(text, *at, length);
+    text[length] = '\0';
+    *at += length;
+    bool last = column == &columns[COLUMNS - 1];
+    if (**at != (last ? '\n' : ',')) return false;
+    (*at)++;
+    if (column->text) {
+        memcpy(to, text, length + 1);
+        return true;
+    }
+    char *end = NULL;
+    *(double *)to = strtod(text, &end);
+    return length > 0 && *end == '\0';
+}
+
+static void add_head(struct ht_text *text) {
+    for (int i = 0; i < COLUMNS; i++)
+        ht_text_add(text, "%s%s", columns[i].name,
+                    i + 1 < COLUMNS ? "," : "\n");
+}
+
+/* Where the lines after the head begin; NULL: the head is another one. */
+static const char *after_head(const char *data) {
+    struct ht_text head = {0};
+    add_head(&head);
+    bool same = ht_text_status(&head) == HT_OK &&
+                strncmp(data, head.data, head.length) == 0;
+    const char *after = same ? data + head.length : NULL;
+    ht_text_free(&head);
+    return after;
+}
+
+static enum ht_err read_rows(const char *path, const char *data,
+                             struct ht_scaling *out) {
+    const char *at = after_head(data);
+    REQUIRE(at != NULL, HT_ERR_INPUT,
+            "%s: the first line is not that of a table of scaling of this "
+            "version",
+            path);
+    for (int line = 2; *at != '\0'; line++) {
+        struct ht_scaling_row row = {.order = 0};
+        for (int i = 0; i < COLUMNS; i++)
+            REQUIRE(read_field(&at, &columns[i], &row), HT_ERR_INPUT,
+                    "%s:%d: %s is missing or broken", path, line,
+                    columns[i].name);
+        REQUIRE(row.order >= 1 && row.order <= HT_MAX_ORDER && row.ranks >= 1 &&
+                    row.side >= 1 && row.planes >= row.ranks && row.ms > 0,
+                HT_ERR_INPUT, "%s:%d: numbers that no measurement has", path,
+                line);
+        TRY(ht_scaling_add(out, &row));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_scaling_read(const char *path, struct ht_scaling *out) {
+    char *data = NULL;
+    size_t size = 0;
+    *out = (struct ht_scaling){0};
+    if (!ht_file_exists(path)) return HT_OK;
+    TRY(ht_file_read(path, &data, &size));
+    enum ht_err err = read_rows(path, data, out);
+    free(data);
+    return err;
+}
+
+/* ---- growing and writing ---- */
+
+enum ht_err ht_scaling_add(struct ht_scaling *table,
+                           const struct ht_scaling_row *row) {
+    size_t size = ((size_t)table->count + 1) * sizeof *row;
+    struct ht_scaling_row *more = realloc(table->row, size);
+    REQUIRE(more != NULL, HT_ERR_MEMORY, "out of memory");
+    table->row = more;
+    table->row[table->count++] = *row;
+    return HT_OK;
+}
+
+static double number_at(const char *from) {
+    double number;
+    memcpy(&number, from, sizeof number);
+    return number;
+}
+
+/* Without what would end the field. */
+static void add_word(const char *word, struct ht_text *text) {
+    for (const char *c = word; *c != '\0'; c++)
+        ht_text_add(text, "%c", strchr(",\"\n\r", *c) != NULL ? ' ' : *c);
+}
+
+void ht_scaling_csv(const struct ht_scaling *table, struct ht_text *out) {
+    add_head(out);
+    for (int n = 0; n < table->count; n++)
+        for (int i = 0; i < COLUMNS; i++) {
+            const char *from = (const char *)&table->row[n] + columns[i].offset;
+            if (columns[i].text)
+                add_word(from, out);
+            else
+                ht_text_add(out, "%.9g", number_at(from));
+            ht_text_add(out, i + 1 < COLUMNS ? "," : "\n");
+        }
+}
+
+void ht_scaling_json(const struct ht_scaling *table, struct ht_json *out) {
+    ht_json_open(out, "rows", '[');
+    for (int n = 0; n < table->count; n++) {
+        ht_json_open(out, NULL, '{');
+        for (int i = 0; i < COLUMNS; i++) {
+            const char *from = (const char *)&table->row[n] + columns[i].offset;
+            if (columns[i].text)
+                ht_json_string(out, columns[i].name, from);
+            else
+                ht_json_number(out, columns[i].name, number_at(from));
+        }
+        ht_json_number(out, "efficiency",
+                       ht_scaling_efficiency(table, &table->row[n]));
+        ht_json_close(out, '}');
+    }
+    ht_json_close(out, ']');
+}
+
+enum ht_err ht_scaling_write(const char *path, const struct ht_scaling *table) {
+    struct ht_text text = {0};
+    ht_scaling_csv(table, &text);
+    enum ht_err err = ht_text_status(&text);
+    if (err == HT_OK) err = ht_file_write(path, text.data, text.length);
+    ht_text_free(&text);
+    return err;
+}
+
+void ht_scaling_free(struct ht_scaling *table) {
+    free(table->row);
+    *table = (struct ht_scaling){0};
+}
+
+/* ---- rows ---- */
+
+bool ht_scaling_same(const struct ht_scaling_row *a,
+                     const struct ht_scaling_row *b) {
+    return strcmp(a->system, b->system) == 0 &&
+           strcmp(a->scheme, b->scheme) == 0 &&
+           strcmp(a->precision, b->precision) == 0 &&
+           strcmp(a->variant, b->variant) == 0 &&
+           strcmp(a->layout, b->layout) == 0 &&
+           strcmp(a->device, b->device) == 0 &&
+           strcmp(a->backend, b->backend) == 0 && a->order == b->order &&
+           a->stages == b->stages && a->side == b->side;
+}
+
+/* Of one rank there is no exchange: depth and the like do not matter. */
+const struct ht_scaling_row *ht_scaling_alone(const struct ht_scaling *table,
+                                              const struct ht_scaling_row *of) {
+    const struct ht_scaling_row *found = NULL;
+    bool weak = strcmp(of->kind, "weak") == 0;
+    for (int i = 0; i < table->count; i++) {
+        const struct ht_scaling_row *row = &table->row[i];
+        double planes = weak ? of->planes / of->ranks : of->planes;
+        if (row->ranks == 1 && strcmp(row->kind, of->kind) == 0 &&
+            row->planes == planes && ht_scaling_same(row, of))
+            found = row;
+    }
+    return found;
+}
+
+double ht_scaling_rate(const struct ht_scaling_row *row) {
+    return 2e3 * row->side * row->side * row->planes / row->ms;
+}
+
+double ht_scaling_efficiency(const struct ht_scaling *table,
+                             const struct ht_scaling_row *row) {
+    const struct ht_scaling_row *alone = ht_scaling_alone(table, row);
+    if (alone == NULL) return NAN;
+    return ht_scaling_rate(row) / row->ranks / ht_scaling_rate(alone);
+}
+
+enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
+                              const struct ht_equations *eq,
+                              struct ht_sample *out) {
+    const int64_t cells[3] = {(int64_t)row->side, (int64_t)row->side,
+                              (int64_t)row->planes};
+    struct ht_sample plain;
+    bool leapfrog = strcmp(row->scheme, "leapfrog") == 0;
+    REQUIRE(!leapfrog || eq->leapfrog.keep != 0, HT_ERR_INPUT,
+            "%s has no leapfrog form", row->system);
+    ht_sample_plain(eq, (int)row->order, (int)row->stages, leapfrog, &plain);
+    ht_sample_make(&plain.problem, cells, out);
+    out->problem.halo.depth = (int)row->depth;
+    out->problem.halo.precision =
+        strcmp(row->halo, "single") == 0 ? HT_HALO_SINGLE
+        : strcmp(row->halo, "half") == 0 ? HT_HALO_HALF
+                                         : HT_HALO_SAME;
+    return HT_OK;
+}

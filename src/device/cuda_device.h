@@ -1,0 +1,149 @@
+/* What the files of the CUDA back end share: the functions of the driver's
+ * library, which is looked for at run time, and what an open device holds.
+ */
+#ifndef HTWAVE_DEVICE_CUDA_DEVICE_H
+#define HTWAVE_DEVICE_CUDA_DEVICE_H
+
+#include <cuda.h>
+
+#include "backend.h"
+
+/* The functions used; cuda.h turns some of the names into those of a later
+ * version (cuMemAlloc_v2). */
+#define HT_CUDA_FUNCTIONS(X)     \
+    X(cuInit)                    \
+    X(cuDriverGetVersion)        \
+    X(cuGetErrorString)          \
+    X(cuDeviceGetCount)          \
+    X(cuDeviceGet)               \
+    X(cuDeviceGetName)           \
+    X(cuDeviceGetAttribute)      \
+    X(cuDeviceTotalMem)          \
+    X(cuDevicePrimaryCtxRetain)  \
+    X(cuDevicePrimaryCtxRelease) \
+    X(cuCtxSetCurrent)           \
+    X(cuStreamCreate)            \
+    X(cuStreamDestroy)           \
+    X(cuStreamSynchronize)       \
+    X(cuStreamWaitEvent)         \
+    X(cuEventCreate)             \
+    X(cuEventDestroy)            \
+    X(cuEventRecord)             \
+    X(cuEventQuery)              \
+    X(cuMemAlloc)                \
+    X(cuMemFree)                 \
+    X(cuMemGetAddressRange)      \
+    X(cuMemAllocHost)            \
+    X(cuMemFreeHost)             \
+    X(cuMemHostRegister)         \
+    X(cuMemHostUnregister)       \
+    X(cuMemcpyAsync)             \
+    X(cuMemcpyHtoDAsync)         \
+    X(cuMemcpyDtoHAsync)         \
+    X(cuMemcpy2DAsync)           \
+    X(cuIpcGetMemHandle)         \
+    X(cuIpcOpenMemHandle)        \
+    X(cuIpcCloseMemHandle)       \
+    X(cuModuleLoadDataEx)        \
+    X(cuModuleUnload)            \
+    X(cuModuleGetFunction)       \
+    X(cuLaunchKernel)
+
+struct ht_cuda {
+#define HT_CUDA_POINTER(name) __typeof__(name) *name;
+    HT_CUDA_FUNCTIONS(HT_CUDA_POINTER)
+#undef HT_CUDA_POINTER
+    /* By its first version, which every driver has. */
+    CUresult (*cuEventElapsedTime_v1)(float *milliseconds, CUevent start,
+                                      CUevent end);
+    /* Since driver 12.4; NULL: arguments go unchecked. */
+    CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index,
+                                      size_t *offset, size_t *size);
+    int driver;  /* 1000 major + 10 minor of the CUDA version it is for */
+    int devices; /* above 0 */
+};
+
+/* The library with its devices, NULL when there are none; it is loaded and
+ * started once and stays. */
+const struct ht_cuda *ht_cuda_get(void);
+/* Why ht_cuda_get gives NULL. */
+const char *ht_cuda_missing(void);
+/* The driver's word for a code other than CUDA_SUCCESS, as an error. */
+HT_CHECKED enum ht_err ht_cuda_check(CUresult code, const char *what);
+
+struct ht_cuda_timer;
+struct ht_cuda_device {
+    const struct ht_cuda *cuda;
+    CUdevice id;
+    CUcontext context;           /* the device's primary one; NULL: none yet */
+    CUstream queue[2];           /* [enum ht_queue] */
+    struct ht_cuda_timer *spare; /* a list, for launches to come */
+    struct ht_nvml *nvml;        /* NULL: energy is unknown */
+    int architecture;            /* 10 major + minor */
+    int64_t most_pitch;          /* of copies by rows */
+};
+
+struct ht_cuda_buffer {
+    struct ht_cuda_device *device;
+    CUdeviceptr at;
+    int64_t bytes;
+};
+
+/* Makes the device's context the calling thread's; every operation begins
+ * so, since a process may have several devices open. */
+HT_CHECKED enum ht_err ht_cuda_enter(const struct ht_cuda_device *device);
+/* Waits for both queues; failures show elsewhere. Before memory that they may
+ * use goes. */
+void ht_cuda_settle(const struct ht_cuda_device *device);
+
+/* cuda_memory.c: operations of struct ht_backend. */
+HT_CHECKED enum ht_err ht_cuda_buffer_create(void *device, int64_t bytes,
+                                             void **buffer);
+void ht_cuda_buffer_destroy(void *buffer);
+HT_CHECKED enum ht_err ht_cuda_buffer_write(void *device, void *buffer,
+                                            struct ht_span span,
+                                            const void *data);
+HT_CHECKED enum ht_err ht_cuda_buffer_read(void *device, void *buffer,
+                                           struct ht_span span, void *data);
+HT_CHECKED enum ht_err ht_cuda_pinned_create(void *device, int64_t bytes,
+                                             void **memory, void **pinned);
+void ht_cuda_pinned_destroy(void *pinned);
+HT_CHECKED enum ht_err ht_cuda_transfer_read(void *device, void *buffer,
+                                             int64_t at, int64_t bytes,
+                                             void *memory);
+HT_CHECKED enum ht_err ht_cuda_transfer_write(void *device, void *buffer,
+                                              int64_t at, int64_t bytes,
+                                              const void *memory);
+
+/* cuda_peers.c: likewise. */
+HT_CHECKED enum ht_err ht_cuda_peer_name(void *device, void *buffer,
+                                         unsigned char name[HT_PEER_NAME]);
+HT_CHECKED enum ht_err ht_cuda_peer_open(void *device,
+                                         const unsigned char name[HT_PEER_NAME],
+                                         int64_t bytes, void **peer);
+void ht_cuda_peer_close(void *peer);
+HT_CHECKED enum ht_err ht_cuda_transfer_peer(void *device, void *buffer,
+                                             int64_t at, int64_t bytes,
+                                             void *peer, int64_t to);
+
+/* cuda_program.c: likewise. */
+HT_CHECKED enum ht_err ht_cuda_program_build(void *device, const char *text,
+                                             int registers, void **program);
+HT_CHECKED enum ht_err ht_cuda_program_load(void *device, const void *binary,
+                                            size_t size, int registers,
+                                            void **program);
+HT_CHECKED enum ht_err ht_cuda_program_binary(void *program, void **binary,
+                                              size_t *size);
+void ht_cuda_program_destroy(void *program);
+HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
+                                             void **kernel);
+void ht_cuda_kernel_destroy(void *kernel);
+HT_CHECKED enum ht_err ht_cuda_launch(void *device, void *kernel, int nargs,
+                                      const struct ht_arg *args,
+                                      const int64_t groups[3], int64_t lanes,
+                                      void **event);
+double ht_cuda_event_seconds(void *event);
+/* Destroys the device's spare timers. */
+void ht_cuda_forget_timers(struct ht_cuda_device *device);
+
+#endif

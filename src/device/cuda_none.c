@@ -1,0 +1,36 @@
+/* A build without CUDA (make CUDA=0, or the toolkit's headers are not there):
+ * no devices.
+ */
+#include "backend.h"
+#include "cuda_nvrtc.h"
+
+static const char *cuda_missing(void) {
+    return "this htwave was built without the headers of the CUDA toolkit";
+}
+
+static enum ht_err cuda_count(int *count) {
+    *count = 0;
+    return HT_OK;
+}
+
+const struct ht_backend ht_backend_cuda = {
+    .name = "cuda",
+    .count = cuda_count,
+    .missing = cuda_missing,
+};
+
+const char *ht_nvrtc_missing(int driver) {
+    (void)driver;
+    return cuda_missing();
+}
+
+const char *ht_nvrtc_version(void) {
+    return "";
+}
+
+enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
+                             void **code, size_t *size) {
+    (void)text, (void)architecture, (void)registers, (void)size;
+    *code = NULL;
+    FAIL(HT_ERR_DEVICE, "%s", cuda_missing());
+}

@@ -1,0 +1,205 @@
+/* NVRTC through the dynamic linker: of the toolkit only the header must be
+ * there when htwave is built. Code of a compiler that is later than the driver
+ * may be refused by it; so libraries are tried from the driver's version
+ * downwards, later ones at last.
+ */
+#include "cuda_nvrtc.h"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTIONS(X)             \
+    X(nvrtcVersion)              \
+    X(nvrtcGetErrorString)       \
+    X(nvrtcGetNumSupportedArchs) \
+    X(nvrtcGetSupportedArchs)    \
+    X(nvrtcCreateProgram)        \
+    X(nvrtcDestroyProgram)       \
+    X(nvrtcCompileProgram)       \
+    X(nvrtcGetPTXSize)           \
+    X(nvrtcGetPTX)               \
+    X(nvrtcGetCUBINSize)         \
+    X(nvrtcGetCUBIN)             \
+    X(nvrtcGetProgramLogSize)    \
+    X(nvrtcGetProgramLog)
+
+static struct {
+    bool tried;
+    char version[24], missing[160];
+#define POINTER(name) __typeof__(name) *name;
+    FUNCTIONS(POINTER)
+} nvrtc;
+
+/* ---- the library ---- */
+
+/* By the linker's own search, then where toolkits are. */
+static void *open_name(const char *name) {
+    const char *home = getenv("CUDA_HOME");
+    const char *const folders[] = {home, "/usr/local/cuda"};
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; library == NULL && i < 2; i++) {
+        char path[512];
+        if (folders[i] == NULL) continue;
+        snprintf(path, sizeof path, "%s/lib64/%s", folders[i], name);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return library;
+}
+
+static void *open_major(int major) {
+    char name[32];
+    /* all of 11.2 to 11.8 */
+    snprintf(name, sizeof name, "libnvrtc.so.%d%s", major,
+             major == 11 ? ".2" : "");
+    return open_name(name);
+}
+
+static void *open_library(int driver) {
+    enum { FIRST = 11, LAST = 20 };
+    int own = driver > 0 ? driver / 1000 : LAST;
+    void *library = NULL;
+    for (int major = own; library == NULL && major >= FIRST; major--)
+        library = open_major(major);
+    if (library == NULL) library = open_name("libnvrtc.so");
+    for (int major = own + 1; library == NULL && major <= LAST; major++)
+        library = open_major(major);
+    return library;
+}
+
+/* As in nvml.c: POSIX promises that pointers to objects and to functions look
+ * the same. */
+static bool find(void *library, const char *name, void *function) {
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    if (symbol == NULL)
+        snprintf(nvrtc.missing, sizeof nvrtc.missing,
+                 "libnvrtc.so has no function %s: is the CUDA toolkit older "
+                 "than 11.2?",
+                 name);
+    return symbol != NULL;
+}
+
+static void load(int driver) {
+    void *library = open_library(driver);
+    int major = 0, minor = 0;
+    if (library == NULL) {
+        snprintf(nvrtc.missing, sizeof nvrtc.missing, "%s",
+                 "the compiler libnvrtc.so of the CUDA toolkit is not here");
+        return;
+    }
+#define FIND(name) &&find(library, #name, &nvrtc.name)
+    bool all = true FUNCTIONS(FIND);
+    if (!all) {
+        (void)dlclose(library);
+        return;
+    }
+    (void)nvrtc.nvrtcVersion(&major, &minor);
+    snprintf(nvrtc.version, sizeof nvrtc.version, "%d.%d", major, minor);
+}
+
+const char *ht_nvrtc_missing(int driver) {
+    if (!nvrtc.tried) load(driver);
+    nvrtc.tried = true;
+    return nvrtc.missing[0] != '\0' ? nvrtc.missing : NULL;
+}
+
+const char *ht_nvrtc_version(void) {
+    return nvrtc.version;
+}
+
+/* ---- compiling ---- */
+
+static enum ht_err check(nvrtcResult code, const char *what) {
+    REQUIRE(code == NVRTC_SUCCESS, HT_ERR_DEVICE, "%s: %s", what,
+            nvrtc.nvrtcGetErrorString(code));
+    return HT_OK;
+}
+
+/* The newest architecture that the compiler knows and the device runs. */
+static enum ht_err nearest(int architecture, int *out) {
+    int count = 0, *list = NULL;
+    *out = 0;
+    TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count),
+              "architectures of NVRTC"));
+    TRY(HT_ALLOC(list, count));
+    enum ht_err err =
+        check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC");
+    for (int i = 0; err == HT_OK && i < count; i++)
+        if (list[i] <= architecture && list[i] > *out) *out = list[i];
+    free(list);
+    TRY(err);
+    REQUIRE(*out > 0, HT_ERR_DEVICE,
+            "NVRTC %s does not know architectures as old as %d.%d: take an "
+            "older CUDA toolkit or device.backend = \"opencl\"",
+            nvrtc.version, architecture / 10, architecture % 10);
+    return HT_OK;
+}
+
+/* The compiler's log as the error message. */
+static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
+    size_t size = 0;
+    char *log = NULL;
+    if (nvrtc.nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS) size = 0;
+    TRY(HT_ALLOC(log, size + 1));
+    if (size > 0) (void)nvrtc.nvrtcGetProgramLog(program, log);
+    ht_err_set(HT_ERR_DEVICE,
+               "the kernel does not compile (%s); the compiler says:\n%s",
+               nvrtc.nvrtcGetErrorString(code), log);
+    free(log);
+    return HT_ERR_DEVICE;
+}
+
+static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code,
+                             size_t *size) {
+    char *bytes = NULL;
+    TRY(check(cubin ? nvrtc.nvrtcGetCUBINSize(program, size)
+                    : nvrtc.nvrtcGetPTXSize(program, size),
+              "the size of compiled code"));
+    REQUIRE(*size > 0, HT_ERR_DEVICE, "NVRTC gives no code");
+    TRY(HT_ALLOC(bytes, *size));
+    enum ht_err err = check(cubin ? nvrtc.nvrtcGetCUBIN(program, bytes)
+                                  : nvrtc.nvrtcGetPTX(program, bytes),
+                            "compiled code");
+    if (err != HT_OK) {
+        free(bytes);
+        return err;
+    }
+    *code = bytes;
+    return HT_OK;
+}
+
+/* As OpenCL's -cl-denorms-are-zero; products and sums contract to fused ones by
+ * default, as there. */
+static enum ht_err compile(nvrtcProgram program, int architecture,
+                           int registers, void **code, size_t *size) {
+    char target[40], most[32];
+    const char *options[] = {target, "--ftz=true", "--std=c++17",
+                             "--disable-warnings", most};
+    int known = 0;
+    TRY(nearest(architecture, &known));
+    bool cubin = known == architecture;
+    snprintf(target, sizeof target, "--gpu-architecture=%s_%d",
+             cubin ? "sm" : "compute", known);
+    snprintf(most, sizeof most, "--maxrregcount=%d", registers);
+    nvrtcResult result =
+        nvrtc.nvrtcCompileProgram(program, registers > 0 ? 5 : 4, options);
+    if (result != NVRTC_SUCCESS) return compile_failed(program, result);
+    return take_code(program, cubin, code, size);
+}
+
+enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
+                             void **code, size_t *size) {
+    nvrtcProgram program = NULL;
+    const char *missing = ht_nvrtc_missing(0);
+    *code = NULL;
+    REQUIRE(missing == NULL, HT_ERR_DEVICE, "%s", missing);
+    TRY(check(
+        nvrtc.nvrtcCreateProgram(&program, text, "program", 0, NULL, NULL),
+        "creating a program"));
+    enum ht_err err = compile(program, architecture, registers, code, size);
+    (void)nvrtc.nvrtcDestroyProgram(&program);
+    return err;
+}

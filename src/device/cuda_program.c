@@ -1,0 +1,287 @@
+/* Programs and launches of the CUDA back end. NVRTC compiles text to machine
+ * code, which is kept for the program cache; the driver loads it. Launches are
+ * timed by a pair of events each, which are used again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda_device.h"
+#include "cuda_nvrtc.h"
+
+struct cuda_program {
+    struct ht_cuda_device *device;
+    CUmodule module;
+    void *code; /* NULL: it came from the cache */
+    size_t size;
+};
+
+enum { MOST_PARAMETERS = 64 };
+
+struct cuda_kernel {
+    CUfunction function;
+    int nparameters; /* -1: the driver does not tell */
+    size_t size[MOST_PARAMETERS];
+};
+
+struct ht_cuda_timer {
+    struct ht_cuda_device *device;
+    CUevent start, end;
+    struct ht_cuda_timer *next; /* of the spare ones */
+};
+
+/* ---- programs ---- */
+
+void ht_cuda_program_destroy(void *handle) {
+    struct cuda_program *program = handle;
+    if (program->module != NULL) {
+        ht_cuda_settle(program->device);
+        if (ht_cuda_enter(program->device) == HT_OK)
+            (void)program->device->cuda->cuModuleUnload(program->module);
+    }
+    free(program->code);
+    free(program);
+}
+
+/* code: machine code, or PTX with a zero at its end, for which the driver's
+ * compiler is told the registers too. */
+static enum ht_err load(struct cuda_program *program, void *code,
+                        int registers) {
+    const struct ht_cuda *cuda = program->device->cuda;
+    char log[2048] = "";
+    CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER,
+                              CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_MAX_REGISTERS};
+    void *value[3] = {log, (void *)(uintptr_t)sizeof log,
+                      (void *)(uintptr_t)registers};
+    TRY(ht_cuda_enter(program->device));
+    CUresult result = cuda->cuModuleLoadDataEx(
+        &program->module, code, registers > 0 ? 3 : 2, option, value);
+    if (result == CUDA_SUCCESS) return HT_OK;
+    program->module = NULL;
+    char what[sizeof log + 64];
+    snprintf(what, sizeof what, "%s%sloading compiled kernels", log,
+             log[0] != '\0' ? "\n" : "");
+    return ht_cuda_check(result, what);
+}
+
+/* Takes the code, also when it fails. */
+static enum ht_err make(struct ht_cuda_device *device, void *code, size_t size,
+                        int registers, void **out) {
+    struct cuda_program *program = NULL;
+    enum ht_err err = HT_ALLOC(program, 1);
+    if (err != HT_OK) {
+        free(code);
+        return err;
+    }
+    program->device = device;
+    program->code = code;
+    program->size = size;
+    err = load(program, code, registers);
+    if (err != HT_OK) {
+        ht_cuda_program_destroy(program);
+        return err;
+    }
+    *out = program;
+    return HT_OK;
+}
+
+enum ht_err ht_cuda_program_build(void *handle, const char *text, int registers,
+                                  void **out) {
+    struct ht_cuda_device *device = handle;
+    void *code = NULL;
+    size_t size = 0;
+    TRY(ht_nvrtc_compile(text, device->architecture, registers, &code, &size));
+    return make(device, code, size, registers, out);
+}
+
+/* What is neither machine code nor PTX is not shown to the driver, which takes
+ * all that is not machine code for text. */
+static bool plausible(const char *code, size_t size) {
+    static const char elf[] = {0x7f, 'E', 'L', 'F'};
+    if (size > sizeof elf && memcmp(code, elf, sizeof elf) == 0) return true;
+    return size > 0 && memchr(code, 0, size) == code + size - 1 &&
+           strstr(code, ".version") != NULL;
+}
+
+enum ht_err ht_cuda_program_load(void *handle, const void *binary, size_t size,
+                                 int registers, void **out) {
+    char *code = NULL;
+    TRY(HT_ALLOC(code, size + 1));
+    memcpy(code, binary, size);
+    if (!plausible(code, size)) {
+        free(code);
+        FAIL(HT_ERR_DEVICE, "the binary is not one of CUDA");
+    }
+    return make(handle, code, size, registers, out);
+}
+
+enum ht_err ht_cuda_program_binary(void *handle, void **binary, size_t *size) {
+    const struct cuda_program *program = handle;
+    char *bytes = NULL;
+    TRY(HT_ALLOC(bytes, program->size));
+    memcpy(bytes, program->code, program->size);
+    *binary = bytes;
+    *size = program->size;
+    return HT_OK;
+}
+
+/* ---- kernels ---- */
+
+static void ask_parameters(const struct ht_cuda *cuda,
+                           struct cuda_kernel *kernel) {
+    size_t offset = 0;
+    kernel->nparameters = -1;
+    if (cuda->cuFuncGetParamInfo_v1 == NULL) return;
+    int n = 0;
+    while (n < MOST_PARAMETERS &&
+           cuda->cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
+                                       &kernel->size[n]) == CUDA_SUCCESS)
+        n++;
+    kernel->nparameters = n;
+}
+
+enum ht_err ht_cuda_kernel_create(void *handle, const char *name, void **out) {
+    struct cuda_program *program = handle;
+    const struct ht_cuda *cuda = program->device->cuda;
+    struct cuda_kernel *kernel = NULL;
+    char what[128];
+    TRY(ht_cuda_enter(program->device));
+    TRY(HT_ALLOC(kernel, 1));
+    snprintf(what, sizeof what, "kernel %s", name);
+    enum ht_err err = ht_cuda_check(
+        cuda->cuModuleGetFunction(&kernel->function, program->module, name),
+        what);
+    if (err != HT_OK) {
+        free(kernel);
+        return err;
+    }
+    ask_parameters(cuda, kernel);
+    *out = kernel;
+    return HT_OK;
+}
+
+void ht_cuda_kernel_destroy(void *kernel) {
+    free(kernel);
+}
+
+/* ---- timers ---- */
+
+static void destroy_timer(struct ht_cuda_timer *timer) {
+    const struct ht_cuda *cuda = timer->device->cuda;
+    if (timer->start != NULL) (void)cuda->cuEventDestroy(timer->start);
+    if (timer->end != NULL) (void)cuda->cuEventDestroy(timer->end);
+    free(timer);
+}
+
+static enum ht_err take_timer(struct ht_cuda_device *device,
+                              struct ht_cuda_timer **out) {
+    struct ht_cuda_timer *timer = device->spare;
+    if (timer != NULL) {
+        device->spare = timer->next;
+        *out = timer;
+        return HT_OK;
+    }
+    TRY(HT_ALLOC(timer, 1));
+    timer->device = device;
+    CUresult code = device->cuda->cuEventCreate(&timer->start, 0);
+    if (code == CUDA_SUCCESS)
+        code = device->cuda->cuEventCreate(&timer->end, 0);
+    if (code != CUDA_SUCCESS) {
+        destroy_timer(timer);
+        return ht_cuda_check(code, "timing a kernel");
+    }
+    *out = timer;
+    return HT_OK;
+}
+
+static void give_timer(struct ht_cuda_timer *timer) {
+    timer->next = timer->device->spare;
+    timer->device->spare = timer;
+}
+
+void ht_cuda_forget_timers(struct ht_cuda_device *device) {
+    while (device->spare != NULL) {
+        struct ht_cuda_timer *timer = device->spare;
+        device->spare = timer->next;
+        destroy_timer(timer);
+    }
+}
+
+double ht_cuda_event_seconds(void *handle) {
+    struct ht_cuda_timer *timer = handle;
+    const double millisecond = 1e-3;
+    float ms = 0;
+    bool known = ht_cuda_enter(timer->device) == HT_OK &&
+                 timer->device->cuda->cuEventElapsedTime_v1(
+                     &ms, timer->start, timer->end) == CUDA_SUCCESS;
+    give_timer(timer);
+    return known && ms > 0 ? millisecond * (double)ms : 0;
+}
+
+/* ---- launches ---- */
+
+/* For a kernel that takes a buffer and does not touch it. */
+static const struct ht_cuda_buffer none;
+
+static enum ht_err collect(const struct cuda_kernel *kernel, int nargs,
+                           const struct ht_arg *args,
+                           void *parameter[MOST_PARAMETERS]) {
+    REQUIRE(nargs <= MOST_PARAMETERS &&
+                (kernel->nparameters < 0 || nargs == kernel->nparameters),
+            HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", nargs,
+            kernel->nparameters);
+    for (int i = 0; i < nargs; i++) {
+        const struct ht_cuda_buffer *buffer = args[i].value;
+        if (args[i].size == 0 && buffer == NULL) buffer = &none;
+        size_t size = args[i].size > 0 ? args[i].size : sizeof buffer->at;
+        REQUIRE(kernel->nparameters < 0 || size == kernel->size[i],
+                HT_ERR_INTERNAL,
+                "kernel argument %d is refused: %d bytes, the kernel takes %d",
+                i, (int)size, (int)kernel->size[i]);
+        /* The driver only reads what these point to. */
+        const void *from = args[i].size > 0 ? args[i].value : &buffer->at;
+        memcpy(&parameter[i], &from, sizeof from);
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_groups(const int64_t groups[3], int64_t lanes) {
+    const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
+    for (int k = 0; k < 3; k++)
+        REQUIRE(groups[k] <= most[k], HT_ERR_DEVICE,
+                "%lld groups along x%d: CUDA allows %lld (device.backend = "
+                "\"opencl\" may allow more)",
+                (long long)groups[k], k + 1, (long long)most[k]);
+    REQUIRE(lanes <= INT32_MAX, HT_ERR_DEVICE, "a group of %lld lanes",
+            (long long)lanes);
+    return HT_OK;
+}
+
+enum ht_err ht_cuda_launch(void *handle, void *kernel_handle, int nargs,
+                           const struct ht_arg *args, const int64_t groups[3],
+                           int64_t lanes, void **event) {
+    struct ht_cuda_device *device = handle;
+    const struct cuda_kernel *kernel = kernel_handle;
+    const struct ht_cuda *cuda = device->cuda;
+    CUstream queue = device->queue[HT_QUEUE_WORK];
+    void *parameter[MOST_PARAMETERS];
+    struct ht_cuda_timer *timer = NULL;
+    TRY(collect(kernel, nargs, args, parameter));
+    TRY(check_groups(groups, lanes));
+    TRY(ht_cuda_enter(device));
+    TRY(take_timer(device, &timer));
+    CUresult code = cuda->cuEventRecord(timer->start, queue);
+    if (code == CUDA_SUCCESS)
+        code = cuda->cuLaunchKernel(kernel->function, (unsigned)groups[0],
+                                    (unsigned)groups[1], (unsigned)groups[2],
+                                    (unsigned)lanes, 1, 1, 0, queue, parameter,
+                                    NULL);
+    if (code == CUDA_SUCCESS) code = cuda->cuEventRecord(timer->end, queue);
+    if (code != CUDA_SUCCESS) {
+        give_timer(timer);
+        return ht_cuda_check(code, "launching a kernel");
+    }
+    *event = timer;
+    return HT_OK;
+}

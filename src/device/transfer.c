@@ -1,0 +1,211 @@
+/* The operations of htwave/device.h that run beside the work: marks, pinned
+ * memory, transfers, peers. Here it is checked that they stay inside what they
+ * name; the rest is the back end's.
+ */
+#include <stdlib.h>
+
+#include "device_private.h"
+
+struct ht_mark {
+    struct ht_device *device;
+    void *handle;
+    bool set;
+};
+
+struct ht_pinned {
+    struct ht_device *device;
+    void *handle, *memory;
+    int64_t bytes;
+};
+
+struct ht_peer {
+    struct ht_device *device;
+    void *handle;
+    int64_t bytes;
+};
+
+/* ---- marks ---- */
+
+enum ht_err ht_mark_create(struct ht_device *device, struct ht_mark **out) {
+    struct ht_mark *mark = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(mark, 1));
+    mark->device = device;
+    enum ht_err err =
+        device->backend->mark_create(device->handle, &mark->handle);
+    if (err != HT_OK) {
+        free(mark);
+        return err;
+    }
+    *out = mark;
+    return HT_OK;
+}
+
+void ht_mark_destroy(struct ht_mark *mark) {
+    if (mark == NULL) return;
+    mark->device->backend->mark_destroy(mark->handle);
+    free(mark);
+}
+
+enum ht_err ht_mark_set(struct ht_mark *mark, enum ht_queue queue) {
+    mark->set = false;
+    TRY(mark->device->backend->mark_set(mark->device->handle, mark->handle,
+                                        queue));
+    mark->set = true;
+    return HT_OK;
+}
+
+static enum ht_err check_mark(const struct ht_mark *mark) {
+    REQUIRE(mark->set, HT_ERR_INTERNAL, "a mark is used before it is set");
+    return HT_OK;
+}
+
+enum ht_err ht_mark_await(struct ht_mark *mark, enum ht_queue queue) {
+    TRY(check_mark(mark));
+    return mark->device->backend->mark_await(mark->device->handle, mark->handle,
+                                             queue);
+}
+
+enum ht_err ht_mark_done(struct ht_mark *mark, bool *done) {
+    *done = false;
+    TRY(check_mark(mark));
+    return mark->device->backend->mark_done(mark->device->handle, mark->handle,
+                                            done);
+}
+
+/* ---- pinned memory ---- */
+
+/* memory: NULL, or what is wrapped. */
+static enum ht_err make_pinned(struct ht_device *device, void *memory,
+                               int64_t bytes, struct ht_pinned **out) {
+    struct ht_pinned *pinned = NULL;
+    *out = NULL;
+    REQUIRE(bytes >= 0, HT_ERR_INTERNAL, "pinned memory of %lld bytes",
+            (long long)bytes);
+    TRY(HT_ALLOC(pinned, 1));
+    pinned->device = device;
+    pinned->memory = memory;
+    pinned->bytes = bytes;
+    enum ht_err err =
+        device->backend->pinned_create(device->handle, bytes > 0 ? bytes : 1,
+                                       &pinned->memory, &pinned->handle);
+    if (err != HT_OK) {
+        free(pinned);
+        return err;
+    }
+    *out = pinned;
+    return HT_OK;
+}
+
+enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
+                             struct ht_pinned **out) {
+    return make_pinned(device, NULL, bytes, out);
+}
+
+enum ht_err ht_pinned_wrap(struct ht_device *device, void *memory,
+                           int64_t bytes, struct ht_pinned **out) {
+    *out = NULL;
+    REQUIRE(memory != NULL, HT_ERR_INTERNAL, "no memory to be pinned");
+    return make_pinned(device, memory, bytes, out);
+}
+
+void ht_pinned_destroy(struct ht_pinned *pinned) {
+    if (pinned == NULL) return;
+    pinned->device->backend->pinned_destroy(pinned->handle);
+    free(pinned);
+}
+
+void *ht_pinned_memory(const struct ht_pinned *pinned) {
+    return pinned->memory;
+}
+
+/* ---- transfers ---- */
+
+/* No sum here can overflow. */
+static bool fits(int64_t at, int64_t bytes, int64_t whole) {
+    return at >= 0 && bytes >= 0 && at <= whole && bytes <= whole - at;
+}
+
+/* other: what the bytes come from or go to, of `whole` bytes. */
+static enum ht_err check_range(const struct ht_buffer *buffer, int64_t at,
+                               int64_t bytes, const char *other,
+                               int64_t other_at, int64_t whole) {
+    REQUIRE(fits(at, bytes, buffer->bytes) && fits(other_at, bytes, whole),
+            HT_ERR_INTERNAL,
+            "transfer of %lld bytes between %lld of a buffer of %lld and %lld "
+            "of %s of %lld",
+            (long long)bytes, (long long)at, (long long)buffer->bytes,
+            (long long)other_at, other, (long long)whole);
+    return HT_OK;
+}
+
+enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at,
+                             int64_t bytes, struct ht_pinned *pinned,
+                             int64_t to) {
+    TRY(check_range(buffer, at, bytes, "memory", to, pinned->bytes));
+    if (bytes == 0) return HT_OK;
+    return buffer->device->backend->transfer_read(buffer->device->handle,
+                                                  buffer->handle, at, bytes,
+                                                  (char *)pinned->memory + to);
+}
+
+enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at,
+                              int64_t bytes, const struct ht_pinned *pinned,
+                              int64_t from) {
+    TRY(check_range(buffer, at, bytes, "memory", from, pinned->bytes));
+    if (bytes == 0) return HT_OK;
+    return buffer->device->backend->transfer_write(
+        buffer->device->handle, buffer->handle, at, bytes,
+        (const char *)pinned->memory + from);
+}
+
+/* ---- peers ---- */
+
+static enum ht_err check_peers(const struct ht_device *device) {
+    REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE,
+            "buffers of other processes: %s", device->info.no_peer);
+    return HT_OK;
+}
+
+enum ht_err ht_peer_name(struct ht_buffer *buffer,
+                         unsigned char name[HT_PEER_NAME]) {
+    struct ht_device *device = buffer->device;
+    TRY(check_peers(device));
+    return device->backend->peer_name(device->handle, buffer->handle, name);
+}
+
+enum ht_err ht_peer_open(struct ht_device *device,
+                         const unsigned char name[HT_PEER_NAME], int64_t bytes,
+                         struct ht_peer **out) {
+    struct ht_peer *peer = NULL;
+    *out = NULL;
+    TRY(check_peers(device));
+    TRY(HT_ALLOC(peer, 1));
+    peer->device = device;
+    peer->bytes = bytes;
+    enum ht_err err =
+        device->backend->peer_open(device->handle, name, bytes, &peer->handle);
+    if (err != HT_OK) {
+        free(peer);
+        return err;
+    }
+    *out = peer;
+    return HT_OK;
+}
+
+void ht_peer_close(struct ht_peer *peer) {
+    if (peer == NULL) return;
+    peer->device->backend->peer_close(peer->handle);
+    free(peer);
+}
+
+enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at,
+                             int64_t bytes, struct ht_peer *peer, int64_t to) {
+    struct ht_device *device = buffer->device;
+    TRY(check_range(buffer, at, bytes, "a peer", to, peer->bytes));
+    REQUIRE(peer->device == device, HT_ERR_INTERNAL,
+            "a peer was opened by another device");
+    if (bytes == 0) return HT_OK;
+    return device->backend->transfer_peer(device->handle, buffer->handle, at,
+                                          bytes, peer->handle, to);
+}

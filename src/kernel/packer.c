@@ -1,0 +1,157 @@
+/* Messages between slabs: the program of cl/pack.cl for one format, and its
+ * launches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/kernel.h"
+#include "htwave/kernel_sources.h"
+#include "pack_args.h"
+
+enum { LANES = 128, UNIT = 16 };
+
+struct ht_packer {
+    struct ht_device *device;
+    struct ht_pack_format format;
+    struct ht_program *program;
+    struct ht_kernel *pack, *unpack;
+    struct ht_kernel *scale; /* NULL: values travel as they are */
+};
+
+void ht_packer_destroy(struct ht_packer *packer) {
+    if (packer == NULL) return;
+    ht_kernel_destroy(packer->scale);
+    ht_kernel_destroy(packer->pack);
+    ht_kernel_destroy(packer->unpack);
+    ht_program_destroy(packer->program);
+    free(packer);
+}
+
+static bool is_scaled(const struct ht_pack_format *format) {
+    return format->precision == HT_HALO_HALF;
+}
+
+/* A format that rounds single to single is that of the fields. */
+static int value_bytes(const struct ht_pack_format *format) {
+    if (format->precision == HT_HALO_HALF) return 2;
+    return format->fp64 && format->precision == HT_HALO_SAME ? 8 : 4;
+}
+
+static int64_t padded(int64_t bytes) {
+    return (bytes + UNIT - 1) / UNIT * UNIT;
+}
+
+int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes) {
+    int64_t places = (int64_t)format->fields * format->places;
+    return padded(is_scaled(format) ? places * 4 : 0) +
+           padded(places * nodes * value_bytes(format));
+}
+
+static void add_file(const char *name, struct ht_text *text) {
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, name) == 0)
+            ht_text_add(text, "%s", ht_kernel_sources[i].text);
+}
+
+enum ht_err ht_packer_text(const struct ht_pack_format *format,
+                           struct ht_text *out) {
+    static const char *const type[] = {
+        [2] = "HT_HALF", [4] = "float", [8] = "double"};
+    ht_text_add(out,
+                "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
+                "#define HT_PACK_LANES %d\n#define HT_PACK_FIELDS %d\n"
+                "#define HT_PACK_HALF %d\n#define HT_PACK_SCALED %d\n"
+                "#define HT_EACH_PACKED(X)",
+                format->fp64, format->block, LANES, format->fields,
+                format->precision == HT_HALO_HALF, is_scaled(format));
+    for (int f = 0; f < format->fields; f++) ht_text_add(out, " X(%d)", f);
+    ht_text_add(out, "\n");
+    add_file("prelude.cl", out);
+    ht_text_add(out, "typedef %s ht_packed;\n", type[value_bytes(format)]);
+    add_file("layout.h", out);
+    add_file("pack_args.h", out);
+    add_file("pack.cl", out);
+    return ht_text_status(out);
+}
+
+static enum ht_err build(struct ht_packer *packer, const char *cache) {
+    struct ht_text text = {0};
+    enum ht_err err = ht_packer_text(&packer->format, &text);
+    if (err == HT_OK)
+        err = ht_program_build(packer->device, text.data, cache,
+                               &packer->program);
+    ht_text_free(&text);
+    if (err == HT_OK)
+        err = ht_kernel_create(packer->program, "ht_pack", &packer->pack);
+    if (err == HT_OK)
+        err = ht_kernel_create(packer->program, "ht_unpack", &packer->unpack);
+    if (err == HT_OK && is_scaled(&packer->format))
+        err =
+            ht_kernel_create(packer->program, "ht_pack_scale", &packer->scale);
+    return err;
+}
+
+enum ht_err ht_packer_create(struct ht_device *device,
+                             const struct ht_pack_format *format,
+                             const char *cache, struct ht_packer **out) {
+    struct ht_packer *packer = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(packer, 1));
+    packer->device = device;
+    packer->format = *format;
+    enum ht_err err = build(packer, cache);
+    if (err != HT_OK) {
+        ht_packer_destroy(packer);
+        return err;
+    }
+    *out = packer;
+    return HT_OK;
+}
+
+static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
+                          struct ht_buffer *const *u,
+                          const struct ht_pack_range *range,
+                          struct ht_buffer *message, int64_t groups) {
+    const struct ht_pack_args args = {.total = (long)range->total,
+                                      .first = (long)range->first,
+                                      .nodes = (long)range->nodes,
+                                      .at = (long)(range->at / UNIT),
+                                      .blocks = packer->format.places /
+                                                packer->format.block};
+    struct ht_arg list[2 + HT_MAX_FIELDS] = {
+        {.value = &args, .size = sizeof args}, {.buffer = message}};
+    const int64_t many[3] = {groups, packer->format.fields, 1};
+    for (int f = 0; f < packer->format.fields; f++) list[2 + f].buffer = u[f];
+    return ht_kernel_launch(kernel, 2 + packer->format.fields, list, many,
+                            LANES);
+}
+
+static int64_t groups_of(const struct ht_packer *packer,
+                         const struct ht_pack_range *range) {
+    return (packer->format.places * range->nodes + LANES - 1) / LANES;
+}
+
+enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,
+                           const struct ht_pack_range *range,
+                           struct ht_buffer *message) {
+    if (packer->scale != NULL)
+        TRY(launch(packer, packer->scale, u, range, message,
+                   packer->format.places));
+    return launch(packer, packer->pack, u, range, message,
+                  groups_of(packer, range));
+}
+
+enum ht_err ht_packer_unpack(struct ht_packer *packer,
+                             struct ht_buffer *const *u,
+                             const struct ht_pack_range *range,
+                             struct ht_buffer *message) {
+    return launch(packer, packer->unpack, u, range, message,
+                  groups_of(packer, range));
+}
+
+double ht_packer_total(const struct ht_packer *packer) {
+    double seconds =
+        ht_kernel_total(packer->pack) + ht_kernel_total(packer->unpack);
+    return packer->scale == NULL ? seconds
+                                 : seconds + ht_kernel_total(packer->scale);
+}

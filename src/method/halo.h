@@ -1,0 +1,57 @@
+/* Planes beyond a slab: which of them a rank holds, which are up to date, and
+ * their exchange with the neighbours.
+ *
+ * A half step takes targets from two neighbouring source planes: dual plane m
+ * from the primary planes m and m + 1, primary plane m from the dual planes
+ * m - 1 and m. So k half steps need k planes beyond the slab, shared out in
+ * turn above and below; each half step loses one. Where a half step adds to
+ * what stands on its target grid (leapfrog), the planes computed twice must be
+ * up to date there as well.
+ */
+#ifndef HTWAVE_METHOD_HALO_H
+#define HTWAVE_METHOD_HALO_H
+
+#include "htwave/method.h"
+
+/* Planes of a mesh that a rank holds: plane `first` + n of the whole grid
+ * (through the periodic seam) is plane n of its buffers, for n < count; first
+ * is the same for both meshes. Its own are [own, own + own_count) of those. */
+struct ht_held {
+    int64_t first, count, own, own_count;
+};
+struct ht_held ht_halo_held(const struct ht_problem *problem,
+                            enum ht_mesh mesh);
+/* Device bytes of the messages' buffers. */
+int64_t ht_halo_bytes(const struct ht_problem *problem,
+                      const struct ht_tuning *tuning);
+
+/* What a half step computes: target planes of the buffers. Those that others
+ * wait for are boundary planes, to be launched first; a range may be empty. */
+struct ht_halo_ranges {
+    int64_t boundary[2][2], interior[2]; /* [from, to) */
+    bool sends; /* ht_halo_send follows the boundary's launches */
+};
+
+struct ht_halo;
+/* u[mesh][field]: the stepper's buffers, which outlive the halo. Collective. */
+HT_CHECKED enum ht_err ht_halo_create(const struct ht_problem *problem,
+                                      struct ht_device *device,
+                                      const struct ht_kernels *kernels,
+                                      struct ht_buffer *(*u)[HT_MAX_FIELDS],
+                                      struct ht_halo **out);
+void ht_halo_destroy(struct ht_halo *halo); /* NULL allowed */
+/* The own planes of a mesh were overwritten: what others hold of them is out of
+ * date. All ranks do the same between two half steps. */
+void ht_halo_forget(struct ht_halo *halo, enum ht_mesh mesh);
+/* Makes the source's planes beyond the slab available to work enqueued from now
+ * on, and says what the half step computes. Waits for messages, not for the
+ * device. */
+HT_CHECKED enum ht_err ht_halo_prepare(struct ht_halo *halo, enum ht_mesh from,
+                                       struct ht_halo_ranges *out);
+/* Begins the exchange that the next half step needs, after the boundary. */
+HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo);
+/* Waits for messages on their way, so that nothing of the exchange is open. */
+HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
+void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);
+
+#endif

@@ -1,0 +1,278 @@
+/* The ways of messages and the choice among them.
+ *
+ * No way needs a word back from the receiver: slabs exchange in turn, and a
+ * rank sends into a slot again only after a message from the same neighbour
+ * which that neighbour sent after it had emptied the slot (each half step needs
+ * the planes of the one before).
+ */
+#include "transport.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ways ---- */
+
+static enum ht_err ship_to_peer(struct ht_link *link, int slot, int64_t bytes) {
+    return ht_transfer_peer(link->out, 0, bytes, link->peer[slot], 0);
+}
+
+static enum ht_err ship_to_host(struct ht_link *link, int slot, int64_t bytes) {
+    return ht_transfer_read(link->out, 0, bytes, link->out_host[slot], 0);
+}
+
+static enum ht_err fetch_from_host(struct ht_link *link, int slot,
+                                   int64_t bytes) {
+    return ht_transfer_write(link->in[slot], 0, bytes, link->in_host[slot], 0);
+}
+
+enum { PEER, SHARED, STAGED, TRANSPORTS };
+static const struct ht_transport transports[TRANSPORTS] = {
+    [PEER] = {.name = "peer", .token = true, .ship = ship_to_peer},
+    [SHARED] = {.name = "shared",
+                .token = true,
+                .ship = ship_to_host,
+                .fetch = fetch_from_host},
+    [STAGED] = {.name = "staged",
+                .ship = ship_to_host,
+                .fetch = fetch_from_host},
+};
+
+/* ---- links ---- */
+
+static enum ht_err create_buffers(struct ht_link *link) {
+    TRY(ht_mark_create(link->device, &link->packed));
+    TRY(ht_mark_create(link->device, &link->shipped));
+    TRY(ht_mark_create(link->device, &link->fetched));
+    TRY(ht_buffer_create(link->device, link->room, &link->out));
+    for (int slot = 0; slot < HT_SLOTS; slot++)
+        TRY(ht_buffer_create(link->device, link->room, &link->in[slot]));
+    return HT_OK;
+}
+
+void ht_links_destroy(struct ht_link link[2]) {
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        for (int slot = 0; slot < HT_SLOTS; slot++) {
+            ht_message_abandon(l->sent[slot]);
+            ht_peer_close(l->peer[slot]);
+            ht_pinned_destroy(l->out_host[slot]);
+            ht_pinned_destroy(l->in_host[slot]);
+            ht_buffer_destroy(l->in[slot]);
+        }
+        ht_message_abandon(l->coming);
+        ht_buffer_destroy(l->out);
+        ht_mark_destroy(l->packed);
+        ht_mark_destroy(l->shipped);
+        ht_mark_destroy(l->fetched);
+    }
+}
+
+/* What a rank tells of its links. */
+struct offer {
+    bool named[2];  /* name holds peers' names */
+    bool opened[2]; /* and those of the neighbour could be opened */
+    unsigned char name[2][HT_SLOTS][HT_PEER_NAME];
+};
+
+static bool is_wanted(const char *wish, int way) {
+    return strcmp(wish, "auto") == 0 || strcmp(wish, transports[way].name) == 0;
+}
+
+/* Names of the buffers that the neighbour may copy into. Where that fails there
+ * are other ways. */
+static void offer_names(const struct ht_link link[2], struct offer *own) {
+    for (int side = 0; side < 2; side++) {
+        const struct ht_link *l = &link[side];
+        own->named[side] = l->neighbour >= 0 &&
+                           ht_comm_same_machine(l->comm, l->neighbour) &&
+                           ht_device_info(l->device)->no_peer == NULL;
+        for (int slot = 0; slot < HT_SLOTS && own->named[side]; slot++)
+            own->named[side] =
+                ht_peer_name(l->in[slot], own->name[side][slot]) == HT_OK;
+    }
+}
+
+static void open_peers(struct ht_link link[2], const struct offer *all,
+                       struct offer *own) {
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        own->opened[side] =
+            own->named[side] && all[l->neighbour].named[1 - side];
+        for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
+            own->opened[side] =
+                ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
+                             l->room, &l->peer[slot]) == HT_OK;
+    }
+}
+
+/* The neighbour comes to the same result. */
+static int choose(const struct ht_link *link, const char *wish,
+                  const struct offer *own, const struct offer *all) {
+    bool here = ht_comm_same_machine(link->comm, link->neighbour);
+    bool peer =
+        own->opened[link->side] && all[link->neighbour].opened[1 - link->side];
+    if (peer && is_wanted(wish, PEER)) return PEER;
+    if (here && is_wanted(wish, SHARED)) return SHARED;
+    return is_wanted(wish, STAGED) ? STAGED : TRANSPORTS;
+}
+
+static enum ht_err refuse(const struct ht_link *link, const char *wish) {
+    const struct ht_device_info *info = ht_device_info(link->device);
+    const char *why = "the ranks are on different machines";
+    if (ht_comm_same_machine(link->comm, link->neighbour))
+        why = info->no_peer != NULL ? info->no_peer
+                                    : "the devices do not reach each other";
+    FAIL(HT_ERR_INPUT,
+         "parallel.transport = \"%s\": not possible between ranks %d and %d: "
+         "%s; \"auto\" takes what is",
+         wish, ht_comm_rank(link->comm), link->neighbour, why);
+}
+
+static enum ht_err agree_on_ways(struct ht_link link[2], const char *wish,
+                                 int way[2]) {
+    struct ht_comm *comm = link[0].comm;
+    struct offer own = {0}, *all = NULL;
+    enum ht_err err = HT_OK;
+    TRY(HT_ALLOC(all, ht_comm_size(comm)));
+    if (is_wanted(wish, PEER)) offer_names(link, &own);
+    err = ht_comm_gather(comm, &own, sizeof own, all);
+    if (err == HT_OK) {
+        open_peers(link, all, &own);
+        err = ht_comm_gather(comm, &own, sizeof own, all);
+    }
+    for (int side = 0; side < 2 && err == HT_OK; side++) {
+        way[side] = TRANSPORTS;
+        if (link[side].neighbour < 0) continue;
+        way[side] = choose(&link[side], wish, &own, all);
+        if (way[side] == TRANSPORTS) err = refuse(&link[side], wish);
+    }
+    free(all);
+    return err;
+}
+
+/* A rank's part of the window: what its links send, [side][slot]. */
+static int64_t part_bytes(int64_t room) {
+    const int64_t page = 4096;
+    return (room + page - 1) / page * page;
+}
+
+static enum ht_err use_window(struct ht_link *link, struct ht_window *window,
+                              int64_t room) {
+    char *own = ht_window_part(window, ht_comm_rank(link->comm));
+    char *other = ht_window_part(window, link->neighbour);
+    REQUIRE(own != NULL && other != NULL, HT_ERR_COMM,
+            "memory shared with rank %d is not to be found", link->neighbour);
+    link->window = window;
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        int64_t mine = (link->side * HT_SLOTS + slot) * part_bytes(room);
+        int64_t theirs =
+            ((1 - link->side) * HT_SLOTS + slot) * part_bytes(room);
+        TRY(ht_pinned_wrap(link->device, own + mine, link->room,
+                           &link->out_host[slot]));
+        TRY(ht_pinned_wrap(link->device, other + theirs, link->room,
+                           &link->in_host[slot]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err use_own_memory(struct ht_link *link) {
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        TRY(ht_pinned_create(link->device, link->room, &link->out_host[slot]));
+        TRY(ht_pinned_create(link->device, link->room, &link->in_host[slot]));
+    }
+    return HT_OK;
+}
+
+/* The ranks of a machine make a window together when one of them needs it;
+ * rooms are those of the longest message of all. */
+static enum ht_err create_window(struct ht_link link[2], const int way[2],
+                                 struct ht_window **window, int64_t *room) {
+    struct ht_comm *comm = link[0].comm;
+    double values[2] = {
+        way[0] == SHARED || way[1] == SHARED,
+        (double)(link[0].room > link[1].room ? link[0].room : link[1].room)};
+    TRY(ht_comm_max(comm, 2, values));
+    *room = (int64_t)values[1];
+    if (values[0] == 0) return HT_OK;
+    return ht_window_create(comm, 2 * HT_SLOTS * part_bytes(*room), window);
+}
+
+static enum ht_err use_ways(struct ht_link link[2], const int way[2],
+                            struct ht_window **window) {
+    int64_t room = 0;
+    TRY(create_window(link, way, window, &room));
+    for (int side = 0; side < 2; side++) {
+        if (way[side] == TRANSPORTS) continue;
+        link[side].transport = &transports[way[side]];
+        if (way[side] == SHARED) TRY(use_window(&link[side], *window, room));
+        if (way[side] == STAGED) TRY(use_own_memory(&link[side]));
+    }
+    return HT_OK;
+}
+
+/* Failures of a rank are agreed on before others would wait for it. */
+enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
+                            const char *wish, struct ht_link link[2],
+                            struct ht_window **window) {
+    int way[2] = {TRANSPORTS, TRANSPORTS};
+    enum ht_err err = HT_OK;
+    if (wish == NULL) wish = "auto";
+    for (int side = 0; side < 2 && err == HT_OK; side++) {
+        link[side].comm = comm;
+        link[side].device = device;
+        link[side].side = side;
+        if (link[side].neighbour >= 0) err = create_buffers(&link[side]);
+    }
+    TRY(ht_comm_agree(comm, err));
+    TRY(ht_comm_agree(comm, agree_on_ways(link, wish, way)));
+    return ht_comm_agree(comm, use_ways(link, way, window));
+}
+
+/* ---- messages ---- */
+
+/* By direction, since both neighbours may be the same rank: 1 is upwards. */
+static int tag_out(const struct ht_link *link) {
+    return link->side;
+}
+
+static int tag_in(const struct ht_link *link) {
+    return 1 - link->side;
+}
+
+enum ht_err ht_link_send(struct ht_link *link, int slot, int64_t bytes) {
+    TRY(ht_message_wait(&link->sent[slot]));
+    TRY(ht_mark_set(link->packed, HT_QUEUE_WORK));
+    TRY(ht_mark_await(link->packed, HT_QUEUE_TRANSFER));
+    TRY(link->transport->ship(link, slot, bytes));
+    return ht_mark_set(link->shipped, HT_QUEUE_TRANSFER);
+}
+
+enum ht_err ht_link_announce(struct ht_link *link, int slot, int64_t bytes,
+                             bool *done) {
+    bool token = link->transport->token;
+    TRY(ht_mark_done(link->shipped, done));
+    if (!*done) return HT_OK;
+    if (link->window != NULL) ht_window_sync(link->window);
+    return ht_message_send(link->comm, link->neighbour, tag_out(link),
+                           token ? NULL
+                                 : ht_pinned_memory(link->out_host[slot]),
+                           token ? 0 : bytes, &link->sent[slot]);
+}
+
+enum ht_err ht_link_expect(struct ht_link *link, int slot, int64_t bytes) {
+    bool token = link->transport->token;
+    return ht_message_receive(link->comm, link->neighbour, tag_in(link),
+                              token ? NULL
+                                    : ht_pinned_memory(link->in_host[slot]),
+                              token ? 0 : bytes, &link->coming);
+}
+
+enum ht_err ht_link_fetch(struct ht_link *link, int slot, int64_t bytes,
+                          bool *done) {
+    TRY(ht_message_done(&link->coming, done));
+    if (!*done || link->transport->fetch == NULL) return HT_OK;
+    if (link->window != NULL) ht_window_sync(link->window);
+    TRY(link->transport->fetch(link, slot, bytes));
+    TRY(ht_mark_set(link->fetched, HT_QUEUE_TRANSFER));
+    return ht_mark_await(link->fetched, HT_QUEUE_WORK);
+}

@@ -1,0 +1,166 @@
+/* Planes into a message and back into another state: every value that travels
+ * arrives as its format rounds it, every other value stays as it was. Halves
+ * carry 11 bits: a value errs by half a unit in the last place, 2^-11 of its
+ * size, or of 2^-28 of the largest of its field and coefficient where that is
+ * more: that one is scaled to 2^14 or more, and the smallest normal half is
+ * 2^-14.
+ */
+#include "test.h"
+
+#include "htwave/kernel.h"
+
+enum { FIELDS = 3, PLACES = 8, TOTAL = 50, FIRST = 13, NODES = 21 };
+
+struct scene {
+    struct ht_device *device;
+    struct ht_pack_format format;
+    struct ht_packer *packer;
+    struct ht_buffer *from[FIELDS], *to[FIELDS], *message;
+    double *before, *after; /* [field][place][node] of the layout */
+};
+
+static int64_t values(void) {
+    return (int64_t)PLACES * TOTAL;
+}
+
+/* Sizes of coefficients from 1e-12 to 1e9, as with units of stress. */
+static double value_of(int field, int place, int node) {
+    uint64_t index = (uint64_t)((field * PLACES + place) * TOTAL + node);
+    double u = ht_rng_uniform(11, index);
+    return place == 5 ? 0 : u * pow(10, 9 - 3 * place);
+}
+
+static enum ht_err put(const struct scene *s, struct ht_buffer *buffer,
+                       const double *data) {
+    int64_t bytes = values() * (s->format.fp64 ? 8 : 4);
+    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    float single[PLACES * TOTAL];
+    for (int64_t n = 0; n < values(); n++) single[n] = (float)data[n];
+    return ht_buffer_write(buffer, span,
+                           s->format.fp64 ? (const void *)data : single);
+}
+
+static enum ht_err get(const struct scene *s, struct ht_buffer *buffer,
+                       double *data) {
+    int64_t bytes = values() * (s->format.fp64 ? 8 : 4);
+    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    float single[PLACES * TOTAL];
+    if (s->format.fp64) return ht_buffer_read(buffer, span, data);
+    TRY(ht_buffer_read(buffer, span, single));
+    for (int64_t n = 0; n < values(); n++) data[n] = (double)single[n];
+    return HT_OK;
+}
+
+static int64_t at(const struct scene *s, int place, int node) {
+    int block = s->format.block;
+    return ((int64_t)(place / block) * TOTAL + node) * block + place % block;
+}
+
+static enum ht_err prepare(struct scene *s) {
+    int64_t offset = 48, bytes = values() * (s->format.fp64 ? 8 : 4);
+    struct ht_pack_range range = {
+        .total = TOTAL, .first = FIRST, .nodes = NODES, .at = offset};
+    TRY(ht_packer_create(s->device, &s->format, NULL, &s->packer));
+    TRY(ht_buffer_create(s->device, offset + ht_packer_bytes(&s->format, NODES),
+                         &s->message));
+    TRY(HT_ALLOC(s->before, FIELDS * values()));
+    TRY(HT_ALLOC(s->after, FIELDS * values()));
+    for (int f = 0; f < FIELDS; f++) {
+        double *data = s->before + f * values();
+        for (int p = 0; p < PLACES; p++)
+            for (int n = 0; n < TOTAL; n++)
+                data[at(s, p, n)] = s->format.fp64
+                                        ? value_of(f, p, n)
+                                        : (double)(float)value_of(f, p, n);
+        TRY(ht_buffer_create(s->device, bytes, &s->from[f]));
+        TRY(ht_buffer_create(s->device, bytes, &s->to[f]));
+        TRY(put(s, s->from[f], data));
+        for (int64_t n = 0; n < values(); n++) s->after[n] = -1;
+        TRY(put(s, s->to[f], s->after));
+    }
+    TRY(ht_packer_pack(s->packer, s->from, &range, s->message));
+    /* To a place of its own in the other state. */
+    range.first = FIRST + 4;
+    TRY(ht_packer_unpack(s->packer, s->to, &range, s->message));
+    TRY(ht_device_finish(s->device));
+    for (int f = 0; f < FIELDS; f++)
+        TRY(get(s, s->to[f], s->after + f * values()));
+    return HT_OK;
+}
+
+/* Largest error of the values that travelled, over what their format allows,
+ * and how many others changed. */
+static double judge(const struct scene *s, int *changed) {
+    double worst = 0;
+    for (int f = 0; f < FIELDS; f++)
+        for (int p = 0; p < PLACES; p++) {
+            const double *sent = s->before + f * values();
+            const double *got = s->after + f * values();
+            double largest = 0;
+            for (int n = FIRST; n < FIRST + NODES; n++)
+                largest = fmax(largest, fabs(sent[at(s, p, n)]));
+            for (int n = 0; n < TOTAL; n++) {
+                double x = got[at(s, p, n)], allowed = 0;
+                if (n < FIRST + 4 || n >= FIRST + 4 + NODES) {
+                    *changed += x != -1;
+                    continue;
+                }
+                double wanted = sent[at(s, p, n - 4)];
+                if (s->format.precision == HT_HALO_SINGLE)
+                    wanted = (double)(float)wanted;
+                if (s->format.precision == HT_HALO_HALF)
+                    allowed =
+                        ldexp(fmax(fabs(wanted), ldexp(largest, -28)), -11);
+                double error = fabs(x - wanted);
+                worst = fmax(worst, error > allowed ? 2 + error : 0);
+                if (allowed > 0) worst = fmax(worst, error / allowed);
+            }
+        }
+    return worst;
+}
+
+static void run(struct ht_device *device, bool fp64, int block,
+                enum ht_halo_precision precision) {
+    static const char *const name[] = {"same", "single", "half"};
+    struct scene s = {.device = device,
+                      .format = {.fp64 = fp64,
+                                 .block = block,
+                                 .fields = FIELDS,
+                                 .places = PLACES,
+                                 .precision = precision}};
+    int changed = 0;
+    enum ht_err err = prepare(&s);
+    double worst = err == HT_OK ? judge(&s, &changed) : INFINITY;
+    TEST_BELOW(worst, precision == HT_HALO_HALF ? 1 : 0,
+               "%s, block %d, halo %s: error over that of the format%s%s",
+               fp64 ? "double" : "single", block, name[precision],
+               err == HT_OK ? "" : ": ", err == HT_OK ? "" : ht_err_message());
+    TEST_CHECK(changed == 0, "%d other values changed", changed);
+    ht_packer_destroy(s.packer);
+    ht_buffer_destroy(s.message);
+    for (int f = 0; f < FIELDS; f++) {
+        ht_buffer_destroy(s.from[f]);
+        ht_buffer_destroy(s.to[f]);
+    }
+    free(s.before);
+    free(s.after);
+}
+
+int main(void) {
+    const char *select = getenv("HTWAVE_DEVICE");
+    struct ht_device *device = NULL;
+    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("packer");
+    }
+    for (int fp64 = 0; fp64 < (ht_device_info(device)->fp64 ? 2 : 1); fp64++)
+        for (int blocked = 0; blocked < 2; blocked++)
+            for (int p = 0; p < 3; p++)
+                run(device, fp64 != 0,
+                    !blocked ? 1
+                    : fp64   ? 2
+                             : 4,
+                    (enum ht_halo_precision)p);
+    ht_device_close(device);
+    return test_end("packer");
+}

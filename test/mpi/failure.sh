@@ -1,0 +1,134 @@
+#!/bin/sh
+# A rank that is killed takes the others with it, soon, and leaves complete
+# files only; a signal to all interrupts the run in good order; a full disk is
+# one message.
+set -u
+. "${0%/*}/common.sh"
+have_device || {
+    skip 'mpi/failure: no device is here'
+    end mpi/failure
+    exit
+}
+cd "$scratch" || exit 1
+
+cat >long.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [6, 6, 8]; order = 1; };
+time = { end = 1e5; };
+initial = { type = "gaussian"; width = 0.2; };
+output = { directory = "out"; every = 1e4; };
+CFG
+
+# Tells its process number, which stays when it becomes htwave, in a file named
+# after the rank, where the launcher tells that.
+cat >rank.sh <<'SH'
+#!/bin/sh
+echo $$ >pid.${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$$}}
+exec "$@"
+SH
+chmod +x rank.sh
+
+alive() { # prints the ranks that are still there
+    for file in pid.*; do
+        kill -0 "$(cat "$file")" 2>/dev/null && printf '%s ' "$(cat "$file")"
+    done
+}
+
+# begin ARGUMENT...: three ranks of a run, until they step
+begin() {
+    rm -rf out pid.*
+    timeout -k 5 200 mpiexec -n 3 ./rank.sh "$htwave" run long.cfg --quiet \
+        "$device" "$@" >answer.txt 2>message.txt &
+    launcher=$!
+    for _ in $(seq 240); do
+        [ -e out/fields_000000.h5 ] && break
+        sleep 0.25
+    done
+    sleep 1
+    judge "$title: three ranks step" [ "$(alive | wc -w)" = 3 ]
+}
+
+# Until all ranks are gone, for at most 20 s; sets took and code
+await_end() {
+    start=$(now)
+    for _ in $(seq 200); do
+        [ -z "$(alive)" ] && break
+        sleep 0.1
+    done
+    took=$(since "$start")
+    judge "$title: all gone after $took s (bound 5)" below "$took" 5
+    wait $launcher
+    code=$?
+}
+
+# Every file of the output reads, and there are none under temporary names.
+judge_files() {
+    strange=$(ls -A out | grep -Ev \
+        '^(input[.]cfg|summary[.]json|fields[.]xdmf|fields_[0-9]+[.]h5|wave_[0-9]+[.]png)$')
+    judge "$title: only complete files: $(ls out | tr '\n' ' ')" \
+        [ -z "$strange" ]
+    for file in out/fields_*.h5; do
+        "$htwave" compare "$file" "$file" >/dev/null 2>&1
+        judge "$title: $file reads" [ $? = 0 ]
+    done
+}
+
+# ---- a rank is killed ----
+for victim in 1 3; do
+    title="rank $victim of 3 killed"
+    begin
+    # shellcheck disable=SC2046 # a list of numbers
+    set -- $(alive)
+    eval kill -KILL "\${$victim}"
+    await_end
+    judge "$title: exit code $code" [ $code != 0 ]
+    judge_files
+done
+
+# ---- interrupted ----
+for signal in INT TERM; do
+    title="SIG$signal to all"
+    begin
+    # shellcheck disable=SC2046 # a list of numbers
+    kill -$signal $(alive)
+    await_end
+    judge "$title: exit code $code" [ $code = 1 ]
+    judge "$title: one message: $(cat message.txt)" \
+        [ "$(grep -c '^htwave: interrupted at step' message.txt)" = 1 ]
+    judge "$title: in the summary" \
+        grep -q '"interrupted": true' out/summary.json
+    judge "$title: the last state is written" \
+        [ -e out/fields_000001.h5 -a -e out/wave_0000.png ]
+    judge_files
+done
+
+# ---- one rank is interrupted ----
+title='SIGTERM to one rank'
+begin
+# shellcheck disable=SC2046 # a list of numbers
+set -- $(alive)
+kill -TERM "$2"
+await_end
+judge "$title: exit code $code" [ $code = 1 ]
+judge "$title: in the summary" grep -q '"interrupted": true' out/summary.json
+judge_files
+
+# ---- rank 0 may write no more than 4 KiB, while it runs ----
+title='disk full on rank 0'
+if [ -z "$(command -v prlimit)" ]; then
+    skip "$title: no prlimit here"
+else
+    begin output.every=100.0
+    prlimit --pid "$(cat pid.0 2>/dev/null || alive | cut -d' ' -f1)" \
+        --fsize=4096
+    start=$(now)
+    wait $launcher
+    code=$?
+    judge "$title: exit code $code after $(since "$start") s" [ $code = 1 ]
+    judge "$title: one message: $(grep '^htwave: ' message.txt)" \
+        [ "$(grep -c '^htwave: .*out/' message.txt)" = 1 ]
+    judge "$title: no rank is left" [ -z "$(alive)" ]
+    judge_files
+fi
+
+end mpi/failure

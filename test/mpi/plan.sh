@@ -1,0 +1,93 @@
+#!/bin/sh
+# The parts of the method that know of slabs, by 1, 2, 3 and 5 ranks against a
+# process without a launcher: time step, medium and fields are the same bit by
+# bit, sums but for rounding; failures of one rank are told once, by all.
+set -u
+
+plan=${HTWAVE_BUILD:-build}/test/mpi/plan
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+passed=0 failed=0 skipped=0
+
+pass() { echo "pass $*"; passed=$((passed + 1)); }
+fail() { echo "FAIL $*"; failed=$((failed + 1)); }
+
+judge() { # WHAT COMMAND...
+    what=$1
+    shift
+    if "$@"; then pass "$what"; else fail "$what"; fi
+}
+
+end() {
+    echo "mpi/plan: $passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+if ! command -v mpiexec >/dev/null; then
+    echo "skip mpiexec is not here"
+    skipped=1
+    end
+fi
+
+ranks() { # NUMBER ARGUMENT..; a hang is a failure
+    n=$1
+    shift
+    timeout -k 5 120 mpiexec -n "$n" "$plan" "$@"
+}
+
+# Sums of doubles in another order: some hundred terms of one sign, twice.
+differ() { # FILE FILE: the largest relative difference of lines "sum"
+    paste -d ' ' "$1" "$2" | awk '
+        { if ($2 != $6 || $3 != $7 || NF != 8) d = 1
+          a = $4 < 0 ? -$4 : $4; e = $4 - $8; e = e < 0 ? -e : e
+          if (!(e <= d * a)) d = e / (a > 0 ? a : 1) }
+        END { print (NR > 0 ? d + 0 : 1) }'
+}
+
+"$plan" >"$scratch/alone" || fail "without a launcher: $plan fails"
+grep '^same' "$scratch/alone" >"$scratch/same"
+grep '^sum' "$scratch/alone" >"$scratch/sum"
+lines=$(wc -l <"$scratch/same")
+sums=$(wc -l <"$scratch/sum")
+judge "alone: $lines lines and $sums sums to compare with" \
+    [ "$lines" -ge 100 -a "$sums" -ge 50 ]
+
+for n in 1 2 3 5; do
+    ranks "$n" >"$scratch/out" 2>"$scratch/err"
+    judge "$n ranks: the program ends well" [ $? = 0 ]
+    grep '^FAIL' "$scratch/out" "$scratch/err"
+    judge "$n ranks: $(grep -c '^pass' "$scratch/out") checks of its own pass" \
+        [ "$(grep -c '^pass' "$scratch/out")" -ge 6 ]
+    grep '^same' "$scratch/out" >"$scratch/same.$n"
+    grep '^sum' "$scratch/out" >"$scratch/sum.$n"
+    judge "$n ranks: $lines lines on plans, media, fields and maxima are equal" \
+        cmp -s "$scratch/same" "$scratch/same.$n"
+    diff "$scratch/same" "$scratch/same.$n" | head -4
+    worst=$(differ "$scratch/sum" "$scratch/sum.$n")
+    judge "$n ranks: $sums sums differ by $worst of them (bound 1e-13)" \
+        awk -v w="$worst" 'BEGIN { exit !(w != "" && w + 0 <= 1e-13) }'
+done
+
+# told WHAT CODE TEXT: each rank has the same message, which holds the text
+told() { # RANKS ARGUMENT TEXT
+    ranks "$1" "$2" >"$scratch/out" 2>&1
+    sed -n 's/^rank [0-9]* is told //p' "$scratch/out" | sort | uniq -c \
+        >"$scratch/told"
+    judge "$2, $1 ranks: $(head -1 "$scratch/told" | cut -c1-150)" \
+        grep -q "^ *$1 .*$3" "$scratch/told"
+    [ "$(wc -l <"$scratch/told")" = 1 ] ||
+        fail "$2, $1 ranks: several messages: $(cat "$scratch/told")"
+}
+
+for n in 2 3 5; do
+    rank=$((n == 2 ? 1 : n == 3 ? 2 : 3)) # that of plane 7 of 11
+    told "$n" refuse "1: rank $rank: medium.c = .*gives c = -1 at (0, 0, 1.4)"
+    told "$n" missing "1: rank $((n - 1)): initial.file = .*does not exist"
+    told "$n" flat "1: grid.cells = .*: $n ranks, but only grids with x3"
+    told "$n" thin "1: parallel.halo_depth = 64: needs slabs of 32 planes"
+done
+told 12 thin "1: grid.cells = .*: 12 ranks for 11 planes"
+
+end

@@ -1,0 +1,25 @@
+/* The device that a test runs on. HTWAVE_DEVICE chooses it, "cpu" when it is
+ * not set, among the devices of the back end HTWAVE_BACKEND, "auto".
+ */
+#ifndef TEST_OPEN_DEVICE_H
+#define TEST_OPEN_DEVICE_H
+
+#include <stdlib.h>
+
+#include "htwave/device.h"
+
+static inline const char *test_backend(void) {
+    const char *backend = getenv("HTWAVE_BACKEND");
+    return backend ? backend : "auto";
+}
+
+static inline const char *test_select(void) {
+    const char *select = getenv("HTWAVE_DEVICE");
+    return select ? select : "cpu";
+}
+
+HT_CHECKED static inline enum ht_err test_open_device(struct ht_device **out) {
+    return ht_device_open(test_backend(), test_select(), 0, out);
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* Counts of messages against counts by hand, and the model of step times: what
+ * must hold for any machine, and one case worked out by hand. */
+#include "test.h"
+
+#include "htwave/prediction.h"
+#include "htwave/rate.h"
+
+/* ---- planes: by walking through the half steps ---- */
+
+/* Planes are numbered as nodes: dual m lies between primary m and m + 1. A slab
+ * owns 0 .. own - 1 of both. Going back from the last of `depth` half steps,
+ * the range of planes that must be right grows as half steps read. */
+struct range {
+    int low, high; /* inclusive */
+};
+
+static struct range read_by(struct range target, enum ht_mesh from) {
+    if (from == HT_PRIMARY) target.high++;
+    if (from == HT_DUAL) target.low--;
+    return target;
+}
+
+static void test_planes(void) {
+    const int own = 20;
+    int wrong = 0, cases = 0;
+    for (int depth = 1; depth <= 9; depth++)
+        for (int start = 0; start < 2; start++) {
+            enum ht_mesh from = (enum ht_mesh)start, other = 1 - from;
+            struct range r = {0, own - 1}, target = r;
+            for (int n = depth - 1; n >= 0; n--) {
+                target = r;
+                r = read_by(r, n % 2 == 0 ? from : other);
+            }
+            for (int side = 0; side < 2; side++) {
+                int need = side ? r.high - own + 1 : -r.low;
+                int fresh = side ? target.high - own + 1 : -target.low;
+                wrong += ht_halo_planes(depth, from, from, false, side) != need;
+                wrong +=
+                    ht_halo_planes(depth, from, other, true, side) != fresh;
+                wrong += ht_halo_planes(depth, from, other, false, side) != 0;
+                cases += 3;
+            }
+        }
+    TEST_CHECK(wrong == 0, "planes of halos: %d of %d differ from a walk",
+               wrong, cases);
+}
+
+/* ---- messages counted by hand ---- */
+
+static struct ht_equations eq;
+
+static void make(const char *system, bool leapfrog, int order,
+                 const int64_t cells[3], struct ht_sample *out) {
+    struct ht_sample plain;
+    eq = ht_equations_make(ht_system_find(system), 3);
+    ht_sample_plain(&eq, order, 0, leapfrog, &plain);
+    ht_sample_make(&plain.problem, cells, out);
+    out->problem.halo.depth = 1;
+}
+
+static void judge(const char *what, struct ht_sent sent, double messages,
+                  double bytes) {
+    TEST_CHECK(sent.messages == messages && sent.bytes == bytes,
+               "%s: %.17g messages and %.17g bytes, by hand %.17g and %.17g",
+               what, sent.messages, sent.bytes, messages, bytes);
+}
+
+static void test_messages(void) {
+    const int64_t cells[3] = {10, 20, 30};
+    struct ht_sample s;
+    make("acoustic", false, 3, cells, &s);
+    /* 200 nodes, 64 coefficients, 4 fields, 4 bytes: down, then up */
+    const double plane = 200 * 64 * 4 * 4;
+    judge("acoustic N = 3", ht_sent_here(&s.problem, false), 2, 2 * plane);
+    judge("the same in double", ht_sent_here(&s.problem, true), 2, 4 * plane);
+    s.problem.halo.precision = HT_HALO_HALF;
+    judge("double, halos in half", ht_sent_here(&s.problem, true), 2, plane);
+    s.problem.halo.precision = HT_HALO_SAME;
+    s.problem.halo.depth = 2; /* a plane each way before each step */
+    judge("depth 2", ht_sent_here(&s.problem, false), 2, 2 * plane);
+    s.problem.halo.depth = 4; /* two planes each way every second step */
+    judge("depth 4", ht_sent_here(&s.problem, false), 1, 2 * plane);
+    s.problem.halo.depth = 3; /* 1 and 2, then 2 and 1, in three steps */
+    judge("depth 3", ht_sent_here(&s.problem, false), 4.0 / 3, 2 * plane);
+    /* 5 stages, 2 faces of 200 cells, 8 x 8 nodes, 4 fields, 4 bytes */
+    judge("dG of degree 7", ht_sent_dg(&s.problem, false), 10,
+          10 * 200 * 64 * 16);
+    make("acoustic", true, 1, cells, &s);
+    /* p on primary, v on dual planes: 200 nodes, 8 coefficients, 4 bytes */
+    const double p = 200 * 8 * 4, v = 3 * p;
+    judge("acoustic leapfrog N = 1", ht_sent_here(&s.problem, false), 2, p + v);
+    s.problem.halo.depth = 2; /* p from both sides, v from below */
+    judge("leapfrog, depth 2", ht_sent_here(&s.problem, false), 2, 2 * p + v);
+    s.problem.halo.depth = 4; /* p 2 and 2, v 2 and 1; every second step */
+    judge("leapfrog, depth 4", ht_sent_here(&s.problem, false), 1,
+          (4 * p + 3 * v) / 2);
+    make("wave", false, 1, cells, &s);
+    /* in first order 4 fields at 4 x 4 nodes */
+    judge("dG of degree 3, wave", ht_sent_dg(&s.problem, false), 10,
+          10.0 * 200 * 16 * 16);
+}
+
+/* ---- dG: steps just below and above its limit ---- */
+
+enum { CELLS = 24, NODES = 2 * HT_MAX_ORDER + 2 };
+
+static double legendre(int degree, double x, double *derivative) {
+    double before = 1, now = x, slope_before = 0, slope = 1;
+    for (int n = 2; n <= degree; n++) {
+        double next = ((2 * n - 1) * x * now - (n - 1) * before) / n;
+        double steeper = slope_before + (2 * n - 1) * now;
+        before = now;
+        now = next;
+        slope_before = slope;
+        slope = steeper;
+    }
+    *derivative = slope;
+    return now;
+}
+
+/* Gauss-Lobatto nodes of [-1, 1] by Newton's method from Chebyshev's, the
+ * weight of the last one, and derivatives of the Lagrange polynomials. */
+static double make_nodes(int nodes, double *x, double d[NODES][NODES]) {
+    const int degree = nodes - 1;
+    double slope, w[NODES];
+    for (int i = 0; i < nodes; i++) {
+        x[i] = -cos(acos(-1.0) * i / degree);
+        for (int n = 0; n < 50 && i > 0 && i < degree; n++) {
+            double value = legendre(degree, x[i], &slope);
+            double second = (2 * x[i] * slope - degree * (degree + 1) * value) /
+                            (1 - x[i] * x[i]);
+            x[i] -= slope / second;
+        }
+    }
+    for (int i = 0; i < nodes; i++) {
+        w[i] = 1;
+        for (int j = 0; j < nodes; j++)
+            if (j != i) w[i] /= x[i] - x[j];
+    }
+    for (int i = 0; i < nodes; i++) {
+        d[i][i] = 0;
+        for (int j = 0; j < nodes; j++)
+            if (j != i) {
+                d[i][j] = w[j] / w[i] / (x[i] - x[j]);
+                d[i][i] -= d[i][j];
+            }
+    }
+    return 2.0 / (degree * (degree + 1));
+}
+
+/* How much random data grow in u_t + u_x = 0 with upwind fluxes, cells of
+ * length 1, in so many steps. */
+static double growth(int order, double dt, int steps) {
+    /* Carpenter and Kennedy (1994), five stages, order 4 */
+    static const double a[] = {
+        0, -567301805773.0 / 1357537059087, -2404267990393.0 / 2016746695238,
+        -3550918686646.0 / 2091501179385, -1275806237668.0 / 842570457699};
+    static const double b[] = {
+        1432997174477.0 / 9575080441755, 5161836677717.0 / 13612068292357,
+        1720146321549.0 / 2090206949498, 3134564353537.0 / 4481467310338,
+        2277821191437.0 / 14882151754819};
+    static double u[CELLS][NODES], r[CELLS][NODES], v[CELLS][NODES];
+    const int nodes = 2 * order + 2;
+    double x[NODES], d[NODES][NODES], weight = make_nodes(nodes, x, d),
+                                      most = 0;
+    for (int c = 0; c < CELLS; c++)
+        for (int i = 0; i < nodes; i++) {
+            u[c][i] = ht_rng_uniform(5, (uint64_t)c * NODES + (uint64_t)i);
+            r[c][i] = 0;
+        }
+    for (int n = 0; n < 5 * steps; n++) {
+        for (int c = 0; c < CELLS; c++)
+            for (int i = 0; i < nodes; i++) {
+                double left = u[(c + CELLS - 1) % CELLS][nodes - 1];
+                double slope = 0;
+                for (int j = 0; j < nodes; j++) slope += d[i][j] * u[c][j];
+                if (i == 0) slope += (u[c][0] - left) / weight;
+                v[c][i] = -2 * slope;
+            }
+        for (int c = 0; c < CELLS; c++)
+            for (int i = 0; i < nodes; i++) {
+                r[c][i] = a[n % 5] * r[c][i] + dt * v[c][i];
+                u[c][i] += b[n % 5] * r[c][i];
+            }
+    }
+    for (int c = 0; c < CELLS; c++)
+        for (int i = 0; i < nodes; i++) most = fmax(most, fabs(u[c][i]));
+    return most;
+}
+
+static void test_dg_step(void) {
+    for (int order = 1; order <= HT_MAX_ORDER; order++) {
+        double limit = ht_dg_step(order);
+        double below = growth(order, 0.99 * limit, 3000);
+        double above = growth(order, 1.03 * limit, 3000);
+        TEST_BELOW(below, 2, "dG of degree %d, 1 %% below %.4f: largest value",
+                   2 * order + 1, limit);
+        TEST_BELOW(1e6 / above, 1, "dG of degree %d, 3 %% above: 1e6 / largest",
+                   2 * order + 1);
+    }
+}
+
+/* ---- times ---- */
+
+/* Round numbers: a cell takes 1 ns, a byte 1 ns over links, 2 ns over the
+ * network. */
+static struct ht_machine round_machine(void) {
+    struct ht_machine m = {.name = "round"};
+    m.device.memory = 1e12;
+    m.device.copy = 4e9;
+    m.device.fma[0] = m.device.fma[1] = 1e12;
+    m.device.fraction = 0.5;
+    m.device.boundary = 1;
+    m.device.per_node = 2;
+    m.links = (struct ht_machine_link){.bytes_per_s = 1e9};
+    m.network = (struct ht_machine_link){.bytes_per_s = 0.5e9};
+    m.host_copy = 1e9;
+    return m;
+}
+
+static struct ht_load plain_load(bool weak) {
+    return (struct ht_load){.cells = 1000,
+                            .planes = 16,
+                            .weak = weak,
+                            .depth = 1,
+                            .sent = {{{8000, 0}}, {{0, 8000}}},
+                            .plane_bytes = 100,
+                            .halo_bytes = 7};
+}
+
+static void near(const char *what, double value, double wanted) {
+    TEST_BELOW(fabs(value - wanted), 1e-12 * fabs(wanted) + 1e-18, "%s is %.6g",
+               what, wanted);
+}
+
+/* Four ranks in two nodes, four planes of 1 us each: a half step has 3 us of
+ * interior, 1 us of boundary; 8000 bytes out and as many in, read and written:
+ * 32000 / 4e9 = 8 us; over the network 16 us, of which 3 are hidden. */
+static void test_by_hand(void) {
+    struct ht_machine m = round_machine();
+    const struct ht_load load = plain_load(false);
+    struct ht_prediction p;
+    ht_predict(&load, &m, 1e9, 4, &p);
+    TEST_CHECK(p.planes == 4, "by hand: %lld planes", (long long)p.planes);
+    near("by hand: interior", p.interior, 6e-6);
+    near("by hand: boundary", p.boundary, 2e-6);
+    near("by hand: pack", p.pack, 16e-6);
+    near("by hand: transfer", p.transfer, 32e-6);
+    near("by hand: exposed", p.exposed, 26e-6);
+    near("by hand: step", p.step, 50e-6);
+    near("by hand: efficiency", p.efficiency, 32e-6 / 4 / 50e-6);
+    near("by hand: memory", p.memory, 407);
+    TEST_CHECK(strcmp(p.limit, "network") == 0, "by hand: limited by the %s",
+               p.limit);
+    ht_predict(&load, &m, 1e9, 2, &p);
+    /* 8 us over links behind 7 us of interior */
+    near("two ranks of a node: exposed", p.exposed, 2e-6);
+    m.links.staged = true; /* 8 us more on each side */
+    ht_predict(&load, &m, 1e9, 2, &p);
+    near("staged: exposed", p.exposed, 34e-6);
+    m.links.latency_s = 5e-6;
+    m.device.launch_s = 1e-6;
+    ht_predict(&load, &m, 1e9, 2, &p);
+    /* one launch each for interior and boundary, one to pack, one to unpack */
+    near("latency: exposed", p.exposed, 44e-6);
+    near("launches: step", p.step, (16 + 2 * 2 + 16 + 2 * 2 + 44) * 1e-6);
+}
+
+static void test_depth(void) {
+    struct ht_machine m = round_machine();
+    struct ht_load load = plain_load(false);
+    struct ht_prediction p;
+    load.depth = 2;
+    load.sent[0] = (struct ht_exchange){{8000, 8000}};
+    ht_predict(&load, &m, 1e9, 4, &p);
+    /* a step is one cycle: 4 planes and 4, one more computed twice, two of them
+     * leave before the last two, behind which messages travel */
+    near("depth 2: interior", p.interior, 7e-6);
+    near("depth 2: boundary", p.boundary, 2e-6);
+    near("depth 2: pack", p.pack, 16e-6);
+    near("depth 2: exposed", p.exposed, 16e-6 - 2e-6);
+    m.per_node = true; /* both ends of a node send at once */
+    ht_predict(&load, &m, 1e9, 4, &p);
+    near("depth 2, a node's network: exposed", p.exposed, 32e-6 - 2e-6);
+}
+
+static void test_laws(void) {
+    struct ht_machine m = round_machine();
+    struct ht_load weak = plain_load(true), strong = plain_load(false);
+    struct ht_prediction p, before = {.step = INFINITY};
+    int rising = 0, unlike = 0;
+    ht_predict(&strong, &m, 1e9, 1, &p);
+    near("one rank: efficiency", p.efficiency, 1);
+    near("one rank: step", p.step, 32e-6);
+    near("one rank: exposed", p.exposed, 0);
+    near("one rank: memory, no halo", p.memory, 1600);
+    weak.planes = strong.planes = 1600;
+    ht_predict(&weak, &m, 1e9, 64, &p);
+    near("long interior: exposed", p.exposed, 0);
+    TEST_CHECK(p.transfer > 0, "long interior: a transfer of %.3g s",
+               p.transfer);
+    ht_predict(&weak, &m, 1e9, 4096, &before);
+    unlike += before.step != p.step || before.memory != p.memory;
+    TEST_CHECK(unlike == 0, "weak scaling: 64 and 4096 ranks alike");
+    before.step = INFINITY;
+    before.efficiency = 2;
+    for (int ranks = 1; ranks <= 1600; ranks *= 2) {
+        ht_predict(&strong, &m, 1e9, ranks, &p);
+        rising += p.step > before.step || p.efficiency > before.efficiency ||
+                  p.memory > before.memory;
+        before = p;
+    }
+    TEST_CHECK(rising == 0,
+               "strong scaling: step, memory and efficiency fall "
+               "with ranks, %d times not",
+               rising);
+    ht_predict(&strong, &m, 1e9, 1601, &p);
+    TEST_CHECK(p.planes == 0, "more ranks than planes: nothing predicted");
+    strong.depth = 4;
+    ht_predict(&strong, &m, 1e9, 1000, &p);
+    TEST_CHECK(p.planes == 0, "halos deeper than slabs: nothing predicted");
+}
+
+/* ---- loads and rates of a problem ---- */
+
+static void test_load(void) {
+    const int64_t cells[3] = {10, 20, 30};
+    struct ht_sample s;
+    struct ht_load load;
+    struct ht_machine m = round_machine();
+    make("acoustic", false, 3, cells, &s);
+    const struct ht_tuning tuning = {.block = 4};
+    const struct ht_spec spec =
+        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
+    ht_load_make(&s.problem, &spec, false, &load);
+    const double plane = 200 * 64 * 4 * 4;
+    near("load: cells of a plane", load.cells, 200);
+    near("load: bytes of a plane of both grids", load.plane_bytes, 2 * plane);
+    /* two planes of the primary grid, one of the dual one, a message out and
+     * two in on both sides */
+    near("load: bytes of the halo", load.halo_bytes, (3 + 6) * plane);
+    near("load: sent down", load.sent[0].bytes[0], plane);
+    near("load: sent up", load.sent[1].bytes[1], plane);
+    /* docs/method.md 12: 2048 bytes, 37 952 FMA */
+    near("rate by copies", ht_rate_expected(&m, &spec), 0.5 / (2048 / 4e9));
+    m.device.copy = 1e15;
+    near("rate by arithmetic", ht_rate_expected(&m, &spec),
+         0.5 / (ht_cost_minimum(&spec, spec.stages).fma / 1e12));
+    m.device.rate = 3e8;
+    near("rate of the machine", ht_rate_expected(&m, &spec), 3e8);
+}
+
+int main(void) {
+    test_planes();
+    test_messages();
+    test_dg_step();
+    test_by_hand();
+    test_depth();
+    test_laws();
+    test_load();
+    return test_end("unit/prediction");
+}

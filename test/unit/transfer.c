@@ -1,0 +1,412 @@
+/* Transfers beside the work: that marks order the two queues is judged by a
+ * kernel, or a copy, slow enough that a wrong order would show; values are
+ * small integers and judged exactly.
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "device_scene.h"
+
+/* Values of the large copies; 32 MiB. */
+enum { MANY = 1 << 23, PEER_VALUES = 1000 };
+
+/* ---- kernels ---- */
+
+struct kernels {
+    struct ht_program *program;
+    struct ht_kernel *slow, *last;
+};
+
+/* ht_slow: x[i] = i + add after `turns` dependent operations; ht_last: y[i] =
+ * x[at + i]. */
+static enum ht_err make_kernels(struct ht_device *device, struct kernels *out) {
+    char *text = program_text(
+        "HT_KERNEL void ht_slow(HT_GLOBAL float *x, float add, int turns) {\n"
+        "    const int i = (int)HT_GROUP_1() * 16 + HT_LANE();\n"
+        "    unsigned state = (unsigned)i;\n"
+        "    for (int n = 0; n < turns; n++)\n"
+        "        state = state * 1664525u + 1013904223u;\n"
+        "    x[i] = (float)i + (state == 1u ? add + 1.0f : add);\n}\n"
+        "HT_KERNEL void ht_last(HT_GLOBAL const float *x,\n"
+        "                       HT_GLOBAL float *y, int at) {\n"
+        "    const int i = (int)HT_GROUP_1() * 16 + HT_LANE();\n"
+        "    y[i] = x[at + i];\n}\n");
+    *out = (struct kernels){0};
+    enum ht_err err = ht_program_build(device, text, NULL, &out->program);
+    free(text);
+    if (err == HT_OK)
+        err = ht_kernel_create(out->program, "ht_slow", &out->slow);
+    if (err == HT_OK)
+        err = ht_kernel_create(out->program, "ht_last", &out->last);
+    return err;
+}
+
+static void free_kernels(struct kernels *k) {
+    ht_kernel_destroy(k->slow);
+    ht_kernel_destroy(k->last);
+    ht_program_destroy(k->program);
+}
+
+static enum ht_err launch_slow(const struct kernels *k, struct ht_buffer *x,
+                               float add, int turns) {
+    const int64_t groups[3] = {VALUES / LANES, 1, 1};
+    const struct ht_arg args[3] = {{.buffer = x},
+                                   {.value = &add, .size = sizeof add},
+                                   {.value = &turns, .size = sizeof turns}};
+    return ht_kernel_launch(k->slow, 3, args, groups, LANES);
+}
+
+static enum ht_err launch_last(const struct kernels *k, struct ht_buffer *x,
+                               struct ht_buffer *y, int at) {
+    const int64_t groups[3] = {VALUES / LANES, 1, 1};
+    const struct ht_arg args[3] = {
+        {.buffer = x}, {.buffer = y}, {.value = &at, .size = sizeof at}};
+    return ht_kernel_launch(k->last, 3, args, groups, LANES);
+}
+
+/* Turns of ht_slow that take a tenth of a second. */
+static int slow_turns(struct ht_device *device, const struct kernels *k,
+                      struct ht_buffer *x) {
+    enum { TURNS = 1 << 20 };
+    if (launch_slow(k, x, 0, 1) != HT_OK || ht_device_finish(device) != HT_OK)
+        return 0;
+    (void)ht_kernel_seconds(k->slow);
+    if (launch_slow(k, x, 0, TURNS) != HT_OK ||
+        ht_device_finish(device) != HT_OK)
+        return 0;
+    double turns = 0.1 / ht_kernel_seconds(k->slow) * TURNS;
+    return turns < INT32_MAX ? (int)turns : INT32_MAX;
+}
+
+/* Asks until it is done; false after a minute or a failure. */
+static bool wait_for(struct ht_mark *mark) {
+    double start = ht_clock();
+    bool done = false;
+    while (!done && ht_clock() - start < 60)
+        if (ht_mark_done(mark, &done) != HT_OK) return false;
+    return done;
+}
+
+/* ---- marks ---- */
+
+/* A read waits for a mark behind a slow kernel: it must see what that wrote.
+ * at_once: the host must not wait for either. */
+static void test_read_behind_kernel(struct ht_device *device,
+                                    const struct kernels *k,
+                                    struct ht_pinned *pinned, bool at_once,
+                                    const char *what) {
+    struct ht_buffer *x = NULL;
+    struct ht_mark *kernel = NULL, *read = NULL;
+    const float *values = ht_pinned_memory(pinned);
+    float zeros[VALUES] = {0};
+    bool early = true;
+    enum ht_err err = ht_buffer_create(device, sizeof zeros, &x);
+    int turns = err == HT_OK ? slow_turns(device, k, x) : 0;
+    if (err == HT_OK) err = ht_buffer_write(x, whole(sizeof zeros), zeros);
+    if (err == HT_OK) err = ht_mark_create(device, &kernel);
+    if (err == HT_OK) err = ht_mark_create(device, &read);
+    double start = ht_clock();
+    if (err == HT_OK) err = launch_slow(k, x, 7, turns);
+    if (err == HT_OK) err = ht_mark_set(kernel, HT_QUEUE_WORK);
+    if (err == HT_OK) err = ht_mark_await(kernel, HT_QUEUE_TRANSFER);
+    if (err == HT_OK) err = ht_transfer_read(x, 0, sizeof zeros, pinned, 0);
+    if (err == HT_OK) err = ht_mark_set(read, HT_QUEUE_TRANSFER);
+    if (err == HT_OK) err = ht_mark_done(kernel, &early);
+    double enqueued = ht_clock() - start;
+    bool done = err == HT_OK && wait_for(read);
+    double waited = ht_clock() - start;
+    int wrong = 0;
+    for (int i = 0; done && i < VALUES; i++) wrong += values[i] != (float)i + 7;
+    TEST_CHECK(done && wrong == 0,
+               "%s: a read behind a kernel of %.3g s: %d of %d values wrong%s",
+               what, waited, wrong, (int)VALUES, err ? ht_err_message() : "");
+    if (at_once)
+        TEST_CHECK(!early, "%s: enqueued in %.3g s, when the kernel still ran",
+                   what, enqueued);
+    ht_mark_destroy(kernel);
+    ht_mark_destroy(read);
+    ht_buffer_destroy(x);
+}
+
+/* A kernel waits for a mark behind a large write, of which it reads the end. */
+static void test_kernel_behind_write(struct ht_device *device,
+                                     const struct kernels *k,
+                                     struct ht_pinned *pinned,
+                                     const char *what) {
+    const int64_t bytes = MANY * (int64_t)sizeof(float);
+    struct ht_buffer *x = NULL, *y = NULL;
+    struct ht_mark *mark = NULL;
+    float *values = ht_pinned_memory(pinned), last[VALUES] = {0};
+    enum ht_err err = ht_buffer_create(device, bytes, &x);
+    if (err == HT_OK) err = ht_buffer_create(device, sizeof last, &y);
+    if (err == HT_OK) err = ht_mark_create(device, &mark);
+    int wrong = 0;
+    for (int round = 1; err == HT_OK && round <= 3; round++) {
+        for (int i = 0; i < MANY; i++) values[i] = (float)(i % 1000 * round);
+        err = ht_transfer_write(x, 0, bytes, pinned, 0);
+        if (err == HT_OK) err = ht_mark_set(mark, HT_QUEUE_TRANSFER);
+        if (err == HT_OK) err = ht_mark_await(mark, HT_QUEUE_WORK);
+        if (err == HT_OK) err = launch_last(k, x, y, MANY - VALUES);
+        if (err == HT_OK) err = ht_buffer_read(y, whole(sizeof last), last);
+        for (int i = 0; i < VALUES; i++)
+            wrong += last[i] != (float)((MANY - VALUES + i) % 1000 * round);
+    }
+    TEST_CHECK(err == HT_OK && wrong == 0,
+               "%s: kernels behind writes of 32 MiB, a mark used three times: "
+               "%d of %d values wrong%s",
+               what, wrong, 3 * VALUES, err ? ht_err_message() : "");
+    ht_mark_destroy(mark);
+    ht_buffer_destroy(x);
+    ht_buffer_destroy(y);
+}
+
+static void test_bad_marks(struct ht_device *device) {
+    struct ht_mark *mark = NULL;
+    bool done = true;
+    if (ht_mark_create(device, &mark) != HT_OK) return;
+    TEST_CHECK(ht_mark_await(mark, HT_QUEUE_WORK) == HT_ERR_INTERNAL &&
+                   ht_mark_done(mark, &done) == HT_ERR_INTERNAL && !done,
+               "a mark that is not set is refused: %s", ht_err_message());
+    TEST_CHECK(ht_mark_set(mark, HT_QUEUE_WORK) == HT_OK && wait_for(mark),
+               "one behind nothing is done");
+    ht_mark_destroy(mark);
+    ht_mark_destroy(NULL);
+}
+
+/* ---- transfers ---- */
+
+/* Parts of a buffer out of and into parts of memory, in order on one queue. */
+static void test_round_trip(struct ht_device *device, struct ht_pinned *pinned,
+                            const char *what) {
+    enum { BYTES = 4096 };
+    unsigned char *memory = ht_pinned_memory(pinned);
+    unsigned char all[BYTES] = {0};
+    struct ht_buffer *x = NULL;
+    struct ht_mark *mark = NULL;
+    int wrong = 0;
+    for (int i = 0; i < BYTES; i++) memory[i] = (unsigned char)(i * 7 % 251);
+    memset(memory + BYTES, 0xee, BYTES);
+    enum ht_err err = ht_buffer_create(device, BYTES, &x);
+    if (err == HT_OK) err = ht_buffer_write(x, whole(BYTES), all);
+    if (err == HT_OK) err = ht_mark_create(device, &mark);
+    if (err == HT_OK) err = ht_transfer_write(x, 100, 1001, pinned, 3);
+    if (err == HT_OK) err = ht_transfer_read(x, 99, 1003, pinned, BYTES + 5);
+    if (err == HT_OK) err = ht_transfer_write(x, 0, 0, pinned, 0);
+    if (err == HT_OK) err = ht_mark_set(mark, HT_QUEUE_TRANSFER);
+    bool done = err == HT_OK && wait_for(mark);
+    for (int i = 0; done && i < BYTES; i++) {
+        int inside = i >= 6 && i < 6 + 1001;
+        int want = i < 5 || i >= 5 + 1003 ? 0xee : inside ? memory[i - 3] : 0;
+        wrong += memory[BYTES + i] != want;
+    }
+    TEST_CHECK(done && wrong == 0,
+               "%s: 1001 bytes there and 1003 back: %d of %d bytes wrong%s",
+               what, wrong, (int)BYTES, err ? ht_err_message() : "");
+    ht_mark_destroy(mark);
+    ht_buffer_destroy(x);
+}
+
+static void test_bad_ranges(struct ht_device *device) {
+    static const int64_t ranges[][3] = {
+        {0, 101, 0},       {1, 100, 0},  {-1, 10, 0},
+        {0, -1, 0},        {0, 100, 51}, {0, 10, -1},
+        {101, 0, 0},       {0, 0, 151},  {INT64_MAX, INT64_MAX, 0},
+        {0, 10, INT64_MAX}};
+    struct ht_buffer *x = NULL;
+    struct ht_pinned *pinned = NULL;
+    if (ht_buffer_create(device, 100, &x) != HT_OK ||
+        ht_pinned_create(device, 150, &pinned) != HT_OK)
+        return;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        const int64_t *r = ranges[i];
+        enum ht_err in = ht_transfer_read(x, r[0], r[1], pinned, r[2]);
+        enum ht_err out = ht_transfer_write(x, r[0], r[1], pinned, r[2]);
+        TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
+                   "%lld bytes at %lld of 100 and %lld of 150 are refused: "
+                   "codes %d, %d",
+                   (long long)r[1], (long long)r[0], (long long)r[2], in, out);
+    }
+    ht_pinned_destroy(pinned);
+    ht_pinned_destroy(NULL);
+    ht_buffer_destroy(x);
+}
+
+/* Memory that could not be pinned may make the host wait. */
+static void test_memory(struct ht_device *device, const struct kernels *k,
+                        struct ht_pinned *pinned, bool at_once,
+                        const char *what) {
+    test_round_trip(device, pinned, what);
+    test_read_behind_kernel(device, k, pinned, at_once, what);
+    test_kernel_behind_write(device, k, pinned, what);
+}
+
+static void test_both_memories(struct ht_device *device,
+                               const struct kernels *k) {
+    const int64_t bytes = MANY * (int64_t)sizeof(float);
+    struct ht_pinned *made = NULL, *wrapped = NULL;
+    char *own = malloc((size_t)bytes + 64);
+    if (own == NULL) exit(1);
+    TEST_CHECK(ht_pinned_create(device, bytes, &made) == HT_OK &&
+                   ht_pinned_memory(made) != NULL,
+               "32 MiB of pinned memory");
+    TEST_CHECK(ht_pinned_wrap(device, own + 64, bytes, &wrapped) == HT_OK &&
+                   ht_pinned_memory(wrapped) == own + 64,
+               "32 MiB of memory wrapped");
+    if (made != NULL) test_memory(device, k, made, true, "made");
+    if (wrapped != NULL) test_memory(device, k, wrapped, false, "wrapped");
+    ht_pinned_destroy(made);
+    ht_pinned_destroy(wrapped);
+    memset(own, 1, (size_t)bytes + 64); /* still there */
+    free(own);
+}
+
+/* ---- peers ---- */
+
+/* Copies values 1, 2, ... behind the first `at` of the peer; 0: done. */
+static enum ht_err send_values(struct ht_device *device, struct ht_peer *peer,
+                               int at, int count) {
+    const int64_t bytes = count * (int64_t)sizeof(float);
+    float values[PEER_VALUES];
+    struct ht_buffer *x = NULL;
+    struct ht_mark *mark = NULL;
+    for (int i = 0; i < count; i++) values[i] = (float)(i + 1);
+    enum ht_err err = ht_buffer_create(device, bytes, &x);
+    if (err == HT_OK) err = ht_mark_create(device, &mark);
+    if (err == HT_OK) err = ht_buffer_write(x, whole(bytes), values);
+    if (err == HT_OK)
+        err = ht_transfer_peer(x, 0, bytes, peer, at * (int64_t)sizeof(float));
+    if (err == HT_OK) err = ht_mark_set(mark, HT_QUEUE_TRANSFER);
+    if (err == HT_OK && !wait_for(mark)) err = HT_ERR_DEVICE;
+    ht_mark_destroy(mark);
+    ht_buffer_destroy(x);
+    return err;
+}
+
+enum { AT = 10, COUNT = 980 };
+
+/* A buffer of zeros with a neighbour, so that allocations may be shared. */
+static enum ht_err make_target(struct ht_device *device, struct ht_buffer **x,
+                               struct ht_buffer **beside) {
+    static const float zeros[PEER_VALUES] = {0};
+    TRY(ht_buffer_create(device, 64, beside));
+    TRY(ht_buffer_create(device, sizeof zeros, x));
+    return ht_buffer_write(*x, whole(sizeof zeros), zeros);
+}
+
+static int wrong_values(struct ht_buffer *x) {
+    float values[PEER_VALUES];
+    int wrong = 0;
+    if (ht_buffer_read(x, whole(sizeof values), values) != HT_OK) return -1;
+    for (int i = 0; i < PEER_VALUES; i++)
+        wrong +=
+            values[i] != (i < AT || i >= AT + COUNT ? 0 : (float)(i - AT + 1));
+    return wrong;
+}
+
+static void test_peer_here(struct ht_device *device) {
+    unsigned char name[HT_PEER_NAME];
+    const char *no_peer = ht_device_info(device)->no_peer;
+    struct ht_buffer *x = NULL, *beside = NULL;
+    struct ht_peer *peer = NULL;
+    enum ht_err err = make_target(device, &x, &beside);
+    if (err != HT_OK) return;
+    err = ht_peer_name(x, name);
+    if (no_peer != NULL) {
+        TEST_CHECK(err == HT_ERR_DEVICE && strstr(ht_err_message(), no_peer),
+                   "no peers: %s", ht_err_message());
+    } else {
+        if (err == HT_OK)
+            err = ht_peer_open(device, name, sizeof(float[PEER_VALUES]), &peer);
+        if (err == HT_OK) err = send_values(device, peer, AT, COUNT);
+        TEST_CHECK(err == HT_OK && wrong_values(x) == 0,
+                   "a peer in this process: %d of %d values wrong%s",
+                   wrong_values(x), (int)PEER_VALUES,
+                   err ? ht_err_message() : "");
+        TEST_CHECK(err != HT_OK ||
+                       ht_transfer_peer(x, 0, 8, peer, 3996) == HT_ERR_INTERNAL,
+                   "beyond its end: %s", ht_err_message());
+    }
+    ht_peer_close(peer);
+    ht_peer_close(NULL);
+    ht_buffer_destroy(x);
+    ht_buffer_destroy(beside);
+}
+
+enum { NO_PEERS = 77 };
+
+/* The other process: opens the buffer named on `from`, fills it, says so. */
+static int peer_process(int from, int to) {
+    unsigned char name[HT_PEER_NAME];
+    struct ht_device *device = NULL;
+    struct ht_peer *peer = NULL;
+    if (read(from, name, sizeof name) != sizeof name) return NO_PEERS;
+    enum ht_err err = test_open_device(&device);
+    if (err == HT_OK)
+        err = ht_peer_open(device, name, sizeof(float[PEER_VALUES]), &peer);
+    if (err == HT_OK) err = send_values(device, peer, AT, COUNT);
+    char answer[256] = "";
+    if (err != HT_OK) snprintf(answer, sizeof answer, "%s", ht_err_message());
+    ht_peer_close(peer);
+    ht_device_close(device);
+    return write(to, answer, sizeof answer) == sizeof answer ? 0 : 1;
+}
+
+/* The owner's side. */
+static void meet_peer(struct ht_device *device, int from, int to) {
+    unsigned char name[HT_PEER_NAME];
+    char answer[256] = "no answer";
+    struct ht_buffer *x = NULL, *beside = NULL;
+    enum ht_err err = make_target(device, &x, &beside);
+    if (err == HT_OK) err = ht_peer_name(x, name);
+    bool said = err == HT_OK && write(to, name, sizeof name) == sizeof name &&
+                read(from, answer, sizeof answer) == sizeof answer;
+    int wrong = said ? wrong_values(x) : -1;
+    TEST_CHECK(said && answer[0] == '\0' && wrong == 0,
+               "a peer in another process: %d of %d values wrong %s%s", wrong,
+               (int)PEER_VALUES, answer, err ? ht_err_message() : "");
+    ht_buffer_destroy(x);
+    ht_buffer_destroy(beside);
+}
+
+static void run_tests(struct ht_device *device, int from, int to) {
+    struct kernels kernels;
+    enum ht_err err = make_kernels(device, &kernels);
+    TEST_CHECK(err == HT_OK, "kernels compile%s", err ? ht_err_message() : "");
+    test_bad_marks(device);
+    test_bad_ranges(device);
+    if (err == HT_OK) test_both_memories(device, &kernels);
+    free_kernels(&kernels);
+    test_peer_here(device);
+    if (ht_device_info(device)->no_peer == NULL)
+        meet_peer(device, from, to);
+    else
+        TEST_SKIP("a peer in another process: %s",
+                  ht_device_info(device)->no_peer);
+}
+
+/* The other process begins before this one opens a device: drivers do not
+ * outlive a fork. */
+int main(void) {
+    int there[2], back[2], status = 1;
+    struct ht_device *device;
+    if (pipe(there) != 0 || pipe(back) != 0) return 1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0) return 1;
+    if (child == 0) {
+        close(there[1]);
+        close(back[0]);
+        _exit(peer_process(there[0], back[1]));
+    }
+    close(there[0]);
+    close(back[1]);
+    device = open_device();
+    if (device != NULL) run_tests(device, back[0], there[1]);
+    close(there[1]);
+    close(back[0]);
+    if (waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+        WEXITSTATUS(status) == 1)
+        TEST_CHECK(false, "the other process could not answer");
+    ht_device_close(device);
+    return test_end("transfer");
+}
