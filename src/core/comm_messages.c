@@ -152,7 +152,7 @@ static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
                       what));
     TRY(ht_comm_wait(c, &request, what));
     double wanted = 0, room = INFINITY;
-    for (int r = 1; r <= c->local_size; r++) {
+    for (int64_t r = 1; r <= c->local_size; r++) {
         wanted += (double)all[2 * r];
         room = fmin(room, (double)all[2 * r + 1]);
     }

@@ -79,6 +79,42 @@ static void test_roundtrip(const char *path) {
     ht_h5_close(file);
 }
 
+/* Uneven parts along the slowest and the second axis come back as one. */
+static void test_planes(const char *directory) {
+    const int64_t extent[3] = {N3, N2, N1}, start[4] = {0, 1, 3, N2};
+    double data[COUNT], part[COUNT], back[COUNT] = {0};
+    char *path = scratch_path(directory, "planes.h5");
+    struct ht_h5 *file = NULL;
+    for (int i = 0; i < COUNT; i++) data[i] = value(i + 1);
+    enum ht_err err = ht_h5_create(path, &file);
+    if (!err) err = ht_h5_reserve(file, "slow", 3, extent, false);
+    if (!err) err = ht_h5_reserve(file, "second", 3, extent, false);
+    for (int64_t k = N3 - 1; !err && k >= 0; k--)
+        err = ht_h5_write_planes(file, "slow", 0, k, k + 1, data + k * N2 * N1);
+    for (int k = 0; !err && k < 3; k++) {
+        int64_t run = (start[k + 1] - start[k]) * N1;
+        for (int64_t i = 0; i < N3; i++)
+            memcpy(part + i * run, data + (i * N2 + start[k]) * N1,
+                   (size_t)run * sizeof *part);
+        err =
+            ht_h5_write_planes(file, "second", 1, start[k], start[k + 1], part);
+    }
+    TEST_CHECK(!err, "planes one by one %s", err ? ht_err_message() : "");
+    TEST_CHECK(ht_h5_write_planes(file, "slow", 0, 1, N3 + 1, data) ==
+                   HT_ERR_IO,
+               "beyond the end: %s", ht_err_message());
+    TEST_CHECK(ht_h5_commit(file) == HT_OK && ht_h5_open(path, &file) == HT_OK,
+               "commit and open");
+    err = ht_h5_read(file, "slow", COUNT, back);
+    TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0,
+               "parts of the slowest axis, difference");
+    err = ht_h5_read(file, "second", COUNT, back);
+    TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0,
+               "parts of the second axis, difference");
+    ht_h5_close(file);
+    free(path);
+}
+
 static void test_refusals(const char *path, const char *directory) {
     struct ht_h5 *file = NULL;
     double back[COUNT];
@@ -166,6 +202,7 @@ int main(void) {
     test_roundtrip(path);
     test_refusals(path, directory);
     test_discard(path, directory);
+    test_planes(directory);
     test_disk_full(directory);
     free(path);
     scratch_remove(directory);

@@ -95,7 +95,7 @@ static enum ht_err fill(struct run *run) {
     int64_t n[2] = {ht_grid_nodes(grid, HT_PRIMARY, 0),
                     ht_grid_nodes(grid, HT_PRIMARY, 1)};
     ht_grid_own(grid, HT_PRIMARY, &first, &last);
-    TRY(HT_ALLOC(run->coefs, FIELDS * COEFS * count));
+    TRY(HT_ALLOC(run->coefs, FIELDS * count * COEFS));
     for (int f = 0; f < FIELDS; f++) {
         TRY(HT_ALLOC(run->value[f], count));
         for (int64_t at = 0; at < count; at++) {
@@ -103,7 +103,7 @@ static enum ht_err fill(struct run *run) {
             int64_t m2 = at / n[0] % n[1], m1 = at % n[0];
             run->value[f][at] = value_of(f, 0, m1, m2, m3);
             for (int i = 0; i < COEFS; i++)
-                run->coefs[(f * COEFS + i) * count + at] =
+                run->coefs[count * (f * COEFS + i) + at] =
                     value_of(f, i, m1, m2, m3);
         }
     }
@@ -139,8 +139,7 @@ static void close_run(struct run *run) {
 static enum ht_err write_files(struct run *run) {
     const double *const *nodal = (const double *const *)run->value;
     for (int i = 0; i < 2; i++) {
-        TRY(ht_output_snapshot(run->output, 0.25 * i, 10 * i, nodal,
-                               run->coefs));
+        TRY(ht_output_snapshot(run->output, 0.25 * i, i, nodal, run->coefs));
         TRY(ht_output_picture(run->output, 0.25 * i, nodal));
     }
     REQUIRE(ht_output_last_picture(run->output) != NULL, HT_ERR_INTERNAL,
@@ -188,7 +187,7 @@ static int run_ranks(int argc, char **argv) {
     struct ht_comm *comm = NULL;
     enum ht_err err = ht_comm_start(&comm);
     if (!err && argc > 3)
-        err = write_full(comm, argv[1], atoi(argv[3]));
+        err = write_full(comm, argv[1], (int)strtol(argv[3], NULL, 10));
     else if (!err && argc > 2)
         err = write_gone(comm, argv[1]);
     else if (!err)
@@ -218,7 +217,8 @@ static void compare_bytes(const char *a, const char *b, const char *name) {
 }
 
 static void compare_fields(const char *a, const char *b, bool periodic) {
-    const int64_t nodes = N1 * (N2 + 1) * (periodic ? N3 : N3 + 1);
+    const int64_t row = N1, rows = N2 + 1;
+    const int64_t nodes = row * rows * (periodic ? N3 : N3 + 1);
     struct ht_difference difference = {.max_abs = NAN};
     enum ht_err err = ht_compare(a, b, &difference);
     if (err) printf("%s\n", ht_err_message());

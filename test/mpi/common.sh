@@ -1,7 +1,7 @@
 # What the scripts beside it share; read with ".", so it is no program. Beside
 # what test/config/common.sh sets: build; device, which is any that is here,
 # since the serial reference knows no ranks. Ends the script when no launcher is
-# here or it starts no 2 ranks (it may refuse more than there are cores, or to
+# here or it starts no 5 ranks (it may refuse more than there are cores, or to
 # work for root).
 
 . "${0%/*}/../config/common.sh"
@@ -26,8 +26,8 @@ if ! command -v mpiexec >/dev/null; then
     skip "mpiexec is not here"
     end "$(basename "$0" .sh)"
     exit
-elif ! ranks 2 true >/dev/null 2>&1; then
-    skip "mpiexec does not start 2 ranks"
+elif ! ranks 5 true >/dev/null 2>&1; then
+    skip "mpiexec does not start 5 ranks"
     end "$(basename "$0" .sh)"
     exit
 fi

@@ -36,7 +36,7 @@ static void stop_on(enum ht_err err) {
 
 /* Byte i of what a rank sends. */
 static unsigned char byte_of(int from, int64_t i) {
-    return (unsigned char)(31 * from + 7 * i + i / 251 + 3);
+    return (unsigned char)(31L * from + 7 * i + i / 251 + 3);
 }
 
 static void fill(unsigned char *data, int from, int64_t bytes) {
@@ -183,27 +183,28 @@ static void test_message_sizes(void) {
 
 /* Many of one tag, large and small by turns, and another tag between. */
 static void test_message_order(void) {
-    enum { MANY = 200, LARGE = 30000 };
+    enum { MANY = 200 };
+    const int64_t large = 30000;
     int up = (rank + 1) % size, down = (rank + size - 1) % size;
     struct ht_message *in[MANY], *out[MANY];
-    int *to = (int *)(void *)room((int64_t)sizeof(int) * MANY * LARGE);
-    int *from = (int *)(void *)room((int64_t)sizeof(int) * MANY * LARGE);
+    int *to = (int *)(void *)room((int64_t)sizeof(int) * MANY * large);
+    int *from = (int *)(void *)room((int64_t)sizeof(int) * MANY * large);
     double wrong = 0;
     for (int i = 0; i < MANY; i++) {
-        int64_t bytes = (int64_t)sizeof(int) * (i % 7 == 0 ? LARGE : 1);
-        to[i * LARGE] = 1000 * rank + i;
-        stop_on(ht_message_send(comm, up, i % 11 == 0 ? 9 : 8, to + i * LARGE,
+        int64_t bytes = (int64_t)sizeof(int) * (i % 7 == 0 ? large : 1);
+        to[i * large] = 1000 * rank + i;
+        stop_on(ht_message_send(comm, up, i % 11 == 0 ? 9 : 8, to + i * large,
                                 bytes, &out[i]));
     }
     for (int i = 0; i < MANY; i++) {
-        int64_t bytes = (int64_t)sizeof(int) * (i % 7 == 0 ? LARGE : 1);
+        int64_t bytes = (int64_t)sizeof(int) * (i % 7 == 0 ? large : 1);
         stop_on(ht_message_receive(comm, down, i % 11 == 0 ? 9 : 8,
-                                   from + i * LARGE, bytes, &in[i]));
+                                   from + i * large, bytes, &in[i]));
     }
     for (int i = MANY - 1; i >= 0; i--) {
         stop_on(ht_message_wait(&in[i]));
         stop_on(ht_message_wait(&out[i]));
-        wrong += from[i * LARGE] != 1000 * down + i;
+        wrong += from[i * large] != 1000 * down + i;
     }
     free(from);
     free(to);
