@@ -259,11 +259,11 @@ HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
 HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan,
                                       const double *const *nodal, double time,
                                       double *error);
-/* Sets the stepper's own planes to the solution at time 0; by leapfrog the dual grid to that
- * at -dt/2: where it is known only at 0, by a Taylor half step back from all
- * fields on the primary grid, some x3 planes at a time, on the device (NULL:
- * by the oracle) with kernels of the tuning and the cache's directory. No
- * communication: what it needs of other slabs it computes. */
+/* Sets the stepper's own planes to the solution at time 0; by leapfrog the dual
+ * grid to that at -dt/2: where it is known only at 0, by a Taylor half step
+ * back from all fields on the primary grid, some x3 planes at a time, on the
+ * device (NULL: by the oracle) with kernels of the tuning and the cache's
+ * directory. No communication: what it needs of other slabs it computes. */
 HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan,
                                 struct ht_device *device,
                                 const struct ht_tuning *tuning,

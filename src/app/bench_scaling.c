@@ -187,6 +187,7 @@ static void describe(struct run *run, const char *kind) {
                 {row->layout, ht_bench_layout(plan)},
                 {row->halo, halo_name(bench->halo.precision)},
                 {row->device, bench->info->name},
+                {row->backend, bench->info->backend},
                 {row->driver, bench->info->driver},
                 {row->version, HT_VERSION}};
     for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
@@ -236,13 +237,14 @@ static enum ht_err measure_plan(struct ht_bench *bench,
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
     const int ranks = ht_comm_size(bench->comm);
     struct ht_sample plain;
+    struct ht_scaling_row weak = {.ranks = 0};
     ht_sample_plain(&eq, plan->order, plan->stages, plan->leapfrog, &plain);
     int64_t side = side_of(bench, plan, &plain);
     for (int strong = 0; strong < 2; strong++) {
         struct run run = {.bench = bench, .plan = plan};
         const int64_t cells[3] = {side, side, strong ? side : side * ranks};
         if (strong && ranks == 1) {
-            run.row = out->row[out->count - 1];
+            run.row = weak;
             snprintf(run.row.kind, sizeof run.row.kind, "strong");
         } else if (cells[2] / ranks < (bench->halo.depth + 1) / 2) {
             ht_note("scaling: %d ranks are too many for strong scaling of %lld "
@@ -252,6 +254,7 @@ static enum ht_err measure_plan(struct ht_bench *bench,
         } else {
             TRY(measure_cut(&run, cells, &plain, strong ? "strong" : "weak"));
         }
+        if (!strong) weak = run.row;
         TRY(ht_scaling_add(out, &run.row));
     }
     return HT_OK;

@@ -183,10 +183,9 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
 }
 
 enum ht_err ht_command_bench(const struct ht_args *args) {
-    struct ht_bench bench = {.gib = 6, .seconds = -1};
+    struct ht_bench bench = {.gib = 6, .seconds = -1, .comm = args->comm};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
-    bench.comm = args->comm;
     ht_stop_watch();
     enum ht_err err = ht_comm_agree(bench.comm, run(&bench, args));
     ht_stop_unwatch();

@@ -25,7 +25,8 @@ struct ht_scaling_row {
     double exposed_ms;                        /* ms less these three */
     double messages, bytes;                   /* sent by a rank, mean */
     double verified;                          /* as in struct ht_bench_row */
-    char device[HT_SCALING_WORD], driver[HT_SCALING_WORD];
+    char device[HT_SCALING_WORD], backend[HT_SCALING_WORD];
+    char driver[HT_SCALING_WORD];
     char version[HT_SCALING_WORD];
 };
 struct ht_scaling {

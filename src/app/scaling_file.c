@@ -23,8 +23,8 @@ static const struct column columns[] = {
     TEXT(halo),          TEXT(transport),     NUMBER(ms),
     NUMBER(interior_ms), NUMBER(boundary_ms), NUMBER(pack_ms),
     NUMBER(exposed_ms),  NUMBER(messages),    NUMBER(bytes),
-    NUMBER(verified),    TEXT(device),        TEXT(driver),
-    TEXT(version)};
+    NUMBER(verified),    TEXT(device),        TEXT(backend),
+    TEXT(driver),        TEXT(version)};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 /* ---- reading ---- */
@@ -180,7 +180,8 @@ bool ht_scaling_same(const struct ht_scaling_row *a,
            strcmp(a->precision, b->precision) == 0 &&
            strcmp(a->variant, b->variant) == 0 &&
            strcmp(a->layout, b->layout) == 0 &&
-           strcmp(a->device, b->device) == 0 && a->order == b->order &&
+           strcmp(a->device, b->device) == 0 &&
+           strcmp(a->backend, b->backend) == 0 && a->order == b->order &&
            a->stages == b->stages && a->side == b->side;
 }
 

@@ -173,7 +173,7 @@ static enum ht_err draw(const struct ht_scaling *table, const char *directory) {
     const struct ht_chart chart = {
         .title = "Parallel efficiency",
         .subtitle = table->row[table->count - 1].device,
-        .x = {.label = "ranks, a device each", .log = true},
+        .x = {.label = "ranks", .log = true},
         .y = {.label = "% of one rank's rate, per rank", .high = 110},
         .nseries = l->count,
         .series = l->series};

@@ -130,17 +130,18 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
 static enum ht_err combine(struct ht_comm *comm, int count,
                            struct ht_measure *m) {
     double sum[MOST_QUANTITIES], most[2 * MOST_QUANTITIES];
+    double *largest = most, *lowest = most + count; /* lowest: negative */
     for (int i = 0; i < count; i++) {
         sum[i] = m[i].sum;
-        most[2 * i] = m[i].largest;
-        most[2 * i + 1] = m[i].bad > 0 ? -(double)m[i].first : -INFINITY;
+        largest[i] = m[i].largest;
+        lowest[i] = m[i].bad > 0 ? -(double)m[i].first : -INFINITY;
     }
     TRY(ht_comm_sum(comm, count, sum));
     TRY(ht_comm_max(comm, 2 * count, most));
     for (int i = 0; i < count; i++) {
         m[i].sum = sum[i];
-        m[i].largest = most[2 * i];
-        m[i].first = isfinite(most[2 * i + 1]) ? (int64_t)-most[2 * i + 1] : -1;
+        m[i].largest = largest[i];
+        m[i].first = isfinite(lowest[i]) ? (int64_t)-lowest[i] : -1;
     }
     return HT_OK;
 }

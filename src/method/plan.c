@@ -107,7 +107,7 @@ static enum ht_err check_depth(const struct ht_plan *plan,
                                "needs slabs of %d planes, but the thinnest of "
                                "%d ranks has %lld: at most %lld",
                                (depth + 1) / 2, ranks, (long long)thinnest,
-                               (long long)(2 * thinnest));
+                               2 * (long long)thinnest);
     return HT_OK;
 }
 

@@ -36,8 +36,7 @@ static bool speaks(void) {
 static void stop_on(enum ht_err err) {
     if (err == HT_OK) return;
     printf("FAIL rank %d: %s\n", ht_comm_rank(comm), ht_err_message());
-    err = ht_comm_agree(comm, err);
-    ht_comm_end(comm, true, 1);
+    ht_comm_end(comm, ht_comm_agree(comm, err) != HT_OK, 1);
     exit(1);
 }
 

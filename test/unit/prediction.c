@@ -165,7 +165,7 @@ static double growth(int order, double dt, int steps) {
                                       most = 0;
     for (int c = 0; c < CELLS; c++)
         for (int i = 0; i < nodes; i++) {
-            u[c][i] = ht_rng_uniform(5, (uint64_t)(c * nodes + i));
+            u[c][i] = ht_rng_uniform(5, (uint64_t)c * NODES + (uint64_t)i);
             r[c][i] = 0;
         }
     for (int n = 0; n < 5 * steps; n++) {
