@@ -15,7 +15,8 @@
 
 struct estimate {
     int64_t cells[3]; /* of the small grid */
-    double rate;      /* cell half-steps per second there */
+    double rate; /* cell half-steps per second there, by all ranks together,
+                    each on such a grid of its own */
 };
 
 /* ---- outputs ---- */
@@ -45,7 +46,7 @@ static void shrink(const struct ht_simulation *sim, double most,
                    struct ht_grid *grid, struct ht_problem *problem) {
     double factor = pow(fmin(1, most / ht_simulation_cells(sim)),
                         1.0 / sim->plan->grid.dims);
-    *grid = sim->plan->grid;
+    *grid = ht_grid_whole(&sim->plan->grid);
     *problem = sim->plan->problem;
     for (int k = 0; k < grid->dims; k++) {
         double cells = floor((double)grid->cells[k] * factor);
@@ -106,7 +107,7 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
     }
     out->rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
     ht_stepper_destroy(&sim->stepper);
-    return HT_OK;
+    return ht_comm_sum(sim->comm, 1, &out->rate);
 }
 
 /* ---- report ---- */
@@ -131,7 +132,8 @@ static void add_estimate(const struct ht_simulation *sim,
     for (int k = 0; k < sim->plan->grid.dims; k++)
         ht_text_add(text, "%s%lld", k ? " x " : "",
                     (long long)estimate->cells[k]);
-    ht_text_add(text, " cells here\n");
+    ht_text_add(text, " cells here%s\n",
+                sim->ranks > 1 ? " in each rank, without exchanges" : "");
     if (isfinite(sim->selfcheck_ratio))
         ht_text_add(text,
                     "  kernels   agree with the reference: worst difference "

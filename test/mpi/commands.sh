@@ -1,0 +1,105 @@
+#!/bin/sh
+# Commands by several ranks: files and answers as alone, told once; what the
+# ranks did is in the summary.
+set -u
+. "${0%/*}/common.sh"
+have_device || {
+    skip 'mpi/commands: no device is here'
+    end mpi/commands
+    exit
+}
+cd "$scratch" || exit 1
+
+cat >plane.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [6, 6, 9]; order = 2; };
+time = { end = 0.5; };
+medium = { type = "expression"; c = "1 + 0.1*sin(2*pi*x3)"; };
+initial = { type = "gaussian"; width = 0.2; };
+output = { directory = "out"; every = 0.2; coefficients = true;
+           picture = { every = 0.2; }; };
+CFG
+
+# answers WHAT N ARGUMENT...: answer.txt and message.txt of N ranks of htwave
+answers() {
+    title=$1 count=$2
+    shift 2
+    ranks "$count" "$htwave" "$@" >answer.txt 2>message.txt
+    code=$?
+    if [ $code = 0 ]; then
+        pass "$title by $count: exit code $code"
+    else
+        sed 's/^/    | /' message.txt
+        fail "$title by $count: exit code $code, not 0"
+    fi
+}
+
+"$htwave" run plane.cfg --quiet "$device" output.directory=alone
+judge "run alone: exit code $?" [ -e alone/summary.json ]
+judge 'run alone: no group of ranks in the summary' \
+    [ "$(grep -c '"parallel"' alone/summary.json)" = 0 ]
+
+# same N OVERRIDE...: N ranks leave the same numbers as one
+same() {
+    count=$1
+    shift
+    rm -rf out
+    answers "run $*" "$count" run plane.cfg --json "$device" "$@"
+    judge "run by $count: one JSON object" valid_json answer.txt
+    judge "run by $count: summary.json is the answer" \
+        cmp -s answer.txt out/summary.json
+    judge "run by $count: one banner" \
+        [ "$(grep -c '^htwave ' message.txt)" = 1 ]
+    judge "run by $count: the ranks are told" \
+        grep -q "$count ranks on" message.txt
+    judge "run by $count: the same files" \
+        [ "$(ls out | tr '\n' ' ')" = "$(ls alone | tr '\n' ' ')" ]
+    for file in alone/fields_*.h5; do
+        "$htwave" compare "$file" "out/${file#alone/}" --json >compare.txt
+        largest=$(number compare.txt max_abs)
+        judge "run by $count: ${file#alone/} differs by $largest (bound 0)" \
+            below "$largest" 0
+    done
+    missing=
+    for key in ranks devices machines planes halo_depth halo_precision \
+        transport exchanges_per_step messages_per_step bytes_per_step step_s \
+        interior_s boundary_s pack_s exposed_s exposed_worst_s; do
+        grep -q "\"$key\": " answer.txt || missing="$missing $key"
+    done
+    judge "run by $count: lacks no key:$missing" [ -z "$missing" ]
+}
+same 2
+same 3 parallel.halo_depth=2
+same 2 parallel.weights=measured
+
+# A half step needs planes of one side only: a message from each of two ranks,
+# and one more from each before the first.
+bound=$(awk -v n="$(number answer.txt steps)" 'BEGIN { print 4 + 2 / n + 1e-5 }')
+messages=$(number answer.txt messages_per_step)
+judge "messages per step by 2: $messages (bound $bound)" \
+    below "$messages" "$bound"
+
+# ---- converge, check ----
+columns() { # FILE: cells, steps and errors to 4 digits
+    sed 's/^ *[0-9]*  //' "$1" | awk '/x/ { print $1, $3, $5, $7, $8 }'
+}
+sed -i -e 's/gaussian"; width = 0.2/plane"/' -e '/medium/d' plane.cfg
+"$htwave" converge plane.cfg --quiet "$device" 'grid.cells=[4,4,4]' \
+    --cells 4,8 >answer.txt
+columns answer.txt >alone.txt
+answers converge 3 converge plane.cfg --quiet "$device" 'grid.cells=[4,4,4]' \
+    --cells 4,8
+columns answer.txt >three.txt
+judge "converge by 3: errors and orders as alone: $(tr '\n' ';' <three.txt)" \
+    cmp -s alone.txt three.txt
+judge 'converge: two rows' [ "$(wc -l <three.txt)" = 2 ]
+rm -rf out
+answers check 3 check plane.cfg --json "$device"
+judge 'check by 3: one JSON object' valid_json answer.txt
+judge 'check by 3: planes of each rank' \
+    grep -q '"planes": \[3, 3, 3\]' answer.txt
+judge 'check leaves nothing' [ ! -e out ]
+answers version 2 --version
+judge 'version: told once' [ "$(wc -l <answer.txt)" = 1 ]
+
+end mpi/commands
