@@ -140,10 +140,12 @@ format: ## clang-format on every C, header and kernel file
 
 install: program ## to $(DESTDIR)$(PREFIX): program and examples
 	install -d $(DESTDIR)$(PREFIX)/bin \
-	    $(DESTDIR)$(PREFIX)/share/htwave/params
+	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
+	install -m 644 $(wildcard params/machines/*.cfg) \
+	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines/
 
 clean: ## remove everything built
 	rm -rf build
