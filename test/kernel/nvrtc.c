@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "htwave/base.h"
+#include "src/app/commands.h"
 #include "src/device/cuda_nvrtc.h"
 
 /* A name's place in the order of the directory. */
@@ -44,7 +45,7 @@ static bool is_cubin(const unsigned char *code, size_t size) {
 static int registers_of(const char *text) {
     const char key[] = "#define HT_MOST_REGISTERS (";
     const char *at = strstr(text, key);
-    return at ? atoi(at + sizeof key - 1) : 0;
+    return at ? (int)strtol(at + sizeof key - 1, NULL, 10) : 0;
 }
 
 static void compile_file(const char *directory, const char *name,
@@ -64,17 +65,24 @@ static void compile_file(const char *directory, const char *name,
     free(path);
 }
 
+/* As htwave kernel-text --all DIRECTORY --ptx ARCHITECTURE. */
+static enum ht_err write_texts(const char *directory, const char *ptx) {
+    static const struct ht_command command = {
+        .flag = {{"--all", "DIR", ""}, {"--ptx", "ARCH", ""}}};
+    const struct ht_args args = {.command = &command,
+                                 .value = {directory, ptx}};
+    return ht_command_kernel_text(&args);
+}
+
 /* All texts of one architecture whose number is `turn` modulo 2. */
 static void compile_texts(const char *directory, int architecture, int turn) {
-    char **names, command[1024];
-    const char *build = getenv("HTWAVE_BUILD");
+    char **names, ptx[16];
     int tensor = 0;
-    snprintf(command, sizeof command, "%s/htwave kernel-text --ptx %d --all %s",
-             build ? build : "build", architecture, directory);
-    int code = system(command);
+    snprintf(ptx, sizeof ptx, "%d", architecture);
+    enum ht_err err = write_texts(directory, ptx);
     int count = list_names(directory, &names);
-    TEST_CHECK(code == 0 && count > 100, "%s: exit code %d, %d texts", command,
-               code, count);
+    TEST_CHECK(err == HT_OK && count > 100, "%d texts for sm_%s%s", count, ptx,
+               err ? ht_err_message() : "");
     for (int i = 0; i < count; i++) {
         bool own = strncmp(names[i], "propagator-tensor", 17) == 0;
         tensor += own;
