@@ -68,10 +68,12 @@ static enum ht_err write_turn(const char *directory, int ptx, int turn,
                                .trim = true,
                                .ptx = ptx,
                                .sorted = ht_variant_at(v)->sorted};
-        spec.fp64 = (turn + v) % 2 != 0;
+        spec.fp64 = (spec.sorted ? turn / 2 : turn + v) % 2 != 0;
         spec.medium_degree = varies ? degrees[(turn / 2 + v) % 3] : -1;
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL)
             spec.medium_degree = -1;
+        if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL)
+            spec.fp64 = false;
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
         spec.block = (turn / 2 + turn + v / 2) % 2 && !spec.sorted ? 1
                      : spec.fp64                                   ? 2

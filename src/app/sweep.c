@@ -22,6 +22,7 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     static const char *const precisions[] = {"single", "double"};
     static const char *const schemes[] = {"taylor", "leapfrog"};
     static const char *const layouts[] = {"tensor", "blocked"};
+    static const char *const backends[] = {"auto", "cuda", "opencl"};
     const char *name[MOST];
     int count = 0;
     for (; count < ht_system_count() && count < MOST; count++)
@@ -31,6 +32,7 @@ static enum ht_err check_names(const struct ht_sweep *s) {
         name[count] = ht_variant_at(count)->name;
     TRY(ht_args_names("--variants", s->variants, count, name));
     TRY(ht_args_names("--schemes", s->schemes, 2, schemes));
+    TRY(ht_args_names("--backend", s->backend, 3, backends));
     TRY(ht_args_names("--precisions", s->precisions, 2, precisions));
     return ht_args_names("--layouts", s->layouts, 2, layouts);
 }

@@ -50,7 +50,7 @@
     X(cuLaunchKernel)
 
 struct ht_cuda {
-#define HT_CUDA_POINTER(name) __typeof__(name) *name;
+#define HT_CUDA_POINTER(name) __typeof__(name) *(name);
     HT_CUDA_FUNCTIONS(HT_CUDA_POINTER)
 #undef HT_CUDA_POINTER
     /* By its first version, which every driver has. */
@@ -99,7 +99,7 @@ void ht_cuda_settle(const struct ht_cuda_device *device);
 /* cuda_memory.c: operations of struct ht_backend. */
 HT_CHECKED enum ht_err ht_cuda_buffer_create(void *device, int64_t bytes,
                                              void **buffer);
-void ht_cuda_buffer_destroy(void *buffer);
+void ht_cuda_buffer_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_buffer_write(void *device, void *buffer,
                                             struct ht_span span,
                                             const void *data);
@@ -107,7 +107,7 @@ HT_CHECKED enum ht_err ht_cuda_buffer_read(void *device, void *buffer,
                                            struct ht_span span, void *data);
 HT_CHECKED enum ht_err ht_cuda_pinned_create(void *device, int64_t bytes,
                                              void **memory, void **pinned);
-void ht_cuda_pinned_destroy(void *pinned);
+void ht_cuda_pinned_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_transfer_read(void *device, void *buffer,
                                              int64_t at, int64_t bytes,
                                              void *memory);
@@ -121,7 +121,7 @@ HT_CHECKED enum ht_err ht_cuda_peer_name(void *device, void *buffer,
 HT_CHECKED enum ht_err ht_cuda_peer_open(void *device,
                                          const unsigned char name[HT_PEER_NAME],
                                          int64_t bytes, void **peer);
-void ht_cuda_peer_close(void *peer);
+void ht_cuda_peer_close(void *handle);
 HT_CHECKED enum ht_err ht_cuda_transfer_peer(void *device, void *buffer,
                                              int64_t at, int64_t bytes,
                                              void *peer, int64_t to);
@@ -134,7 +134,7 @@ HT_CHECKED enum ht_err ht_cuda_program_load(void *device, const void *binary,
                                             void **program);
 HT_CHECKED enum ht_err ht_cuda_program_binary(void *program, void **binary,
                                               size_t *size);
-void ht_cuda_program_destroy(void *program);
+void ht_cuda_program_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
                                              void **kernel);
 void ht_cuda_kernel_destroy(void *kernel);
@@ -142,7 +142,7 @@ HT_CHECKED enum ht_err ht_cuda_launch(void *device, void *kernel, int nargs,
                                       const struct ht_arg *args,
                                       const int64_t groups[3], int64_t lanes,
                                       void **event);
-double ht_cuda_event_seconds(void *event);
+double ht_cuda_event_seconds(void *handle);
 /* Destroys the device's spare timers. */
 void ht_cuda_forget_timers(struct ht_cuda_device *device);
 

@@ -30,7 +30,8 @@ const char *ht_nvrtc_version(void) {
 
 enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers,
                              void **code, size_t *size) {
-    (void)text, (void)architecture, (void)registers, (void)size;
+    (void)text, (void)architecture, (void)registers;
     *code = NULL;
+    *size = 0;
     FAIL(HT_ERR_DEVICE, "%s", cuda_missing());
 }

@@ -29,7 +29,7 @@
 static struct {
     bool tried;
     char version[24], missing[160];
-#define POINTER(name) __typeof__(name) *name;
+#define POINTER(name) __typeof__(name) *(name);
     FUNCTIONS(POINTER)
 } nvrtc;
 

@@ -52,11 +52,16 @@ static enum ht_err load(struct cuda_program *program, void *code,
     CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER,
                               CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_MAX_REGISTERS};
-    void *value[3] = {log, (void *)(uintptr_t)sizeof log,
-                      (void *)(uintptr_t)registers};
+    union {
+        void *pointer;
+        uintptr_t number;
+    } value[3] = {{.pointer = log},
+                  {.number = sizeof log},
+                  {.number = (uintptr_t)registers}};
     TRY(ht_cuda_enter(program->device));
-    CUresult result = cuda->cuModuleLoadDataEx(
-        &program->module, code, registers > 0 ? 3 : 2, option, value);
+    CUresult result =
+        cuda->cuModuleLoadDataEx(&program->module, code, registers > 0 ? 3 : 2,
+                                 option, &value[0].pointer);
     if (result == CUDA_SUCCESS) return HT_OK;
     program->module = NULL;
     char what[sizeof log + 64];
@@ -270,7 +275,8 @@ enum ht_err ht_cuda_launch(void *handle, void *kernel_handle, int nargs,
     TRY(collect(kernel, nargs, args, parameter));
     TRY(check_groups(groups, lanes));
     TRY(ht_cuda_enter(device));
-    TRY(take_timer(device, &timer));
+    enum ht_err err = take_timer(device, &timer);
+    if (timer == NULL) return err;
     CUresult code = cuda->cuEventRecord(timer->start, queue);
     if (code == CUDA_SUCCESS)
         code = cuda->cuLaunchKernel(kernel->function, (unsigned)groups[0],

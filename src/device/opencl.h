@@ -32,7 +32,7 @@ HT_CHECKED enum ht_err ht_cl_buffer_write(void *device, void *buffer,
 HT_CHECKED enum ht_err ht_cl_buffer_read(void *device, void *buffer,
                                          struct ht_span span, void *data);
 HT_CHECKED enum ht_err ht_cl_mark_create(void *device, void **mark);
-void ht_cl_mark_destroy(void *mark);
+void ht_cl_mark_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cl_mark_set(void *device, void *mark,
                                       enum ht_queue queue);
 HT_CHECKED enum ht_err ht_cl_mark_await(void *device, void *mark,
@@ -40,7 +40,7 @@ HT_CHECKED enum ht_err ht_cl_mark_await(void *device, void *mark,
 HT_CHECKED enum ht_err ht_cl_mark_done(void *device, void *mark, bool *done);
 HT_CHECKED enum ht_err ht_cl_pinned_create(void *device, int64_t bytes,
                                            void **memory, void **pinned);
-void ht_cl_pinned_destroy(void *pinned);
+void ht_cl_pinned_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cl_transfer_read(void *device, void *buffer,
                                            int64_t at, int64_t bytes,
                                            void *memory);
