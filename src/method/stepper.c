@@ -378,7 +378,7 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *p,
                                    const struct ht_device_info *info) {
     const struct ht_spec spec = ht_problem_spec(p, tuning, HT_PRIMARY);
     struct ht_budget b = {0};
-    int64_t per_target = ht_variant_poly_bytes(tuning->variant, &spec);
+    int64_t per_target = ht_variant_poly_bytes(tuning->variant, &spec), message;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
         int64_t field = field_bytes(p, which, &spec);
@@ -389,7 +389,8 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *p,
         b.largest_buffer = larger(b.largest_buffer, larger(field, material));
     }
     if (per_target > 0) add_interpolants(p, tuning, per_target, info, &b);
-    b.messages = ht_halo_bytes(p, tuning);
+    b.messages = ht_halo_bytes(p, tuning, &message);
+    b.largest_buffer = larger(b.largest_buffer, message);
     b.total = b.state + b.medium + b.interpolants + b.messages;
     return b;
 }
