@@ -1,0 +1,71 @@
+#!/bin/sh
+# What rounded messages between slabs do to a long run in double precision: the
+# table of docs/scaling.md, section 6, as markdown.
+#
+#     bash bench/halo_precision.sh
+#     RANKS=2 STEPS=1000 ORDERS="2 3" HTWAVE=build/htwave bench/halo_precision.sh
+#
+# A plane wave in a periodic box, oblique to all axes, on 7 x 9 x 8 cells of one
+# size: a whole number of cells per wavelength would let roundings cancel or
+# repeat, since the wave then takes few different values.
+set -eu
+
+htwave=${HTWAVE:-build/htwave}
+ranks=${RANKS:-4}
+steps=${STEPS:-10000}
+orders=${ORDERS:-1 2 3 4}
+cases=${CASES:-acoustic:taylor wave:leapfrog}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+
+cat >"$scratch/wave.cfg" <<'CFG'
+grid = { cells = [7, 9, 8]; upper = [0.875, 1.125, 1.0]; };
+initial = { type = "plane"; cycles = [1, 1, 1]; };
+device = { precision = "double"; tune = "never"; };
+CFG
+# c dt = 0.9 h = 0.9/8; half a step less, since steps are rounded up
+end=$(awk -v n="$steps" 'BEGIN { printf "%.6f", (n - 0.5) * 0.9 / 8 }')
+
+number() { # FILE KEY
+    sed -n 's/.*"'"$2"'": *\([-+0-9.eE]*\).*/\1/p' "$1"
+}
+
+simulate() { # SYSTEM:SCHEME N PRECISION
+    mpiexec -n "$ranks" "$htwave" run "$scratch/wave.cfg" --quiet --json \
+        system="${1%:*}" time.scheme="${1#*:}" grid.order="$2" \
+        time.end="$end" parallel.halo_precision="$3" \
+        output.directory="$scratch/$3" >"$scratch/$3.json"
+}
+
+# Two figures: largest difference over the largest value, and relative L2.
+against_same() { # PRECISION
+    "$htwave" compare "$scratch/same" "$scratch/$1" --json --eps 2 \
+        >"$scratch/compare.json"
+    printf '%.1e | %.1e' "$(number "$scratch/compare.json" max_relative)" \
+        "$(number "$scratch/compare.json" l2_relative)"
+}
+
+error() { # PRECISION
+    printf '%.1e' "$(number "$scratch/$1.json" error_l2_relative)"
+}
+
+echo "| | N | single: largest | L2 | half: largest | L2 |" \
+    "error with same | single | half |"
+echo "|---|---|---|---|---|---|---|---|---|"
+for case in $cases; do
+    for n in $orders; do
+        for precision in same single half; do
+            echo "${case%:*}, ${case#*:}, N = $n, $precision" >&2
+            simulate "$case" "$n" $precision
+        done
+        taken=$(number "$scratch/half.json" steps)
+        [ "$taken" = "$steps" ] || { echo "$taken steps" >&2; exit 1; }
+        echo "| ${case%:*}, ${case#*:} | $n | $(against_same single) |" \
+            "$(against_same half) | $(error same) | $(error single) |" \
+            "$(error half) |"
+    done
+done
+echo
+echo "$ranks ranks on $(number "$scratch/half.json" devices) of" \
+    "$(sed -n 's/.*"device": "\([^"]*\)".*/\1/p' "$scratch/half.json"), $steps steps"
