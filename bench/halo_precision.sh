@@ -31,6 +31,10 @@ number() { # FILE KEY
     sed -n 's/.*"'"$2"'": *\([-+0-9.eE]*\).*/\1/p' "$1"
 }
 
+short() { # FILE KEY
+    number "$1" "$2" | awk '{ printf "%.1e", $1 }'
+}
+
 simulate() { # SYSTEM:SCHEME N PRECISION
     mpiexec -n "$ranks" "$htwave" run "$scratch/wave.cfg" --quiet --json \
         system="${1%:*}" time.scheme="${1#*:}" grid.order="$2" \
@@ -42,12 +46,12 @@ simulate() { # SYSTEM:SCHEME N PRECISION
 against_same() { # PRECISION
     "$htwave" compare "$scratch/same" "$scratch/$1" --json --eps 2 \
         >"$scratch/compare.json"
-    printf '%.1e | %.1e' "$(number "$scratch/compare.json" max_relative)" \
-        "$(number "$scratch/compare.json" l2_relative)"
+    echo "$(short "$scratch/compare.json" max_relative) |" \
+        "$(short "$scratch/compare.json" l2_relative)"
 }
 
 error() { # PRECISION
-    printf '%.1e' "$(number "$scratch/$1.json" error_l2_relative)"
+    short "$scratch/$1.json" error_l2_relative
 }
 
 echo "| | N | single: largest | L2 | half: largest | L2 |" \
