@@ -25,6 +25,8 @@ struct ht_device_info {
     int64_t max_group;                        /* lanes per group */
     int compute_units;
     int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
+    bool greedy; /* told how many registers a lane may take, its compiler takes
+                    them all, at the cost of groups side by side */
     const char *no_gemm; /* why it has no matrix products; NULL: it has */
     const char *no_peer; /* why no process may copy into another's buffers;
                             NULL: it may */

@@ -140,6 +140,7 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     info->compute_units =
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     info->ptx = architecture_of(cuda, id);
+    info->greedy = true; /* NVRTC 13 */
     if (!attribute(cuda, id, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
         info->no_peer = "the device has no unified addresses";
     return HT_OK;

@@ -142,9 +142,9 @@ static bool map(struct cl_pinned *pinned, void *given, int64_t bytes) {
     cl_mem buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | whose,
                                    (size_t)bytes, given, &code);
     if (code != CL_SUCCESS || buffer == NULL) return false;
-    void *memory = clEnqueueMapBuffer(
-        device->queue[HT_QUEUE_TRANSFER], buffer, CL_TRUE,
-        CL_MAP_READ | CL_MAP_WRITE, 0, (size_t)bytes, 0, NULL, NULL, &code);
+    void *memory = clEnqueueMapBuffer(device->queue[HT_QUEUE_TRANSFER], buffer,
+                                      CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                      (size_t)bytes, 0, NULL, NULL, &code);
     if (code != CL_SUCCESS || memory == NULL ||
         (given != NULL && memory != given)) {
         (void)clReleaseMemObject(buffer);
@@ -176,13 +176,12 @@ enum ht_err ht_cl_pinned_create(void *handle, int64_t bytes, void **memory,
 
 void ht_cl_pinned_destroy(void *handle) {
     struct cl_pinned *pinned = handle;
-    if (pinned->buffer != NULL) {
-        cl_command_queue queue = pinned->device->queue[HT_QUEUE_TRANSFER];
+    cl_command_queue queue = pinned->device->queue[HT_QUEUE_TRANSFER];
+    if (pinned->buffer != NULL)
         (void)clEnqueueUnmapMemObject(queue, pinned->buffer, pinned->memory, 0,
                                       NULL, NULL);
-        (void)clFinish(queue);
-        (void)clReleaseMemObject(pinned->buffer);
-    }
+    (void)clFinish(queue); /* transfers may be under way after a failure */
+    if (pinned->buffer != NULL) (void)clReleaseMemObject(pinned->buffer);
     if (pinned->own) free(pinned->memory);
     free(pinned);
 }
