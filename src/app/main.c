@@ -13,7 +13,7 @@
 
 #define OVERRIDES \
     "key=value replaces a value of FILE; htwave --help-config lists all keys."
-/* Commands with ranks end with a line that says so. */
+/* What ranks do; that they may run a command ends its help. */
 #define SLABS                                                                \
     "\n\nUnder mpiexec each process has a slab of x3 planes of a grid in "   \
     "three\ndimensions, and the device whose turn it is among those of its " \
