@@ -142,9 +142,9 @@ static bool map(struct cl_pinned *pinned, void *given, int64_t bytes) {
     cl_mem buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | whose,
                                    (size_t)bytes, given, &code);
     if (code != CL_SUCCESS || buffer == NULL) return false;
-    void *memory = clEnqueueMapBuffer(
-        device->queue[HT_QUEUE_TRANSFER], buffer, CL_TRUE,
-        CL_MAP_READ | CL_MAP_WRITE, 0, (size_t)bytes, 0, NULL, NULL, &code);
+    void *memory = clEnqueueMapBuffer(device->queue[HT_QUEUE_TRANSFER], buffer,
+                                      CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                      (size_t)bytes, 0, NULL, NULL, &code);
     if (code != CL_SUCCESS || memory == NULL ||
         (given != NULL && memory != given)) {
         (void)clReleaseMemObject(buffer);
