@@ -235,8 +235,9 @@ HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
                                         const char *cache,
                                         struct ht_packer **out);
 void ht_packer_destroy(struct ht_packer *packer); /* NULL allowed */
+/* Their program for groups of so many lanes, a power of two. */
 HT_CHECKED enum ht_err ht_packer_text(const struct ht_pack_format *format,
-                                      struct ht_text *out);
+                                      int lanes, struct ht_text *out);
 /* Bytes that so many nodes take in a message, a multiple of 16. */
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
 /* Enqueued among the work; u[fields]. */

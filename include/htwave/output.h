@@ -69,15 +69,18 @@ const char *ht_output_xdmf(const struct ht_output *output);
 
 /* ---- compare.c ---- */
 struct ht_difference {
-    char dataset[128];
-    double max_abs, max_rel, l2_rel; /* relative to the first file's maximum
-                                        (l2) per dataset; the worst one */
-    int64_t values;                  /* compared, in all datasets */
+    char dataset[128]; /* the one with the largest max_rel; of this one: */
+    double largest;    /* magnitude of a value in either file */
+    double max_abs;    /* difference of two values */
+    double max_rel;    /* max_abs/largest: at most 2 between finite values */
+    double l2_rel;     /* of all datasets: norm of the difference over the
+                          larger one of the two files' norms */
+    int64_t values;    /* compared, in all datasets */
 };
 /* Two htwave HDF5 files, or two output directories (the last snapshot of
  * each): the largest difference over all datasets. A dataset that the other
  * lacks or that has another shape there is HT_ERR_DIFFERENT. NaN differs from
- * everything. */
+ * everything, infinitely. */
 HT_CHECKED enum ht_err ht_compare(const char *a, const char *b,
                                   struct ht_difference *out);
 

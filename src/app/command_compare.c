@@ -11,6 +11,7 @@ static enum ht_err print(const struct ht_difference *d, double eps,
     struct ht_text text = {0};
     ht_json_open(&json, NULL, '{');
     ht_json_string(&json, "dataset", d->dataset);
+    ht_json_number(&json, "largest", d->largest);
     ht_json_number(&json, "max_abs", d->max_abs);
     ht_json_number(&json, "max_relative", d->max_rel);
     ht_json_number(&json, "l2_relative", d->l2_rel);
@@ -20,10 +21,10 @@ static enum ht_err print(const struct ht_difference *d, double eps,
     ht_json_close(&json, '}');
     ht_json_end(&json);
     ht_text_add(&text,
-                "%lld values; largest difference in %s: %.6g, relative %.6g, "
-                "relative L2 %.6g\n",
-                (long long)d->values, d->dataset, d->max_abs, d->max_rel,
-                d->l2_rel);
+                "%lld values; largest difference in %s: %.6g beside values up "
+                "to %.6g, relative %.6g; relative L2 of all %.6g\n",
+                (long long)d->values, d->dataset, d->max_abs, d->largest,
+                d->max_rel, d->l2_rel);
     return ht_json_or_text(&json, &text, as_json);
 }
 

@@ -108,10 +108,50 @@ static enum ht_err write_reductions(const char *directory) {
     return err;
 }
 
+/* Packers know precisions, layout and number of fields only. */
+static enum ht_err write_packer(const char *directory,
+                                const struct ht_pack_format *format) {
+    static const char *const precision[] = {
+        [HT_HALO_SAME] = "same",
+        [HT_HALO_SINGLE] = "single",
+        [HT_HALO_HALF] = "half",
+    };
+    struct ht_text text = {0}, path = {0};
+    ht_text_add(&path, "%s/pack_%s_%s_block%d.cl", directory,
+                format->fp64 ? "double" : "single",
+                precision[format->precision], format->block);
+    enum ht_err err = ht_packer_text(format, 128, &text);
+    if (err == HT_OK) err = ht_text_status(&path);
+    if (err == HT_OK) err = ht_file_write(path.data, text.data, text.length);
+    ht_text_free(&text);
+    ht_text_free(&path);
+    return err;
+}
+
+/* Single rounded to single is what it was. The number of fields takes turns. */
+static enum ht_err write_packers(const char *directory) {
+    int turn = 0;
+    for (int fp64 = 0; fp64 < 2; fp64++)
+        for (int p = HT_HALO_SAME; p <= HT_HALO_HALF; p++)
+            for (int blocked = 0; blocked < 2; blocked++) {
+                const struct ht_pack_format format = {
+                    .fp64 = fp64 != 0,
+                    .block = !blocked ? 1
+                             : fp64   ? 2
+                                      : 4,
+                    .fields = 1 + turn++ % HT_MAX_FIELDS,
+                    .precision = (enum ht_halo_precision)p};
+                if (fp64 || p != HT_HALO_SINGLE)
+                    TRY(write_packer(directory, &format));
+            }
+    return HT_OK;
+}
+
 static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
+    TRY(write_packers(directory));
     for (int s = 0; s < ht_system_count(); s++)
         for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
             for (int order = 1; order <= 3; order += 2, turn++)

@@ -65,10 +65,14 @@ static const struct ht_command commands[] = {
      .arguments = "A B",
      .help = "largest difference of two output files or directories",
      .flag = {{"--eps", "X",
-               "exit with 4 above this difference relative to A (default 0)"}},
+               "exit with 4 above this relative difference (default 0)"}},
      .least = 2,
      .most = 2,
      .json = true,
+     .more =
+         "A directory stands for its last snapshot. The largest difference of\n"
+         "each dataset is told relative to its largest value in either file;\n"
+         "the worst dataset is judged. Relative L2 is over all datasets.",
      .run = ht_command_compare},
     {.name = "bench",
      .arguments = "[CASE ...]",

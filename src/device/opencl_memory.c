@@ -176,13 +176,12 @@ enum ht_err ht_cl_pinned_create(void *handle, int64_t bytes, void **memory,
 
 void ht_cl_pinned_destroy(void *handle) {
     struct cl_pinned *pinned = handle;
-    if (pinned->buffer != NULL) {
-        cl_command_queue queue = pinned->device->queue[HT_QUEUE_TRANSFER];
+    cl_command_queue queue = pinned->device->queue[HT_QUEUE_TRANSFER];
+    if (pinned->buffer != NULL)
         (void)clEnqueueUnmapMemObject(queue, pinned->buffer, pinned->memory, 0,
                                       NULL, NULL);
-        (void)clFinish(queue);
-        (void)clReleaseMemObject(pinned->buffer);
-    }
+    (void)clFinish(queue); /* transfers may be under way after a failure */
+    if (pinned->buffer != NULL) (void)clReleaseMemObject(pinned->buffer);
     if (pinned->own) free(pinned->memory);
     free(pinned);
 }

@@ -1,6 +1,7 @@
-/* Two outputs side by side: the largest difference over all datasets, each
- * measured against the first file's own maximum and l2 norm, so that fields
- * of different size count alike.
+/* Two outputs side by side: the largest difference of each dataset beside the
+ * largest value that it has in either file, so that fields of different size
+ * count alike, and a field that is zero in one of them has a scale, too; and
+ * one number for all values together. A and B may change places.
  */
 #include <dirent.h>
 #include <math.h>
@@ -138,30 +139,40 @@ static enum ht_err same_shape(const struct side *a, const struct side *b,
     return err;
 }
 
-/* 0/0 is no difference; anything else over 0 is infinitely large. */
+/* Sums of squares over all datasets. */
+struct squares {
+    double difference, a, b;
+};
+
+/* 0/0 is no difference. */
 static double ratio(double difference, double scale) {
     return difference > 0.0 ? difference / scale : 0.0;
 }
 
-/* NaN on either side differs from everything. */
+/* NaN on either side differs from everything. Infinite values are no scale:
+ * beside them a difference would vanish. */
 static void measure(int64_t count, const double *a, const double *b,
-                    struct ht_difference *out) {
-    double most = 0.0, scale = 0.0, sum = 0.0, sum_a = 0.0;
+                    struct ht_difference *out, struct squares *sum) {
+    double most = 0.0, scale = 0.0;
     for (int64_t i = 0; i < count; i++) {
         double difference = a[i] == b[i] ? 0.0 : fabs(a[i] - b[i]);
         if (isnan(difference)) difference = INFINITY;
         most = fmax(most, difference);
-        scale = fmax(scale, fabs(a[i]));
-        sum += difference * difference;
-        sum_a += a[i] * a[i];
+        if (isfinite(a[i])) scale = fmax(scale, fabs(a[i]));
+        if (isfinite(b[i])) scale = fmax(scale, fabs(b[i]));
+        sum->difference += difference * difference;
+        sum->a += a[i] * a[i];
+        sum->b += b[i] * b[i];
     }
+    out->largest = scale;
     out->max_abs = most;
     out->max_rel = isinf(most) ? most : ratio(most, scale);
-    out->l2_rel = isinf(most) ? most : ratio(sqrt(sum), sqrt(sum_a));
+    out->values = count;
 }
 
 static enum ht_err compare_set(const struct side *a, const struct side *b,
-                               const char *name, struct ht_difference *out) {
+                               const char *name, struct ht_difference *out,
+                               struct squares *sum) {
     int64_t count;
     double *value_a = NULL, *value_b = NULL;
     TRY(same_shape(a, b, name, &count));
@@ -170,9 +181,8 @@ static enum ht_err compare_set(const struct side *a, const struct side *b,
     if (!err) err = ht_h5_read(a->file, name, count, value_a);
     if (!err) err = ht_h5_read(b->file, name, count, value_b);
     if (!err) {
-        measure(count, value_a, value_b, out);
+        measure(count, value_a, value_b, out, sum);
         snprintf(out->dataset, sizeof out->dataset, "%s", name);
-        out->values = count;
     }
     free(value_a);
     free(value_b);
@@ -181,17 +191,21 @@ static enum ht_err compare_set(const struct side *a, const struct side *b,
 
 static enum ht_err compare_all(const struct side *a, const struct side *b,
                                struct ht_difference *out) {
+    struct squares sum = {0};
     int64_t values = 0;
     TRY(check_sets(a, b));
     TRY(check_sets(b, a));
     REQUIRE(a->sets.count > 0, HT_ERR_IO, "%s holds no datasets", a->path.data);
     for (int i = 0; i < a->sets.count; i++) {
         struct ht_difference one;
-        TRY(compare_set(a, b, a->sets.name[i], &one));
+        TRY(compare_set(a, b, a->sets.name[i], &one, &sum));
         values += one.values;
         if (i == 0 || one.max_rel > out->max_rel) *out = one;
     }
     out->values = values;
+    out->l2_rel = isinf(out->max_rel)
+                      ? out->max_rel
+                      : ratio(sqrt(sum.difference), sqrt(fmax(sum.a, sum.b)));
     return HT_OK;
 }
 

@@ -8,11 +8,12 @@
 #include "htwave/kernel_sources.h"
 #include "pack_args.h"
 
-enum { LANES = 128, UNIT = 16 };
+enum { MOST_LANES = 128, UNIT = 16 };
 
 struct ht_packer {
     struct ht_device *device;
     struct ht_pack_format format;
+    int lanes; /* per group */
     struct ht_program *program;
     struct ht_kernel *pack, *unpack;
     struct ht_kernel *scale; /* NULL: values travel as they are */
@@ -53,7 +54,7 @@ static void add_file(const char *name, struct ht_text *text) {
             ht_text_add(text, "%s", ht_kernel_sources[i].text);
 }
 
-enum ht_err ht_packer_text(const struct ht_pack_format *format,
+enum ht_err ht_packer_text(const struct ht_pack_format *format, int lanes,
                            struct ht_text *out) {
     static const char *const type[] = {
         [2] = "HT_HALF", [4] = "float", [8] = "double"};
@@ -62,7 +63,7 @@ enum ht_err ht_packer_text(const struct ht_pack_format *format,
                 "#define HT_PACK_LANES %d\n#define HT_PACK_FIELDS %d\n"
                 "#define HT_PACK_HALF %d\n#define HT_PACK_SCALED %d\n"
                 "#define HT_EACH_PACKED(X)",
-                format->fp64, format->block, LANES, format->fields,
+                format->fp64, format->block, lanes, format->fields,
                 format->precision == HT_HALO_HALF, is_scaled(format));
     for (int f = 0; f < format->fields; f++) ht_text_add(out, " X(%d)", f);
     ht_text_add(out, "\n");
@@ -76,7 +77,7 @@ enum ht_err ht_packer_text(const struct ht_pack_format *format,
 
 static enum ht_err build(struct ht_packer *packer, const char *cache) {
     struct ht_text text = {0};
-    enum ht_err err = ht_packer_text(&packer->format, &text);
+    enum ht_err err = ht_packer_text(&packer->format, packer->lanes, &text);
     if (err == HT_OK)
         err = ht_program_build(packer->device, text.data, cache,
                                &packer->program);
@@ -99,6 +100,10 @@ enum ht_err ht_packer_create(struct ht_device *device,
     TRY(HT_ALLOC(packer, 1));
     packer->device = device;
     packer->format = *format;
+    packer->lanes = MOST_LANES;
+    while (packer->lanes > 1 &&
+           packer->lanes > ht_device_info(device)->max_group)
+        packer->lanes /= 2;
     enum ht_err err = build(packer, cache);
     if (err != HT_OK) {
         ht_packer_destroy(packer);
@@ -123,12 +128,13 @@ static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
     const int64_t many[3] = {groups, packer->format.fields, 1};
     for (int f = 0; f < packer->format.fields; f++) list[2 + f].buffer = u[f];
     return ht_kernel_launch(kernel, 2 + packer->format.fields, list, many,
-                            LANES);
+                            packer->lanes);
 }
 
 static int64_t groups_of(const struct ht_packer *packer,
                          const struct ht_pack_range *range) {
-    return (packer->format.places * range->nodes + LANES - 1) / LANES;
+    return (packer->format.places * range->nodes + packer->lanes - 1) /
+           packer->lanes;
 }
 
 enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,

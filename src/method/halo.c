@@ -5,7 +5,8 @@
  *                the interior runs, then enqueues their unpacking.
  * Which planes are up to date is known from the sequence of calls alone and
  * alike on all ranks, also where a wall leaves nothing to exchange, so that all
- * ranks exchange at the same half steps.
+ * ranks exchange at the same half steps. That the planes suffice and that no
+ * message meets another is shown in docs/method.md, section 15.
  */
 #include "halo.h"
 
@@ -204,10 +205,11 @@ static enum ht_err complete(struct ht_halo *h) {
         if (!done) ht_comm_pause(looks);
     }
     h->open = false;
+    /* Planes that it did not bring count as out of date, even where they are
+     * not: so no exchange is followed by more than one of its kind. */
     for (int mesh = 0; mesh < 2; mesh++) {
-        struct extent e =
-            wanted(&h->problem, h->next, mesh ? HT_DUAL : HT_PRIMARY);
-        if (e.below > 0 || e.above > 0) h->valid[mesh] = e;
+        enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+        h->valid[mesh] = wanted(&h->problem, h->next, which);
         if (h->stale[mesh]) h->valid[mesh] = (struct extent){0, 0};
         h->stale[mesh] = false;
     }
@@ -317,9 +319,10 @@ void ht_halo_destroy(struct ht_halo *h) {
 }
 
 int64_t ht_halo_bytes(const struct ht_problem *problem,
-                      const struct ht_tuning *tuning) {
+                      const struct ht_tuning *tuning, int64_t *message) {
     struct ht_halo h = {.problem = *problem};
     int64_t bytes = 0;
+    *message = 0;
     if (!ht_grid_cut(problem->grid)) return 0;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
@@ -328,7 +331,9 @@ int64_t ht_halo_bytes(const struct ht_problem *problem,
     }
     for (int side = 0; side < 2; side++) {
         h.link[side].neighbour = ht_grid_neighbour(problem->grid, side);
-        bytes += (1 + HT_SLOTS) * longest(&h, side);
+        int64_t room = longest(&h, side);
+        bytes += (1 + HT_SLOTS) * room;
+        if (room > *message) *message = room;
     }
     return bytes;
 }

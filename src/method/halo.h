@@ -21,9 +21,9 @@ struct ht_held {
 };
 struct ht_held ht_halo_held(const struct ht_problem *problem,
                             enum ht_mesh mesh);
-/* Device bytes of the messages' buffers. */
+/* Device bytes of the messages' buffers; *message: of the largest of them. */
 int64_t ht_halo_bytes(const struct ht_problem *problem,
-                      const struct ht_tuning *tuning);
+                      const struct ht_tuning *tuning, int64_t *message);
 
 /* What a half step computes: target planes of the buffers. Those that others
  * wait for are boundary planes, to be launched first; a range may be empty. */
@@ -39,7 +39,10 @@ HT_CHECKED enum ht_err ht_halo_create(const struct ht_problem *problem,
                                       const struct ht_kernels *kernels,
                                       struct ht_buffer *(*u)[HT_MAX_FIELDS],
                                       struct ht_halo **out);
-void ht_halo_destroy(struct ht_halo *halo); /* NULL allowed */
+/* NULL allowed. An exchange may be under way, the same on all ranks; after a
+ * failure the ranks have agreed on it, since others may still answer. Waits up
+ * to a second for neighbours that copy into buffers of this rank. */
+void ht_halo_destroy(struct ht_halo *halo);
 /* The own planes of a mesh were overwritten: what others hold of them is out of
  * date. All ranks do the same between two half steps. */
 void ht_halo_forget(struct ht_halo *halo, enum ht_mesh mesh);
@@ -50,7 +53,8 @@ HT_CHECKED enum ht_err ht_halo_prepare(struct ht_halo *halo, enum ht_mesh from,
                                        struct ht_halo_ranges *out);
 /* Begins the exchange that the next half step needs, after the boundary. */
 HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo);
-/* Waits for messages on their way, so that nothing of the exchange is open. */
+/* Waits for messages on their way, so that nothing of the exchange is open.
+ * Collective, as are the two before. */
 HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
 void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "htwave/method.h"
+#include "halo.h"
 
 bool ht_problem_stores(const struct ht_problem *problem, enum ht_mesh mesh,
                        int field) {
@@ -48,15 +48,16 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
     return spec;
 }
 
+/* Of the planes that this rank holds. */
 static enum ht_err check_nodes(const struct ht_problem *problem,
                                const struct ht_variant *variant) {
     const int64_t most = INT32_MAX, most_plane = most / 2;
     if (!variant->counts32) return HT_OK;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
-        REQUIRE(ht_grid_total(problem->grid, which) <= most &&
-                    ht_grid_plane(problem->grid, which) <= most_plane,
-                HT_ERR_DEVICE,
+        int64_t plane = ht_grid_plane(problem->grid, which);
+        int64_t planes = ht_halo_held(problem, which).count;
+        REQUIRE(plane <= most_plane && planes <= most / plane, HT_ERR_DEVICE,
                 "device.variant = \"%s\" counts nodes with 32 bits, too few "
                 "for this grid: take \"monolithic\"",
                 variant->name);

@@ -2,8 +2,13 @@
  *
  * No way needs a word back from the receiver: slabs exchange in turn, and a
  * rank sends into a slot again only after a message from the same neighbour
- * which that neighbour sent after it had emptied the slot (each half step needs
- * the planes of the one before).
+ * which that neighbour sent after it had emptied the slot (docs/method.md,
+ * section 15).
+ *
+ * A message goes as a whole. Pieces could be on their way while others are
+ * copied; but in the one queue of transfers all that leave would stand before
+ * those that come. So shared memory would gain nothing and messages a third at
+ * most, of a time that the interior hides first.
  */
 #include "transport.h"
 
@@ -49,17 +54,68 @@ static enum ht_err create_buffers(struct ht_link *link) {
     return HT_OK;
 }
 
+/* By direction, since both neighbours may be the same rank: 1 is upwards. */
+static int tag_out(const struct ht_link *link) {
+    return link->side;
+}
+
+static int tag_in(const struct ht_link *link) {
+    return 1 - link->side;
+}
+
+static void abandon_messages(struct ht_link *link) {
+    for (int slot = 0; slot < HT_SLOTS; slot++)
+        ht_message_abandon(link->sent[slot]);
+    ht_message_abandon(link->coming);
+}
+
+/* An empty message out and one in. */
+static enum ht_err tell_closed(const struct ht_link *link,
+                               struct ht_message *word[2]) {
+    enum { CLOSED = 2 }; /* the lower of these tags */
+    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + tag_out(link),
+                        NULL, 0, &word[0]));
+    return ht_message_receive(link->comm, link->neighbour,
+                              CLOSED + tag_in(link), NULL, 0, &word[1]);
+}
+
+static void wait_until(double end, struct ht_message *message) {
+    bool done = false;
+    for (long looks = 0; !done && ht_clock() < end; looks++) {
+        if (ht_message_done(&message, &done) != HT_OK) break;
+        if (!done) ht_comm_pause(looks);
+    }
+    ht_message_abandon(message);
+}
+
+/* A buffer stays until nobody else has it open: neighbours tell each other when
+ * they have closed theirs. Who hears nothing for a second, or of a failure,
+ * goes on. */
+static void close_peers(struct ht_link link[2]) {
+    const double patience = 1;
+    double end = ht_clock() + patience;
+    struct ht_message *word[2][2] = {{NULL, NULL}, {NULL, NULL}};
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        for (int slot = 0; slot < HT_SLOTS; slot++)
+            ht_peer_close(l->peer[slot]);
+        if (l->transport == &transports[PEER] &&
+            tell_closed(l, word[side]) != HT_OK)
+            end = 0;
+    }
+    for (int i = 0; i < 4; i++) wait_until(end, word[i / 2][i % 2]);
+}
+
 void ht_links_destroy(struct ht_link link[2]) {
+    for (int side = 0; side < 2; side++) abandon_messages(&link[side]);
+    close_peers(link);
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
-            ht_message_abandon(l->sent[slot]);
-            ht_peer_close(l->peer[slot]);
             ht_pinned_destroy(l->out_host[slot]);
             ht_pinned_destroy(l->in_host[slot]);
             ht_buffer_destroy(l->in[slot]);
         }
-        ht_message_abandon(l->coming);
         ht_buffer_destroy(l->out);
         ht_mark_destroy(l->packed);
         ht_mark_destroy(l->shipped);
@@ -194,7 +250,12 @@ static enum ht_err create_window(struct ht_link link[2], const int way[2],
     TRY(ht_comm_max(comm, 2, values));
     *room = (int64_t)values[1];
     if (values[0] == 0) return HT_OK;
-    return ht_window_create(comm, 2 * HT_SLOTS * part_bytes(*room), window);
+    enum ht_err err =
+        ht_window_create(comm, 2 * HT_SLOTS * part_bytes(*room), window);
+    return err == HT_ERR_MEMORY
+               ? ht_err_prefix(err, "parallel.transport = \"staged\" would do "
+                                    "with less")
+               : err;
 }
 
 static enum ht_err use_ways(struct ht_link link[2], const int way[2],
@@ -229,15 +290,6 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
 }
 
 /* ---- messages ---- */
-
-/* By direction, since both neighbours may be the same rank: 1 is upwards. */
-static int tag_out(const struct ht_link *link) {
-    return link->side;
-}
-
-static int tag_in(const struct ht_link *link) {
-    return 1 - link->side;
-}
 
 enum ht_err ht_link_send(struct ht_link *link, int slot, int64_t bytes) {
     TRY(ht_message_wait(&link->sent[slot]));

@@ -98,7 +98,7 @@ judge 'run --quiet says nothing' [ ! -s answer.txt -a ! -s message.txt ]
 answers 'run its own input' 0 run out/input.cfg --quiet \
     output.directory=again
 answers 'compare equal' 0 compare out again --json
-has_keys compare dataset max_abs max_relative l2_relative values equal
+has_keys compare dataset largest max_abs max_relative l2_relative values equal
 answers 'run of zero length' 0 run plane.cfg "$device" --quiet time.end=0.0 \
     output.directory=zero
 answers 'run with coefficients' 0 run plane.cfg "$device" --quiet \

@@ -11,17 +11,22 @@
 
 enum { ROWS = 6, COLUMNS = 7, COUNT = ROWS * COLUMNS };
 
-/* p = 1 .. COUNT, q = 100 p; plant is added to q at index 5. */
-static bool write_pair(const char *path, double plant, int rows) {
+/* p = 1 .. COUNT, q = factor p; plant is added to q at index 5. */
+static bool write_scaled(const char *path, double factor, double plant,
+                         int rows) {
     double p[COUNT], q[COUNT];
     const int64_t extent[2] = {rows, COLUMNS};
-    for (int i = 0; i < COUNT; i++) q[i] = 100.0 * (p[i] = i + 1.0);
+    for (int i = 0; i < COUNT; i++) q[i] = factor * (p[i] = i + 1.0);
     q[5] += plant;
     struct ht_h5 *file;
     return ht_h5_create(path, &file) == HT_OK &&
            ht_h5_write(file, "p", 2, extent, p, false) == HT_OK &&
            ht_h5_write(file, "q", 2, extent, q, false) == HT_OK &&
            ht_h5_commit(file) == HT_OK;
+}
+
+static bool write_pair(const char *path, double plant, int rows) {
+    return write_scaled(path, 100.0, plant, rows);
 }
 
 static void test_files(const char *a, const char *b) {
@@ -34,8 +39,8 @@ static void test_files(const char *a, const char *b) {
                2 * COUNT);
 
     const double plant = 0.25, largest = 100.0 * COUNT;
-    double norm = 0.0;
-    for (int i = 1; i <= COUNT; i++) norm += 1e4 * i * i;
+    double norm = 600.25 * 600.25 - 600.0 * 600.0; /* that of b is larger */
+    for (int i = 1; i <= COUNT; i++) norm += (1e4 + 1.0) * i * i;
     TEST_CHECK(write_pair(b, plant, ROWS), "plant %g", plant);
     TEST_CHECK(ht_compare(a, b, &d) == HT_OK && strcmp(d.dataset, "q") == 0,
                "found in %s", d.dataset);
@@ -44,10 +49,53 @@ static void test_files(const char *a, const char *b) {
                "relative to the maximum %g, off by", d.max_rel);
     TEST_BELOW(fabs(d.l2_rel * sqrt(norm) / plant - 1.0), 1e-14,
                "relative l2 %g, off by", d.l2_rel);
+    TEST_CHECK(d.largest == largest, "largest value %g of %g", d.largest,
+               largest);
     TEST_CHECK(write_pair(b, NAN, ROWS), "plant NaN");
     TEST_CHECK(ht_compare(a, b, &d) == HT_OK && isinf(d.max_rel) &&
                    isinf(d.max_abs) && isinf(d.l2_rel),
                "NaN differs by %g", d.max_rel);
+}
+
+/* A field that is zero in one file differs by all that it is in the other, in
+ * either order; one that is zero in both does not differ. */
+static void test_zeros(const char *a, const char *b) {
+    const double plant = 1e-9;
+    struct ht_difference d, swapped;
+    double norm = 0.0;
+    for (int i = 1; i <= COUNT; i++) norm += (double)i * i;
+    bool ok = write_scaled(a, 0.0, 0.0, ROWS);
+    TEST_CHECK(ok && write_scaled(b, 0.0, 0.0, ROWS), "q zero in both");
+    TEST_CHECK(ht_compare(a, b, &d) == HT_OK && d.max_rel == 0.0,
+               "differ by %g", d.max_rel);
+    TEST_CHECK(write_scaled(b, 0.0, plant, ROWS), "q zero in one but for %g",
+               plant);
+    TEST_CHECK(ht_compare(a, b, &d) == HT_OK && strcmp(d.dataset, "q") == 0,
+               "found in %s", d.dataset);
+    TEST_CHECK(d.max_abs == plant && d.largest == plant && d.max_rel == 1.0,
+               "by %g beside values up to %g, relative %g", d.max_abs,
+               d.largest, d.max_rel);
+    TEST_BELOW(fabs(d.l2_rel * sqrt(norm) / plant - 1.0), 1e-14,
+               "relative l2 of all %g, off by", d.l2_rel);
+    TEST_CHECK(ht_compare(b, a, &swapped) == HT_OK &&
+                   swapped.max_rel == d.max_rel && swapped.l2_rel == d.l2_rel,
+               "the other way round: %g, %g", swapped.max_rel, swapped.l2_rel);
+    TEST_CHECK(write_scaled(b, -1.0, 0.0, ROWS) &&
+                   write_scaled(a, 1.0, 0.0, ROWS),
+               "q of opposite signs");
+    TEST_CHECK(ht_compare(a, b, &d) == HT_OK && d.max_rel == 2.0,
+               "relative %g, the most there is", d.max_rel);
+}
+
+static void plant_infinity(const char *a, const char *b, double in_a) {
+    struct ht_difference d;
+    bool ok = write_pair(a, in_a, ROWS);
+    TEST_CHECK(ok && write_pair(b, INFINITY, ROWS), "plant %g and infinity",
+               in_a);
+    bool same = isinf(in_a);
+    TEST_CHECK(ht_compare(a, b, &d) == HT_OK &&
+                   (same ? d.max_rel == 0.0 : isinf(d.max_rel)),
+               "infinity and %g differ by %g", in_a, d.max_rel);
 }
 
 static void test_refusals(const char *a, const char *b, const char *directory) {
@@ -102,6 +150,9 @@ int main(void) {
     char *a = scratch_path(directory, "a.h5");
     char *b = scratch_path(directory, "b.h5");
     test_files(a, b);
+    test_zeros(a, b);
+    plant_infinity(a, b, 0.0);
+    plant_infinity(a, b, INFINITY);
     test_refusals(a, b, directory);
     test_directories(directory);
     free(a);

@@ -1,0 +1,222 @@
+/* Data of the stepper on a device. Transfers convert between double in the
+ * order [i][node] on the host and the device's precision and layout, a few
+ * planes at a time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "stepper_private.h"
+
+static void to_device(int word, int64_t count, const double *from, void *to) {
+    if (word == 8) {
+        memcpy(to, from, (size_t)count * sizeof *from);
+        return;
+    }
+    float *single = to;
+    for (int64_t i = 0; i < count; i++) single[i] = (float)from[i];
+}
+
+static double from_device(int word, const void *from, int64_t i) {
+    return word == 8 ? ((const double *)from)[i]
+                     : (double)((const float *)from)[i];
+}
+
+/* ---- fields ---- */
+
+/* Rows of one coefficient block each, for planes [first, last) of the whole
+ * grid: the part of a field's buffer that holds the first `count` places of
+ * those planes. */
+static struct ht_span block_span(const struct ht_device_stepper *t,
+                                 enum ht_mesh mesh, int count, int64_t first,
+                                 int64_t last) {
+    const struct ht_grid *grid = t->problem.grid;
+    int64_t unit = (int64_t)t->spec.block * t->word;
+    int64_t plane = ht_grid_plane(grid, mesh);
+    return (struct ht_span){
+        .offset = (first - t->held[mesh].first) * plane * unit,
+        .width = (last - first) * plane * unit,
+        .pitch = t->held[mesh].count * plane * unit,
+        .rows = (count + t->spec.block - 1) / t->spec.block,
+    };
+}
+
+static enum ht_err check_own(const struct ht_device_stepper *t,
+                             enum ht_mesh mesh, int64_t first, int64_t last) {
+    int64_t own_first, own_last;
+    ht_grid_own(t->problem.grid, mesh, &own_first, &own_last);
+    REQUIRE(first >= own_first && last <= own_last, HT_ERR_INTERNAL,
+            "planes %lld to %lld of a slab from %lld to %lld", (long long)first,
+            (long long)last, (long long)own_first, (long long)own_last);
+    return HT_OK;
+}
+
+enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh, int64_t first,
+                           int64_t last, const double *coefs) {
+    struct ht_device_stepper *t = self;
+    struct ht_span span = block_span(t, mesh, t->places, first, last);
+    int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
+    int block = t->spec.block;
+    double *packed = NULL;
+    void *data = NULL;
+    TRY(check_own(t, mesh, first, last));
+    if (t->halo != NULL) ht_halo_forget(t->halo, mesh);
+    TRY(HT_ALLOC(packed, span.rows * part * block));
+    enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
+    for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
+        if (t->u[mesh][f] == NULL) continue;
+        for (int i = 0; i < t->coefs; i++)
+            for (int64_t n = 0; n < part; n++)
+                packed[HT_LAYOUT_AT(block, t->place[i], n, part)] =
+                    coefs[(f * t->coefs + i) * part + n];
+        to_device(t->word, span.rows * part * block, packed, data);
+        err = ht_buffer_write(t->u[mesh][f], span, data);
+    }
+    free(data);
+    free(packed);
+    return err;
+}
+
+enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
+                           int64_t first, int64_t last, double *out) {
+    struct ht_device_stepper *t = self;
+    int places = 0; /* up to that of the last of them */
+    for (int i = 0; i < count; i++)
+        if (t->place[i] >= places) places = t->place[i] + 1;
+    struct ht_span span = block_span(t, mesh, places, first, last);
+    int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
+    void *data = NULL;
+    TRY(check_own(t, mesh, first, last));
+    REQUIRE(t->u[mesh][field] != NULL, HT_ERR_INTERNAL,
+            "%s is not stored on this grid", t->problem.eq->field[field].name);
+    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
+    enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
+    for (int i = 0; err == HT_OK && i < count; i++)
+        for (int64_t n = 0; n < part; n++)
+            out[i * part + n] =
+                from_device(t->word, data,
+                            HT_LAYOUT_AT(t->spec.block, t->place[i], n, part));
+    free(data);
+    return err;
+}
+
+/* Own nodes of a mesh; ends that are a neighbour's are no walls. */
+static void measure_own(const struct ht_device_stepper *t, enum ht_mesh mesh,
+                        struct ht_reduce_item *item) {
+    const struct ht_grid *grid = t->problem.grid;
+    const struct ht_held *held = &t->held[mesh];
+    for (int k = 0; k < 3; k++) {
+        item->nodes[k] = ht_grid_nodes(grid, mesh, k);
+        for (int side = 0; side < 2; side++)
+            item->half[k][side] = ht_measure_half(grid, mesh, k, side);
+    }
+    if (t->halo == NULL) return;
+    item->nodes[2] = held->own_count;
+    item->begin = held->own * ht_grid_plane(grid, mesh);
+    item->total = ht_stepper_nodes(&t->problem, mesh);
+    for (int side = 0; side < 2; side++)
+        if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
+}
+
+enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
+                               const struct ht_quantity *what,
+                               struct ht_measure *out) {
+    struct ht_device_stepper *t = self;
+    int64_t before = (t->held[mesh].first + t->held[mesh].own) *
+                     ht_grid_plane(t->problem.grid, mesh);
+    struct ht_reduce_item *items = NULL;
+    TRY(HT_ALLOC(items, count));
+    for (int i = 0; i < count; i++) {
+        struct ht_reduce_item *item = &items[i];
+        item->u = t->u[mesh][what[i].field];
+        item->coef = t->place[what[i].coef];
+        if (what[i].material >= 0)
+            item->medium = t->medium[mesh][what[i].material];
+        measure_own(t, mesh, item);
+    }
+    enum ht_err err = ht_reduction_run(t->kernels.reduction, count, items, out);
+    for (int i = 0; err == HT_OK && i < count; i++) {
+        out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
+        if (out[i].first >= 0) out[i].first += before;
+    }
+    free(items);
+    return err;
+}
+
+/* ---- what a step reads ---- */
+
+enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t) {
+    double converted[HT_MAX_TERMS];
+    int64_t bytes = (int64_t)t->spec.eq->nterms * t->word;
+    to_device(t->word, t->spec.eq->nterms, t->spec.scale, converted);
+    TRY(ht_buffer_create(t->device, bytes, &t->scale));
+    return ht_buffer_write(
+        t->scale, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
+        converted);
+}
+
+/* Planes [at, at + count) of the buffers of all materials, which do not cross
+ * the periodic seam; values and data are scratch. */
+static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_mesh mesh,
+                                 int64_t at, int64_t count, double *values,
+                                 void *data) {
+    const struct ht_problem *p = &t->problem;
+    int64_t plane = ht_grid_plane(p->grid, mesh), part = plane * count;
+    int64_t planes = ht_grid_planes(p->grid, mesh);
+    int64_t first = (t->held[mesh].first + at + planes) % planes;
+    struct ht_span span = {.offset = at * plane * t->word,
+                           .width = part * t->word,
+                           .pitch = t->held[mesh].count * plane * t->word,
+                           .rows = p->medium_coefs};
+    TRY(p->medium_fill(p->medium, mesh, first, first + count, values));
+    for (int m = 0; m < p->eq->nmaterials; m++) {
+        to_device(t->word, part * p->medium_coefs,
+                  values + m * part * p->medium_coefs, data);
+        TRY(ht_buffer_write(t->medium[mesh][m], span, data));
+    }
+    return HT_OK;
+}
+
+/* Planes that fit about 64 MiB of host memory at `values` doubles a node. */
+static int64_t planes_at_once(const struct ht_device_stepper *t,
+                              enum ht_mesh mesh, int64_t values) {
+    int64_t per_plane = ht_grid_plane(t->problem.grid, mesh) * values * 8;
+    int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
+    int64_t most = t->held[mesh].count;
+    return planes < 1 ? 1 : planes < most ? planes : most;
+}
+
+/* Planes from `at` on, `most` at most, up to the end of the buffer or to the
+ * periodic seam. */
+static int64_t planes_from(const struct ht_device_stepper *t, enum ht_mesh mesh,
+                           int64_t at, int64_t most) {
+    int64_t planes = ht_grid_planes(t->problem.grid, mesh);
+    int64_t first = (t->held[mesh].first + at + planes) % planes;
+    int64_t count = t->held[mesh].count - at;
+    if (count > most) count = most;
+    return count < planes - first ? count : planes - first;
+}
+
+enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
+                                   enum ht_mesh mesh) {
+    const struct ht_problem *p = &t->problem;
+    if (p->medium_degree < 0) return HT_OK;
+    int64_t nodes = ht_stepper_nodes(p, mesh);
+    int64_t chunk =
+        planes_at_once(t, mesh, (int64_t)p->eq->nmaterials * p->medium_coefs);
+    int64_t room = ht_grid_plane(p->grid, mesh) * chunk * p->medium_coefs;
+    double *values = NULL, *data = NULL;
+    for (int m = 0; m < p->eq->nmaterials; m++)
+        TRY(ht_buffer_create(t->device, nodes * p->medium_coefs * t->word,
+                             &t->medium[mesh][m]));
+    TRY(HT_ALLOC(values, room * p->eq->nmaterials));
+    enum ht_err err = HT_ALLOC(data, room);
+    for (int64_t at = 0, count; err == HT_OK && at < t->held[mesh].count;
+         at += count) {
+        count = planes_from(t, mesh, at, chunk);
+        err = upload_medium(t, mesh, at, count, values, data);
+    }
+    free(data);
+    free(values);
+    return err;
+}

@@ -1,0 +1,116 @@
+#!/bin/sh
+# Rounded messages (parallel.halo_precision) in short runs in double precision,
+# against the same run with messages as they are, which in turn is that of one
+# process, exactly.
+#
+# Model. An exchange changes a value that travels by at most u times itself
+# (single, u = 2^-24), or u times the largest of its field and coefficient
+# (half, u = 2^-11: a message is scaled by powers of two). A half step makes one
+# plane of targets per cut from such values, each as a mean of both sides of
+# its cell, so that an exchange changes no value by more than about u max|u|.
+#   acoustic  A disturbance is a wave and does not grow: n exchanges add
+#             n u max|u| at most. That leaves room for what a half step adds to
+#             the largest value of rough data: most waves are far from a cut.
+#   wave by leapfrog keeps u at two times instead of u and u_t. A disturbance of
+#             one of them by e is one of u_t by e/(dt/2): what does not vary in
+#             space grows by e with every half step, so that n exchanges add
+#             (1 + 2 + .. + n) u max|u| at most.
+# Roundings that differ in sign add up to much less (docs/scaling.md).
+set -u
+. "${0%/*}/common.sh"
+have_device || {
+    skip 'mpi/precision: no device is here'
+    end mpi/precision
+    exit
+}
+if "$htwave" devices --json | grep -q '"fp64": false'; then
+    skip 'mpi/precision: a device here has no double precision'
+    end mpi/precision
+    exit
+fi
+cd "$scratch" || exit 1
+
+# An oblique wave: all values of a plane differ.
+cat >wave.cfg <<'CFG'
+grid = { cells = [7, 5, 6]; upper = [1.4, 1.0, 1.2]; order = 2; };
+time = { end = 1.4; };
+initial = { type = "plane"; cycles = [1, 1, 1]; };
+device = { precision = "double"; selfcheck = false; tune = "never"; };
+CFG
+
+# simulate NAME N OVERRIDE...: N ranks, or a process alone
+simulate() {
+    name=$1 count=$2
+    shift 2
+    set -- "$htwave" run wave.cfg --quiet "$device" \
+        output.directory="$name" "$@"
+    if [ "$count" = alone ]; then "$@"; else ranks "$count" "$@"; fi \
+        >message.txt 2>&1
+    code=$?
+    [ $code = 0 ] && return
+    sed 's/^/    | /' message.txt
+    fail "$name: exit code $code"
+}
+
+largest() { # A B: difference over the largest value
+    "$htwave" compare "$1" "$2" --json >compare.txt 2>message.txt
+    number compare.txt max_relative | awk '{ printf "%.2e", $1 }'
+}
+
+exactly_same() { # WHAT A B
+    figure=$(largest "$2" "$3")
+    judge "$1: differs by $figure (bound 0)" below "$figure" 0
+}
+
+above() { # VALUE BOUND; an absent value is not above
+    awk -v v="$1" -v b="$2" 'BEGIN { exit !(v != "" && v + 0 > b + 0) }'
+}
+
+# bound GROWTH U: of the exchanges that the run "same" tells
+bound() {
+    awk -v p="$(number same/summary.json exchanges_per_step)" \
+        -v s="$(number same/summary.json steps_done)" -v u="$2" -v g="$1" \
+        'BEGIN { n = int(p * s + 0.5)
+                 printf "%.2e", (g == "linear" ? n : n * (n + 1) / 2) * u }'
+}
+
+# judge_case SYSTEM SCHEME FIELD GROWTH
+judge_case() {
+    growth=$4
+    set -- system="$1" time.scheme="$2" "output.fields=[\"$3\"]"
+    simulate alone alone "$@"
+    for n in 2 3; do
+        title="$1, $2, $n ranks"
+        for precision in same single half; do
+            simulate $precision $n "$@" parallel.halo_precision=$precision
+        done
+        exactly_same "$title: same against a process alone" alone same
+        single=$(bound "$growth" 5.9604645e-8)
+        half=$(bound "$growth" 4.8828125e-4)
+        figure=$(largest same single)
+        judge "$title: single differs by $figure (more than 0)" above "$figure" 0
+        judge "$title: single differs by $figure (bound $single)" \
+            below "$figure" "$single"
+        figure=$(largest same half)
+        judge "$title: half differs by $figure (more than single may, $single)" \
+            above "$figure" "$single"
+        judge "$title: half differs by $figure (bound $half)" \
+            below "$figure" "$half"
+    done
+}
+judge_case acoustic taylor p linear
+judge_case wave leapfrog u quadratic
+
+# In a run in single precision there is nothing left to round.
+for precision in same single; do
+    simulate $precision 2 system=acoustic device.precision=single \
+        parallel.halo_precision=$precision
+done
+exactly_same "run in single precision: single against same" same single
+simulate half 2 system=acoustic device.precision=single \
+    parallel.halo_precision=half
+figure=$(largest same half)
+judge "run in single precision: half differs by $figure (more than 0)" \
+    above "$figure" 0
+
+end mpi/precision
