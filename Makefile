@@ -51,11 +51,16 @@ LIBRARY_OBJECTS = $(filter-out $(MAIN:%.c=$(B)/obj/%.o),$(OBJECTS))
 OTHER_OBJECTS = $(patsubst %.c,$(B)/obj/%.o,$(TEST_SOURCES) $(TOOL_SOURCES))
 
 # What tools/check runs: long ones first, so that no core idles at the end.
-ITEMS := $(sort $(TEST_SOURCES:test/%.c=%) $(TEST_SCRIPTS:test/%=%))
+# Programs of test/mpi are for the scripts there, which start several ranks.
+PROGRAMS := $(sort $(TEST_SOURCES:test/%.c=%))
+ITEMS := $(sort $(filter-out mpi/%,$(PROGRAMS)) $(TEST_SCRIPTS:test/%=%))
+MPI_ITEMS := $(filter mpi/%,$(ITEMS))
 LONG_ITEMS := $(filter oclgrind.sh,$(ITEMS)) $(filter convergence/%,$(ITEMS)) \
-    $(filter kernel/%,$(ITEMS))
+    $(filter kernel/%,$(ITEMS)) $(MPI_ITEMS)
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
+# With address checks: what judges each file's contents and each rank's memory.
+ASAN_ITEMS := $(HOST_ITEMS) $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----
@@ -95,7 +100,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-O1 -g"
 
 # ---- targets ----
 
-.PHONY: all demo check check-gpu check-oclgrind check-asan lint format \
+.PHONY: all demo check check-gpu check-mpi check-oclgrind check-asan lint format \
     install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -112,7 +117,7 @@ check: ## all tests that need no GPU
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
 	@tools/check -j $(JOBS) $(ALL_ITEMS:%=$(B):%) \
-	    $(HOST_ITEMS:%=build/asan:%)
+	    $(ASAN_ITEMS:%=build/asan:%)
 
 check-gpu: ## the same tests on a GPU
 	@$(DEPS)
@@ -120,15 +125,20 @@ check-gpu: ## the same tests on a GPU
 	@HTWAVE_DEVICE=gpu tools/check -j $(JOBS) \
 	    $(patsubst %,$(B):%,$(filter-out oclgrind.sh,$(ALL_ITEMS)))
 
+check-mpi: ## commands and parts of the method by several ranks
+	@$(DEPS) --check
+	+@$(SUBMAKE) program tests
+	@tools/check -j $(JOBS) $(MPI_ITEMS:%=$(B):%)
+
 check-oclgrind: ## memory and race checks of every kernel
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	@tools/check $(B):oclgrind.sh
 
-check-asan: ## unit, config and io tests with address and UB checks
+check-asan: ## unit, config, io and some MPI tests with address and UB checks
 	@$(DEPS)
 	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $(JOBS) $(HOST_ITEMS:%=build/asan:%)
+	@tools/check -j $(JOBS) $(ASAN_ITEMS:%=build/asan:%)
 
 lint: ## format, static checks, layers, two compilers, kernels
 	@$(DEPS) --lint
@@ -157,7 +167,7 @@ help: ## this list
 	@echo "CUDA=0 CUDA=1 CUDA_HOME WITHOUT"
 
 program: $(B)/htwave ; @:
-tests: $(call programs,$(ITEMS)) ; @:
+tests: $(call programs,$(PROGRAMS)) ; @:
 host-tests: $(call programs,$(HOST_ITEMS)) ; @:
 tool-programs: $(TOOL_SOURCES:%.c=$(B)/%) ; @:
 tidy: $(patsubst %.c,$(B)/tidy/%.ok, \

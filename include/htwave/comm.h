@@ -78,9 +78,9 @@ void ht_message_abandon(struct ht_message *message);
 /* HT_ERR_ELSEWHERE when another rank has failed; to be asked now and then by
  * who waits for something else that depends on other ranks. */
 HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
-/* Between two looks: gives way to who waits for the core, after many of them
+/* Between two looks: gives way to who waits for the core, after many polls
  * for some 20 us. */
-void ht_comm_pause(long looks);
+void ht_comm_pause(long polls);
 
 /* ---- memory that the ranks of a machine share ---- */
 /* Each rank brings a part of so many bytes. Collective. HT_ERR_MEMORY, on all

@@ -25,8 +25,8 @@ static int64_t values(void) {
 
 /* Sizes of coefficients from 1e-12 to 1e9, as with units of stress. */
 static double value_of(int field, int place, int node) {
-    uint64_t index = (uint64_t)((field * PLACES + place) * TOTAL + node);
-    double u = ht_rng_uniform(11, index);
+    int index = (field * PLACES + place) * TOTAL + node;
+    double u = ht_rng_uniform(11, (uint64_t)index);
     return place == 5 ? 0 : u * pow(10, 9 - 3 * place);
 }
 
