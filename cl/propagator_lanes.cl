@@ -10,10 +10,6 @@
  */
 #define HT_ENTRIES (HT_SOURCES * HT_PLACES)
 
-/* Chunks of a plane, with empty ones behind them, so that each chunk has the
- * same stage in every plane. */
-#define HT_ROUNDS ((HT_CHUNKS + HT_STAGES - 1) / HT_STAGES * HT_STAGES)
-
 /* Signs of mirrored vertices: few lanes have any. */
 HT_INLINE void ht_mirror_block(const int mirrors, const int b,
                                real v[HT_BLOCK][HT_CORNERS]) {
@@ -76,17 +72,20 @@ HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
     HT_EACH_DST(HT_STORE_SLOT)
 }
 
+/* Chunks follow one another through the planes: chunk c of this plane lies in
+ * the stage that `phase` says for its first one. There are HT_CHUNKS + 1 stages
+ * at most, so that those copied ahead belong to this plane or the next. */
+#define HT_STAGE_AT(c) (data + (phase + (c)) % HT_STAGES * HT_STAGE_SIZE)
+
 /* The copies of chunk c, or of the next plane's first chunks: planes bottom,
  * top and above follow one another. */
-#define HT_COPY_AHEAD(c, more)                                          \
-    if ((c) < HT_ROUNDS)                                                \
-        ht_tile_copy(&a, lane, &tile, (c), bottom, top,                 \
-                     data + (c) % HT_STAGES *                           \
-                                HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
-    else if (more)                                                      \
-        ht_tile_copy(&a, lane, &tile, (c)-HT_ROUNDS, top, above,        \
-                     data + (c) % HT_STAGES *                           \
-                                HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
+#define HT_COPY_AHEAD(c, more)                                   \
+    if ((c) < HT_CHUNKS)                                         \
+        ht_tile_copy(&a, lane, &tile, (c), bottom, top,          \
+                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));    \
+    else if (more)                                               \
+        ht_tile_copy(&a, lane, &tile, (c)-HT_CHUNKS, top, above, \
+                     HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));    \
     HT_COPY_COMMIT();
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
@@ -105,7 +104,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
                      (HT_DIMS > 1 ? ht_mirrors(&a, 1, tile.m2 + c2) : 0);
     int bottom = ht_plane_node(&a, begin + a.shift);
     int top = ht_plane_node(&a, begin + a.shift + 1);
-    int above = 0;
+    int above = 0, phase = 0;
     HT_UNROLL
     for (int c = 0; c < HT_STAGES - 1; c++) {
         HT_COPY_AHEAD(c, 0)
@@ -120,13 +119,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
         const int mirrors = flat | (HT_DIMS > 2 ? ht_mirrors(&a, 2, m3) : 0);
         above = ht_plane_node(&a, m3 + a.shift + 2);
         HT_UNROLL
-        for (int c = 0; c < HT_ROUNDS; c++) {
+        for (int c = 0; c < HT_CHUNKS; c++) {
             HT_COPY_WAIT(HT_STAGES - 2);
             HT_BARRIER();
             HT_COPY_AHEAD(c + HT_STAGES - 1, m3 + 1 < end)
-            if (c >= HT_CHUNKS) continue;
-            HT_LOCAL const ht_pack *at =
-                data + c % HT_STAGES * HT_STAGE_SIZE + c2 * HT_PITCH + c1;
+            HT_LOCAL const ht_pack *at = HT_STAGE_AT(c) + c2 * HT_PITCH + c1;
             real v[HT_BLOCK][HT_CORNERS];
             HT_UNROLL
             for (int w = 0; w < HT_CORNERS; w++) {
@@ -142,6 +139,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
         }
         bottom = top;
         top = above;
+        phase = (phase + HT_CHUNKS) % HT_STAGES;
         if (tile.m1 + c1 < a.dst[0] && tile.m2 + c2 < a.dst[1])
             ht_store_lane(
                 acc, (m3 * a.dst[1] + tile.m2 + c2) * a.dst[0] + tile.m1 + c1,

@@ -40,7 +40,7 @@ static enum ht_err too_little(const struct ht_spec *spec,
 
 /* ---- one lane per target ---- */
 
-enum { LANE_STAGES = 4 };
+enum { LANE_STAGES = 4 }; /* at most */
 
 bool ht_propagator_lanes_short(const struct ht_spec *spec) {
     const int64_t most = 3000; /* entries: some 50 kB of instructions */
@@ -126,10 +126,10 @@ enum ht_err ht_propagator_lanes_pack(const struct ht_blocks *blocks,
         }
     if (err == HT_OK) {
         ht_text_add(&out->text,
-                    "#define HT_PARTS 1\n#define HT_STAGES %d\n"
-                    "#define HT_PITCH HT_TILE_1\n"
+                    "#define HT_PARTS 1\n#define HT_PITCH HT_TILE_1\n"
+                    "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
                     "#define HT_BLOCK_ROWS %d\n",
-                    LANE_STAGES, most);
+                    LANE_STAGES - 1, LANE_STAGES, most);
         add_ints("bits", bits, entries, &out->text);
         add_ints("target", target, targets, &out->text);
         ht_text_table(&out->text, "entry", value,
