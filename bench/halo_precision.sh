@@ -9,8 +9,8 @@
 # A plane wave in a periodic box, oblique to all axes, on 7 x 9 x 8 cells of one
 # size: with the same number of cells along all axes the wave would take few
 # different values, whose roundings repeat or cancel. Told are, of p or u, whose
-# amplitude is 1, the largest difference and the relative one in the L2 norm, and
-# the runs' errors against the exact solution.
+# amplitude is 1, the largest difference and the relative one in the L2 norm,
+# and the runs' errors against the exact solution.
 set -eu
 
 htwave=${HTWAVE:-build/htwave}

@@ -211,7 +211,7 @@ HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
 double ht_step_seconds(struct ht_step *step);
 /* The same per kernel of the variant, added to seconds. */
 void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
-/* Device seconds of all launches of a part so far. */
+/* Device seconds of all launches of a part so far; step NULL: 0. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part);
 
 /* ---- packer.c: planes of a mesh into messages and out of them ---- */

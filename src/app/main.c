@@ -13,6 +13,11 @@
 
 #define OVERRIDES \
     "key=value replaces a value of FILE; htwave --help-config lists all keys."
+/* What ranks do; that they may run a command ends its help. */
+#define SLABS                                                                \
+    "\n\nUnder mpiexec each process has a slab of x3 planes of a grid in "   \
+    "three\ndimensions, and the device whose turn it is among those of its " \
+    "machine;\nkeys parallel.*"
 
 static const struct ht_command commands[] = {
     {.name = "run",
@@ -22,7 +27,7 @@ static const struct ht_command commands[] = {
      .most = -1,
      .json = true,
      .ranks = true,
-     .more = OVERRIDES,
+     .more = OVERRIDES SLABS,
      .run = ht_command_run},
     {.name = "check",
      .arguments = "FILE [key=value ...]",
@@ -32,7 +37,9 @@ static const struct ht_command commands[] = {
      .most = -1,
      .json = true,
      .ranks = true,
-     .more = OVERRIDES,
+     .more = OVERRIDES
+     "\n\n--machine needs neither devices nor mpiexec: it predicts strong and "
+     "weak\nscaling by the model of docs/scaling.md." SLABS,
      .run = ht_command_check},
     {.name = "converge",
      .arguments = "FILE [key=value ...]",
@@ -47,7 +54,7 @@ static const struct ht_command commands[] = {
      .json = true,
      .ranks = true,
      .more = "The initial data must have a known solution at the end time.\n"
-             "Nothing is written to output.directory.\n" OVERRIDES,
+             "Nothing is written to output.directory.\n" OVERRIDES SLABS,
      .run = ht_command_converge},
     {.name = "devices",
      .arguments = "",
@@ -99,7 +106,10 @@ static const struct ht_command commands[] = {
      .ranks = true,
      .more =
          "Writes bench.csv, bench.json and pictures. Every program timed has "
-         "been\ncompared with the reference.",
+         "been\ncompared with the reference.\n\n"
+         "Under mpiexec the case scaling only: it times this number of ranks, "
+         "weak and\nstrong, adds rows to DIR/scaling.csv, and prints what "
+         "that holds.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",

@@ -239,7 +239,7 @@ double ht_step_seconds(struct ht_step *step) {
 /* Without the products of a library, which have one account for both parts. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part) {
     double seconds = 0;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; step != NULL && i < 2; i++)
         if (step->kernel[part][i] != NULL)
             seconds += ht_kernel_total(step->kernel[part][i]);
     return seconds;
