@@ -88,6 +88,10 @@ void ht_comm_pause(long polls);
 struct ht_window;
 HT_CHECKED enum ht_err ht_window_create(struct ht_comm *comm, int64_t bytes,
                                         struct ht_window **out);
+/* Whether the machine has room for it. Collective; the same on all its ranks.
+ */
+HT_CHECKED enum ht_err ht_window_fits(struct ht_comm *comm, int64_t bytes,
+                                      bool *fits);
 /* Of the ranks of this machine; NULL for others. */
 void *ht_window_part(const struct ht_window *window, int rank);
 /* Makes what this rank wrote visible to those that learn of it afterwards, and

@@ -137,33 +137,6 @@ static int64_t free_bytes(void) {
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-/* The same result on all ranks of the machine, which have all come here then:
- * what follows waits inside MPI, where nobody looks out. */
-static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
-    const char *what = "memory that ranks share";
-    int64_t *all = NULL; /* {bytes, free}: own, then of all; may be kept */
-    MPI_Request request;
-    char text[2][32];
-    TRY(HT_ALLOC(all, 2 * (c->local_size + 1)));
-    all[0] = bytes;
-    all[1] = free_bytes();
-    TRY(ht_comm_check(MPI_Iallgather(all, 2, MPI_INT64_T, all + 2, 2,
-                                     MPI_INT64_T, c->machine, &request),
-                      what));
-    TRY(ht_comm_wait(c, &request, what));
-    double wanted = 0, room = INFINITY;
-    for (int64_t r = 1; r <= c->local_size; r++) {
-        wanted += (double)all[2 * r];
-        room = fmin(room, (double)all[2 * r + 1]);
-    }
-    free(all);
-    REQUIRE(wanted <= room, HT_ERR_MEMORY,
-            "the ranks of a machine want to share %s, for which /dev/shm has "
-            "%s (containers: --shm-size)",
-            ht_text_bytes(wanted, text[0]), ht_text_bytes(room, text[1]));
-    return HT_OK;
-}
-
 static enum ht_err meet(struct ht_comm *c) {
     const char *what = "memory that ranks share";
     MPI_Request request;
@@ -179,11 +152,46 @@ static enum ht_err free_destroyed(struct ht_comm *c) {
     return meet(c);
 }
 
+/* The same numbers on all ranks of the machine, which have all come here then:
+ * what follows waits inside MPI, where nobody looks out. */
+static enum ht_err ask_room(struct ht_comm *c, int64_t bytes, double *wanted,
+                            double *room) {
+    const char *what = "memory that ranks share";
+    int64_t *all = NULL; /* {bytes, free}: own, then of all; may be kept */
+    MPI_Request request;
+    TRY(free_destroyed(c));
+    TRY(HT_ALLOC(all, 2 * (c->local_size + 1)));
+    all[0] = bytes;
+    all[1] = free_bytes();
+    TRY(ht_comm_check(MPI_Iallgather(all, 2, MPI_INT64_T, all + 2, 2,
+                                     MPI_INT64_T, c->machine, &request),
+                      what));
+    TRY(ht_comm_wait(c, &request, what));
+    *wanted = 0;
+    *room = INFINITY;
+    for (int64_t r = 1; r <= c->local_size; r++) {
+        *wanted += (double)all[2 * r];
+        *room = fmin(*room, (double)all[2 * r + 1]);
+    }
+    free(all);
+    return HT_OK;
+}
+
+static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
+    double wanted, room;
+    char text[2][32];
+    TRY(ask_room(c, bytes, &wanted, &room));
+    REQUIRE(wanted <= room, HT_ERR_MEMORY,
+            "the ranks of a machine want to share %s, for which /dev/shm has "
+            "%s (containers: --shm-size)",
+            ht_text_bytes(wanted, text[0]), ht_text_bytes(room, text[1]));
+    return HT_OK;
+}
+
 static enum ht_err allocate_window(struct ht_comm *c, int64_t bytes,
                                    struct ht_window *window) {
     const char *what = "memory that ranks share";
     void *own = NULL;
-    TRY(free_destroyed(c));
     TRY(check_room(c, bytes));
     TRY(ht_comm_check(MPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL,
                                               c->machine, &own, &window->win),
@@ -191,6 +199,15 @@ static enum ht_err allocate_window(struct ht_comm *c, int64_t bytes,
     TRY(ht_comm_check(MPI_Win_set_errhandler(window->win, MPI_ERRORS_RETURN),
                       what));
     return ht_comm_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), what);
+}
+
+enum ht_err ht_window_fits(struct ht_comm *c, int64_t bytes, bool *fits) {
+    double wanted, room;
+    REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone shares no memory");
+    TRY(ht_comm_sound(c));
+    TRY(ask_room(c, bytes, &wanted, &room));
+    *fits = wanted <= room;
+    return HT_OK;
 }
 
 enum ht_err ht_window_create(struct ht_comm *c, int64_t bytes,

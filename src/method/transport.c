@@ -240,28 +240,36 @@ static enum ht_err use_own_memory(struct ht_link *link) {
 }
 
 /* The ranks of a machine make a window together when one of them needs it;
- * rooms are those of the longest message of all. */
-static enum ht_err create_window(struct ht_link link[2], const int way[2],
-                                 struct ht_window **window, int64_t *room) {
+ * rooms are those of the longest message of all. On a machine that has no room
+ * for it (containers often give little) messages are staged, unless shared
+ * memory is what was asked for. */
+static enum ht_err create_window(struct ht_link link[2], const char *wish,
+                                 int way[2], struct ht_window **window,
+                                 int64_t *room) {
     struct ht_comm *comm = link[0].comm;
+    bool fits = true;
     double values[2] = {
         way[0] == SHARED || way[1] == SHARED,
         (double)(link[0].room > link[1].room ? link[0].room : link[1].room)};
     TRY(ht_comm_max(comm, 2, values));
     *room = (int64_t)values[1];
     if (values[0] == 0) return HT_OK;
-    enum ht_err err =
-        ht_window_create(comm, 2 * HT_SLOTS * part_bytes(*room), window);
+    int64_t bytes = 2L * HT_SLOTS * part_bytes(*room);
+    if (strcmp(wish, "auto") == 0) TRY(ht_window_fits(comm, bytes, &fits));
+    for (int side = 0; side < 2 && !fits; side++)
+        if (way[side] == SHARED) way[side] = STAGED;
+    if (!fits) return HT_OK;
+    enum ht_err err = ht_window_create(comm, bytes, window);
     return err == HT_ERR_MEMORY
                ? ht_err_prefix(err, "parallel.transport = \"staged\" would do "
                                     "with less")
                : err;
 }
 
-static enum ht_err use_ways(struct ht_link link[2], const int way[2],
-                            struct ht_window **window) {
+static enum ht_err use_ways(struct ht_link link[2], const char *wish,
+                            int way[2], struct ht_window **window) {
     int64_t room = 0;
-    TRY(create_window(link, way, window, &room));
+    TRY(create_window(link, wish, way, window, &room));
     for (int side = 0; side < 2; side++) {
         if (way[side] == TRANSPORTS) continue;
         link[side].transport = &transports[way[side]];
@@ -286,7 +294,7 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
     }
     TRY(ht_comm_agree(comm, err));
     TRY(ht_comm_agree(comm, agree_on_ways(link, wish, way)));
-    return ht_comm_agree(comm, use_ways(link, way, window));
+    return ht_comm_agree(comm, use_ways(link, wish, way, window));
 }
 
 /* ---- messages ---- */

@@ -101,7 +101,8 @@ time = { end = 0.05; };
 initial = { type = "gaussian"; };
 output = { directory = "run"; };
 CFG
-chosen="device.select=$select device.cache=tuned"
+chosen="device.select=$select device.backend=${HTWAVE_BACKEND:-auto}"
+chosen="$chosen device.cache=tuned"
 # shellcheck disable=SC2086
 timeout 300 "$htwave" tune run.cfg $chosen --seconds 5 --json >tune.json \
     2>message.txt

@@ -1,6 +1,7 @@
 # What the scripts beside it share; read with ".", so it is no program.
-# Sets: htwave, scratch (removed at the end), device (options that choose what
-# computes: the serial reference unless HTWAVE_DEVICE asks for a device).
+# Sets: htwave, scratch (removed at the end), device (the option that chooses
+# what computes: the serial reference unless HTWAVE_DEVICE asks for a device, of
+# the back end HTWAVE_BACKEND or any).
 
 htwave=${HTWAVE_BUILD:-build}/htwave
 case $htwave in
@@ -11,8 +12,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0
+
+device_option() { # WHICH
+    echo "device = { select = \"$1\"; backend = \"${HTWAVE_BACKEND:-auto}\"; }"
+}
 device=device.backend=oracle
-[ -z "${HTWAVE_DEVICE:-}" ] || device=device.select=$HTWAVE_DEVICE
+[ -z "${HTWAVE_DEVICE:-}" ] || device=$(device_option "$HTWAVE_DEVICE")
 
 pass() { echo "pass $*"; passed=$((passed + 1)); }
 fail() { echo "FAIL $*"; failed=$((failed + 1)); }
@@ -47,7 +52,7 @@ valid_json() { # FILE
     fi
 }
 
-# An OpenCL device is here.
+# A device is here.
 have_device() {
     "$htwave" devices --json 2>/dev/null | grep -q '"index"'
 }

@@ -94,17 +94,23 @@ static void run_case(const struct row_case *c, struct ht_device *device) {
 /* Precision goes round; leapfrog where the system has it. */
 static void run_system(const struct ht_system *system,
                        struct ht_device *device) {
-    bool fp64 = ht_device_info(device)->fp64;
-    for (int v = 0; v < ht_variant_count(); v++)
+    const struct ht_device_info *info = ht_device_info(device);
+    for (int v = 0; v < ht_variant_count(); v++) {
+        const char *lacks = ht_variant_lacks(ht_variant_at(v), info);
+        if (lacks != NULL) {
+            TEST_SKIP("%s: %s", ht_variant_at(v)->name, lacks);
+            continue;
+        }
         for (int dims = 1; dims <= 3; dims++)
             for (int leapfrog = 0; leapfrog < 2; leapfrog++) {
                 struct row_case c = {.variant = ht_variant_at(v),
                                      .eq = ht_equations_make(system, dims),
                                      .leapfrog = leapfrog,
-                                     .fp64 = fp64 && (v + dims) % 2};
+                                     .fp64 = info->fp64 && (v + dims) % 2};
                 if (leapfrog && c.eq.leapfrog.keep == 0) continue;
                 run_case(&c, device);
             }
+    }
 }
 
 int main(int argc, char **argv) {

@@ -5,6 +5,7 @@
  * more: that one is scaled to 2^14 or more, and the smallest normal half is
  * 2^-14.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/kernel.h"
@@ -147,9 +148,8 @@ static void run(struct ht_device *device, bool fp64, int block,
 }
 
 int main(void) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
-    if (ht_device_open("auto", select ? select : "cpu", 0, &device) != HT_OK) {
+    if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("packer");
     }

@@ -4,38 +4,8 @@
 # bit, sums but for rounding; failures of one rank are told once, by all.
 set -u
 
-plan=${HTWAVE_BUILD:-build}/test/mpi/plan
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
-passed=0 failed=0 skipped=0
-
-pass() { echo "pass $*"; passed=$((passed + 1)); }
-fail() { echo "FAIL $*"; failed=$((failed + 1)); }
-
-judge() { # WHAT COMMAND...
-    what=$1
-    shift
-    if "$@"; then pass "$what"; else fail "$what"; fi
-}
-
-end() {
-    echo "mpi/plan: $passed passed, $failed failed, $skipped skipped"
-    [ "$failed" = 0 ]
-    exit
-}
-
-if ! command -v mpiexec >/dev/null; then
-    echo "skip mpiexec is not here"
-    skipped=1
-    end
-fi
-
-ranks() { # NUMBER ARGUMENT..; a hang is a failure
-    n=$1
-    shift
-    timeout -k 5 120 mpiexec -n "$n" "$plan" "$@"
-}
+. "${0%/*}/common.sh"
+plan=$build/test/mpi/plan
 
 # Sums of doubles in another order: some hundred terms of one sign, twice.
 differ() { # FILE FILE: the largest relative difference of lines "sum"
@@ -55,7 +25,7 @@ judge "alone: $lines lines and $sums sums to compare with" \
     [ "$lines" -ge 100 -a "$sums" -ge 50 ]
 
 for n in 1 2 3 5; do
-    ranks "$n" >"$scratch/out" 2>"$scratch/err"
+    ranks "$n" "$plan" >"$scratch/out" 2>"$scratch/err"
     judge "$n ranks: the program ends well" [ $? = 0 ]
     grep '^FAIL' "$scratch/out" "$scratch/err"
     judge "$n ranks: $(grep -c '^pass' "$scratch/out") checks of its own pass" \
@@ -72,7 +42,7 @@ done
 
 # told WHAT CODE TEXT: each rank has the same message, which holds the text
 told() { # RANKS ARGUMENT TEXT
-    ranks "$1" "$2" >"$scratch/out" 2>&1
+    ranks "$1" "$plan" "$2" >"$scratch/out" 2>&1
     sed -n 's/^rank [0-9]* is told //p' "$scratch/out" | sort | uniq -c \
         >"$scratch/told"
     judge "$2, $1 ranks: $(head -1 "$scratch/told" | cut -c1-150)" \
@@ -90,4 +60,4 @@ for n in 2 3 5; do
 done
 told 12 thin "1: grid.cells = .*: 12 ranks for 11 planes"
 
-end
+end mpi/plan

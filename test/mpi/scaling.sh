@@ -3,7 +3,8 @@
 # by the account and by counting, and a comparison with a prediction.
 set -u
 . "$(dirname "$0")/../config/common.sh"
-machine=$(cd "$(dirname "$0")/../../params/machines" && pwd)/h200-nvlink.cfg
+tests=$(cd "$(dirname "$0")" && pwd)
+machine=$tests/../../params/machines/h200-nvlink.cfg
 cd "$scratch" || exit 1
 
 if ! have_device; then
@@ -49,14 +50,10 @@ timeout 60 "$htwave" bench scaling --halo-precision quarter 2>message.txt
 code=$?
 judge "$(cat message.txt)" [ $code = 2 ]
 
-if ! command -v mpiexec >/dev/null; then
-    skip 'no mpiexec is here'
-    end mpi/scaling
-    exit
-fi
+. "$tests/launcher.sh"
 for depth in 1 2; do
     # shellcheck disable=SC2086
-    timeout 200 mpiexec -n 2 "$htwave" bench scaling $tiny \
+    ranks 2 "$htwave" bench scaling $tiny \
         --halo-depth $depth >table.txt 2>message.txt
     code=$?
     sed 's/^/    | /' message.txt
@@ -76,7 +73,7 @@ judge 'two ranks: a transport' \
 judge 'two ranks: beside dG' grep -q 'nodal dG of degree 3: 10 messages' \
     table.txt
 judge 'two ranks: an efficiency in every row' [ "$(grep -c '%' table.txt)" = 6 ]
-timeout 60 mpiexec -n 2 "$htwave" bench rates --orders 1 >table.txt 2>message.txt
+ranks 2 "$htwave" bench rates --orders 1 >table.txt 2>message.txt
 code=$?
 judge 'two ranks: other cases are refused' \
     [ $code != 0 -a "$(grep -c 'only scaling' message.txt)" -ge 1 ]

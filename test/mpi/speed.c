@@ -2,6 +2,7 @@
  * device (see speed.sh). What the clock says is not judged, only that it says
  * something and that the planes are shared out by it.
  */
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/rate.h"
@@ -67,14 +68,13 @@ static void check_cut(struct ht_plan *plan, struct ht_device *device,
 }
 
 int main(void) {
-    const char *select = getenv("HTWAVE_DEVICE");
     struct ht_device *device = NULL;
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
     struct ht_kernels kernels = {0};
     stop_on(ht_comm_start(&comm));
     bool first = ht_comm_rank(comm) == 0;
-    enum ht_err err = ht_device_open("auto", select ? select : "cpu",
+    enum ht_err err = ht_device_open(test_backend(), test_select(),
                                      ht_comm_local(comm), &device);
     if (ht_comm_agree(comm, err) != HT_OK) {
         if (first) TEST_SKIP("no device: %s", ht_err_message());

@@ -1,17 +1,13 @@
 #!/bin/sh
 # Slabs by measured speeds, of 1, 2 and 3 ranks that share a device.
 set -u
+. "${0%/*}/common.sh"
 
-speed=${HTWAVE_BUILD:-build}/test/mpi/speed
-command -v mpiexec >/dev/null || {
-    echo "skip mpiexec is not here"
-    exit 0
-}
-code=0
 for n in 1 2 3; do
-    timeout -k 5 120 mpiexec -n "$n" "$speed" || {
-        echo "FAIL $n ranks: exit code $?"
-        code=1
-    }
+    ranks $n "$build/test/mpi/speed" >"$scratch/out" 2>&1
+    code=$?
+    cat "$scratch/out"
+    failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
+    judge "$n ranks: exit code $code" [ $code = 0 ]
 done
-exit $code
+end mpi/speed

@@ -198,8 +198,9 @@ static inline void trial_same(void *context, enum ht_mesh mesh, int64_t plane,
                               double together, double alone) {
     double *different = context;
     (void)mesh, (void)plane;
+    const void *bits[2] = {&together, &alone};
     *different +=
-        memcmp(&together, &alone, sizeof together) != 0 || !isfinite(together);
+        memcmp(bits[0], bits[1], sizeof together) != 0 || !isfinite(together);
 }
 
 /* Measures of the own planes add up to those of the whole grid: the difference,

@@ -1,0 +1,23 @@
+# Starts ranks; read with ".", after test/config/common.sh, so it is no program.
+# Ends the script when no launcher is here, it starts no 5 ranks (it may refuse
+# more than there are cores, or to work for root), or MPI finds no way between
+# them here (MPICH wants 8 MiB or so in /dev/shm).
+
+# ranks N COMMAND...: by mpiexec, at most 120 s; a hang is a failure
+ranks() {
+    count=$1
+    shift
+    timeout -k 5 120 mpiexec -n "$count" "$@"
+}
+
+no_ranks() { # WHY
+    skip "$1"
+    end "mpi/$(basename "$0" .sh)"
+    exit
+}
+
+command -v mpiexec >/dev/null || no_ranks 'mpiexec is not here'
+ranks 5 true >/dev/null 2>&1 || no_ranks 'mpiexec does not start 5 ranks'
+if ranks 5 "$htwave" --version 2>&1 | grep -q 'Fatal error in .*Init'; then
+    no_ranks 'MPI does not start between 5 ranks'
+fi
