@@ -10,6 +10,10 @@
  */
 #define HT_ENTRIES (HT_SOURCES * HT_PLACES)
 
+/* Chunks of a plane, with empty ones behind them, so that each chunk has the
+ * same stage in every plane. */
+#define HT_ROUNDS ((HT_CHUNKS + HT_STAGES - 1) / HT_STAGES * HT_STAGES)
+
 /* Signs of mirrored vertices: few lanes have any. */
 HT_INLINE void ht_mirror_block(const int mirrors, const int b,
                                real v[HT_BLOCK][HT_CORNERS]) {
@@ -75,12 +79,12 @@ HT_INLINE void ht_store_lane(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
 /* The copies of chunk c, or of the next plane's first chunks: planes bottom,
  * top and above follow one another. */
 #define HT_COPY_AHEAD(c, more)                                          \
-    if ((c) < HT_CHUNKS)                                                \
+    if ((c) < HT_ROUNDS)                                                \
         ht_tile_copy(&a, lane, &tile, (c), bottom, top,                 \
                      data + (c) % HT_STAGES *                           \
                                 HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
     else if (more)                                                      \
-        ht_tile_copy(&a, lane, &tile, (c)-HT_CHUNKS, top, above,        \
+        ht_tile_copy(&a, lane, &tile, (c)-HT_ROUNDS, top, above,        \
                      data + (c) % HT_STAGES *                           \
                                 HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
     HT_COPY_COMMIT();
@@ -116,10 +120,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
         const int mirrors = flat | (HT_DIMS > 2 ? ht_mirrors(&a, 2, m3) : 0);
         above = ht_plane_node(&a, m3 + a.shift + 2);
         HT_UNROLL
-        for (int c = 0; c < HT_CHUNKS; c++) {
+        for (int c = 0; c < HT_ROUNDS; c++) {
             HT_COPY_WAIT(HT_STAGES - 2);
             HT_BARRIER();
             HT_COPY_AHEAD(c + HT_STAGES - 1, m3 + 1 < end)
+            if (c >= HT_CHUNKS) continue;
             HT_LOCAL const ht_pack *at =
                 data + c % HT_STAGES * HT_STAGE_SIZE + c2 * HT_PITCH + c1;
             real v[HT_BLOCK][HT_CORNERS];

@@ -6,8 +6,8 @@
  *
  * The whole product of cases would compile thousands of programs. All
  * (variant, system, scheme, dimension, order) are run; precision, layout, kind
- * of medium and cells per group are drawn so that pairs of them meet. Walls are
- * run-time data: each program is run with several.
+ * of medium, cells and planes per group are drawn so that pairs of them meet.
+ * Walls are run-time data: each program is run with several.
  */
 #ifndef HTWAVE_TEST_VARIANTS_H
 #define HTWAVE_TEST_VARIANTS_H
@@ -21,7 +21,7 @@ struct kind {
     const struct ht_variant *variant;
     struct ht_equations eq;
     struct ht_spec spec;
-    int cells;
+    int cells, planes; /* per group; 0: chosen */
     bool leapfrog;
 };
 
@@ -71,11 +71,12 @@ static struct ht_problem make_problem(const struct kind *kind,
 }
 
 static void describe(const struct kind *kind, char *out, size_t size) {
-    snprintf(out, size, "%s %s %s %dD N=%d %s block %d medium %d cells %d",
-             kind->variant->name, kind->eq.system->name,
-             kind->leapfrog ? "leapfrog" : "taylor", kind->eq.dims,
-             kind->spec.order, kind->spec.fp64 ? "double" : "single",
-             kind->spec.block, kind->spec.medium_degree, kind->cells);
+    snprintf(
+        out, size, "%s %s %s %dD N=%d %s block %d medium %d cells %d planes %d",
+        kind->variant->name, kind->eq.system->name,
+        kind->leapfrog ? "leapfrog" : "taylor", kind->eq.dims, kind->spec.order,
+        kind->spec.fp64 ? "double" : "single", kind->spec.block,
+        kind->spec.medium_degree, kind->cells, kind->planes);
 }
 
 static struct ht_tuning tuning_of(const struct kind *kind) {
@@ -84,7 +85,8 @@ static struct ht_tuning tuning_of(const struct kind *kind) {
                               .ptx = kind->spec.ptx,
                               .trim = kind->spec.trim,
                               .block = kind->spec.block,
-                              .cells = kind->cells};
+                              .cells = kind->cells,
+                              .planes = kind->planes};
 }
 
 static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
@@ -144,6 +146,9 @@ static void draw_options(struct kind *kind, int n) {
     if (kind->eq.dims < 3 && kind->spec.order < 6)
         kind->cells = (int)(bits >> 6 & 3);
     if (kind->variant->ptx > 0) kind->cells = 0; /* it has its own */
+    /* Left to itself a group takes one plane of so few; on real grids it walks
+     * through many, and keeps what neighbouring planes share. */
+    kind->planes = (bits >> 8 & 3) > 0 ? 3 : 0;
 }
 
 /* Cases of one (system, scheme, dimension, order); by leapfrog the variants
