@@ -98,7 +98,8 @@ struct ht_stepper;
  * the oracle: there is none); plane numbers are those of the whole grid. */
 struct ht_stepper_ops {
     /* Coefficients [field][i][node of planes first..last) of a mesh; those of
-     * fields that are not stored there are ignored. */
+     * fields that are not stored there are ignored. Where the grid is cut, all
+     * ranks put planes of a mesh between two half steps or none does. */
     enum ht_err (*put)(void *self, enum ht_mesh mesh, int64_t first,
                        int64_t last, const double *coefs);
     /* Coefficients i < count of one stored field: [i][node of those planes].
@@ -115,7 +116,10 @@ struct ht_stepper_ops {
     /* From mesh `from` to the other one; may return before it is done.
      * Collective where the grid is cut. */
     enum ht_err (*half_step)(void *self, enum ht_mesh from);
+    /* Waits for all of it; collective where the grid is cut. */
     enum ht_err (*finish)(void *self);
+    /* Where the grid is cut, nothing has happened since `finish`, or the ranks
+     * have agreed on a failure. */
     void (*destroy)(void *self);
     /* After finish; NULL: a stepper that knows no slabs. */
     void (*traffic)(void *self, struct ht_traffic *out);

@@ -98,19 +98,16 @@ enum ht_err ht_message_wait(struct ht_message **message) {
 
 /* A receive that nobody has begun to answer is cancelled; what is under way
  * comes to its end when the other side polls, too. All messages together get a
- * second for that; then they will not, but each a moment in which MPI cancels:
- * a receive that stayed would take a later message. */
+ * second for that; then they will not. */
 void ht_message_abandon(struct ht_message *message) {
-    const double patience = 1, moment = 0.02;
+    const double patience = 1;
     int done = 0;
     if (message == NULL) return;
     struct ht_comm *c = message->comm;
-    const double began = ht_clock();
-    if (c->abandoned_at == 0) c->abandoned_at = began;
+    if (c->abandoned_at == 0) c->abandoned_at = ht_clock();
     if (message->receives) (void)MPI_Cancel(&message->request);
-    for (long n = 0; !done && (ht_clock() - began < moment ||
-                               ht_clock() - c->abandoned_at < patience);
-         n++) {
+    for (long n = 0;
+         !done && (n == 0 || ht_clock() - c->abandoned_at < patience); n++) {
         if (MPI_Test(&message->request, &done, MPI_STATUS_IGNORE) !=
             MPI_SUCCESS)
             break;

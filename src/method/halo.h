@@ -39,9 +39,10 @@ HT_CHECKED enum ht_err ht_halo_create(const struct ht_problem *problem,
                                       const struct ht_kernels *kernels,
                                       struct ht_buffer *(*u)[HT_MAX_FIELDS],
                                       struct ht_halo **out);
-/* NULL allowed. An exchange may be under way, the same on all ranks; after a
- * failure the ranks have agreed on it, since others may still answer. Waits up
- * to a second for neighbours that copy into buffers of this rank. */
+/* NULL allowed. After ht_halo_finish (MPI may lose a message whose receive was
+ * cancelled) or after a failure that the ranks have agreed on, since others may
+ * still answer. Waits up to a second for neighbours that have buffers of this
+ * rank open. */
 void ht_halo_destroy(struct ht_halo *halo);
 /* The own planes of a mesh were overwritten: what others hold of them is out of
  * date. All ranks do the same between two half steps. */

@@ -2,8 +2,7 @@
  *   schedules   sequences of half steps with transfers, measures and waits
  *               between them, for halos of 1 to 4 half steps, walls of all
  *               kinds, media, thin and uneven slabs and every transport, bit by
- *               bit; each by a second stepper, after a first one that is
- *               destroyed while an exchange is under way;
+ *               bit; each by a second stepper after a first one;
  *   rounding    messages in single and half precision: a difference that is
  *               there, near the cuts only, and within a bound (below);
  *   planning    limits and memory count what a rank holds.
@@ -113,6 +112,7 @@ static enum ht_err live_twice(const struct scene *scene, const struct trial *t,
     struct pair pair = {0};
     enum ht_err err = make_pair(scene, t, kernels, &pair);
     if (err == HT_OK) err = play(scene, t, &pair, "PDP", out);
+    if (err == HT_OK) err = do_both(&pair, 'f');
     err = ht_comm_agree(scene->comm, err);
     free_pair(&pair);
     if (err == HT_OK) err = make_pair(scene, t, kernels, &pair);

@@ -21,6 +21,7 @@ struct trial {
     struct ht_equations eq;
     struct ht_tuning tuning;
     struct ht_grid grid, whole;
+    int64_t start[65]; /* first plane of each slab */
     struct ht_problem problem, alone;
     char name[200];
 };
@@ -60,7 +61,6 @@ static inline void trial_cut(struct trial *t, const struct scene *scene,
     int ranks = ht_comm_size(scene->comm), rank = ht_comm_rank(scene->comm);
     const int64_t cells[3] = {4, 3, planes};
     double weights[64];
-    int64_t start[65];
     t->whole = (struct ht_grid){.dims = 3, .order = order};
     for (int k = 0; k < 3; k++) {
         t->whole.cells[k] = cells[k];
@@ -71,10 +71,11 @@ static inline void trial_cut(struct trial *t, const struct scene *scene,
     }
     for (int r = 0; r < ranks; r++)
         weights[r] = 1 + (uneven > 0 ? (r + uneven) % 3 * 0.5 : 0);
-    ht_slab_cut(planes, ranks, weights, start);
+    ht_slab_cut(planes, ranks, weights, t->start);
     t->grid = t->whole;
-    t->grid.slab = (struct ht_slab){
-        .comm = scene->comm, .first = start[rank], .last = start[rank + 1]};
+    t->grid.slab = (struct ht_slab){.comm = scene->comm,
+                                    .first = t->start[rank],
+                                    .last = t->start[rank + 1]};
 }
 
 /* Half steps per exchange, `wish` or as many as the thinnest slab bears. */
@@ -144,8 +145,15 @@ static inline void trial_fill(const struct trial *t, enum ht_mesh mesh,
                 (uint64_t)(r * total + first * plane + n));
 }
 
-/* Random data on every `stride`-th plane of the whole grid, one by one, or on
- * all at once (stride 0), as far as the stepper's grid owns them. */
+static inline bool trial_begins_slab(const struct trial *t, int64_t plane) {
+    for (int r = 0; r < ht_comm_size(t->grid.slab.comm); r++)
+        if (t->start[r] == plane) return true;
+    return false;
+}
+
+/* Random data on all planes that the stepper's grid owns at once (stride 0), or
+ * one by one on every `stride`-th of the whole grid and the first of each slab,
+ * since ranks put together. */
 static inline enum ht_err trial_put(const struct trial *t,
                                     const struct ht_grid *grid,
                                     const struct ht_stepper *stepper,
@@ -155,7 +163,7 @@ static inline enum ht_err trial_put(const struct trial *t,
     ht_grid_own(grid, mesh, &first, &last);
     for (int64_t m = first; m < last; m += step) {
         int64_t end = m + step < last ? m + step : last;
-        if (stride > 0 && m % stride != 0) continue;
+        if (stride > 0 && m % stride != 0 && !trial_begins_slab(t, m)) continue;
         trial_fill(t, mesh, seed, m, end, data);
         TRY(stepper->ops->put(stepper->self, mesh, m, end, data));
     }
