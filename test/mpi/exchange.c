@@ -208,7 +208,6 @@ static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
  * ht_oracle_roundings for each of them. */
 struct rounding {
     const struct trial *t;
-    const double *bound[2]; /* [mesh] A of a field, by node */
     double changed, worst, far;
 };
 
@@ -218,13 +217,12 @@ static void judge_rounding(void *context, enum ht_mesh mesh, int64_t plane,
                            double together, double alone) {
     struct rounding *r = context;
     const struct ht_grid *grid = &r->t->grid;
-    int64_t first, last, depth = r->t->problem.halo.depth;
+    int64_t first, last;
     double error = fabs(together - alone);
     ht_grid_own(grid, mesh, &first, &last);
     r->changed += error > 0;
     r->worst = fmax(r->worst, error);
-    if (plane >= first + ROUNDED_STEPS + depth &&
-        plane < last - ROUNDED_STEPS - depth)
+    if (plane >= first + ROUNDED_STEPS && plane < last - ROUNDED_STEPS)
         r->far += error > 0;
 }
 
