@@ -251,7 +251,7 @@ static enum ht_err create_window(struct ht_link link[2], const int way[2],
     *room = (int64_t)values[1];
     if (values[0] == 0) return HT_OK;
     enum ht_err err =
-        ht_window_create(comm, 2 * HT_SLOTS * part_bytes(*room), window);
+        ht_window_create(comm, part_bytes(*room) * 2 * HT_SLOTS, window);
     return err == HT_ERR_MEMORY
                ? ht_err_prefix(err, "parallel.transport = \"staged\" would do "
                                     "with less")
