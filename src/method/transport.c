@@ -254,7 +254,7 @@ static enum ht_err create_window(struct ht_link link[2], const char *wish,
     TRY(ht_comm_max(comm, 2, values));
     *room = (int64_t)values[1];
     if (values[0] == 0) return HT_OK;
-    int64_t bytes = 2L * HT_SLOTS * part_bytes(*room);
+    int64_t bytes = part_bytes(*room) * 2 * HT_SLOTS;
     if (strcmp(wish, "auto") == 0) TRY(ht_window_fits(comm, bytes, &fits));
     for (int side = 0; side < 2 && !fits; side++)
         if (way[side] == SHARED) way[side] = STAGED;
