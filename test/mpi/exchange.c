@@ -150,11 +150,12 @@ static void run_schedule(struct scene *scene, struct trial *t,
         TEST_CHECK(false, "%s: %s", t->name, ht_err_message());
         return;
     }
-    TEST_CHECK(n.different == 0 && n.traffic.transport != NULL,
-               "%s: %.0f values differ", t->name, n.different);
-    TEST_CHECK(strcmp(transport, "auto") == 0 ||
-                   strcmp(transport, n.traffic.transport) == 0,
-               "%s: by \"%s\"", t->name, n.traffic.transport);
+    const char *used = n.traffic.transport ? n.traffic.transport : "none";
+    TEST_CHECK(n.different == 0, "%s: %.0f values differ", t->name,
+               n.different);
+    TEST_CHECK(n.traffic.transport && (strcmp(transport, "auto") == 0 ||
+                                       strcmp(transport, used) == 0),
+               "%s: by \"%s\"", t->name, used);
     TEST_BELOW(n.measures, trial_measure_bound(t), "%s: measures", t->name);
     int64_t wanted = exchanges(sequence, t->problem.halo.depth);
     if (wanted >= 0)
@@ -165,7 +166,7 @@ static void run_schedule(struct scene *scene, struct trial *t,
 
 static void make_trial(struct trial *t, const struct scene *scene,
                        bool leapfrog, int degree, uint64_t bits) {
-    const int ranks = ht_comm_size(scene->comm);
+    const int64_t ranks = ht_comm_size(scene->comm);
     const int64_t planes[] = {ranks, 2 * ranks, 2 * ranks + 1, 4 * ranks + 3};
     const struct ht_device_info *info = ht_device_info(scene->device);
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
@@ -316,8 +317,8 @@ static void test_count(const struct scene *scene) {
     make_trial(&t, scene, false, -1, 0);
     t.tuning.variant = t.variant = ht_variant_find(name, NULL, false);
     for (int k = 0; k < 2; k++) t.grid.cells[k] = t.whole.cells[k] = 1 << 14;
-    t.grid.cells[2] = t.whole.cells[2] = 5 * ht_comm_size(scene->comm);
-    t.grid.slab.first = 5 * ht_comm_rank(scene->comm);
+    t.grid.cells[2] = t.whole.cells[2] = (int64_t)5 * ht_comm_size(scene->comm);
+    t.grid.slab.first = (int64_t)5 * ht_comm_rank(scene->comm);
     t.grid.slab.last = t.grid.slab.first + 5;
     bool more = ht_grid_total(&t.whole, HT_DUAL) > INT32_MAX;
     enum ht_err cut = ht_kernels_plan(&t.problem, &info, &t.tuning, &kernels);
@@ -337,13 +338,14 @@ static void test_budget(const struct scene *scene) {
     t.problem.halo.depth = 1;
     const struct ht_budget b =
         ht_stepper_budget(&t.problem, &t.tuning, ht_device_info(scene->device));
-    int sides = 0;
+    int64_t sides = 0;
     for (int side = 0; side < 2; side++)
         sides += ht_grid_neighbour(&t.grid, side) >= 0;
     TEST_CHECK(b.messages > 0 && 3 * sides * b.largest_buffer >= b.messages,
-               "largest of the buffers: %lld bytes; 3 of each of %d messages "
+               "largest of the buffers: %lld bytes; 3 of each of %lld messages "
                "take %lld",
-               (long long)b.largest_buffer, sides, (long long)b.messages);
+               (long long)b.largest_buffer, (long long)sides,
+               (long long)b.messages);
 }
 
 static void run_roundings(struct scene *scene) {
