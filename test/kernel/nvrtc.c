@@ -1,7 +1,6 @@
 /* Every program text that htwave makes for a CUDA device, compiled by NVRTC
- * through the CUDA back end's own code; no device is needed. The texts take
- * turns between the architectures 8.0 and 9.0, those with tensor cores are
- * compiled for both.
+ * through the CUDA back end's own code, for the architectures 8.0 and 9.0; no
+ * device is needed.
  */
 #include "io/scratch.h"
 #include "test.h"
@@ -74,8 +73,7 @@ static enum ht_err write_texts(const char *directory, const char *ptx) {
     return ht_command_kernel_text(&args);
 }
 
-/* All texts of one architecture whose number is `turn` modulo 2. */
-static void compile_texts(const char *directory, int architecture, int turn) {
+static void compile_texts(const char *directory, int architecture) {
     char **names, ptx[16];
     int tensor = 0;
     snprintf(ptx, sizeof ptx, "%d", architecture);
@@ -84,10 +82,8 @@ static void compile_texts(const char *directory, int architecture, int turn) {
     TEST_CHECK(err == HT_OK && count > 100, "%d texts for sm_%s%s", count, ptx,
                err ? ht_err_message() : "");
     for (int i = 0; i < count; i++) {
-        bool own = strncmp(names[i], "propagator-tensor", 17) == 0;
-        tensor += own;
-        if (own || i % 2 == turn)
-            compile_file(directory, names[i], architecture);
+        tensor += strncmp(names[i], "propagator-tensor", 17) == 0;
+        compile_file(directory, names[i], architecture);
         free(names[i]);
     }
     free(names);
@@ -120,6 +116,7 @@ static void test_failures(void) {
 }
 
 int main(void) {
+    static const int architectures[] = {80, 90};
     const char *missing = ht_nvrtc_missing(0);
     char *directory;
     if (missing != NULL) {
@@ -128,9 +125,9 @@ int main(void) {
     }
     printf("NVRTC %s\n", ht_nvrtc_version());
     test_failures();
-    for (int turn = 0; turn < 2; turn++) {
+    for (int i = 0; i < 2; i++) {
         if ((directory = scratch_make("nvrtc")) == NULL) return 1;
-        compile_texts(directory, turn == 0 ? 80 : 90, turn);
+        compile_texts(directory, architectures[i]);
         scratch_remove(directory);
     }
     return test_end("nvrtc");
