@@ -1,5 +1,5 @@
 /* Devices behind one set of operations: memory, programs, launches. A back
- * end is a struct ht_backend (src/device/backend.h) and one row in device.c.
+ * end is a struct ht_backend (src/device/backend.h) and one row in choice.c.
  *
  * A device has an in-order queue of work: writes and reads return when the
  * data is copied, launches return at once and ht_device_finish waits for them.
@@ -18,6 +18,8 @@ struct ht_kernel;
 
 struct ht_device_info {
     char name[128], vendor[128], driver[128], platform[128];
+    char id[40]; /* of the hardware, alike in all processes that reach it by
+                    this back end; empty: not known */
     const char *backend; /* "opencl", "cuda" */
     int index;           /* among all devices listed; device.select = "N" */
     bool gpu, fp64;
@@ -40,10 +42,12 @@ HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
  * of the device or platform name, case ignored. backend: "auto" or a name.
  * Among the matches the best kind counts alone: GPUs by CUDA, GPUs, others;
  * of n such devices the one numbered sharer modulo n is opened, where sharer
- * numbers the processes that share this machine (0: the first).
+ * numbers the processes that share these devices (0: the first).
  * HT_ERR_DEVICE lists what is there when nothing matches. */
 HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select,
                                       int sharer, struct ht_device **out);
+/* Names of the back ends, built in or not; NULL behind the last. */
+const char *ht_device_backend(int i);
 /* Why a back end has no devices here (not built in, no driver); NULL: it is
  * unknown or it has some. */
 const char *ht_device_missing(const char *backend);

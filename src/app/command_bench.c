@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "commands.h"
+#include "ranks.h"
 #include "stop.h"
 #include "tuning.h"
 
@@ -173,8 +174,8 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
     const struct ht_bench_case *together = NULL;
     TRY(choose_cases(args, bench->comm, &together));
     if (bench->show && together != NULL) return together->finish(bench, 0, 0);
-    TRY(ht_device_open(bench->sweep.backend, bench->sweep.device,
-                       ht_comm_local(bench->comm), &bench->device));
+    TRY(ht_ranks_open(bench->comm, bench->sweep.backend, bench->sweep.device,
+                      &bench->device));
     bench->info = ht_device_info(bench->device);
     if (bench->seconds < 0) bench->seconds = bench->info->gpu ? 600 : 60;
     TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));

@@ -38,6 +38,7 @@ static void add_json(const struct ht_device_info *info, const struct measure *m,
     ht_json_string(json, "platform", info->platform);
     ht_json_string(json, "driver", info->driver);
     ht_json_string(json, "backend", info->backend);
+    ht_json_string(json, "id", info->id);
     ht_json_bool(json, "gpu", info->gpu);
     ht_json_bool(json, "fp64", info->fp64);
     ht_json_integer(json, "memory_bytes", info->memory);
@@ -78,13 +79,13 @@ static void add_text(const struct ht_device_info *info, const struct measure *m,
 
 /* Back ends that have no devices here, with the reason. */
 static void add_missing(struct ht_json *json, struct ht_text *text) {
-    static const char *const backends[] = {"cuda", "opencl"};
+    const char *name;
     ht_json_open(json, "missing", '{');
-    for (int b = 0; b < 2; b++) {
-        const char *missing = ht_device_missing(backends[b]);
+    for (int b = 0; (name = ht_device_backend(b)) != NULL; b++) {
+        const char *missing = ht_device_missing(name);
         if (missing == NULL) continue;
-        ht_json_string(json, backends[b], missing);
-        ht_text_add(text, "no %s: %s\n", backends[b], missing);
+        ht_json_string(json, name, missing);
+        ht_text_add(text, "no %s: %s\n", name, missing);
     }
     ht_json_close(json, '}');
 }

@@ -123,11 +123,11 @@ enum ht_err ht_ranks_check_params(struct ht_comm *comm,
 /* ---- devices ---- */
 
 /* Which devices a process sees may be its own: their numbers then say nothing
- * to others. */
+ * to others. They count where the hardware is not known. */
 struct device_name {
     int machine, index;
     uint64_t visible;
-    char backend[16], name[128];
+    char backend[16], name[128], id[40];
 };
 
 static int machine_of(const struct ht_comm *comm) {
@@ -136,6 +136,7 @@ static int machine_of(const struct ht_comm *comm) {
     return rank;
 }
 
+/* Without padding or old bytes: names are compared as memory. */
 static void name_device(const struct ht_comm *comm,
                         const struct ht_device_info *info,
                         struct device_name *out) {
@@ -144,11 +145,54 @@ static void name_device(const struct ht_comm *comm,
     out->machine = machine_of(comm);
     out->index = -1;
     if (info == NULL) return;
-    out->index = info->index;
-    if (visible != NULL && info->gpu)
-        out->visible = hash_text(HT_HASH_SEED, visible);
     snprintf(out->backend, sizeof out->backend, "%s", info->backend);
     snprintf(out->name, sizeof out->name, "%s", info->name);
+    snprintf(out->id, sizeof out->id, "%s", info->id);
+    out->index = out->id[0] != '\0' ? 0 : info->index;
+    if (visible != NULL && info->gpu && out->id[0] == '\0')
+        out->visible = hash_text(HT_HASH_SEED, visible);
+}
+
+struct choice {
+    int machine, count;
+    uint64_t devices; /* hash of their names, in order */
+};
+
+enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
+                            const struct ht_device_info *infos, int *out) {
+    int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
+    struct choice own, *all = NULL;
+    struct device_name name;
+    *out = 0;
+    memset(&own, 0, sizeof own);
+    own.machine = machine_of(comm);
+    own.count = count;
+    own.devices = HT_HASH_SEED;
+    for (int i = 0; i < count; i++) {
+        name_device(comm, &infos[i], &name);
+        own.devices = ht_hash(own.devices, &name, sizeof name);
+    }
+    TRY(HT_ALLOC(all, ranks));
+    enum ht_err err = ht_comm_gather(comm, &own, sizeof own, all);
+    for (int r = 0; err == HT_OK && r < rank; r++)
+        *out += memcmp(&all[r], &own, sizeof own) == 0;
+    free(all);
+    return err;
+}
+
+enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend,
+                          const char *select, struct ht_device **out) {
+    struct ht_device_info *infos = NULL;
+    int count = 0, sharer = 0;
+    *out = NULL;
+    /* Without a list here the others still wait for this rank's. */
+    enum ht_err listed = ht_device_list(&count, &infos);
+    if (listed != HT_OK) count = 0;
+    enum ht_err err = ht_ranks_sharer(comm, count, infos, &sharer);
+    free(infos);
+    TRY(err);
+    TRY(listed);
+    return ht_device_open(backend, select, sharer, out);
 }
 
 enum ht_err ht_ranks_seats(struct ht_comm *comm,
@@ -205,7 +249,8 @@ static int count_name(int ranks, const struct ht_seat *seat, int r) {
 void ht_ranks_add_devices(int ranks, const struct ht_seat *seat,
                           struct ht_text *text) {
     bool more = false;
-    ht_text_add(text, "%d ranks on ", ranks);
+    ht_text_add(text, "%d ranks%s", ranks,
+                ht_ranks_devices(ranks, seat) > 0 ? " on " : ", no device");
     for (int r = 0; r < ranks; r++) {
         int count = seat[r].first == r ? count_name(ranks, seat, r) : 0;
         if (count == 0) continue;

@@ -16,6 +16,16 @@ HT_CHECKED enum ht_err ht_ranks_check_flags(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_ranks_check_params(struct ht_comm *comm,
                                              const struct ht_params *params);
 
+/* As ht_device_open; ranks of a machine that have the same devices to choose
+ * from take different ones in turn. */
+HT_CHECKED enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend,
+                                     const char *select,
+                                     struct ht_device **out);
+/* *out: how many lower ranks of this machine bring the same list. */
+HT_CHECKED enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
+                                       const struct ht_device_info *infos,
+                                       int *out);
+
 /* Where a rank computes. */
 struct ht_seat {
     int machine; /* the lowest rank on the same machine */

@@ -53,8 +53,8 @@ static enum ht_err open_device(struct ht_simulation *sim) {
         use_oracle(sim);
         return HT_OK;
     }
-    enum ht_err err = ht_device_open(backend, params->device.select,
-                                     ht_comm_local(sim->comm), &sim->device);
+    enum ht_err err = ht_ranks_open(sim->comm, backend, params->device.select,
+                                    &sim->device);
     if (err == HT_ERR_DEVICE)
         return ht_text_copy(ht_err_message(), &sim->no_device);
     TRY(err);

@@ -33,7 +33,9 @@ static enum ht_err list_all(int *count, struct ht_device_info **infos,
         }
     if (err != HT_OK) {
         free(*infos);
+        free(*own_index);
         *infos = NULL;
+        *own_index = NULL;
         return err;
     }
     *count = total;
@@ -51,6 +53,10 @@ static const struct ht_backend *backend_of(const char *name) {
     for (int b = 0; b < NBACKENDS; b++)
         if (strcmp(backends[b]->name, name) == 0) return backends[b];
     return NULL;
+}
+
+const char *ht_device_backend(int i) {
+    return i >= 0 && i < NBACKENDS ? backends[i]->name : NULL;
 }
 
 const char *ht_device_missing(const char *backend) {

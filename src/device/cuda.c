@@ -5,12 +5,11 @@
  */
 #include "cuda_device.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cuda_nvrtc.h"
+#include "library.h"
 #include "nvml.h"
 
 /* ---- the library ---- */
@@ -21,15 +20,8 @@ static struct {
     char missing[200];
 } driver;
 
-/* POSIX promises that pointers to objects and to functions look the same. */
-static bool find(void *library, const char *name, void *function) {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 static bool need(void *library, const char *name, void *function) {
-    if (find(library, name, function)) return true;
+    if (ht_library_find(library, name, function)) return true;
     snprintf(driver.missing, sizeof driver.missing,
              "the driver is too old: it has no function %s", name);
     return false;
@@ -39,7 +31,10 @@ static bool need(void *library, const char *name, void *function) {
 #define TEXT(name) #name
 #define NEED(name) &&need(library, TEXT(name), &cuda->name)
 static bool find_all(void *library, struct ht_cuda *cuda) {
-    (void)find(library, "cuFuncGetParamInfo", &cuda->cuFuncGetParamInfo_v1);
+    (void)ht_library_find(library, "cuFuncGetParamInfo",
+                          &cuda->cuFuncGetParamInfo_v1);
+    (void)ht_library_find(library, "cuDeviceGetUuid_v2",
+                          &cuda->cuDeviceGetUuid_v2);
     return need(library, "cuEventElapsedTime", &cuda->cuEventElapsedTime_v1)
         HT_CUDA_FUNCTIONS(NEED);
 }
@@ -115,6 +110,25 @@ static int architecture_of(const struct ht_cuda *cuda, CUdevice id) {
            attribute(cuda, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
+static struct ht_pci pci_of(const struct ht_cuda *cuda, CUdevice id) {
+    return (struct ht_pci){
+        .domain = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+        .bus = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+        .slot = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
+}
+
+static void name_hardware(const struct ht_cuda *cuda, CUdevice id,
+                          struct ht_device_info *info) {
+    CUuuid uuid = {{0}};
+    if (cuda->cuDeviceGetUuid_v2 == NULL ||
+        cuda->cuDeviceGetUuid_v2(&uuid, id) != CUDA_SUCCESS) {
+        ht_pci_text(pci_of(cuda, id), info->id, sizeof info->id);
+        return;
+    }
+    for (size_t i = 0; i < sizeof uuid.bytes; i++)
+        snprintf(info->id + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);
+}
+
 /* Local memory is what arrays of fixed size may take. */
 static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     const struct ht_cuda *cuda = ht_cuda_get();
@@ -140,6 +154,7 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     info->compute_units =
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     info->ptx = architecture_of(cuda, id);
+    name_hardware(cuda, id, info);
     info->greedy = true; /* NVRTC 13 */
     if (!attribute(cuda, id, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
         info->no_peer = "the device has no unified addresses";
@@ -174,13 +189,6 @@ static void cuda_close(void *handle) {
     free(device);
 }
 
-static struct ht_nvml *open_energy(const struct ht_cuda *cuda, CUdevice id) {
-    return ht_nvml_open((struct ht_pci){
-        .domain = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-        .bus = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-        .slot = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)});
-}
-
 static enum ht_err open_into(struct ht_cuda_device *device, int index) {
     const struct ht_cuda *cuda = device->cuda;
     TRY(ht_cuda_check(cuda->cuDeviceGet(&device->id, index),
@@ -197,7 +205,7 @@ static enum ht_err open_into(struct ht_cuda_device *device, int index) {
         TRY(ht_cuda_check(
             cuda->cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
             "opening the device's queues"));
-    device->nvml = open_energy(cuda, device->id);
+    device->nvml = ht_nvml_open(pci_of(cuda, device->id));
     return HT_OK;
 }
 

@@ -59,6 +59,9 @@ struct ht_cuda {
     /* Since driver 12.4; NULL: arguments go unchecked. */
     CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index,
                                       size_t *offset, size_t *size);
+    /* Since driver 11.4; of a part of a GPU its own. NULL: the place on the bus
+     * must do. */
+    CUresult (*cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice device);
     int driver;  /* 1000 major + 10 minor of the CUDA version it is for */
     int devices; /* above 0 */
 };

@@ -5,11 +5,11 @@
  */
 #include "cuda_nvrtc.h"
 
-#include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "library.h"
 
 #define FUNCTIONS(X)             \
     X(nvrtcVersion)              \
@@ -69,17 +69,13 @@ static void *open_library(int driver) {
     return library;
 }
 
-/* As in nvml.c: POSIX promises that pointers to objects and to functions look
- * the same. */
 static bool find(void *library, const char *name, void *function) {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol);
-    if (symbol == NULL)
-        snprintf(nvrtc.missing, sizeof nvrtc.missing,
-                 "libnvrtc.so has no function %s: is the CUDA toolkit older "
-                 "than 11.2?",
-                 name);
-    return symbol != NULL;
+    if (ht_library_find(library, name, function)) return true;
+    snprintf(nvrtc.missing, sizeof nvrtc.missing,
+             "libnvrtc.so has no function %s: is the CUDA toolkit older than "
+             "11.2?",
+             name);
+    return false;
 }
 
 static void load(int driver) {

@@ -4,11 +4,9 @@
  */
 #include "nvml.h"
 
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "library.h"
 
 enum { NVML_SUCCESS = 0 };
 typedef struct nvml_device *nvml_handle;
@@ -25,30 +23,28 @@ struct ht_nvml {
     int (*energy)(nvml_handle device, unsigned long long *millijoules);
 };
 
-/* C has no cast from an object pointer to one to a function; POSIX promises
- * that both look the same (dlsym). */
-static bool find(void *library, const char *name, void *function) {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 static bool load(struct ht_nvml *n) {
     n->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (n->library == NULL) return false;
-    return find(n->library, "nvmlInit_v2", &n->init) &&
-           find(n->library, "nvmlShutdown", &n->shutdown) &&
-           find(n->library, "nvmlDeviceGetCount_v2", &n->count) &&
-           find(n->library, "nvmlDeviceGetHandleByIndex_v2", &n->by_index) &&
-           find(n->library, "nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus) &&
-           find(n->library, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
+    const struct {
+        const char *name;
+        void *function;
+    } needed[] = {{"nvmlInit_v2", &n->init},
+                  {"nvmlShutdown", &n->shutdown},
+                  {"nvmlDeviceGetCount_v2", &n->count},
+                  {"nvmlDeviceGetHandleByIndex_v2", &n->by_index},
+                  {"nvmlDeviceGetHandleByPciBusId_v2", &n->by_bus},
+                  {"nvmlDeviceGetTotalEnergyConsumption", &n->energy}};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!ht_library_find(n->library, needed[i].name, needed[i].function))
+            return false;
+    return true;
 }
 
 static bool choose(struct ht_nvml *n, struct ht_pci pci) {
     char bus[32];
     unsigned count = 0;
-    snprintf(bus, sizeof bus, "%08x:%02x:%02x.0", (unsigned)pci.domain,
-             (unsigned)pci.bus, (unsigned)pci.slot);
+    ht_pci_text(pci, bus, sizeof bus);
     if (pci.bus >= 0) return n->by_bus(bus, &n->device) == NVML_SUCCESS;
     return n->count(&count) == NVML_SUCCESS && count == 1 &&
            n->by_index(0, &n->device) == NVML_SUCCESS;

@@ -4,10 +4,7 @@
 #ifndef HTWAVE_NVML_H
 #define HTWAVE_NVML_H
 
-/* Where a device sits on the PCI bus; bus -1: not known. */
-struct ht_pci {
-    int domain, bus, slot;
-};
+#include "pci.h"
 
 struct ht_nvml;
 /* NULL when the library, the device or its counter is not there: no error,

@@ -119,6 +119,25 @@ static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
                  device_number(id, CAPABILITY_MINOR_NV));
 }
 
+/* By cl_nv_device_attribute_query, whose names not all headers have. */
+static struct ht_pci pci_of(cl_device_id id) {
+    const cl_device_info bus_query = 0x4008, slot_query = 0x4009,
+                         domain_query = 0x400A;
+    cl_uint bus = 0, slot = 0, domain = 0;
+    if (clGetDeviceInfo(id, domain_query, sizeof domain, &domain, NULL) !=
+        CL_SUCCESS)
+        domain = 0;
+    if (clGetDeviceInfo(id, bus_query, sizeof bus, &bus, NULL) == CL_SUCCESS &&
+        clGetDeviceInfo(id, slot_query, sizeof slot, &slot, NULL) == CL_SUCCESS)
+        return (struct ht_pci){(int)domain, (int)bus, (int)slot};
+    return (struct ht_pci){.bus = -1};
+}
+
+static bool by_nvidia(cl_device_id id) {
+    const int64_t nvidia = 0x10DE;
+    return device_number(id, CL_DEVICE_VENDOR_ID) == nvidia;
+}
+
 static enum ht_err cl_info(int index, struct ht_device_info *info) {
     cl_device_id id;
     cl_platform_id platform = NULL;
@@ -139,6 +158,7 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     info->max_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->ptx = ptx_of(id, info);
+    if (by_nvidia(id)) ht_pci_text(pci_of(id), info->id, sizeof info->id);
     info->no_peer = "OpenCL has no buffers that processes share";
     return HT_OK;
 }
@@ -157,23 +177,6 @@ static void cl_close(void *handle) {
     free(device);
 }
 
-/* By cl_nv_device_attribute_query, whose names not all headers have. */
-static struct ht_nvml *open_energy(cl_device_id id) {
-    const cl_device_info bus_query = 0x4008, slot_query = 0x4009,
-                         domain_query = 0x400A;
-    const int64_t nvidia = 0x10DE;
-    cl_uint bus = 0, slot = 0, domain = 0;
-    struct ht_pci pci = {.bus = -1};
-    if (device_number(id, CL_DEVICE_VENDOR_ID) != nvidia) return NULL;
-    if (clGetDeviceInfo(id, domain_query, sizeof domain, &domain, NULL) !=
-        CL_SUCCESS)
-        domain = 0;
-    if (clGetDeviceInfo(id, bus_query, sizeof bus, &bus, NULL) == CL_SUCCESS &&
-        clGetDeviceInfo(id, slot_query, sizeof slot, &slot, NULL) == CL_SUCCESS)
-        pci = (struct ht_pci){(int)domain, (int)bus, (int)slot};
-    return ht_nvml_open(pci);
-}
-
 static enum ht_err open_into(struct ht_cl_device *device, int index) {
     cl_int code = CL_SUCCESS;
     TRY(device_at(index, &device->id));
@@ -185,7 +188,7 @@ static enum ht_err open_into(struct ht_cl_device *device, int index) {
     device->queue[HT_QUEUE_TRANSFER] =
         clCreateCommandQueue(device->context, device->id, 0, &code);
     TRY(ht_cl_check(code, "opening the device's queue of transfers"));
-    device->nvml = open_energy(device->id);
+    if (by_nvidia(device->id)) device->nvml = ht_nvml_open(pci_of(device->id));
     struct ht_device_info info = {0};
     TRY(cl_info(index, &info));
     device->nvidia = info.ptx > 0;

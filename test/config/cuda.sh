@@ -1,0 +1,168 @@
+#!/bin/sh
+# CUDA's devices on any machine: the back end against a driver library made
+# here, whose devices can be listed and opened but not compute. FAKE_GPUS names
+# them, a letter each; FAKE_CODE is what the driver says at its start, FAKE_QUEUE
+# when a queue is made.
+set -u
+. "$(dirname "$0")/common.sh"
+source=$PWD
+cd "$scratch" || exit 1
+header=$source/src/device/cuda_device.h
+
+if [ ! -f "$header" ] || ! command -v cc >/dev/null; then
+    skip 'no compiler or sources here'
+    end config/cuda
+    exit
+fi
+# Each function under the names that versions of cuda.h give it; those that
+# nothing below defines fail.
+mkdir library
+cat >fake.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static const char *gpus(void) {
+    const char *names = getenv("FAKE_GPUS");
+    return names ? names : "";
+}
+static int give(void *at, long value) { memcpy(at, &value, 8); return 0; }
+static int told(const char *variable) {
+    const char *code = getenv(variable);
+    return code ? atoi(code) : 0;
+}
+int cuInit(unsigned flags) { return told("FAKE_CODE") + (int)flags; }
+int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
+int cuGetErrorString(int code, const char **text) {
+    *text = "as the fake was told";
+    return code == 0;
+}
+int cuDeviceGetCount(int *count) { *count = (int)strlen(gpus()); return 0; }
+int cuDeviceGet(int *device, int index) { *device = index; return 0; }
+int cuDeviceGetName(char *name, int size, int device) {
+    return snprintf(name, (size_t)size, "Fake %c", gpus()[device]) < 0;
+}
+int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    return give(bytes, (1L << 33) + device);
+}
+int cuDeviceGetAttribute(int *value, int what, int device) {
+    /* threads of a group, shared memory, PCI bus, architecture */
+    *value = what == 1 ? 1024 : what == 8 ? 49152 : what == 33 ? 16 + device
+           : what == 75 ? 9 : 0;
+    return 0;
+}
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+    return give(context, 64 + device);
+}
+int cuDevicePrimaryCtxRelease_v2(int device) { return device < 0; }
+int cuCtxSetCurrent(void *context) { return context == (void *)1; }
+int cuStreamCreate(void **stream, unsigned flags) {
+    return told("FAKE_QUEUE") + give(stream, 64 + flags);
+}
+int cuStreamDestroy_v2(void *stream) { return stream == 0; }
+int cuStreamSynchronize(void *stream) { return stream == 0; }
+C
+cat >uuid.c <<'C'
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device) {
+    for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)gpus()[device];
+    return 0;
+}
+C
+names=$(sed -n 's/^ *X(\(cu[A-Za-z0-9]*\)).*/\1/p' "$header")
+for name in $names cuEventElapsedTime; do
+    for suffix in '' _v2 _v3; do
+        grep -q "^int $name$suffix(" fake.c ||
+            echo "int $name$suffix(void) { return 999; }"
+    done
+done >rest.c
+judge "the back end asks for $(echo "$names" | wc -l) functions" \
+    [ "$(echo "$names" | wc -l)" -gt 30 ]
+library() { # FILE...
+    cat "$@" >all.c
+    cc -w -shared -fPIC -o library/libcuda.so.1 all.c || fail 'does not compile'
+}
+export LD_LIBRARY_PATH="$PWD/library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+of_cuda() { # KEY: its values of the CUDA devices
+    "$htwave" devices --json | tr '{' '\n' | grep '"backend": "cuda"' |
+        sed -n 's/.*"'"$1"'": "*\([^",}]*\).*/\1/p' | tr '\n' ' '
+}
+without() { # WHAT TEXT: no devices for a reason
+    answer=$("$htwave" devices | sed -n 's/^no cuda: //p')
+    case $answer in
+    *"$2"*) pass "$1: $answer" ;;
+    *) fail "$1: \"$answer\", not \"$2\"" ;;
+    esac
+}
+
+library fake.c rest.c uuid.c
+export FAKE_GPUS=ab
+why=$("$htwave" devices | sed -n 's/^no cuda: //p')
+case $why in
+*'built without'* | *libnvrtc*)
+    skip "$why"
+    end config/cuda
+    exit
+    ;;
+esac
+judge "two devices: $(of_cuda name)" [ "$(of_cuda name)" = 'Fake a Fake b ' ]
+judge "their identities: $(of_cuda id)" [ "$(of_cuda id)" = \
+    '61616161616161616161616161616161 62626262626262626262626262626262 ' ]
+judge "their memory: $(of_cuda memory_bytes)" \
+    [ "$(of_cuda memory_bytes)" = '8589934592 8589934593 ' ]
+FAKE_GPUS='' without 'no device' 'code 100'
+FAKE_CODE=803 without 'a driver that fails' 'as the fake was told (code 803)'
+library fake.c rest.c
+judge "an old driver knows places on the bus: $(of_cuda id)" \
+    [ "$(of_cuda id)" = '00000000:10:00.0 00000000:11:00.0 ' ]
+grep -v cuMemcpy2DAsync rest.c >less.c
+library fake.c less.c uuid.c
+without 'a function less' 'too old: it has no function cuMemcpy2DAsync'
+
+library fake.c rest.c uuid.c
+cat >run.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [8, 8, 8]; order = 1; };
+time = { end = 0.05; };
+initial = { type = "gaussian"; };
+device = { select = "gpu"; backend = "cuda"; };
+CFG
+FAKE_QUEUE=2 "$htwave" run run.cfg output.directory=out >answer.txt \
+    2>message.txt
+code=$?
+sed 's/^/    | /' message.txt
+judge "a device that cannot be opened: exit code $code, one line, no output" \
+    [ $code -gt 0 -a $code -lt 4 -a "$(wc -l <message.txt)" = 1 -a ! -e out ]
+judge 'it says whose word that is' \
+    grep -q 'queues: as the fake was told (code 2)' message.txt
+
+# placed WHAT RANKS COMMAND...: in what check says of a grid that is too large,
+# so many ranks have the device of rank 0, which is the first
+placed() {
+    what=$1 expected=$2
+    shift 2
+    timeout -k 5 60 "$@" >answer.txt 2>&1
+    got=$(sed -n 's/.*needs .* of memory\(.*, Fake a has 8.0 GiB\).*/\1/p' \
+        answer.txt)
+    want=", Fake a has 8.0 GiB"
+    [ "$expected" = 1 ] || want=" for the $expected ranks that use it$want"
+    sed 's/^/    | /' answer.txt
+    judge "$what: $expected use the first" \
+        [ "$got" = "$want" -a "$(wc -l <answer.txt)" = 1 ]
+}
+if ! timeout 60 mpiexec -n 4 true >/dev/null 2>&1; then
+    skip 'mpiexec does not start 4 ranks'
+    end config/cuda
+    exit
+fi
+sed 's/cells = .*order/cells = [1024, 1024, 1024]; order/' run.cfg >big.cfg
+placed 'two devices for four ranks' 2 mpiexec -n 4 "$htwave" check big.cfg
+FAKE_GPUS=aa placed 'a device that is listed twice' 4 \
+    mpiexec -n 4 "$htwave" check big.cfg
+placed 'one device for each, all of number 0' 1 \
+    mpiexec -n 1 env FAKE_GPUS=a "$htwave" check big.cfg : \
+    -n 1 env FAKE_GPUS=b "$htwave" check big.cfg
+placed 'two sets of devices, in turn' 1 \
+    mpiexec -n 1 env FAKE_GPUS=ab "$htwave" check big.cfg : \
+    -n 1 env FAKE_GPUS=cd "$htwave" check big.cfg : \
+    -n 1 env FAKE_GPUS=ab "$htwave" check big.cfg : \
+    -n 1 env FAKE_GPUS=cd "$htwave" check big.cfg
+end config/cuda
