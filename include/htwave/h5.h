@@ -54,8 +54,8 @@ HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
 
 /* ---- files that all ranks of an MPI run write together ---- */
 /* One rank creates the file, sets its attributes and reserves all datasets,
- * then shares it; all ranks join it, write their planes and leave; the one
- * commits or discards it. With MPI started only.
+ * then shares it; all ranks make ready, join it, write their planes and leave;
+ * the one commits or discards it. With MPI started only.
  *
  * ht_h5_join and ht_h5_leave are collective: HDF5 waits in them for all ranks
  * of MPI_COMM_WORLD, without looking out for failures. So the ranks agree
@@ -66,9 +66,12 @@ bool ht_h5_parallel(void); /* HDF5 was built with MPI */
 /* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow.
  * *name is its temporary path until then. */
 HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);
-/* name: from ht_h5_share of one rank; path: for messages. */
-HT_CHECKED enum ht_err ht_h5_join(const char *name, const char *path,
-                                  struct ht_h5 **out);
+/* What a rank needs of its own. name: from ht_h5_share of one rank; path: for
+ * messages. A file that has not been joined is freed by ht_h5_unready. */
+HT_CHECKED enum ht_err ht_h5_ready(const char *name, const char *path,
+                                   struct ht_h5 **out);
+void ht_h5_unready(struct ht_h5 *file); /* NULL allowed */
+HT_CHECKED enum ht_err ht_h5_join(struct ht_h5 *file);
 /* Closes a joined file, also after a write that failed; what this rank wrote is
  * on disk then. */
 HT_CHECKED enum ht_err ht_h5_leave(struct ht_h5 *file);

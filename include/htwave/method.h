@@ -65,6 +65,10 @@ HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                                        const struct ht_device_info *info,
                                        const struct ht_tuning *tuning,
                                        struct ht_kernels *out);
+/* HT_ERR_DEVICE where the variant cannot count the nodes of this rank's slab: a
+ * part of ht_kernels_plan, for slabs that were cut again. */
+HT_CHECKED enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
+                                              const struct ht_variant *variant);
 /* cache: directory of compiled programs, NULL: none. */
 HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem,
                                          struct ht_device *device,

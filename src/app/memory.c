@@ -6,26 +6,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool shares_device(const struct ht_simulation *sim, int rank) {
-    return sim->seat[rank].first == sim->seat[sim->rank].first;
+/* Ranks whose memory counts together: those of one device, or all as long as
+ * slabs are still to follow speeds, which may fit where equal ones do not. */
+static bool shares_memory(const struct ht_simulation *sim, int rank) {
+    return sim->cut_later ||
+           sim->seat[rank].first == sim->seat[sim->rank].first;
 }
 
 static int sharers(const struct ht_simulation *sim) {
     int count = 0;
-    for (int r = 0; r < sim->ranks; r++) count += shares_device(sim, r);
+    for (int r = 0; r < sim->ranks; r++) count += shares_memory(sim, r);
     return count;
 }
 
+/* Of this rank's device, or of all that are used. */
+static enum ht_err find_memory(const struct ht_simulation *sim, double *out) {
+    *out = (double)sim->info.memory;
+    if (!sim->cut_later) return HT_OK;
+    if (sim->seat[sim->rank].first != sim->rank) *out = 0;
+    return ht_comm_sum(sim->comm, 1, out);
+}
+
 static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes,
-                                 const char *advice) {
+                                 double memory, const char *advice) {
     char need[32], have[32], whose[48] = "";
+    ht_text_bytes(bytes, need);
+    ht_text_bytes(memory, have);
+    if (sim->cut_later)
+        return ht_params_error(sim->params, "grid.cells",
+                               "needs %s of memory, the devices of all %d "
+                               "ranks have %s together%s",
+                               need, sim->ranks, have, advice);
     if (sharers(sim) > 1)
         snprintf(whose, sizeof whose, " for the %d ranks that use it",
                  sharers(sim));
-    return ht_params_error(
-        sim->params, "grid.cells", "needs %s of memory%s, %s has %s%s",
-        ht_text_bytes(bytes, need), whose, sim->info.name,
-        ht_text_bytes((double)sim->info.memory, have), advice);
+    return ht_params_error(sim->params, "grid.cells",
+                           "needs %s of memory%s, %s has %s%s", need, whose,
+                           sim->info.name, have, advice);
 }
 
 /* Both grids have at least as many nodes as there are cells, shared out among
@@ -36,12 +53,13 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     if (system == NULL || sim->info.memory <= 0) return HT_OK;
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
     bool fp64 = sim->oracle || strcmp(params->device.precision, "double") == 0;
-    double bytes =
-        2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
+    double memory,
+        bytes = 2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
+    TRY(find_memory(sim, &memory));
     for (int k = 0; k < params->grid.dims; k++)
         bytes *= (double)params->grid.cells[k] * (params->grid.order + 1);
-    if (bytes > (double)sim->info.memory)
-        return refuse_memory(sim, bytes,
+    if (bytes > memory)
+        return refuse_memory(sim, bytes, memory,
                              ": take fewer cells or a lower grid.order");
     return HT_OK;
 }
@@ -70,9 +88,9 @@ static struct ht_budget budget_of(const struct ht_simulation *sim,
     return b;
 }
 
-/* Bytes -> those of all ranks that use this device. */
-static enum ht_err sum_on_device(const struct ht_simulation *sim, int count,
-                                 int64_t *bytes) {
+/* Bytes -> those of all ranks whose memory counts together. */
+static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count,
+                                  int64_t *bytes) {
     int64_t *all = NULL;
     if (sim->ranks == 1) return HT_OK;
     TRY(HT_ALLOC(all, count * sim->ranks));
@@ -81,7 +99,7 @@ static enum ht_err sum_on_device(const struct ht_simulation *sim, int count,
     for (int i = 0; err == HT_OK && i < count; i++) {
         bytes[i] = 0;
         for (int r = 0; r < sim->ranks; r++)
-            if (shares_device(sim, r)) bytes[i] += all[r * count + i];
+            if (shares_memory(sim, r)) bytes[i] += all[r * count + i];
     }
     free(all);
     return err;
@@ -92,19 +110,21 @@ static enum ht_err check_budget(const struct ht_simulation *sim) {
     char need[32], have[32], advice[160];
     const struct ht_variant *lean = leanest(sim);
     int64_t bytes[2] = {b->total, budget_of(sim, lean).total};
-    TRY(sum_on_device(sim, 2, bytes));
+    double memory;
+    TRY(find_memory(sim, &memory));
+    TRY(sum_of_sharers(sim, 2, bytes));
     snprintf(advice, sizeof advice,
              ": take fewer cells or a lower grid.order%s",
              sim->tuning.fp64 && !sim->oracle
                  ? ", or device.precision = \"single\", which needs half"
                  : "");
-    if (bytes[0] > sim->info.memory && bytes[1] <= sim->info.memory)
+    if ((double)bytes[0] > memory && (double)bytes[1] <= memory)
         snprintf(advice, sizeof advice,
                  ": device.variant = \"%s\" needs only %s", lean->name,
                  ht_text_bytes((double)bytes[1], need));
-    if (bytes[0] > sim->info.memory)
-        return refuse_memory(sim, (double)bytes[0], advice);
-    if (b->largest_buffer > sim->info.max_buffer)
+    if ((double)bytes[0] > memory)
+        return refuse_memory(sim, (double)bytes[0], memory, advice);
+    if (!sim->cut_later && b->largest_buffer > sim->info.max_buffer)
         return ht_params_error(
             sim->params, "grid.cells",
             "needs a buffer of %s, %s allows %s at once: take fewer cells or "

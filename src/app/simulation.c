@@ -53,8 +53,8 @@ static enum ht_err open_device(struct ht_simulation *sim) {
         use_oracle(sim);
         return HT_OK;
     }
-    enum ht_err err = ht_ranks_open(sim->comm, backend, params->device.select,
-                                    &sim->device);
+    enum ht_err err =
+        ht_ranks_open(sim->comm, backend, params->device.select, &sim->device);
     if (err == HT_ERR_DEVICE)
         return ht_text_copy(ht_err_message(), &sim->no_device);
     TRY(err);
@@ -248,6 +248,8 @@ enum ht_err ht_simulation_plan(const struct ht_params *params,
     sim->comm = comm;
     sim->rank = ht_comm_rank(comm);
     sim->ranks = ht_comm_size(comm);
+    sim->cut_later =
+        sim->ranks > 1 && strcmp(params->parallel.weights, "measured") == 0;
     sim->selfcheck_ratio = NAN;
     enum ht_err err = make_plan(sim);
     if (err != HT_OK) {
@@ -290,10 +292,12 @@ static enum ht_err compile(struct ht_simulation *sim) {
 }
 
 static enum ht_err cut_by_speed(struct ht_simulation *sim) {
-    if (sim->ranks == 1 || strcmp(sim->params->parallel.weights, "equal") == 0)
-        return HT_OK;
+    if (!sim->cut_later) return HT_OK;
+    sim->cut_later = false;
     TRY(ht_speed_cut(sim->plan, sim->device, &sim->kernels));
     TRY(gather_planes(sim));
+    TRY(ht_comm_agree(sim->comm, ht_kernels_check_nodes(&sim->plan->problem,
+                                                        sim->tuning.variant)));
     return ht_memory_check_budget(sim);
 }
 

@@ -28,27 +28,25 @@ bool ht_h5_parallel(void) {
     return true;
 }
 
-static hid_t open_together(const char *name) {
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), id = H5I_INVALID_HID;
-    if (fapl < 0) return fapl;
-    if (H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL) >= 0)
-        id = H5Fopen(name, H5F_ACC_RDWR, fapl);
-    H5Pclose(fapl);
-    return id;
+/* Both calls wait for all ranks: the first one duplicates the communicator. */
+static hid_t open_together(const struct ht_h5 *file) {
+    if (H5Pset_fapl_mpio(file->access, MPI_COMM_WORLD, MPI_INFO_NULL) < 0)
+        return H5I_INVALID_HID;
+    return H5Fopen(file->temporary, H5F_ACC_RDWR, file->access);
 }
 #else
 bool ht_h5_parallel(void) {
     return false;
 }
 
-static hid_t open_together(const char *name) {
-    (void)name;
+static hid_t open_together(const struct ht_h5 *file) {
+    (void)file;
     return H5I_INVALID_HID;
 }
 #endif
 
-static enum ht_err join(const char *name, const char *path,
-                        struct ht_h5 *file) {
+static enum ht_err make_ready(const char *name, const char *path,
+                              struct ht_h5 *file) {
     file->id = H5I_INVALID_HID;
     REQUIRE(ht_h5_parallel(), HT_ERR_IO,
             "cannot write %s: the HDF5 library was built without MPI, which "
@@ -56,23 +54,43 @@ static enum ht_err join(const char *name, const char *path,
             path);
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_text_copy(name, &file->temporary));
-    file->id = open_together(name);
-    REQUIRE(file->id >= 0, HT_ERR_IO,
-            "cannot write %s: the ranks cannot open it together", path);
+    file->access = H5Pcreate(H5P_FILE_ACCESS);
+    REQUIRE(file->access > 0, HT_ERR_MEMORY,
+            "cannot write %s: HDF5 has no memory for it", path);
     return HT_OK;
 }
 
-enum ht_err ht_h5_join(const char *name, const char *path, struct ht_h5 **out) {
+static void forget_access(struct ht_h5 *file) {
+    if (file->access > 0) H5Pclose(file->access);
+    file->access = 0;
+}
+
+void ht_h5_unready(struct ht_h5 *file) {
+    if (file == NULL) return;
+    forget_access(file);
+    ht_h5_free(file);
+}
+
+enum ht_err ht_h5_ready(const char *name, const char *path,
+                        struct ht_h5 **out) {
     ht_h5_quiet();
     *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
-    enum ht_err err = join(name, path, file);
+    enum ht_err err = make_ready(name, path, file);
     if (err)
-        ht_h5_free(file);
+        ht_h5_unready(file);
     else
         *out = file;
     return err;
+}
+
+enum ht_err ht_h5_join(struct ht_h5 *file) {
+    file->id = open_together(file);
+    forget_access(file);
+    REQUIRE(file->id >= 0, HT_ERR_IO,
+            "cannot write %s: the ranks cannot open it together", file->path);
+    return HT_OK;
 }
 
 enum ht_err ht_h5_leave(struct ht_h5 *file) {

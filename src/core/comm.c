@@ -80,6 +80,12 @@ static enum ht_err start(struct ht_comm *c) {
     TRY(ht_comm_check(
         MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
         "starting MPI"));
+    /* For calls without a communicator, which MPI would let end the job before
+     * anyone has said why. */
+    MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+    for (int i = 0; i < 2; i++)
+        TRY(ht_comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN),
+                          "starting MPI"));
     MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
     for (int i = 0; i < 3; i++) {
         TRY(ht_comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]),

@@ -12,7 +12,7 @@
 struct cuda_program {
     struct ht_cuda_device *device;
     CUmodule module;
-    void *code; /* NULL: it came from the cache */
+    void *code; /* as it was loaded */
     size_t size;
 };
 

@@ -101,8 +101,13 @@ static enum ht_err write_joined(const struct ht_snapshot *s, const char *name,
                                 const char *path) {
     struct ht_comm *comm = s->grid->slab.comm;
     struct ht_h5 *part = NULL;
-    TRY(ht_comm_agree(comm, ht_h5_join(name, path, &part)));
-    enum ht_err err = ht_comm_agree(comm, write_values(s, part));
+    enum ht_err err = ht_comm_agree(comm, ht_h5_ready(name, path, &part));
+    if (err) {
+        ht_h5_unready(part);
+        return err;
+    }
+    TRY(ht_comm_agree(comm, ht_h5_join(part)));
+    err = ht_comm_agree(comm, write_values(s, part));
     enum ht_err left = ht_h5_leave(part);
     return ht_comm_agree(comm, err ? err : left);
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/prediction.h"
 #include "transport.h"
 
 /* Planes below and above a slab. */
@@ -47,7 +48,7 @@ struct ht_halo {
     enum ht_mesh ahead; /* and so will be the one that ht_halo_send begins */
     struct parcel sending[2], coming[2]; /* of the exchange under way */
     bool announced[2], arrived[2];
-    int slot[2][2]; /* [side][sent, received]: messages so far */
+    int slot[2][2]; /* [side][sent, received]: whose turn it is */
     struct ht_traffic traffic;
 };
 
@@ -63,17 +64,10 @@ static int depth_of(const struct ht_problem *problem) {
  * `from` needs. */
 static struct extent wanted(const struct ht_problem *problem, enum ht_mesh from,
                             enum ht_mesh mesh) {
-    int depth = depth_of(problem), less = depth / 2, more = depth - less;
-    struct extent e = from == HT_PRIMARY ? (struct extent){less, more}
-                                         : (struct extent){more, less};
-    if (mesh == from) return e;
-    if (problem->keep == 0) return (struct extent){0, 0};
-    /* The first of them leaves one plane less to be computed. */
-    if (from == HT_PRIMARY)
-        e.above--;
-    else
-        e.below--;
-    return e;
+    int depth = depth_of(problem);
+    bool leapfrog = problem->keep != 0;
+    return (struct extent){ht_halo_planes(depth, from, mesh, leapfrog, 0),
+                           ht_halo_planes(depth, from, mesh, leapfrog, 1)};
 }
 
 /* ---- what a rank holds ---- */
@@ -153,10 +147,10 @@ static enum ht_err begin_side(struct ht_halo *h, int side) {
     h->announced[side] = sending->count == 0;
     h->arrived[side] = coming->count == 0;
     if (coming->count > 0)
-        TRY(ht_link_expect(link, h->slot[side][1] % HT_SLOTS, coming->bytes));
+        TRY(ht_link_expect(link, h->slot[side][1], coming->bytes));
     if (sending->count == 0) return HT_OK;
     TRY(pack_or_unpack(h, sending, link->out, true));
-    TRY(ht_link_send(link, h->slot[side][0] % HT_SLOTS, sending->bytes));
+    TRY(ht_link_send(link, h->slot[side][0], sending->bytes));
     h->traffic.messages++;
     h->traffic.bytes += sending->bytes;
     return HT_OK;
@@ -174,20 +168,24 @@ static enum ht_err begin(struct ht_halo *h, enum ht_mesh from) {
     return HT_OK;
 }
 
+static void take_turn(int *slot) {
+    *slot = (*slot + 1) % HT_SLOTS;
+}
+
 static enum ht_err go_on(struct ht_halo *h, int side) {
     struct ht_link *link = &h->link[side];
     if (!h->announced[side]) {
-        TRY(ht_link_announce(link, h->slot[side][0] % HT_SLOTS,
-                             h->sending[side].bytes, &h->announced[side]));
-        if (h->announced[side]) h->slot[side][0]++;
+        TRY(ht_link_announce(link, h->slot[side][0], h->sending[side].bytes,
+                             &h->announced[side]));
+        if (h->announced[side]) take_turn(&h->slot[side][0]);
     }
     if (!h->arrived[side]) {
-        int slot = h->slot[side][1] % HT_SLOTS;
+        int slot = h->slot[side][1];
         TRY(ht_link_fetch(link, slot, h->coming[side].bytes,
                           &h->arrived[side]));
         if (!h->arrived[side]) return HT_OK;
         TRY(pack_or_unpack(h, &h->coming[side], link->in[slot], false));
-        h->slot[side][1]++;
+        take_turn(&h->slot[side][1]);
     }
     return HT_OK;
 }

@@ -49,8 +49,8 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
 }
 
 /* Of the planes that this rank holds. */
-static enum ht_err check_nodes(const struct ht_problem *problem,
-                               const struct ht_variant *variant) {
+enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
+                                   const struct ht_variant *variant) {
     const int64_t most = INT32_MAX, most_plane = most / 2;
     if (!variant->counts32) return HT_OK;
     for (int mesh = 0; mesh < 2; mesh++) {
@@ -70,7 +70,7 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                             const struct ht_tuning *tuning,
                             struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
-    TRY(check_nodes(problem, tuning->variant));
+    TRY(ht_kernels_check_nodes(problem, tuning->variant));
     for (int mesh = 0; mesh < 2; mesh++) {
         out->spec[mesh] =
             ht_problem_spec(problem, tuning, mesh ? HT_DUAL : HT_PRIMARY);

@@ -266,9 +266,19 @@ static enum ht_err create_window(struct ht_link link[2], const char *wish,
                : err;
 }
 
+/* Those of a way not taken, before anyone may free what they are open to. */
+static void close_unused_peers(struct ht_link link[2], const int way[2]) {
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS && way[side] != PEER; slot++) {
+            ht_peer_close(link[side].peer[slot]);
+            link[side].peer[slot] = NULL;
+        }
+}
+
 static enum ht_err use_ways(struct ht_link link[2], const char *wish,
                             int way[2], struct ht_window **window) {
     int64_t room = 0;
+    close_unused_peers(link, way);
     TRY(create_window(link, wish, way, window, &room));
     for (int side = 0; side < 2; side++) {
         if (way[side] == TRANSPORTS) continue;

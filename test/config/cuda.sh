@@ -2,7 +2,7 @@
 # CUDA's devices on any machine: the back end against a driver library made
 # here, whose devices can be listed and opened but not compute. FAKE_GPUS names
 # them, a letter each; FAKE_CODE is what the driver says at its start, FAKE_QUEUE
-# when a queue is made.
+# when a queue is made; 2^FAKE_MEMORY bytes they have.
 set -u
 . "$(dirname "$0")/common.sh"
 source=$PWD
@@ -42,7 +42,8 @@ int cuDeviceGetName(char *name, int size, int device) {
     return snprintf(name, (size_t)size, "Fake %c", gpus()[device]) < 0;
 }
 int cuDeviceTotalMem_v2(size_t *bytes, int device) {
-    return give(bytes, (1L << 33) + device);
+    int power = told("FAKE_MEMORY");
+    return give(bytes, (1L << (power ? power : 33)) + device);
 }
 int cuDeviceGetAttribute(int *value, int what, int device) {
     /* threads of a group, shared memory, PCI bus, architecture */
@@ -165,4 +166,24 @@ placed 'two sets of devices, in turn' 1 \
     -n 1 env FAKE_GPUS=cd "$htwave" check big.cfg : \
     -n 1 env FAKE_GPUS=ab "$htwave" check big.cfg : \
     -n 1 env FAKE_GPUS=cd "$htwave" check big.cfg
+
+# Slabs that follow the devices' speeds may fit where equal ones do not: until
+# these are known the memory of all counts. The grid takes 4 GiB; b has 1 GiB.
+: >plain
+unequal() { # WEIGHTS CELLS
+    set -- run.cfg "grid.cells=[256,256,$2]" "parallel.weights=$1" \
+        output.directory=plain/out
+    timeout -k 5 60 mpiexec -n 1 env FAKE_GPUS=a "$htwave" check "$@" : \
+        -n 1 env FAKE_GPUS=b FAKE_MEMORY=30 "$htwave" check "$@" >answer.txt 2>&1
+    sed 's/^/    | /' answer.txt
+}
+unequal equal 256
+judge 'equal slabs: the smaller device does not suffice' \
+    grep -q 'needs 2.* GiB of memory, Fake b has 1.0 GiB' answer.txt
+unequal measured 256
+judge 'measured slabs: what is wrong is only the place of the output' \
+    grep -q '^htwave: .*plain' answer.txt
+unequal measured 2048
+judge 'measured slabs: too large for both' \
+    grep -q 'the devices of all 2 ranks have 9.0 GiB together' answer.txt
 end config/cuda
