@@ -1,6 +1,7 @@
 /* Slabs in proportion to measured speeds, by one rank or several that share a
  * device (see speed.sh). What the clock says is not judged, only that it says
- * something and that the planes are shared out by it.
+ * something and that the planes are shared out by it: the last of several ranks
+ * has kernels that take several times as long.
  */
 #include "open_device.h"
 #include "test.h"
@@ -53,7 +54,7 @@ static void check_cut(struct ht_plan *plan, struct ht_device *device,
                       struct ht_kernels *kernels) {
     const struct ht_grid *grid = &plan->grid;
     int64_t all[MOST_RANKS][2], own[2], end = 0;
-    int ranks = ht_comm_size(comm);
+    int ranks = ht_comm_size(comm), last = ranks - 1;
     bool joined = true;
     stop_on(ht_speed_cut(plan, device, kernels));
     ht_grid_own(grid, HT_DUAL, &own[0], &own[1]);
@@ -65,6 +66,27 @@ static void check_cut(struct ht_plan *plan, struct ht_device *device,
     }
     TEST_CHECK(joined && end == PLANES, "%d ranks: all %d planes shared out",
                ranks, PLANES);
+    int64_t most = all[0][1] - all[0][0], least = all[last][1] - all[last][0];
+    if (ranks > 1)
+        TEST_CHECK(2 * least < most,
+                   "%d ranks: %d planes for the slow one, %d for the first",
+                   ranks, (int)least, (int)most);
+}
+
+/* The variant for this kind of device; on the last of several ranks the plain
+ * one in double precision, where there is such. */
+static void make_kernels(const struct ht_plan *plan, struct ht_device *device,
+                         struct ht_kernels *kernels) {
+    const struct ht_device_info *info = ht_device_info(device);
+    int ranks = ht_comm_size(comm);
+    bool slow = ranks > 1 && ht_comm_rank(comm) == ranks - 1;
+    struct ht_tuning tuning = {
+        .fp64 = slow && info->fp64, .block = 1, .trim = !slow};
+    const struct ht_spec spec =
+        ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
+    tuning.variant =
+        ht_variant_find(slow ? "monolithic" : "auto", &spec, info->gpu);
+    stop_on(ht_kernels_create(&plan->problem, device, &tuning, NULL, kernels));
 }
 
 int main(void) {
@@ -82,11 +104,7 @@ int main(void) {
         return test_end("speed");
     }
     make_plan(&params, &plan);
-    struct ht_tuning tuning = {.fp64 = false, .block = 1};
-    const struct ht_spec spec =
-        ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find("monolithic", &spec, false);
-    stop_on(ht_kernels_create(&plan->problem, device, &tuning, NULL, &kernels));
+    make_kernels(plan, device, &kernels);
     check_speed(plan, device, &kernels);
     check_cut(plan, device, &kernels);
     ht_kernels_destroy(&kernels);
