@@ -26,9 +26,6 @@ void ht_comm_end(struct ht_comm *comm, bool failed, int exit_code);
 
 int ht_comm_rank(const struct ht_comm *comm);
 int ht_comm_size(const struct ht_comm *comm);
-/* Number among the ranks of the same machine, from 0; how many there are. */
-int ht_comm_local(const struct ht_comm *comm);
-int ht_comm_local_size(const struct ht_comm *comm);
 bool ht_comm_same_machine(const struct ht_comm *comm, int rank);
 
 /* ---- collectives ---- */

@@ -62,7 +62,6 @@ static enum ht_err find_machine(struct ht_comm *c) {
                       "finding the ranks of a machine"));
     TRY(ht_comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN),
                       "starting MPI"));
-    TRY(ht_comm_check(MPI_Comm_rank(c->machine, &c->local), "numbering ranks"));
     TRY(ht_comm_check(MPI_Comm_size(c->machine, &c->local_size),
                       "counting ranks"));
     TRY(HT_ALLOC(c->machine_rank, c->size));
@@ -186,14 +185,6 @@ int ht_comm_rank(const struct ht_comm *c) {
 
 int ht_comm_size(const struct ht_comm *c) {
     return c == NULL ? 1 : c->size;
-}
-
-int ht_comm_local(const struct ht_comm *c) {
-    return c == NULL ? 0 : c->local;
-}
-
-int ht_comm_local_size(const struct ht_comm *c) {
-    return c == NULL ? 1 : c->local_size;
 }
 
 bool ht_comm_same_machine(const struct ht_comm *c, int rank) {

@@ -11,7 +11,7 @@ enum { HT_COMM_COLLECT = 32767 };
 
 struct ht_comm {
     MPI_Comm run, agree, notice, machine;
-    int rank, size, local, local_size;
+    int rank, size, local_size;
     int *machine_rank;  /* [rank] on this machine; MPI_UNDEFINED elsewhere */
     enum ht_err failed; /* what the ranks have agreed on, and its message */
     char *message;

@@ -4,7 +4,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "htwave/kernel_sources.h"
 
@@ -73,12 +72,6 @@ static void release(struct state *s) {
     ht_program_destroy(s->program);
 }
 
-static void add_source(const char *name, struct ht_text *text) {
-    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
-        if (strcmp(ht_kernel_sources[i].name, name) == 0)
-            ht_text_add(text, "%s", ht_kernel_sources[i].text);
-}
-
 static enum ht_err build(struct state *s, const char *cache) {
     struct ht_text text = {0};
     int r = s->fd->order / 2;
@@ -89,9 +82,10 @@ static enum ht_err build(struct state *s, const char *cache) {
     for (int k = 0; k <= r; k++)
         ht_text_add(&text, "%s%.17ef", k ? ", " : "", s->fd->weight[k]);
     ht_text_add(&text, "}\n");
-    add_source("prelude.cl", &text);
-    add_source("finite_differences.cl", &text);
-    enum ht_err err = ht_text_status(&text);
+    enum ht_err err = ht_kernel_add_source("prelude.cl", &text);
+    if (err == HT_OK)
+        err = ht_kernel_add_source("finite_differences.cl", &text);
+    if (err == HT_OK) err = ht_text_status(&text);
     if (err == HT_OK)
         err = ht_program_build(s->device, text.data, cache, &s->program);
     ht_text_free(&text);

@@ -3,7 +3,6 @@
  * tens of milliseconds on a GPU, a fraction of a second on a CPU.
  */
 #include <math.h>
-#include <string.h>
 
 #include "htwave/kernel.h"
 #include "htwave/kernel_sources.h"
@@ -40,13 +39,9 @@ static enum ht_err build(struct bench *b, const char *cache) {
                 "#define HT_LIMIT_FMA_LANES %d\n#define HT_LIMIT_TURNS %d\n",
                 b->word == 8, LANES, COPIES, CHAINS, ROUNDS, b->width, b->lanes,
                 b->turns);
-    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
-        if (strcmp(ht_kernel_sources[i].name, "prelude.cl") == 0)
-            ht_text_add(&text, "%s", ht_kernel_sources[i].text);
-    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
-        if (strcmp(ht_kernel_sources[i].name, "limits.cl") == 0)
-            ht_text_add(&text, "%s", ht_kernel_sources[i].text);
-    enum ht_err err = ht_text_status(&text);
+    enum ht_err err = ht_kernel_add_source("prelude.cl", &text);
+    if (err == HT_OK) err = ht_kernel_add_source("limits.cl", &text);
+    if (err == HT_OK) err = ht_text_status(&text);
     if (err == HT_OK)
         err = ht_program_build(b->device, text.data, cache, &b->program);
     ht_text_free(&text);

@@ -2,7 +2,6 @@
  * launches.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "htwave/kernel.h"
 #include "htwave/kernel_sources.h"
@@ -48,12 +47,6 @@ int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes) {
            padded(places * nodes * value_bytes(format));
 }
 
-static void add_file(const char *name, struct ht_text *text) {
-    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
-        if (strcmp(ht_kernel_sources[i].name, name) == 0)
-            ht_text_add(text, "%s", ht_kernel_sources[i].text);
-}
-
 enum ht_err ht_packer_text(const struct ht_pack_format *format, int lanes,
                            struct ht_text *out) {
     static const char *const type[] = {
@@ -67,11 +60,11 @@ enum ht_err ht_packer_text(const struct ht_pack_format *format, int lanes,
                 format->precision == HT_HALO_HALF, is_scaled(format));
     for (int f = 0; f < format->fields; f++) ht_text_add(out, " X(%d)", f);
     ht_text_add(out, "\n");
-    add_file("prelude.cl", out);
+    TRY(ht_kernel_add_source("prelude.cl", out));
     ht_text_add(out, "typedef %s ht_packed;\n", type[value_bytes(format)]);
-    add_file("layout.h", out);
-    add_file("pack_args.h", out);
-    add_file("pack.cl", out);
+    TRY(ht_kernel_add_source("layout.h", out));
+    TRY(ht_kernel_add_source("pack_args.h", out));
+    TRY(ht_kernel_add_source("pack.cl", out));
     return ht_text_status(out);
 }
 

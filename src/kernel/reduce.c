@@ -62,22 +62,16 @@ static int64_t part_bytes(const struct ht_reduction *r) {
     return r->wide ? 5 * 8 : 4 * 8;
 }
 
-static void add_file(const char *name, struct ht_text *text) {
-    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
-        if (strcmp(ht_kernel_sources[i].name, name) == 0)
-            ht_text_add(text, "%s", ht_kernel_sources[i].text);
-}
-
 enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int lanes,
                               struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
                 "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_LANES %d\n",
                 spec->fp64, spec->block, wide, lanes);
-    add_file("prelude.cl", out);
-    add_file("layout.h", out);
-    add_file("reduce_args.h", out);
-    add_file("reduce.cl", out);
+    TRY(ht_kernel_add_source("prelude.cl", out));
+    TRY(ht_kernel_add_source("layout.h", out));
+    TRY(ht_kernel_add_source("reduce_args.h", out));
+    TRY(ht_kernel_add_source("reduce.cl", out));
     return ht_text_status(out);
 }
 

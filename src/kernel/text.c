@@ -3,25 +3,10 @@
  * flow is in cl/.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "blocks.h"
 #include "counts.h"
 #include "htwave/kernel_sources.h"
-
-static const char *source_of(const char *name) {
-    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
-        if (strcmp(ht_kernel_sources[i].name, name) == 0)
-            return ht_kernel_sources[i].text;
-    return NULL;
-}
-
-static enum ht_err add_file(const char *name, struct ht_text *out) {
-    const char *text = source_of(name);
-    REQUIRE(text != NULL, HT_ERR_INTERNAL, "no kernel file %s", name);
-    ht_text_add(out, "%s", text);
-    return HT_OK;
-}
 
 static void add_numbers(const struct ht_spec *spec,
                         const struct ht_shape *shape, const struct ht_sizes *z,
@@ -187,13 +172,13 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
     struct ht_sizes z = ht_sizes_of(spec);
     add_numbers(spec, shape, &z, out);
     add_lists(spec, &z, out);
-    TRY(add_file("prelude.cl", out));
+    TRY(ht_kernel_add_source("prelude.cl", out));
     add_tables(spec, &z, out);
     if (op->text.data != NULL) ht_text_add(out, "%s", op->text.data);
-    TRY(add_file("args.h", out));
-    TRY(add_file("layout.h", out));
+    TRY(ht_kernel_add_source("args.h", out));
+    TRY(ht_kernel_add_source("layout.h", out));
     for (int i = 0; i < HT_MAX_FILES && variant->files[i] != NULL; i++)
-        TRY(add_file(variant->files[i], out));
+        TRY(ht_kernel_add_source(variant->files[i], out));
     return ht_text_status(out);
 }
 

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "htwave/rate.h"
+#include "src/app/ranks.h"
 
 enum { PLANES = 37, MOST_RANKS = 64, OPTIONS = 5 };
 
@@ -96,8 +97,8 @@ int main(void) {
     struct ht_kernels kernels = {0};
     stop_on(ht_comm_start(&comm));
     bool first = ht_comm_rank(comm) == 0;
-    enum ht_err err = ht_device_open(test_backend(), test_select(),
-                                     ht_comm_local(comm), &device);
+    enum ht_err err =
+        ht_ranks_open(comm, test_backend(), test_select(), &device);
     if (ht_comm_agree(comm, err) != HT_OK) {
         if (first) TEST_SKIP("no device: %s", ht_err_message());
         ht_comm_end(comm, true, 0);

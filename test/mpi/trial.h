@@ -8,6 +8,7 @@
 #include "test.h"
 
 #include "htwave/method.h"
+#include "src/app/ranks.h"
 
 struct scene {
     struct ht_comm *comm;
@@ -32,8 +33,8 @@ static inline bool scene_open(struct scene *scene, int argc, char **argv) {
                             .only = argc > 2 ? argv[2] : NULL};
     enum ht_err err = ht_comm_start(&scene->comm);
     if (err == HT_OK)
-        err = ht_device_open(test_backend(), test_select(),
-                             ht_comm_local(scene->comm), &scene->device);
+        err = ht_ranks_open(scene->comm, test_backend(), test_select(),
+                            &scene->device);
     if (ht_comm_rank(scene->comm) > 0 &&
         freopen("/dev/null", "w", stdout) == NULL)
         exit(1);
