@@ -30,6 +30,7 @@ struct ht_medium {
                            beyond, fills count those of own planes,
                            each plane once */
     bool wall_gradient; /* varies across a wall: order drops there */
+    double visited;     /* part of the different nodes looked at, 1: all */
     struct ht_medium_source *source; /* private */
 };
 
@@ -40,6 +41,13 @@ struct ht_medium {
  * Collective where the grid is cut: each rank scans its own planes, and all get
  * the same medium. A rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_medium_create(const struct ht_params *params,
+                                        const struct ht_equations *eq,
+                                        const struct ht_grid *grid,
+                                        struct ht_medium **out);
+/* The same from some 2e6 nodes spread evenly where there are more: for what
+ * needs no more than a good guess of the speeds. Speeds and values that fail
+ * between them are not seen, flattened is a part only. */
+HT_CHECKED enum ht_err ht_medium_sample(const struct ht_params *params,
                                         const struct ht_equations *eq,
                                         const struct ht_grid *grid,
                                         struct ht_medium **out);

@@ -220,6 +220,10 @@ struct ht_plan {
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
                                       struct ht_comm *comm,
                                       struct ht_plan **out);
+/* For counting, not for stepping: alone, the medium as by ht_medium_sample.
+ * cfl, dt and steps are then as good as its speeds are. */
+HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
+                                      struct ht_plan **out);
 /* Cuts the slabs in proportion to weights[rank], positive and the same on all
  * ranks; before any stepper is made. Refuses halos deeper than a slab, on all
  * ranks. No communication. */

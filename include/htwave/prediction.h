@@ -51,9 +51,10 @@ void ht_load_make(const struct ht_problem *problem, const struct ht_spec *spec,
                   bool weak, struct ht_load *out);
 
 /* Cell half-steps per second of a device that reaches the machine's fraction of
- * its limits, or the machine's own number. */
+ * its limits, or the machine's own number. spec: the half steps from the
+ * primary and from the dual grid, which take turns. */
 double ht_rate_expected(const struct ht_machine *machine,
-                        const struct ht_spec *spec);
+                        const struct ht_spec spec[2]);
 
 /* Of the slowest rank; seconds per time step. */
 struct ht_prediction {

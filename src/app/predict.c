@@ -13,10 +13,10 @@ struct predict {
     const struct ht_params *params;
     struct ht_plan *plan;
     struct ht_machine machine;
-    struct ht_spec spec;
+    struct ht_spec spec[2]; /* half step from [mesh] */
     int count, *gpus;
     double rate;
-    const char *rate_from;
+    char rate_from[4 * HT_SCALING_WORD];
     struct ht_scaling measured;
 };
 
@@ -33,60 +33,131 @@ static enum ht_err read_gpus(const struct ht_args *args, struct predict *p) {
     return HT_OK;
 }
 
-/* The half step as a GPU of this kind would compute it. */
-static enum ht_err make_spec(struct predict *p) {
-    const struct ht_params *params = p->params;
-    bool fp64 = strcmp(params->device.precision, "double") == 0;
-    const struct ht_tuning tuning = {
-        .fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
-    p->spec = ht_problem_spec(&p->plan->problem, &tuning, HT_PRIMARY);
-    if (p->plan->grid.dims != 3)
-        return ht_params_error(params, "grid.cells",
+static enum ht_err read_measured(const struct ht_args *args,
+                                 struct predict *p) {
+    const char *path = ht_args_value(args, "--measured");
+    if (path == NULL) return HT_OK;
+    REQUIRE(ht_file_exists(path), HT_ERR_INPUT, "%s: no such file", path);
+    return ht_scaling_read(path, &p->measured);
+}
+
+static enum ht_err read_rate(const struct ht_args *args, struct predict *p) {
+    const char *given = ht_args_value(args, "--rate");
+    if (given == NULL) return HT_OK;
+    TRY(ht_args_real("--rate", given, &p->rate));
+    REQUIRE(p->rate > 0, HT_ERR_INPUT, "--rate %s: must be > 0", given);
+    return HT_OK;
+}
+
+/* All that can be wrong before the medium is looked at, which takes time. */
+static enum ht_err read_all(const struct ht_args *args, struct predict *p) {
+    TRY(ht_machine_read(ht_args_value(args, "--machine"), &p->machine));
+    TRY(read_gpus(args, p));
+    TRY(read_rate(args, p));
+    TRY(read_measured(args, p));
+    if (p->params->grid.dims != 3)
+        return ht_params_error(p->params, "grid.cells",
                                "only grids of three dimensions are cut into "
                                "slabs");
     return HT_OK;
 }
 
-/* A measured row is of this kind of problem. */
+/* The half steps as a GPU of this kind would compute them. */
+static void make_spec(struct predict *p) {
+    bool fp64 = strcmp(p->params->device.precision, "double") == 0;
+    const struct ht_tuning tuning = {
+        .fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
+    for (int from = 0; from < 2; from++)
+        p->spec[from] =
+            ht_problem_spec(&p->plan->problem, &tuning, (enum ht_mesh)from);
+}
+
+/* ---- the rate ---- */
+
+static bool varies(const struct predict *p) {
+    return p->spec[0].medium_degree >= 0;
+}
+
+/* A measured row is of this kind of problem; all rows are of uniform media. */
 static bool matches(const struct predict *p, const struct ht_scaling_row *row) {
     const struct ht_problem *problem = &p->plan->problem;
-    return strcmp(row->system, p->plan->eq.system->name) == 0 &&
-           strcmp(row->precision, p->spec.fp64 ? "double" : "single") == 0 &&
+    return !varies(p) && strcmp(row->system, p->plan->eq.system->name) == 0 &&
+           strcmp(row->precision, p->spec[0].fp64 ? "double" : "single") == 0 &&
            strcmp(row->scheme, problem->keep != 0 ? "leapfrog" : "taylor") ==
                0 &&
            row->order == p->plan->grid.order && row->stages == problem->stages;
 }
 
-/* Best rate of one rank among the measured rows; 0: none. */
-static double measured_rate(const struct predict *p) {
-    double best = 0;
+/* Tells the rate of one rank; of like rows the last one does. */
+static bool tells_rate(const struct predict *p,
+                       const struct ht_scaling_row *row) {
+    return row->ranks == 1 && matches(p, row) &&
+           ht_scaling_alone(&p->measured, row) == row;
+}
+
+/* How far apart the sides of the planes are, as a ratio. */
+static double side_ratio(const struct predict *p,
+                         const struct ht_scaling_row *row) {
+    const int64_t *cells = p->plan->grid.cells;
+    double side = sqrt((double)cells[0] * (double)cells[1]);
+    return fmax(row->side, side) / fmin(row->side, side);
+}
+
+/* The row of one rank with planes most like the file's, of several the
+ * fastest; NULL: none. *alike: no other one has another size, device or back
+ * end. */
+static const struct ht_scaling_row *nearest_row(const struct predict *p,
+                                                bool *alike) {
+    const struct ht_scaling_row *best = NULL;
+    *alike = true;
     for (int i = 0; i < p->measured.count; i++) {
         const struct ht_scaling_row *row = &p->measured.row[i];
-        if (row->ranks == 1 && matches(p, row))
-            best = fmax(best, ht_scaling_rate(row));
+        if (!tells_rate(p, row)) continue;
+        if (best == NULL) {
+            best = row;
+            continue;
+        }
+        if (row->side != best->side || strcmp(row->device, best->device) != 0 ||
+            strcmp(row->backend, best->backend) != 0)
+            *alike = false;
+        double off = side_ratio(p, row), least = side_ratio(p, best);
+        if (off < least ||
+            (off == least && ht_scaling_rate(row) > ht_scaling_rate(best)))
+            best = row;
     }
     return best;
 }
 
-static enum ht_err choose_rate(const struct ht_args *args, struct predict *p) {
-    const char *given = ht_args_value(args, "--rate");
-    const char *path = ht_args_value(args, "--measured");
-    if (path != NULL) {
-        REQUIRE(ht_file_exists(path), HT_ERR_INPUT, "%s: no such file", path);
-        TRY(ht_scaling_read(path, &p->measured));
+static void take_rate(const struct ht_scaling_row *row, bool alike,
+                      struct predict *p) {
+    p->rate = ht_scaling_rate(row);
+    if (alike)
+        snprintf(p->rate_from, sizeof p->rate_from, "measured on one rank");
+    else
+        snprintf(p->rate_from, sizeof p->rate_from,
+                 "measured on one rank: %s, %s, %.0f^2 x %.0f cells",
+                 row->device, row->backend, row->side, row->planes);
+}
+
+/* p->rate > 0: it was given. */
+static void choose_rate(struct predict *p) {
+    bool alike = true;
+    const struct ht_scaling_row *row = nearest_row(p, &alike);
+    if (varies(p) && p->measured.count > 0)
+        ht_note("--measured: its rows are of uniform media, this one varies: "
+                "they are left out, and tell no rate");
+    if (p->rate > 0) {
+        snprintf(p->rate_from, sizeof p->rate_from, "given");
+        return;
     }
-    p->rate = measured_rate(p);
-    p->rate_from = "measured on one rank";
-    if (given != NULL) {
-        TRY(ht_args_real("--rate", given, &p->rate));
-        REQUIRE(p->rate > 0, HT_ERR_INPUT, "--rate %s: must be > 0", given);
-        p->rate_from = "given";
+    if (row != NULL) {
+        take_rate(row, alike, p);
+        return;
     }
-    if (p->rate > 0) return HT_OK;
-    p->rate = ht_rate_expected(&p->machine, &p->spec);
-    p->rate_from = p->machine.device.rate > 0 ? "the machine's"
-                                              : "a fraction of its limits";
-    return HT_OK;
+    p->rate = ht_rate_expected(&p->machine, p->spec);
+    snprintf(p->rate_from, sizeof p->rate_from, "%s",
+             p->machine.device.rate > 0 ? "the machine's"
+                                        : "a fraction of its limits");
 }
 
 /* ---- tables ---- */
@@ -110,7 +181,7 @@ static void add_table(const struct predict *p, bool weak,
     struct ht_load load;
     struct ht_prediction row;
     int left_out = 0;
-    ht_load_make(&p->plan->problem, &p->spec, weak, &load);
+    ht_load_make(&p->plan->problem, &p->spec[0], weak, &load);
     ht_text_add(text, "%s scaling, %s\n", weak ? "weak" : "strong",
                 weak ? "these cells on every GPU"
                      : "these cells on all GPUs together");
@@ -134,7 +205,7 @@ static void add_table_json(const struct predict *p, bool weak,
                            struct ht_json *json) {
     struct ht_load load;
     struct ht_prediction row;
-    ht_load_make(&p->plan->problem, &p->spec, weak, &load);
+    ht_load_make(&p->plan->problem, &p->spec[0], weak, &load);
     ht_json_open(json, weak ? "weak" : "strong", '[');
     for (int i = 0; i < p->count; i++) {
         ht_predict(&load, &p->machine, p->rate, p->gpus[i], &row);
@@ -159,7 +230,7 @@ static void add_table_json(const struct predict *p, bool weak,
 
 /* ---- messages ---- */
 
-/* Per step, and steps of dG for one of this method. */
+/* Per step, and steps of dG for one of this method; NaN: there are none. */
 struct sent {
     struct ht_sent here, dg;
     double steps;
@@ -167,10 +238,11 @@ struct sent {
 
 static struct sent count_sent(const struct predict *p) {
     const struct ht_problem *problem = &p->plan->problem;
-    return (struct sent){.here = ht_sent_here(problem, p->spec.fp64),
-                         .dg = ht_sent_dg(problem, p->spec.fp64),
-                         .steps =
-                             p->plan->cfl / ht_dg_step(p->plan->grid.order)};
+    const double cfl = p->plan->cfl;
+    return (struct sent){
+        .here = ht_sent_here(problem, p->spec[0].fp64),
+        .dg = ht_sent_dg(problem, p->spec[0].fp64),
+        .steps = cfl > 0 ? cfl / ht_dg_step(p->plan->grid.order) : NAN};
 }
 
 static void add_sent(const struct predict *p, struct ht_text *text) {
@@ -178,12 +250,19 @@ static void add_sent(const struct predict *p, struct ht_text *text) {
     char here[32], dg[32];
     ht_text_add(text,
                 "a slab sends %.3g messages, %s per step; a nodal dG method of "
-                "degree %d would send %.0f, %s, and take %.3g steps for one: "
-                "%.3g times the bytes\n",
+                "degree %d would send %.0f, %s",
                 s.here.messages, ht_text_bytes(s.here.bytes, here),
                 2 * p->plan->grid.order + 1, s.dg.messages,
-                ht_text_bytes(s.dg.bytes, dg), s.steps,
-                s.dg.bytes * s.steps / s.here.bytes);
+                ht_text_bytes(s.dg.bytes, dg));
+    if (isfinite(s.steps))
+        ht_text_add(text, ", and take %.3g steps for one: %.3g times the bytes",
+                    s.steps, s.dg.bytes * s.steps / s.here.bytes);
+    ht_text_add(text, "\n");
+    if (p->plan->medium->visited < 1)
+        ht_text_add(text,
+                    "the medium's speeds are from 1 of %.0f of its nodes, "
+                    "spread evenly: not seen is what lies between\n",
+                    1 / p->plan->medium->visited);
 }
 
 static void add_sent_json(const struct predict *p, struct ht_json *json) {
@@ -195,6 +274,8 @@ static void add_sent_json(const struct predict *p, struct ht_json *json) {
     ht_json_number(json, "dg_bytes_per_step", s.dg.bytes);
     ht_json_number(json, "dg_steps_for_one", s.steps);
     ht_json_close(json, '}');
+    if (p->plan->medium->visited < 1)
+        ht_json_number(json, "medium_sampled", p->plan->medium->visited);
 }
 
 /* ---- beside measured rows ---- */
@@ -208,7 +289,7 @@ static enum ht_err predict_row(const struct predict *p,
     struct ht_sample sample;
     struct ht_load load;
     TRY(ht_scaling_sample(row, &p->plan->eq, &sample));
-    ht_load_make(&sample.problem, &p->spec, weak, &load);
+    ht_load_make(&sample.problem, &p->spec[0], weak, &load);
     if (weak) load.planes = (int64_t)(row->planes / row->ranks);
     ht_predict(&load, &p->machine, alone ? ht_scaling_rate(alone) : p->rate,
                (int)row->ranks, out);
@@ -217,7 +298,7 @@ static enum ht_err predict_row(const struct predict *p,
 
 static enum ht_err add_measured(const struct predict *p, struct ht_text *text) {
     struct ht_prediction row;
-    int left_out = 0;
+    int left_out = 0, too_thin = 0;
     if (p->measured.count == 0) return HT_OK;
     ht_text_add(text,
                 "measured beside the prediction at the rate of one rank, "
@@ -232,15 +313,26 @@ static enum ht_err add_measured(const struct predict *p, struct ht_text *text) {
             continue;
         }
         TRY(predict_row(p, m, &row));
+        if (row.planes == 0) {
+            too_thin++;
+            continue;
+        }
         snprintf(cells, sizeof cells, "%.0f^2 x %.0f", m->side, m->planes);
         ht_text_add(text,
-                    "  %-6s %5.0f %15s %5.0f %9.4g %9.4g %8.3f %9.4g %9.4g\n",
+                    "  %-6s %5.0f %15s %5.0f %9.4g %9.4g %8.3f %9.4g %9.4g"
+                    "%s\n",
                     m->kind, m->ranks, cells, m->depth, m->ms, 1e3 * row.step,
-                    m->ms / (1e3 * row.step), m->exposed_ms, 1e3 * row.exposed);
+                    m->ms / (1e3 * row.step), m->exposed_ms, 1e3 * row.exposed,
+                    ht_scaling_alone(&p->measured, m) ? ""
+                                                      : "  at the rate above");
     }
     if (left_out > 0)
-        ht_text_add(text, "  %d rows of other kinds of problems left out\n",
+        ht_text_add(text, "  rows left out: %d of other kinds of problems\n",
                     left_out);
+    if (too_thin > 0)
+        ht_text_add(text,
+                    "  rows left out: %d with slabs thinner than their halos\n",
+                    too_thin);
     return HT_OK;
 }
 
@@ -253,6 +345,7 @@ static enum ht_err add_measured_json(const struct predict *p,
         const struct ht_scaling_row *m = &p->measured.row[i];
         if (!matches(p, m)) continue;
         TRY(predict_row(p, m, &row));
+        if (row.planes == 0) continue;
         ht_json_open(json, NULL, '{');
         ht_json_string(json, "kind", m->kind);
         ht_json_number(json, "gpus", m->ranks);
@@ -314,12 +407,13 @@ static enum ht_err report(const struct predict *p, bool as_json) {
 enum ht_err ht_predict_run(const struct ht_args *args,
                            const struct ht_params *params) {
     struct predict p = {.params = params};
-    TRY(ht_machine_read(ht_args_value(args, "--machine"), &p.machine));
-    enum ht_err err = ht_plan_create(params, NULL, &p.plan);
-    if (err == HT_OK) err = read_gpus(args, &p);
-    if (err == HT_OK) err = make_spec(&p);
-    if (err == HT_OK) err = choose_rate(args, &p);
-    if (err == HT_OK) err = report(&p, args->json);
+    enum ht_err err = read_all(args, &p);
+    if (err == HT_OK) err = ht_plan_sketch(params, &p.plan);
+    if (err == HT_OK) {
+        make_spec(&p);
+        choose_rate(&p);
+        err = report(&p, args->json);
+    }
     ht_scaling_free(&p.measured);
     free(p.gpus);
     ht_plan_destroy(p.plan);

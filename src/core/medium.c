@@ -18,10 +18,10 @@ static enum ht_err create(struct ht_medium *medium) {
     return ht_medium_scan(medium);
 }
 
-enum ht_err ht_medium_create(const struct ht_params *params,
-                             const struct ht_equations *eq,
-                             const struct ht_grid *grid,
-                             struct ht_medium **out) {
+static enum ht_err make(const struct ht_params *params,
+                        const struct ht_equations *eq,
+                        const struct ht_grid *grid, bool sampled,
+                        struct ht_medium **out) {
     struct ht_medium *medium = NULL;
     *out = NULL;
     TRY(HT_ALLOC(medium, 1));
@@ -31,6 +31,7 @@ enum ht_err ht_medium_create(const struct ht_params *params,
     if (err == HT_OK) {
         medium->source->medium = medium;
         medium->source->params = params;
+        medium->source->sampled = sampled;
         err = create(medium);
     }
     if (err != HT_OK) {
@@ -39,6 +40,20 @@ enum ht_err ht_medium_create(const struct ht_params *params,
     }
     *out = medium;
     return HT_OK;
+}
+
+enum ht_err ht_medium_create(const struct ht_params *params,
+                             const struct ht_equations *eq,
+                             const struct ht_grid *grid,
+                             struct ht_medium **out) {
+    return make(params, eq, grid, false, out);
+}
+
+enum ht_err ht_medium_sample(const struct ht_params *params,
+                             const struct ht_equations *eq,
+                             const struct ht_grid *grid,
+                             struct ht_medium **out) {
+    return make(params, eq, grid, true, out);
 }
 
 void ht_medium_destroy(struct ht_medium *medium) {

@@ -32,6 +32,7 @@ struct ht_medium_source {
     bool depends[3];                      /* on x1, x2, x3 */
     int axis, layers;                     /* layers: of layers - 1 ... */
     const double *interface;              /* ... interfaces along axis */
+    bool sampled;                         /* by ht_medium_sample */
     bool counted;                         /* flattened is final already */
     bool *seen[2];                        /* planes of each mesh counted */
 };

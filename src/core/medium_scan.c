@@ -3,14 +3,16 @@
  * nodes were too rough for a polynomial. Axes along which the medium does not
  * change are visited at one node. Ranks visit the planes that they own and put
  * together what they found: largest and smallest values and sums of integers,
- * so that the result is that of one rank, bit by bit.
+ * so that the result is that of one rank, bit by bit. A sampled medium is
+ * visited at nodes spread evenly over each axis.
  */
 #include <math.h>
 
 #include "medium_private.h"
 
 /* Up to so many nodes whole polynomials are made here; beyond, only their
- * values, and fills count the flattened nodes. */
+ * values, and fills count the flattened nodes. A sampled medium is visited at
+ * about so many. */
 static const double FULL_SCAN_NODES = 2e6;
 
 /* Odd powers below this part of the value count as no gradient. */
@@ -52,29 +54,51 @@ static enum ht_err scan_node(struct ht_medium *medium,
     return HT_OK;
 }
 
-/* Nodes to visit per axis, of the whole grid; *same: nodes each of them stands
- * for. */
+/* Nodes to visit per axis, of the whole grid: that part of those along which
+ * the medium changes, and both ends; *same: nodes each of them stands for. */
 static void visits(const struct ht_medium *medium, enum ht_mesh mesh,
-                   int64_t count[3], int64_t *same) {
+                   double part, int64_t count[3], int64_t *same) {
     *same = 1;
     for (int k = 0; k < 3; k++) {
         int64_t nodes = ht_grid_nodes(medium->grid, mesh, k);
-        count[k] = medium->source->depends[k] ? nodes : 1;
+        int64_t some = (int64_t)ceil((double)nodes * part);
+        if (some < 2 && nodes > 1) some = 2;
+        count[k] = medium->source->depends[k] ? some : 1;
         if (!medium->source->depends[k]) *same *= nodes;
     }
 }
 
+static double visits_in_all(const struct ht_medium *medium, double part) {
+    double total = 0;
+    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+        int64_t count[3], same;
+        visits(medium, (enum ht_mesh)mesh, part, count, &same);
+        total += (double)count[0] * (double)count[1] * (double)count[2];
+    }
+    return total;
+}
+
+/* Node p of `points` spread evenly over an axis, from end to end. */
+static int64_t spread(int64_t p, int64_t points, int64_t nodes) {
+    return points > 1 ? p * (nodes - 1) / (points - 1) : 0;
+}
+
 static enum ht_err scan_mesh(struct ht_medium *medium,
                              const struct ht_medium_work *work,
-                             enum ht_mesh mesh) {
-    int64_t first = 0, last[3], i[3], same;
+                             enum ht_mesh mesh, double part) {
+    int64_t first = 0, end = 1, points[3], nodes[3], p[3], i[3], same;
     double x[3];
-    visits(medium, mesh, last, &same);
+    visits(medium, mesh, part, points, &same);
+    for (int k = 0; k < 3; k++) nodes[k] = ht_grid_nodes(medium->grid, mesh, k);
     if (medium->source->depends[2])
-        ht_grid_own(medium->grid, mesh, &first, &last[2]);
-    for (i[2] = first; i[2] < last[2]; i[2]++) {
-        for (i[1] = 0; i[1] < last[1]; i[1]++) {
-            for (i[0] = 0; i[0] < last[0]; i[0]++) {
+        ht_grid_own(medium->grid, mesh, &first, &end);
+    for (p[2] = 0; p[2] < points[2]; p[2]++) {
+        i[2] = spread(p[2], points[2], nodes[2]);
+        if (i[2] < first || i[2] >= end) continue;
+        for (p[1] = 0; p[1] < points[1]; p[1]++) {
+            i[1] = spread(p[1], points[1], nodes[1]);
+            for (p[0] = 0; p[0] < points[0]; p[0]++) {
+                i[0] = spread(p[0], points[0], nodes[0]);
                 node_position(medium->grid, mesh, i, x);
                 TRY(scan_node(medium, work, x, same));
             }
@@ -116,9 +140,7 @@ static enum ht_err wall_side(struct ht_medium *medium,
         for (p[1] = 0; p[1] < points[1]; p[1]++) {
             for (p[0] = 0; p[0] < points[0]; p[0]++) {
                 for (int k = 0; k < 3; k++)
-                    index[k] = points[k] > 1
-                                   ? p[k] * (nodes[k] - 1) / (points[k] - 1)
-                                   : 0;
+                    index[k] = spread(p[k], points[k], nodes[k]);
                 index[axis] = side == 0 ? 0 : nodes[axis] - 1;
                 if (index[2] < first || index[2] >= end) continue;
                 TRY(wall_node(medium, work, axis, index));
@@ -141,15 +163,14 @@ static enum ht_err scan_walls(struct ht_medium *medium,
 static enum ht_err scan_varying(struct ht_medium *medium,
                                 const struct ht_medium_work *work) {
     struct ht_medium_source *source = medium->source;
-    double total = 0;
-    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
-        int64_t count[3], same;
-        visits(medium, (enum ht_mesh)mesh, count, &same);
-        total += (double)count[0] * (double)count[1] * (double)count[2];
-    }
+    double total = visits_in_all(medium, 1), part = 1;
+    int axes = source->depends[0] + source->depends[1] + source->depends[2];
+    if (source->sampled && total > FULL_SCAN_NODES)
+        part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
     source->counted = medium->degree == 0 || total <= FULL_SCAN_NODES;
-    TRY(scan_mesh(medium, work, HT_PRIMARY));
-    TRY(scan_mesh(medium, work, HT_DUAL));
+    medium->visited = visits_in_all(medium, part) / total;
+    TRY(scan_mesh(medium, work, HT_PRIMARY, part));
+    TRY(scan_mesh(medium, work, HT_DUAL, part));
     return medium->degree > 0 ? scan_walls(medium, work) : HT_OK;
 }
 
@@ -172,6 +193,7 @@ static enum ht_err combine(struct ht_medium *medium) {
 
 enum ht_err ht_medium_scan(struct ht_medium *medium) {
     struct ht_medium_work work;
+    medium->visited = 1;
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
         note_speed(medium, medium->constant);

@@ -304,14 +304,15 @@ static void expect(struct ht_plan *plan) {
     }
 }
 
-static enum ht_err make(struct ht_plan *plan) {
+static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
     TRY(make_grid(plan));
     TRY(cut_equally(plan));
     choose_halo(plan);
     TRY(choose_scheme(plan));
     TRY(choose_stages(plan));
-    TRY(ht_medium_create(plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY((sampled ? ht_medium_sample : ht_medium_create)(
+        plan->params, &plan->eq, &plan->grid, &plan->medium));
     TRY(choose_step(plan));
     set_problem(plan);
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
@@ -321,15 +322,15 @@ static enum ht_err make(struct ht_plan *plan) {
 }
 
 /* Collectives within end when a rank has failed, so that all meet here. */
-enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
-                           struct ht_plan **out) {
+static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
+                          bool sampled, struct ht_plan **out) {
     struct ht_plan *plan = NULL;
     *out = NULL;
     enum ht_err err = HT_ALLOC(plan, 1);
     if (err == HT_OK) {
         plan->params = params;
         plan->grid.slab.comm = comm;
-        err = make(plan);
+        err = make(plan, sampled);
     }
     err = ht_comm_agree(comm, err);
     if (err != HT_OK) {
@@ -338,4 +339,14 @@ enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
     }
     *out = plan;
     return HT_OK;
+}
+
+enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
+                           struct ht_plan **out) {
+    return create(params, comm, false, out);
+}
+
+enum ht_err ht_plan_sketch(const struct ht_params *params,
+                           struct ht_plan **out) {
+    return create(params, NULL, true, out);
 }

@@ -32,12 +32,15 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
 }
 
 double ht_rate_expected(const struct ht_machine *machine,
-                        const struct ht_spec *spec) {
+                        const struct ht_spec spec[2]) {
+    double seconds = 0; /* of a cell, the mean of both half steps */
     if (machine->device.rate > 0) return machine->device.rate;
-    struct ht_cost least = ht_cost_minimum(spec, spec->stages);
-    return machine->device.fraction /
-           fmax(least.bytes / machine->device.copy,
-                least.fma / machine->device.fma[spec->fp64]);
+    for (int from = 0; from < 2; from++) {
+        struct ht_cost least = ht_cost_minimum(&spec[from], spec[from].stages);
+        seconds += 0.5 * fmax(least.bytes / machine->device.copy,
+                              least.fma / machine->device.fma[spec[from].fp64]);
+    }
+    return machine->device.fraction / seconds;
 }
 
 /* ---- one exchange ---- */

@@ -330,9 +330,10 @@ static void test_load(void) {
     struct ht_machine m = round_machine();
     make("acoustic", false, 3, cells, &s);
     const struct ht_tuning tuning = {.block = 4};
-    const struct ht_spec spec =
-        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
-    ht_load_make(&s.problem, &spec, false, &load);
+    const struct ht_spec spec[2] = {
+        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),
+        ht_problem_spec(&s.problem, &tuning, HT_DUAL)};
+    ht_load_make(&s.problem, &spec[0], false, &load);
     const double plane = 200 * 64 * 4 * 4;
     near("load: cells of a plane", load.cells, 200);
     near("load: bytes of a plane of both grids", load.plane_bytes, 2 * plane);
@@ -342,12 +343,28 @@ static void test_load(void) {
     near("load: sent down", load.sent[0].bytes[0], plane);
     near("load: sent up", load.sent[1].bytes[1], plane);
     /* docs/method.md 12: 2048 bytes, 37 952 FMA */
-    near("rate by copies", ht_rate_expected(&m, &spec), 0.5 / (2048 / 4e9));
+    near("rate by copies", ht_rate_expected(&m, spec), 0.5 / (2048 / 4e9));
     m.device.copy = 1e15;
-    near("rate by arithmetic", ht_rate_expected(&m, &spec),
-         0.5 / (ht_cost_minimum(&spec, spec.stages).fma / 1e12));
+    near("rate by arithmetic", ht_rate_expected(&m, spec),
+         0.5 / (ht_cost_minimum(&spec[0], spec[0].stages).fma / 1e12));
     m.device.rate = 3e8;
-    near("rate of the machine", ht_rate_expected(&m, &spec), 3e8);
+    near("rate of the machine", ht_rate_expected(&m, spec), 3e8);
+}
+
+/* Eight coefficients per field, 4 bytes each: from p to v one field is read,
+ * three are read and written, back three, one and one. */
+static void test_leapfrog_rate(void) {
+    const int64_t cells[3] = {10, 20, 30};
+    const double there = 7 * 8 * 4, back = 5 * 8 * 4;
+    struct ht_sample s;
+    struct ht_machine m = round_machine();
+    make("acoustic", true, 1, cells, &s);
+    const struct ht_tuning tuning = {.block = 4};
+    const struct ht_spec spec[2] = {
+        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),
+        ht_problem_spec(&s.problem, &tuning, HT_DUAL)};
+    near("leapfrog: mean of both half steps", ht_rate_expected(&m, spec),
+         0.5 / ((there + back) / 2 / 4e9));
 }
 
 int main(void) {
@@ -358,5 +375,6 @@ int main(void) {
     test_depth();
     test_laws();
     test_load();
+    test_leapfrog_rate();
     return test_end("unit/prediction");
 }
