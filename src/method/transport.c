@@ -289,6 +289,67 @@ static enum ht_err use_ways(struct ht_link link[2], const char *wish,
     return HT_OK;
 }
 
+/* What use_ways has made for the ways so far. */
+static void undo_ways(struct ht_link link[2], struct ht_window **window) {
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        for (int slot = 0; slot < HT_SLOTS; slot++) {
+            ht_pinned_destroy(l->out_host[slot]);
+            ht_pinned_destroy(l->in_host[slot]);
+            l->out_host[slot] = l->in_host[slot] = NULL;
+        }
+        l->transport = NULL;
+        l->window = NULL;
+    }
+    ht_window_destroy(*window);
+    *window = NULL;
+}
+
+/* unsound[way]: on some link of the run, not always one of this rank's. */
+static enum ht_err find_unsound(struct ht_link link[2], const int way[2],
+                                double unsound[TRANSPORTS]) {
+    bool sound[2];
+    memset(unsound, 0, TRANSPORTS * sizeof *unsound);
+    TRY(ht_links_try(link, sound));
+    for (int side = 0; side < 2; side++)
+        if (!sound[side]) unsound[way[side]] = 1;
+    return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
+}
+
+/* The next way for all links of one that loses or changes messages. */
+static enum ht_err replace_way(struct ht_link link[2], const char *wish,
+                               int bad, int way[2]) {
+    const char *name = transports[bad].name;
+    REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
+            "messages by \"%s\" do not arrive as they left (parallel.transport "
+            "= \"%s\")",
+            name, wish);
+    if (ht_comm_rank(link[0].comm) == 0)
+        ht_note("messages by \"%s\" do not arrive as they left; \"%s\" is "
+                "taken instead",
+                name, transports[bad + 1].name);
+    for (int side = 0; side < 2; side++)
+        if (way[side] == bad) way[side]++;
+    return HT_OK;
+}
+
+static enum ht_err settle_ways(struct ht_link link[2], const char *wish,
+                               int way[2], struct ht_window **window) {
+    double unsound[TRANSPORTS];
+    for (bool again = true; again;) {
+        again = false;
+        TRY(ht_comm_agree(link[0].comm, use_ways(link, wish, way, window)));
+        TRY(ht_comm_agree(link[0].comm, find_unsound(link, way, unsound)));
+        for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
+            if (unsound[bad] == 0) continue;
+            TRY(replace_way(link, wish, bad, way));
+            again = true;
+        }
+        if (again) undo_ways(link, window);
+    }
+    return HT_OK;
+}
+
 /* Failures of a rank are agreed on before others would wait for it. */
 enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
                             const char *wish, struct ht_link link[2],
@@ -304,7 +365,7 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
     }
     TRY(ht_comm_agree(comm, err));
     TRY(ht_comm_agree(comm, agree_on_ways(link, wish, way)));
-    return ht_comm_agree(comm, use_ways(link, wish, way, window));
+    return settle_ways(link, wish, way, window);
 }
 
 /* ---- messages ---- */

@@ -37,13 +37,18 @@ struct ht_transport {
 };
 
 /* The two links of a slab (neighbour and room given in each), their buffers and
- * the best way that both ends of each link allow; wish: "auto" or a name.
- * Collective; *window is owned by the caller and outlives the links. */
+ * the best way that both ends of each link allow; wish: "auto" or a name. A way
+ * on which messages do not arrive as they left is not taken, or HT_ERR_DEVICE
+ * where it was asked for. Collective; *window is owned by the caller and
+ * outlives the links. */
 HT_CHECKED enum ht_err ht_links_create(struct ht_comm *comm,
                                        struct ht_device *device,
                                        const char *wish, struct ht_link link[2],
                                        struct ht_window **window);
 void ht_links_destroy(struct ht_link link[2]);
+/* sound[side]: what has come over a link is what its other end sent; true where
+ * there is no link. Collective. */
+HT_CHECKED enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]);
 
 /* A message of so many bytes that the work enqueued so far puts into `out`. */
 HT_CHECKED enum ht_err ht_link_send(struct ht_link *link, int slot,
