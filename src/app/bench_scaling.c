@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "parallel.h"
 #include "scaling.h"
 #include "stop.h"
 
@@ -141,8 +142,9 @@ static enum ht_err take_batch(struct run *run, const struct batch *batch,
     row->bytes = mean[4];
     row->exposed_ms =
         fmax(0, row->ms - row->interior_ms - row->boundary_ms - row->pack_ms);
-    snprintf(row->transport, sizeof row->transport, "%s",
-             t->transport != NULL ? t->transport : "none");
+    TRY(ht_parallel_transport(comm, t, row->transport));
+    if (*row->transport == '\0')
+        snprintf(row->transport, sizeof row->transport, "none");
     return HT_OK;
 }
 
