@@ -28,6 +28,7 @@ cut_columns() {
     file=$1
     shift
     for name in "$@"; do column "$file" "$name" >"column.$name"; done
+    # shellcheck disable=SC2046 # names of files
     paste -d ' ' $(printf 'column.%s ' "$@")
 }
 
@@ -267,7 +268,7 @@ interrupted() {
         [ -e stopped/scaling.csv ] && break
         sleep 0.1
     done
-    # shellcheck disable=SC2046 # numbers
+    # shellcheck disable=SC2046,SC2086 # numbers; names of files
     kill -"$1" $(cat $2)
     wait $launcher
     code=$?
