@@ -90,7 +90,9 @@ struct ht_quantity {
 /* What exchanges between slabs took since the stepper was made, for this rank.
  */
 struct ht_traffic {
-    const char *transport; /* "peer", "shared", "staged"; NULL: alone */
+    /* "peer", "shared", "staged", downwards and upwards; NULL: no neighbour is
+       there */
+    const char *transport[2];
     int64_t half_steps, exchanges;
     int64_t messages, bytes;               /* sent */
     double interior_s, boundary_s, pack_s; /* device seconds of kernels; pack:

@@ -7,10 +7,19 @@
 #include <string.h>
 
 #include "bench.h"
+#include "parallel.h"
 #include "scaling.h"
 #include "stop.h"
 
 enum { BATCHES = 5 };
+
+/* All that this launch measures. */
+struct work {
+    struct ht_bench *bench;
+    double began;
+    int kept;     /* rows */
+    bool stopped; /* by a signal to one of the ranks */
+};
 
 /* What is being measured. */
 struct run {
@@ -141,14 +150,16 @@ static enum ht_err take_batch(struct run *run, const struct batch *batch,
     row->bytes = mean[4];
     row->exposed_ms =
         fmax(0, row->ms - row->interior_ms - row->boundary_ms - row->pack_ms);
-    snprintf(row->transport, sizeof row->transport, "%s",
-             t->transport != NULL ? t->transport : "none");
+    TRY(ht_parallel_transport(comm, t, row->transport));
+    if (*row->transport == '\0')
+        snprintf(row->transport, sizeof row->transport, "none");
     return HT_OK;
 }
 
 /* The median of batches, after steps that warm up and tell how many steps a
- * batch takes: times are those of the slowest rank, so that all ranks take the
- * same batch. */
+ * batch takes, which rank 0 decides: others wait for each half step of theirs.
+ * Times are those of the slowest rank, so that all ranks take the same batch.
+ */
 static enum ht_err measure(struct run *run) {
     const bool gpu = run->bench->info->gpu;
     const double enough_s = gpu ? 0.2 : 0.3;
@@ -159,6 +170,7 @@ static enum ht_err measure(struct run *run) {
     const int64_t depth = run->bench->halo.depth; /* whole cycles only */
     int64_t steps =
         depth * (1 + (int64_t)(enough_s / fmax(seconds, 1e-6)) / depth);
+    TRY(ht_comm_broadcast(run->bench->comm, &steps, sizeof steps));
     for (int i = 0; i < BATCHES; i++) TRY(time_batch(run, steps, &batch[i]));
     qsort(batch, BATCHES, sizeof *batch, ascending);
     return take_batch(run, &batch[BATCHES / 2], (double)steps);
@@ -219,48 +231,138 @@ static enum ht_err measure_cut(struct run *run, const int64_t cells[3],
     return err;
 }
 
-/* The largest cube that a rank takes alone. */
-static int64_t side_of(const struct ht_bench *bench,
-                       const struct ht_bench_row *plan,
-                       const struct ht_sample *plain) {
-    const int64_t usual = bench->info->gpu ? 1024 : 24;
-    return ht_sample_cells(&plain->problem, &plan->tuning,
-                           bench->side > 0 ? bench->side : usual,
-                           bench->gib * 0x1p30, INFINITY);
+/* ---- the file, which one rank writes for all ---- */
+
+static enum ht_err read_file(const struct ht_bench *bench, char **path,
+                             struct ht_scaling *table) {
+    TRY(ht_bench_path(bench, "scaling.csv", path));
+    return ht_scaling_read(*path, table);
+}
+
+/* So that nothing is measured that could not be kept. */
+static enum ht_err prepare_file(const struct ht_bench *bench) {
+    struct ht_scaling table = {0};
+    char *path = NULL;
+    if (ht_comm_rank(bench->comm) > 0) return HT_OK;
+    TRY(ht_file_make_directory(bench->directory));
+    enum ht_err err = read_file(bench, &path, &table);
+    ht_scaling_free(&table);
+    free(path);
+    return err;
+}
+
+/* At once: what fails later does not cost what has been measured. */
+static enum ht_err keep(struct work *work, const struct ht_scaling_row *row) {
+    struct ht_scaling table = {0};
+    char *path = NULL;
+    work->kept++;
+    if (ht_comm_rank(work->bench->comm) > 0) return HT_OK;
+    enum ht_err err = read_file(work->bench, &path, &table);
+    if (err == HT_OK) err = ht_scaling_add(&table, row);
+    if (err == HT_OK) err = ht_scaling_write(path, &table);
+    ht_scaling_free(&table);
+    free(path);
+    return err;
+}
+
+static enum ht_err show_table(const struct ht_bench *bench,
+                              const struct ht_scaling *table) {
+    struct ht_text text = {0};
+    struct ht_json json = {0};
+    if (!bench->csv && !bench->json)
+        return ht_scaling_show(table, bench->directory, true);
+    ht_scaling_csv(table, &text);
+    ht_json_open(&json, NULL, '{');
+    ht_scaling_json(table, &json);
+    ht_json_close(&json, '}');
+    ht_json_end(&json);
+    TRY(ht_json_or_text(&json, &text, bench->json));
+    return ht_scaling_show(table, bench->directory, false);
+}
+
+static enum ht_err show_file(const struct ht_bench *bench) {
+    struct ht_scaling table = {0};
+    char *path = NULL;
+    if (ht_comm_rank(bench->comm) > 0) return HT_OK;
+    enum ht_err err = read_file(bench, &path, &table);
+    if (err == HT_OK && table.count == 0)
+        err = ht_err_set(HT_ERR_INPUT, "%s: no rows of scaling", path);
+    if (err == HT_OK) err = show_table(bench, &table);
+    ht_scaling_free(&table);
+    free(path);
+    return err;
+}
+
+/* ---- one plan ---- */
+
+/* Whether to begin nothing more: after a signal to one of the ranks, or when
+ * the time is over by rank 0's clock. */
+static enum ht_err confer(struct work *work, bool *over) {
+    const struct ht_bench *bench = work->bench;
+    const bool leads = ht_comm_rank(bench->comm) == 0;
+    double said[] = {ht_stop_wanted(),
+                     leads && ht_clock() - work->began > bench->seconds};
+    TRY(ht_comm_max(bench->comm, 2, said));
+    work->stopped = said[0] > 0;
+    *over = work->stopped || said[1] > 0;
+    return HT_OK;
+}
+
+static int thinnest(const struct ht_bench *bench) {
+    return (bench->halo.depth + 1) / 2;
+}
+
+static enum ht_err measure_kind(struct work *work,
+                                const struct ht_bench_row *plan,
+                                const struct ht_sample *plain, bool strong) {
+    struct run run = {.bench = work->bench, .plan = plan};
+    const int ranks = ht_comm_size(run.bench->comm);
+    const int64_t side = plan->side;
+    const int64_t cells[3] = {side, side, strong ? side : side * ranks};
+    bool over = false;
+    if (cells[2] / ranks < thinnest(run.bench)) {
+        ht_note("scaling: %d ranks are too many for strong scaling of %lld "
+                "planes",
+                ranks, (long long)cells[2]);
+        return HT_OK;
+    }
+    TRY(confer(work, &over));
+    if (over) {
+        run.bench->left_out++;
+        return HT_OK;
+    }
+    TRY(measure_cut(&run, cells, plain, strong ? "strong" : "weak"));
+    TRY(keep(work, &run.row));
+    if (ranks > 1) return HT_OK;
+    snprintf(run.row.kind, sizeof run.row.kind, "strong");
+    return keep(work, &run.row);
 }
 
 /* Weak scaling has a cube of cells per rank, strong scaling one in all; for one
  * rank they are the same measurement. */
-static enum ht_err measure_plan(struct ht_bench *bench,
-                                const struct ht_bench_row *plan,
-                                struct ht_scaling *out) {
+static enum ht_err measure_plan(struct work *work,
+                                const struct ht_bench_row *plan) {
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
-    const int ranks = ht_comm_size(bench->comm);
     struct ht_sample plain;
-    struct ht_scaling_row weak = {.ranks = 0};
     ht_sample_plain(&eq, plan->order, plan->stages, plan->leapfrog, &plain);
-    int64_t side = side_of(bench, plan, &plain);
-    for (int strong = 0; strong < 2; strong++) {
-        struct run run = {.bench = bench, .plan = plan};
-        const int64_t cells[3] = {side, side, strong ? side : side * ranks};
-        if (strong && ranks == 1) {
-            run.row = weak;
-            snprintf(run.row.kind, sizeof run.row.kind, "strong");
-        } else if (cells[2] / ranks < (bench->halo.depth + 1) / 2) {
-            ht_note("scaling: %d ranks are too many for strong scaling of %lld "
-                    "planes",
-                    ranks, (long long)cells[2]);
-            continue;
-        } else {
-            TRY(measure_cut(&run, cells, &plain, strong ? "strong" : "weak"));
-        }
-        if (!strong) weak = run.row;
-        TRY(ht_scaling_add(out, &run.row));
-    }
-    return HT_OK;
+    TRY(measure_kind(work, plan, &plain, false));
+    if (ht_comm_size(work->bench->comm) == 1) return HT_OK;
+    return measure_kind(work, plan, &plain, true);
 }
 
-/* ---- the case ---- */
+/* ---- what is to be measured ---- */
+
+/* The largest cube that a rank takes alone. */
+static int64_t side_of(const struct ht_bench *bench,
+                       const struct ht_bench_row *plan) {
+    const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
+    const int64_t usual = bench->info->gpu ? 1024 : 24;
+    struct ht_sample plain;
+    ht_sample_plain(&eq, plan->order, plan->stages, plan->leapfrog, &plain);
+    return ht_sample_cells(&plain.problem, &plan->tuning,
+                           bench->side > 0 ? bench->side : usual,
+                           bench->gib * 0x1p30, INFINITY);
+}
 
 /* Three-dimensional rows of the sweep, by default acoustic, Taylor, N = 3,
  * single precision, each with the variant that runs take. */
@@ -283,57 +385,109 @@ static enum ht_err plan_rows(struct ht_bench *bench) {
     return err;
 }
 
-static enum ht_err measure_all(struct ht_bench *bench, int first,
-                               struct ht_scaling *out) {
-    REQUIRE(bench->count > first, HT_ERR_INPUT,
-            "scaling: nothing to measure is left by the flags");
-    for (int i = first; i < bench->count; i++)
-        TRY(measure_plan(bench, &bench->row[i], out));
+/* What a rank would measure, which depends on its device. */
+struct choice {
+    char device[128], first[96]; /* of the plans */
+    bool gpu;
+    int count;
+    uint64_t plans;
+};
+
+static void describe_choice(const struct ht_bench *bench, int first,
+                            struct choice *out) {
+    memset(out, 0, sizeof *out);
+    out->gpu = bench->info->gpu;
+    out->count = bench->count - first;
+    out->plans = HT_HASH_SEED;
+    snprintf(out->device, sizeof out->device, "%s", bench->info->name);
+    for (int i = first; i < bench->count; i++) {
+        const struct ht_bench_row *row = &bench->row[i];
+        const char *variant = row->tuning.variant->name;
+        const int64_t numbers[] = {row->side, row->order, row->leapfrog,
+                                   row->tuning.fp64, row->tuning.block};
+        out->plans = ht_hash(out->plans, numbers, sizeof numbers);
+        out->plans = ht_hash(out->plans, variant, strlen(variant) + 1);
+        if (i == first)
+            snprintf(out->first, sizeof out->first,
+                     " from %lld^3 cells by %s, %s, %s on",
+                     (long long)row->side, variant, ht_bench_layout(row),
+                     ht_bench_precision(row));
+    }
+}
+
+static enum ht_err compare_choices(int ranks, const struct choice *all) {
+    for (int r = 1; r < ranks; r++)
+        REQUIRE(all[r].gpu == all->gpu && all[r].count == all->count &&
+                    all[r].plans == all->plans,
+                HT_ERR_INPUT,
+                "bench scaling: rank %d has another kind of device or other "
+                "problems than rank 0: the %s %s, %d%s, not the %s %s, %d%s; "
+                "see --device and --backend",
+                r, all[r].gpu ? "GPU" : "CPU", all[r].device, all[r].count,
+                all[r].first, all->gpu ? "GPU" : "CPU", all->device, all->count,
+                all->first);
     return HT_OK;
 }
 
-/* All that the file holds. */
-static enum ht_err show(const struct ht_bench *bench,
-                        const struct ht_scaling *table) {
-    struct ht_text text = {0};
-    struct ht_json json = {0};
-    if (!bench->csv && !bench->json)
-        return ht_scaling_show(table, bench->directory, true);
-    ht_scaling_csv(table, &text);
-    ht_json_open(&json, NULL, '{');
-    ht_scaling_json(table, &json);
-    ht_json_close(&json, '}');
-    ht_json_end(&json);
-    TRY(ht_json_or_text(&json, &text, bench->json));
-    return ht_scaling_show(table, bench->directory, false);
+/* Steps are taken together: ranks of other grids or other numbers of steps
+ * would wait for each other for ever. */
+static enum ht_err agree_on_plans(const struct ht_bench *bench, int first) {
+    struct choice own, *all = NULL;
+    describe_choice(bench, first, &own);
+    TRY(HT_ALLOC(all, ht_comm_size(bench->comm)));
+    enum ht_err err = ht_comm_gather(bench->comm, &own, sizeof own, all);
+    if (err == HT_OK) err = compare_choices(ht_comm_size(bench->comm), all);
+    free(all);
+    return err;
 }
 
-/* One rank for all. */
-static enum ht_err keep(const struct ht_bench *bench,
-                        const struct ht_scaling *fresh) {
-    struct ht_scaling table = {0};
-    char *path = NULL;
-    if (ht_comm_rank(bench->comm) > 0) return HT_OK;
-    if (!bench->show) TRY(ht_file_make_directory(bench->directory));
-    TRY(ht_bench_path(bench, "scaling.csv", &path));
-    enum ht_err err = ht_scaling_read(path, &table);
-    for (int i = 0; err == HT_OK && i < fresh->count; i++)
-        err = ht_scaling_add(&table, &fresh->row[i]);
-    if (err == HT_OK && fresh->count > 0) err = ht_scaling_write(path, &table);
-    if (err == HT_OK && table.count == 0)
-        err = ht_err_set(HT_ERR_INPUT, "%s: no rows of scaling", path);
-    if (err == HT_OK) err = show(bench, &table);
-    ht_scaling_free(&table);
-    free(path);
-    return err;
+static enum ht_err plan_all(struct ht_bench *bench, int first) {
+    TRY(plan_rows(bench));
+    for (int i = first; i < bench->count; i++)
+        bench->row[i].side = side_of(bench, &bench->row[i]);
+    TRY(agree_on_plans(bench, first));
+    REQUIRE(bench->count > first, HT_ERR_INPUT,
+            "scaling: nothing to measure is left by the flags");
+    for (int i = first; i < bench->count; i++)
+        REQUIRE(bench->row[i].side >= thinnest(bench), HT_ERR_INPUT,
+                "--halo-depth %d: needs slabs of %d planes, but the cube of a "
+                "rank has %lld: at most %lld",
+                bench->halo.depth, thinnest(bench),
+                (long long)bench->row[i].side,
+                2 * (long long)bench->row[i].side);
+    return HT_OK;
+}
+
+/* ---- the case ---- */
+
+static enum ht_err measure_all(struct work *work, int first) {
+    struct ht_bench *bench = work->bench;
+    bool over = false;
+    TRY(plan_all(bench, first));
+    TRY(ht_comm_agree(bench->comm, prepare_file(bench)));
+    work->began = ht_clock();
+    for (int i = first; i < bench->count; i++)
+        TRY(measure_plan(work, &bench->row[i]));
+    TRY(confer(work, &over));
+    if (bench->left_out > 0 && !work->stopped)
+        ht_note("scaling: %d measurement%s left out for want of time "
+                "(--seconds %g)",
+                bench->left_out, bench->left_out == 1 ? "" : "s",
+                bench->seconds);
+    return HT_OK;
 }
 
 enum ht_err ht_bench_scaling(struct ht_bench *bench, int first, int last) {
-    struct ht_scaling fresh = {0};
-    enum ht_err err = bench->show ? HT_OK : plan_rows(bench);
-    if (err == HT_OK && !bench->show) err = measure_all(bench, first, &fresh);
+    struct work work = {.bench = bench};
+    enum ht_err err = bench->show ? HT_OK : measure_all(&work, first);
     bench->count = last; /* these are no rows of bench.csv */
-    if (err == HT_OK) err = keep(bench, &fresh);
-    ht_scaling_free(&fresh);
-    return err;
+    /* A signal may be why: PoCL's compiler ends by it. */
+    if (err != HT_OK && err != HT_ERR_ELSEWHERE && ht_stop_wanted())
+        return ht_err_prefix(HT_ERR_INTERRUPTED, "interrupted");
+    TRY(err);
+    if (!work.stopped || work.kept > 0) TRY(show_file(bench));
+    REQUIRE(!work.stopped, HT_ERR_INTERRUPTED,
+            "interrupted: %d row%s added to %s/scaling.csv", work.kept,
+            work.kept == 1 ? "" : "s", bench->directory);
+    return HT_OK;
 }

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "commands.h"
 #include "ranks.h"
+#include "scaling.h"
 #include "stop.h"
 #include "tuning.h"
 
@@ -46,7 +47,8 @@ static enum ht_err read_halo(const struct ht_args *args,
         if (strcmp(precision, precisions[i]) == 0)
             out->precision = (enum ht_halo_precision)i;
     TRY(read_whole(args, "--halo-depth", &out->depth));
-    REQUIRE(out->depth >= 1, HT_ERR_INPUT, "--halo-depth: must be at least 1");
+    REQUIRE(out->depth >= 1 && out->depth <= HT_SCALING_DEPTH, HT_ERR_INPUT,
+            "--halo-depth %d: must be 1..%d", out->depth, HT_SCALING_DEPTH);
     return HT_OK;
 }
 

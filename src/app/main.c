@@ -95,9 +95,12 @@ static const struct ht_command commands[] = {
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
               {"--planes", "N", "along x3 per group"},
-              {"--halo-depth", "K", "scaling: half steps per exchange"},
-              {"--halo-precision", "P", "scaling: same, single, half"},
-              {"--transport", "T", "scaling: peer, shared, staged"},
+              {"--halo-depth", "K",
+               "scaling: half steps per exchange, 1..64 (default 1)"},
+              {"--halo-precision", "P",
+               "scaling: same (default), single, half"},
+              {"--transport", "T",
+               "scaling: auto (default), peer, shared, staged"},
               {"--show", NULL, "scaling: only show what DIR holds"},
               {"--out", "DIR", "of the results (default bench-out)"},
               {"--csv", NULL, "rows as CSV on standard output"}},
@@ -109,7 +112,8 @@ static const struct ht_command commands[] = {
          "been\ncompared with the reference.\n\n"
          "Under mpiexec the case scaling only: it times this number of ranks, "
          "weak and\nstrong, adds rows to DIR/scaling.csv, and prints what "
-         "that holds.",
+         "that holds. It is\nalways three-dimensional: --dims means nothing "
+         "to it. When --seconds are over it\nbegins no other measurement.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",

@@ -10,34 +10,52 @@ struct part {
     double step, kernel, interior, boundary, pack, exposed;
     double exchanges, messages, bytes; /* per step */
     double limit, joules;              /* of a device that the rank leads */
-    char transport[16];
 };
+
+enum ht_err ht_parallel_transport(struct ht_comm *comm,
+                                  const struct ht_traffic *own,
+                                  char out[HT_TRANSPORT_NAMES]) {
+    static const char *const names[] = {"peer", "shared", "staged"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    double used[NAMES] = {0};
+    for (int i = 0; i < NAMES; i++)
+        for (int side = 0; side < 2; side++)
+            if (own->transport[side] != NULL &&
+                strcmp(own->transport[side], names[i]) == 0)
+                used[i] = 1;
+    TRY(ht_comm_max(comm, NAMES, used));
+    *out = '\0';
+    for (int i = 0; i < NAMES; i++) {
+        size_t length = strlen(out);
+        if (used[i] > 0)
+            snprintf(out + length, HT_TRANSPORT_NAMES - length, "%s%s",
+                     length > 0 ? " + " : "", names[i]);
+    }
+    return HT_OK;
+}
 
 /* Kernels outside the run's steps (of the conserved energy) are in the
  * stepper's account, too: its seconds are scaled to these steps. */
-static void fill_traffic(const struct ht_simulation *sim, struct part *out) {
-    const struct ht_stepper *s = &sim->stepper;
-    struct ht_traffic t = {.transport = NULL};
-    if (s->ops->traffic != NULL) s->ops->traffic(s->self, &t);
-    double done = fmax(0.5 * (double)t.half_steps, 1);
+static void fill_traffic(const struct ht_simulation *sim,
+                         const struct ht_traffic *traffic, struct part *out) {
+    double done = fmax(0.5 * (double)traffic->half_steps, 1);
     double scale = (double)sim->steps / done;
-    out->interior = t.interior_s * scale;
-    out->boundary = t.boundary_s * scale;
-    out->pack = t.pack_s * scale;
+    out->interior = traffic->interior_s * scale;
+    out->boundary = traffic->boundary_s * scale;
+    out->pack = traffic->pack_s * scale;
     out->exposed =
         fmax(0, out->step - out->interior - out->boundary - out->pack);
-    out->exchanges = (double)t.exchanges / done;
-    out->messages = (double)t.messages / done;
-    out->bytes = (double)t.bytes / done;
-    if (t.transport != NULL)
-        snprintf(out->transport, sizeof out->transport, "%s", t.transport);
+    out->exchanges = (double)traffic->exchanges / done;
+    out->messages = (double)traffic->messages / done;
+    out->bytes = (double)traffic->bytes / done;
 }
 
-static void fill_part(const struct ht_simulation *sim, struct part *out) {
+static void fill_part(const struct ht_simulation *sim,
+                      const struct ht_traffic *traffic, struct part *out) {
     memset(out, 0, sizeof *out);
     out->step = sim->step_s;
     out->kernel = sim->kernel_s;
-    fill_traffic(sim, out);
+    fill_traffic(sim, traffic, out);
     if (!ht_simulation_leads(sim)) return;
     out->limit = ht_simulation_limit(sim);
     out->joules = ht_simulation_joules(sim);
@@ -56,13 +74,6 @@ static struct ht_spread spread(int ranks, const struct part *all,
     return s;
 }
 
-static void add_transport(const char *transport, struct ht_parallel *out) {
-    size_t used = strlen(out->transport);
-    if (*transport == '\0' || strstr(out->transport, transport) != NULL) return;
-    snprintf(out->transport + used, sizeof out->transport - used, "%s%s",
-             used > 0 ? ", " : "", transport);
-}
-
 static void combine(int ranks, const struct part *all,
                     struct ht_parallel *out) {
     *out = (struct ht_parallel){
@@ -79,19 +90,22 @@ static void combine(int ranks, const struct part *all,
         out->bytes += all[r].bytes;
         out->limit += all[r].limit;
         out->joules += all[r].joules;
-        add_transport(all[r].transport, out);
     }
 }
 
 enum ht_err ht_parallel_gather(const struct ht_simulation *sim,
                                struct ht_parallel *out) {
+    const struct ht_stepper *s = &sim->stepper;
+    struct ht_traffic traffic = {.half_steps = 0};
     struct part own, *all = NULL;
-    fill_part(sim, &own);
+    if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
+    fill_part(sim, &traffic, &own);
     TRY(HT_ALLOC(all, sim->ranks));
     enum ht_err err = ht_comm_gather(sim->comm, &own, sizeof own, all);
     if (err == HT_OK) combine(sim->ranks, all, out);
     free(all);
-    return err;
+    TRY(err);
+    return ht_parallel_transport(sim->comm, &traffic, out->transport);
 }
 
 /* ---- words ---- */

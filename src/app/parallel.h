@@ -11,17 +11,23 @@
 struct ht_spread {
     double mean, worst;
 };
+enum { HT_TRANSPORT_NAMES = sizeof "peer + shared + staged" };
 struct ht_parallel {
     struct ht_spread step; /* of all steps, by the hosts' clocks */
     struct ht_spread kernel, interior, boundary, pack;
-    struct ht_spread exposed;            /* of step: none of these kernels */
-    double exchanges;                    /* per step */
-    double messages, bytes;              /* per step, sent by all ranks */
-    double limit;                        /* of all devices, or NaN */
-    double joules;                       /* likewise */
-    char transport[4 * sizeof "staged"]; /* of all pairs, "peer, staged" */
+    struct ht_spread exposed; /* of step: none of these kernels */
+    double exchanges;         /* per step */
+    double messages, bytes;   /* per step, sent by all ranks */
+    double limit;             /* of all devices, or NaN */
+    double joules;            /* likewise */
+    char transport[HT_TRANSPORT_NAMES];
 };
 
+/* The transports of all pairs of ranks, each once, the fastest first: "peer +
+ * staged"; "" without neighbours. Collective. */
+HT_CHECKED enum ht_err ht_parallel_transport(struct ht_comm *comm,
+                                             const struct ht_traffic *own,
+                                             char out[HT_TRANSPORT_NAMES]);
 /* Collective; after the last step. */
 HT_CHECKED enum ht_err ht_parallel_gather(const struct ht_simulation *sim,
                                           struct ht_parallel *out);

@@ -9,6 +9,8 @@
 #include "json.h"
 
 enum { HT_SCALING_WORD = 64 };
+/* Half steps per exchange, at most: as parallel.halo_depth. */
+enum { HT_SCALING_DEPTH = 64 };
 
 /* One number of ranks; the grid is side x side x planes cells, periodic.
  * Milliseconds, messages and bytes are per time step of two half steps. */
@@ -35,8 +37,9 @@ struct ht_scaling {
 };
 
 /* ---- scaling_file.c ---- */
-/* A file that is not there has no rows; one with other columns or broken
- * lines is refused. Free with ht_scaling_free, also after an error. */
+/* A file that is not there has no rows; one with other columns, broken lines or
+ * numbers that no measurement has is refused. Free with ht_scaling_free, also
+ * after an error. */
 HT_CHECKED enum ht_err ht_scaling_read(const char *path,
                                        struct ht_scaling *out);
 HT_CHECKED enum ht_err ht_scaling_add(struct ht_scaling *table,

@@ -1,55 +1,112 @@
 /* scaling.csv: read, extended, written. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scaling.h"
 
+/* Counts are whole numbers from 1 on, amounts any from 0 on; text has no
+ * most. */
 struct column {
     const char *name;
     size_t offset;
-    bool text;
+    double most;
+    bool whole;
 };
 #define TEXT(name) \
-    { #name, offsetof(struct ht_scaling_row, name), true }
-#define NUMBER(name) \
-    { #name, offsetof(struct ht_scaling_row, name), false }
+    { #name, offsetof(struct ht_scaling_row, name), 0, false }
+#define COUNT(name, most) \
+    { #name, offsetof(struct ht_scaling_row, name), most, true }
+#define AMOUNT(name) \
+    { #name, offsetof(struct ht_scaling_row, name), DBL_MAX, false }
 
-static const struct column columns[] = {
-    TEXT(kind),          TEXT(system),        TEXT(scheme),
-    NUMBER(order),       NUMBER(stages),      TEXT(precision),
-    TEXT(variant),       TEXT(layout),        NUMBER(side),
-    NUMBER(planes),      NUMBER(ranks),       NUMBER(depth),
-    TEXT(halo),          TEXT(transport),     NUMBER(ms),
-    NUMBER(interior_ms), NUMBER(boundary_ms), NUMBER(pack_ms),
-    NUMBER(exposed_ms),  NUMBER(messages),    NUMBER(bytes),
-    NUMBER(verified),    TEXT(device),        TEXT(backend),
-    TEXT(driver),        TEXT(version)};
+static const struct column columns[] = {TEXT(kind),
+                                        TEXT(system),
+                                        TEXT(scheme),
+                                        COUNT(order, HT_MAX_ORDER),
+                                        COUNT(stages, 1 << 24),
+                                        TEXT(precision),
+                                        TEXT(variant),
+                                        TEXT(layout),
+                                        COUNT(side, 1 << 24),
+                                        COUNT(planes, 0x1p48),
+                                        COUNT(ranks, 1 << 24),
+                                        COUNT(depth, HT_SCALING_DEPTH),
+                                        TEXT(halo),
+                                        TEXT(transport),
+                                        AMOUNT(ms),
+                                        AMOUNT(interior_ms),
+                                        AMOUNT(boundary_ms),
+                                        AMOUNT(pack_ms),
+                                        AMOUNT(exposed_ms),
+                                        AMOUNT(messages),
+                                        AMOUNT(bytes),
+                                        AMOUNT(verified),
+                                        TEXT(device),
+                                        TEXT(backend),
+                                        TEXT(driver),
+                                        TEXT(version)};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static bool is_text(const struct column *column) {
+    return column->most == 0;
+}
 
 /* ---- reading ---- */
 
-/* A field up to a comma or the line's end; false: the line has no such field
- * or it is no number. */
-static bool read_field(const char **at, const struct column *column,
-                       struct ht_scaling_row *row) {
-    char text[HT_SCALING_WORD];
+/* A field up to a comma or the line's end; false: the line has no such field.
+ */
+static bool read_field(const char **at, bool last, char text[HT_SCALING_WORD]) {
     size_t length = strcspn(*at, ",\n");
-    void *to = (char *)row + column->offset;
-    if (length >= sizeof text) return false;
+    if (length >= HT_SCALING_WORD) return false;
     memcpy(text, *at, length);
     text[length] = '\0';
     *at += length;
-    bool last = column == &columns[COLUMNS - 1];
     if (**at != (last ? '\n' : ',')) return false;
     (*at)++;
-    if (column->text) {
-        memcpy(to, text, length + 1);
-        return true;
-    }
+    return true;
+}
+
+static enum ht_err read_number(const struct column *column, const char *text,
+                               double *out) {
     char *end = NULL;
-    *(double *)to = strtod(text, &end);
-    return length > 0 && *end == '\0';
+    *out = strtod(text, &end);
+    bool number = end != text && *end == '\0' && isfinite(*out);
+    if (column->whole)
+        REQUIRE(number && *out == floor(*out) && *out >= 1 &&
+                    *out <= column->most,
+                HT_ERR_INPUT, "%s = \"%s\": must be a whole number, 1..%.15g",
+                column->name, text, column->most);
+    else
+        REQUIRE(number && *out >= 0, HT_ERR_INPUT,
+                "%s = \"%s\": must be a number of at least 0", column->name,
+                text);
+    return HT_OK;
+}
+
+static enum ht_err read_row(const char **at, struct ht_scaling_row *row) {
+    char text[HT_SCALING_WORD];
+    for (int i = 0; i < COLUMNS; i++) {
+        const struct column *column = &columns[i];
+        char *to = (char *)row + column->offset;
+        double number = 0;
+        REQUIRE(read_field(at, i + 1 == COLUMNS, text), HT_ERR_INPUT,
+                "%s is missing or broken", column->name);
+        if (is_text(column)) {
+            memcpy(to, text, strlen(text) + 1);
+            continue;
+        }
+        TRY(read_number(column, text, &number));
+        memcpy(to, &number, sizeof number);
+    }
+    REQUIRE(row->ms > 0, HT_ERR_INPUT, "ms = 0: must be > 0");
+    double thinnest = floor(row->planes / row->ranks);
+    double needed = row->ranks > 1 ? floor((row->depth + 1) / 2) : 1;
+    REQUIRE(thinnest >= needed, HT_ERR_INPUT,
+            "planes = %.0f: too few for %.0f ranks and a depth of %.0f",
+            row->planes, row->ranks, row->depth);
+    return HT_OK;
 }
 
 static void add_head(struct ht_text *text) {
@@ -78,14 +135,8 @@ static enum ht_err read_rows(const char *path, const char *data,
             path);
     for (int line = 2; *at != '\0'; line++) {
         struct ht_scaling_row row = {.order = 0};
-        for (int i = 0; i < COLUMNS; i++)
-            REQUIRE(read_field(&at, &columns[i], &row), HT_ERR_INPUT,
-                    "%s:%d: %s is missing or broken", path, line,
-                    columns[i].name);
-        REQUIRE(row.order >= 1 && row.order <= HT_MAX_ORDER && row.ranks >= 1 &&
-                    row.side >= 1 && row.planes >= row.ranks && row.ms > 0,
-                HT_ERR_INPUT, "%s:%d: numbers that no measurement has", path,
-                line);
+        enum ht_err err = read_row(&at, &row);
+        if (err != HT_OK) return ht_err_prefix(err, "%s:%d", path, line);
         TRY(ht_scaling_add(out, &row));
     }
     return HT_OK;
@@ -131,7 +182,7 @@ void ht_scaling_csv(const struct ht_scaling *table, struct ht_text *out) {
     for (int n = 0; n < table->count; n++)
         for (int i = 0; i < COLUMNS; i++) {
             const char *from = (const char *)&table->row[n] + columns[i].offset;
-            if (columns[i].text)
+            if (is_text(&columns[i]))
                 add_word(from, out);
             else
                 ht_text_add(out, "%.9g", number_at(from));
@@ -145,7 +196,7 @@ void ht_scaling_json(const struct ht_scaling *table, struct ht_json *out) {
         ht_json_open(out, NULL, '{');
         for (int i = 0; i < COLUMNS; i++) {
             const char *from = (const char *)&table->row[n] + columns[i].offset;
-            if (columns[i].text)
+            if (is_text(&columns[i]))
                 ht_json_string(out, columns[i].name, from);
             else
                 ht_json_number(out, columns[i].name, number_at(from));

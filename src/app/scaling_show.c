@@ -25,27 +25,38 @@ static bool one_line(const struct ht_scaling_row *a,
 
 /* ---- table ---- */
 
-static void add_head(struct ht_text *text) {
+/* Of the column of transports, of which a row may name several. */
+static int width_of(const struct ht_scaling *table) {
+    int width = sizeof "staged" - 1;
+    for (int i = 0; i < table->count; i++) {
+        int length = (int)strlen(table->row[i].transport);
+        if (length > width) width = length;
+    }
+    return width;
+}
+
+static void add_head(int width, struct ht_text *text) {
     ht_text_add(text,
-                "%-6s %-8s %-8s %-6s %2s %5s %15s %5s %-6s %9s %9s %9s %9s "
+                "%-6s %-8s %-8s %-6s %2s %5s %15s %5s %-*s %9s %9s %9s %9s "
                 "%9s %6s %8s %10s\n",
                 "kind", "system", "scheme", "prec.", "N", "ranks", "cells",
-                "depth", "by", "ms/step", "interior", "boundary", "pack",
+                "depth", width, "by", "ms/step", "interior", "boundary", "pack",
                 "exposed", "eff.", "messages", "bytes/step");
 }
 
 static void add_row(const struct ht_scaling *table,
-                    const struct ht_scaling_row *row, struct ht_text *text) {
+                    const struct ht_scaling_row *row, int width,
+                    struct ht_text *text) {
     double efficiency = ht_scaling_efficiency(table, row);
     char cells[48], percent[16] = "-";
     snprintf(cells, sizeof cells, "%.0f^2 x %.0f", row->side, row->planes);
     if (isfinite(efficiency))
         snprintf(percent, sizeof percent, "%.1f%%", 100 * efficiency);
     ht_text_add(text,
-                "%-6s %-8s %-8s %-6s %2.0f %5.0f %15s %5.0f %-6s %9.4g %9.4g "
+                "%-6s %-8s %-8s %-6s %2.0f %5.0f %15s %5.0f %-*s %9.4g %9.4g "
                 "%9.4g %9.4g %9.4g %6s %8.3g %10.4g\n",
                 row->kind, row->system, row->scheme, row->precision, row->order,
-                row->ranks, cells, row->depth, row->transport, row->ms,
+                row->ranks, cells, row->depth, width, row->transport, row->ms,
                 row->interior_ms, row->boundary_ms, row->pack_ms,
                 row->exposed_ms, percent, row->messages, row->bytes);
 }
@@ -88,9 +99,10 @@ static bool sent_before(const struct ht_scaling *table, int index) {
 static enum ht_err print_table(const struct ht_scaling *table) {
     struct ht_text text = {0};
     enum ht_err err = HT_OK;
-    add_head(&text);
+    const int width = width_of(table);
+    add_head(width, &text);
     for (int i = 0; i < table->count; i++)
-        add_row(table, &table->row[i], &text);
+        add_row(table, &table->row[i], width, &text);
     for (int i = 0; err == HT_OK && i < table->count; i++)
         if (!sent_before(table, i)) err = add_sent(&table->row[i], &text);
     if (err == HT_OK) err = ht_args_print(&text);

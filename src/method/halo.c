@@ -377,12 +377,10 @@ enum ht_err ht_halo_create(const struct ht_problem *problem,
 }
 
 void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
-    const struct ht_transport *below = h->link[0].transport;
-    const struct ht_transport *above = h->link[1].transport;
     *out = h->traffic;
-    if (below == NULL) below = above;
-    if (above == NULL) above = below;
-    if (below != NULL) out->transport = below == above ? below->name : "mixed";
+    for (int side = 0; side < 2; side++)
+        if (h->link[side].transport != NULL)
+            out->transport[side] = h->link[side].transport->name;
     out->pack_s = ht_packer_total(h->packer[0]);
     out->pack_s += ht_packer_total(h->packer[1]);
 }

@@ -70,7 +70,7 @@ static enum ht_err run(const struct scene *scene, struct trial *t,
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &numbers[0]);
     err = ht_comm_agree(scene->comm, err);
     if (err == HT_OK) together.ops->traffic(together.self, &traffic);
-    *transport = traffic.transport;
+    *transport = traffic.transport[traffic.transport[0] == NULL];
     ht_stepper_destroy(&together);
     ht_stepper_destroy(&alone);
     for (int i = 0; i < 2; i++) free(data[i]);
