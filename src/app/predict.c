@@ -298,7 +298,7 @@ static enum ht_err predict_row(const struct predict *p,
 
 static enum ht_err add_measured(const struct predict *p, struct ht_text *text) {
     struct ht_prediction row;
-    int left_out = 0, too_thin = 0;
+    int left_out = 0;
     if (p->measured.count == 0) return HT_OK;
     ht_text_add(text,
                 "measured beside the prediction at the rate of one rank, "
@@ -313,10 +313,6 @@ static enum ht_err add_measured(const struct predict *p, struct ht_text *text) {
             continue;
         }
         TRY(predict_row(p, m, &row));
-        if (row.planes == 0) {
-            too_thin++;
-            continue;
-        }
         snprintf(cells, sizeof cells, "%.0f^2 x %.0f", m->side, m->planes);
         ht_text_add(text,
                     "  %-6s %5.0f %15s %5.0f %9.4g %9.4g %8.3f %9.4g %9.4g"
@@ -327,12 +323,8 @@ static enum ht_err add_measured(const struct predict *p, struct ht_text *text) {
                                                       : "  at the rate above");
     }
     if (left_out > 0)
-        ht_text_add(text, "  rows left out: %d of other kinds of problems\n",
+        ht_text_add(text, "  %d rows of other kinds of problems left out\n",
                     left_out);
-    if (too_thin > 0)
-        ht_text_add(text,
-                    "  rows left out: %d with slabs thinner than their halos\n",
-                    too_thin);
     return HT_OK;
 }
 
@@ -345,7 +337,6 @@ static enum ht_err add_measured_json(const struct predict *p,
         const struct ht_scaling_row *m = &p->measured.row[i];
         if (!matches(p, m)) continue;
         TRY(predict_row(p, m, &row));
-        if (row.planes == 0) continue;
         ht_json_open(json, NULL, '{');
         ht_json_string(json, "kind", m->kind);
         ht_json_number(json, "gpus", m->ranks);

@@ -147,7 +147,7 @@ runs 'a directory in its place' false 1
 rmdir "$file"
 : >plain
 runs 'a file as cache' false 0 device.cache=plain
-runs 'device.tune = always' true 0 device.tune=always
+runs 'device.tune = always' true 0 device.tune=always device.variant=monolithic
 judge 'always: a new file' [ -s "$file" ]
 judge 'nothing but results is left in the cache' \
     [ "$(ls tuned | grep -vc '\.bin$')" = 1 ]

@@ -7,6 +7,7 @@
 #include "htwave/comm.h"
 #include "open_device.h"
 #include "src/app/bench.h"
+#include "src/app/ranks.h"
 #include "test.h"
 
 static struct ht_comm *comm;
@@ -76,8 +77,7 @@ int main(int argc, char **argv) {
     enum ht_err err = ht_comm_start(&comm);
     if (err != HT_OK || argc < 2 || ht_comm_size(comm) < 2) return 2;
     bool first = ht_comm_rank(comm) == 0;
-    err = ht_device_open(test_backend(), test_select(), ht_comm_local(comm),
-                         &device);
+    err = ht_ranks_open(comm, test_backend(), test_select(), &device);
     if (ht_comm_agree(comm, err) != HT_OK) {
         if (first) TEST_SKIP("no device: %s", ht_err_message());
         ht_comm_end(comm, true, 0);
