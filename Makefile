@@ -61,6 +61,8 @@ ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(HOST_ITEMS) $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
+# Long, and the same with address checks: once is enough where both are run.
+ASAN_ALONE := config/bench.sh
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----
@@ -116,8 +118,9 @@ check: ## all tests that need no GPU
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $(JOBS) $(ALL_ITEMS:%=$(B):%) \
-	    $(ASAN_ITEMS:%=build/asan:%)
+	@tools/check -j $(JOBS) $(ASAN_ALONE:%=build/asan:%) \
+	    $(patsubst %,$(B):%,$(filter-out $(ASAN_ALONE),$(ALL_ITEMS))) \
+	    $(patsubst %,build/asan:%,$(filter-out $(ASAN_ALONE),$(ASAN_ITEMS)))
 
 check-gpu: ## the same tests on a GPU
 	@$(DEPS)
