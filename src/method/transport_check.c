@@ -96,7 +96,7 @@ static enum ht_err make_probe(struct ht_link *link, struct probe *p) {
 }
 
 enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
-    struct probe probe[2] = {{NULL}, {NULL}};
+    struct probe probe[2] = {{.link = NULL}, {.link = NULL}};
     enum ht_err err = HT_OK;
     for (int side = 0; side < 2; side++) {
         sound[side] = true;

@@ -61,7 +61,7 @@ static void test_sharers(void) {
     const struct ht_device_info all[] = {gpu(0, "a"), gpu(1, "b"), gpu(0, "c"),
                                          gpu(1, "d")};
     judge_sharer(4, all, rank, "all see the same");
-    judge_sharer(2, all + 2 * (rank % 2), rank / 2, "two sets, in turn");
+    judge_sharer(2, rank % 2 ? &all[2] : all, rank / 2, "two sets, in turn");
     judge_sharer(rank % 2, all, rank / 2, "every other sees none");
     judge_sharer(1 + rank, all, 0, "each sees one more");
 }
