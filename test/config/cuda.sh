@@ -1,87 +1,12 @@
 #!/bin/sh
-# CUDA's devices on any machine: the back end against a driver library made
-# here, whose devices can be listed and opened but not compute. FAKE_GPUS names
-# them, a letter each; FAKE_CODE is what the driver says at its start, FAKE_QUEUE
-# when a queue is made; 2^FAKE_MEMORY bytes they have.
+# CUDA's devices on any machine: the back end against a driver made for it
+# (test/fake_cuda.c).
 set -u
 . "$(dirname "$0")/common.sh"
-source=$PWD
+. "$(dirname "$0")/../fake_cuda.sh"
+need_fake_cuda config/cuda
 cd "$scratch" || exit 1
-header=$source/src/device/cuda_device.h
 
-if [ ! -f "$header" ] || ! command -v cc >/dev/null; then
-    skip 'no compiler or sources here'
-    end config/cuda
-    exit
-fi
-# Each function under the names that versions of cuda.h give it; those that
-# nothing below defines fail.
-mkdir library
-cat >fake.c <<'C'
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-static const char *gpus(void) {
-    const char *names = getenv("FAKE_GPUS");
-    return names ? names : "";
-}
-static int give(void *at, long value) { memcpy(at, &value, 8); return 0; }
-static int told(const char *variable) {
-    const char *code = getenv(variable);
-    return code ? atoi(code) : 0;
-}
-int cuInit(unsigned flags) { return told("FAKE_CODE") + (int)flags; }
-int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
-int cuGetErrorString(int code, const char **text) {
-    *text = "as the fake was told";
-    return code == 0;
-}
-int cuDeviceGetCount(int *count) { *count = (int)strlen(gpus()); return 0; }
-int cuDeviceGet(int *device, int index) { *device = index; return 0; }
-int cuDeviceGetName(char *name, int size, int device) {
-    return snprintf(name, (size_t)size, "Fake %c", gpus()[device]) < 0;
-}
-int cuDeviceTotalMem_v2(size_t *bytes, int device) {
-    int power = told("FAKE_MEMORY");
-    return give(bytes, (1L << (power ? power : 33)) + device);
-}
-int cuDeviceGetAttribute(int *value, int what, int device) {
-    /* threads of a group, shared memory, PCI bus, architecture */
-    *value = what == 1 ? 1024 : what == 8 ? 49152 : what == 33 ? 16 + device
-           : what == 75 ? 9 : 0;
-    return 0;
-}
-int cuDevicePrimaryCtxRetain(void **context, int device) {
-    return give(context, 64 + device);
-}
-int cuDevicePrimaryCtxRelease_v2(int device) { return device < 0; }
-int cuCtxSetCurrent(void *context) { return context == (void *)1; }
-int cuStreamCreate(void **stream, unsigned flags) {
-    return told("FAKE_QUEUE") + give(stream, 64 + flags);
-}
-int cuStreamDestroy_v2(void *stream) { return stream == 0; }
-int cuStreamSynchronize(void *stream) { return stream == 0; }
-C
-cat >uuid.c <<'C'
-int cuDeviceGetUuid_v2(unsigned char *uuid, int device) {
-    for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)gpus()[device];
-    return 0;
-}
-C
-names=$(sed -n 's/^ *X(\(cu[A-Za-z0-9]*\)).*/\1/p' "$header")
-for name in $names cuEventElapsedTime; do
-    for suffix in '' _v2 _v3; do
-        grep -q "^int $name$suffix(" fake.c ||
-            echo "int $name$suffix(void) { return 999; }"
-    done
-done >rest.c
-judge "the back end asks for $(echo "$names" | wc -l) functions" \
-    [ "$(echo "$names" | wc -l)" -gt 30 ]
-library() { # FILE...
-    cat "$@" >all.c
-    cc -w -shared -fPIC -o library/libcuda.so.1 all.c || fail 'does not compile'
-}
-export LD_LIBRARY_PATH="$PWD/library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 of_cuda() { # KEY: its values of the CUDA devices
     "$htwave" devices --json | tr '{' '\n' | grep '"backend": "cuda"' |
         sed -n 's/.*"'"$1"'": "*\([^",}]*\).*/\1/p' | tr '\n' ' '
@@ -94,16 +19,10 @@ without() { # WHAT TEXT: no devices for a reason
     esac
 }
 
-library fake.c rest.c uuid.c
-export FAKE_GPUS=ab
-why=$("$htwave" devices | sed -n 's/^no cuda: //p')
-case $why in
-*'built without'* | *libnvrtc*)
-    skip "$why"
-    end config/cuda
-    exit
-    ;;
-esac
+export LD_LIBRARY_PATH="$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export FAKE_GPUS=ab FAKE_FOLDER="$fake"
+judge "the back end asks for $(echo "$fake_names" | wc -l) functions" \
+    [ "$(echo "$fake_names" | wc -l)" -gt 30 ]
 judge "two devices: $(of_cuda name)" [ "$(of_cuda name)" = 'Fake a Fake b ' ]
 judge "their identities: $(of_cuda id)" [ "$(of_cuda id)" = \
     '61616161616161616161616161616161 62626262626262626262626262626262 ' ]
@@ -111,14 +30,13 @@ judge "their memory: $(of_cuda memory_bytes)" \
     [ "$(of_cuda memory_bytes)" = '8589934592 8589934593 ' ]
 FAKE_GPUS='' without 'no device' 'code 100'
 FAKE_CODE=803 without 'a driver that fails' 'as the fake was told (code 803)'
-library fake.c rest.c
+fake_cuda -DFAKE_OLD
 judge "an old driver knows places on the bus: $(of_cuda id)" \
     [ "$(of_cuda id)" = '00000000:10:00.0 00000000:11:00.0 ' ]
-grep -v cuMemcpy2DAsync rest.c >less.c
-library fake.c less.c uuid.c
+fake_cuda -DFAKE_WITHOUT=cuMemcpy2DAsync
 without 'a function less' 'too old: it has no function cuMemcpy2DAsync'
 
-library fake.c rest.c uuid.c
+fake_cuda
 cat >run.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [8, 8, 8]; order = 1; };
@@ -174,7 +92,7 @@ unequal() { # WEIGHTS CELLS
     set -- run.cfg "grid.cells=[256,256,$2]" "parallel.weights=$1" \
         output.directory=plain/out
     timeout -k 5 60 mpiexec -n 1 env FAKE_GPUS=a "$htwave" check "$@" : \
-        -n 1 env FAKE_GPUS=b FAKE_MEMORY=30 "$htwave" check "$@" >answer.txt 2>&1
+        -n 1 env FAKE_GPUS=b FAKE_POWER=30 "$htwave" check "$@" >answer.txt 2>&1
     sed 's/^/    | /' answer.txt
 }
 unequal equal 256

@@ -1,0 +1,292 @@
+/* A driver library for CUDA's devices on any machine (see fake_cuda.sh): they
+ * can be listed, opened and hold memory, but run no kernels. A stream does at
+ * once what it is told.
+ *
+ *     FAKE_GPUS    names of the devices, a letter each
+ *     FAKE_CODE    what the driver says at its start
+ *     FAKE_QUEUE   what it says when a stream is made
+ *     FAKE_POWER   of two: bytes of a device; 33 when not set
+ *     FAKE_FOLDER  where memory is kept, as files that other processes can open
+ *     FAKE_LOST    copies from device to device end well and do nothing
+ *
+ * Memory that is freed while another process has it open leaves the file
+ * "violation" in the folder.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FAILS = 999, BLOCKS = 256, HANDLE = 64 };
+
+static const char *text(const char *variable) {
+    const char *value = getenv(variable);
+    return value ? value : "";
+}
+
+static int number(const char *variable) {
+    return atoi(text(variable));
+}
+
+/* Into a handle or an address of the caller's. */
+static int give(void *out, long value) {
+    memcpy(out, &value, sizeof value);
+    return 0;
+}
+
+/* ---- devices ---- */
+
+int cuInit(unsigned flags) {
+    return number("FAKE_CODE") + (int)flags;
+}
+
+int cuDriverGetVersion(int *version) {
+    *version = 13000;
+    return 0;
+}
+
+int cuGetErrorString(int code, const char **out) {
+    *out = "as the fake was told";
+    return code == 0;
+}
+
+int cuDeviceGetCount(int *count) {
+    *count = (int)strlen(text("FAKE_GPUS"));
+    return 0;
+}
+
+int cuDeviceGet(int *device, int index) {
+    *device = index;
+    return 0;
+}
+
+int cuDeviceGetName(char *name, int size, int device) {
+    return snprintf(name, (size_t)size, "Fake %c", text("FAKE_GPUS")[device]) <
+           0;
+}
+
+#ifndef FAKE_OLD
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device) {
+    memset(uuid, text("FAKE_GPUS")[device], 16);
+    return 0;
+}
+#endif
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    const int power = number("FAKE_POWER");
+    return give(bytes, (1L << (power ? power : 33)) + device);
+}
+
+int cuDeviceGetAttribute(int *value, int what, int device) {
+    enum { THREADS = 1, SHARED = 8, BUS = 33, UNIFIED = 41, MAJOR = 75 };
+    *value = what == THREADS   ? 1024
+             : what == SHARED  ? 49152
+             : what == BUS     ? 16 + device
+             : what == UNIFIED ? 1
+             : what == MAJOR   ? 9
+                               : 0;
+    return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+    return give(context, 64 + device);
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device) {
+    return device < 0 ? FAILS : 0;
+}
+
+int cuCtxSetCurrent(void *context) {
+    (void)context;
+    return 0;
+}
+
+/* ---- streams and events ---- */
+
+int cuStreamCreate(void **stream, unsigned flags) {
+    (void)give(stream, 64 + flags);
+    return number("FAKE_QUEUE");
+}
+
+int cuStreamDestroy_v2(void *stream) {
+    return stream ? 0 : FAILS;
+}
+
+int cuStreamSynchronize(void *stream) {
+    return stream ? 0 : FAILS;
+}
+
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    return stream && event && flags == 0 ? 0 : FAILS;
+}
+
+int cuEventCreate(void **event, unsigned flags) {
+    return give(event, 64 + flags);
+}
+
+int cuEventDestroy_v2(void *event) {
+    return event ? 0 : FAILS;
+}
+
+int cuEventRecord(void *event, void *stream) {
+    return event && stream ? 0 : FAILS;
+}
+
+int cuEventQuery(void *event) {
+    return event ? 0 : FAILS;
+}
+
+/* ---- memory ---- */
+
+struct block {
+    char *at; /* NULL: free entry */
+    size_t bytes;
+    char name[HANDLE]; /* of the file */
+    int opened;        /* it is another process's */
+};
+static struct block blocks[BLOCKS];
+static int made;
+
+static struct block *find(const char *at) {
+    for (int i = 0; i < BLOCKS; i++)
+        if (at ? blocks[i].at && at >= blocks[i].at &&
+                     at < blocks[i].at + blocks[i].bytes
+               : !blocks[i].at)
+            return &blocks[i];
+    return NULL;
+}
+
+static void path_of(const char *name, char out[512]) {
+    snprintf(out, 512, "%s/%s", text("FAKE_FOLDER"), name);
+}
+
+static int map_file(struct block *block, int flags) {
+    char path[512];
+    struct stat info = {0};
+    path_of(block->name, path);
+    int file = open(path, O_RDWR | flags, 0600);
+    if (file < 0) return FAILS;
+    if (flags != 0 && ftruncate(file, (off_t)block->bytes) != 0) return FAILS;
+    if (fstat(file, &info) != 0) return FAILS;
+    block->bytes = (size_t)info.st_size;
+    void *at =
+        mmap(NULL, block->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (at == MAP_FAILED) return FAILS;
+    block->at = at;
+    return 0;
+}
+
+int cuMemAlloc_v2(char **at, size_t bytes) {
+    struct block *block = find(NULL);
+    if (!block) return FAILS;
+    *block = (struct block){.bytes = bytes};
+    snprintf(block->name, HANDLE, "%d.%d", (int)getpid(), made++);
+    int code = map_file(block, O_CREAT | O_EXCL);
+    *at = block->at;
+    return code;
+}
+
+int cuMemFree_v2(char *at) {
+    struct block *block = find(at);
+    struct stat info = {0};
+    char path[512], violation[512];
+    if (!block || block->opened) return FAILS;
+    path_of(block->name, path);
+    path_of("violation", violation);
+    /* each process that has it open holds a name of its own */
+    if (stat(path, &info) == 0 && info.st_nlink > 1)
+        close(open(violation, O_WRONLY | O_CREAT, 0600));
+    munmap(block->at, block->bytes);
+    block->at = NULL;
+    return unlink(path) == 0 ? 0 : FAILS;
+}
+
+int cuMemGetAddressRange_v2(char **base, size_t *size, char *at) {
+    struct block *block = find(at);
+    if (!block) return FAILS;
+    *base = block->at;
+    *size = block->bytes;
+    return 0;
+}
+
+struct handle {
+    char name[HANDLE];
+};
+
+int cuIpcGetMemHandle(struct handle *out, char *at) {
+    struct block *block = find(at);
+    if (!block) return FAILS;
+    memcpy(out->name, block->name, HANDLE);
+    return 0;
+}
+
+static void own_name(const struct block *block, char out[512]) {
+    char name[2 * HANDLE];
+    snprintf(name, sizeof name, "%s-%d", block->name, (int)getpid());
+    path_of(name, out);
+}
+
+int cuIpcOpenMemHandle_v2(char **at, struct handle handle, unsigned flags) {
+    struct block *block = find(NULL);
+    char path[512], own[512];
+    if (!block || flags != 1) return FAILS;
+    *block = (struct block){.opened = 1};
+    memcpy(block->name, handle.name, HANDLE);
+    if (map_file(block, 0) != 0) return FAILS;
+    path_of(block->name, path);
+    own_name(block, own);
+    *at = block->at;
+    return link(path, own) == 0 ? 0 : FAILS;
+}
+
+int cuIpcCloseMemHandle(char *at) {
+    struct block *block = find(at);
+    char own[512];
+    if (!block || !block->opened) return FAILS;
+    own_name(block, own);
+    munmap(block->at, block->bytes);
+    block->at = NULL;
+    return unlink(own) == 0 ? 0 : FAILS;
+}
+
+int cuMemAllocHost_v2(void **at, size_t bytes) {
+    *at = malloc(bytes);
+    return *at ? 0 : FAILS;
+}
+
+int cuMemFreeHost(void *at) {
+    free(at);
+    return 0;
+}
+
+int cuMemHostRegister_v2(void *at, size_t bytes, unsigned flags) {
+    return at && bytes && flags == 1 ? 0 : FAILS;
+}
+
+int cuMemHostUnregister(void *at) {
+    return at ? 0 : FAILS;
+}
+
+int cuMemcpyHtoDAsync_v2(char *to, const void *from, size_t bytes,
+                         void *stream) {
+    if (!stream || !find(to)) return FAILS;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, char *from, size_t bytes, void *stream) {
+    if (!stream || !find(from)) return FAILS;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+int cuMemcpyAsync(char *to, char *from, size_t bytes, void *stream) {
+    if (!stream || !find(to) || !find(from)) return FAILS;
+    if (!number("FAKE_LOST")) memcpy(to, from, bytes);
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* Messages between device buffers of neighbours, without kernels (see
+ * links.sh): the ways that links choose, and that patterns arrive.
+ *
+ *     links WISH   prints "below above" of rank 0, of the ways taken
+ */
+#include "test.h"
+
+#include "open_device.h"
+#include "src/app/ranks.h"
+#include "src/method/transport.h"
+
+static struct ht_comm *comm;
+
+/* A ring; the room of a message is more than the pattern fills. */
+static enum ht_err carry(struct ht_device *device, const char *wish) {
+    const int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
+    struct ht_link link[2] = {{.neighbour = (rank + ranks - 1) % ranks},
+                              {.neighbour = (rank + 1) % ranks}};
+    struct ht_window *window = NULL;
+    bool sound[2] = {false, false};
+    for (int side = 0; side < 2; side++) link[side].room = 100000 + 16;
+    enum ht_err err = ht_links_create(comm, device, wish, link, &window);
+    for (int turn = 0; turn < 3 && err == HT_OK; turn++) {
+        err = ht_links_try(link, sound);
+        double wrong = !sound[0] + !sound[1];
+        if (err == HT_OK) err = ht_comm_max(comm, 1, &wrong);
+        if (err == HT_OK && rank == 0)
+            TEST_CHECK(wrong == 0, "%d ranks, \"%s\": messages arrive, turn %d",
+                       ranks, wish, turn);
+    }
+    if (err == HT_OK && rank == 0)
+        printf("ways %s %s\n", link[0].transport->name,
+               link[1].transport->name);
+    ht_links_destroy(link);
+    ht_window_destroy(window);
+    return err;
+}
+
+int main(int argc, char **argv) {
+    struct ht_device *device = NULL;
+    enum ht_err err = ht_comm_start(&comm);
+    if (err != HT_OK || argc < 2 || ht_comm_size(comm) < 2) return 2;
+    err = ht_ranks_open(comm, test_backend(), test_select(), &device);
+    err = ht_comm_agree(comm, err);
+    if (err == HT_OK) err = ht_comm_agree(comm, carry(device, argv[1]));
+    if (err != HT_OK && ht_comm_rank(comm) == 0)
+        printf("refused: %s\n", ht_err_message());
+    ht_device_close(device);
+    ht_comm_end(comm, err != HT_OK, 1);
+    return test_failed > 0;
+}
