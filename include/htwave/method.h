@@ -87,11 +87,12 @@ struct ht_quantity {
     int field, coef, material;
 };
 
+/* Ways of messages between slabs, the fastest first; NULL behind the last. */
+const char *ht_transport_name(int i);
 /* What exchanges between slabs took since the stepper was made, for this rank.
  */
 struct ht_traffic {
-    /* "peer", "shared", "staged", downwards and upwards; NULL: no neighbour is
-       there */
+    /* downwards and upwards; NULL: no neighbour is there */
     const char *transport[2];
     int64_t half_steps, exchanges;
     int64_t messages, bytes;               /* sent */

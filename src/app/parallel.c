@@ -15,21 +15,19 @@ struct part {
 enum ht_err ht_parallel_transport(struct ht_comm *comm,
                                   const struct ht_traffic *own,
                                   char out[HT_TRANSPORT_NAMES]) {
-    static const char *const names[] = {"peer", "shared", "staged"};
-    enum { NAMES = sizeof names / sizeof names[0] };
-    double used[NAMES] = {0};
-    for (int i = 0; i < NAMES; i++)
+    const char *name;
+    *out = '\0';
+    for (int i = 0; (name = ht_transport_name(i)) != NULL; i++) {
+        double used = 0;
         for (int side = 0; side < 2; side++)
             if (own->transport[side] != NULL &&
-                strcmp(own->transport[side], names[i]) == 0)
-                used[i] = 1;
-    TRY(ht_comm_max(comm, NAMES, used));
-    *out = '\0';
-    for (int i = 0; i < NAMES; i++) {
+                strcmp(own->transport[side], name) == 0)
+                used = 1;
+        TRY(ht_comm_max(comm, 1, &used));
         size_t length = strlen(out);
-        if (used[i] > 0)
+        if (used > 0)
             snprintf(out + length, HT_TRANSPORT_NAMES - length, "%s%s",
-                     length > 0 ? " + " : "", names[i]);
+                     length > 0 ? " + " : "", name);
     }
     return HT_OK;
 }

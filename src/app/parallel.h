@@ -11,7 +11,7 @@
 struct ht_spread {
     double mean, worst;
 };
-enum { HT_TRANSPORT_NAMES = sizeof "peer + shared + staged" };
+enum { HT_TRANSPORT_NAMES = 64 };
 struct ht_parallel {
     struct ht_spread step; /* of all steps, by the hosts' clocks */
     struct ht_spread kernel, interior, boundary, pack;

@@ -12,6 +12,8 @@
  */
 #include "transport.h"
 
+#include "htwave/method.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +43,10 @@ static const struct ht_transport transports[TRANSPORTS] = {
                 .ship = ship_to_host,
                 .fetch = fetch_from_host},
 };
+
+const char *ht_transport_name(int i) {
+    return i >= 0 && i < TRANSPORTS ? transports[i].name : NULL;
+}
 
 /* ---- links ---- */
 
