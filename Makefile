@@ -61,8 +61,10 @@ ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(HOST_ITEMS) $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
-# Long, and the same with address checks: once is enough where both are run.
+# Long, and the same with address checks or in the simulator of oclgrind.sh: once
+# is enough where both are run.
 ASAN_ALONE := config/bench.sh
+ELSEWHERE := $(ASAN_ALONE) kernel/small
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----
@@ -119,7 +121,7 @@ check: ## all tests that need no GPU
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
 	@tools/check -j $(JOBS) $(ASAN_ALONE:%=build/asan:%) \
-	    $(patsubst %,$(B):%,$(filter-out $(ASAN_ALONE),$(ALL_ITEMS))) \
+	    $(patsubst %,$(B):%,$(filter-out $(ELSEWHERE),$(ALL_ITEMS))) \
 	    $(patsubst %,build/asan:%,$(filter-out $(ASAN_ALONE),$(ASAN_ITEMS)))
 
 check-gpu: ## the same tests on a GPU
