@@ -55,16 +55,17 @@ OTHER_OBJECTS = $(patsubst %.c,$(B)/obj/%.o,$(TEST_SOURCES) $(TOOL_SOURCES))
 PROGRAMS := $(sort $(TEST_SOURCES:test/%.c=%))
 ITEMS := $(sort $(filter-out mpi/%,$(PROGRAMS)) $(TEST_SCRIPTS:test/%=%))
 MPI_ITEMS := $(filter mpi/%,$(ITEMS))
-LONG_ITEMS := $(filter oclgrind.sh,$(ITEMS)) $(filter convergence/%,$(ITEMS)) \
-    $(filter kernel/%,$(ITEMS)) $(MPI_ITEMS)
+LONGEST := oclgrind.sh mpi/slabs.sh kernel/variants_cube kernel/variants_flat \
+    kernel/nvrtc convergence/cube kernel/long_rows convergence/leapfrog
+LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
+    $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(HOST_ITEMS) $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Long, and the same with address checks or in the simulator of oclgrind.sh: once
 # is enough where both are run.
-ASAN_ALONE := config/bench.sh
-ELSEWHERE := $(ASAN_ALONE) kernel/small
+ELSEWHERE := config/bench.sh kernel/small
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----
@@ -120,9 +121,9 @@ check: ## all tests that need no GPU
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $(JOBS) $(ASAN_ALONE:%=build/asan:%) \
+	@tools/check -j $(JOBS) \
 	    $(patsubst %,$(B):%,$(filter-out $(ELSEWHERE),$(ALL_ITEMS))) \
-	    $(patsubst %,build/asan:%,$(filter-out $(ASAN_ALONE),$(ASAN_ITEMS)))
+	    $(ASAN_ITEMS:%=build/asan:%)
 
 check-gpu: ## the same tests on a GPU
 	@$(DEPS)
