@@ -87,11 +87,15 @@ static enum ht_err scan_mesh(struct ht_medium *medium,
                              const struct ht_medium_work *work,
                              enum ht_mesh mesh, double part) {
     int64_t first = 0, end = 1, points[3], nodes[3], p[3], i[3], same;
-    double x[3];
+    double x[3], rows = 0;
+    struct ht_progress progress;
     visits(medium, mesh, part, points, &same);
     for (int k = 0; k < 3; k++) nodes[k] = ht_grid_nodes(medium->grid, mesh, k);
     if (medium->source->depends[2])
         ht_grid_own(medium->grid, mesh, &first, &end);
+    const int64_t planes = points[2] < end - first ? points[2] : end - first;
+    ht_progress_start(&progress, "looking at the medium",
+                      (double)(planes * points[1]), "nodes", (double)points[0]);
     for (p[2] = 0; p[2] < points[2]; p[2]++) {
         i[2] = spread(p[2], points[2], nodes[2]);
         if (i[2] < first || i[2] >= end) continue;
@@ -102,8 +106,10 @@ static enum ht_err scan_mesh(struct ht_medium *medium,
                 node_position(medium->grid, mesh, i, x);
                 TRY(scan_node(medium, work, x, same));
             }
+            ht_progress_update(&progress, ++rows);
         }
     }
+    ht_progress_end(&progress);
     return HT_OK;
 }
 

@@ -56,10 +56,13 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan, mesh), begin, end;
     double *coefs = NULL;
+    struct ht_progress progress;
     ht_grid_own(grid, mesh, &begin, &end);
     TRY(HT_ALLOC(coefs, ht_grid_plane(grid, mesh) * chunk *
                             ht_grid_coefs(grid) * plan->eq.nfields));
     enum ht_err err = HT_OK;
+    ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
+                      (double)ht_grid_plane(grid, mesh));
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
         err = ht_solution_fill(plan->solution, mesh, time, first, last, coefs);
@@ -67,7 +70,9 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
             clear_walls(plan, first, last, coefs);
         if (err == HT_OK)
             err = stepper->ops->put(stepper->self, mesh, first, last, coefs);
+        ht_progress_update(&progress, (double)(last - begin));
     }
+    ht_progress_end(&progress);
     free(coefs);
     return err;
 }
@@ -206,6 +211,7 @@ static enum ht_err step_back(const struct ht_plan *plan,
                              const struct ht_stepper *stepper) {
     int64_t chunk = layer_planes(plan), begin, end;
     struct ht_kernels kernels = {0};
+    struct ht_progress progress;
     struct layer s;
     ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
     make_layer(plan, begin, begin + chunk, &s);
@@ -214,11 +220,15 @@ static enum ht_err step_back(const struct ht_plan *plan,
         TRY(ht_kernels_create(&s.problem, device, &own, cache, &kernels));
     }
     enum ht_err err = HT_OK;
+    ht_progress_start(&progress, "half a step back", (double)(end - begin),
+                      "cells", (double)ht_grid_plane(&plan->grid, HT_DUAL));
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
         make_layer(plan, first, last, &s);
         err = do_layer(&s, device, &kernels, stepper);
+        ht_progress_update(&progress, (double)(last - begin));
     }
+    ht_progress_end(&progress);
     ht_kernels_destroy(&kernels);
     return err;
 }

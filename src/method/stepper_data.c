@@ -211,11 +211,16 @@ enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
                              &t->medium[mesh][m]));
     TRY(HT_ALLOC(values, room * p->eq->nmaterials));
     enum ht_err err = HT_ALLOC(data, room);
+    struct ht_progress progress;
+    ht_progress_start(&progress, "medium", (double)t->held[mesh].count, "nodes",
+                      (double)ht_grid_plane(p->grid, mesh));
     for (int64_t at = 0, count; err == HT_OK && at < t->held[mesh].count;
          at += count) {
         count = planes_from(t, mesh, at, chunk);
         err = upload_medium(t, mesh, at, count, values, data);
+        ht_progress_update(&progress, (double)(at + count));
     }
+    ht_progress_end(&progress);
     free(data);
     free(values);
     return err;
