@@ -13,3 +13,16 @@ now() { # seconds
 since() { # BEGIN, as now prints it
     awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
 }
+
+# judged_by_ranks PROGRAM N...: rank 0 of a test program prints its checks
+judged_by_ranks() {
+    program=$1
+    shift
+    for n in "$@"; do
+        ranks "$n" "$build/test/mpi/$program" >"$scratch/out" 2>&1
+        code=$?
+        cat "$scratch/out"
+        failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
+        judge "$n ranks: exit code $code" [ $code = 0 ]
+    done
+}

@@ -3,11 +3,5 @@
 set -u
 . "${0%/*}/common.sh"
 
-for n in 1 2 4; do
-    ranks $n "$build/test/mpi/seats" >"$scratch/out" 2>&1
-    code=$?
-    cat "$scratch/out"
-    failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
-    judge "$n ranks: exit code $code" [ $code = 0 ]
-done
+judged_by_ranks seats 1 2 4
 end mpi/seats

@@ -3,11 +3,5 @@
 set -u
 . "${0%/*}/common.sh"
 
-for n in 1 2 3; do
-    ranks $n "$build/test/mpi/speed" >"$scratch/out" 2>&1
-    code=$?
-    cat "$scratch/out"
-    failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
-    judge "$n ranks: exit code $code" [ $code = 0 ]
-done
+judged_by_ranks speed 1 2 3
 end mpi/speed
