@@ -53,8 +53,9 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     if (system == NULL || sim->info.memory <= 0) return HT_OK;
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
     bool fp64 = sim->oracle || strcmp(params->device.precision, "double") == 0;
-    double memory,
-        bytes = 2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
+    double memory;
+    double bytes =
+        2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
     TRY(find_memory(sim, &memory));
     for (int k = 0; k < params->grid.dims; k++)
         bytes *= (double)params->grid.cells[k] * (params->grid.order + 1);

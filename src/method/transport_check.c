@@ -14,6 +14,7 @@ enum { PATTERN_BYTES = 1 << 16 };
 struct probe {
     struct ht_link *link;
     int64_t words;
+    uint64_t salt; /* another one at each try: buffers may hold an older one */
     uint64_t *pattern, *came;
     bool announced, arrived;
 };
@@ -22,7 +23,8 @@ struct probe {
 static void set_pattern(struct probe *p, int rank, int side, int slot) {
     const uint64_t seed = ((uint64_t)rank * 2 + (uint64_t)side) * HT_SLOTS;
     for (int64_t i = 0; i < p->words; i++)
-        p->pattern[i] = ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
+        p->pattern[i] =
+            p->salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
 }
 
 static struct ht_span span_of(const struct probe *p) {
@@ -85,8 +87,10 @@ static enum ht_err try_slots(struct probe probe[2], bool sound[2]) {
     return HT_OK;
 }
 
-static enum ht_err make_probe(struct ht_link *link, struct probe *p) {
+static enum ht_err make_probe(struct ht_link *link, uint64_t salt,
+                              struct probe *p) {
     p->link = link;
+    p->salt = salt;
     if (link->transport == NULL) return HT_OK;
     int64_t bytes = link->room < PATTERN_BYTES ? link->room : PATTERN_BYTES;
     TRY(HT_ALLOC(p->pattern, bytes / 8));
@@ -97,10 +101,12 @@ static enum ht_err make_probe(struct ht_link *link, struct probe *p) {
 
 enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
     struct probe probe[2] = {{.link = NULL}, {.link = NULL}};
-    enum ht_err err = HT_OK;
+    const double now = ht_clock();
+    uint64_t salt = ht_hash(HT_HASH_SEED, &now, sizeof now); /* rank 0's */
+    enum ht_err err = ht_comm_broadcast(link[0].comm, &salt, sizeof salt);
     for (int side = 0; side < 2; side++) {
         sound[side] = true;
-        if (err == HT_OK) err = make_probe(&link[side], &probe[side]);
+        if (err == HT_OK) err = make_probe(&link[side], salt, &probe[side]);
     }
     err = ht_comm_agree(link[0].comm, err);
     if (err == HT_OK)

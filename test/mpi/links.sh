@@ -11,10 +11,11 @@ have_device || {
     exit
 }
 
-# carries WISH WAYS: by 2 and 3 ranks; WAYS "" is a refusal
+# carries WISH WAYS [lose]: by 2 and 3 ranks; WAYS "" is a refusal
 carries() {
     for n in 2 3; do
-        ranks $n "$build/test/mpi/links" "$1" >"$scratch/out" 2>"$scratch/err"
+        ranks $n "$build/test/mpi/links" "$1" ${3:+"$3"} >"$scratch/out" \
+            2>"$scratch/err"
         code=$?
         cat "$scratch/out"
         grep -a '^note: ' "$scratch/err" | sed 's/^/    | /'
@@ -42,6 +43,7 @@ export HTWAVE_DEVICE=gpu HTWAVE_BACKEND=cuda
 mkdir "$FAKE_FOLDER"
 carries auto 'peer peer'
 carries peer 'peer peer'
+carries peer 'peer peer' lose
 carries shared 'shared shared'
 carries staged 'staged staged'
 export FAKE_LOST=1
