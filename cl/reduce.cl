@@ -1,7 +1,10 @@
-/* Measures of one coefficient of a field over all nodes of a mesh:
- *     sum of weight u^2 / M,   largest |u|,   values that are not finite
- * without moving the field. Weights are 1, halved at each wall a node lies on.
- * A value that is not finite is counted and takes no part in the rest.
+/* Measures of a field over all nodes of a mesh, without moving it:
+ *     sum of (sum over i of weight_i u_i)^2 / M,   largest |u_i|,
+ *     values that are not finite.
+ * The coefficients i of a node are one or several in a row; a set of weights
+ * gives the value of the field at a point near the node, and there may be
+ * several points per node. A node counts half at each wall that it lies on. A
+ * value that is not finite is counted and takes no part in the rest.
  *
  * The order of all sums is fixed: a lane adds every HT_REDUCE_LANES-th node of
  * its group's range, the lanes of a group add up by a tree, one more group does
@@ -68,6 +71,7 @@ HT_INLINE ht_wide ht_weight(const struct ht_reduce_args *a, long node) {
 HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
     struct ht_reduce_args a, HT_GLOBAL const real *HT_RESTRICT u,
     HT_GLOBAL const real *HT_RESTRICT medium,
+    HT_GLOBAL const ht_wide *HT_RESTRICT weights,
     HT_GLOBAL struct ht_part *HT_RESTRICT parts) {
     HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_LANES);
     const int lane = HT_LANE();
@@ -76,18 +80,24 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
     const long end = begin + a.per_group < total ? begin + a.per_group : total;
     struct ht_part p = {0, total, 0, 0, 0};
     for (long node = begin + lane; node < end; node += HT_REDUCE_LANES) {
-        const ht_wide x =
-            u[HT_LAYOUT_AT(HT_BLOCK, a.coef, a.begin + node, a.total)];
-        if (!isfinite(x)) {
-            p.bad++;
-            p.first = node < p.first ? node : p.first;
-            continue;
+        ht_wide value[HT_REDUCE_POINTS], squares = 0;
+        for (int q = 0; q < a.points; q++) value[q] = 0;
+        for (int c = 0; c < a.coefs; c++) {
+            const ht_wide x =
+                u[HT_LAYOUT_AT(HT_BLOCK, a.coef + c, a.begin + node, a.total)];
+            if (!isfinite(x)) {
+                p.bad++;
+                p.first = node < p.first ? node : p.first;
+                continue;
+            }
+            const ht_wide size = fabs(x);
+            p.largest = size > p.largest ? size : p.largest;
+            for (int q = 0; q < a.points; q++)
+                value[q] += weights[a.weights + q * a.coefs + c] * x;
         }
-        const ht_wide size = fabs(x), square = x * x;
-        p.largest = size > p.largest ? size : p.largest;
-        ht_part_add(&p, ht_weight(&a, node) *
-                            (a.divide ? square / (ht_wide)medium[a.begin + node]
-                                      : square));
+        for (int q = 0; q < a.points; q++) squares += value[q] * value[q];
+        if (a.divide) squares /= (ht_wide)medium[a.begin + node];
+        ht_part_add(&p, ht_weight(&a, node) * squares);
     }
     ht_part_tree(tree, lane, &p);
     if (lane == 0) parts[HT_GROUP_1()] = p;

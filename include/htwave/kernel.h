@@ -253,10 +253,10 @@ HT_CHECKED enum ht_err ht_packer_unpack(struct ht_packer *packer,
 double ht_packer_total(const struct ht_packer *packer);
 
 /* ---- reduce.c: sums and maxima over a mesh, on the device ---- */
-/* Of one coefficient of a field over the nodes of a mesh. Values that are not
- * finite are counted and left out of sum and largest. */
+/* Of a field over the nodes of a mesh. Coefficients that are not finite are
+ * counted and left out of sum and largest. */
 struct ht_measure {
-    double sum;     /* of weight u^2 / M */
+    double sum;     /* of value^2 / M over nodes and points */
     double largest; /* |u|; 0 when there is none */
     int64_t bad;    /* values that are not finite */
     int64_t first;  /* node of the first of them; -1: none */
@@ -266,7 +266,10 @@ struct ht_measure {
 struct ht_reduce_item {
     struct ht_buffer *u;      /* NULL: not stored, measures as no values */
     struct ht_buffer *medium; /* M = first value per node; NULL: 1 */
-    int coef;
+    int coef;                 /* storage index */
+    /* [point][coefs]: values sum_c weights[c] u[coef + c]; NULL: u[coef] */
+    const double *weights;
+    int coefs, points;
     int64_t nodes[3];
     int64_t begin, total; /* where these begin in the buffer and the nodes that
                              it has; total 0: all of it */

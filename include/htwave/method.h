@@ -82,9 +82,12 @@ bool ht_kernels_cached(const struct ht_kernels *kernels);
 
 /* ---- steppers ---- */
 /* The square of one coefficient (index as in ht_grid_coefs) of a field, over
- * M[material] where material >= 0. */
+ * M[material] where material >= 0. With weights the squares of values at some
+ * points about the node, linear in all of its coefficients. */
 struct ht_quantity {
     int field, coef, material;
+    const double *weights; /* [point][coefficient]; NULL: coef alone */
+    int points;            /* at most HT_REDUCE_POINTS of cl/reduce_args.h */
 };
 
 /* Ways of messages between slabs, the fastest first; NULL behind the last. */
@@ -148,8 +151,8 @@ HT_CHECKED enum ht_err ht_oracle_create(const struct ht_problem *problem,
 void ht_oracle_absolute(struct ht_stepper *oracle);
 double ht_oracle_roundings(const struct ht_problem *problem);
 
-/* The operation `measure` on plain arrays, in double precision: u one value per
- * node of the mesh, medium likewise (NULL: the material is uniform). */
+/* The operation `measure` on plain arrays, in double precision: u [i][node] of
+ * the mesh, medium one value per node (NULL: the material is uniform). */
 struct ht_measure ht_measure_plain(const struct ht_problem *problem,
                                    enum ht_mesh mesh,
                                    const struct ht_quantity *what,
@@ -245,10 +248,14 @@ HT_CHECKED enum ht_err ht_nodal_read(const struct ht_plan *plan,
                                      const struct ht_stepper *stepper,
                                      double *const *nodal);
 struct ht_state {
-    double energy; /* of the fields stored there: docs/method.md 9 */
+    double energy;  /* of the fields stored there: docs/method.md 9 */
+    double content; /* the same from the nodes' Taylor polynomials at h/4 to
+                       either side, of all grids that the scheme keeps */
+    double slope;   /* that of gradients, if fields changed by their own size
+                       from node to node */
     double largest[HT_MAX_FIELDS]; /* |u| at the nodes */
 };
-/* Looks at the nodal values where they are, without reading them. One that is
+/* Looks at the coefficients where they are, without reading them. One that is
  * not finite: HT_ERR_NOT_FINITE naming field, place and time, the same on all
  * ranks. Collective. */
 HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
@@ -263,12 +270,27 @@ bool ht_conserves_energy(const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper,
                                            double *energy);
-/* HT_ERR_NOT_FINITE when the energy of a conserving system has grown a
- * hundredfold (leapfrog and the pair (u, u_t): 10^4-fold): an instability that
- * has not overflowed yet. No communication: the numbers are the same on all
- * ranks. */
-HT_CHECKED enum ht_err ht_energy_check(const struct ht_plan *plan,
-                                       double before, double now, double time);
+/* What a run's states have shown so far; begins as zeros. */
+struct ht_energy_watch {
+    double first_energy, first_content; /* 0: none above 0 yet */
+    double energy, content;             /* the lowest */
+    double slope;                       /* the largest */
+    double rise; /* Taylor series: the largest above the lowest before it,
+                    relative, where the energy is known well enough */
+    bool grows;  /* it rose by more than errors of the measures: 1 %, or 20 %
+                    where a state was not resolved */
+    bool rough;  /* a state so far was not resolved by the grid */
+    bool began_rough;
+};
+/* Adds the state at a time. HT_ERR_NOT_FINITE when the energy of a conserving
+ * system has doubled since it was lowest, or grown a hundredfold or 10^4-fold
+ * where it is known roughly only: an instability that has not overflowed yet.
+ * No communication: the numbers are the same on all ranks. */
+HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
+                                       const struct ht_state *state,
+                                       struct ht_energy_watch *watch);
+/* Why a run of this plan may grow, in words. */
+const char *ht_growth_cause(const struct ht_plan *plan);
 /* Relative L2 error of the nodal values of all fields stored on the primary
  * grid at a time for which the solution is known. Collective. */
 HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan,

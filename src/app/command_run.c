@@ -20,10 +20,10 @@ struct run {
     double *nodal[HT_MAX_FIELDS];
     double *coefs; /* NULL unless output.coefficients */
     struct ht_progress progress;
-    int64_t batch;           /* steps at a time */
-    bool stop;               /* wanted by a signal to one of the ranks */
-    double judged_at;        /* by the clock */
-    double energy_reference; /* the first that was above 0 */
+    int64_t batch;    /* steps at a time */
+    bool stop;        /* wanted by a signal to one of the ranks */
+    double judged_at; /* by the clock */
+    struct ht_energy_watch watch;
     struct ht_result result;
 };
 
@@ -89,20 +89,28 @@ static enum ht_err write_outputs(struct run *r, bool last) {
 }
 
 /* Of leapfrog only a part of the energy is known at the primary grid's times:
- * enough to see an instability, not to be told. */
-static enum ht_err judge_energy(struct run *r, double energy, double time) {
-    const struct ht_simulation *sim = r->sim;
+ * it is watched, but not reported. */
+static enum ht_err judge_energy(struct run *r, const struct ht_state *state,
+                                double time) {
+    const struct ht_plan *plan = r->sim->plan;
     struct ht_result *result = &r->result;
-    if (!sim->plan->eq.system->energy.conserved) return HT_OK;
-    if (!(r->energy_reference > 0)) r->energy_reference = energy;
-    if (sim->plan->problem.keep == 0) {
-        if (sim->steps == 0) result->energy_initial = energy;
-        result->energy_final = energy;
+    bool warned = r->watch.grows;
+    if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (plan->problem.keep == 0) {
+        if (r->sim->steps == 0) result->energy_initial = state->energy;
+        result->energy_final = state->energy;
     }
-    return ht_energy_check(sim->plan, r->energy_reference, energy, time);
+    TRY(ht_energy_watch(plan, time, state, &r->watch));
+    if (plan->problem.keep == 0) result->energy_rise = r->watch.rise;
+    result->energy_grows = r->watch.grows;
+    if (r->watch.grows && !warned)
+        ht_warn("the energy has risen by %.2g %% by time %g, though this "
+                "scheme can only lose it: the run grows; likely cause: %s",
+                100 * r->watch.rise, time, ht_growth_cause(plan));
+    return HT_OK;
 }
 
-/* Finite, and no hundredfold energy. */
+/* Finite, and not growing. */
 static enum ht_err judge(struct run *r) {
     const struct ht_simulation *sim = r->sim;
     const struct ht_plan *plan = sim->plan;
@@ -113,7 +121,7 @@ static enum ht_err judge(struct run *r) {
     if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)sim->steps,
                state.energy, plan->eq.field[0].name, state.largest[0]);
-    return judge_energy(r, state.energy, time);
+    return judge_energy(r, &state, time);
 }
 
 /* At the start and at the end. */
@@ -294,6 +302,7 @@ enum ht_err ht_command_run(const struct ht_args *args) {
     struct run r = {.batch = 1,
                     .result = {.energy_initial = NAN,
                                .energy_final = NAN,
+                               .energy_rise = NAN,
                                .conserved_initial = NAN,
                                .conserved_final = NAN,
                                .error = NAN}};

@@ -278,8 +278,9 @@ void ht_report_summary(const struct ht_simulation *sim,
                     result->parallel.joules, sim->ranks > 1 ? "s" : "",
                     1e9 * result->parallel.joules / half_steps(sim));
     if (isfinite(energy_drift(result)))
-        ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e\n",
-                    result->energy_initial, energy_drift(result));
+        ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e%s\n",
+                    result->energy_initial, energy_drift(result),
+                    result->energy_grows ? "; it rose, see above" : "");
     if (isfinite(conserved_drift(result)))
         ht_text_add(text, "  conserved %.6g at the start, changed by %+.2e\n",
                     result->conserved_initial, conserved_drift(result));
@@ -316,6 +317,7 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     ht_json_number(json, "error_l2_relative", result->error);
     ht_json_number(json, "energy_initial", result->energy_initial);
     ht_json_number(json, "energy_drift", energy_drift(result));
+    ht_json_number(json, "energy_rise", result->energy_rise);
     ht_json_number(json, "conserved_energy_initial", result->conserved_initial);
     ht_json_number(json, "conserved_energy_drift", conserved_drift(result));
     ht_json_string(json, "picture", result->picture);

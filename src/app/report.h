@@ -11,6 +11,8 @@ struct ht_result {
     bool interrupted;
     double wall_s, output_s;
     double energy_initial, energy_final, error;
+    double energy_rise; /* of ht_energy_watch */
+    bool energy_grows;
     double conserved_initial, conserved_final; /* of ht_conserved_energy */
     const char *directory, *picture, *xdmf;
     struct ht_parallel parallel; /* joules: from the first step on */

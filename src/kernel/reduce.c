@@ -20,8 +20,9 @@ struct ht_reduction {
     char *cache; /* NULL: none */
     struct ht_program *program;
     struct ht_kernel *nodes, *parts;
-    struct ht_buffer *scratch, *results;
-    int room; /* items that fit in results */
+    struct ht_buffer *scratch, *results, *weights;
+    int room;             /* items that fit in results */
+    int64_t weights_room; /* values that fit in weights */
 };
 
 void ht_reduction_destroy(struct ht_reduction *r) {
@@ -31,6 +32,7 @@ void ht_reduction_destroy(struct ht_reduction *r) {
     ht_program_destroy(r->program);
     ht_buffer_destroy(r->scratch);
     ht_buffer_destroy(r->results);
+    ht_buffer_destroy(r->weights);
     free(r->cache);
     free(r);
 }
@@ -103,10 +105,46 @@ static enum ht_err prepare(struct ht_reduction *r, int count) {
     return HT_OK;
 }
 
-static enum ht_err launch(struct ht_reduction *r, int slot,
+static int64_t weights_of(const struct ht_reduce_item *item) {
+    return item->weights != NULL ? (int64_t)item->coefs * item->points : 1;
+}
+
+/* The weights of all items, one after the other, in the type of the sums. */
+static enum ht_err send_weights(struct ht_reduction *r, int count,
+                                const struct ht_reduce_item *items) {
+    const int64_t size = r->wide ? 8 : 4;
+    int64_t total = 0, at = 0;
+    unsigned char *data = NULL;
+    for (int i = 0; i < count; i++) total += weights_of(&items[i]);
+    if (total > r->weights_room) {
+        ht_buffer_destroy(r->weights);
+        r->weights = NULL;
+        r->weights_room = 0;
+        TRY(ht_buffer_create(r->device, total * size, &r->weights));
+        r->weights_room = total;
+    }
+    TRY(HT_ALLOC(data, total * size));
+    for (int i = 0; i < count; i++)
+        for (int64_t c = 0; c < weights_of(&items[i]); c++, at += size) {
+            double wide = items[i].weights != NULL ? items[i].weights[c] : 1;
+            float single = (float)wide;
+            memcpy(data + at, r->wide ? (void *)&wide : (void *)&single,
+                   (size_t)size);
+        }
+    struct ht_span span = {
+        .width = total * size, .pitch = total * size, .rows = 1};
+    enum ht_err err = ht_buffer_write(r->weights, span, data);
+    free(data);
+    return err;
+}
+
+static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
                           const struct ht_reduce_item *item) {
     struct ht_reduce_args args = {.slot = slot,
+                                  .weights = (long)weights,
                                   .coef = item->coef,
+                                  .coefs = item->weights ? item->coefs : 1,
+                                  .points = item->weights ? item->points : 1,
                                   .divide = item->medium != NULL,
                                   .begin = item->begin,
                                   .total = item->total};
@@ -123,15 +161,16 @@ static enum ht_err launch(struct ht_reduction *r, int slot,
     args.per_group = (long)per_group;
     args.groups = (long)((total + per_group - 1) / per_group);
     const struct ht_arg by_value = {.value = &args, .size = sizeof args};
-    const struct ht_arg first[4] = {
+    const struct ht_arg first[5] = {
         by_value,
         {.buffer = item->u},
         {.buffer = item->medium ? item->medium : item->u},
+        {.buffer = r->weights},
         {.buffer = r->scratch}};
     const struct ht_arg second[3] = {
         by_value, {.buffer = r->scratch}, {.buffer = r->results}};
     const int64_t many[3] = {args.groups, 1, 1}, one[3] = {1, 1, 1};
-    TRY(ht_kernel_launch(r->nodes, 4, first, many, r->lanes));
+    TRY(ht_kernel_launch(r->nodes, 5, first, many, r->lanes));
     return ht_kernel_launch(r->parts, 3, second, one, r->lanes);
 }
 
@@ -165,9 +204,13 @@ enum ht_err ht_reduction_run(struct ht_reduction *r, int count,
                            .pitch = count * part_bytes(r),
                            .rows = 1};
     unsigned char *data = NULL;
+    int64_t weights = 0;
     TRY(prepare(r, count));
-    for (int i = 0; i < count; i++)
-        if (items[i].u != NULL) TRY(launch(r, i, &items[i]));
+    TRY(send_weights(r, count, items));
+    for (int i = 0; i < count; i++) {
+        if (items[i].u != NULL) TRY(launch(r, i, weights, &items[i]));
+        weights += weights_of(&items[i]);
+    }
     TRY(ht_device_finish(r->device));
     TRY(HT_ALLOC(data, span.width));
     enum ht_err err = ht_buffer_read(r->results, span, data);

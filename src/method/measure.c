@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "htwave/method.h"
+#include "reduce_args.h"
 
 /* Planes of all coefficients that fit about 64 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan) {
@@ -51,44 +52,35 @@ enum ht_err ht_nodal_read(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static void node_position(const struct ht_grid *grid, int64_t node,
-                          double x[3]) {
-    int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
-    x[0] = ht_grid_x(grid, HT_PRIMARY, 0, node % n1);
-    x[1] = ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2);
-    x[2] = ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2));
+static void node_position(const struct ht_grid *grid, enum ht_mesh mesh,
+                          int64_t node, double x[3]) {
+    int64_t n1 = ht_grid_nodes(grid, mesh, 0);
+    int64_t n2 = ht_grid_nodes(grid, mesh, 1);
+    x[0] = ht_grid_x(grid, mesh, 0, node % n1);
+    x[1] = ht_grid_x(grid, mesh, 1, node / n1 % n2);
+    x[2] = ht_grid_x(grid, mesh, 2, node / (n1 * n2));
 }
 
-static const char *likely_cause(const struct ht_plan *plan) {
-    if (plan->medium->uniform)
-        return "the step is stable for this scheme, so the initial data or "
-               "the device is to blame; try device.precision = \"double\"";
-    if (plan->grid.order > 1)
-        return "an unresolved medium: jumps of the impedance make orders above "
-               "1 grow; take grid.order = 1, a smoother medium or more cells";
-    return "a medium that the grid does not resolve; take more cells, "
-           "medium.degree = 0 or a smaller time.cfl";
-}
-
-static enum ht_err not_finite(const struct ht_plan *plan, int field,
-                              int64_t node, double time) {
+static enum ht_err not_finite(const struct ht_plan *plan, enum ht_mesh mesh,
+                              int field, int64_t node, double time) {
     double x[3];
-    node_position(&plan->grid, node, x);
+    node_position(&plan->grid, mesh, node, x);
     FAIL(HT_ERR_NOT_FINITE,
          "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
          plan->eq.field[field].name, x[0], x[1], x[2], time,
-         likely_cause(plan));
+         ht_growth_cause(plan));
 }
 
-/* What is measured of a state: the terms of the energy with their factors, and
- * nodal values, which every field stored on the primary grid has, for
- * themselves where no term holds them. */
+/* What is measured of a state: on the primary grid the terms of the energy with
+ * their factors, and nodal values, which every field stored there has, for
+ * themselves where no term holds them; on all grids that the scheme keeps the
+ * terms once more from the nodes' Taylor polynomials. */
 enum { MOST_QUANTITIES = 4 * HT_MAX_FIELDS };
 struct energy_list {
     struct ht_quantity what[MOST_QUANTITIES];
     double factor[MOST_QUANTITIES];
     int count;
+    double *weights; /* of the polynomials, [quantity][point][coefficient] */
 };
 
 static void add_quantity(struct energy_list *list, int field, int coef,
@@ -110,6 +102,27 @@ static void list_term(const struct ht_grid *grid,
                      0.5 / (grid->h[k] * grid->h[k]));
 }
 
+/* The value at the points (-+1/4, -+1/4, -+1/4) h about a node of its Taylor
+ * polynomial, or of the derivative along an axis (-1: none). So a field is seen
+ * at distances of h/2, and the mean of its square is right for waves of more
+ * than one cell per wavelength. */
+static void weigh_points(const struct ht_grid *grid, int axis,
+                         double *weights) {
+    const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
+    for (int q = 0; q < 1 << grid->dims; q++)
+        for (int c = 0; c < coefs; c++) {
+            const int i[3] = {c % n, c / n % n, c / (n * n)};
+            double value = 1;
+            for (int k = 0; k < grid->dims; k++) {
+                double xi = q >> k & 1 ? 0.25 : -0.25;
+                int power = k == axis ? i[k] - 1 : i[k];
+                value *= power < 0 ? 0 : pow(xi, power);
+                if (k == axis) value *= i[k] / grid->h[k];
+            }
+            weights[q * coefs + c] = value;
+        }
+}
+
 static void list_state(const struct ht_plan *plan, struct energy_list *list) {
     list->count = 0;
     for (int f = 0; f < plan->eq.nfields; f++) {
@@ -122,6 +135,31 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
             values = values || !term->gradient;
         }
         if (!values) add_quantity(list, f, 0, -1, 0);
+    }
+}
+
+static void add_points(const struct ht_grid *grid,
+                       const struct ht_energy_term *term, int axis,
+                       struct energy_list *list) {
+    const int points = 1 << grid->dims;
+    double *weights = list->weights + (int64_t)list->count * HT_REDUCE_POINTS *
+                                          ht_grid_coefs(grid);
+    weigh_points(grid, axis, weights);
+    add_quantity(list, term->field, 0, term->material, 0.5 / points);
+    list->what[list->count - 1].weights = weights;
+    list->what[list->count - 1].points = points;
+}
+
+/* The terms of the energy on a mesh from the polynomials. */
+static void list_content(const struct ht_plan *plan, enum ht_mesh mesh,
+                         struct energy_list *list) {
+    list->count = 0;
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        if (!ht_problem_stores(&plan->problem, mesh, term->field)) continue;
+        if (!term->gradient) add_points(&plan->grid, term, -1, list);
+        for (int k = 0; term->gradient && k < plan->grid.dims; k++)
+            add_points(&plan->grid, term, k, list);
     }
 }
 
@@ -146,39 +184,81 @@ static enum ht_err combine(struct ht_comm *comm, int count,
     return HT_OK;
 }
 
-enum ht_err ht_state_measure(const struct ht_plan *plan,
-                             const struct ht_stepper *stepper, double time,
-                             struct ht_state *out) {
-    struct energy_list list;
-    struct ht_measure measure[MOST_QUANTITIES];
-    list_state(plan, &list);
-    TRY(stepper->ops->measure(stepper->self, HT_PRIMARY, list.count, list.what,
+/* Sums of a list over a mesh, of all ranks. */
+static enum ht_err measure_list(const struct ht_plan *plan,
+                                const struct ht_stepper *stepper,
+                                enum ht_mesh mesh,
+                                const struct energy_list *list,
+                                struct ht_measure *measure) {
+    TRY(stepper->ops->measure(stepper->self, mesh, list->count, list->what,
                               measure));
-    TRY(combine(plan->grid.slab.comm, list.count, measure));
-    *out = (struct ht_state){.energy = 0};
-    for (int i = 0; i < list.count; i++) {
-        int field = list.what[i].field;
+    return combine(plan->grid.slab.comm, list->count, measure);
+}
+
+/* Of the squares of a field whose gradient has energy. */
+static double slope_factor(const struct ht_plan *plan, int field) {
+    double sum = 0;
+    for (int t = 0; t < plan->eq.nenergy; t++)
+        for (int k = 0; k < plan->grid.dims; k++)
+            if (plan->eq.energy[t].field == field &&
+                plan->eq.energy[t].gradient)
+                sum += 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
+    return sum;
+}
+
+static enum ht_err measure_nodes(const struct ht_plan *plan,
+                                 const struct ht_stepper *stepper, double time,
+                                 struct energy_list *list,
+                                 struct ht_state *out) {
+    struct ht_measure measure[MOST_QUANTITIES];
+    list_state(plan, list);
+    TRY(measure_list(plan, stepper, HT_PRIMARY, list, measure));
+    for (int i = 0; i < list->count; i++) {
+        int field = list->what[i].field;
         if (measure[i].first >= 0)
-            return not_finite(plan, field, measure[i].first, time);
-        if (list.factor[i] > 0) out->energy += list.factor[i] * measure[i].sum;
-        if (list.what[i].coef == 0) out->largest[field] = measure[i].largest;
+            return not_finite(plan, HT_PRIMARY, field, measure[i].first, time);
+        if (list->factor[i] > 0)
+            out->energy += list->factor[i] * measure[i].sum;
+        if (list->what[i].coef != 0) continue;
+        out->largest[field] = measure[i].largest;
+        if (!(list->factor[i] > 0))
+            out->slope += slope_factor(plan, field) * measure[i].sum;
     }
     return HT_OK;
 }
 
-enum ht_err ht_energy_check(const struct ht_plan *plan, double before,
-                            double now, double time) {
-    /* Quadrature of unresolved data errs by less; of second-order equations,
-     * whose energy has gradients, and of leapfrog, of which a part is known,
-     * noise on the grid may show little of it at first. */
-    bool plain =
-        plan->symbol == HT_SYMBOL_ADVECTION || plan->symbol == HT_SYMBOL_WAVE;
-    const double growth = plain ? 100 : 1e4;
-    if (!(before > 0) || now <= growth * before) return HT_OK;
-    FAIL(
-        HT_ERR_NOT_FINITE,
-        "the energy has grown %.3g-fold by time %g: unstable; likely cause: %s",
-        now / before, time, likely_cause(plan));
+static enum ht_err measure_content(const struct ht_plan *plan,
+                                   const struct ht_stepper *stepper,
+                                   double time, enum ht_mesh mesh,
+                                   struct energy_list *list,
+                                   struct ht_state *out) {
+    struct ht_measure measure[MOST_QUANTITIES];
+    list_content(plan, mesh, list);
+    TRY(measure_list(plan, stepper, mesh, list, measure));
+    for (int i = 0; i < list->count; i++) {
+        if (measure[i].first >= 0)
+            return not_finite(plan, mesh, list->what[i].field, measure[i].first,
+                              time);
+        out->content += list->factor[i] * measure[i].sum;
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_state_measure(const struct ht_plan *plan,
+                             const struct ht_stepper *stepper, double time,
+                             struct ht_state *out) {
+    struct energy_list list = {.count = 0};
+    *out = (struct ht_state){.energy = 0};
+    TRY(HT_ALLOC(list.weights, (int64_t)MOST_QUANTITIES * HT_REDUCE_POINTS *
+                                   ht_grid_coefs(&plan->grid)));
+    enum ht_err err = measure_nodes(plan, stepper, time, &list, out);
+    if (err == HT_OK)
+        err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
+    /* By Taylor series the dual grid holds nothing but the way there. */
+    if (err == HT_OK && plan->problem.keep != 0)
+        err = measure_content(plan, stepper, time, HT_DUAL, &list, out);
+    free(list.weights);
+    return err;
 }
 
 double ht_measure_factor(const struct ht_problem *problem,
@@ -216,14 +296,26 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
                                    const struct ht_quantity *what,
                                    const double *u, const double *medium) {
     struct ht_measure m = {.first = -1};
-    for (int64_t n = 0; n < ht_grid_total(problem->grid, mesh); n++) {
-        if (!isfinite(u[n])) {
-            if (m.bad++ == 0) m.first = n;
-            continue;
+    const int64_t nodes = ht_grid_total(problem->grid, mesh);
+    const int points = what->weights != NULL ? what->points : 1;
+    const int coefs = what->weights != NULL ? ht_grid_coefs(problem->grid) : 1;
+    const double one = 1, *weights = what->weights ? what->weights : &one;
+    const double *from = u + (what->weights ? 0 : what->coef) * nodes;
+    for (int64_t n = 0; n < nodes; n++) {
+        double factor = weight(problem->grid, mesh, n), values = 0;
+        double value[HT_REDUCE_POINTS] = {0};
+        for (int i = 0; i < coefs; i++) {
+            double x = from[i * nodes + n];
+            if (!isfinite(x)) {
+                if (m.bad++ == 0) m.first = n;
+                continue;
+            }
+            m.largest = fmax(m.largest, fabs(x));
+            for (int q = 0; q < points; q++)
+                value[q] += weights[q * coefs + i] * x;
         }
-        double divisor = medium != NULL ? medium[n] : 1;
-        m.sum += weight(problem->grid, mesh, n) * u[n] * u[n] / divisor;
-        m.largest = fmax(m.largest, fabs(u[n]));
+        for (int q = 0; q < points; q++) values += value[q] * value[q];
+        m.sum += factor * values / (medium != NULL ? medium[n] : 1);
     }
     m.sum *= ht_measure_factor(problem, what);
     return m;

@@ -274,9 +274,9 @@ static enum ht_err oracle_measure(void *self, enum ht_mesh mesh, int count,
         if (o->medium[mesh] != NULL && q->material >= 0)
             medium =
                 o->medium[mesh] + (int64_t)q->material * o->jets->count * nodes;
-        out[i] = ht_measure_plain(
-            &o->problem, mesh, q,
-            o->u[mesh] + (q->field * o->coefs + q->coef) * nodes, medium);
+        out[i] =
+            ht_measure_plain(&o->problem, mesh, q,
+                             o->u[mesh] + q->field * o->coefs * nodes, medium);
     }
     return HT_OK;
 }

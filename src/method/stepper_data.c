@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "layout.h"
+#include "reduce_args.h"
 #include "stepper_private.h"
 
 static void to_device(int word, int64_t count, const double *from, void *to) {
@@ -118,23 +119,50 @@ static void measure_own(const struct ht_device_stepper *t, enum ht_mesh mesh,
         if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
 }
 
+/* Of classes sorted by parity each may leave a gap. */
+enum { MOST_STORED = HT_MAX_COEFS + 8 };
+
+/* The weights in the order in which coefficients are stored; gaps, which hold
+ * zeros, have the weight 0. */
+static void weigh_all(const struct ht_device_stepper *t,
+                      const struct ht_quantity *what, double *stored,
+                      struct ht_reduce_item *item) {
+    const int coefs = ht_grid_coefs(t->problem.grid);
+    for (int i = 0; i < coefs; i++)
+        if (t->place[i] >= item->coefs) item->coefs = t->place[i] + 1;
+    for (int q = 0; q < what->points; q++)
+        for (int i = 0; i < coefs; i++)
+            stored[q * item->coefs + t->place[i]] =
+                what->weights[q * coefs + i];
+    item->coef = 0;
+    item->points = what->points;
+    item->weights = stored;
+}
+
 enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
                                const struct ht_quantity *what,
                                struct ht_measure *out) {
+    const int64_t room = (int64_t)MOST_STORED * HT_REDUCE_POINTS;
     struct ht_device_stepper *t = self;
     int64_t before = (t->held[mesh].first + t->held[mesh].own) *
                      ht_grid_plane(t->problem.grid, mesh);
     struct ht_reduce_item *items = NULL;
+    double *stored = NULL;
     TRY(HT_ALLOC(items, count));
-    for (int i = 0; i < count; i++) {
+    enum ht_err err = HT_ALLOC(stored, count * room);
+    for (int i = 0; err == HT_OK && i < count; i++) {
         struct ht_reduce_item *item = &items[i];
         item->u = t->u[mesh][what[i].field];
         item->coef = t->place[what[i].coef];
+        if (what[i].weights != NULL)
+            weigh_all(t, &what[i], stored + i * room, item);
         if (what[i].material >= 0)
             item->medium = t->medium[mesh][what[i].material];
         measure_own(t, mesh, item);
     }
-    enum ht_err err = ht_reduction_run(t->kernels.reduction, count, items, out);
+    if (err == HT_OK)
+        err = ht_reduction_run(t->kernels.reduction, count, items, out);
+    free(stored);
     for (int i = 0; err == HT_OK && i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
         if (out[i].first >= 0) out[i].first += before;

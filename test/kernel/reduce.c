@@ -8,8 +8,10 @@
  *   - a rounded material where the device holds it in single precision: u1,
  *   - square, quotient and the compensated sum in the wide type: 4 uw,
  *   - the host's own sum: one rounding per node in double: n u2,
- * each times the sum itself, as all terms are positive. The largest magnitude
- * and the counts have no error.
+ * each times the sum itself, as all terms are positive. A value from c
+ * coefficients has c more roundings, relative to the sum of magnitudes of its
+ * products, of at most (sum of |weights|)^2 max(u)^2 per square. The largest
+ * magnitude and the counts have no error.
  */
 #include "open_device.h"
 #include "test.h"
@@ -103,8 +105,11 @@ static int energy_material(const struct reduce_case *c, int field) {
     return -1;
 }
 
-/* Every field with the material of its energy, the last coefficient too. */
-static int quantities(const struct reduce_case *c, struct ht_quantity *what) {
+/* Every field with the material of its energy, the last coefficient too, and
+ * values at some points from all coefficients. */
+enum { QUANTITIES = HT_MAX_FIELDS + 3, POINTS = 3 };
+static int quantities(const struct reduce_case *c, double *weights,
+                      struct ht_quantity *what) {
     int count = 0;
     for (int f = 0; f < c->eq.nfields; f++)
         what[count++] = (struct ht_quantity){
@@ -113,7 +118,30 @@ static int quantities(const struct reduce_case *c, struct ht_quantity *what) {
     what[count++] = (struct ht_quantity){.field = c->eq.nfields - 1,
                                          .coef = ht_grid_coefs(&c->grid) - 1,
                                          .material = energy_material(c, 0)};
+    for (int n = 0; n < POINTS * ht_grid_coefs(&c->grid); n++)
+        weights[n] = (double)(float)ht_rng_uniform(5, (uint64_t)n);
+    what[count++] = (struct ht_quantity){.field = c->eq.nfields - 1,
+                                         .material = energy_material(c, 0),
+                                         .weights = weights,
+                                         .points = POINTS};
     return count;
+}
+
+/* Of a value from c coefficients, magnitudes at most 1: (c + 1) roundings of
+ * its sum of products, twice that in its square; materials are above 0.75. */
+static double value_bound(const struct reduce_case *c, enum ht_mesh mesh,
+                          const struct ht_quantity *what) {
+    const int coefs = ht_grid_coefs(&c->grid);
+    double wide = c->wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2, squares = 0;
+    for (int q = 0; q < what->points; q++) {
+        double sum = 0;
+        for (int i = 0; i < coefs; i++)
+            sum += fabs(what->weights[q * coefs + i]);
+        squares += sum * sum;
+    }
+    for (int k = 0; k < c->grid.dims; k++) squares *= c->grid.h[k];
+    return 2 * (coefs + 1) * wide * squares / 0.75 *
+           (double)ht_grid_total(&c->grid, mesh);
 }
 
 /* Of the sum itself; see the head of this file. */
@@ -133,16 +161,17 @@ struct verdict {
 
 static enum ht_err compare(struct reduce_case *c, enum ht_mesh mesh,
                            int64_t bad, struct verdict *v) {
-    struct ht_quantity what[HT_MAX_FIELDS + 2];
-    struct ht_measure a[HT_MAX_FIELDS + 2], b[HT_MAX_FIELDS + 2],
-        again[HT_MAX_FIELDS + 2];
-    int count = quantities(c, what);
+    double weights[POINTS * HT_MAX_COEFS];
+    struct ht_quantity what[QUANTITIES];
+    struct ht_measure a[QUANTITIES], b[QUANTITIES], again[QUANTITIES];
+    int count = quantities(c, weights, what);
     TRY(fill(c, mesh, bad));
     TRY(c->device.ops->measure(c->device.self, mesh, count, what, a));
     TRY(c->device.ops->measure(c->device.self, mesh, count, what, again));
     TRY(c->host.ops->measure(c->host.self, mesh, count, what, b));
     for (int i = 0; i < count; i++) {
-        double bound = b[i].sum * sum_bound(c, mesh, &what[i]);
+        double bound = b[i].sum * sum_bound(c, mesh, &what[i]) +
+                       value_bound(c, mesh, &what[i]);
         double ratio = fabs(a[i].sum - b[i].sum) / bound;
         if (!(ratio <= v->ratio)) v->ratio = ratio;
         bool planted =

@@ -251,7 +251,8 @@ static enum ht_err largest_absolute(const struct trial *t, double *data,
     for (int mesh = 0; mesh < 2; mesh++)
         for (int f = 0; f < t->eq.nfields; f++)
             for (int i = 0; i < ht_grid_coefs(&t->whole) && err == HT_OK; i++) {
-                const struct ht_quantity what = {f, i, -1};
+                const struct ht_quantity what = {
+                    .field = f, .coef = i, .material = -1};
                 if (!ht_problem_stores(&t->alone, (enum ht_mesh)mesh, f))
                     continue;
                 err = oracle.ops->measure(oracle.self, (enum ht_mesh)mesh, 1,

@@ -1,0 +1,89 @@
+/* Does a run grow? By Taylor series energy can only fall, by leapfrog it stays
+ * within bounds, so growth is an instability long before it overflows.
+ *
+ * Two measures of a state are watched (ht_state_measure), and the lower growth
+ * of the two counts, since each alone can rise in a run that is right. Nodal
+ * values give the energy of waves of more than two cells per wavelength
+ * exactly, but of shorter ones and of a pulse between nodes what the nodes
+ * happen to see. The Taylor polynomials at h/4 from the nodes see waves down to
+ * one cell per wavelength, with the error of these polynomials. Where the two
+ * differ the data are not resolved, and the energy is known roughly only.
+ *
+ * By leapfrog only a part of the energy is known at one time; that of both
+ * grids together is watched.
+ */
+#include <math.h>
+
+#include "htwave/method.h"
+
+/* A field that has decayed to rounding errors may fluctuate: values below this
+ * part of the first are not watched. (2^-24)^2 in single precision, and some
+ * for their accumulation. */
+static const double ROUNDING = 1e-11;
+
+const char *ht_growth_cause(const struct ht_plan *plan) {
+    if (plan->medium->uniform)
+        return "the step is stable for this scheme, so the initial data or "
+               "the device is to blame; try device.precision = \"double\"";
+    return "the medium: Hermite methods are not proven stable where it varies, "
+           "and grow where it jumps or is not resolved, at every order; smooth "
+           "it over six cells or more, or take more cells";
+}
+
+/* The value as a multiple of the lowest so far, or of `least`. */
+static double growth(double now, double least, double *lowest, double *first) {
+    if (!(*first > 0)) *first = *lowest = now;
+    if (!(*first > 0)) return 1;
+    *lowest = fmax(fmin(*lowest, now), ROUNDING * *first);
+    return now / fmax(*lowest, least);
+}
+
+/* The waves are resolved as far as the initial data tell, and the two energies
+ * agree within the polynomials' error, 0.15 for N = 1 at four cells per
+ * wavelength. */
+static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
+    const double differ = 0.25, cells = 2.5;
+    return plan->cells_per_wavelength >= cells &&
+           fabs(state->content - state->energy) <= differ * state->energy;
+}
+
+/* Growth at which a run ends. A varying medium is the likely cause, and what
+ * grows there is not resolved. Elsewhere data that are not resolved show an
+ * energy that fluctuates, of the second-order equation most. */
+static double most_growth(const struct ht_plan *plan,
+                          const struct ht_energy_watch *watch) {
+    bool first_order =
+        plan->symbol == HT_SYMBOL_ADVECTION || plan->symbol == HT_SYMBOL_WAVE;
+    if (plan->problem.keep != 0) return 1e4;
+    if (!watch->rough ||
+        (!plan->medium->uniform && (first_order || !watch->began_rough)))
+        return 2;
+    return first_order ? 100 : 1e4;
+}
+
+enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
+                            const struct ht_state *state,
+                            struct ht_energy_watch *watch) {
+    bool loses = plan->problem.keep == 0, begins = !(watch->first_content > 0);
+    if (!plan->eq.system->energy.conserved) return HT_OK;
+    watch->rough = watch->rough || !resolved(plan, state);
+    if (begins) watch->began_rough = watch->rough;
+    double most = most_growth(plan, watch);
+    /* Gradients between the nodes that polynomials of low order do not see. */
+    watch->slope = fmax(watch->slope, state->slope);
+    double least = most > 2 ? 0.01 * watch->slope : 0;
+    double content =
+        growth(state->content, least, &watch->content, &watch->first_content);
+    double energy =
+        growth(state->energy, least, &watch->energy, &watch->first_energy);
+    double both = loses ? fmin(content, energy) : content;
+    if (loses && most <= 2) watch->rise = fmax(watch->rise, both - 1);
+    /* Random data in smooth media were seen to rise by 0.1. */
+    watch->grows = watch->grows || watch->rise > (watch->rough ? 0.2 : 0.01);
+    if (both < most) return HT_OK;
+    FAIL(HT_ERR_NOT_FINITE,
+         "the energy has grown %.3g-fold by time %g%s: unstable; likely "
+         "cause: %s",
+         both, time, loses ? ", and this scheme can only lose it" : "",
+         ht_growth_cause(plan));
+}

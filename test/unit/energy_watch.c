@@ -1,0 +1,127 @@
+/* Runs that grow are seen, runs that are right are not taken for such. The
+ * serial reference steps; states are looked at as a run does, twenty times. */
+#include "test.h"
+
+#include "htwave/method.h"
+
+struct watched {
+    enum ht_err err;
+    struct ht_energy_watch watch;
+    int64_t steps; /* taken */
+    char message[400];
+};
+
+static enum ht_err step(const struct ht_plan *plan, struct ht_stepper *stepper,
+                        struct watched *w) {
+    int64_t apart = plan->steps / 20 + 1;
+    struct ht_state state;
+    TRY(ht_oracle_create(&plan->problem, stepper));
+    TRY(ht_start(plan, NULL, NULL, NULL, stepper));
+    for (;; w->steps++) {
+        double time = (double)w->steps * plan->problem.dt;
+        if (w->steps % apart == 0 || w->steps == plan->steps) {
+            TRY(ht_state_measure(plan, stepper, time, &state));
+            TRY(ht_energy_watch(plan, time, &state, &w->watch));
+        }
+        if (w->steps == plan->steps) return HT_OK;
+        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+    }
+}
+
+/* text: pairs key=value, one per space. */
+static struct watched watch(const char *text) {
+    enum { MOST = 24, LENGTH = 120 };
+    char line[MOST][LENGTH], *lines[MOST];
+    struct watched w = {.err = HT_OK};
+    struct ht_params *params = NULL;
+    struct ht_plan *plan = NULL;
+    struct ht_stepper stepper = {0};
+    int count = 0;
+    for (const char *at = text; *at != '\0' && count < MOST; count++) {
+        size_t length = strcspn(at, " ");
+        snprintf(line[count], LENGTH, "%.*s", (int)length, at);
+        lines[count] = line[count];
+        at += length + strspn(at + length, " ");
+    }
+    w.err = ht_params_read(NULL, count, lines, &params);
+    if (w.err == HT_OK) w.err = ht_plan_create(params, NULL, &plan);
+    if (w.err == HT_OK) w.err = step(plan, &stepper, &w);
+    if (w.err != HT_OK)
+        snprintf(w.message, sizeof w.message, "%s", ht_err_message());
+    ht_stepper_destroy(&stepper);
+    ht_plan_destroy(plan);
+    ht_params_destroy(params);
+    return w;
+}
+
+#define LINE "grid.cells=[24] grid.upper=[24.0] "
+#define SQUARE "grid.cells=[8,8] grid.upper=[8.0,8.0] "
+#define JUMPS                                                         \
+    "medium.type=layers medium.axis=x1 medium.interfaces=[8.0,16.0] " \
+    "medium.c=[1.5,2.0,1.5] medium.rho=[1.0,1.8,1.0] "
+#define PULSE "initial.type=gaussian initial.centre=[4.3] initial.width=1.2 "
+#define SMOOTH                                               \
+    "medium.type=expression medium.c=1+0.3*sin(2*pi*x1/24) " \
+    "medium.rho=1+0.2*cos(2*pi*x1/24) "
+
+/* Energy that doubles ends a run, and the medium is named. */
+static void test_growing(void) {
+    static const char *const text[] = {
+        LINE JUMPS PULSE "grid.order=3 time.end=400.0",
+        LINE JUMPS PULSE "grid.order=2 time.end=600.0",
+        LINE JUMPS PULSE "grid.order=1 time.end=600.0",
+        LINE JUMPS "initial.type=random grid.order=3 time.end=60.0"};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        struct watched w = watch(text[i]);
+        TEST_CHECK(w.err == HT_ERR_NOT_FINITE &&
+                       strstr(w.message, "likely cause: the medium") != NULL,
+                   "%.60s...: ended after %lld steps: %s", text[i],
+                   (long long)w.steps, w.message);
+    }
+    /* Slower growth is seen before it doubles. */
+    struct watched w = watch(LINE JUMPS PULSE "grid.order=3 time.end=60.0");
+    TEST_CHECK(w.err == HT_OK && w.watch.grows && w.watch.rise > 0.1,
+               "layers, N = 3, %lld steps: the energy rose by %g (more than "
+               "0.1)",
+               (long long)w.steps, w.watch.rise);
+}
+
+/* What is right, though nodal values at the start show little or no energy. */
+static void test_right(void) {
+    static const char *const text[] = {
+        /* leapfrog: no pressure at time 0 */
+        LINE "time.scheme=leapfrog boundary.x1=rigid initial.type=standing "
+             "initial.modes=[6] initial.phase=1.5707963267948966 time.end=40.0",
+        /* two cells per wavelength: slopes vanish at the nodes */
+        LINE "system=wave time.scheme=leapfrog initial.type=plane "
+             "initial.cycles=[12] time.end=40.0 grid.order=4",
+        LINE "system=wave time.scheme=leapfrog boundary.x1=rigid grid.order=4 "
+             "initial.type=standing initial.modes=[24] time.end=40.0",
+        LINE "system=wave grid.order=1 initial.type=standing boundary.x1=rigid "
+             "initial.modes=[24] time.end=40.0",
+        /* a pulse between the nodes */
+        LINE "time.scheme=leapfrog initial.type=gaussian "
+             "initial.centre=[3.5] initial.width=0.12 time.end=40.0",
+        SQUARE "time.scheme=leapfrog initial.type=gaussian system=wave "
+               "initial.centre=[3.5,3.5] initial.width=0.12 time.end=20.0",
+        SQUARE "initial.type=gaussian initial.centre=[3.5,3.5] "
+               "initial.width=0.12 time.end=20.0",
+        LINE "initial.type=random grid.order=6 time.end=40.0",
+        LINE "initial.type=random system=wave grid.order=2 time.end=40.0",
+        LINE SMOOTH PULSE "grid.order=3 time.end=200.0",
+        LINE SMOOTH "initial.type=random grid.order=4 time.end=60.0"};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        struct watched w = watch(text[i]);
+        TEST_CHECK(w.err == HT_OK && !w.watch.grows && w.steps > 10,
+                   "%.70s...: %lld steps, rise %g%s%s", text[i],
+                   (long long)w.steps, w.watch.rise, w.err ? ": " : "",
+                   w.message);
+    }
+}
+
+int main(void) {
+    test_growing();
+    test_right();
+    return test_end("energy_watch");
+}
