@@ -31,14 +31,26 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, " cells of ");
     for (int k = 0; k < grid->dims; k++)
         ht_text_add(text, "%s%.4g", k ? " x " : "", grid->h[k]);
-    ht_text_add(text, ", order N = %d (errors ~ h^%d)\n", grid->order,
-                2 * grid->order + 1);
+    ht_text_add(text, ", order N = %d\n", grid->order);
     ht_text_add(text,
                 "  unknowns  %s: %d field%s with %d derivatives at %lld "
                 "nodes\n",
                 with_prefix(ht_simulation_unknowns(sim), number), fields,
                 fields > 1 ? "s" : "", ht_grid_coefs(grid),
                 (long long)ht_grid_total(grid, HT_PRIMARY));
+}
+
+/* What errors are proportional to where the medium is smooth: docs/method.md,
+ * section 7. */
+static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_medium *medium = sim->plan->medium;
+    int full = 2 * sim->plan->grid.order + 1, degree = medium->degree;
+    if (!medium->uniform && degree == 0)
+        ht_text_add(text, "; errors ~ h to h^2\n");
+    else if (!medium->uniform && degree + 1 < full)
+        ht_text_add(text, "; errors ~ h^%d\n", degree + 1);
+    else
+        ht_text_add(text, "; errors ~ h^%d\n", full);
 }
 
 static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
@@ -56,9 +68,10 @@ static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
         fastest = fmax(fastest, medium->speed[k]);
     ht_text_add(text, ", speeds ");
     if (medium->speed_min < fastest)
-        ht_text_add(text, "%.4g to %.4g\n", medium->speed_min, fastest);
+        ht_text_add(text, "%.4g to %.4g", medium->speed_min, fastest);
     else
-        ht_text_add(text, "up to %.4g\n", fastest);
+        ht_text_add(text, "up to %.4g", fastest);
+    add_order(sim, text);
 }
 
 static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
@@ -132,9 +145,10 @@ void ht_report_notes(const struct ht_simulation *sim) {
                 (long long)medium->flattened);
     bool jumps =
         !medium->uniform && (medium->degree == 0 || medium->flattened > 0);
-    if (jumps && sim->plan->grid.order > 1)
-        ht_note("across jumps of the impedance orders above 1 grow slowly; "
-                "grid.order = 1 is the safe choice for such media");
+    if (jumps)
+        ht_note("where the medium jumps, runs of every order can grow; the "
+                "energy is watched, and a run that grows ends with exit code "
+                "3");
     if (medium->wall_gradient)
         ht_note("the medium varies across a wall: the order drops to about 2 "
                 "near it");

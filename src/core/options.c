@@ -30,7 +30,8 @@ static const struct ht_option option[] = {
      "Upper corner of the box; greater than the lower one along every axis."},
     {"grid.order", HT_OPT_INT, AT(grid.order), "3", 1, 8, NULL, "",
      "N: every node holds (N+1)^dims derivatives of each field; errors fall "
-     "like h^(2N+1). 3 suits single precision, more pays in double."},
+     "like h^(2N+1) in a uniform medium (medium.degree says what holds where "
+     "it varies). 3 suits single precision, more pays in double."},
 
     {"time.end", HT_OPT_REAL, AT(time.end), "1.0", NOT_NEGATIVE, NULL, "time",
      "End of the run, which starts at 0. The last step lands on it."},
@@ -46,11 +47,14 @@ static const struct ht_option option[] = {
      "which damps what the grid does not resolve; or leapfrog, which "
      "conserves, for systems that have such a form (acoustic: p at integer, v "
      "at half-integer times; wave: u alone)."},
-    {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"full\"", 1, 10000,
-     "full|auto", "",
+    {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000,
+     "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "
-     "in a constant medium, \"auto\" the cheapest stable number for the "
-     "step, a whole number just that (refused when unstable)."},
+     "in a uniform medium; \"least\" the fewest that are stable at the step, "
+     "at least 2N+1, which keeps the order; \"auto\" is full in a uniform "
+     "medium, where most kernels take no more time for it, and least in one "
+     "that varies, where time grows with it; a whole number is just that "
+     "(refused when unstable)."},
 
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
@@ -79,9 +83,10 @@ static const struct ht_option option[] = {
     {"medium.velocity", HT_OPT_REAL3, AT(medium.velocity), "[1.0, 0.5, 0.25]",
      ANY, NULL, "length/time", "Velocity of the advection system."},
     {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
-     "Degree of the polynomials that describe the medium in each cell; 0 "
-     "makes it constant per node, -1 chooses the degree that keeps the full "
-     "order for smooth media."},
+     "Degree g of the polynomials that describe the medium in each cell; 0 "
+     "makes it constant per node. In smooth media the order is the smaller of "
+     "2N+1 and g+1; at constant impedance N+1 is enough for 2N+1. -1 takes "
+     "N+1, and N+2 for N = 4, 6, 8."},
     {"medium.axis", HT_OPT_STRING, AT(medium.axis), "\"x3\"", ANY, "x1|x2|x3",
      "", "Layers: the axis along which they are stacked."},
     {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL,

@@ -33,7 +33,8 @@ const char *ht_growth_cause(const struct ht_plan *plan) {
 /* The value as a multiple of the lowest so far, or of `least`. */
 static double growth(double now, double least, double *lowest, double *first) {
     if (!(*first > 0)) *first = *lowest = now;
-    if (!(*first > 0)) return 1;
+    if (!(*first > 0) || isinf(*first)) return 1; /* squares overflowed */
+    if (!isfinite(now)) return (double)INFINITY;
     *lowest = fmax(fmin(*lowest, now), ROUNDING * *first);
     return now / fmax(*lowest, least);
 }

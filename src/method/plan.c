@@ -178,10 +178,22 @@ static enum ht_err choose_scheme(struct ht_plan *plan) {
     return HT_OK;
 }
 
+/* Interpolation projects in a seminorm that a varying medium does not conserve,
+ * and nothing damps what it adds: docs/method.md, section 13. */
+static enum ht_err check_scheme(const struct ht_plan *plan) {
+    if (plan->problem.keep == 0 || plan->medium->uniform) return HT_OK;
+    return ht_params_error(plan->params, "time.scheme",
+                           "the medium varies, and leapfrog grows in media "
+                           "that do, smooth ones too: take \"taylor\", or a "
+                           "uniform medium");
+}
+
 static int full_stages(const struct ht_plan *plan) {
     return ht_stability_full(plan->symbol, plan->grid.dims, plan->grid.order);
 }
 
+/* In a uniform medium operators and separable half steps take the same time for
+ * any number of stages, and all of them are exact and proven stable. */
 static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_value *given = &params->time.stages;
@@ -194,7 +206,8 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                                    "order %d in %d dimensions",
                                    full_stages(plan), order, dims);
         plan->problem.stages = (int)given->number[0];
-    } else if (strcmp(given->text, "auto") == 0) {
+    } else if (strcmp(given->text, "least") == 0 ||
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform)) {
         plan->problem.stages =
             ht_stability_stages(symbol, dims, order, params->time.cfl);
     } else {
@@ -206,7 +219,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
         return ht_params_error(params, "time.stages",
                                "no stable time step is known for %d stages at "
                                "order %d in %d dimensions; \"full\" (%d) and "
-                               "\"auto\" are always stable",
+                               "\"least\" are always stable",
                                plan->problem.stages, order, dims,
                                full_stages(plan));
     return HT_OK;
@@ -310,9 +323,10 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(cut_equally(plan));
     choose_halo(plan);
     TRY(choose_scheme(plan));
-    TRY(choose_stages(plan));
     TRY((sampled ? ht_medium_sample : ht_medium_create)(
         plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY(check_scheme(plan));
+    TRY(choose_stages(plan));
     TRY(choose_step(plan));
     set_problem(plan);
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;

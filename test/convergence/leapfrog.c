@@ -103,7 +103,7 @@ static void convergence(struct scene *scene) {
         }
 }
 
-/* ---- walls and media ---- */
+/* ---- walls ---- */
 
 static void rooms(struct scene *scene) {
     static const struct {
@@ -125,13 +125,6 @@ static void rooms(struct scene *scene) {
          "boundary.x1=[\"rigid\",\"free\"] boundary.x2=rigid "
          "initial.type=standing initial.modes=[2,1] time.end=3",
          {{1, 1}, {8, 12}, 6}},
-        {"acoustic leapfrog 1D N=3 constant impedance",
-         "system=acoustic time.scheme=leapfrog grid.order=3 "
-         "medium.type=expression medium.c=\"1+0.3*cos(2*pi*x1)\" "
-         "medium.rho=\"1/(1+0.3*cos(2*pi*x1))\" initial.type=expression "
-         "initial.returns=true initial.values.p=\"cos(2*pi*x1)\" "
-         "initial.values.v1=\"cos(2*pi*x1)\" time.end=1.0482848367219182",
-         {{1}, {8, 12, 16}, 5.5}},
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++)
         scene_ladder(scene, rows[n].name, &rows[n].ladder, rows[n].text);

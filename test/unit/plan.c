@@ -158,9 +158,9 @@ static void test_limits(void) {
         }
 }
 
-/* "auto" is stable at the CFL number asked for, accurate to order 2N+1 in
+/* "least" is stable at the CFL number asked for, accurate to order 2N+1 in
  * time, and never more than "full". */
-static void test_auto(void) {
+static void test_least(void) {
     for (int dims = 1; dims <= 3; dims++) {
         int wrong = 0, fewer = 0, cases = 0;
         for (int order = 1; order <= HT_MAX_ORDER; order++)
@@ -168,7 +168,7 @@ static void test_auto(void) {
                 char options[400], more[80];
                 double cfl = 0.05 * n;
                 int full = dims * (2 * order + 1);
-                snprintf(more, sizeof more, "time.stages=auto; time.cfl=%.2f",
+                snprintf(more, sizeof more, "time.stages=least; time.cfl=%.2f",
                          cfl);
                 describe(n % 2, dims, order, more, options, sizeof options);
                 struct trial t = begin(options);
@@ -181,10 +181,30 @@ static void test_auto(void) {
                 end(&t);
             }
         TEST_CHECK(wrong == 0 && (fewer > 0 || dims == 1),
-                   "%dD: \"auto\" is wrong in %d of %d cases, saves stages in "
+                   "%dD: \"least\" is wrong in %d of %d cases, saves stages in "
                    "%d",
                    dims, wrong, cases, fewer);
     }
+}
+
+/* All stages in a uniform medium, the fewest stable ones where it varies. */
+static void test_auto(void) {
+    static const char *const varies =
+        "medium.type=expression; medium.c=\"1+0.5*x1\"; ";
+    int stages[2];
+    for (int n = 0; n < 2; n++) {
+        char options[200];
+        snprintf(options, sizeof options,
+                 "%sgrid.cells=[4,4]; grid.order=3; time.cfl=0.9",
+                 n ? varies : "");
+        struct trial t = begin(options);
+        stages[n] = t.err == HT_OK ? t.plan->problem.stages : 0;
+        end(&t);
+    }
+    int least = ht_stability_stages(HT_SYMBOL_WAVE, 2, 3, 0.9);
+    TEST_CHECK(stages[0] == 14 && stages[1] == least && least < 14,
+               "stages by default: uniform %d (14), varying %d (%d)", stages[0],
+               stages[1], least);
 }
 
 /* ---- the step ---- */
@@ -285,6 +305,7 @@ int main(void) {
     test_refusals();
     test_place();
     test_limits();
+    test_least();
     test_auto();
     test_step();
     test_unequal_cells();
