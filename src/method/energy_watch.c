@@ -27,7 +27,7 @@ const char *ht_growth_cause(const struct ht_plan *plan) {
                "the device is to blame; try device.precision = \"double\"";
     return "the medium: Hermite methods are not proven stable where it varies, "
            "and grow where it jumps or is not resolved, at every order; smooth "
-           "it over six cells or more, or take more cells";
+           "it over six cells or more, with medium.degree at its default";
 }
 
 /* The value as a multiple of the lowest so far, or of `least`. */

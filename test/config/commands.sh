@@ -132,6 +132,23 @@ judge 'interrupted: the state is written' \
 rm -rf out
 answers check 0 check plane.cfg "$device"
 says check 'Taylor stages' memory expected fine
+judge 'check: the order in a uniform medium' grep -q 'errors ~ h^5$' answer.txt
+answers 'check: a medium that varies' 0 check plane.cfg "$device" \
+    initial.type=gaussian medium.type=expression 'medium.c=1+0.1*x1' \
+    grid.order=3 medium.degree=4
+says 'check: a medium that varies' 'degree 4' 'errors ~ h^5'
+answers 'check: constant per node' 0 check plane.cfg "$device" \
+    initial.type=gaussian medium.type=layers medium.axis=x1 \
+    medium.interfaces=0.5 'medium.c=[1.0,2.0]'
+says 'check: constant per node' 'errors ~ h to h^2'
+judge 'check: constant per node: a note' grep -q 'every order can grow' message.txt
+# Within 30 s on a busy machine; all stages of the reference take minutes.
+began=$(date +%s)
+answers 'check of the reference, N = 8' 0 check plane.cfg \
+    initial.type=gaussian 'grid.cells=[8,8,8]' grid.order=8 \
+    medium.type=expression 'medium.c=1+0.1*sin(2*pi*x1)' device.backend=oracle
+took=$(($(date +%s) - began))
+judge "check of the reference, N = 8: $took s (at most 30)" [ "$took" -le 30 ]
 answers 'check --json' 0 check plane.cfg "$device" --json
 has_keys check steps dt memory_bytes expected_s
 answers 'check without a device' 0 check plane.cfg device.select=nonexistent
