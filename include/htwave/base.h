@@ -79,9 +79,16 @@ uint64_t ht_rng_bits(uint64_t seed, uint64_t index);
 double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
 
 /* ---- file.c ---- */
-/* Whole file into *data (owned by the caller, NUL-terminated past size). */
+/* Whole file into *data (owned by the caller, NUL-terminated past size). Only
+ * regular files are read: directories, named pipes, sockets and devices are
+ * refused without waiting. */
 HT_CHECKED enum ht_err ht_file_read(const char *path, char **data,
                                     size_t *size);
+/* Refuses files of more bytes, before they are read. */
+HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most,
+                                         char **data, size_t *size);
+/* Bytes of a regular file that can be read; refuses like ht_file_read. */
+HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
 /* Writes to a temporary file beside path, syncs, renames: complete or not at
  * all, also with the disk full. */
 HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data,

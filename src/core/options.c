@@ -71,7 +71,8 @@ static const struct ht_option option[] = {
      "length/time",
      "Speed of sound: a number, one number per layer, the name of a file or "
      "an expression, as medium.type says. Give c or K, not both; 1 when "
-     "neither is given."},
+     "neither is given. A relative name is meant from the folder of the input "
+     "file, on the command line from the current directory."},
     {"medium.K", HT_OPT_VALUE, AT(medium.K), NULL, POSITIVE, NULL, "pressure",
      "Bulk modulus rho c^2, instead of c; given in the same ways."},
     {"medium.rho", HT_OPT_VALUE, AT(medium.rho), NULL, POSITIVE, NULL,
@@ -147,7 +148,8 @@ static const struct ht_option option[] = {
      "zero. File: field = \"dataset\", where it is not named like the field."},
     {"initial.file", HT_OPT_STRING, AT(initial.file), "\"\"", ANY, NULL, "",
      "File: HDF5 file with a dataset per field, nodal values on the primary "
-     "grid or all coefficients as a run writes them."},
+     "grid or all coefficients as a run writes them. A relative name is meant "
+     "as for medium.c."},
     {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL,
      "",
      "States that the exact solution at time.end is the initial data, so that "

@@ -305,6 +305,34 @@ static void test_file(void) {
     free(big);
 }
 
+/* Read without waiting, or refused before anything is read. */
+static void test_file_kinds(void) {
+    char *data = NULL, path[256];
+    size_t size = 0;
+    int64_t bytes = 0;
+    snprintf(path, sizeof path, "%s", inside("data"));
+    TEST_CHECK(ht_file_size(path, &bytes) == HT_OK && bytes == 5,
+               "file: %lld bytes", (long long)bytes);
+    TEST_CHECK(ht_file_read_most(path, 4, &data, &size) == HT_ERR_IO && !data &&
+                   says("larger than 4 B"),
+               "file: %s", ht_err_message());
+    TEST_CHECK(ht_file_read_most(path, 5, &data, &size) == HT_OK && size == 5,
+               "file: the largest allowed, %zu bytes", size);
+    free(data);
+    snprintf(path, sizeof path, "%s", inside("pipe"));
+    TEST_CHECK(mkfifo(path, 0600) == 0 &&
+                   ht_file_read(path, &data, &size) == HT_ERR_IO && !data &&
+                   says("named pipe"),
+               "file: %s", ht_err_message());
+    remove(path);
+    TEST_CHECK(ht_file_size("/dev/zero", &bytes) == HT_ERR_IO && says("device"),
+               "file: %s", ht_err_message());
+    TEST_CHECK(ht_file_read("/proc/self/stat", &data, &size) == HT_OK &&
+                   size > 0,
+               "file: %zu bytes of one that says it has none", size);
+    free(data);
+}
+
 /* A disk that is full is played by a limit on the size of files. */
 static void test_full_disk(void) {
     static char big[100000];
@@ -390,6 +418,7 @@ int main(void) {
     test_numbers();
     test_log();
     test_file();
+    test_file_kinds();
     test_full_disk();
     test_commit();
     test_directory();
