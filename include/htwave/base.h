@@ -105,4 +105,23 @@ HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
 HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
 
+/* ---- lock.c ---- */
+/* Of one process at a time; it ends with the process, however that ends. */
+enum { HT_LOCK_HOLDER = 128 };
+struct ht_lock {
+    enum ht_lock_state {
+        HT_LOCK_UNKNOWN, /* the file system has no locks */
+        HT_LOCK_TAKEN,
+        HT_LOCK_BUSY /* another process has it: holder says which */
+    } state;
+    int fd;
+    char *path, holder[HT_LOCK_HOLDER]; /* "process 12 on host" */
+};
+/* Makes the file at path and locks it, without waiting. */
+HT_CHECKED enum ht_err ht_lock_take(const char *path, struct ht_lock *lock);
+/* Whether another process has it now; holder is set then. */
+bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
+/* Removes the file that was locked; nothing to do for others. */
+void ht_lock_release(struct ht_lock *lock);
+
 #endif

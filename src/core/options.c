@@ -160,7 +160,11 @@ static const struct ht_option option[] = {
      "run; 0 is unknown."},
 
     {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY,
-     NULL, "", "Where all files go; made when missing."},
+     NULL, "",
+     "Where all files go, from the current directory; made when missing. One "
+     "run at a time: another is refused. Outputs of an earlier run are moved "
+     "to a folder run-001, run-002, .. inside; files that the run reads "
+     "stay."},
     {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL,
      "time", "Time between snapshots; 0 writes the last state only."},
     {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",

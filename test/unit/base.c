@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -401,6 +402,64 @@ static void test_directory(void) {
                "directory: %s", ht_err_message());
 }
 
+/* Another process that holds the lock until it is killed; its number. */
+static pid_t lock_elsewhere(const char *path) {
+    int ready[2];
+    char byte = 0;
+    struct ht_lock lock;
+    if (pipe(ready) != 0) return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        bool good = ht_lock_take(path, &lock) == HT_OK &&
+                    lock.state == HT_LOCK_TAKEN &&
+                    write(ready[1], &byte, 1) == 1;
+        if (!good) _exit(1);
+        for (;;) pause();
+    }
+    close(ready[1]);
+    bool good = child > 0 && read(ready[0], &byte, 1) == 1;
+    close(ready[0]);
+    return good ? child : -1;
+}
+
+static void test_lock(void) {
+    char path[256], holder[HT_LOCK_HOLDER] = "", wanted[64];
+    struct ht_lock lock;
+    snprintf(path, sizeof path, "%s", inside("lock"));
+    TEST_CHECK(!ht_lock_is_busy(path, holder), "lock: free before all");
+    pid_t child = lock_elsewhere(path);
+    snprintf(wanted, sizeof wanted, "process %ld on ", (long)child);
+    TEST_CHECK(child > 0 && ht_lock_is_busy(path, holder) &&
+                   strncmp(holder, wanted, strlen(wanted)) == 0,
+               "lock: held by %s", holder);
+    enum ht_err err = ht_lock_take(path, &lock);
+    TEST_CHECK(!err && lock.state == HT_LOCK_BUSY &&
+                   strcmp(lock.holder, holder) == 0,
+               "lock: not given twice");
+    ht_lock_release(&lock);
+    TEST_CHECK(ht_lock_is_busy(path, holder), "lock: still held");
+    if (child > 0) kill(child, SIGKILL);
+    if (child > 0) waitpid(child, NULL, 0);
+    TEST_CHECK(ht_file_exists(path) && !ht_lock_is_busy(path, holder),
+               "lock: ends with the process, its file stays");
+    err = ht_lock_take(path, &lock);
+    TEST_CHECK(!err && lock.state == HT_LOCK_TAKEN, "lock: taken again");
+    ht_lock_release(&lock);
+    TEST_CHECK(!ht_file_exists(path), "lock: released, its file is gone");
+    err = ht_lock_take(path, &lock);
+    remove(path); /* and another process makes its own */
+    child = err ? -1 : lock_elsewhere(path);
+    ht_lock_release(&lock);
+    TEST_CHECK(child > 0 && ht_lock_is_busy(path, holder),
+               "lock: of a removed file, leaves that of others");
+    if (child > 0) kill(child, SIGKILL);
+    if (child > 0) waitpid(child, NULL, 0);
+    remove(path);
+    TEST_CHECK(ht_lock_take(inside("no/lock"), &lock) == HT_ERR_IO &&
+                   says("no/lock: No such file"),
+               "lock: %s", ht_err_message());
+}
+
 static void clean(void) {
     static const char *const name[] = {"data", "stderr", "a/b", "a"};
     for (int i = 0; i < 4; i++) remove(inside(name[i]));
@@ -422,6 +481,7 @@ int main(void) {
     test_full_disk();
     test_commit();
     test_directory();
+    test_lock();
     clean();
     return test_end("base");
 }
