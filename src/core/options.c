@@ -166,7 +166,10 @@ static const struct ht_option option[] = {
      "to a folder run-001, run-002, .. inside; files that the run reads "
      "stay."},
     {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL,
-     "time", "Time between snapshots; 0 writes the last state only."},
+     "time",
+     "Time between snapshots; 0 writes the last state only. Up to 5 % more "
+     "steps are taken where outputs then fall on steps; else they are at the "
+     "nearest steps, which the banner says, and hold their true times."},
     {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",
      "Fields to write; empty is all."},
     {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY,
@@ -184,7 +187,7 @@ static const struct ht_option option[] = {
      "Where the slice cuts the box: 0 is its lower side, 1 its upper."},
     {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0",
      NOT_NEGATIVE, NULL, "time",
-     "Time between pictures; 0 draws the last state only."},
+     "Time between pictures, as output.every; 0 draws the last state only."},
     {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0",
      NOT_NEGATIVE, NULL, "field",
      "Colours span -range to range; 0 takes the largest value drawn."},
