@@ -79,9 +79,16 @@ uint64_t ht_rng_bits(uint64_t seed, uint64_t index);
 double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
 
 /* ---- file.c ---- */
-/* Whole file into *data (owned by the caller, NUL-terminated past size). */
+/* Whole file into *data (owned by the caller, NUL-terminated past size). Only
+ * regular files are read: directories, named pipes, sockets and devices are
+ * refused without waiting. */
 HT_CHECKED enum ht_err ht_file_read(const char *path, char **data,
                                     size_t *size);
+/* Refuses files of more bytes, before they are read. */
+HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most,
+                                         char **data, size_t *size);
+/* Bytes of a regular file that can be read; refuses like ht_file_read. */
+HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
 /* Writes to a temporary file beside path, syncs, renames: complete or not at
  * all, also with the disk full. */
 HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data,
@@ -97,5 +104,24 @@ HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
 /* Forces a temporary file to disk; path is for the message. */
 HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
+
+/* ---- lock.c ---- */
+/* Of one process at a time; it ends with the process, however that ends. */
+enum { HT_LOCK_HOLDER = 128 };
+struct ht_lock {
+    enum ht_lock_state {
+        HT_LOCK_UNKNOWN, /* the file system has no locks */
+        HT_LOCK_TAKEN,
+        HT_LOCK_BUSY /* another process has it: holder says which */
+    } state;
+    int fd;
+    char *path, holder[HT_LOCK_HOLDER]; /* "process 12 on host" */
+};
+/* Makes the file at path and locks it, without waiting. */
+HT_CHECKED enum ht_err ht_lock_take(const char *path, struct ht_lock *lock);
+/* Whether another process has it now; holder is set then. */
+bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
+/* Removes the file that was locked; nothing to do for others. */
+void ht_lock_release(struct ht_lock *lock);
 
 #endif

@@ -219,6 +219,8 @@ struct ht_plan {
     double cfl_limit;            /* largest stable one for the stages */
     double expected_error;       /* at the end; 0: not known */
     double cells_per_wavelength; /* 0: not known */
+    /* These outputs are at the steps nearest to their times, not on them. */
+    bool snapshots_off, pictures_off;
 };
 /* Checks all that can be checked without a device. params and comm (NULL:
  * alone) must outlive the plan. Collective, and ends in agreement: where one

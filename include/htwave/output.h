@@ -31,16 +31,20 @@ HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
 
 /* ---- output.c ---- */
 struct ht_output;
-/* Fields, background, ranks: what ht_output_create refuses before it writes.
- * stored: bit per field that the primary grid stores, 0: all. */
+/* Fields, background, ranks, files that the run would read and write: what
+ * ht_output_create refuses before it writes. stored: bit per field that the
+ * primary grid stores, 0: all. */
 HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
                                        const struct ht_medium *medium,
                                        unsigned stored);
-/* Makes output.directory, writes the resolved input there (input.cfg) and
- * checks the names of output.fields and output.picture. Snapshots and
- * pictures that an earlier run left there are removed when the first new one
- * of their kind is written. medium's equations and grid are used, so they
- * must outlive the output, like params and medium. Collective. */
+/* Refuses an output.directory in which another run writes now; for one rank. */
+HT_CHECKED enum ht_err ht_output_idle(const struct ht_params *params);
+/* Checks as above, makes output.directory and locks it for this process until
+ * ht_output_destroy, moves outputs of an earlier run to a folder run-NNN inside
+ * and writes the resolved input (input.cfg). Files that this run reads stay;
+ * snapshots get higher numbers than those among them. medium's equations and
+ * grid are used, so they must outlive the output, like params and medium.
+ * Collective. */
 HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
                                         const struct ht_medium *medium,
                                         unsigned stored,

@@ -107,12 +107,23 @@ void ht_params_destroy(struct ht_params *params);
 HT_PRINTF(3, 4)
 enum ht_err ht_params_error(const struct ht_params *params, const char *key,
                             const char *fmt, ...);
+/* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO), as the rule that
+ * the key breaks; other results are passed on as they are. */
+HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params,
+                                       const char *key, enum ht_err err);
 /* Set by the file or the command line, to something else than its default: so
  * a resolved input, which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
+/* Files that the run reads, for index 0, 1, ..: false when there are no more.
+ * *key: the option that names it, NULL for the input file itself. Paths in
+ * params are relative to the current directory or absolute, wherever they were
+ * set. */
+bool ht_params_reads(const struct ht_params *params, int index,
+                     const char **key, const char **path);
+
 /* The whole resolved input as libconfig text that reads back to the same
- * parameters. */
+ * parameters, in any directory: names of files are absolute. */
 HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params,
                                        struct ht_text *out);
 

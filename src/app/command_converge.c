@@ -67,6 +67,9 @@ static enum ht_err read_params(const struct ht_args *args,
                                int cells, bool check, struct ht_params **out) {
     int given = args->count - 1, count = given;
     char grid[128], number[32], selfcheck[] = "device.selfcheck=false";
+    /* Nothing is written: times of outputs must not change the steps. */
+    char snapshots[] = "output.every=0.0",
+         pictures[] = "output.picture.every=0.0";
     char **overrides = NULL;
     *out = NULL;
     int used = snprintf(grid, sizeof grid, "grid.cells=[");
@@ -79,11 +82,13 @@ static enum ht_err read_params(const struct ht_args *args,
     }
     snprintf(grid + used, sizeof grid - (size_t)used, "]");
     snprintf(number, sizeof number, "grid.order=%d", order);
-    TRY(HT_ALLOC(overrides, given + 3));
+    TRY(HT_ALLOC(overrides, given + 5));
     if (given > 0)
         memcpy(overrides, args->operand + 1, (size_t)given * sizeof *overrides);
     overrides[count++] = grid;
     overrides[count++] = number;
+    overrides[count++] = snapshots;
+    overrides[count++] = pictures;
     if (!check) overrides[count++] = selfcheck;
     enum ht_err err = ht_params_read(args->operand[0], count, overrides, out);
     free(overrides);

@@ -278,10 +278,18 @@ static enum ht_err finish(struct run *r, double began,
     return err;
 }
 
+/* What would be refused once the kernels are ready. */
+static enum ht_err check_output(const struct ht_simulation *sim) {
+    TRY(ht_output_check(sim->params, sim->plan->medium,
+                        sim->plan->problem.stored[HT_PRIMARY]));
+    return sim->rank == 0 ? ht_output_idle(sim->params) : HT_OK;
+}
+
 static enum ht_err simulate(struct run *r, const struct ht_params *params,
                             const struct ht_args *args) {
     double began = ht_clock();
     TRY(ht_simulation_plan(params, args->comm, &r->sim));
+    TRY(ht_comm_agree(args->comm, check_output(r->sim)));
     TRY(prepare(r));
     ht_stop_watch();
     enum ht_err err =

@@ -125,6 +125,17 @@ static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
                     plan->cells_per_wavelength, plan->expected_error);
 }
 
+static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_plan *plan = sim->plan;
+    if (!plan->snapshots_off && !plan->pictures_off) return;
+    ht_text_add(text,
+                "  outputs   %s%s%s at the steps nearest to their times, up to "
+                "half a step (%.2g) off\n",
+                plan->snapshots_off ? "snapshots" : "",
+                plan->snapshots_off && plan->pictures_off ? " and " : "",
+                plan->pictures_off ? "pictures" : "", plan->problem.dt / 2);
+}
+
 void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_system *system = sim->plan->eq.system;
     ht_text_add(text, "htwave %s\n", HT_VERSION);
@@ -135,6 +146,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_device(sim, text);
     add_memory(sim, text);
     add_steps(sim, text);
+    add_outputs(sim, text);
 }
 
 void ht_report_notes(const struct ht_simulation *sim) {

@@ -354,8 +354,9 @@ enum ht_err ht_simulation_advance(struct ht_simulation *sim, int64_t steps) {
 /* ---- numbers ---- */
 
 double ht_simulation_time(const struct ht_simulation *sim, int64_t step) {
-    if (step == sim->plan->steps) return sim->params->time.end;
-    return (double)step * sim->plan->problem.dt;
+    double end = sim->params->time.end, steps = (double)sim->plan->steps;
+    if (step == sim->plan->steps) return end;
+    return end * (double)step / steps; /* 0.3, where step * dt may be next to */
 }
 
 double ht_simulation_cells(const struct ht_simulation *sim) {

@@ -15,20 +15,63 @@
 
 #include "htwave/base.h"
 
-enum { CHUNK = 65536, NAME_TRIES = 1000 };
+enum { NAME_TRIES = 1000 };
 
 static enum ht_err fail_read(const char *path) {
     FAIL(HT_ERR_IO, "cannot read %s: %s", path, strerror(errno));
 }
 
-static enum ht_err read_stream(FILE *file, const char *path, char **data,
-                               size_t *size) {
-    size_t capacity = CHUNK;
+/* Anything but a regular file may have no end, or nobody who writes it. */
+static enum ht_err check_regular(const char *path, const struct stat *info) {
+    const char *kind = S_ISFIFO(info->st_mode)   ? "a named pipe"
+                       : S_ISSOCK(info->st_mode) ? "a socket"
+                                                 : "a device";
+    if (S_ISREG(info->st_mode)) return HT_OK;
+    if (S_ISDIR(info->st_mode)) errno = EISDIR;
+    if (S_ISDIR(info->st_mode)) return fail_read(path);
+    FAIL(HT_ERR_IO, "cannot read %s: it is %s, not a regular file", path, kind);
+}
+
+/* A device may act when it is opened, so its kind is looked at before. To open
+ * a named pipe would wait for a writer: what has become one meanwhile is opened
+ * without waiting, and refused. */
+static enum ht_err open_regular(const char *path, int *fd, int64_t *size) {
+    struct stat info;
+    if (stat(path, &info) != 0) return fail_read(path);
+    TRY(check_regular(path, &info));
+    *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (*fd < 0) return fail_read(path);
+    enum ht_err err =
+        fstat(*fd, &info) == 0 ? check_regular(path, &info) : fail_read(path);
+    if (err) close(*fd);
+    *size = (int64_t)info.st_size;
+    return err;
+}
+
+enum ht_err ht_file_size(const char *path, int64_t *size) {
+    int fd = -1;
+    *size = 0;
+    TRY(open_regular(path, &fd, size));
+    close(fd);
+    return HT_OK;
+}
+
+static enum ht_err check_most(const char *path, size_t size, size_t most) {
+    char limit[32];
+    if (size <= most) return HT_OK;
+    FAIL(HT_ERR_IO, "cannot read %s: it is larger than %s", path,
+         ht_text_bytes((double)most, limit));
+}
+
+/* The file may grow meanwhile, or not know its size as those of /proc. */
+static enum ht_err read_stream(FILE *file, const char *path, size_t capacity,
+                               size_t most, char **data, size_t *size) {
     TRY(ht_mem_alloc(capacity, 1, data));
     for (;;) {
         /* One byte is kept for the NUL. */
         size_t got = fread(*data + *size, 1, capacity - 1 - *size, file);
         *size += got;
+        TRY(check_most(path, *size, most));
         if (got == 0) break;
         if (*size + 1 < capacity) continue;
         char *more =
@@ -42,19 +85,33 @@ static enum ht_err read_stream(FILE *file, const char *path, char **data,
     return HT_OK;
 }
 
-enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
+enum ht_err ht_file_read_most(const char *path, size_t most, char **data,
+                              size_t *size) {
+    int fd = -1;
+    int64_t expected = 0;
     *data = NULL;
     *size = 0;
-    FILE *file = fopen(path, "rb");
-    if (!file) return fail_read(path);
-    enum ht_err err = read_stream(file, path, data, size);
-    fclose(file);
+    TRY(open_regular(path, &fd, &expected));
+    enum ht_err err = check_most(path, (size_t)expected, most);
+    FILE *file = err ? NULL : fdopen(fd, "rb");
+    if (!err && !file) err = fail_read(path);
+    /* A byte for the NUL and one to meet the end. */
+    if (!err)
+        err = read_stream(file, path, (size_t)expected + 2, most, data, size);
+    if (file)
+        fclose(file);
+    else
+        close(fd);
     if (err) {
         free(*data);
         *data = NULL;
         *size = 0;
     }
     return err;
+}
+
+enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
+    return ht_file_read_most(path, SIZE_MAX, data, size);
 }
 
 /* Creates a file nobody else uses; the name carries the process and a number.

@@ -13,6 +13,8 @@
 /* Groups deeper than any option are not walked: the unknown group above them
  * is the error. */
 enum { DEPTH_MAX = 4, VALUE_SHOWN = 120 };
+/* No input of keys is as large; a file of numbers may be, given by mistake. */
+enum { INPUT_MOST = 16 << 20 };
 
 struct walk {
     const char *path; /* NULL: command line */
@@ -110,7 +112,8 @@ static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
 
 static enum ht_err visit_one(const struct walk *walk, config_setting_t *from,
                              const char *key) {
-    struct ht_setting setting = {.key = key, .raw = walk->raw};
+    struct ht_setting setting = {
+        .key = key, .raw = walk->raw, .in_file = walk->path != NULL};
     struct ht_text place = {0}, value = {0};
     struct ht_scalar *items = NULL;
     enum ht_err err = take_value(from, &setting, &items);
@@ -191,9 +194,8 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit,
     size_t size = 0;
     /* Not config_read_file: its scanner ends the program on a directory. A
      * file that is not there is wrong input, not a failing disk. */
-    if (ht_file_read(path, &text, &size) == HT_ERR_MEMORY) return HT_ERR_MEMORY;
-    if (!text) return HT_ERR_INPUT;
-    enum ht_err err = HT_OK;
+    enum ht_err err = ht_file_read_most(path, INPUT_MOST, &text, &size);
+    if (err) return err == HT_ERR_IO ? HT_ERR_INPUT : err;
     if (strlen(text) != size)
         err = ht_err_set(HT_ERR_INPUT, "%s is not a text file", path);
     if (!err) err = read_text(text, &walk);

@@ -26,6 +26,7 @@ struct ht_setting {
     const char *place; /* "params/x.cfg:14", "command line" */
     const char *value; /* as text, for messages */
     const char *raw;   /* as typed on the command line; else NULL */
+    bool in_file;      /* else on the command line */
     enum ht_setting_kind {
         HT_SETTING_SCALAR,
         HT_SETTING_ARRAY, /* of scalars */

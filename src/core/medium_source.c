@@ -135,16 +135,6 @@ static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
     return HT_OK;
 }
 
-/* The recorded message of a lower layer as the rule broken by a key. */
-static enum ht_err wrap(const struct ht_params *params, const char *key,
-                        enum ht_err err) {
-    char message[1024];
-    if (err == HT_OK || err == HT_ERR_MEMORY || err == HT_ERR_INTERNAL)
-        return err;
-    snprintf(message, sizeof message, "%s", ht_err_message());
-    return ht_params_error(params, key, "%s", message);
-}
-
 /* All files lie on one lattice: cells average materials sample by sample. */
 static enum ht_err check_lattice(const struct ht_medium *medium,
                                  int parameter) {
@@ -186,7 +176,8 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter,
         format.spacing[k] = params->medium.spacing[k];
         format.origin[k] = params->medium.origin[k];
     }
-    TRY(wrap(params, row->key, ht_samples_read(&format, &row->samples)));
+    TRY(ht_params_blame(params, row->key,
+                        ht_samples_read(&format, &row->samples)));
     return check_lattice(medium, parameter);
 }
 
@@ -196,7 +187,8 @@ static enum ht_err row_text(const struct ht_medium *medium, int parameter,
     struct ht_medium_row *row = &source->row[parameter];
     switch (source->type) {
     case HT_MEDIUM_EXPRESSION:
-        return wrap(source->params, row->key, ht_expr_parse(text, &row->expr));
+        return ht_params_blame(source->params, row->key,
+                               ht_expr_parse(text, &row->expr));
     case HT_MEDIUM_FILE:
         return row_file(medium, parameter, text);
     case HT_MEDIUM_CONSTANT:

@@ -75,7 +75,8 @@ static const struct ht_option option[] = {
      "length/time",
      "Speed of sound: a number, one number per layer, the name of a file or "
      "an expression, as medium.type says. Give c or K, not both; 1 when "
-     "neither is given."},
+     "neither is given. A relative name is meant from the folder of the input "
+     "file, on the command line from the current directory."},
     {"medium.K", HT_OPT_VALUE, AT(medium.K), NULL, POSITIVE, NULL, "pressure",
      "Bulk modulus rho c^2, instead of c; given in the same ways."},
     {"medium.rho", HT_OPT_VALUE, AT(medium.rho), NULL, POSITIVE, NULL,
@@ -152,7 +153,8 @@ static const struct ht_option option[] = {
      "zero. File: field = \"dataset\", where it is not named like the field."},
     {"initial.file", HT_OPT_STRING, AT(initial.file), "\"\"", ANY, NULL, "",
      "File: HDF5 file with a dataset per field, nodal values on the primary "
-     "grid or all coefficients as a run writes them."},
+     "grid or all coefficients as a run writes them. A relative name is meant "
+     "as for medium.c."},
     {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL,
      "",
      "States that the exact solution at time.end is the initial data, so that "
@@ -163,9 +165,16 @@ static const struct ht_option option[] = {
      "run; 0 is unknown."},
 
     {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY,
-     NULL, "", "Where all files go; made when missing."},
+     NULL, "",
+     "Where all files go, from the current directory; made when missing. One "
+     "run at a time: another is refused. Outputs of an earlier run are moved "
+     "to a folder run-001, run-002, .. inside; files that the run reads "
+     "stay."},
     {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL,
-     "time", "Time between snapshots; 0 writes the last state only."},
+     "time",
+     "Time between snapshots; 0 writes the last state only. Up to 5 % more "
+     "steps are taken where outputs then fall on steps; else they are at the "
+     "nearest steps, which the banner says, and hold their true times."},
     {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",
      "Fields to write; empty is all."},
     {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY,
@@ -183,7 +192,7 @@ static const struct ht_option option[] = {
      "Where the slice cuts the box: 0 is its lower side, 1 its upper."},
     {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0",
      NOT_NEGATIVE, NULL, "time",
-     "Time between pictures; 0 draws the last state only."},
+     "Time between pictures, as output.every; 0 draws the last state only."},
     {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0",
      NOT_NEGATIVE, NULL, "field",
      "Colours span -range to range; 0 takes the largest value drawn."},

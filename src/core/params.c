@@ -56,7 +56,8 @@ static enum ht_err append_source(struct ht_sources *sources,
 
 static enum ht_err remember(struct ht_params *params,
                             const struct ht_setting *setting) {
-    struct ht_source fresh = {0}, *old = find_source(params, setting->key);
+    struct ht_source fresh = {.in_file = setting->in_file};
+    struct ht_source *old = find_source(params, setting->key);
     enum ht_err err = ht_text_copy(setting->key, &fresh.key);
     if (!err) err = ht_text_copy(setting->value, &fresh.value);
     if (!err) err = ht_text_copy(setting->place, &fresh.place);
@@ -68,6 +69,11 @@ static enum ht_err remember(struct ht_params *params,
     if (!err) err = append_source(params->sources, &fresh);
     if (err) clear_source(&fresh);
     return err;
+}
+
+bool ht_params_in_file(const struct ht_params *params, const char *key) {
+    const struct ht_source *source = find_source(params, key);
+    return source && source->in_file;
 }
 
 enum ht_err ht_params_error(const struct ht_params *params, const char *key,
@@ -86,6 +92,14 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key,
         FAIL(HT_ERR_INPUT, "%s = %s: %s (default)", key, option->fallback,
              rule);
     FAIL(HT_ERR_INPUT, "%s: %s (not set)", key, rule);
+}
+
+enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
+                            enum ht_err err) {
+    char reason[1024]; /* a copy: the record is about to be replaced */
+    if (err != HT_ERR_INPUT && err != HT_ERR_IO) return err;
+    snprintf(reason, sizeof reason, "%s", ht_err_message());
+    return ht_params_error(params, key, "%s", reason);
 }
 
 /* The value as text is the same for every way of writing it, and the table's
@@ -277,9 +291,11 @@ static enum ht_err read_all(struct ht_params *params, const char *path,
     TRY(HT_ALLOC(params->sources, 1));
     for (int i = 0; i < ht_option_count(); i++)
         TRY(set_default(params, ht_option_at(i)));
+    if (path) TRY(ht_text_copy(path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++)
         TRY(read_override(params, overrides[i]));
+    TRY(ht_params_resolve(params));
     return ht_params_check(params);
 }
 
@@ -305,6 +321,7 @@ void ht_params_destroy(struct ht_params *params) {
         for (int i = 0; i < params->sources->count; i++)
             clear_source(&params->sources->source[i]);
         free(params->sources->source);
+        free(params->sources->input);
     }
     free(params->sources);
     free(params);

@@ -2,10 +2,11 @@
  * the meaning in front of each. Numbers are written with the digits that read
  * back to the same value. Options without a value stand in a comment.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "options.h"
+#include "params_parts.h"
 
 static void indent(struct ht_text *out, int depth) {
     ht_text_add(out, "%*s", 4 * depth, "");
@@ -154,6 +155,14 @@ static void change_group(struct ht_text *out, const char *previous,
     }
 }
 
+static enum ht_err add_path(struct ht_text *out, const char *path) {
+    char *absolute = NULL;
+    TRY(ht_params_absolute(path, &absolute));
+    ht_config_add_string(out, absolute);
+    free(absolute);
+    return HT_OK;
+}
+
 enum ht_err ht_params_print(const struct ht_params *params,
                             struct ht_text *out) {
     const char *previous = "";
@@ -167,8 +176,12 @@ enum ht_err ht_params_print(const struct ht_params *params,
         ht_text_add(out, "// %s\n", option->help);
         indent(out, depth);
         if (has_value(params, option)) {
+            const char *path = ht_params_file(params, key);
             ht_text_add(out, "%s = ", name);
-            add_value(out, params, option);
+            if (path)
+                TRY(add_path(out, path));
+            else
+                add_value(out, params, option);
             ht_text_add(out, ";\n");
         } else {
             ht_text_add(out, "// %s is not set\n", name);

@@ -97,25 +97,36 @@ static float float_from_little_endian(const unsigned char *bytes) {
     return value;
 }
 
+/* Before anything is allocated or read. */
+static enum ht_err check_raw_size(const struct ht_samples_format *format,
+                                  const struct layout *layout, int64_t count) {
+    char extents[80];
+    int64_t size = 0;
+    TRY(ht_file_size(format->path, &size));
+    REQUIRE(size == count * 4, HT_ERR_INPUT,
+            "the file holds %lld bytes, but shape %s of float32 needs %lld",
+            (long long)size, layout_text(layout, extents, sizeof extents),
+            (long long)count * 4);
+    return HT_OK;
+}
+
 /* Raw float32 of exactly the promised size, in file order. */
 static enum ht_err read_raw(const struct ht_samples_format *format,
                             struct layout *layout, double **values,
                             int64_t *count) {
-    char *data = NULL, extents[80];
+    char *data = NULL;
     size_t size = 0;
     int rank = 0;
     while (rank < 3 && format->shape[rank] > 0) rank++;
     layout_default(layout, rank > 0 ? rank : 1);
     for (int j = 0; j < layout->rank; j++) layout->extent[j] = format->shape[j];
     TRY(layout_count(layout, count));
-    TRY(ht_file_read(format->path, &data, &size));
+    TRY(check_raw_size(format, layout, *count));
+    TRY(ht_file_read_most(format->path, (size_t)*count * 4, &data, &size));
     enum ht_err err = HT_OK;
     if (size != (size_t)*count * 4)
-        err = ht_err_set(HT_ERR_INPUT,
-                         "the file holds %zu bytes, but shape %s of float32 "
-                         "needs %zu",
-                         size, layout_text(layout, extents, sizeof extents),
-                         (size_t)*count * 4);
+        err = ht_err_set(HT_ERR_INPUT, "%s has changed while it was read",
+                         format->path);
     if (err == HT_OK)
         err = ht_mem_alloc((size_t)*count, sizeof **values, values);
     for (int64_t i = 0; err == HT_OK && i < *count; i++)

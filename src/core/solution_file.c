@@ -86,6 +86,8 @@ static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
     int64_t product = 1;
     for (int k = 0; k < set->rank; k++) {
         int axis = set->rank - 1 - k;
+        if (set->extent[k] < 1) return 0;
+        if (set->extent[k] > INT64_MAX / 8 / product) return 0;
         if (axis >= grid->dims)
             product *= set->extent[k];
         else if (set->extent[k] != ht_grid_nodes(grid, HT_PRIMARY, axis))
@@ -154,7 +156,9 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file,
     free(data->values[field]);
     data->values[field] = NULL;
     TRY(HT_ALLOC(data->values[field], count));
-    TRY(ht_h5_read(file, set.name, count, data->values[field]));
+    TRY(ht_params_blame(
+        data->params, "initial.file",
+        ht_h5_read(file, set.name, count, data->values[field])));
     return check_finite(solution, &set, data->values[field], count);
 }
 
@@ -179,7 +183,7 @@ static enum ht_err prepare(struct ht_solution *solution) {
         return ht_params_error(params, "initial.file",
                                "the file does not exist");
     struct ht_h5 *file;
-    TRY(ht_h5_open(path, &file));
+    TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
     enum ht_err err = read_fields(solution, file);
     ht_h5_close(file);
     if (err != HT_OK) return err;

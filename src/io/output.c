@@ -1,19 +1,17 @@
-/* The directory of a run: input.cfg, fields_NNNNNN.h5 with fields.xdmf,
- * wave_NNNN.png, summary.json.
+/* The files of a run: input.cfg, fields_NNNNNN.h5 with fields.xdmf,
+ * wave_NNNN.png, summary.json. Their directory holds those of one run only
+ * (directory.c).
  *
  * Every file is written beside its place and renamed into it, so a reader
  * (ParaView on a running simulation, too) meets complete files only. Numbers
- * in names count the files of this run from 0. What an earlier run left with
- * higher numbers goes as soon as file 0 of its kind is there: otherwise the
- * last snapshot by name could be another run's.
+ * in names count from 0, those of snapshots from directory.first.
  */
 #include "htwave/output.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "directory.h"
 #include "htwave/h5.h"
 #include "slice.h"
 #include "snapshot.h"
@@ -22,6 +20,7 @@
 struct ht_output {
     const struct ht_params *params;
     const struct ht_medium *medium;
+    struct ht_directory directory;
     unsigned stored;          /* bit per field of the primary grid, 0: all */
     int field[HT_MAX_FIELDS]; /* selected fields, count in xdmf.nfields */
     struct ht_xdmf xdmf;
@@ -42,18 +41,6 @@ static struct ht_comm *comm_of(const struct ht_output *output) {
 
 static bool is_first(const struct ht_output *output) {
     return ht_comm_rank(comm_of(output)) == 0;
-}
-
-static enum ht_err path_in(const char *directory, const char *name,
-                           char **out) {
-    struct ht_text text = {0};
-    ht_text_add(&text, "%s/%s", directory, name);
-    enum ht_err err = ht_text_status(&text);
-    if (err)
-        ht_text_free(&text);
-    else
-        *out = text.data;
-    return err;
 }
 
 /* ---- creation ---- */
@@ -143,42 +130,18 @@ static enum ht_err check_ranks(const struct ht_output *output) {
                            "was built without MPI");
 }
 
-/* A directory that cannot be made is a wrong value of its key. */
-static enum ht_err make_directory(const struct ht_params *params) {
-    enum ht_err err = ht_file_make_directory(params->output.directory);
-    if (err != HT_ERR_IO) return err;
-    char *reason = NULL; /* a copy: the record is about to be replaced */
-    TRY(ht_text_copy(ht_err_message(), &reason));
-    err = ht_params_error(params, "output.directory", "%s", reason);
-    free(reason);
-    return err;
-}
-
-/* The resolved input; the summary of an earlier run goes. */
-static enum ht_err start_directory(const struct ht_output *output) {
-    const char *directory = output->params->output.directory;
-    TRY(make_directory(output->params));
-    struct ht_text text = {0};
-    char *input = NULL, *summary = NULL;
-    enum ht_err err = ht_params_print(output->params, &text);
-    if (!err) err = ht_text_status(&text);
-    if (!err) err = path_in(directory, "input.cfg", &input);
-    if (!err) err = path_in(directory, "summary.json", &summary);
-    if (!err) err = ht_file_write(input, text.data, text.length);
-    if (!err) unlink(summary);
-    free(summary);
-    free(input);
-    ht_text_free(&text);
-    return err;
-}
-
 enum ht_err ht_output_check(const struct ht_params *params,
                             const struct ht_medium *medium, unsigned stored) {
     struct ht_output output = {
         .params = params, .medium = medium, .stored = stored};
     TRY(select_fields(&output));
     TRY(check_picture(&output));
-    return check_ranks(&output);
+    TRY(check_ranks(&output));
+    return is_first(&output) ? ht_directory_check(params) : HT_OK;
+}
+
+enum ht_err ht_output_idle(const struct ht_params *params) {
+    return ht_directory_idle(params);
 }
 
 static enum ht_err start(struct ht_output *output) {
@@ -188,8 +151,17 @@ static enum ht_err start(struct ht_output *output) {
     TRY(select_fields(output));
     TRY(check_picture(output));
     TRY(check_ranks(output));
-    TRY(path_in(params->output.directory, "fields.xdmf", &output->xdmf_path));
-    return is_first(output) ? start_directory(output) : HT_OK;
+    TRY(ht_directory_path(params->output.directory, HT_XDMF_NAME,
+                          &output->xdmf_path));
+    return is_first(output) ? ht_directory_take(params, &output->directory)
+                            : HT_OK;
+}
+
+/* Names are those of rank 0. */
+static enum ht_err share_first(struct ht_output *output) {
+    output->xdmf.first = output->directory.first;
+    return ht_comm_broadcast(comm_of(output), &output->xdmf.first,
+                             sizeof output->xdmf.first);
 }
 
 enum ht_err ht_output_create(const struct ht_params *params,
@@ -202,9 +174,11 @@ enum ht_err ht_output_create(const struct ht_params *params,
         output->params = params;
         output->medium = medium;
         output->stored = stored;
+        output->directory.lock.fd = -1;
         err = start(output);
     }
     err = ht_comm_agree(medium->grid->slab.comm, err);
+    if (!err) err = share_first(output);
     if (err)
         ht_output_destroy(output);
     else
@@ -214,40 +188,12 @@ enum ht_err ht_output_create(const struct ht_params *params,
 
 void ht_output_destroy(struct ht_output *output) {
     if (!output) return;
+    ht_directory_release(&output->directory);
     free(output->background);
     free(output->last_picture);
     free(output->xdmf_path);
     free(output->xdmf.time);
     free(output);
-}
-
-/* ---- files of an earlier run ---- */
-
-/* name = prefix, at least `digits` digits, suffix? */
-static bool is_numbered(const char *name, const char *prefix, size_t digits,
-                        const char *suffix) {
-    size_t skip = strlen(prefix);
-    if (strncmp(name, prefix, skip) != 0) return false;
-    size_t count = strspn(name + skip, "0123456789");
-    return count >= digits && strcmp(name + skip + count, suffix) == 0;
-}
-
-/* Removes the numbered files but `keep`. What cannot be removed stays; the
- * run is not the worse for it. */
-static void remove_stale(const char *directory, const char *prefix,
-                         size_t digits, const char *keep) {
-    DIR *stream = opendir(directory);
-    if (!stream) return;
-    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
-        const char *name = entry->d_name;
-        char *path = NULL;
-        if (!is_numbered(name, prefix, digits, strrchr(keep, '.')) ||
-            strcmp(name, keep) == 0)
-            continue;
-        if (path_in(directory, name, &path) == HT_OK) unlink(path);
-        free(path);
-    }
-    closedir(stream);
 }
 
 /* ---- snapshots ---- */
@@ -268,7 +214,7 @@ static enum ht_err write_snapshot(const struct ht_output *output, double time,
         .nodal = nodal,
         .coefs = params->output.coefficients ? coefs : NULL};
     char *path = NULL;
-    enum ht_err err = path_in(params->output.directory, name, &path);
+    enum ht_err err = ht_directory_path(params->output.directory, name, &path);
     if (!err && params->output.coefficients && !coefs)
         err = ht_err_set(HT_ERR_INTERNAL,
                          "snapshot without the coefficients that "
@@ -279,23 +225,17 @@ static enum ht_err write_snapshot(const struct ht_output *output, double time,
     return err;
 }
 
-/* What rank 0 does once a snapshot is there. */
-static enum ht_err list_snapshot(const struct ht_output *output,
-                                 const char *name) {
-    if (output->xdmf.count == 1)
-        remove_stale(output->params->output.directory, "fields_", 6, name);
-    return ht_xdmf_write(&output->xdmf, output->xdmf_path);
-}
-
 enum ht_err ht_output_snapshot(struct ht_output *output, double time,
                                int64_t step, const double *const *nodal,
                                const double *coefs) {
     if (!output->params->output.snapshots) return HT_OK;
     char name[32];
-    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->xdmf.count);
+    snprintf(name, sizeof name, HT_SNAPSHOT_NAME,
+             output->xdmf.first + output->xdmf.count);
     TRY(write_snapshot(output, time, step, nodal, coefs, name));
     enum ht_err err = ht_xdmf_add(&output->xdmf, time);
-    if (!err && is_first(output)) err = list_snapshot(output, name);
+    if (!err && is_first(output))
+        err = ht_xdmf_write(&output->xdmf, output->xdmf_path);
     TRY(ht_comm_agree(comm_of(output), err));
     output->listed = true;
     return HT_OK;
@@ -394,16 +334,15 @@ enum ht_err ht_output_picture(struct ht_output *output, double time,
                               const double *const *nodal) {
     const char *directory = output->params->output.directory;
     char name[32], *path = NULL;
-    snprintf(name, sizeof name, "wave_%04d.png", output->pictures);
-    enum ht_err err = path_in(directory, name, &path);
+    snprintf(name, sizeof name, HT_PICTURE_NAME, output->pictures);
+    enum ht_err err = ht_directory_path(directory, name, &path);
     if (!err) err = take_picture(output, time, nodal, path);
     err = ht_comm_agree(comm_of(output), err);
     if (err) {
         free(path);
         return err;
     }
-    if (output->pictures++ == 0 && is_first(output))
-        remove_stale(directory, "wave_", 4, name);
+    output->pictures++;
     free(output->last_picture);
     output->last_picture = path;
     return HT_OK;
@@ -414,7 +353,8 @@ enum ht_err ht_output_picture(struct ht_output *output, double time,
 static enum ht_err write_summary(const struct ht_output *output,
                                  const char *json) {
     char *path = NULL;
-    TRY(path_in(output->params->output.directory, "summary.json", &path));
+    TRY(ht_directory_path(output->params->output.directory, HT_SUMMARY_NAME,
+                          &path));
     enum ht_err err = ht_file_write(path, json, strlen(json));
     free(path);
     return err;

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "directory.h"
+
 enum ht_err ht_xdmf_add(struct ht_xdmf *xdmf, double time) {
     if (xdmf->count == xdmf->capacity) {
         int capacity = xdmf->capacity ? 2 * xdmf->capacity : 64;
@@ -56,7 +58,7 @@ static void add_snapshot(const struct ht_xdmf *xdmf, int index,
     ht_text_add(text,
                 "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
                 "    <Time Value=\"%.17g\"/>\n",
-                index, xdmf->time[index]);
+                xdmf->first + index, xdmf->time[index]);
     add_mesh(xdmf->grid, text);
     for (int f = 0; f < xdmf->nfields; f++) {
         ht_text_add(text,
@@ -69,7 +71,7 @@ static void add_snapshot(const struct ht_xdmf *xdmf, int index,
         ht_text_add(text,
                     "\">" HT_SNAPSHOT_NAME ":/%s</DataItem>\n"
                     "    </Attribute>\n",
-                    index, xdmf->field[f]);
+                    xdmf->first + index, xdmf->field[f]);
     }
     ht_text_add(text, "   </Grid>\n");
 }

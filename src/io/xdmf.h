@@ -4,14 +4,13 @@
 
 #include "htwave/grid.h"
 
-#define HT_SNAPSHOT_NAME "fields_%06d.h5"
-
 struct ht_xdmf {
     const struct ht_grid *grid;
     int nfields;
     const char *field[HT_MAX_FIELDS]; /* datasets of every snapshot */
     bool single;                      /* stored as float32 */
-    int count, capacity;              /* snapshots 0 .. count - 1 */
+    int first;                        /* number of the first snapshot */
+    int count, capacity;              /* snapshots first .. first + count - 1 */
     double *time;                     /* [count], owned */
 };
 HT_CHECKED enum ht_err ht_xdmf_add(struct ht_xdmf *xdmf, double time);

@@ -233,6 +233,58 @@ static double cfl_of(const struct ht_plan *plan, double dt) {
     return cfl;
 }
 
+/* The least number of equal parts of the run of which times `apart` are
+ * multiples, at most `most`; 0: there is none. Times are as good as 1e-9 of the
+ * distance, since they are given in decimal digits. */
+static int64_t equal_parts(double end, double apart, double most) {
+    const double close = 1e-9, largest = 1e6;
+    if (!(apart > 0) || apart >= end) return 1; /* the start and the end */
+    most = fmin(most, largest);
+    for (int64_t parts = 1; (double)parts <= most; parts++) {
+        double inside = apart / end * (double)parts;
+        if (fabs(inside - round(inside)) <= close * inside) return parts;
+    }
+    return 0;
+}
+
+static int64_t common_multiple(int64_t a, int64_t b) {
+    int64_t x = a, y = b;
+    while (y > 0) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x > 0 ? a / x * b : 0;
+}
+
+/* So many steps, or a little more where that puts times on steps; the step
+ * stays the same over the run, since kernels hold it as literals. */
+static double steps_on_parts(double steps, int64_t parts, double most) {
+    double more = parts > 0 ? ceil(steps / (double)parts) * (double)parts : 0;
+    return more <= most ? more : 0;
+}
+
+/* Steps such that outputs fall on them, if that costs at most 5 % more: all
+ * of them, else the snapshots. */
+static double meet_outputs(struct ht_plan *plan, double steps) {
+    const struct ht_params *params = plan->params;
+    const double dearest = 1.05;
+    double end = params->time.end, most = floor(steps * dearest);
+    double every = params->output.snapshots ? params->output.every : 0;
+    int64_t snapshots = equal_parts(end, every, most);
+    int64_t pictures = equal_parts(end, params->output.picture.every, most);
+    double all =
+        steps_on_parts(steps, common_multiple(snapshots, pictures), most);
+    double some = steps_on_parts(steps, snapshots, most);
+    plan->snapshots_off = !(all > 0) && !(some > 0);
+    plan->pictures_off = !(all > 0);
+    if (all > 0) return all;
+    if (some > 0) return some;
+    some = steps_on_parts(steps, pictures, most);
+    plan->pictures_off = !(some > 0);
+    return some > 0 ? some : steps;
+}
+
 static enum ht_err choose_step(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     double per_time = cfl_of(plan, 1), dt = params->time.step;
@@ -264,6 +316,7 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
     if (!(steps < 1e15))
         return ht_params_error(params, "time.end", "needs %.3g steps", steps);
+    if (steps > 0) steps = meet_outputs(plan, steps);
     plan->steps = (int64_t)steps;
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
     plan->cfl = cfl_of(plan, plan->problem.dt);

@@ -75,6 +75,14 @@ bad 'wrong type' 'device.selfcheck = "yes"|true or false' \
 bad 'syntax error' 'syntax error' 'device = { selfcheck = ; };'
 refused 'missing file' 2 'nosuch.cfg|No such file' run nosuch.cfg "$device"
 refused 'a directory as file' 2 "$scratch" run "$scratch" "$device"
+mkfifo pipe
+refused 'a named pipe as file' 2 'pipe|named pipe' run pipe "$device"
+refused 'a device as file' 2 '/dev/zero|device' run /dev/zero "$device"
+if truncate -s 17M large.cfg 2>/dev/null; then
+    refused 'a file of 17 MiB' 2 'large.cfg|larger than 16.0 MiB' \
+        run large.cfg "$device"
+    rm large.cfg
+fi
 
 # ---- values ----
 over 'order 9' 'grid.order = 9|1..8' grid.order=9
@@ -134,6 +142,20 @@ printf '\000\000\300\177%060d' 0 >nan.f32
 over 'NaN in a file' 'medium.c|finite' medium.type=file medium.c=nan.f32 \
     'medium.shape=[4,4]'
 over 'c and K' 'medium.K' medium.c=1.0 medium.K=1.0
+over 'medium from a named pipe' 'medium.c = "pipe"|named pipe' \
+    medium.type=file medium.c=pipe 'medium.shape=[4,4]'
+over 'medium from a device' 'medium.c|/dev/zero|device' medium.type=file \
+    medium.c=/dev/zero 'medium.shape=[4,4]'
+over 'HDF5 medium from a named pipe' 'medium.c = "pipe"|named pipe' \
+    medium.type=file medium.format=hdf5 medium.c=pipe
+over 'HDF5 medium that is none' 'medium.c = "zero.f32"|not an HDF5 file' \
+    medium.type=file medium.format=hdf5 medium.c=zero.f32
+# Too large to be read: its size is compared before.
+if truncate -s 1000G huge.f32 2>/dev/null; then
+    over 'file too large' 'medium.c|1073741824000 bytes|needs 64' \
+        medium.type=file medium.c=huge.f32 'medium.shape=[4,4]'
+    rm huge.f32
+fi
 
 # ---- initial data ----
 over 'unknown initial data' 'initial.type = "gausian"|gaussian' \
@@ -143,6 +165,35 @@ over 'standing wave that travels' 'initial.type|advection' system=advection \
     initial.type=standing
 over 'plane wave and walls' 'initial.type' initial.type=plane \
     'boundary.x1=["rigid","rigid"]'
+
+# from_file WHAT PATTERNS FILE: initial data that cannot be read, named in
+# line 6
+from_file() {
+    bad "$1" "initial.file = \"$3\"|$2" \
+        "initial = { type = \"file\"; file = \"$3\"; };"
+}
+base_with_initial=$base
+base='system = "acoustic";
+grid = { cells = [6, 4]; order = 1; };
+time = { end = 0.1; };
+
+output = { directory = "out"; };'
+from_file 'initial data missing' 'does not exist' nosuch.h5
+from_file 'initial data no HDF5' 'not an HDF5 file, or it is damaged' bad.cfg
+from_file 'initial data from a named pipe' 'named pipe' pipe
+from_file 'initial data from a directory' 'Is a directory' .
+printf '%s\n' "$base_with_initial" >make.cfg
+"$htwave" run make.cfg --quiet device.backend=oracle output.directory=made &&
+    cp made/fields_000000.h5 good.h5
+head -c 3000 good.h5 >cut.h5
+from_file 'initial data cut short' 'damaged' cut.h5
+# the grid has 6 x 4 cells, the file is of 6 x 5
+"$htwave" run make.cfg --quiet device.backend=oracle output.directory=made \
+    'grid.cells=[6,5]' && cp made/fields_000000.h5 other.h5
+from_file 'initial data of another grid' \
+    "dataset p is 5 x 6, the grid's nodes are 4 x 6" other.h5
+rm -rf made
+base=$base_with_initial
 
 # ---- outputs ----
 over 'unknown output field' 'output.fields|p, v1, v2' 'output.fields=["q"]'

@@ -8,12 +8,13 @@ params=$here/../../params
 tools=$(dirname "$htwave")/tools
 data=${HTWAVE_TEST_DATA:-}/marmousi_vp_1601x401.f32
 cd "$scratch" || exit 1
+cp -R "$params" params # where ownmodel.cfg looks for its model
 
 # A plane layered model in the shape that ownmodel.cfg wants, when the tool
 # that writes a better one is not built.
 make_model() {
     if [ -x "$tools/layered_model" ]; then
-        "$tools/layered_model" model.f32
+        "$tools/layered_model" params/model.f32
         return
     fi
     # 1500.0f and 3000.0f, little-endian; 401 columns of 201
@@ -23,7 +24,7 @@ make_model() {
     for _ in $(seq 401); do
         # shellcheck disable=SC2059 # the format is the data
         printf "$(cat column)"
-    done >model.f32
+    done >params/model.f32
 }
 
 # Cells of a small grid with as many axes as the file's.
@@ -56,7 +57,7 @@ try() { # FILE OVERRIDE...
 }
 
 make_model
-for file in "$params"/*.cfg; do
+for file in params/*.cfg; do
     case $file in
     */marmousi*)
         if [ -r "$data" ]; then
@@ -69,5 +70,15 @@ for file in "$params"/*.cfg; do
     *) try "$file" time.end=0.2 ;;
     esac
 done
+
+# What stands beside the outputs runs from anywhere.
+mkdir elsewhere
+cd elsewhere || exit 1
+mkdir copy
+cp ../ownmodel/input.cfg copy/x.cfg
+try copy/x.cfg
+"$htwave" compare ../ownmodel x >answer.txt
+judge "its own input from another directory: $(tail -n 1 answer.txt)" \
+    "$htwave" compare ../ownmodel x --eps 0
 
 end config/examples

@@ -202,9 +202,15 @@ static void test_run(const char *root) {
                    !has(directory, "wave_0001.png") &&
                    has(directory, "fields_000000.h5") &&
                    has(directory, "fields_mine.h5") &&
-                   scratch_entries(directory) == 6,
-               "the longer run's files are gone, the user's is not: %d of 6",
+                   scratch_entries(directory) == 7,
+               "the longer run's files are elsewhere, the user's is not: %d "
+               "of 7",
                scratch_entries(directory));
+    path = scratch_path(directory, "run-001");
+    TEST_CHECK(scratch_entries(path) == 9 && has(path, "fields_000002.h5"),
+               "in run-001 are %d of 9", scratch_entries(path));
+    free(path);
+    TEST_CHECK(!has(directory, ".htwave.lock"), "no lock is left");
     free(directory);
 }
 
@@ -243,7 +249,8 @@ static void test_disk_full(const char *root) {
     if (!err) err = snapshot(&run, 0);
     setrlimit(RLIMIT_FSIZE, &old);
     TEST_CHECK(err == HT_ERR_IO, "disk full: %s", ht_err_message());
-    TEST_CHECK(scratch_entries(directory) == 1, "only input.cfg: %d file",
+    TEST_CHECK(scratch_entries(directory) == 2 && has(directory, "input.cfg"),
+               "only input.cfg and the lock: %d files",
                scratch_entries(directory));
     TEST_CHECK(run.output && !ht_output_xdmf(run.output), "no list is claimed");
     close_run(&run);

@@ -79,6 +79,17 @@ messages=$(number answer.txt messages_per_step)
 judge "messages per step by 2: $messages (bound $bound)" \
     below "$messages" "$bound"
 
+# ---- continuing in the directory that is read ----
+cp out/fields_000001.h5 wanted.h5
+answers 'continuing in place' 2 run plane.cfg "$device" initial.type=file \
+    initial.file=out/fields_000001.h5 output.every=0.0
+judge 'continuing in place: the file stays' cmp -s wanted.h5 out/fields_000001.h5
+judge "continuing in place: $(cd out && echo fields_*.h5)" \
+    [ "$(cd out && echo fields_*.h5)" = \
+    'fields_000001.h5 fields_000002.h5' ]
+judge "continuing in place: told once" [ "$(grep -c \
+    'earlier run to out/run-001' message.txt)" = 1 ]
+
 # ---- 24 MiB of shared memory, of which MPI takes some, for a window of 32 ----
 # 4 messages of each of two ranks: a plane of 64 x 64 nodes, 4 fields, 64 floats
 cat >wide.cfg <<'CFG'

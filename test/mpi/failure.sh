@@ -64,7 +64,7 @@ await_end() {
 # Every file of the output reads, and there are none under temporary names.
 judge_files() {
     strange=$(ls -A out | grep -Ev \
-        '^(input[.]cfg|summary[.]json|fields[.]xdmf|fields_[0-9]+[.]h5|wave_[0-9]+[.]png)$')
+        '^([.]htwave[.]lock|input[.]cfg|summary[.]json|fields[.]xdmf|fields_[0-9]+[.]h5|wave_[0-9]+[.]png)$')
     judge "$title: only complete files: $(ls out | tr '\n' ' ')" \
         [ -z "$strange" ]
     for file in out/fields_*.h5; do

@@ -16,6 +16,28 @@ for n in 1 2 3 5; do
     failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
 done
 
+# A second run in the same directory, and one beside another that goes on.
+judge "2 ranks write into the same directory" ranks 2 "$program" "$scratch/2"
+judge "the files of their first run are in run-001" \
+    cmp -s "$scratch/2/x1/run-001/fields_000001.h5" \
+    "$scratch/alone/x1/fields_000001.h5"
+echo 'grid = { cells = [4]; };' >"$scratch/long.cfg"
+"$htwave" run "$scratch/long.cfg" --quiet device.backend=oracle time.end=1e6 \
+    output.directory="$scratch/busy/x1" 2>/dev/null &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    [ -e "$scratch/busy/x1/input.cfg" ] && break
+    sleep 0.5
+done
+ranks 3 "$program" "$scratch/busy" >"$scratch/out" 2>&1
+code=$?
+said=$(grep -c "output.directory = .*: process $child on .* is running" \
+    "$scratch/out")
+judge "a directory in use: $said of 3 ranks refuse it" [ "$said" = 3 ]
+judge "exit code $code (expected 2)" [ $code = 2 ]
+kill $child
+wait $child
+
 # fails WHAT CODE MESSAGE FILES ARGUMENT...: each of three ranks says MESSAGE
 # once, the exit code is CODE, so many files are left.
 fails() {

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -305,6 +306,34 @@ static void test_file(void) {
     free(big);
 }
 
+/* Read without waiting, or refused before anything is read. */
+static void test_file_kinds(void) {
+    char *data = NULL, path[256];
+    size_t size = 0;
+    int64_t bytes = 0;
+    snprintf(path, sizeof path, "%s", inside("data"));
+    TEST_CHECK(ht_file_size(path, &bytes) == HT_OK && bytes == 5,
+               "file: %lld bytes", (long long)bytes);
+    TEST_CHECK(ht_file_read_most(path, 4, &data, &size) == HT_ERR_IO && !data &&
+                   says("larger than 4 B"),
+               "file: %s", ht_err_message());
+    TEST_CHECK(ht_file_read_most(path, 5, &data, &size) == HT_OK && size == 5,
+               "file: the largest allowed, %zu bytes", size);
+    free(data);
+    snprintf(path, sizeof path, "%s", inside("pipe"));
+    TEST_CHECK(mkfifo(path, 0600) == 0 &&
+                   ht_file_read(path, &data, &size) == HT_ERR_IO && !data &&
+                   says("named pipe"),
+               "file: %s", ht_err_message());
+    remove(path);
+    TEST_CHECK(ht_file_size("/dev/zero", &bytes) == HT_ERR_IO && says("device"),
+               "file: %s", ht_err_message());
+    TEST_CHECK(ht_file_read("/proc/self/stat", &data, &size) == HT_OK &&
+                   size > 0,
+               "file: %zu bytes of one that says it has none", size);
+    free(data);
+}
+
 /* A disk that is full is played by a limit on the size of files. */
 static void test_full_disk(void) {
     static char big[100000];
@@ -373,6 +402,64 @@ static void test_directory(void) {
                "directory: %s", ht_err_message());
 }
 
+/* Another process that holds the lock until it is killed; its number. */
+static pid_t lock_elsewhere(const char *path) {
+    int ready[2];
+    char byte = 0;
+    struct ht_lock lock;
+    if (pipe(ready) != 0) return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        bool good = ht_lock_take(path, &lock) == HT_OK &&
+                    lock.state == HT_LOCK_TAKEN &&
+                    write(ready[1], &byte, 1) == 1;
+        if (!good) _exit(1);
+        for (;;) pause();
+    }
+    close(ready[1]);
+    bool good = child > 0 && read(ready[0], &byte, 1) == 1;
+    close(ready[0]);
+    return good ? child : -1;
+}
+
+static void test_lock(void) {
+    char path[256], holder[HT_LOCK_HOLDER] = "", wanted[64];
+    struct ht_lock lock;
+    snprintf(path, sizeof path, "%s", inside("lock"));
+    TEST_CHECK(!ht_lock_is_busy(path, holder), "lock: free before all");
+    pid_t child = lock_elsewhere(path);
+    snprintf(wanted, sizeof wanted, "process %ld on ", (long)child);
+    TEST_CHECK(child > 0 && ht_lock_is_busy(path, holder) &&
+                   strncmp(holder, wanted, strlen(wanted)) == 0,
+               "lock: held by %s", holder);
+    enum ht_err err = ht_lock_take(path, &lock);
+    TEST_CHECK(!err && lock.state == HT_LOCK_BUSY &&
+                   strcmp(lock.holder, holder) == 0,
+               "lock: not given twice");
+    ht_lock_release(&lock);
+    TEST_CHECK(ht_lock_is_busy(path, holder), "lock: still held");
+    if (child > 0) kill(child, SIGKILL);
+    if (child > 0) waitpid(child, NULL, 0);
+    TEST_CHECK(ht_file_exists(path) && !ht_lock_is_busy(path, holder),
+               "lock: ends with the process, its file stays");
+    err = ht_lock_take(path, &lock);
+    TEST_CHECK(!err && lock.state == HT_LOCK_TAKEN, "lock: taken again");
+    ht_lock_release(&lock);
+    TEST_CHECK(!ht_file_exists(path), "lock: released, its file is gone");
+    err = ht_lock_take(path, &lock);
+    remove(path); /* and another process makes its own */
+    child = err ? -1 : lock_elsewhere(path);
+    ht_lock_release(&lock);
+    TEST_CHECK(child > 0 && ht_lock_is_busy(path, holder),
+               "lock: of a removed file, leaves that of others");
+    if (child > 0) kill(child, SIGKILL);
+    if (child > 0) waitpid(child, NULL, 0);
+    remove(path);
+    TEST_CHECK(ht_lock_take(inside("no/lock"), &lock) == HT_ERR_IO &&
+                   says("no/lock: No such file"),
+               "lock: %s", ht_err_message());
+}
+
 static void clean(void) {
     static const char *const name[] = {"data", "stderr", "a/b", "a"};
     for (int i = 0; i < 4; i++) remove(inside(name[i]));
@@ -390,9 +477,11 @@ int main(void) {
     test_numbers();
     test_log();
     test_file();
+    test_file_kinds();
     test_full_disk();
     test_commit();
     test_directory();
+    test_lock();
     clean();
     return test_end("base");
 }

@@ -456,6 +456,58 @@ static void test_files(void) {
     ht_params_destroy(p);
 }
 
+static bool is_text(const char *text, const char *wanted) {
+    if (text && strcmp(text, wanted) == 0) return true;
+    printf("     expected: %s\n", wanted);
+    return false;
+}
+
+/* Names in the file are meant from its folder, those on the command line from
+ * the current one; printed they hold everywhere. */
+static void test_paths(void) {
+    static const char text[] =
+        "medium = { c = \"m.f32\"; rho = \"/r.f32\"; };"
+        "initial = { type = \"file\"; file = \"u.h5\"; };"
+        "output = { directory = \"out\"; };";
+    char type[] = "medium.type=file", file[] = "initial.file=v.h5";
+    char *overrides[] = {type, file};
+    char here[256], wanted[512];
+    struct ht_params *p = NULL, *q = NULL;
+    const char *key, *path;
+    enum ht_err err = ht_file_make_directory("sub");
+    if (!err) err = ht_file_write("sub/x.cfg", text, strlen(text));
+    if (!err) err = ht_params_read("sub/x.cfg", 1, overrides, &p);
+    if (!err) err = ht_params_read("sub/x.cfg", 2, overrides, &q);
+    if (err || !getcwd(here, sizeof here)) {
+        TEST_CHECK(false, "paths: %s", ht_err_message());
+        return;
+    }
+    TEST_CHECK(is_text(p->medium.c.text, "sub/m.f32") &&
+                   is_text(p->initial.file, "sub/u.h5"),
+               "paths: %s and %s from the file", p->medium.c.text,
+               p->initial.file);
+    TEST_CHECK(is_text(p->medium.rho.text, "/r.f32") &&
+                   is_text(q->initial.file, "v.h5") &&
+                   is_text(p->output.directory, "out"),
+               "paths: absolute, of the command line, of outputs: %s, %s, %s",
+               p->medium.rho.text, q->initial.file, p->output.directory);
+    char *whole = printed(p);
+    snprintf(wanted, sizeof wanted, "c = \"%s/sub/m.f32\";", here);
+    TEST_CHECK(whole && strstr(whole, wanted), "paths: printed as %s", wanted);
+    free(whole);
+    int count = 0;
+    while (ht_params_reads(p, count, &key, &path)) count++;
+    TEST_CHECK(count == 4 && ht_params_reads(p, 1, &key, &path) &&
+                   is_text(key, "initial.file") && is_text(path, "sub/u.h5") &&
+                   ht_params_reads(p, 3, &key, &path) &&
+                   is_text(key, "medium.rho") && is_text(path, "/r.f32"),
+               "paths: %d files are read", count);
+    ht_params_destroy(p);
+    ht_params_destroy(q);
+    remove("sub/x.cfg");
+    remove("sub");
+}
+
 /* The manual names every option in both forms. */
 static void test_help(void) {
     for (int markdown = 0; markdown < 2; markdown++) {
@@ -494,6 +546,7 @@ int main(void) {
     test_refused_rules();
     test_refused_overrides();
     test_files();
+    test_paths();
     test_help();
     for (int i = 0; i < 3; i++) remove(left[i]);
     TEST_CHECK(rmdir(scratch) == 0, "nothing else was left in %s", scratch);

@@ -249,6 +249,77 @@ static void test_step(void) {
                1, 0.9 * 0.05);
 }
 
+/* The farthest that a multiple of `every` within the run is from a step. */
+static double off_steps(const struct ht_plan *plan, double every) {
+    double end_time = plan->params->time.end, worst = 0;
+    for (int m = 0; m * every < end_time; m++) {
+        double at = m * every / plan->problem.dt;
+        worst = fmax(worst, fabs(at - round(at)) * plan->problem.dt);
+    }
+    return worst;
+}
+
+/* Times of outputs fall on steps where that costs at most 5 % more steps:
+ * least steps without outputs, steps taken, which outputs are off. */
+static void check_outputs(const char *options, int64_t least, int64_t steps,
+                          bool snapshots_off, bool pictures_off) {
+    struct trial t = begin(options);
+    const struct ht_plan *plan = t.plan;
+    if (t.err != HT_OK) {
+        TEST_CHECK(false, "%s: %s", options, t.message);
+        end(&t);
+        return;
+    }
+    const struct ht_params *params = t.params;
+    double snapshots = off_steps(plan, params->output.every),
+           pictures = off_steps(plan, params->output.picture.every);
+    TEST_CHECK(plan->steps == steps && (double)steps <= 1.05 * (double)least,
+               "%s: %lld steps (expected %lld, at most 5 %% above %lld)",
+               options, (long long)plan->steps, (long long)steps,
+               (long long)least);
+    /* as decimal numbers and quotients round */
+    double bound = 1e-12;
+    TEST_CHECK(plan->snapshots_off == snapshots_off &&
+                   (snapshots <= bound) == !snapshots_off,
+               "snapshots %.2e off steps (bound %.0e): %s", snapshots, bound,
+               plan->snapshots_off ? "told" : "not told");
+    TEST_CHECK(plan->pictures_off == pictures_off &&
+                   (pictures <= bound) == !pictures_off,
+               "pictures %.2e off steps (bound %.0e): %s", pictures, bound,
+               plan->pictures_off ? "told" : "not told");
+    end(&t);
+}
+
+static void test_outputs(void) {
+#define RUN "grid.cells=[40]; time.end=2; " /* 89 steps */
+    check_outputs(RUN "output.every=0.5; output.picture.every=2", 89, 92, false,
+                  false);
+    check_outputs(RUN "output.every=0.5; output.picture.every=0.25; "
+                      "time.step=0.0221",
+                  91, 92, false, true);
+    check_outputs(RUN "output.every=0.5; output.picture.every=0.2", 89, 92,
+                  false, true);
+    check_outputs(RUN "output.every=0.3; output.picture.every=0.5", 89, 92,
+                  true, false);
+    check_outputs(RUN "output.every=0.3; output.picture.every=0.3", 89, 89,
+                  true, true);
+    check_outputs("grid.cells=[400]; time.end=2; output.every=0.3; "
+                  "output.picture.every=0.5",
+                  889, 900, false, false);
+    check_outputs("grid.cells=[400]; time.end=2; output.every=0.31234567; "
+                  "output.picture.every=0.1; time.scheme=leapfrog",
+                  889, 900, true, false);
+    check_outputs(RUN "output.every=0.001; output.picture.every=3", 89, 89,
+                  true, false);
+#undef RUN
+    struct trial t = begin("grid.cells=[40]; time.end=2; output.every=0.5; "
+                           "output.snapshots=false; output.picture.every=1");
+    TEST_CHECK(t.err == HT_OK && t.plan->steps == 90 && !t.plan->snapshots_off,
+               "snapshots that are not written ask for nothing: %d steps",
+               t.plan ? (int)t.plan->steps : -1);
+    end(&t);
+}
+
 static void test_unequal_cells(void) {
     struct trial t = begin("grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];"
                            "grid.upper=[1.0, 1.0, 2.3]");
@@ -308,6 +379,7 @@ int main(void) {
     test_least();
     test_auto();
     test_step();
+    test_outputs();
     test_unequal_cells();
     test_idle();
     test_expectation();

@@ -1,0 +1,109 @@
+/* Locks of the kernel on a file (fcntl, POSIX.1-2008): a process that ends,
+ * however it does, has released them.
+ *
+ * The file is removed at the end. Somebody may have opened it meanwhile, and
+ * would then lock a file that nobody else can find: who has a lock therefore
+ * looks whether its file still is the one under the name.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "htwave/base.h"
+
+enum { LOCK_TRIES = 1000 };
+
+/* Who wrote into the file: a line of printable characters. */
+static void read_holder(int fd, char holder[HT_LOCK_HOLDER]) {
+    ssize_t length = pread(fd, holder, HT_LOCK_HOLDER - 1, 0);
+    holder[length > 0 ? length : 0] = '\0';
+    holder[strcspn(holder, "\n")] = '\0';
+    for (char *c = holder; *c; c++)
+        if (!isprint((unsigned char)*c)) *c = '?';
+    if (!*holder) snprintf(holder, HT_LOCK_HOLDER, "another process");
+}
+
+/* For people; that it cannot be written is no harm. */
+static void write_holder(int fd) {
+    char host[64] = "", text[HT_LOCK_HOLDER];
+    if (gethostname(host, sizeof host) != 0) host[0] = '\0';
+    host[sizeof host - 1] = '\0';
+    int length = snprintf(text, sizeof text, "process %ld on %s\n",
+                          (long)getpid(), *host ? host : "an unnamed host");
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) < 0)
+        return;
+}
+
+static bool same_file(int fd, const char *path) {
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* One try; *again: the file has been removed meanwhile. */
+static enum ht_err try_lock(struct ht_lock *lock, bool *again) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    *again = false;
+    lock->fd = open(lock->path, flags, 0666);
+    REQUIRE(lock->fd >= 0, HT_ERR_IO, "cannot open %s: %s", lock->path,
+            strerror(errno));
+    if (fcntl(lock->fd, F_SETLK, &whole) == 0) {
+        *again = !same_file(lock->fd, lock->path);
+        lock->state = HT_LOCK_TAKEN;
+        if (!*again) write_holder(lock->fd);
+        return HT_OK;
+    }
+    lock->state =
+        errno == EACCES || errno == EAGAIN ? HT_LOCK_BUSY : HT_LOCK_UNKNOWN;
+    if (lock->state == HT_LOCK_BUSY)
+        read_holder(lock->fd, lock->holder);
+    else
+        unlink(lock->path);
+    return HT_OK;
+}
+
+static void close_lock(struct ht_lock *lock) {
+    if (lock->fd >= 0) close(lock->fd);
+    lock->fd = -1;
+}
+
+enum ht_err ht_lock_take(const char *path, struct ht_lock *lock) {
+    bool again = true;
+    *lock = (struct ht_lock){.fd = -1};
+    TRY(ht_text_copy(path, &lock->path));
+    enum ht_err err = HT_OK;
+    for (int i = 0; !err && again; i++) {
+        close_lock(lock);
+        err = try_lock(lock, &again);
+        if (again && i == LOCK_TRIES)
+            err = ht_err_set(HT_ERR_IO, "%s is removed again and again", path);
+    }
+    if (!err && lock->state == HT_LOCK_TAKEN) return HT_OK;
+    close_lock(lock);
+    free(lock->path);
+    lock->path = NULL;
+    return err;
+}
+
+bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool busy = fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+    if (busy) read_holder(fd, holder);
+    close(fd);
+    return busy;
+}
+
+void ht_lock_release(struct ht_lock *lock) {
+    bool ours = lock->path && same_file(lock->fd, lock->path);
+    if (ours) unlink(lock->path);
+    close_lock(lock);
+    free(lock->path);
+    *lock = (struct ht_lock){.fd = -1};
+}

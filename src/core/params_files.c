@@ -1,0 +1,107 @@
+/* Names of files that a run reads. A relative one in an input file is meant
+ * from the folder of that file, so that an input and its data move together
+ * and runs start from anywhere; one on the command line is meant from the
+ * current directory, as the shell completes it. Once the parameters are read,
+ * all of them are meant from the current directory; printed they are absolute,
+ * so that the resolved input can stand in another folder.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "params_parts.h"
+
+static const char *const keys[] = {"initial.file", "medium.c", "medium.K",
+                                   "medium.rho"};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+static bool is_given(const struct ht_value *value) {
+    return value->kind == HT_VALUE_TEXT && *value->text;
+}
+
+/* The member that holds a file's name; NULL: the key has none. */
+static char *const *name_at(const struct ht_params *params, int key) {
+    const struct ht_value *value[] = {&params->medium.c, &params->medium.K,
+                                      &params->medium.rho};
+    if (key == 0) return *params->initial.file ? &params->initial.file : NULL;
+    bool file = strcmp(params->medium.type, "file") == 0;
+    return file && is_given(value[key - 1]) ? &value[key - 1]->text : NULL;
+}
+
+const char *ht_params_file(const struct ht_params *params, const char *key) {
+    for (int i = 0; i < KEYS; i++) {
+        char *const *name =
+            strcmp(key, keys[i]) == 0 ? name_at(params, i) : NULL;
+        if (name) return *name;
+    }
+    return NULL;
+}
+
+bool ht_params_reads(const struct ht_params *params, int index,
+                     const char **key, const char **path) {
+    const char *input = params->sources->input;
+    *key = NULL;
+    *path = input;
+    if (input && index-- == 0) return true;
+    for (int i = 0; i < KEYS; i++) {
+        char *const *name = name_at(params, i);
+        if (i == 0 && strcmp(params->initial.type, "file") != 0) continue;
+        if (!name || index-- > 0) continue;
+        *key = keys[i];
+        *path = *name;
+        return true;
+    }
+    return false;
+}
+
+static enum ht_err join(const char *folder, int length, const char *name,
+                        char **out) {
+    struct ht_text text = {0};
+    ht_text_add(&text, "%.*s%s%s", length, folder,
+                length > 0 && folder[length - 1] != '/' ? "/" : "", name);
+    enum ht_err err = ht_text_status(&text);
+    if (err)
+        ht_text_free(&text);
+    else
+        *out = text.data;
+    return err;
+}
+
+enum ht_err ht_params_resolve(struct ht_params *params) {
+    const char *input = params->sources->input;
+    const char *slash = input ? strrchr(input, '/') : NULL;
+    for (int i = 0; slash && i < KEYS; i++) {
+        char *const *name = name_at(params, i);
+        char *whole = NULL;
+        if (!name || **name == '/' || !ht_params_in_file(params, keys[i]))
+            continue;
+        TRY(join(input, (int)(slash - input) + 1, *name, &whole));
+        free(*name);
+        /* the member is ours, and its address is that of params */
+        *(char **)name = whole;
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_params_absolute(const char *path, char **out) {
+    size_t room = 256;
+    char *here = NULL;
+    *out = NULL;
+    if (*path == '/') return ht_text_copy(path, out);
+    enum ht_err err = HT_ALLOC(here, room);
+    while (!err && !getcwd(here, room)) {
+        char *more = errno == ERANGE ? realloc(here, room *= 2) : NULL;
+        if (!more)
+            err = ht_err_set(HT_ERR_IO,
+                             "the current directory has no "
+                             "name: %s",
+                             strerror(errno));
+        if (more) here = more;
+    }
+    while (strncmp(path, "./", 2) == 0) path += 2;
+    if (!err) err = join(here, (int)strlen(here), path, out);
+    free(here);
+    return err;
+}

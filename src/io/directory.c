@@ -1,0 +1,397 @@
+/* One rule for what is in output.directory when a run begins:
+ *
+ * 1. One run at a time: the file .htwave.lock is locked, by the kernel, until
+ *    the run ends. Another run is refused.
+ * 2. Files that the run reads are neither written nor moved nor removed. A
+ *    snapshot among them keeps its number, and the new ones have higher
+ *    numbers; any other file whose name the run would write is a refusal.
+ * 3. All other outputs, those whose names are in the table below, are moved to
+ *    a new folder run-NNN inside. A snapshot that stays is linked there as
+ *    well, so that the earlier run is complete.
+ * 4. Whatever else is there is not looked at.
+ *
+ * Nothing is changed before all refusals have been made.
+ */
+#include "directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_NAME ".htwave.lock"
+#define OLD_NAME "run-%03d"
+
+/* Names of outputs: digits > 0 stands for a number of at least so many. */
+static const struct {
+    const char *before;
+    size_t digits;
+    const char *after;
+} outputs[] = {
+    {HT_INPUT_NAME, 0, ""}, {HT_SUMMARY_NAME, 0, ""}, {HT_XDMF_NAME, 0, ""},
+    {"fields_", 6, ".h5"},  {"wave_", 4, ".png"},
+};
+enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3 };
+
+/* What is in the directory before the run. */
+struct listing {
+    int count, capacity;
+    struct entry {
+        char *name;
+        bool unfinished; /* a temporary file of a process that has ended */
+        bool read;       /* by this run */
+    } * entry;
+    int first, last_old; /* numbers: of the first snapshot, of folders */
+};
+
+enum ht_err ht_directory_path(const char *directory, const char *name,
+                              char **out) {
+    struct ht_text text = {0};
+    size_t length = strlen(directory);
+    bool slash = length > 0 && directory[length - 1] == '/';
+    *out = NULL;
+    ht_text_add(&text, "%s%s%s", directory, slash ? "" : "/", name);
+    enum ht_err err = ht_text_status(&text);
+    if (err)
+        ht_text_free(&text);
+    else
+        *out = text.data;
+    return err;
+}
+
+/* ---- names ---- */
+
+/* name = before, at least `digits` digits if there are to be any, after;
+ * length: of name. */
+static bool is_numbered(const char *name, size_t length, const char *before,
+                        size_t digits, const char *after) {
+    size_t skip = strlen(before), end = strlen(after);
+    if (length < skip + end || strncmp(name, before, skip) != 0) return false;
+    if (strncmp(name + length - end, after, end) != 0) return false;
+    size_t count = length - skip - end;
+    if (strspn(name + skip, "0123456789") < count) return false;
+    return digits > 0 ? count >= digits : count == 0;
+}
+
+/* Row of the table, or OUTPUTS. */
+static int output_kind(const char *name, size_t length) {
+    int kind = 0;
+    while (kind < OUTPUTS &&
+           !is_numbered(name, length, outputs[kind].before,
+                        outputs[kind].digits, outputs[kind].after))
+        kind++;
+    return kind;
+}
+
+/* The number behind `before`; INT_MAX when it is as large or larger. */
+static int number_of(const char *name, const char *before) {
+    long number = strtol(name + strlen(before), NULL, 10);
+    return number < INT_MAX ? (int)number : INT_MAX;
+}
+
+/* OUTPUT.tmp.PROCESS.NUMBER, as ht_file_temporary names it, of a process that
+ * is no more. The lock keeps runs on other machines away. */
+static bool is_unfinished(const char *name) {
+    const char *mark = strstr(name, ".tmp."), *number = mark;
+    size_t length = mark ? (size_t)(mark - name) : 0;
+    bool ours = mark && (output_kind(name, length) < OUTPUTS ||
+                         (length == 6 && strncmp(name, "htwave", 6) == 0));
+    if (!ours) return false;
+    number += strlen(".tmp.");
+    size_t digits = strspn(number, "0123456789");
+    const char *rest = number + digits;
+    if (digits == 0 || digits > 9 || *rest != '.') return false;
+    if (!rest[1] || rest[1 + strspn(rest + 1, "0123456789")]) return false;
+    return kill((pid_t)strtol(number, NULL, 10), 0) != 0 && errno == ESRCH;
+}
+
+/* ---- what is there ---- */
+
+static enum ht_err add_entry(struct listing *list, const char *name,
+                             bool unfinished) {
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 64;
+        struct entry *more =
+            realloc(list->entry, (size_t)capacity * sizeof *more);
+        REQUIRE(more, HT_ERR_MEMORY, "no memory to list %d files", capacity);
+        list->entry = more;
+        list->capacity = capacity;
+    }
+    struct entry entry = {.unfinished = unfinished};
+    TRY(ht_text_copy(name, &entry.name));
+    list->entry[list->count++] = entry;
+    return HT_OK;
+}
+
+static void free_listing(struct listing *list) {
+    for (int i = 0; i < list->count; i++) free(list->entry[i].name);
+    free(list->entry);
+}
+
+static enum ht_err list_entry(struct listing *list, const char *name) {
+    size_t length = strlen(name);
+    if (is_numbered(name, length, "run-", 3, "")) {
+        int number = number_of(name, "run-");
+        if (number > list->last_old) list->last_old = number;
+        return HT_OK;
+    }
+    bool unfinished = is_unfinished(name);
+    if (!unfinished && output_kind(name, length) == OUTPUTS) return HT_OK;
+    return add_entry(list, name, unfinished);
+}
+
+/* A directory that is not there holds nothing. */
+static enum ht_err list_outputs(const char *directory, struct listing *list) {
+    enum ht_err err = HT_OK;
+    DIR *stream = opendir(directory);
+    if (!stream && errno == ENOENT) return HT_OK;
+    REQUIRE(stream, HT_ERR_IO, "cannot list directory %s: %s", directory,
+            strerror(errno));
+    for (struct dirent *entry; !err && (entry = readdir(stream)) != NULL;)
+        err = list_entry(list, entry->d_name);
+    closedir(stream);
+    return err;
+}
+
+/* ---- what is read ---- */
+
+static bool same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* The resolved input of this run is what is there already. */
+static enum ht_err check_input(const struct ht_params *params,
+                               const char *path) {
+    struct ht_text text = {0};
+    char *data = NULL;
+    size_t size = 0;
+    enum ht_err err = ht_params_print(params, &text);
+    if (!err) err = ht_file_read(path, &data, &size);
+    bool same = !err && size == text.length && !memcmp(data, text.data, size);
+    free(data);
+    ht_text_free(&text);
+    TRY(err);
+    if (same) return HT_OK;
+    return ht_params_error(params, "output.directory",
+                           "the run reads %s and would write another one "
+                           "there: copy the input to another place or choose "
+                           "another directory",
+                           path);
+}
+
+/* An output of an earlier run that this one reads. */
+static enum ht_err keep(const struct ht_params *params, struct listing *list,
+                        struct entry *entry, const char *key,
+                        const char *path) {
+    int kind = output_kind(entry->name, strlen(entry->name));
+    entry->read = true;
+    if (!key && kind == 0) return check_input(params, path);
+    if (kind == SNAPSHOT) {
+        int number = number_of(entry->name, outputs[SNAPSHOT].before);
+        /* room for the snapshots of any run */
+        if (number < INT_MAX / 2) {
+            if (number >= list->first) list->first = number + 1;
+            return HT_OK;
+        }
+    }
+    return ht_params_error(params, key ? key : "output.directory",
+                           "the run reads %s and would write a file of this "
+                           "name: move it to another place or choose another "
+                           "output.directory",
+                           path);
+}
+
+static enum ht_err find_read(const struct ht_params *params,
+                             struct listing *list) {
+    const char *key, *path;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < list->count; i++) {
+        char *own = NULL;
+        if (!err)
+            err = ht_directory_path(params->output.directory,
+                                    list->entry[i].name, &own);
+        for (int n = 0; !err && ht_params_reads(params, n, &key, &path); n++)
+            if (same_file(own, path))
+                err = keep(params, list, &list->entry[i], key, path);
+        free(own);
+    }
+    return err;
+}
+
+static enum ht_err make_listing(const struct ht_params *params,
+                                struct listing *list) {
+    TRY(ht_params_blame(params, "output.directory",
+                        list_outputs(params->output.directory, list)));
+    return find_read(params, list);
+}
+
+/* ---- changes ---- */
+
+/* A directory that cannot be made is a wrong value of its key. */
+static enum ht_err take_lock(const struct ht_params *params,
+                             struct ht_lock *lock) {
+    const char *directory = params->output.directory;
+    char *path = NULL;
+    enum ht_err err = ht_file_make_directory(directory);
+    if (!err) err = ht_directory_path(directory, LOCK_NAME, &path);
+    if (!err) err = ht_lock_take(path, lock);
+    free(path);
+    return ht_params_blame(params, "output.directory", err);
+}
+
+static enum ht_err refuse_busy(const struct ht_params *params,
+                               const char *holder) {
+    return ht_params_error(params, "output.directory",
+                           "%s is running there: choose another directory, or "
+                           "wait for its end",
+                           holder);
+}
+
+static void remove_unfinished(const char *directory,
+                              const struct listing *list) {
+    int count = 0;
+    for (int i = 0; i < list->count; i++) {
+        char *path = NULL;
+        if (!list->entry[i].unfinished || list->entry[i].read) continue;
+        if (ht_directory_path(directory, list->entry[i].name, &path) == HT_OK)
+            count += unlink(path) == 0;
+        free(path);
+    }
+    if (count > 0)
+        ht_log("removed %d unfinished file%s of a killed run from %s", count,
+               count > 1 ? "s" : "", directory);
+}
+
+/* The next folder run-NNN; the caller frees its path. */
+static enum ht_err make_old(const char *directory, int last, char **out) {
+    for (int number = last + 1; number > 0; number++) {
+        char name[32];
+        snprintf(name, sizeof name, OLD_NAME, number);
+        TRY(ht_directory_path(directory, name, out));
+        if (mkdir(*out, 0777) == 0) return HT_OK;
+        int error = errno;
+        if (error != EEXIST)
+            ht_err_set(HT_ERR_IO, "cannot create directory %s: %s", *out,
+                       strerror(error));
+        free(*out);
+        *out = NULL;
+        if (error != EEXIST) return HT_ERR_IO;
+    }
+    FAIL(HT_ERR_IO, "%s has too many folders run-NNN", directory);
+}
+
+/* A file that stays gets a second name where the system allows it. */
+static enum ht_err move_entry(const struct entry *entry, const char *directory,
+                              const char *old) {
+    char *from = NULL, *to = NULL;
+    enum ht_err err = ht_directory_path(directory, entry->name, &from);
+    if (!err) err = ht_directory_path(old, entry->name, &to);
+    if (!err && entry->read)
+        (void)link(from, to);
+    else if (!err && rename(from, to) != 0)
+        err = ht_err_set(HT_ERR_IO, "cannot move %s to %s: %s", from, to,
+                         strerror(errno));
+    free(from);
+    free(to);
+    return err;
+}
+
+static enum ht_err move_all(const char *directory, const struct listing *list,
+                            const char *old, int count) {
+    for (int i = 0; i < list->count; i++)
+        if (!list->entry[i].unfinished)
+            TRY(move_entry(&list->entry[i], directory, old));
+    ht_log("moved %d file%s of an earlier run to %s", count,
+           count > 1 ? "s" : "", old);
+    return HT_OK;
+}
+
+static enum ht_err move_outputs(const char *directory,
+                                const struct listing *list) {
+    char *old = NULL;
+    int count = 0;
+    for (int i = 0; i < list->count; i++)
+        count += !list->entry[i].unfinished && !list->entry[i].read;
+    if (count > 0) {
+        TRY(make_old(directory, list->last_old, &old));
+        enum ht_err err = move_all(directory, list, old, count);
+        free(old);
+        TRY(err);
+    }
+    if (list->first > 0)
+        ht_log("snapshots begin with number %d: the run reads number %d",
+               list->first, list->first - 1);
+    return HT_OK;
+}
+
+/* That the one which is read is the same has been seen to. */
+static enum ht_err write_input(const struct ht_params *params,
+                               const struct listing *list) {
+    struct ht_text text = {0};
+    char *path = NULL;
+    for (int i = 0; i < list->count; i++)
+        if (list->entry[i].read &&
+            strcmp(list->entry[i].name, HT_INPUT_NAME) == 0)
+            return HT_OK;
+    enum ht_err err = ht_params_print(params, &text);
+    if (!err)
+        err = ht_directory_path(params->output.directory, HT_INPUT_NAME, &path);
+    if (!err) err = ht_file_write(path, text.data, text.length);
+    free(path);
+    ht_text_free(&text);
+    return err;
+}
+
+static enum ht_err take_listed(const struct ht_params *params,
+                               struct listing *list, struct ht_directory *out) {
+    const char *directory = params->output.directory;
+    TRY(make_listing(params, list));
+    out->first = list->first;
+    if (out->lock.state == HT_LOCK_TAKEN)
+        remove_unfinished(directory, list);
+    else
+        ht_note("%s lies on a file system without locks: keep other runs away",
+                directory);
+    TRY(ht_params_blame(params, "output.directory",
+                        move_outputs(directory, list)));
+    return write_input(params, list);
+}
+
+/* ---- interface ---- */
+
+enum ht_err ht_directory_idle(const struct ht_params *params) {
+    char holder[HT_LOCK_HOLDER], *path = NULL;
+    TRY(ht_directory_path(params->output.directory, LOCK_NAME, &path));
+    bool busy = ht_lock_is_busy(path, holder);
+    free(path);
+    return busy ? refuse_busy(params, holder) : HT_OK;
+}
+
+enum ht_err ht_directory_check(const struct ht_params *params) {
+    struct listing list = {0};
+    enum ht_err err = make_listing(params, &list);
+    free_listing(&list);
+    return err;
+}
+
+enum ht_err ht_directory_take(const struct ht_params *params,
+                              struct ht_directory *out) {
+    struct listing list = {0};
+    *out = (struct ht_directory){.lock.fd = -1};
+    TRY(take_lock(params, &out->lock));
+    if (out->lock.state == HT_LOCK_BUSY)
+        return refuse_busy(params, out->lock.holder);
+    enum ht_err err = take_listed(params, &list, out);
+    free_listing(&list);
+    return err;
+}
+
+void ht_directory_release(struct ht_directory *directory) {
+    ht_lock_release(&directory->lock);
+}
