@@ -42,7 +42,7 @@ static void test_defaults(void) {
             p->grid.upper[2] == 1.0 && p->grid.order == 3,
         "defaults: grid of %d axes, order %d", p->grid.dims, p->grid.order);
     TEST_CHECK(!strcmp(p->system, "acoustic") && p->time.cfl == 0.9 &&
-                   !strcmp(p->time.stages.text, "full") &&
+                   !strcmp(p->time.stages.text, "auto") &&
                    !strcmp(p->boundary.side[2][1], "periodic") &&
                    p->device.selfcheck && !*p->initial.field,
                "defaults: system %s, cfl %g, stages %s", p->system, p->time.cfl,
@@ -272,13 +272,13 @@ static const struct {
     {"time = { scheme = \"euler\"; };",
      "time.scheme = \"euler\": must be one of taylor, leapfrog (x.cfg:1)"},
     {"time = { stages = \"some\"; };",
-     "time.stages = \"some\": must be full, auto or 1..10000 "
+     "time.stages = \"some\": must be auto, full, least or 1..10000 "
      "(x.cfg:1)"},
     {"time = { stages = 0; };",
-     "time.stages = 0: must be full, auto or 1..10000 (x.cfg:1)"},
-    {"time = { stages = 2.5; };",
-     "time.stages = 2.5: must be \"full\", \"auto\" or a whole number "
-     "(x.cfg:1)"},
+     "time.stages = 0: must be auto, full, least or 1..10000 (x.cfg:1)"},
+    {"time = { stages = 2.5; };", "time.stages = 2.5: must be \"auto\", "
+                                  "\"full\", \"least\" or a whole number "
+                                  "(x.cfg:1)"},
     {"medium = { c = [1, -2]; };", "medium.c = [1, -2]: must be > 0 (x.cfg:1)"},
     {"medium = { c = []; };", "medium.c = []: must be a number, a list of "
                               "numbers or a string (x.cfg:1)"},
