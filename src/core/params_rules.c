@@ -42,7 +42,8 @@ static enum ht_err check_stages(const struct ht_params *p) {
     if (stages->count == 1 && stages->number[0] == floor(stages->number[0]))
         return HT_OK;
     return ht_params_error(p, "time.stages",
-                           "must be \"full\", \"auto\" or a whole number");
+                           "must be \"auto\", \"full\", \"least\" or a whole "
+                           "number");
 }
 
 static enum ht_err check_layers(const struct ht_params *p) {
