@@ -300,10 +300,8 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     return HT_OK;
 }
 
-/* Axes along which nothing changes need one evaluation only. A text without
- * the name of a coordinate cannot depend on it. */
+/* Axes along which nothing changes need one evaluation only. */
 static void find_dependence(const struct ht_medium *medium) {
-    static const char *const names[] = {"x1", "x2", "x3"};
     struct ht_medium_source *source = medium->source;
     for (int k = 0; k < medium->grid->dims; k++) {
         source->depends[k] =
@@ -312,11 +310,24 @@ static void find_dependence(const struct ht_medium *medium) {
             const struct ht_medium_row *row = &source->row[p];
             if (row->samples && row->samples->shape[k] > 1)
                 source->depends[k] = true;
-            if (row->expr &&
-                strstr(value_find(source->params, row->name)->text, names[k]))
+            if (row->expr && ht_expr_uses(row->expr, k))
                 source->depends[k] = true;
         }
     }
+}
+
+/* What can be told of the medium's roughness before nodes are visited. */
+static void find_roughness(struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const struct ht_medium_row *row = &source->row[p];
+        if (row->expr && !ht_expr_smooth(row->expr)) source->kinks = true;
+        if (row->samples && medium->degree == 0) medium->rough = true;
+        for (int i = 1; i < row->count; i++)
+            if (row->number[i] != row->number[0]) medium->rough = true;
+    }
+    if (source->kinks) medium->rough = true;
+    if (medium->uniform) medium->rough = false;
 }
 
 /* A medium of degree g leaves an error of order 2 floor(g/2) + 2, observed:
@@ -358,6 +369,7 @@ enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     medium->uniform =
         !source->depends[0] && !source->depends[1] && !source->depends[2];
     TRY(read_degree(medium));
+    find_roughness(medium);
     int dims = medium->grid->dims;
     TRY(ht_jets_total(dims, medium->degree, &source->jets));
     TRY(ht_jets_total(dims, 0, &source->zero));

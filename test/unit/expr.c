@@ -265,6 +265,47 @@ static void test_edges(const struct ht_jets *jets) {
     TEST_CHECK(ok && !isfinite(jet[0]), "log(-1) is returned, not finite");
 }
 
+/* ---- what an expression depends on ---- */
+
+static const struct {
+    const char *text;
+    bool smooth, uses[3];
+} kinds[] = {
+    {"1 + sin(x1)*exp(x3)", true, {true, false, true}},
+    {"step(x1 - 0.5)", false, {true, false, false}},
+    {"abs(x2)", false, {false, true, false}},
+    {"min(x1, 2)", false, {true, false, false}},
+    {"max(2, x3)", false, {false, false, true}},
+    {"min(1, 2) + step(0)*abs(-3) + max(1, pi)*x2", true, {false, true, false}},
+    {"pow(x1, 2) + sqrt(2 + x2) + tanh(x3)", true, {true, true, true}},
+    {"2*pi", true, {false, false, false}},
+};
+
+static void test_kinds(void) {
+    for (size_t n = 0; n < sizeof kinds / sizeof kinds[0]; n++) {
+        struct ht_expr *expr;
+        bool good = ht_expr_parse(kinds[n].text, &expr) == HT_OK;
+        for (int k = 0; good && k < 3; k++)
+            good = ht_expr_uses(expr, k) == kinds[n].uses[k];
+        bool smooth = good && ht_expr_smooth(expr);
+        TEST_CHECK(good && smooth == kinds[n].smooth, "%s is %s, its axes",
+                   kinds[n].text, smooth ? "smooth" : "not smooth");
+        ht_expr_destroy(expr);
+    }
+    struct ht_expr *expr;
+    const double x[3][3] = {{0.2, 0, 0}, {0.4, 0, 0}, {0.6, 0, 0}};
+    double value[3] = {0};
+    uint64_t sides[3] = {HT_HASH_SEED, HT_HASH_SEED, HT_HASH_SEED};
+    bool good = ht_expr_parse("2*step(x1 - 0.5) + x1", &expr) == HT_OK;
+    for (int i = 0; good && i < 3; i++)
+        good = ht_expr_value(expr, x[i], &value[i], &sides[i]) == HT_OK;
+    TEST_CHECK(good && sides[0] == sides[1] && sides[1] != sides[2],
+               "sides of a step: the same, the same, the other");
+    TEST_BELOW(fabs(value[1] - 0.4) + fabs(value[2] - 2.6), 1e-15,
+               "values alone");
+    ht_expr_destroy(expr);
+}
+
 /* ---- messages ---- */
 
 static const struct {
@@ -313,6 +354,7 @@ int main(void) {
     test_sets();
     test_values(line);
     test_edges(line);
+    test_kinds();
     test_messages();
     ht_jets_destroy(line);
     return test_end("expr");

@@ -152,14 +152,6 @@ static void test_expression(void) {
     acoustic(&s, SQUARE, 3, 0, "medium.type=expression; medium.c=1.5");
     TEST_CHECK(s.medium->uniform, "expression of numbers alone is uniform");
     close_scene(&s);
-    acoustic(&s, LINE, 3, 0,
-             "medium.type=expression; medium.c=\"1 + x1\";"
-             "medium.degree=0");
-    double *out = fill(&s, HT_DUAL);
-    TEST_BELOW(fabs(out[3] - pow(1 + 3.5 / 8, 2)), 1e-15,
-               "expression at degree 0: the value at the node");
-    free(out);
-    close_scene(&s);
 }
 
 /* ---- layers ---- */

@@ -36,7 +36,7 @@ static void test_refusals(void) {
     refuse("acoustic", LINE, "medium.c=2; medium.K=3",
            "medium.c is given too: give one of them");
     refuse("acoustic", LINE, "medium.type=expression; medium.c=\"0.25-x1\"",
-           "gives c = 0 at (0.25): must be positive and finite");
+           "must be positive and finite");
     refuse("acoustic", BOX,
            "medium.type=expression; medium.rho=\"1/(x3-0.5)^2\"",
            "gives rho = inf at (0, 0, 0.5): must be positive and finite");
