@@ -22,18 +22,27 @@
 
 static const double ROUGH = 0.5;
 
-/* Points per axis of the rules that average an expression over a cell: Gauss's
- * four where it is smooth, whose error is near (k h)^8 / 2e9 for a wave number
- * k of the medium; pairs of Gauss's in equal panels where it is not, as many as
- * the axes on which it depends allow, which see the volume of a part to some
- * 0.6 / points. CROSS_POINTS look for sides that change. */
+/* Rules that average an expression over a cell. Where it is smooth Gauss's with
+ * four points per axis, three where it depends on all axes of the space: errors
+ * near (k h)^8 / 2e9 and (k h)^6 / 2e6 for a wave number k of the medium. Where
+ * it is not, pairs of points in equal panels, as many as the number of axes
+ * allows, which see the volume of a part to some 0.6 / points. CROSS_POINTS
+ * per axis look for sides that change. */
 enum { GAUSS_POINTS = 4, CROSS_POINTS = 4 };
-static const double gauss_place[GAUSS_POINTS] = {
-    0.06943184420297371, 0.33000947820757187, 0.66999052179242813,
-    0.93056815579702629};
-static const double gauss_weight[GAUSS_POINTS] = {
-    0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
-    0.17392742256872693};
+struct gauss {
+    int points;
+    double place[GAUSS_POINTS], weight[GAUSS_POINTS];
+};
+static const struct gauss gauss_four = {
+    4,
+    {0.06943184420297371, 0.33000947820757187, 0.66999052179242813,
+     0.93056815579702629},
+    {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
+     0.17392742256872693}};
+static const struct gauss gauss_three = {
+    3,
+    {0.11270166537925831, 0.5, 0.88729833462074169},
+    {5. / 18, 8. / 18, 5. / 18}};
 static const double pair_place[2] = {0.21132486540518712, 0.78867513459481288};
 static const int many_points[HT_MAX_DIMS + 1] = {1, 64, 16, 8};
 
@@ -189,7 +198,8 @@ struct mean {
     const struct ht_medium *medium;
     double weight, sum[HT_MAX_MATERIALS];
     double least[HT_MAX_MATERIALS], most[HT_MAX_MATERIALS];
-    int points; /* per axis, in pairs; 0: Gauss's four */
+    const struct gauss *gauss; /* NULL: points per axis in pairs */
+    int points;
     bool several;
     uint64_t branches; /* of the expressions, at the first point */
     bool crossed;      /* others at another point */
@@ -212,8 +222,8 @@ static enum ht_err mean_add(struct mean *mean, double weight,
     return HT_OK;
 }
 
-static struct mean mean_begin(const struct ht_medium *medium, int points) {
-    struct mean mean = {.medium = medium, .points = points};
+static struct mean mean_begin(const struct ht_medium *medium) {
+    struct mean mean = {.medium = medium};
     for (int m = 0; m < HT_MAX_MATERIALS; m++) {
         mean.least[m] = INFINITY;
         mean.most[m] = -INFINITY;
@@ -319,9 +329,9 @@ static enum ht_err point_values(struct mean *mean, const double x[3],
 
 /* Point i of an axis of the rule: its place in [0, 1] and its weight. */
 static double rule_place(const struct mean *mean, int i, double *weight) {
-    if (mean->points == 0) {
-        *weight *= gauss_weight[i];
-        return gauss_place[i];
+    if (mean->gauss) {
+        *weight *= mean->gauss->weight[i];
+        return mean->gauss->place[i];
     }
     *weight /= mean->points;
     return 2 * (i / 2 + pair_place[i % 2]) / mean->points;
@@ -332,8 +342,7 @@ static enum ht_err add_expression(struct mean *mean, double weight,
     const struct ht_medium_source *source = mean->medium->source;
     int count[3], i[3];
     for (int k = 0; k < 3; k++) {
-        count[k] = mean->points ? mean->points : GAUSS_POINTS;
-        if (!source->depends[k]) count[k] = 1;
+        count[k] = source->depends[k] ? mean->points : 1;
     }
     for (i[2] = 0; i[2] < count[2]; i[2]++) {
         for (i[1] = 0; i[1] < count[1]; i[1]++) {
@@ -379,7 +388,7 @@ static enum ht_err look_at_part(struct mean *mean, double weight,
 /* Whether a jump or kink of an expression lies in the cell about x. */
 static enum ht_err cell_crossed(const struct ht_medium *medium,
                                 const double x[3], bool *crossed) {
-    struct mean mean = mean_begin(medium, 0);
+    struct mean mean = mean_begin(medium);
     *crossed = false;
     if (!medium->source->kinks) return HT_OK;
     TRY(each_part(&mean, x, look_at_part));
@@ -390,12 +399,15 @@ static enum ht_err cell_crossed(const struct ht_medium *medium,
 static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
     const struct ht_medium *medium = mean->medium;
     const bool *depends = medium->source->depends;
+    int axes = depends[0] + depends[1] + depends[2];
     bool crossed = false;
     TRY(cell_crossed(medium, x, &crossed));
+    mean->gauss = axes < 3 ? &gauss_four : &gauss_three;
+    mean->points = mean->gauss->points;
     if (!crossed) TRY(each_part(mean, x, add_expression));
     if (!crossed && !mean->crossed && !mean_steep(mean)) return HT_OK;
-    *mean =
-        mean_begin(medium, many_points[depends[0] + depends[1] + depends[2]]);
+    *mean = mean_begin(medium);
+    mean->points = many_points[axes];
     return each_part(mean, x, add_expression);
 }
 
@@ -440,7 +452,7 @@ static enum ht_err add_file(struct mean *mean, double weight,
 static enum ht_err cell_mean(const struct ht_medium *medium,
                              const struct ht_medium_work *work,
                              const double x[3]) {
-    struct mean mean = mean_begin(medium, 0);
+    struct mean mean = mean_begin(medium);
     switch (medium->source->type) {
     case HT_MEDIUM_LAYERS:
         TRY(mean_layers(&mean, x));

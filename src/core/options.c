@@ -80,8 +80,9 @@ static const struct ht_option option[] = {
      ANY, NULL, "length/time", "Velocity of the advection system."},
     {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
      "Degree of the polynomials that describe the medium in each cell; 0 "
-     "makes it constant per node, -1 chooses the degree that keeps the full "
-     "order for smooth media."},
+     "makes it constant per node, the mean of its cell; -1 chooses the degree "
+     "that keeps the full order for smooth media, and means where the medium "
+     "jumps."},
     {"medium.axis", HT_OPT_STRING, AT(medium.axis), "\"x3\"", ANY, "x1|x2|x3",
      "", "Layers: the axis along which they are stacked."},
     {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL,
