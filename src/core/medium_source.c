@@ -190,13 +190,27 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter,
     return check_lattice(medium, parameter);
 }
 
+static enum ht_err row_expression(const struct ht_medium *medium, int parameter,
+                                  const char *text) {
+    struct ht_medium_source *source = medium->source;
+    struct ht_medium_row *row = &source->row[parameter];
+    TRY(wrap(source->params, row->key, ht_expr_parse(text, &row->expr)));
+    for (int k = medium->grid->dims; k < 3; k++)
+        if (ht_expr_uses(row->expr, k))
+            return ht_params_error(source->params, row->key,
+                                   "x%d is no axis of the grid, which has %d "
+                                   "(grid.cells)",
+                                   k + 1, medium->grid->dims);
+    return HT_OK;
+}
+
 static enum ht_err row_text(const struct ht_medium *medium, int parameter,
                             const char *text) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
     switch (source->type) {
     case HT_MEDIUM_EXPRESSION:
-        return wrap(source->params, row->key, ht_expr_parse(text, &row->expr));
+        return row_expression(medium, parameter, text);
     case HT_MEDIUM_FILE:
         return row_file(medium, parameter, text);
     case HT_MEDIUM_CONSTANT:

@@ -119,6 +119,14 @@ over 'NaN by expression' 'medium.c|sqrt' medium.type=expression \
     'medium.c="sqrt(x1 - 0.5)"'
 over 'bad expression' 'medium.c|column' medium.type=expression \
     'medium.c="1 + * x1"'
+over 'x3 in two dimensions' 'medium.c = "1 + 0.1*x3"|x3 is no axis|which has 2' \
+    medium.type=expression 'medium.c="1 + 0.1*x3"'
+over 'x2 in one dimension' 'initial.values.p = "sin(x2)"|x2 is no axis' \
+    initial.type=expression 'initial.values={p="sin(x2)";}' 'grid.cells=[6]'
+over 'side of an axis that is not there' 'boundary.x3|x3 is no axis' \
+    'boundary.x3="rigid"'
+over 'corner with too many entries' 'grid.upper = [1.0, 1.0, 2.0]|x3|2 axes' \
+    'grid.upper=[1.0,1.0,2.0]'
 over 'file missing' 'medium.c|nosuch.f32|No such file' medium.type=file \
     medium.c=nosuch.f32 'medium.shape=[4,4]'
 head -c 60 /dev/zero >short.f32

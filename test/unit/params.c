@@ -381,10 +381,22 @@ static void test_refused_rules(void) {
     expect_refused("initial = { type = \"file\"; };", NULL,
                    "initial.file = \"\": must name a file when initial.type "
                    "is \"file\" (default)");
+    expect_refused("grid = { cells = [8, 8]; upper = [2, 2, 2]; };", NULL,
+                   "grid.upper = [2, 2, 2]: has an entry for x3, but the grid "
+                   "has 2 axes (grid.cells) (x.cfg:1)");
+    expect_refused("grid = { cells = [8]; lower = [0, -1]; };", NULL,
+                   "grid.lower = [0, -1]: has an entry for x2, but the grid "
+                   "has 1 axis (grid.cells) (x.cfg:1)");
+    expect_refused("grid = { cells = [8]; };", "initial.cycles=[1, 1]",
+                   "initial.cycles = [1, 1]: has an entry for x2, but the grid "
+                   "has 1 axis (grid.cells) (command line)");
+    expect_refused("grid = { cells = [8, 8]; };", "boundary.x3=rigid",
+                   "boundary.x3 = \"rigid\": x3 is no axis of the grid, which "
+                   "has 2 (grid.cells) (command line)");
     struct ht_params *p = NULL;
-    TEST_CHECK(!read_text("grid = { cells = [8]; upper = [1, -1]; };",
-                          "boundary.x2=[\"periodic\",\"rigid\"]", NULL, &p),
-               "rules: axes that are not there are not judged");
+    TEST_CHECK(!read_text("grid = { cells = [8]; upper = [1, 1.0, 1]; };",
+                          "boundary.x2=[\"periodic\",\"periodic\"]", NULL, &p),
+               "rules: defaults of axes that are not there are accepted");
     ht_params_destroy(p);
 }
 
