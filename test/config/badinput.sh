@@ -195,6 +195,9 @@ fi
 # ---- the command line ----
 refused 'no command' 2 'a command is needed'
 refused 'unknown command' 2 'rnu|nearest is run' rnu bad.cfg
+refused 'help of nothing' 2 'rnu|nearest is run' help rnu
+refused 'unknown flag of the program' 2 'versions: unknown flag|nearest is --version' \
+    --versions
 refused 'unknown flag' 2 'jsn|nearest is --json' run bad.cfg --jsn
 refused 'no file' 2 'run needs' run
 refused 'override without =' 2 'grid.order|key=value' run bad.cfg grid.order
