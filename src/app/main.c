@@ -166,9 +166,9 @@ static enum ht_err fail_unknown(const char *word) {
     for (int i = 0; i < COMMANDS; i++)
         if (!commands[i].hidden) names[count++] = commands[i].name;
     const char *near = ht_text_nearest(word, names, count);
-    FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them", word,
-         *word == '-' ? "flag" : "command", near ? ", nearest is " : "",
-         near ? near : "");
+    FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them",
+         HT_SHOWN(word), *word == '-' ? "flag" : "command",
+         near ? ", nearest is " : "", near ? near : "");
 }
 
 /* ---- ranks ---- */

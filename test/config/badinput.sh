@@ -16,6 +16,11 @@ message=message.txt
 
 # One line "htwave: ...", which holds every pattern.
 check_message() { # PATTERN...
+    if [ "$(wc -c <$message)" -gt 1500 ] || grep -q "$(printf '\033')" $message
+    then
+        echo "    an escape, or $(wc -c <$message) bytes"
+        return 1
+    fi
     lines=$(grep -c '^htwave: ' $message)
     [ "$lines" = 1 ] || { echo "    $lines messages"; return 1; }
     for pattern in "$@"; do
@@ -93,6 +98,21 @@ over 'unknown boundary' 'boundary.x1|rigid, free' \
     'boundary.x1=["hard","hard"]'
 over 'walls for advection' 'boundary.x1|advection' system=advection \
     'boundary.x1=["rigid","rigid"]'
+
+# ---- what a terminal obeys, what fills it ----
+escape=$(printf '\033[31m')
+long=$(printf '%05000d' 0 | tr 0 w)
+over 'escape in a key' '\x1b[31mkey: unknown key' "${escape}key=1"
+over 'escape in a value' 'system = "\x1b[31m"|acoustic' "system=$escape"
+over '5 KB in a key' 'www...www|unknown key' "k$long=1"
+over '5 KB in a value' 'system = "www|www...www|acoustic' "system=$long"
+refused 'escape in a file name' 2 'no\x1b[31m.cfg|No such file' \
+    run "no$escape.cfg" "$device"
+refused '5 KB in a file name' 2 'www...www|too long' run "$long" "$device"
+over 'escape in the name of a medium' 'no\x1b[31m|No such file' \
+    medium.type=file "medium.c=no$escape" 'medium.shape=[4,4]'
+printf '\377\376s' >wide.cfg
+refused 'UTF-16' 2 'wide.cfg|UTF-16' run wide.cfg "$device"
 
 # ---- scheme ----
 over 'leapfrog for advection' 'time.scheme = "leapfrog"|acoustic, wave' \
