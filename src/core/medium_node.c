@@ -334,7 +334,8 @@ static double rule_place(const struct mean *mean, int i, double *weight) {
         return mean->gauss->place[i];
     }
     *weight /= mean->points;
-    return 2 * (i / 2 + pair_place[i % 2]) / mean->points;
+    int panel = i / 2;
+    return 2 * (panel + pair_place[i % 2]) / mean->points;
 }
 
 static enum ht_err add_expression(struct mean *mean, double weight,
@@ -351,6 +352,7 @@ static enum ht_err add_expression(struct mean *mean, double weight,
                 for (int k = 0; k < 3; k++) {
                     double place =
                         count[k] > 1 ? rule_place(mean, i[k], &w) : 0.5;
+                    if (count[k] == 1) place = 0.5;
                     x[k] = low[k] + (high[k] - low[k]) * place;
                 }
                 TRY(point_values(mean, x, values));

@@ -242,17 +242,17 @@ static void evaluate(const struct work *work, const struct op *op, int nops,
 }
 
 /* Memory for work->scratch, then the stack; small ones need no allocation. */
-enum { SMALL = 64 };
+enum { SMALL = 32 };
 
-static enum ht_err run(const struct ht_expr *expr, struct work *work,
+static enum ht_err run(const struct ht_expr *expr, struct work work,
                        double *out) {
-    size_t count = (size_t)work->jets->count;
+    size_t count = (size_t)work.jets->count;
     size_t size = (SCRATCH + 1 + (size_t)expr->depth) * count;
-    double small[SMALL], *memory = small;
+    double small[SMALL] = {0}, *memory = small;
     if (size > SMALL) TRY(HT_ALLOC(memory, size));
-    work->scratch = memory;
+    work.scratch = memory;
     double *stack = memory + (SCRATCH + 1) * count;
-    evaluate(work, expr->op, expr->count, stack);
+    evaluate(&work, expr->op, expr->count, stack);
     memcpy(out, stack, count * sizeof *out);
     if (memory != small) free(memory);
     return HT_OK;
@@ -260,8 +260,8 @@ static enum ht_err run(const struct ht_expr *expr, struct work *work,
 
 enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets,
                         const double x[3], const double h[3], double *out) {
-    struct work work = {.jets = jets, .x = x, .h = h};
-    return run(expr, &work, out);
+    const struct work work = {.jets = jets, .x = x, .h = h};
+    return run(expr, work, out);
 }
 
 /* A jet of degree 0 is a number. */
@@ -275,8 +275,12 @@ static const struct ht_jets number = {.dims = 1,
 enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3],
                           double *value, uint64_t *branches) {
     const double h[3] = {1, 1, 1};
-    struct work work = {.jets = &number, .x = x, .h = h, .branches = branches};
-    return run(expr, &work, value);
+    uint64_t sides = branches ? *branches : 0;
+    const struct work work = {
+        .jets = &number, .x = x, .h = h, .branches = branches ? &sides : NULL};
+    TRY(run(expr, work, value));
+    if (branches) *branches = sides;
+    return HT_OK;
 }
 
 /* ---- what it depends on ---- */

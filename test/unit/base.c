@@ -68,7 +68,7 @@ static void test_err(void) {
                "text: shown as %s", shown);
     /* 25 two-byte letters are 50 bytes; 31 fit, none is cut in two. */
     char accents[51] = "";
-    for (int i = 0; i < 25; i++) memcpy(accents + 2 * i, "\xc3\xa9", 3);
+    for (size_t i = 0; i < 25; i++) memcpy(&accents[2 * i], "\xc3\xa9", 3);
     ht_text_show(accents, shown, sizeof shown);
     TEST_CHECK(strlen(shown) < 32 && !strchr(shown, '\\') &&
                    strstr(shown, "\xa9...\xc3"),

@@ -272,7 +272,7 @@ static void test_far(const struct ht_jets *jets) {
     for (size_t n = 0; n < sizeof far / sizeof far[0]; n++) {
         double worst = 0;
         for (int i = 0; i < 6 && far[n].at[i] != 0; i++) {
-            double x[3] = {far[n].at[i], 0, 0}, d[3], jet[DEGREE + 1];
+            double x[3] = {far[n].at[i], 0, 0}, d[3], jet[DEGREE + 1] = {0};
             if (!jet_of(far[n].text, jets, x, h, jet)) worst = NAN;
             far[n].derivatives(x[0], d);
             worst = worse(worst, fabs(jet[0] / far[n].f(x[0]) - 1));
