@@ -277,7 +277,7 @@ static enum ht_err each_part(struct mean *mean, const double x[3],
                     to[k] = high[k][i[k]];
                     weight *= (to[k] - from[k]) / grid->h[k];
                 }
-                TRY(add(mean, weight, from, to));
+                if (weight > 0) TRY(add(mean, weight, from, to));
             }
         }
     }

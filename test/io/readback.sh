@@ -35,9 +35,9 @@ by_h5dump() { # DIRECTORY
 }
 
 if command -v python3 >/dev/null && python3 -c 'import h5py' 2>/dev/null; then
-    tool=by_h5py
+    tool=h5py
 elif command -v h5dump >/dev/null; then
-    tool=by_h5dump
+    tool=h5dump
     echo 'skip no h5py: shapes, times and coefficients are not read back'
 else
     echo 'skip neither h5py nor h5dump is here'
@@ -45,6 +45,10 @@ else
 fi
 for precision in single double; do
     "$program" "$scratch/$precision" $precision || exit 2
-    $tool "$scratch/$precision" || failed=1
+    if [ $tool = h5py ]; then
+        by_h5py "$scratch/$precision" || failed=1
+    else
+        by_h5dump "$scratch/$precision" || failed=1
+    fi
 done
 exit $failed
