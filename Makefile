@@ -19,6 +19,11 @@ Q = $(if $(V),,@)
 VERSION := $(shell cat VERSION 2>/dev/null || \
     git describe --always --dirty 2>/dev/null || echo unknown)
 
+# The commit, where this folder is a checkout and not a release: known to
+# version.c only, so that no other file depends on it.
+COMMIT := $(if $(wildcard .git),$(shell git describe --always --dirty \
+    --abbrev=12 --exclude='*' 2>/dev/null))
+
 # ---- files ----
 
 # The CUDA back end is built where the toolkit's headers (11.2 or later) are
@@ -106,7 +111,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-O1 -g"
 # ---- targets ----
 
 .PHONY: all demo check check-gpu check-mpi check-oclgrind check-asan lint format \
-    install clean help program tests host-tests tool-programs tidy
+    FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -201,6 +206,15 @@ $(B)/obj/%.o: %.c Makefile $(wildcard VERSION)
 	@echo "  CC    $<"
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/obj/src/app/version.o: FLAGS += -DHT_COMMIT='"$(COMMIT)"'
+$(B)/obj/src/app/version.o: $(B)/gen/commit
+
+$(B)/gen/commit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
+
+FORCE:
 
 $(B)/obj/gen/kernels.o: $(B)/gen/kernels.c
 	@echo "  CC    $<"

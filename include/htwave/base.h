@@ -57,6 +57,17 @@ void ht_text_add_json(struct ht_text *text, const char *string); /* "quoted" */
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
+/* What others wrote, as it stands in a message: control characters but the tab,
+ * and bytes that are no UTF-8, become text such as \x1b, and where buffer (size
+ * bytes, at least 32) has no room the middle is replaced by "...". */
+char *ht_text_show(const char *string, char *buffer, size_t size); /* buffer */
+/* The same of the first `length` bytes; returns the bytes written, without
+ * the NUL. */
+size_t ht_text_show_part(const char *string, size_t length, char *buffer,
+                         size_t size);
+/* For arguments of a message: buffers that live as long as the block. */
+#define HT_SHOWN(string) ht_text_show((string), (char[112]){0}, 112)
+#define HT_SHOWN_PLACE(place) ht_text_show((place), (char[256]){0}, 256)
 /* The entry of names (count of them) nearest to word by edit distance, or
  * NULL when none is near enough to suggest. */
 const char *ht_text_nearest(const char *word, const char *const *names,

@@ -24,6 +24,9 @@ HT_CHECKED enum ht_err ht_comm_start(struct ht_comm **out);
  * said. */
 void ht_comm_end(struct ht_comm *comm, bool failed, int exit_code);
 
+/* The first line of what the MPI library says of itself. */
+void ht_comm_library(char *buffer, size_t size);
+
 int ht_comm_rank(const struct ht_comm *comm);
 int ht_comm_size(const struct ht_comm *comm);
 bool ht_comm_same_machine(const struct ht_comm *comm, int rank);

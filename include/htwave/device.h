@@ -51,6 +51,10 @@ const char *ht_device_backend(int i);
 /* Why a back end has no devices here (not built in, no driver); NULL: it is
  * unknown or it has some. */
 const char *ht_device_missing(const char *backend);
+/* Whether this htwave was built with it. */
+bool ht_device_built(const char *backend);
+/* Why the back end has no matrix products; NULL: it has. */
+const char *ht_device_no_gemm(const char *backend);
 void ht_device_close(struct ht_device *device); /* NULL allowed */
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
 /* Bytes of buffers alive on the device. */

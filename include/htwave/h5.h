@@ -63,6 +63,8 @@ HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
  * cannot be left. Between the two ht_h5_write_planes is each rank's own affair,
  * and nothing else is called. */
 bool ht_h5_parallel(void); /* HDF5 was built with MPI */
+/* Of the library that is linked: "1.10.8". */
+void ht_h5_version(char *buffer, size_t size);
 /* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow.
  * *name is its temporary path until then. */
 HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);

@@ -5,8 +5,10 @@
  * A positive material keeps its polynomial at a node only where its variation
  * over the node's cell, sum over a != 0 of |M_a| 2^-|a|, stays below half of
  * M_0; elsewhere all materials of the node are reduced to degree 0 with their
- * harmonic means over the cell. Layers, and files at degree 0, always have
- * these means.
+ * harmonic means over the cell. The same holds where a jump or a kink of an
+ * expression (step, abs, min, max) lies in the cell. Layers, and whatever has
+ * degree 0, have these means at all nodes. On a periodic axis the cell of the
+ * node on the seam goes on at the far side of the box.
  */
 #ifndef HTWAVE_MEDIUM_H
 #define HTWAVE_MEDIUM_H
@@ -29,6 +31,11 @@ struct ht_medium {
                            of the whole grid, up to 2e6 different nodes;
                            beyond, fills count those of own planes,
                            each plane once */
+    bool rough;         /* has jumps or kinks, or is not resolved: layers that
+                           differ, expressions that are not smooth, files at
+                           degree 0, nodes flattened (as far as they are known).
+                           What is said about orders and errors in smooth media
+                           does not hold */
     bool wall_gradient; /* varies across a wall: order drops there */
     double visited;     /* part of the different nodes looked at, 1: all */
     struct ht_medium_source *source; /* private */

@@ -45,8 +45,7 @@ void ht_jet_multiply(const struct ht_jets *jets, const double *a,
 
 /* ---- expr.c: expressions in x1, x2, x3 evaluated as jets ---- */
 /* Grammar: + - * / ^ (right associative), unary minus, parentheses, numbers,
- * pi, x1 x2 x3, and the functions sin cos tan exp log sqrt tanh sinh cosh
- * atan erf abs min max step pow. min, max, abs and step are differentiated
+ * and the names of ht_expr_word. min, max, abs and step are differentiated
  * on the side the point lies on. */
 struct ht_expr;
 /* The message of a syntax error names the column and what was expected. */
@@ -58,6 +57,26 @@ HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr,
                                    const struct ht_jets *jets,
                                    const double x[3], const double h[3],
                                    double *out);
+/* The value alone. branches (or NULL): hash of the sides that step, abs, min
+ * and max took is added to it; equal ones at two points mean that no jump and
+ * no kink was passed an odd number of times between them. */
+HT_CHECKED enum ht_err ht_expr_value(const struct ht_expr *expr,
+                                     const double x[3], double *value,
+                                     uint64_t *branches);
+/* Whether it depends on x1 (axis 0), x2 (1), x3 (2). */
+bool ht_expr_uses(const struct ht_expr *expr, int axis);
+/* False where step, abs, min or max of something that depends on a coordinate
+ * may make a jump or a kink. Roots and quotients count as smooth: where they
+ * are singular they are not finite. */
+bool ht_expr_smooth(const struct ht_expr *expr);
+/* The names of an expression: coordinates and constants, then functions; NULL
+ * behind the last. */
+struct ht_expr_word {
+    const char *name, *operand, *help; /* "min", "(a, b)", "the smaller one" */
+    bool smooth;                       /* no jump, no kink */
+    int operands;                      /* 0: no function */
+};
+const struct ht_expr_word *ht_expr_word(int i);
 
 /* ---- stability.c ---- */
 /* Largest stable CFL number (0 < result <= 1) of the Hermite-Taylor scheme

@@ -31,8 +31,8 @@ static enum ht_err fail_unknown(const struct ht_command *command,
         known[count++] = command->flag[i].name;
     const char *near = ht_text_nearest(word, known, count);
     FAIL(HT_ERR_INPUT, "%s %s: unknown flag%s%s; htwave %s --help lists them",
-         command->name, word, near ? ", nearest is " : "", near ? near : "",
-         command->name);
+         command->name, HT_SHOWN(word), near ? ", nearest is " : "",
+         near ? near : "", command->name);
 }
 
 /* Whether word is flag, alone or with "=value". */
@@ -84,7 +84,7 @@ static enum ht_err check_count(const struct ht_args *args) {
             command->name, gap, command->arguments);
     REQUIRE(command->most < 0 || args->count <= command->most, HT_ERR_INPUT,
             "%s: one argument too many, \"%s\": htwave %s%s%s", command->name,
-            args->operand[command->most], command->name, gap,
+            HT_SHOWN(args->operand[command->most]), command->name, gap,
             command->arguments);
     return HT_OK;
 }
@@ -150,7 +150,7 @@ enum ht_err ht_args_integers(const char *flag, const char *text, long least,
             free(*out);
             *out = NULL;
             FAIL(HT_ERR_INPUT, "%s %s: must be integers %ld..%ld with commas",
-                 flag, text, least, most);
+                 flag, HT_SHOWN(text), least, most);
         }
         (*out)[(*count)++] = (int)value;
         c = end;
@@ -201,7 +201,7 @@ enum ht_err ht_args_real(const char *flag, const char *text, double *out) {
     char *end = NULL;
     *out = strtod(text, &end);
     REQUIRE(end != text && *end == '\0' && isfinite(*out), HT_ERR_INPUT,
-            "%s %s: must be a number", flag, text);
+            "%s %s: must be a number", flag, HT_SHOWN(text));
     return HT_OK;
 }
 

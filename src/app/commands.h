@@ -14,4 +14,7 @@ HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_kernel_text(const struct ht_args *args);
 
+/* version.c: --version, with what the program was built with. */
+HT_CHECKED enum ht_err ht_version_print(bool as_json);
+
 #endif

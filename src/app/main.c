@@ -150,22 +150,25 @@ static void print_help(FILE *out) {
                  commands[i].arguments);
         fprintf(out, "  %-36s %s\n", head, commands[i].help);
     }
-    fputs("\n  htwave COMMAND --help                flags of a command\n"
-          "  htwave --help-config [--markdown]    all keys of an input file\n"
-          "  htwave --version\n\n"
-          "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not "
-          "finite,\n4 compare or converge found a difference.\n",
-          out);
+    fputs(
+        "\n  htwave COMMAND --help                flags of a command\n"
+        "  htwave --help-config [--markdown]    all keys of an input file\n"
+        "  htwave --version [--json]            and what it was built with\n\n"
+        "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not "
+        "finite,\n4 compare or converge found a difference.\n",
+        out);
 }
 
 static enum ht_err fail_unknown(const char *word) {
-    const char *names[COMMANDS];
-    int count = 0;
+    const char *names[COMMANDS + 4] = {"help", "--help", "--help-config",
+                                       "--version"};
+    int count = 4;
     for (int i = 0; i < COMMANDS; i++)
         if (!commands[i].hidden) names[count++] = commands[i].name;
     const char *near = ht_text_nearest(word, names, count);
-    FAIL(HT_ERR_INPUT, "%s: unknown command%s%s; htwave --help lists them",
-         word, near ? ", nearest is " : "", near ? near : "");
+    FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them",
+         HT_SHOWN(word), *word == '-' ? "flag" : "command",
+         near ? ", nearest is " : "", near ? near : "");
 }
 
 /* ---- ranks ---- */
@@ -205,27 +208,46 @@ static enum ht_err run_command(struct ht_comm *comm,
     return HT_OK;
 }
 
+static const struct ht_command *find_command(const char *word) {
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0) return &commands[i];
+    return NULL;
+}
+
+/* htwave help [COMMAND | config] */
+static enum ht_err help(int argc, char **argv) {
+    const struct ht_command *command = argc > 0 ? find_command(*argv) : NULL;
+    if (argc == 0)
+        print_help(stdout);
+    else if (command)
+        ht_args_help(command, stdout);
+    else if (strcmp(*argv, "config") == 0)
+        ht_params_help(stdout, false);
+    else
+        return fail_unknown(*argv);
+    return HT_OK;
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b) {
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
 static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     TRY(silence(comm));
     TRY(ht_ranks_check_program(comm, argc > 1 ? argv[1] : ""));
     REQUIRE(argc > 1, HT_ERR_INPUT,
             "a command is needed; htwave --help lists them");
     const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        print_help(stdout);
-        return HT_OK;
-    }
-    if (strcmp(word, "--version") == 0) {
-        printf("htwave %s\n", HT_VERSION);
-        return HT_OK;
-    }
+    if (is_one_of(word, "--help", "-h")) return help(0, NULL);
+    if (strcmp(word, "help") == 0) return help(argc - 2, argv + 2);
+    if (is_one_of(word, "--version", "-V"))
+        return ht_version_print(argc > 2 && strcmp(argv[2], "--json") == 0);
     if (strcmp(word, "--help-config") == 0) {
         ht_params_help(stdout, argc > 2 && strcmp(argv[2], "--markdown") == 0);
         return HT_OK;
     }
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(word, commands[i].name) == 0)
-            return run_command(comm, &commands[i], argc - 2, argv + 2);
+    const struct ht_command *command = find_command(word);
+    if (command) return run_command(comm, command, argc - 2, argv + 2);
     return fail_unknown(word);
 }
 

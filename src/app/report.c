@@ -45,8 +45,9 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
     int full = 2 * sim->plan->grid.order + 1, degree = medium->degree;
-    if (!medium->uniform && degree == 0)
-        ht_text_add(text, "; errors ~ h to h^2\n");
+    if (medium->rough || (!medium->uniform && degree == 0))
+        ht_text_add(text, "; errors ~ h to h^2%s\n",
+                    degree > 0 ? " where it jumps" : "");
     else if (!medium->uniform && degree + 1 < full)
         ht_text_add(text, "; errors ~ h^%d\n", degree + 1);
     else
@@ -155,9 +156,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
         ht_note("the medium is too rough for polynomials at %lld nodes of "
                 "both grids; it is constant about these",
                 (long long)medium->flattened);
-    bool jumps =
-        !medium->uniform && (medium->degree == 0 || medium->flattened > 0);
-    if (jumps)
+    if (medium->rough)
         ht_note("where the medium jumps, runs of every order can grow; the "
                 "energy is watched, and a run that grows ends with exit code "
                 "3");

@@ -1,6 +1,9 @@
 /* The error record: one message per thread, of fixed size, so that recording
  * an error can itself not fail. A message too long for the record (a
- * compiler's log) is cut and ends in "...".
+ * compiler's log) is cut and ends in "...". Whatever is recorded may go to a
+ * terminal: control characters are made visible, and a line that is longer
+ * than any that htwave writes itself, because of somebody's file name, loses
+ * its middle.
  */
 #include "htwave/err.h"
 
@@ -8,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RECORD_SIZE = 16384 };
+#include "htwave/base.h"
+
+enum { RECORD_SIZE = 16384, LINE_SIZE = 800 };
 
 static _Thread_local char record[RECORD_SIZE];
 
@@ -18,6 +23,25 @@ static void format(char *buffer, const char *fmt, va_list args) {
     if (length >= RECORD_SIZE) memcpy(buffer + RECORD_SIZE - 4, "...", 4);
 }
 
+/* Line by line into the record. */
+static void record_lines(const char *text) {
+    size_t used = 0;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (used + LINE_SIZE + 8 > RECORD_SIZE) {
+            memcpy(record + used, "...", 4);
+            return;
+        }
+        used += ht_text_show_part(line, length, record + used, LINE_SIZE);
+        line += length;
+        if (*line == '\n') {
+            record[used++] = '\n';
+            line++;
+        }
+    }
+    record[used] = '\0';
+}
+
 enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...) {
     /* Formatted aside: an argument may point into the record. */
     char fresh[RECORD_SIZE];
@@ -25,7 +49,7 @@ enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...) {
     va_start(args, fmt);
     format(fresh, fmt, args);
     va_end(args);
-    memcpy(record, fresh, strlen(fresh) + 1);
+    record_lines(fresh);
     return code;
 }
 

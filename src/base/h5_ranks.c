@@ -23,6 +23,12 @@ enum ht_err ht_h5_share(struct ht_h5 *file, const char **name) {
     return HT_OK;
 }
 
+void ht_h5_version(char *buffer, size_t size) {
+    unsigned version[3] = {0};
+    (void)H5get_libversion(&version[0], &version[1], &version[2]);
+    snprintf(buffer, size, "%u.%u.%u", version[0], version[1], version[2]);
+}
+
 #ifdef H5_HAVE_PARALLEL
 bool ht_h5_parallel(void) {
     return true;

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,14 +28,40 @@ static bool on_terminal(void) {
     return isatty(STDERR_FILENO) == 1;
 }
 
+/* A file's name may hold what a terminal obeys. */
+static void put_lines(const char *text) {
+    char line[1024];
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        ht_text_show_part(text, length, line, sizeof line);
+        fputs(line, stderr);
+        text += length;
+        if (*text) fputc(*text++, stderr);
+    }
+}
+
 static void say(const char *head, const char *fmt, va_list args) {
+    char fixed[4096];
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(fixed, sizeof fixed, fmt, args);
+    char *text = fixed;
+    if (length >= (int)sizeof fixed) {
+        text = malloc((size_t)length + 1);
+        if (text)
+            vsnprintf(text, (size_t)length + 1, fmt, again);
+        else
+            text = fixed; /* cut, but said */
+    }
+    va_end(again);
     flockfile(stderr);
     if (on_terminal()) fputs(CLEAR_LINE, stderr);
     fputs(head, stderr);
-    vfprintf(stderr, fmt, args);
+    if (length >= 0) put_lines(text);
     fputc('\n', stderr);
     fflush(stderr);
     funlockfile(stderr);
+    if (text != fixed) free(text);
 }
 
 void ht_log(const char *fmt, ...) {

@@ -77,6 +77,77 @@ enum ht_err ht_text_copy(const char *string, char **out) {
     return HT_OK;
 }
 
+/* ---- what others wrote ---- */
+
+/* Bytes of the UTF-8 character at s; 0: it is none, or a control character of
+ * the upper half (C1), which terminals obey. */
+static size_t character(const unsigned char *s) {
+    static const struct {
+        unsigned char mask, head, least; /* least: of the second byte */
+        size_t bytes;
+    } row[] = {{0x80, 0x00, 0, 1},
+               {0xe0, 0xc0, 0x80, 2},
+               {0xf0, 0xe0, 0x80, 3},
+               {0xf8, 0xf0, 0x80, 4}};
+    for (int i = 0; i < 4; i++) {
+        if ((s[0] & row[i].mask) != row[i].head) continue;
+        size_t n = 1;
+        while (n < row[i].bytes && (s[n] & 0xc0) == 0x80) n++;
+        bool overlong = s[0] == 0xc0 || s[0] == 0xc1 ||
+                        (s[0] == 0xe0 && s[1] < 0xa0) ||
+                        (s[0] == 0xf0 && s[1] < 0x90);
+        bool control = s[0] == 0xc2 && s[1] < 0xa0;
+        return n == row[i].bytes && !overlong && !control ? n : 0;
+    }
+    return 0;
+}
+
+/* One character at s as a terminal may get it; returns the bytes taken. */
+static size_t visible(const char *s, char shown[8]) {
+    const unsigned char *byte = (const unsigned char *)s;
+    size_t length = character(byte);
+    bool control = (*byte < 0x20 && *s != '\t') || *byte == 0x7f;
+    if (*s == '\n') {
+        snprintf(shown, 8, "\\n");
+    } else if (length == 0 || control) {
+        snprintf(shown, 8, "\\x%02x", *byte);
+    } else {
+        memcpy(shown, s, length);
+        shown[length] = '\0';
+    }
+    return length ? length : 1;
+}
+
+size_t ht_text_show_part(const char *string, size_t length, char *buffer,
+                         size_t size) {
+    size_t whole = 0, head = (size - 4) * 2 / 3, tail = size - 4 - head;
+    size_t used = 0, at = 0;
+    const char *end = string + length;
+    bool dots = false;
+    char shown[8];
+    for (const char *s = string; s < end; whole += strlen(shown))
+        s += visible(s, shown);
+    for (const char *s = string; s < end;) {
+        s += visible(s, shown);
+        size_t begin = at;
+        at += strlen(shown);
+        if (whole >= size && at > head && begin < whole - tail) {
+            if (dots) continue;
+            snprintf(shown, sizeof shown, "...");
+            dots = true;
+        }
+        memcpy(buffer + used, shown, strlen(shown));
+        used += strlen(shown);
+    }
+    buffer[used] = '\0';
+    return used;
+}
+
+char *ht_text_show(const char *string, char *buffer, size_t size) {
+    ht_text_show_part(string, strlen(string), buffer, size);
+    return buffer;
+}
+
 static int least(int a, int b) {
     return a < b ? a : b;
 }

@@ -179,6 +179,17 @@ void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
     comm_free(c);
 }
 
+/* One of the few functions that may be called before MPI is started. */
+void ht_comm_library(char *buffer, size_t size) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "unknown";
+    int length = 0;
+    (void)MPI_Get_library_version(text, &length);
+    text[strcspn(text, "\r\n")] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '\t') *c = ' ';
+    snprintf(buffer, size, "%s", text);
+}
+
 int ht_comm_rank(const struct ht_comm *c) {
     return c == NULL ? 0 : c->rank;
 }

@@ -169,6 +169,20 @@ static enum ht_err fail_syntax(const config_t *config, const char *text,
          cut ? "..." : "", path, line);
 }
 
+/* Editors write marks of byte order in front of text. That of UTF-8 tells
+ * nothing and is skipped; those of UTF-16 tell that this is not UTF-8. */
+static enum ht_err skip_mark(const char *path, const char **text, size_t size) {
+    bool wide = size >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 ||
+                              memcmp(*text, "\xfe\xff", 2) == 0);
+    REQUIRE(!wide, HT_ERR_INPUT,
+            "%s is text in UTF-16: save it as UTF-8 or ASCII",
+            HT_SHOWN_PLACE(path));
+    REQUIRE(strlen(*text) == size, HT_ERR_INPUT, "%s is not a text file",
+            HT_SHOWN_PLACE(path));
+    if (size >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) *text += 3;
+    return HT_OK;
+}
+
 static enum ht_err read_text(const char *text, const struct walk *walk) {
     struct ht_text ready = {0};
     config_t config;
@@ -196,9 +210,9 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit,
      * file that is not there is wrong input, not a failing disk. */
     enum ht_err err = ht_file_read_most(path, INPUT_MOST, &text, &size);
     if (err) return err == HT_ERR_IO ? HT_ERR_INPUT : err;
-    if (strlen(text) != size)
-        err = ht_err_set(HT_ERR_INPUT, "%s is not a text file", path);
-    if (!err) err = read_text(text, &walk);
+    const char *start = text;
+    err = skip_mark(path, &start, size);
+    if (!err) err = read_text(start, &walk);
     free(text);
     return err;
 }
@@ -240,7 +254,8 @@ static enum ht_err visit_value(const char *key, const char *text,
     ht_text_add(&whole, "value = %s\n", text);
     enum ht_err err = ht_text_status(&whole);
     if (!err) err = ht_config_prepare(whole.data, NULL, &ready);
-    if (err == HT_ERR_INPUT) ht_err_prefix(err, "%s = %s", key, text);
+    if (err == HT_ERR_INPUT)
+        ht_err_prefix(err, "%s = %s", HT_SHOWN(key), HT_SHOWN(text));
     config_init(&config);
     *done = !err && config_read_string(&config, ready.data) &&
             config_setting_length(config_root_setting(&config)) == 1;
@@ -265,7 +280,7 @@ enum ht_err ht_config_read_value(const char *key, const char *text,
     if (maybe_value(text)) TRY(visit_value(key, text, &walk, &done));
     if (done) return HT_OK;
     REQUIRE(!*text || !strchr("[({\"", *text), HT_ERR_INPUT,
-            "%s = %s: not a value in libconfig's syntax (command line)", key,
-            text);
+            "%s = %s: not a value in libconfig's syntax (command line)",
+            HT_SHOWN(key), HT_SHOWN(text));
     return visit_word(key, text, visit, data);
 }

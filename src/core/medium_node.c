@@ -5,11 +5,13 @@
  * is resolved, that is, while its variation over the cell,
  *     sum over a != 0 of |M_a| 2^-|a|  <  ROUGH * M_0,
  * proves it positive there and keeps the speed near the node's, from which
- * the time step comes. Otherwise, and for layers, the node gets constants:
+ * the time step comes, and while no jump and no kink of an expression lies in
+ * the cell. Otherwise, for layers, and at degree 0, the node gets constants:
  * the harmonic mean of every positive material over the part of the cell in
- * the box. For K and 1/rho these are the harmonic mean of the modulus and the
- * arithmetic mean of the density, the effective medium of Moczo, Kristek,
- * Vavrycuk, Archuleta, Halada (2002), Bull. Seism. Soc. Am. 92(8), 3042-3066.
+ * the box, or, on a periodic axis, over the cell that goes on at the far side.
+ * For K and 1/rho these are the harmonic mean of the modulus and the arithmetic
+ * mean of the density, the effective medium of Moczo, Kristek, Vavrycuk,
+ * Archuleta, Halada (2002), Bull. Seism. Soc. Am. 92(8), 3042-3066.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +22,32 @@
 
 static const double ROUGH = 0.5;
 
-/* Points per axis at which an expression is averaged over a cell. */
-enum { MEAN_POINTS = 4 };
+/* Rules that average an expression over a cell. Where it is smooth Gauss's with
+ * four points per axis, three where it depends on all axes of the space: errors
+ * near (k h)^8 / 2e9 and (k h)^6 / 2e6 for a wave number k of the medium. Where
+ * it is not, pairs of points in equal panels, as many as the number of axes
+ * allows, which see the volume of a part to some 0.6 / points. CROSS_POINTS
+ * per axis look for sides that change. */
+enum { GAUSS_POINTS = 4, CROSS_POINTS = 4 };
+struct gauss {
+    int points;
+    double place[GAUSS_POINTS], weight[GAUSS_POINTS];
+};
+static const struct gauss gauss_four = {
+    4,
+    {0.06943184420297371, 0.33000947820757187, 0.66999052179242813,
+     0.93056815579702629},
+    {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
+     0.17392742256872693}};
+static const struct gauss gauss_three = {
+    3,
+    {0.11270166537925831, 0.5, 0.88729833462074169},
+    {5. / 18, 8. / 18, 5. / 18}};
+static const double pair_place[2] = {0.21132486540518712, 0.78867513459481288};
+static const int many_points[HT_MAX_DIMS + 1] = {1, 64, 16, 8};
+
+/* Materials that differ by more over the points of Gauss's rule are steep. */
+static const double STEEP = 1.5;
 
 enum ht_err ht_medium_work_create(const struct ht_medium *medium,
                                   struct ht_medium_work *work) {
@@ -104,7 +130,7 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
     const struct ht_medium_row *row = &source->row[parameter];
     double jet[1 + HT_MAX_DIMS];
     if (row->expr) {
-        TRY(ht_expr_jet(row->expr, source->zero, x, medium->grid->h, value));
+        TRY(ht_expr_value(row->expr, x, value, NULL));
     } else if (row->samples) {
         TRY(ht_samples_jet(row->samples, source->linear, x,
                            row->samples->spacing, jet));
@@ -171,6 +197,12 @@ enum ht_err ht_medium_estimate(const struct ht_medium *medium,
 struct mean {
     const struct ht_medium *medium;
     double weight, sum[HT_MAX_MATERIALS];
+    double least[HT_MAX_MATERIALS], most[HT_MAX_MATERIALS];
+    const struct gauss *gauss; /* NULL: points per axis in pairs */
+    int points;
+    bool several;
+    uint64_t branches; /* of the expressions, at the first point */
+    bool crossed;      /* others at another point */
 };
 
 static enum ht_err mean_add(struct mean *mean, double weight,
@@ -183,18 +215,73 @@ static enum ht_err mean_add(struct mean *mean, double weight,
         mean->sum[m] += medium->eq->system->material[m].positive
                             ? weight / material[m]
                             : weight * material[m];
+    for (int m = 0; m < medium->eq->nmaterials; m++) {
+        mean->least[m] = fmin(mean->least[m], material[m]);
+        mean->most[m] = fmax(mean->most[m], material[m]);
+    }
     return HT_OK;
 }
 
-/* The part of the cell about x that lies in the box. */
-static void cell_part(const struct ht_grid *grid, int axis, double x,
-                      double *low, double *high) {
-    double half = grid->h[axis] / 2;
-    *low = x - half;
-    *high = x + half;
-    if (axis >= grid->dims) return;
-    *low = fmax(*low, grid->lower[axis]);
-    *high = fmin(*high, grid->upper[axis]);
+static struct mean mean_begin(const struct ht_medium *medium) {
+    struct mean mean = {.medium = medium};
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) {
+        mean.least[m] = INFINITY;
+        mean.most[m] = -INFINITY;
+    }
+    return mean;
+}
+
+static bool mean_steep(const struct mean *mean) {
+    const struct ht_medium *medium = mean->medium;
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        if (medium->eq->system->material[m].positive &&
+            mean->most[m] > STEEP * mean->least[m])
+            return true;
+    return false;
+}
+
+/* The cell about x in the box along one axis. On a periodic axis the part
+ * outside is replaced by that at the far side. Returns the number of parts. */
+static int axis_parts(const struct ht_grid *grid, int axis, double x,
+                      double low[2], double high[2]) {
+    double half = grid->h[axis] / 2, tiny = 1e-9 * grid->h[axis];
+    double lower = grid->lower[axis], upper = grid->upper[axis];
+    low[0] = x - half;
+    high[0] = x + half;
+    if (axis >= grid->dims) return 1;
+    bool below = low[0]<lower - tiny, above = high[0]> upper + tiny;
+    low[1] = below ? low[0] + (upper - lower) : lower;
+    high[1] = below ? upper : high[0] - (upper - lower);
+    low[0] = fmax(low[0], lower);
+    high[0] = fmin(high[0], upper);
+    return (below || above) && ht_grid_periodic(grid, axis) ? 2 : 1;
+}
+
+/* What is summed over a part of a cell, a box that has this weight. */
+typedef enum ht_err add_part(struct mean *mean, double weight,
+                             const double low[3], const double high[3]);
+
+static enum ht_err each_part(struct mean *mean, const double x[3],
+                             add_part *add) {
+    const struct ht_grid *grid = mean->medium->grid;
+    double low[3][2], high[3][2];
+    int parts[3], i[3];
+    for (int k = 0; k < 3; k++)
+        parts[k] = axis_parts(grid, k, x[k], low[k], high[k]);
+    for (i[2] = 0; i[2] < parts[2]; i[2]++) {
+        for (i[1] = 0; i[1] < parts[1]; i[1]++) {
+            for (i[0] = 0; i[0] < parts[0]; i[0]++) {
+                double from[3], to[3], weight = 1;
+                for (int k = 0; k < 3; k++) {
+                    from[k] = low[k][i[k]];
+                    to[k] = high[k][i[k]];
+                    weight *= (to[k] - from[k]) / grid->h[k];
+                }
+                if (weight > 0) TRY(add(mean, weight, from, to));
+            }
+        }
+    }
+    return HT_OK;
 }
 
 /* Exact: lengths of the layers in the cell, which on a periodic axis goes on
@@ -223,27 +310,107 @@ static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
     return HT_OK;
 }
 
-static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
+/* The parameters at a point, and which sides their expressions took. */
+static enum ht_err point_values(struct mean *mean, const double x[3],
+                                double *values) {
     const struct ht_medium *medium = mean->medium;
-    int points[3] = {1, 1, 1}, i[3];
-    double low[3], high[3], at[3], values[HT_MAX_MATERIALS] = {0};
-    for (int k = 0; k < 3; k++) {
-        cell_part(medium->grid, k, x[k], &low[k], &high[k]);
-        if (medium->source->depends[k]) points[k] = MEAN_POINTS;
+    uint64_t branches = HT_HASH_SEED;
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const struct ht_medium_row *row = &medium->source->row[p];
+        values[p] = row->number ? row->number[0] : 0;
+        if (row->expr) TRY(ht_expr_value(row->expr, x, &values[p], &branches));
+        TRY(check_row(medium, p, values[p], x));
     }
-    for (i[2] = 0; i[2] < points[2]; i[2]++) {
-        for (i[1] = 0; i[1] < points[1]; i[1]++) {
-            for (i[0] = 0; i[0] < points[0]; i[0]++) {
-                for (int k = 0; k < 3; k++)
-                    at[k] =
-                        low[k] + (high[k] - low[k]) * (i[k] + 0.5) / points[k];
-                for (int p = 0; p < medium->eq->system->nparameters; p++)
-                    TRY(ht_medium_row_value(medium, p, at, &values[p]));
-                TRY(mean_add(mean, 1, values, at));
+    if (mean->several && branches != mean->branches) mean->crossed = true;
+    mean->branches = branches;
+    mean->several = true;
+    return HT_OK;
+}
+
+/* Point i of an axis of the rule: its place in [0, 1] and its weight. */
+static double rule_place(const struct mean *mean, int i, double *weight) {
+    if (mean->gauss) {
+        *weight *= mean->gauss->weight[i];
+        return mean->gauss->place[i];
+    }
+    *weight /= mean->points;
+    int panel = i / 2;
+    return 2 * (panel + pair_place[i % 2]) / mean->points;
+}
+
+static enum ht_err add_expression(struct mean *mean, double weight,
+                                  const double low[3], const double high[3]) {
+    const struct ht_medium_source *source = mean->medium->source;
+    int count[3], i[3];
+    for (int k = 0; k < 3; k++) {
+        count[k] = source->depends[k] ? mean->points : 1;
+    }
+    for (i[2] = 0; i[2] < count[2]; i[2]++) {
+        for (i[1] = 0; i[1] < count[1]; i[1]++) {
+            for (i[0] = 0; i[0] < count[0]; i[0]++) {
+                double x[3], values[HT_MAX_MATERIALS] = {0}, w = weight;
+                for (int k = 0; k < 3; k++) {
+                    double place =
+                        count[k] > 1 ? rule_place(mean, i[k], &w) : 0.5;
+                    if (count[k] == 1) place = 0.5;
+                    x[k] = low[k] + (high[k] - low[k]) * place;
+                }
+                TRY(point_values(mean, x, values));
+                TRY(mean_add(mean, w, values, x));
             }
         }
     }
     return HT_OK;
+}
+
+/* Looks at points from end to end of a part for sides that change. */
+static enum ht_err look_at_part(struct mean *mean, double weight,
+                                const double low[3], const double high[3]) {
+    const bool *depends = mean->medium->source->depends;
+    int count[3], i[3];
+    (void)weight;
+    for (int k = 0; k < 3; k++) count[k] = depends[k] ? CROSS_POINTS : 1;
+    for (i[2] = 0; i[2] < count[2] && !mean->crossed; i[2]++) {
+        for (i[1] = 0; i[1] < count[1] && !mean->crossed; i[1]++) {
+            for (i[0] = 0; i[0] < count[0] && !mean->crossed; i[0]++) {
+                double x[3], values[HT_MAX_MATERIALS];
+                for (int k = 0; k < 3; k++) {
+                    /* A jump on the side of the cell is outside of it. */
+                    double place = (double)i[k] / (CROSS_POINTS - 1);
+                    place = 1e-6 + (1 - 2e-6) * place;
+                    x[k] = low[k] + (high[k] - low[k]) * place;
+                }
+                TRY(point_values(mean, x, values));
+            }
+        }
+    }
+    return HT_OK;
+}
+
+/* Whether a jump or kink of an expression lies in the cell about x. */
+static enum ht_err cell_crossed(const struct ht_medium *medium,
+                                const double x[3], bool *crossed) {
+    struct mean mean = mean_begin(medium);
+    *crossed = false;
+    if (!medium->source->kinks) return HT_OK;
+    TRY(each_part(&mean, x, look_at_part));
+    *crossed = mean.crossed;
+    return HT_OK;
+}
+
+static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
+    const struct ht_medium *medium = mean->medium;
+    const bool *depends = medium->source->depends;
+    int axes = depends[0] + depends[1] + depends[2];
+    bool crossed = false;
+    TRY(cell_crossed(medium, x, &crossed));
+    mean->gauss = axes < 3 ? &gauss_four : &gauss_three;
+    mean->points = mean->gauss->points;
+    if (!crossed) TRY(each_part(mean, x, add_expression));
+    if (!crossed && !mean->crossed && !mean_steep(mean)) return HT_OK;
+    *mean = mean_begin(medium);
+    mean->points = many_points[axes];
+    return each_part(mean, x, add_expression);
 }
 
 /* Adds sample number `at` of every file, with the numbers among them. */
@@ -258,7 +425,8 @@ static enum ht_err mean_sample(struct mean *mean, double weight, int64_t at,
     return mean_add(mean, weight, values, x);
 }
 
-static enum ht_err mean_file(struct mean *mean, const double x[3]) {
+static enum ht_err add_file(struct mean *mean, double weight,
+                            const double low[3], const double high[3]) {
     const struct ht_medium *medium = mean->medium;
     const struct ht_samples *samples = NULL;
     struct ht_samples_span span[3];
@@ -266,19 +434,16 @@ static enum ht_err mean_file(struct mean *mean, const double x[3]) {
         if (medium->source->row[p].samples)
             samples = medium->source->row[p].samples;
     REQUIRE(samples, HT_ERR_INTERNAL, "medium: of type file without a file");
-    for (int k = 0; k < 3; k++) {
-        double low, high;
-        cell_part(medium->grid, k, x[k], &low, &high);
-        ht_samples_span(samples, k, low, high, &span[k]);
-    }
+    for (int k = 0; k < 3; k++)
+        ht_samples_span(samples, k, low[k], high[k], &span[k]);
     for (int64_t i3 = span[2].first; i3 <= span[2].last; i3++) {
-        double w3 = ht_samples_share(samples, 2, &span[2], i3);
+        double w3 = weight * ht_samples_share(samples, 2, &span[2], i3);
         for (int64_t i2 = span[1].first; i2 <= span[1].last; i2++) {
             double w2 = w3 * ht_samples_share(samples, 1, &span[1], i2);
             int64_t row = (i3 * samples->shape[1] + i2) * samples->shape[0];
             for (int64_t i1 = span[0].first; i1 <= span[0].last; i1++) {
                 double w = w2 * ht_samples_share(samples, 0, &span[0], i1);
-                TRY(mean_sample(mean, w, row + i1, x));
+                TRY(mean_sample(mean, w, row + i1, low));
             }
         }
     }
@@ -289,13 +454,13 @@ static enum ht_err mean_file(struct mean *mean, const double x[3]) {
 static enum ht_err cell_mean(const struct ht_medium *medium,
                              const struct ht_medium_work *work,
                              const double x[3]) {
-    struct mean mean = {.medium = medium};
+    struct mean mean = mean_begin(medium);
     switch (medium->source->type) {
     case HT_MEDIUM_LAYERS:
         TRY(mean_layers(&mean, x));
         break;
     case HT_MEDIUM_FILE:
-        TRY(mean_file(&mean, x));
+        TRY(each_part(&mean, x, add_file));
         break;
     case HT_MEDIUM_EXPRESSION:
     case HT_MEDIUM_CONSTANT:
@@ -362,20 +527,15 @@ enum ht_err ht_medium_node(const struct ht_medium *medium,
                            const struct ht_medium_work *work, const double x[3],
                            bool *flattened) {
     const struct ht_medium_source *source = medium->source;
+    bool crossed = false;
     *flattened = false;
-    if (source->type == HT_MEDIUM_LAYERS ||
-        (source->type == HT_MEDIUM_FILE && medium->degree == 0))
-        return cell_mean(medium, work, x);
+    if (medium->degree == 0) return cell_mean(medium, work, x);
     TRY(parameter_jets(medium, work, x));
     const double *const *value = (const double *const *)work->value;
     TRY(medium->eq->system->materials(source->jets, source->chosen, value,
                                       work->material));
-    if (resolved(medium, work)) return HT_OK;
-    if (medium->degree > 0) {
-        *flattened = true;
-        return cell_mean(medium, work, x);
-    }
-    double material[HT_MAX_MATERIALS];
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) material[m] = *work->material[m];
-    return check_materials(medium, material, x);
+    TRY(cell_crossed(medium, x, &crossed));
+    if (!crossed && resolved(medium, work)) return HT_OK;
+    *flattened = true;
+    return cell_mean(medium, work, x);
 }

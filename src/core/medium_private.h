@@ -30,6 +30,7 @@ struct ht_medium_source {
     int chosen[HT_MAX_MATERIALS];
     struct ht_jets *jets, *zero, *linear; /* degrees medium's, 0, 1 */
     bool depends[3];                      /* on x1, x2, x3 */
+    bool kinks;                           /* an expression is not smooth */
     int axis, layers;                     /* layers: of layers - 1 ... */
     const double *interface;              /* ... interfaces along axis */
     bool sampled;                         /* by ht_medium_sample */

@@ -209,5 +209,7 @@ enum ht_err ht_medium_scan(struct ht_medium *medium) {
     TRY(ht_medium_work_create(medium, &work));
     enum ht_err err = scan_varying(medium, &work);
     ht_medium_work_destroy(&work);
-    return err == HT_OK && ht_grid_cut(medium->grid) ? combine(medium) : err;
+    if (err == HT_OK && ht_grid_cut(medium->grid)) err = combine(medium);
+    if (medium->flattened > 0) medium->rough = true;
+    return err;
 }

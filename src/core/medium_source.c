@@ -181,14 +181,28 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter,
     return check_lattice(medium, parameter);
 }
 
+static enum ht_err row_expression(const struct ht_medium *medium, int parameter,
+                                  const char *text) {
+    struct ht_medium_source *source = medium->source;
+    struct ht_medium_row *row = &source->row[parameter];
+    TRY(ht_params_blame(source->params, row->key,
+                        ht_expr_parse(text, &row->expr)));
+    for (int k = medium->grid->dims; k < 3; k++)
+        if (ht_expr_uses(row->expr, k))
+            return ht_params_error(source->params, row->key,
+                                   "x%d is no axis of the grid, which has %d "
+                                   "(grid.cells)",
+                                   k + 1, medium->grid->dims);
+    return HT_OK;
+}
+
 static enum ht_err row_text(const struct ht_medium *medium, int parameter,
                             const char *text) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
     switch (source->type) {
     case HT_MEDIUM_EXPRESSION:
-        return ht_params_blame(source->params, row->key,
-                               ht_expr_parse(text, &row->expr));
+        return row_expression(medium, parameter, text);
     case HT_MEDIUM_FILE:
         return row_file(medium, parameter, text);
     case HT_MEDIUM_CONSTANT:
@@ -292,10 +306,8 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     return HT_OK;
 }
 
-/* Axes along which nothing changes need one evaluation only. A text without
- * the name of a coordinate cannot depend on it. */
+/* Axes along which nothing changes need one evaluation only. */
 static void find_dependence(const struct ht_medium *medium) {
-    static const char *const names[] = {"x1", "x2", "x3"};
     struct ht_medium_source *source = medium->source;
     for (int k = 0; k < medium->grid->dims; k++) {
         source->depends[k] =
@@ -304,11 +316,24 @@ static void find_dependence(const struct ht_medium *medium) {
             const struct ht_medium_row *row = &source->row[p];
             if (row->samples && row->samples->shape[k] > 1)
                 source->depends[k] = true;
-            if (row->expr &&
-                strstr(value_find(source->params, row->name)->text, names[k]))
+            if (row->expr && ht_expr_uses(row->expr, k))
                 source->depends[k] = true;
         }
     }
+}
+
+/* What can be told of the medium's roughness before nodes are visited. */
+static void find_roughness(struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const struct ht_medium_row *row = &source->row[p];
+        if (row->expr && !ht_expr_smooth(row->expr)) source->kinks = true;
+        if (row->samples && medium->degree == 0) medium->rough = true;
+        for (int i = 1; i < row->count; i++)
+            if (row->number[i] != row->number[0]) medium->rough = true;
+    }
+    if (source->kinks) medium->rough = true;
+    if (medium->uniform) medium->rough = false;
 }
 
 /* A medium of degree g leaves an error of order 2 floor(g/2) + 2, observed:
@@ -350,6 +375,7 @@ enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     medium->uniform =
         !source->depends[0] && !source->depends[1] && !source->depends[2];
     TRY(read_degree(medium));
+    find_roughness(medium);
     int dims = medium->grid->dims;
     TRY(ht_jets_total(dims, medium->degree, &source->jets));
     TRY(ht_jets_total(dims, 0, &source->zero));

@@ -85,9 +85,10 @@ static const struct ht_option option[] = {
      ANY, NULL, "length/time", "Velocity of the advection system."},
     {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
      "Degree g of the polynomials that describe the medium in each cell; 0 "
-     "makes it constant per node. In smooth media the order is the smaller of "
-     "2N+1 and g+1; at constant impedance N+1 is enough for 2N+1. -1 takes "
-     "N+1, and N+2 for N = 4, 6, 8."},
+     "makes it constant per node, the mean of its cell. In smooth media the "
+     "order is the smaller of 2N+1 and g+1; at constant impedance N+1 is "
+     "enough for 2N+1. -1 takes N+1, N+2 for N = 4, 6, 8, and means where "
+     "the medium jumps."},
     {"medium.axis", HT_OPT_STRING, AT(medium.axis), "\"x3\"", ANY, "x1|x2|x3",
      "", "Layers: the axis along which they are stacked."},
     {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL,

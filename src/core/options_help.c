@@ -2,6 +2,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "htwave/num.h"
 #include "options.h"
 
 const char *ht_option_type_words(const struct ht_option *option) {
@@ -131,6 +132,27 @@ static void print_markdown(FILE *out, const struct ht_option *option) {
     fputs("|\n", out);
 }
 
+/* The words of expressions, from the parser's own table. */
+static void print_expressions(FILE *out, bool markdown) {
+    const char *head = markdown ? "### expressions\n\n" : "expressions\n";
+    fprintf(out,
+            "\n%sText of medium.type or initial.type \"expression\": numbers, "
+            "+ - * / ^,\nparentheses and\n%s",
+            head, markdown ? "\n| name | meaning |\n|---|---|\n" : "");
+    for (int i = 0; ht_expr_word(i); i++) {
+        const struct ht_expr_word *word = ht_expr_word(i);
+        char name[32];
+        snprintf(name, sizeof name, "%s%s", word->name, word->operand);
+        fprintf(out, markdown ? "| `%s` | %s%s |\n" : "  %-10s %s%s\n", name,
+                word->help, word->smooth ? "" : "; not smooth");
+    }
+    fprintf(
+        out,
+        "%sA medium is constant, the mean of the cell, about nodes in whose "
+        "cell something\nthat is not smooth jumps or has a kink.\n",
+        markdown ? "\n" : "");
+}
+
 void ht_params_help(FILE *out, bool markdown) {
     const char *previous = NULL;
     if (!markdown)
@@ -158,4 +180,5 @@ void ht_params_help(FILE *out, bool markdown) {
             print_terminal(out, option);
         previous = option->key;
     }
+    print_expressions(out, markdown);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "options.h"
 #include "params_parts.h"
@@ -86,12 +87,12 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key,
     const struct ht_source *source = find_source(params, key);
     const struct ht_option *option = ht_option_find(key);
     if (source)
-        FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", key, source->value, rule,
-             source->place);
+        FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", HT_SHOWN(key),
+             HT_SHOWN(source->value), rule, HT_SHOWN_PLACE(source->place));
     if (option && option->fallback)
         FAIL(HT_ERR_INPUT, "%s = %s: %s (default)", key, option->fallback,
              rule);
-    FAIL(HT_ERR_INPUT, "%s: %s (not set)", key, rule);
+    FAIL(HT_ERR_INPUT, "%s: %s (not set)", HT_SHOWN(key), rule);
 }
 
 enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
@@ -142,6 +143,74 @@ static void list_members(const char *section, int length,
     }
 }
 
+/* What other programs, or other countries, call an option or a group. */
+static const struct {
+    const char *word, *key;
+} synonyms[] = {
+    {"dt", "time.step"},
+    {"timestep", "time.step"},
+    {"time_step", "time.step"},
+    {"delta_t", "time.step"},
+    {"tmax", "time.end"},
+    {"t_end", "time.end"},
+    {"duration", "time.end"},
+    {"courant", "time.cfl"},
+    {"integrator", "time.scheme"},
+    {"nx", "grid.cells"},
+    {"ny", "grid.cells"},
+    {"nz", "grid.cells"},
+    {"size", "grid.cells"},
+    {"resolution", "grid.cells"},
+    {"dims", "grid.cells"},
+    {"dx", "grid.cells"},
+    {"min", "grid.lower"},
+    {"max", "grid.upper"},
+    {"origin", "grid.lower"},
+    {"degree", "grid.order"},
+    {"center", "initial.centre"},
+    {"position", "initial.centre"},
+    {"sigma", "initial.width"},
+    {"frequency", "initial.frequency"},
+    {"f0", "initial.frequency"},
+    {"wavenumber", "initial.cycles"},
+    {"wavevector", "initial.cycles"},
+    {"vp", "medium.c"},
+    {"speed", "medium.c"},
+    {"density", "medium.rho"},
+    {"kappa", "medium.K"},
+    {"bulk", "medium.K"},
+    {"dir", "output.directory"},
+    {"folder", "output.directory"},
+    {"path", "output.directory"},
+    {"interval", "output.every"},
+    {"gpu", "device.select"},
+    {"float", "device.precision"},
+    {"kernel", "device.variant"},
+    {"boundaries", "boundary.x1"},
+    {"bc", "boundary.x1"},
+    {"mesh", "grid"},
+    {"domain", "grid"},
+    {"box", "grid"},
+    {"model", "medium"},
+    {"material", "medium"},
+    {"source", "initial"},
+    {"mpi", "parallel"},
+};
+
+/* The key of a synonym; a section that exists is believed. */
+static const char *synonym(const char *key) {
+    int section = ht_option_section(key);
+    const char *name = key + (section ? section + 1 : 0), *found = NULL;
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
+        if (strcasecmp(name, synonyms[i].word) != 0) continue;
+        const char *other = synonyms[i].key;
+        bool same = strncmp(other, key, (size_t)section + 1) == 0;
+        if (same && section) return other;
+        if (!found) found = other;
+    }
+    return found;
+}
+
 /* section.name for a name of the list that is near, else NULL; a key of the
  * same name elsewhere is near as well. */
 static const char *suggest(const char *key, const struct key_list *list) {
@@ -151,14 +220,26 @@ static const char *suggest(const char *key, const struct key_list *list) {
     int count = 0;
     const char *near = ht_text_nearest(name, list->name, list->count);
     if (near) return near - (section ? section + 1 : 0);
+    const char *meant = synonym(key);
+    if (meant && section && !strncmp(meant, key, (size_t)section + 1))
+        return meant;
     for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
         const char *other = ht_option_at(i)->key;
         int skip = ht_option_section(other);
         if (strcmp(other + (skip ? skip + 1 : 0), name) == 0) return other;
         whole[count++] = other;
     }
-    /* A section that exists was searched: other sections only mislead. */
-    return list->count ? NULL : ht_text_nearest(key, whole, count);
+    if (meant) return meant;
+    /* A section that exists was searched: other sections only mislead. At the
+     * top a name may be that of any of them. */
+    if (section && list->count) return NULL;
+    if (section) return ht_text_nearest(key, whole, count);
+    for (int i = 0; i < count; i++) {
+        int skip = ht_option_section(whole[i]);
+        const char *other = whole[i] + (skip ? skip + 1 : 0);
+        if (ht_text_nearest(name, &other, 1)) return whole[i];
+    }
+    return ht_text_nearest(key, whole, count);
 }
 
 static enum ht_err fail_unknown_key(const struct ht_setting *setting) {
@@ -169,17 +250,19 @@ static enum ht_err fail_unknown_key(const struct ht_setting *setting) {
     const char *near = suggest(setting->key, &list);
     if (near)
         FAIL(HT_ERR_INPUT, "%s: unknown key; did you mean %s? (%s)",
-             setting->key, near, setting->place);
+             HT_SHOWN(setting->key), near, HT_SHOWN_PLACE(setting->place));
     for (int i = 0; i < list.count; i++)
         ht_text_add(&known, "%s%s", i ? ", " : "", list.name[i]);
     enum ht_err err = ht_text_status(&known);
     if (!err && section && list.count)
-        err = ht_err_set(
-            HT_ERR_INPUT, "%s: unknown key; %.*s has the keys %s (%s)",
-            setting->key, section, setting->key, known.data, setting->place);
+        err = ht_err_set(HT_ERR_INPUT,
+                         "%s: unknown key; %.*s has the keys %s (%s)",
+                         HT_SHOWN(setting->key), section, setting->key,
+                         known.data, HT_SHOWN_PLACE(setting->place));
     else if (!err)
-        err = ht_err_set(HT_ERR_INPUT, "%s: unknown key (%s)", setting->key,
-                         setting->place);
+        err =
+            ht_err_set(HT_ERR_INPUT, "%s: unknown key (%s)",
+                       HT_SHOWN(setting->key), HT_SHOWN_PLACE(setting->place));
     ht_text_free(&known);
     return err;
 }
@@ -203,13 +286,15 @@ static enum ht_err fail_unknown_group(const struct ht_setting *setting) {
     }
     enum ht_err err = ht_text_status(&known);
     const char *near = ht_text_nearest(setting->key, pointer, count);
+    if (!near) near = synonym(setting->key);
     if (!err && near)
-        err =
-            ht_err_set(HT_ERR_INPUT, "%s: unknown group; did you mean %s? (%s)",
-                       setting->key, near, setting->place);
+        err = ht_err_set(
+            HT_ERR_INPUT, "%s: unknown group; did you mean %s? (%s)",
+            HT_SHOWN(setting->key), near, HT_SHOWN_PLACE(setting->place));
     else if (!err)
         err = ht_err_set(HT_ERR_INPUT, "%s: unknown group; there are %s (%s)",
-                         setting->key, known.data, setting->place);
+                         HT_SHOWN(setting->key), known.data,
+                         HT_SHOWN_PLACE(setting->place));
     ht_text_free(&known);
     return err;
 }
@@ -261,7 +346,8 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
     if (is_section(setting->key)) {
         REQUIRE(group, HT_ERR_INPUT,
                 "%s = %s: must be a group of keys, %s = { ... }; (%s)",
-                setting->key, setting->value, setting->key, setting->place);
+                setting->key, HT_SHOWN(setting->value), setting->key,
+                HT_SHOWN_PLACE(setting->place));
         return HT_OK;
     }
     if (group) return fail_unknown_group(setting);
@@ -274,7 +360,7 @@ static enum ht_err read_override(struct ht_params *params, const char *text) {
     REQUIRE(equals && equals > text, HT_ERR_INPUT,
             "%s: an option on the command line is key=value, such as "
             "grid.order=4",
-            text);
+            HT_SHOWN(text));
     const char *end = equals;
     text += strspn(text, " \t");
     while (end > text && (end[-1] == ' ' || end[-1] == '\t')) end--;

@@ -1,8 +1,60 @@
 /* Rules between options that need neither the system nor the device. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "params_parts.h"
+
+/* ---- axes that the grid does not have ---- */
+
+/* Entry k of a default such as "[0.0, 0.5]". */
+static double default_entry(const struct ht_option *option, int k) {
+    const char *at = option->fallback + 1;
+    while (k-- > 0 && *at) at += strcspn(at, ",") + 1;
+    return strtod(at, NULL);
+}
+
+static double entry(const struct ht_params *p, const struct ht_option *option,
+                    int k) {
+    const void *at = (const char *)p + option->offset;
+    if (option->type == HT_OPT_INT3) return ((const int *)at)[k];
+    return ((const double *)at)[k];
+}
+
+/* Entries for axes beyond the grid's must be the defaults, as the resolved
+ * input has them; samples of files have axes of their own. */
+static enum ht_err check_entries(const struct ht_params *p) {
+    static const char *const keys[] = {"grid.lower",     "grid.upper",
+                                       "initial.centre", "initial.cycles",
+                                       "initial.modes",  "medium.velocity"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const struct ht_option *option = ht_option_find(keys[i]);
+        for (int k = p->grid.dims; k < 3; k++)
+            if (entry(p, option, k) != default_entry(option, k))
+                return ht_params_error(p, keys[i],
+                                       "has an entry for x%d, but the grid has "
+                                       "%d %s (grid.cells)",
+                                       k + 1, p->grid.dims,
+                                       p->grid.dims > 1 ? "axes" : "axis");
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_boundaries(const struct ht_params *p) {
+    for (int k = p->grid.dims; k < 3; k++) {
+        char key[32];
+        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        if (ht_params_is_set(p, key))
+            return ht_params_error(p, key,
+                                   "x%d is no axis of the grid, which has %d "
+                                   "(grid.cells)",
+                                   k + 1, p->grid.dims);
+    }
+    return HT_OK;
+}
+
+/* ---- values together ---- */
 
 static enum ht_err check_box(const struct ht_params *p) {
     for (int axis = 0; axis < p->grid.dims; axis++) {
@@ -79,6 +131,8 @@ static enum ht_err check_initial(const struct ht_params *p) {
 }
 
 enum ht_err ht_params_check(const struct ht_params *params) {
+    TRY(check_entries(params));
+    TRY(check_boundaries(params));
     TRY(check_box(params));
     TRY(check_sides(params));
     TRY(check_stages(params));

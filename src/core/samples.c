@@ -110,6 +110,41 @@ static enum ht_err check_raw_size(const struct ht_samples_format *format,
     return HT_OK;
 }
 
+static float float_from_big_endian(const unsigned char *bytes) {
+    const unsigned char swapped[4] = {bytes[3], bytes[2], bytes[1], bytes[0]};
+    return float_from_little_endian(swapped);
+}
+
+/* Values as media have them: finite, and those that are not 0 within eight
+ * decades of each other, none beyond any unit. */
+static bool plausible(const unsigned char *data, int64_t count,
+                      float (*from)(const unsigned char *)) {
+    double least = INFINITY, most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double value = fabs((double)from(data + 4 * i));
+        if (!isfinite(value)) return false;
+        if (value == 0) continue;
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    return least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
+}
+
+/* With the bytes exchanged numbers near 1 or 1000 become ones near 1e-38 or of
+ * all magnitudes. */
+static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
+    if (plausible(data, count, float_from_little_endian) ||
+        !plausible(data, count, float_from_big_endian))
+        return HT_OK;
+    int64_t at = 0;
+    while (float_from_big_endian(data + 4 * at) == 0) at++;
+    FAIL(HT_ERR_INPUT,
+         "the file seems to be big-endian: sample %lld is %.6g, and %.6g with "
+         "its bytes exchanged; must be little-endian 32-bit floats",
+         (long long)at, (double)float_from_little_endian(data + 4 * at),
+         (double)float_from_big_endian(data + 4 * at));
+}
+
 /* Raw float32 of exactly the promised size, in file order. */
 static enum ht_err read_raw(const struct ht_samples_format *format,
                             struct layout *layout, double **values,
@@ -127,6 +162,7 @@ static enum ht_err read_raw(const struct ht_samples_format *format,
     if (size != (size_t)*count * 4)
         err = ht_err_set(HT_ERR_INPUT, "%s has changed while it was read",
                          format->path);
+    if (err == HT_OK) err = check_byte_order((unsigned char *)data, *count);
     if (err == HT_OK)
         err = ht_mem_alloc((size_t)*count, sizeof **values, values);
     for (int64_t i = 0; err == HT_OK && i < *count; i++)

@@ -69,7 +69,16 @@ static enum ht_err parse(struct ht_solution *solution, const char *name,
     ht_expr_destroy(data->expr[field]);
     enum ht_err err = ht_expr_parse(text, &data->expr[field]);
     if (err == HT_ERR_INPUT) return blame(data->params, name, ht_err_message());
-    return err;
+    TRY(err);
+    for (int k = solution->grid->dims; k < 3; k++) {
+        char rule[80];
+        if (!ht_expr_uses(data->expr[field], k)) continue;
+        snprintf(rule, sizeof rule,
+                 "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
+                 solution->grid->dims);
+        return blame(data->params, name, rule);
+    }
+    return HT_OK;
 }
 
 static enum ht_err prepare_expression(struct ht_solution *solution) {

@@ -64,6 +64,17 @@ const char *ht_device_missing(const char *backend) {
     return b == NULL ? NULL : b->missing();
 }
 
+bool ht_device_built(const char *backend) {
+    const struct ht_backend *b = backend_of(backend);
+    return b != NULL && b->open != NULL;
+}
+
+const char *ht_device_no_gemm(const char *backend) {
+    const struct ht_backend *b = backend_of(backend);
+    if (b == NULL || b->no_gemm == NULL) return "there is no such back end";
+    return b->no_gemm();
+}
+
 static bool contains(const char *text, const char *part) {
     for (; *text; text++) {
         size_t n = 0;

@@ -59,19 +59,47 @@ struct ht_expr {
     int height, depth; /* of the stack: after the last operation, largest */
 };
 
+/* Messages, manuals and ht_expr_smooth are made from these rows. */
 static const struct {
-    const char *name;
+    struct ht_expr_word word;
     enum code code;
-    int operands;
 } functions[] = {
-    {"sin", OP_SIN, 1},   {"cos", OP_COS, 1},   {"tan", OP_TAN, 1},
-    {"exp", OP_EXP, 1},   {"log", OP_LOG, 1},   {"sqrt", OP_SQRT, 1},
-    {"tanh", OP_TANH, 1}, {"sinh", OP_SINH, 1}, {"cosh", OP_COSH, 1},
-    {"atan", OP_ATAN, 1}, {"erf", OP_ERF, 1},   {"abs", OP_ABS, 1},
-    {"min", OP_MIN, 2},   {"max", OP_MAX, 2},   {"step", OP_STEP, 1},
-    {"pow", OP_POWER, 2},
+    {{"sin", "(a)", "sine, of radians", true, 1}, OP_SIN},
+    {{"cos", "(a)", "cosine", true, 1}, OP_COS},
+    {{"tan", "(a)", "tangent", true, 1}, OP_TAN},
+    {{"exp", "(a)", "exponential function", true, 1}, OP_EXP},
+    {{"log", "(a)", "natural logarithm", true, 1}, OP_LOG},
+    {{"sqrt", "(a)", "square root", true, 1}, OP_SQRT},
+    {{"tanh", "(a)", "hyperbolic tangent", true, 1}, OP_TANH},
+    {{"sinh", "(a)", "hyperbolic sine", true, 1}, OP_SINH},
+    {{"cosh", "(a)", "hyperbolic cosine", true, 1}, OP_COSH},
+    {{"atan", "(a)", "arc tangent", true, 1}, OP_ATAN},
+    {{"erf", "(a)", "error function", true, 1}, OP_ERF},
+    {{"abs", "(a)", "absolute value", false, 1}, OP_ABS},
+    {{"min", "(a, b)", "the smaller one", false, 2}, OP_MIN},
+    {{"max", "(a, b)", "the larger one", false, 2}, OP_MAX},
+    {{"step", "(a)", "1 where a >= 0, else 0", false, 1}, OP_STEP},
+    {{"pow", "(a, b)", "a^b", true, 2}, OP_POWER},
 };
 enum { NFUNCTIONS = sizeof functions / sizeof functions[0] };
+
+static const struct {
+    struct ht_expr_word word;
+    int axis; /* -1: value is meant */
+    double value;
+} symbols[] = {
+    {{"x1", "", "first coordinate", true, 0}, 0, 0},
+    {{"x2", "", "second coordinate, from two dimensions on", true, 0}, 1, 0},
+    {{"x3", "", "third coordinate, in three dimensions", true, 0}, 2, 0},
+    {{"pi", "", "3.14159...", true, 0}, -1, 3.14159265358979323846},
+};
+enum { NSYMBOLS = sizeof symbols / sizeof symbols[0] };
+
+const struct ht_expr_word *ht_expr_word(int i) {
+    if (i >= 0 && i < NSYMBOLS) return &symbols[i].word;
+    i -= NSYMBOLS;
+    return i >= 0 && i < NFUNCTIONS ? &functions[i].word : NULL;
+}
 
 /* ---- evaluation ---- */
 
@@ -79,8 +107,14 @@ enum { NFUNCTIONS = sizeof functions / sizeof functions[0] };
 struct work {
     const struct ht_jets *jets;
     const double *x, *h;
-    double *scratch; /* SCRATCH jets */
+    double *scratch;    /* SCRATCH jets */
+    uint64_t *branches; /* which sides were taken, hashed; NULL: not asked */
 };
+
+static void note_branch(const struct work *work, bool side) {
+    if (work->branches)
+        *work->branches = ht_hash(*work->branches, &side, sizeof side);
+}
 
 static void set_number(const struct work *work, double value, double *out) {
     memset(out, 0, (size_t)work->jets->count * sizeof *out);
@@ -117,6 +151,7 @@ static void apply_binary(const struct work *work, enum code code,
         power(work, a, b, out);
     } else if (code == OP_MIN || code == OP_MAX) {
         bool first = code == OP_MIN ? a[0] <= b[0] : a[0] >= b[0];
+        note_branch(work, first);
         memcpy(out, first ? a : b, (size_t)jets->count * sizeof *out);
     } else {
         double sign = code == OP_SUBTRACT ? -1 : 1;
@@ -127,6 +162,7 @@ static void apply_binary(const struct work *work, enum code code,
 /* Functions that are linear on either side of zero. */
 static void apply_sided(const struct work *work, enum code code,
                         const double *a, double *out) {
+    if (code != OP_NEGATE) note_branch(work, a[0] >= 0);
     if (code == OP_STEP) {
         set_number(work, a[0] >= 0 ? 1 : 0, out);
         return;
@@ -205,17 +241,66 @@ static void evaluate(const struct work *work, const struct op *op, int nops,
     }
 }
 
-enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets,
-                        const double x[3], const double h[3], double *out) {
-    size_t count = (size_t)jets->count;
-    double *memory;
-    TRY(HT_ALLOC(memory, (SCRATCH + 1 + (size_t)expr->depth) * count));
-    struct work work = {.jets = jets, .x = x, .h = h, .scratch = memory};
+/* Memory for work->scratch, then the stack; small ones need no allocation. */
+enum { SMALL = 32 };
+
+static enum ht_err run(const struct ht_expr *expr, struct work work,
+                       double *out) {
+    size_t count = (size_t)work.jets->count;
+    size_t size = (SCRATCH + 1 + (size_t)expr->depth) * count;
+    double small[SMALL] = {0}, *memory = small;
+    if (size > SMALL) TRY(HT_ALLOC(memory, size));
+    work.scratch = memory;
     double *stack = memory + (SCRATCH + 1) * count;
     evaluate(&work, expr->op, expr->count, stack);
     memcpy(out, stack, count * sizeof *out);
-    free(memory);
+    if (memory != small) free(memory);
     return HT_OK;
+}
+
+enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets,
+                        const double x[3], const double h[3], double *out) {
+    const struct work work = {.jets = jets, .x = x, .h = h};
+    return run(expr, work, out);
+}
+
+/* A jet of degree 0 is a number. */
+static int number_index[1][3], number_pair[1][3];
+static const struct ht_jets number = {.dims = 1,
+                                      .count = 1,
+                                      .index = number_index,
+                                      .pairs = 1,
+                                      .pair = number_pair};
+
+enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3],
+                          double *value, uint64_t *branches) {
+    const double h[3] = {1, 1, 1};
+    uint64_t sides = branches ? *branches : 0;
+    const struct work work = {
+        .jets = &number, .x = x, .h = h, .branches = branches ? &sides : NULL};
+    TRY(run(expr, work, value));
+    if (branches) *branches = sides;
+    return HT_OK;
+}
+
+/* ---- what it depends on ---- */
+
+bool ht_expr_uses(const struct ht_expr *expr, int axis) {
+    for (int n = 0; n < expr->count; n++)
+        if (expr->op[n].code == OP_VARIABLE && expr->op[n].axis == axis)
+            return true;
+    return false;
+}
+
+/* What takes numbers only was folded: an operation that is left has an operand
+ * that depends on a coordinate. */
+bool ht_expr_smooth(const struct ht_expr *expr) {
+    for (int n = 0; n < expr->count; n++)
+        for (int f = 0; f < NFUNCTIONS; f++)
+            if (expr->op[n].code == functions[f].code &&
+                !functions[f].word.smooth)
+                return false;
+    return true;
 }
 
 /* ---- writing the program ---- */
@@ -243,11 +328,8 @@ static void fold(struct ht_expr *expr) {
     int first = expr->count - 1 - last->operands;
     for (int n = first; n < expr->count - 1; n++)
         if (expr->op[n].code != OP_NUMBER) return;
-    int index[1][3] = {{0}}, pair[1][3] = {{0}};
-    const struct ht_jets scalar = {
-        .dims = 1, .count = 1, .index = index, .pairs = 1, .pair = pair};
     double scratch[SCRATCH + 1], stack[2];
-    struct work work = {.jets = &scalar, .scratch = scratch};
+    struct work work = {.jets = &number, .scratch = scratch};
     evaluate(&work, expr->op + first, expr->count - first, stack);
     expr->op[first] = (struct op){.code = OP_NUMBER, .value = stack[0]};
     expr->count = first + 1;
@@ -306,18 +388,19 @@ static enum ht_err expected(struct parser *p, const char *what) {
 }
 
 static enum ht_err unknown_name(struct parser *p, const char *name) {
-    const char *known[NFUNCTIONS + 4] = {"x1", "x2", "x3", "pi"};
+    const char *known[NSYMBOLS + NFUNCTIONS];
     struct ht_text list = {0};
-    for (int n = 0; n < NFUNCTIONS; n++) {
-        known[n + 4] = functions[n].name;
-        ht_text_add(&list, " %s", functions[n].name);
+    int count = 0;
+    for (const struct ht_expr_word *w; (w = ht_expr_word(count)); count++) {
+        known[count] = w->name;
+        ht_text_add(&list, "%s %s",
+                    count == NSYMBOLS ? " and the functions" : "", w->name);
     }
     enum ht_err err = ht_text_status(&list);
     if (err == HT_OK) {
-        const char *near = ht_text_nearest(name, known, NFUNCTIONS + 4);
+        const char *near = ht_text_nearest(name, known, count);
         err = ht_err_set(HT_ERR_INPUT,
-                         "column %zu: unknown name \"%s\"%s%s%s; known are "
-                         "x1 x2 x3 pi and the functions%s",
+                         "column %zu: unknown name \"%s\"%s%s%s; known are%s",
                          p->at + 1, name, near ? ", nearest is \"" : "",
                          near ? near : "", near ? "\"" : "", list.data);
     }
@@ -328,16 +411,17 @@ static enum ht_err unknown_name(struct parser *p, const char *name) {
 /* name "(" sum { "," sum } ")", at the parenthesis. */
 static enum ht_err parse_call(struct parser *p, int function) {
     char what[80];
-    int operands = functions[function].operands;
+    int operands = functions[function].word.operands;
     snprintf(what, sizeof what, "'(' after the function %s",
-             functions[function].name);
+             functions[function].word.name);
     if (peek(p) != '(') return expected(p, what);
     p->at++;
     for (int n = 0; n < operands; n++) {
         TRY(parse_sum(p));
         char end = n + 1 < operands ? ',' : ')';
         snprintf(what, sizeof what, "'%c' (%s takes %d argument%s)", end,
-                 functions[function].name, operands, operands > 1 ? "s" : "");
+                 functions[function].word.name, operands,
+                 operands > 1 ? "s" : "");
         if (peek(p) != end) return expected(p, what);
         p->at++;
     }
@@ -348,23 +432,20 @@ static enum ht_err parse_name(struct parser *p) {
     char name[32];
     size_t length = name_length(p->text + p->at);
     snprintf(name, sizeof name, "%.*s", (int)length, p->text + p->at);
-    struct op op = {.code = OP_VARIABLE};
-    if (strcmp(name, "pi") == 0) {
-        op.code = OP_NUMBER;
-        op.value = 3.14159265358979323846;
-    } else if (length == 2 && name[0] == 'x' && name[1] >= '1' &&
-               name[1] <= '3') {
-        op.axis = name[1] - '1';
-    } else {
-        for (int n = 0; n < NFUNCTIONS; n++)
-            if (strcmp(name, functions[n].name) == 0) {
-                p->at += length;
-                return parse_call(p, n);
-            }
-        return unknown_name(p, name);
+    for (int n = 0; n < NFUNCTIONS; n++)
+        if (strcmp(name, functions[n].word.name) == 0) {
+            p->at += length;
+            return parse_call(p, n);
+        }
+    for (int n = 0; n < NSYMBOLS; n++) {
+        if (strcmp(name, symbols[n].word.name) != 0) continue;
+        struct op op = {.code = OP_NUMBER, .value = symbols[n].value};
+        if (symbols[n].axis >= 0)
+            op = (struct op){.code = OP_VARIABLE, .axis = symbols[n].axis};
+        p->at += length;
+        return append(p->expr, op);
     }
-    p->at += length;
-    return append(p->expr, op);
+    return unknown_name(p, name);
 }
 
 static enum ht_err parse_number(struct parser *p) {

@@ -144,6 +144,10 @@ void ht_jets_destroy(struct ht_jets *jets) {
 
 void ht_jet_multiply(const struct ht_jets *jets, const double *a,
                      const double *b, double *out) {
+    if (jets->count == 1) {
+        out[0] = a[0] * b[0];
+        return;
+    }
     memset(out, 0, (size_t)jets->count * sizeof *out);
     for (int p = 0; p < jets->pairs; p++) {
         const int *pair = jets->pair[p];

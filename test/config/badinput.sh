@@ -16,6 +16,11 @@ message=message.txt
 
 # One line "htwave: ...", which holds every pattern.
 check_message() { # PATTERN...
+    if [ "$(wc -c <$message)" -gt 1500 ] || grep -q "$(printf '\033')" $message
+    then
+        echo "    an escape, or $(wc -c <$message) bytes"
+        return 1
+    fi
     lines=$(grep -c '^htwave: ' $message)
     [ "$lines" = 1 ] || { echo "    $lines messages"; return 1; }
     for pattern in "$@"; do
@@ -102,6 +107,21 @@ over 'unknown boundary' 'boundary.x1|rigid, free' \
 over 'walls for advection' 'boundary.x1|advection' system=advection \
     'boundary.x1=["rigid","rigid"]'
 
+# ---- what a terminal obeys, what fills it ----
+escape=$(printf '\033[31m')
+long=$(printf '%05000d' 0 | tr 0 w)
+over 'escape in a key' '\x1b[31mkey: unknown key' "${escape}key=1"
+over 'escape in a value' 'system = "\x1b[31m"|acoustic' "system=$escape"
+over '5 KB in a key' 'www...www|unknown key' "k$long=1"
+over '5 KB in a value' 'system = "www|www...www|acoustic' "system=$long"
+refused 'escape in a file name' 2 'no\x1b[31m.cfg|No such file' \
+    run "no$escape.cfg" "$device"
+refused '5 KB in a file name' 2 'www...www|too long' run "$long" "$device"
+over 'escape in the name of a medium' 'no\x1b[31m|No such file' \
+    medium.type=file "medium.c=no$escape" 'medium.shape=[4,4]'
+printf '\377\376s' >wide.cfg
+refused 'UTF-16' 2 'wide.cfg|UTF-16' run wide.cfg "$device"
+
 # ---- scheme ----
 over 'leapfrog for advection' 'time.scheme = "leapfrog"|acoustic, wave' \
     system=advection time.scheme=leapfrog
@@ -130,6 +150,14 @@ over 'NaN by expression' 'medium.c|sqrt' medium.type=expression \
     'medium.c="sqrt(x1 - 0.5)"'
 over 'bad expression' 'medium.c|column' medium.type=expression \
     'medium.c="1 + * x1"'
+over 'x3 in two dimensions' 'medium.c = "1 + 0.1*x3"|x3 is no axis|which has 2' \
+    medium.type=expression 'medium.c="1 + 0.1*x3"'
+over 'x2 in one dimension' 'initial.values.p = "sin(x2)"|x2 is no axis' \
+    initial.type=expression 'initial.values={p="sin(x2)";}' 'grid.cells=[6]'
+over 'side of an axis that is not there' 'boundary.x3|x3 is no axis' \
+    'boundary.x3="rigid"'
+over 'corner with too many entries' 'grid.upper = [1.0, 1.0, 2.0]|x3|2 axes' \
+    'grid.upper=[1.0,1.0,2.0]'
 over 'file missing' 'medium.c|nosuch.f32|No such file' medium.type=file \
     medium.c=nosuch.f32 'medium.shape=[4,4]'
 head -c 60 /dev/zero >short.f32
@@ -241,6 +269,9 @@ fi
 # ---- the command line ----
 refused 'no command' 2 'a command is needed'
 refused 'unknown command' 2 'rnu|nearest is run' rnu bad.cfg
+refused 'help of nothing' 2 'rnu|nearest is run' help rnu
+refused 'unknown flag of the program' 2 'versions: unknown flag|nearest is --version' \
+    --versions
 refused 'unknown flag' 2 'jsn|nearest is --json' run bad.cfg --jsn
 refused 'no file' 2 'run needs' run
 refused 'override without =' 2 'grid.order|key=value' run bad.cfg grid.order

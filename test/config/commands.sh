@@ -63,7 +63,25 @@ bound() {
 answers help 0 --help
 says help run check converge devices describe compare 'Exit codes'
 answers version 0 --version
-says version htwave
+says version htwave 'commit ' opencl oracle HDF5 parallel MPI
+answers '--version --json' 0 --version --json
+has_keys '--version --json' version backends clblast hdf5 hdf5_parallel mpi
+here=$(dirname "$documented")/..
+if [ -e "$here/.git" ] && command -v git >/dev/null; then
+    commit=$(git -C "$here" rev-parse --short=12 HEAD)
+    judge "version: commit $commit" grep -q "\"commit\": \"$commit" answer.txt
+else
+    skip 'version: this is no checkout'
+fi
+"$htwave" --version >version.txt
+answers '-V' 0 -V
+judge '-V is --version' cmp -s answer.txt version.txt
+"$htwave" --help >help.txt
+answers 'help' 0 help
+judge 'help is --help' cmp -s answer.txt help.txt
+"$htwave" run --help >help.txt
+answers 'help run' 0 help run
+judge 'help run is run --help' cmp -s answer.txt help.txt
 answers '--help-config' 0 --help-config
 says '--help-config' grid.cells device.planes_per_group
 answers '--help-config --markdown' 0 --help-config --markdown
@@ -71,6 +89,18 @@ says '--help-config --markdown' '| `grid.order` |'
 "$htwave" --help-config --markdown >options.md
 judge 'docs/options.md is what --help-config --markdown prints' \
     cmp -s options.md "$documented"
+
+# Words of expressions: the parser's message, the manual and the README agree.
+"$htwave" check plane.cfg device.backend=oracle medium.type=expression \
+    medium.c=q 2>&1 | sed -n 's/.*known are \([^(]*\) (.*/\1/p' |
+    sed 's/and the functions //' | tr ' ' '\n' >words.txt
+"$htwave" --help-config | sed -n '/^expressions/,$s/^  \([a-z0-9]*\).*/\1/p' \
+    >manual.txt
+judge "expressions: $(wc -l <words.txt) words in message and manual" \
+    cmp -s words.txt manual.txt
+judge 'expressions: the same in the README' \
+    grep -qF "\`$(tr '\n' ' ' <words.txt | sed 's/ $//')\`" "$here/README.md"
+
 for command in run check converge devices describe compare; do
     answers "$command --help" 0 $command --help
     says "$command --help" "htwave $command" --json

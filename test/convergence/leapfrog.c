@@ -75,6 +75,7 @@ static void orders(struct scene *scene, const char *system, const char *scheme,
         {{24, 32}, {12, 16}, {8, 12}},
         {{12, 16}, {8, 12}, {4, 6}},
     };
+    static const char *const upper[] = {"[1]", "[1,1.25]", "[1,1.25,1.5]"};
     struct scene_ladder ladder = {
         .ratio = {1, dims > 1, dims > 2},
         .wanted = wanted(system, scheme, order),
@@ -85,9 +86,9 @@ static void orders(struct scene *scene, const char *system, const char *scheme,
     snprintf(name, sizeof name, "%s %s %dD N=%d", system, scheme, dims, order);
     snprintf(text, sizeof text,
              "system=%s time.scheme=%s grid.order=%d initial.type=plane "
-             "initial.cycles=%s grid.upper=[1,1.25,1.5] time.cfl=%g "
+             "initial.cycles=%s grid.upper=%s time.cfl=%g "
              "time.end=%g device.variant=%s",
-             system, scheme, order, cycles[dims - 1],
+             system, scheme, order, cycles[dims - 1], upper[dims - 1],
              strcmp(system, "acoustic") == 0 ? 0.9 : 0.7,
              dims == 1 ? 14.0 : 3.6, order % 2 ? "monolithic" : "two-rolled");
     scene_ladder(scene, name, &ladder, text);

@@ -1,11 +1,12 @@
 /* The files of a run: snapshots with their attributes, the XDMF list,
  * pictures, what an earlier run left, refusals.
  *
- * With a directory as its argument the program only writes a run there, for
- * readback.sh: value_of() is written down there as well.
+ * With a directory and a precision as its arguments the program only writes a
+ * run there, for readback.sh: value_of() is written down there as well.
  */
 #include "htwave/output.h"
 
+#include <hdf5.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -152,13 +153,15 @@ static void check_xdmf(const char *path) {
     free(text);
 }
 
-static char *const wanted[] = {"output.fields=[\"p\",\"v3\"]",
-                               "output.coefficients=true",
-                               "output.picture.plane=\"x1\""};
-
-static enum ht_err write_run(const char *directory, int snapshots) {
+static enum ht_err write_run(const char *directory, int snapshots,
+                             const char *precision) {
     struct run run;
-    enum ht_err err = open_run(&run, directory, 3, wanted);
+    char last[64];
+    char *const wanted[] = {"output.fields=[\"p\",\"v3\"]",
+                            "output.coefficients=true",
+                            "output.picture.plane=\"x1\"", last};
+    snprintf(last, sizeof last, "device.precision=%s", precision);
+    enum ht_err err = open_run(&run, directory, 4, wanted);
     for (int i = 0; !err && i < snapshots; i++) {
         err = snapshot(&run, i);
         if (!err)
@@ -179,7 +182,7 @@ static bool has(const char *directory, const char *name) {
 
 static void test_run(const char *root) {
     char *directory = scratch_path(root, "deep/run");
-    enum ht_err err = write_run(directory, 3);
+    enum ht_err err = write_run(directory, 3, "single");
     TEST_CHECK(err == HT_OK, "a run of three snapshots %s",
                err ? ht_err_message() : "");
     TEST_CHECK(has(directory, "input.cfg") && has(directory, "summary.json") &&
@@ -197,7 +200,8 @@ static void test_run(const char *root) {
     path = scratch_path(directory, "fields_mine.h5");
     TEST_CHECK(ht_file_write(path, "", 0) == HT_OK, "a file of the user's");
     free(path);
-    TEST_CHECK(write_run(directory, 1) == HT_OK, "a shorter run follows");
+    TEST_CHECK(write_run(directory, 1, "single") == HT_OK,
+               "a shorter run follows");
     TEST_CHECK(!has(directory, "fields_000001.h5") &&
                    !has(directory, "wave_0001.png") &&
                    has(directory, "fields_000000.h5") &&
@@ -212,6 +216,42 @@ static void test_run(const char *root) {
     free(path);
     TEST_CHECK(!has(directory, ".htwave.lock"), "no lock is left");
     free(directory);
+}
+
+/* Bytes of a value of p in the file, by HDF5 itself. */
+static int stored_bytes(const char *path) {
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t set = file < 0 ? -1 : H5Dopen2(file, "p", H5P_DEFAULT);
+    hid_t type = set < 0 ? -1 : H5Dget_type(set);
+    int bytes = type < 0 ? -1 : (int)H5Tget_size(type);
+    if (type >= 0) H5Tclose(type);
+    if (set >= 0) H5Dclose(set);
+    if (file >= 0) H5Fclose(file);
+    return bytes;
+}
+
+/* The XDMF file tells the size that the datasets have. */
+static void test_precision(const char *root) {
+    static const char *const names[] = {"single", "double"};
+    for (int i = 0; i < 2; i++) {
+        char *directory = scratch_path(root, names[i]), *text = NULL;
+        char mark[64];
+        size_t size;
+        enum ht_err err = write_run(directory, 1, names[i]);
+        char *path = scratch_path(directory, "fields_000000.h5");
+        char *list = scratch_path(directory, "fields.xdmf");
+        int bytes = err ? -1 : stored_bytes(path);
+        if (!err) err = ht_file_read(list, &text, &size);
+        snprintf(mark, sizeof mark, "Precision=\"%d\" Dimensions=\"3 4 4\"",
+                 bytes);
+        TEST_CHECK(!err && bytes == (i ? 8 : 4) && count_of(text, mark) == 2,
+                   "%s: %d bytes in HDF5, %d times in XDMF of 2", names[i],
+                   bytes, err ? 0 : count_of(text, mark));
+        free(text);
+        free(list);
+        free(path);
+        free(directory);
+    }
 }
 
 static void refuse(const char *directory, char *key, enum ht_err expected,
@@ -259,13 +299,14 @@ static void test_disk_full(const char *root) {
 
 int main(int argc, char **argv) {
     if (argc > 1) {
-        enum ht_err err = write_run(argv[1], 3);
+        enum ht_err err = write_run(argv[1], 3, argc > 2 ? argv[2] : "single");
         if (err) fprintf(stderr, "%s\n", ht_err_message());
         return err ? 1 : 0;
     }
     char *root = scratch_make("output");
     if (!root) return 1;
     test_run(root);
+    test_precision(root);
     test_refusals(root);
     test_disk_full(root);
     scratch_remove(root);

@@ -9,6 +9,7 @@
 
 #include "../test.h"
 #include "scratch.h"
+#include "src/io/slice.h"
 
 enum { NODES = 33 };
 
@@ -180,6 +181,38 @@ static void test_shape(const char *path) {
     free(image.rgb);
 }
 
+/* The plane of nodes nearest to a fraction of the box: of 11 cells, 12 nodes
+ * between walls, 11 where the axis is periodic. */
+static void test_slice(void) {
+    static const struct {
+        double position;
+        int64_t walls, periodic;
+    } row[] = {{0, 0, 0},   {0.04, 0, 0},  {0.05, 1, 1},   {0.25, 3, 3},
+               {0.7, 8, 8}, {0.9, 10, 10}, {0.96, 11, 10}, {1, 11, 10}};
+    static const char *const planes[] = {"x1", "x2", "x3"};
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        int wrong = 0;
+        for (int n = 0; n < 6; n++) {
+            bool walls = n < 3;
+            int axis = n % 3, wall = walls ? 1 : 0;
+            struct ht_grid grid = {
+                .dims = 3,
+                .order = 1,
+                .cells = {11, 11, 11},
+                .lower = {-1, -1, -1},
+                .upper = {1.2, 1.2, 1.2},
+                .h = {0.2, 0.2, 0.2},
+                .wall = {{wall, wall}, {wall, wall}, {wall, wall}}};
+            struct ht_slice slice =
+                ht_slice_make(&grid, planes[axis], row[i].position);
+            wrong += slice.normal != axis ||
+                     slice.index != (walls ? row[i].walls : row[i].periodic);
+        }
+        TEST_CHECK(wrong == 0, "slice at %g: node %d, wrong in %d of 6",
+                   row[i].position, (int)row[i].walls, wrong);
+    }
+}
+
 static void test_failures(const char *directory) {
     double values[NODES * NODES] = {0};
     struct ht_picture picture = make(values);
@@ -211,6 +244,7 @@ int main(void) {
     test_orientation(path);
     test_relief(path);
     test_shape(path);
+    test_slice();
     test_failures(directory);
     free(path);
     scratch_remove(directory);

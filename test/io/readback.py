@@ -8,6 +8,7 @@ import h5py
 
 directory = sys.argv[1]
 results = [0, 0]
+precisions = set()
 
 
 def check(ok, text):
@@ -33,6 +34,7 @@ for index, grid in enumerate(grids):
             shape = [int(n) for n in item.get("Dimensions").split()]
             same = shape == mesh and prod(mesh) == data.size
             same = same and list(data.shape) == mesh[-data.ndim:]
+            precisions.add(int(item.get("Precision")))
             same = same and data.dtype.itemsize == int(item.get("Precision"))
             same = same and file.attrs["time"] == time == 0.25 * index
             same = same and file.attrs["step"] == 10 * index
@@ -46,5 +48,7 @@ for index, grid in enumerate(grids):
                     for n, v in enumerate(block.ravel())))
         check(same, f"{name}{dataset}: shape {shape}, type and time as listed")
         check(worst == 0.0, f"{name}{dataset}: values off by {worst}")
+check(precisions == {8 if directory.endswith("double") else 4},
+      f"bytes of a value: {precisions}")
 print(f"io/readback: {results[0]} passed, {results[1]} failed, 0 skipped")
 sys.exit(1 if results[1] else 0)

@@ -52,6 +52,28 @@ static void test_err(void) {
     size_t length = strlen(ht_err_message());
     TEST_CHECK(length < sizeof big && says("xxx..."),
                "err: a long message is cut to %zu and marked", length);
+    ht_err_set(HT_ERR_IO,
+               "a\033[1m\x07\n\tb \xc3\xa9 \xc2\x9b \x9b \xc0\xaf \x7f");
+    TEST_CHECK(!strcmp(ht_err_message(),
+                       "a\\x1b[1m\\x07\n\tb \xc3\xa9 \\xc2\\x9b \\x9b "
+                       "\\xc0\\xaf \\x7f"),
+               "err: controls are shown: %s", ht_err_message());
+    snprintf(big, sizeof big, "%05000d: must be less\nnext %s", 7, "line");
+    ht_err_set(HT_ERR_IO, "%s", big);
+    TEST_CHECK(strlen(ht_err_message()) < 820 && says("000...000") &&
+                   says("0007: must be less\nnext line"),
+               "err: a line of 5000 letters is cut in the middle to %zu",
+               strlen(ht_err_message()));
+    char shown[32];
+    TEST_CHECK(!strcmp(ht_text_show("a\tb\nc\r", shown, 32), "a\tb\\nc\\x0d"),
+               "text: shown as %s", shown);
+    /* 25 two-byte letters are 50 bytes; 31 fit, none is cut in two. */
+    char accents[51] = "";
+    for (size_t i = 0; i < 25; i++) memcpy(&accents[2 * i], "\xc3\xa9", 3);
+    ht_text_show(accents, shown, sizeof shown);
+    TEST_CHECK(strlen(shown) < 32 && !strchr(shown, '\\') &&
+                   strstr(shown, "\xa9...\xc3"),
+               "text: cut between characters: %s", shown);
     TEST_CHECK(chain(HT_ERR_DEVICE) == HT_ERR_DEVICE, "err: TRY hands on %d",
                (int)chain(HT_ERR_DEVICE));
     TEST_CHECK(chain(HT_OK) == HT_ERR_INTERNAL && says("reached 7"),
@@ -228,7 +250,7 @@ static void show_messages(void) {
     ht_log_level_set(HT_LOG_QUIET);
     ht_log("hidden");
     ht_note("hidden");
-    ht_warn("three");
+    ht_warn("three\033[31m");
     ht_log_level_set(HT_LOG_NORMAL);
 }
 
@@ -256,7 +278,8 @@ static void show_long_progress(void) {
 
 static void test_log(void) {
     char *text = captured(show_messages);
-    TEST_CHECK(text && !strcmp(text, "one 1\nnote: two\nwarning: three\n"),
+    TEST_CHECK(text &&
+                   !strcmp(text, "one 1\nnote: two\nwarning: three\\x1b[31m\n"),
                "log: messages by level");
     free(text);
     text = captured(show_quick_progress);

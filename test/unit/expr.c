@@ -170,6 +170,122 @@ static void test_coefficients(const struct ht_jets *jets) {
                "coefficients of exp, log, power, sin, relative");
 }
 
+/* ---- far from zero ---- */
+
+static double value_sign(double x) {
+    return x < 0 ? -1 : 1;
+}
+
+/* First, second and third derivative of a function, h = 1: written so that they
+ * keep their relative accuracy at large arguments. */
+static void d_tanh(double x, double d[3]) {
+    double decay = exp(-2 * fabs(x)), t = value_sign(x);
+    double s = 4 * decay / ((1 + decay) * (1 + decay)); /* 1/cosh^2 */
+    t *= (1 - decay) / (1 + decay);
+    d[0] = s;
+    d[1] = -2 * t * s;
+    d[2] = (4 * t * t - 2 * s) * s;
+}
+static void d_atan(double x, double d[3]) {
+    double q = 1 / (1 + x * x);
+    d[0] = q;
+    d[1] = -2 * x * q * q;
+    d[2] = (6 * x * x - 2) * q * q * q;
+}
+static void d_erf(double x, double d[3]) {
+    d[0] = 2 / sqrt(acos(-1)) * exp(-x * x);
+    d[1] = -2 * x * d[0];
+    d[2] = (4 * x * x - 2) * d[0];
+}
+static void d_exp(double x, double d[3]) {
+    d[0] = d[1] = d[2] = exp(x);
+}
+static void d_sinh(double x, double d[3]) {
+    d[0] = d[2] = cosh(x);
+    d[1] = sinh(x);
+}
+static void d_cosh(double x, double d[3]) {
+    d[0] = d[2] = sinh(x);
+    d[1] = cosh(x);
+}
+static void d_sin(double x, double d[3]) {
+    d[0] = cos(x);
+    d[1] = -sin(x);
+    d[2] = -cos(x);
+}
+static void d_cos(double x, double d[3]) {
+    d[0] = -sin(x);
+    d[1] = -cos(x);
+    d[2] = sin(x);
+}
+static void d_tan(double x, double d[3]) {
+    double t = tan(x), s = 1 + t * t;
+    d[0] = s;
+    d[1] = 2 * t * s;
+    d[2] = 2 * s * s + 4 * t * t * s;
+}
+static void d_log(double x, double d[3]) {
+    d[0] = 1 / x;
+    d[1] = -1 / (x * x);
+    d[2] = 2 / (x * x * x);
+}
+static void d_sqrt(double x, double d[3]) {
+    d[0] = 0.5 / sqrt(x);
+    d[1] = -d[0] / (2 * x);
+    d[2] = -3 * d[1] / (2 * x);
+}
+static void d_abs(double x, double d[3]) {
+    d[0] = value_sign(x);
+    d[1] = d[2] = 0;
+}
+static void d_cube(double x, double d[3]) {
+    d[0] = -3 * pow(x, -4);
+    d[1] = 12 * pow(x, -5);
+    d[2] = -60 * pow(x, -6);
+}
+
+static const struct {
+    const char *text;
+    double (*f)(double);
+    void (*derivatives)(double x, double d[3]);
+    double at[6]; /* ends at 0 */
+} far[] = {
+    {"tanh(x1)", tanh, d_tanh, {-3, 3, -20, 20, -300, 300}},
+    {"atan(x1)", atan, d_atan, {-5, 5, -1e6, 1e6}},
+    {"erf(x1)", erf, d_erf, {-4, 4, -20, 20}},
+    {"exp(x1)", exp, d_exp, {-700, -20, 20, 700}},
+    {"sinh(x1)", sinh, d_sinh, {-700, -20, 20, 700}},
+    {"cosh(x1)", cosh, d_cosh, {-700, -20, 20, 700}},
+    {"sin(x1)", sin, d_sin, {-1000, -20, 20, 1000}},
+    {"cos(x1)", cos, d_cos, {-1000, -20, 20, 1000}},
+    {"tan(x1)", tan, d_tan, {-1000, -20, 20, 1000}},
+    {"log(x1)", log, d_log, {1e-6, 1e-3, 1e6, 1e100}},
+    {"sqrt(x1)", sqrt, d_sqrt, {1e-6, 1e-3, 1e6, 1e100}},
+    {"abs(x1)", fabs, d_abs, {-1e9, -1e-9, 1e-9, 1e9}},
+    {"x1^-3", f_inverse, d_cube, {-1e6, -1e-3, 1e-3, 1e6}},
+};
+
+/* Relative; a derivative that is 0 has to be 0. erf and exp of -x^2 have the
+ * rounding of x^2, 400 at 20. */
+static void test_far(const struct ht_jets *jets) {
+    static const double factorial[3] = {1, 2, 6}, h[3] = {1, 1, 1};
+    for (size_t n = 0; n < sizeof far / sizeof far[0]; n++) {
+        double worst = 0;
+        for (int i = 0; i < 6 && far[n].at[i] != 0; i++) {
+            double x[3] = {far[n].at[i], 0, 0}, d[3], jet[DEGREE + 1] = {0};
+            if (!jet_of(far[n].text, jets, x, h, jet)) worst = NAN;
+            far[n].derivatives(x[0], d);
+            worst = worse(worst, fabs(jet[0] / far[n].f(x[0]) - 1));
+            for (int k = 0; k < 3; k++) {
+                double want = d[k] / factorial[k], error = jet[k + 1] - want;
+                worst = worse(worst, error == 0 ? 0 : fabs(error / want));
+            }
+        }
+        TEST_BELOW(worst, 400 * 2.3e-16, "%s and derivatives far from 0",
+                   far[n].text);
+    }
+}
+
 /* ---- several coordinates ---- */
 
 static double g_all(const double x[3]) {
@@ -265,6 +381,47 @@ static void test_edges(const struct ht_jets *jets) {
     TEST_CHECK(ok && !isfinite(jet[0]), "log(-1) is returned, not finite");
 }
 
+/* ---- what an expression depends on ---- */
+
+static const struct {
+    const char *text;
+    bool smooth, uses[3];
+} kinds[] = {
+    {"1 + sin(x1)*exp(x3)", true, {true, false, true}},
+    {"step(x1 - 0.5)", false, {true, false, false}},
+    {"abs(x2)", false, {false, true, false}},
+    {"min(x1, 2)", false, {true, false, false}},
+    {"max(2, x3)", false, {false, false, true}},
+    {"min(1, 2) + step(0)*abs(-3) + max(1, pi)*x2", true, {false, true, false}},
+    {"pow(x1, 2) + sqrt(2 + x2) + tanh(x3)", true, {true, true, true}},
+    {"2*pi", true, {false, false, false}},
+};
+
+static void test_kinds(void) {
+    for (size_t n = 0; n < sizeof kinds / sizeof kinds[0]; n++) {
+        struct ht_expr *expr;
+        bool good = ht_expr_parse(kinds[n].text, &expr) == HT_OK;
+        for (int k = 0; good && k < 3; k++)
+            good = ht_expr_uses(expr, k) == kinds[n].uses[k];
+        bool smooth = good && ht_expr_smooth(expr);
+        TEST_CHECK(good && smooth == kinds[n].smooth, "%s is %s, its axes",
+                   kinds[n].text, smooth ? "smooth" : "not smooth");
+        ht_expr_destroy(expr);
+    }
+    struct ht_expr *expr;
+    const double x[3][3] = {{0.2, 0, 0}, {0.4, 0, 0}, {0.6, 0, 0}};
+    double value[3] = {0};
+    uint64_t sides[3] = {HT_HASH_SEED, HT_HASH_SEED, HT_HASH_SEED};
+    bool good = ht_expr_parse("2*step(x1 - 0.5) + x1", &expr) == HT_OK;
+    for (int i = 0; good && i < 3; i++)
+        good = ht_expr_value(expr, x[i], &value[i], &sides[i]) == HT_OK;
+    TEST_CHECK(good && sides[0] == sides[1] && sides[1] != sides[2],
+               "sides of a step: the same, the same, the other");
+    TEST_BELOW(fabs(value[1] - 0.4) + fabs(value[2] - 2.6), 1e-15,
+               "values alone");
+    ht_expr_destroy(expr);
+}
+
 /* ---- messages ---- */
 
 static const struct {
@@ -310,9 +467,11 @@ int main(void) {
     if (ht_jets_total(1, DEGREE, &line) != HT_OK) return 1;
     test_single(line);
     test_coefficients(line);
+    test_far(line);
     test_sets();
     test_values(line);
     test_edges(line);
+    test_kinds();
     test_messages();
     ht_jets_destroy(line);
     return test_end("expr");

@@ -107,25 +107,29 @@ static double against_text(const struct scene *s, enum ht_mesh mesh,
 }
 
 static void check_expression(const int64_t *cells, int order, int walls) {
+    static const char *const sums[] = {"2*x1", "2*x1 + x2", "2*x1 + x2 - x3"};
+    int dims = cells[1] == 0 ? 1 : cells[2] == 0 ? 2 : 3;
+    char options[300], K[120], rho[40];
+    snprintf(rho, sizeof rho, "2 + 0.1*x1*%s", dims > 1 ? "x2" : "x1");
+    snprintf(K, sizeof K, "(%s)*(1 + 0.1*sin(%s))^2", rho, sums[dims - 1]);
+    snprintf(options, sizeof options,
+             "medium.type=expression; medium.c=\"1 + 0.1*sin(%s)\";"
+             "medium.rho=\"%s\"",
+             sums[dims - 1], rho);
     struct scene s;
-    acoustic(&s, cells, order, walls,
-             "medium.type=expression;"
-             "medium.c=\"1 + 0.1*sin(2*x1 + x2 - x3)\";"
-             "medium.rho=\"2 + 0.1*x1*x2\"");
+    acoustic(&s, cells, order, walls, options);
     TEST_CHECK(s.medium->degree == order + 1 && s.medium->flattened == 0,
                "expression in %d-D: degree %d, %lld flattened", s.grid.dims,
                s.medium->degree, (long long)s.medium->flattened);
     for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
         double *out = fill(&s, (enum ht_mesh)mesh);
-        TEST_BELOW(against_text(&s, (enum ht_mesh)mesh, out, 0,
-                                "(2 + 0.1*x1*x2)*"
-                                "(1 + 0.1*sin(2*x1 + x2 - x3))^2"),
-                   1e-14, "expression in %d-D, walls %d, mesh %d: K",
-                   s.grid.dims, walls, mesh);
-        TEST_BELOW(
-            against_text(&s, (enum ht_mesh)mesh, out, 1, "1/(2 + 0.1*x1*x2)"),
-            1e-14, "expression in %d-D, walls %d, mesh %d: 1/rho", s.grid.dims,
-            walls, mesh);
+        TEST_BELOW(against_text(&s, (enum ht_mesh)mesh, out, 0, K), 1e-14,
+                   "expression in %d-D, walls %d, mesh %d: K", dims, walls,
+                   mesh);
+        snprintf(options, sizeof options, "1/(%s)", rho);
+        TEST_BELOW(against_text(&s, (enum ht_mesh)mesh, out, 1, options), 1e-14,
+                   "expression in %d-D, walls %d, mesh %d: 1/rho", dims, walls,
+                   mesh);
         free(out);
     }
     if (walls)
@@ -151,14 +155,6 @@ static void test_expression(void) {
     close_scene(&s);
     acoustic(&s, SQUARE, 3, 0, "medium.type=expression; medium.c=1.5");
     TEST_CHECK(s.medium->uniform, "expression of numbers alone is uniform");
-    close_scene(&s);
-    acoustic(&s, LINE, 3, 0,
-             "medium.type=expression; medium.c=\"1 + x1\";"
-             "medium.degree=0");
-    double *out = fill(&s, HT_DUAL);
-    TEST_BELOW(fabs(out[3] - pow(1 + 3.5 / 8, 2)), 1e-15,
-               "expression at degree 0: the value at the node");
-    free(out);
     close_scene(&s);
 }
 
@@ -345,12 +341,13 @@ static void test_late_count(void) {
     const int64_t many[3] = {1000001, 0, 0};
     struct scene s;
     acoustic(&s, many, 1, 0,
-             "medium.type=expression; medium.c=\"1 + 0.9*sin(1e8*x1)\"");
+             "medium.type=expression;"
+             "medium.c=\"1 + 0.9*sin(1e8*x1)*exp(-1e4*(x1 - 0.5)^2)\"");
     int64_t created = s.medium->flattened;
     free(fill(&s, HT_DUAL));
     int64_t once = s.medium->flattened;
     free(fill(&s, HT_DUAL));
-    TEST_CHECK(created == 0 && once > 900000 && once <= many[0] &&
+    TEST_CHECK(created == 0 && once > 10000 && once < 200000 &&
                    s.medium->flattened == once,
                "many nodes: %lld flattened after create, %lld after one fill, "
                "%lld after two",

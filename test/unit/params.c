@@ -315,8 +315,22 @@ static const struct {
     {"order = 3;", "order: unknown key; did you mean grid.order? (x.cfg:1)"},
     {"sistem = \"acoustic\";",
      "sistem: unknown key; did you mean system? (x.cfg:1)"},
-    {"time = { dt = 1.0; };", "time.dt: unknown key; time has the keys "
-                              "end, cfl, step, scheme, stages (x.cfg:1)"},
+    {"time = { zzz = 1.0; };", "time.zzz: unknown key; time has the keys "
+                               "end, cfl, step, scheme, stages (x.cfg:1)"},
+    {"time = { dt = 1.0; };",
+     "time.dt: unknown key; did you mean time.step? (x.cfg:1)"},
+    {"center = [0.5];",
+     "center: unknown key; did you mean initial.centre? (x.cfg:1)"},
+    {"grid = { NX = 4; };",
+     "grid.NX: unknown key; did you mean grid.cells? (x.cfg:1)"},
+    {"initial = { sigma = 0.1; };",
+     "initial.sigma: unknown key; did you mean initial.width? (x.cfg:1)"},
+    {"frequency = 3.0;",
+     "frequency: unknown key; did you mean initial.frequency? (x.cfg:1)"},
+    {"ordr = 3;", "ordr: unknown key; did you mean grid.order? (x.cfg:1)"},
+    {"boundaries = { };",
+     "boundaries: unknown group; did you mean boundary? (x.cfg:1)"},
+    {"mesh = { };", "mesh: unknown group; did you mean grid? (x.cfg:1)"},
     {"output = { picture = { plan = \"x1\"; }; };",
      "output.picture.plan: unknown key; did you mean "
      "output.picture.plane? (x.cfg:1)"},
@@ -381,10 +395,22 @@ static void test_refused_rules(void) {
     expect_refused("initial = { type = \"file\"; };", NULL,
                    "initial.file = \"\": must name a file when initial.type "
                    "is \"file\" (default)");
+    expect_refused("grid = { cells = [8, 8]; upper = [2, 2, 2]; };", NULL,
+                   "grid.upper = [2, 2, 2]: has an entry for x3, but the grid "
+                   "has 2 axes (grid.cells) (x.cfg:1)");
+    expect_refused("grid = { cells = [8]; lower = [0, -1]; };", NULL,
+                   "grid.lower = [0, -1]: has an entry for x2, but the grid "
+                   "has 1 axis (grid.cells) (x.cfg:1)");
+    expect_refused("grid = { cells = [8]; };", "initial.cycles=[1, 1]",
+                   "initial.cycles = [1, 1]: has an entry for x2, but the grid "
+                   "has 1 axis (grid.cells) (command line)");
+    expect_refused("grid = { cells = [8, 8]; };", "boundary.x3=rigid",
+                   "boundary.x3 = \"rigid\": x3 is no axis of the grid, which "
+                   "has 2 (grid.cells) (command line)");
     struct ht_params *p = NULL;
-    TEST_CHECK(!read_text("grid = { cells = [8]; upper = [1, -1]; };",
-                          "boundary.x2=[\"periodic\",\"rigid\"]", NULL, &p),
-               "rules: axes that are not there are not judged");
+    TEST_CHECK(!read_text("grid = { cells = [8]; upper = [1, 1.0, 1]; };",
+                          "boundary.x2=[\"periodic\",\"periodic\"]", NULL, &p),
+               "rules: defaults of axes that are not there are accepted");
     ht_params_destroy(p);
 }
 
@@ -509,6 +535,58 @@ static void test_paths(void) {
 }
 
 /* The manual names every option in both forms. */
+/* Marks of byte order; the second line is the second one. */
+static void test_marks(void) {
+    struct ht_params *p = NULL;
+    bool good = read_text("\xef\xbb\xbf"
+                          "grid = {\n order = 5; };\n",
+                          NULL, NULL, &p) == HT_OK;
+    TEST_CHECK(good && p->grid.order == 5, "mark of UTF-8: skipped %s",
+               good ? "" : ht_err_message());
+    ht_params_destroy(p);
+    expect_refused("\xef\xbb\xbf"
+                   "grid = {\n ordr = 5; };\n",
+                   NULL,
+                   "grid.ordr: unknown key; did you mean grid.order? "
+                   "(x.cfg:2)");
+    static const char *const wide[] = {"\xff\xfeg", "\xfe\xff"};
+    for (int i = 0; i < 2; i++)
+        expect_refused(wide[i], NULL,
+                       "x.cfg is text in UTF-16: save it as UTF-8 or ASCII");
+}
+
+/* What the user gave is cut and cannot reach a terminal's controls. */
+static void test_shown(void) {
+    static char text[6000], value[5001];
+    memset(value, 'v', sizeof value - 1);
+    snprintf(text, sizeof text, "time = { scheme = \"%s\"; };", value);
+    struct ht_params *p = NULL;
+    enum ht_err err = read_text(text, NULL, NULL, &p);
+    TEST_BELOW(err ? (double)strlen(ht_err_message()) : NAN, 400,
+               "a value of 5000 letters: length of the message");
+    TEST_CHECK(strstr(ht_err_message(), "vvv...vvv") &&
+                   strstr(ht_err_message(), "must be one of") &&
+                   strstr(ht_err_message(), "(x.cfg:1)"),
+               "%s", ht_err_message());
+    memcpy(text + snprintf(text, sizeof text, "grid = { %s", value), "=1;};",
+           6);
+    err = read_text(text, NULL, NULL, &p);
+    TEST_CHECK(err && strlen(ht_err_message()) < 400 &&
+                   strstr(ht_err_message(), "unknown key"),
+               "a key of 5000 letters: %s", ht_err_message());
+    expect_refused("", "a\033[31m\nb=1",
+                   "a\\x1b[31m\\nb: unknown key (command line)");
+    expect_refused("", "grid.order=\033[31m\x9b",
+                   "grid.order = \"\\x1b[31m\\x9b\": must be an integer "
+                   "(command line)");
+    err = ht_params_read("no\033[31m.cfg", 0, NULL, &p);
+    TEST_CHECK(err && strstr(ht_err_message(), "no\\x1b[31m.cfg"), "%s",
+               ht_err_message());
+    err = ht_params_read(value, 0, NULL, &p);
+    TEST_BELOW(err ? (double)strlen(ht_err_message()) : NAN, 820,
+               "a file name of 5000 letters: length of the message");
+}
+
 static void test_help(void) {
     for (int markdown = 0; markdown < 2; markdown++) {
         char *text = NULL;
@@ -547,6 +625,8 @@ int main(void) {
     test_refused_overrides();
     test_files();
     test_paths();
+    test_marks();
+    test_shown();
     test_help();
     for (int i = 0; i < 3; i++) remove(left[i]);
     TEST_CHECK(rmdir(scratch) == 0, "nothing else was left in %s", scratch);

@@ -96,15 +96,17 @@ static void test_place(void) {
 
 static const char *const systems[] = {"advection", "acoustic"};
 static const char *const cells[] = {"[4]", "[4, 4]", "[4, 4, 4]"};
+static const char *const ones[] = {"[1.0]", "[1.0, 1.0]", "[1.0, 1.0, 1.0]"};
 
 /* The options of a box of 4^dims unit cells, all speeds 1. */
 static void describe(int system, int dims, int order, const char *more,
                      char *out, size_t size) {
     snprintf(out, size,
-             "system=%s; grid.cells=%s; grid.upper=[4.0, 4.0, 4.0];"
-             "grid.order=%d; medium.%s; time.end=2; %s",
-             systems[system], cells[dims - 1], order,
-             system == 0 ? "velocity=[1.0, 1.0, 1.0]" : "c=1.0", more);
+             "system=%s; grid.cells=%s; grid.upper=%s;"
+             "grid.order=%d; medium.%s=%s; time.end=2; %s",
+             systems[system], cells[dims - 1], cells[dims - 1], order,
+             system == 0 ? "velocity" : "c", system == 0 ? ones[dims - 1] : "1",
+             more);
 }
 
 /* At the limit of a number of stages a run is planned; beyond it, it is

@@ -1,0 +1,222 @@
+/* Means over the cells of nodes: expressions against integrals in closed form,
+ * jumps inside a cell, and the same medium given as layers, as a file and as
+ * an expression, at the periodic seam, too.
+ *
+ * Gauss's rule with n points on a cell of size h errs by
+ * h^(2n) f^(2n) (n!)^4 / ((2n+1) (2n)!^3): for n = 4 by 5.6e-10 h^8 f^(8). A
+ * jump is seen by n points in pairs of Gauss's to half their largest distance,
+ * 0.58/n of the cell.
+ */
+#include "medium_scene.h"
+
+static double *fill(const struct scene *scene, enum ht_mesh mesh) {
+    const struct ht_medium *medium = scene->medium;
+    int64_t total = ht_grid_total(&scene->grid, mesh);
+    double *out;
+    stop_on(HT_ALLOC(out, total * medium->coefs * scene->eq.nmaterials));
+    stop_on(ht_medium_fill(medium, mesh, 0, ht_grid_planes(&scene->grid, mesh),
+                           out));
+    return out;
+}
+
+static double worse(double a, double b) {
+    return isnan(a) || a > b ? a : b;
+}
+
+/* ---- smooth ---- */
+
+/* K = 1/(1 + 0.3 sin(w x)), so that 1/K has the mean
+ * 1 + 0.3 sin(w x) sin(w h/2)/(w h/2), and rho = 2 + 0.5 cos(w x). */
+static double smooth_error(const int64_t *cells, int axes) {
+    struct scene s;
+    const double w = 4;
+    char options[400];
+    const char *sum = axes == 1 ? "4*x1" : "4*x1 + 4*x2";
+    snprintf(options, sizeof options,
+             "medium.type=expression; medium.degree=0;"
+             "medium.K=\"1/(1 + 0.3*sin(%s))\"; medium.rho=\"2 + 0.5*cos(%s)\"",
+             sum, sum);
+    acoustic(&s, cells, 2, 3, options);
+    double worst = 0, h = s.grid.h[0], part = sin(w * h / 2) / (w * h / 2);
+    double *out = fill(&s, HT_DUAL);
+    int64_t total = ht_grid_total(&s.grid, HT_DUAL);
+    if (axes == 2) part *= sin(w * s.grid.h[1] / 2) / (w * s.grid.h[1] / 2);
+    for (int64_t i = 0; i < total; i++) {
+        double x = ht_grid_x(&s.grid, HT_DUAL, 0, i % s.grid.cells[0]);
+        if (axes == 2) x += ht_grid_x(&s.grid, HT_DUAL, 1, i / s.grid.cells[0]);
+        double K = 1 / (1 + 0.3 * sin(w * x) * part);
+        double rho = 2 + 0.5 * cos(w * x) * part;
+        worst = worse(worst, fabs(out[i] / K - 1));
+        worst = worse(worst, fabs(out[total + i] * rho - 1));
+    }
+    if (s.medium->rough || s.medium->degree != 0) worst = NAN;
+    free(out);
+    close_scene(&s);
+    return worst;
+}
+
+static void test_smooth(void) {
+    /* 1/K is 0.7 at least */
+    const int64_t fine[3] = {16, 16, 0};
+    double part = 5.6e-10 * 0.3 / 0.7;
+    TEST_BELOW(smooth_error(LINE, 1), part * pow(0.5, 8) + 1e-14,
+               "degree 0, 1-D: means over cells, relative");
+    TEST_BELOW(smooth_error(fine, 2), 2 * part * pow(0.25, 8) + 1e-14,
+               "degree 0, 2-D: means over cells, relative");
+    struct scene s;
+    acoustic(&s, LINE, 3, 0,
+             "medium.type=expression; medium.c=\"1 + x1\"; medium.degree=0");
+    double *out = fill(&s, HT_DUAL);
+    /* The harmonic mean of (1 + x)^2 over [a, b] is (1 + a)(1 + b). */
+    TEST_BELOW(fabs(out[3] - (1 + 3 / 8.) * (1 + 4 / 8.)), 1e-9,
+               "degree 0: (1 + x1)^2, not the value at the node, off by");
+    free(out);
+    close_scene(&s);
+}
+
+/* ---- jumps ---- */
+
+/* K = 1 below x1 = 0.3, 4 above; rho 1 and 3. Dual node 2 has the cell
+ * [0.25, 0.375], 0.4 of it below. */
+static void test_step(int degree) {
+    struct scene s;
+    char options[400];
+    snprintf(options, sizeof options,
+             "medium.type=expression; medium.degree=%d;"
+             "medium.K=\"1 + 3*step(x1 - 0.3)\";"
+             "medium.rho=\"1 + 2*step(x1 - 0.3)\"",
+             degree);
+    acoustic(&s, LINE, 3, 1, options);
+    const struct ht_medium *m = s.medium;
+    double *out = fill(&s, HT_DUAL), rest = 0;
+    TEST_BELOW(fabs(1 / out[2] - (0.4 + 0.6 / 4)), 0.75 * 0.58 / 64,
+               "step, degree %d: 1/K of the cell that it crosses, off by",
+               degree);
+    TEST_BELOW(fabs(1 / out[8 * m->coefs + 2] - (0.4 + 0.6 * 3)), 2 * 0.58 / 64,
+               "step, degree %d: rho of the cell that it crosses, off by",
+               degree);
+    for (int i = 0; i < 8; i++)
+        if (i != 2) rest += fabs(out[i] - (i < 2 ? 1 : 4));
+    TEST_BELOW(rest, 1e-14, "step, degree %d: K beside it, off by", degree);
+    TEST_CHECK(m->rough && m->flattened == (degree ? 2 : 0),
+               "step, degree %d: rough, %lld nodes flattened", degree,
+               (long long)m->flattened);
+    free(out);
+    close_scene(&s);
+}
+
+/* Polynomials stay where the kink is not. */
+static void test_kink(void) {
+    struct scene s;
+    acoustic(&s, LINE, 3, 1,
+             "medium.type=expression;"
+             "medium.K=\"2 + sin(x1) + abs(x1 - 0.3)\"");
+    const struct ht_medium *m = s.medium;
+    double *out = fill(&s, HT_DUAL), mean = 2 + 1.0 / 16;
+    TEST_BELOW(fabs(out[8 + 1] - (cos(3 / 16.) - 1) / 8), 1e-15,
+               "kink: slope of the cell beside it, off by");
+    TEST_CHECK(out[8 + 2] == 0 && out[16 + 2] == 0 && fabs(out[2] - mean) < 0.4,
+               "kink: the cell that has it is constant, %.4g", out[2]);
+    TEST_CHECK(m->rough && m->flattened == 2, "kink: %lld nodes flattened",
+               (long long)m->flattened);
+    free(out);
+    close_scene(&s);
+}
+
+static void test_roughness(void) {
+    static const struct {
+        const char *options;
+        bool rough;
+    } media[] = {
+        {"medium.c=2", false},
+        {"medium.type=expression; medium.c=\"2 + max(0.1, 0.2)\"", false},
+        {"medium.type=expression; medium.c=\"2 + 0.1*sin(x1)\"", false},
+        {"medium.type=expression; medium.c=\"2 + 0.1*min(x1, 0.5)\"", true},
+        {"medium.type=expression; medium.c=\"2 + sin(70*x1)\"", true},
+        {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
+         "medium.c=[1.0, 2.0]",
+         true},
+        {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
+         "medium.c=[2.0, 2.0]",
+         false},
+    };
+    for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
+        struct scene s;
+        acoustic(&s, LINE, 3, 1, media[i].options);
+        TEST_CHECK(s.medium->rough == media[i].rough, "%s: %s",
+                   media[i].options, s.medium->rough ? "rough" : "smooth");
+        close_scene(&s);
+    }
+}
+
+/* ---- one medium, three ways ---- */
+
+enum { SAMPLES = 16 };
+
+/* Largest difference of two media over both meshes, material by material. */
+static double difference(const char *a, const char *b, double *at_seam) {
+    const int64_t cells[3] = {8, 3, 0};
+    double worst = 0;
+    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+        struct scene s, t;
+        acoustic(&s, cells, 2, 0, a);
+        acoustic(&t, cells, 2, 0, b);
+        int64_t total = ht_grid_total(&s.grid, (enum ht_mesh)mesh);
+        double *u = fill(&s, (enum ht_mesh)mesh);
+        double *v = fill(&t, (enum ht_mesh)mesh);
+        for (int64_t i = 0; i < 2 * total; i++)
+            worst = worse(worst, fabs(u[i] / v[i] - 1));
+        if (mesh == HT_PRIMARY) *at_seam = u[0];
+        free(u);
+        free(v);
+        close_scene(&s);
+        close_scene(&t);
+    }
+    return worst;
+}
+
+/* c 1 and 2, rho 1 and 3, the jump at 0.46875 and at the periodic seam. The
+ * samples stand for the sixteenths between whose middles they are. */
+static void test_three_ways(void) {
+    static const char layers[] =
+        "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4375];"
+        "medium.c=[1.0, 2.0]; medium.rho=[1.0, 3.0]";
+    float c[SAMPLES], rho[SAMPLES];
+    char file[600], name[128];
+    double seam = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        c[i] = i < 7 ? 1 : 2;
+        rho[i] = i < 7 ? 1 : 3;
+    }
+    write_raw(path_of("c.f32"), SAMPLES, c);
+    write_raw(path_of("rho.f32"), SAMPLES, rho);
+    snprintf(name, sizeof name, "%s", path_of("c.f32"));
+    snprintf(file, sizeof file,
+             "medium.type=file; medium.degree=0; medium.shape=[16];"
+             "medium.spacing=[0.0625]; medium.origin=[0.03125];"
+             "medium.c=\"%s\"; medium.rho=\"%s\"",
+             name, path_of("rho.f32"));
+    TEST_BELOW(difference(layers, file, &seam), 1e-14,
+               "periodic layers and a file of their values, relative");
+    TEST_BELOW(fabs(1 / seam - (1 + 1 / 12.) / 2), 1e-15,
+               "the node on the seam: half of either end, 1/K off by");
+    TEST_BELOW(difference("medium.type=expression; medium.degree=0;"
+                          "medium.c=\"1 + step(x1 - 0.4375)\";"
+                          "medium.rho=\"1 + 2*step(x1 - 0.4375)\"",
+                          layers, &seam),
+               1e-12, "and an expression, relative");
+    unlink(path_of("c.f32"));
+    unlink(path_of("rho.f32"));
+}
+
+int main(void) {
+    if (!mkdtemp(scene_directory)) return 1;
+    test_smooth();
+    test_step(0);
+    test_step(-1);
+    test_kink();
+    test_roughness();
+    test_three_ways();
+    rmdir(scene_directory);
+    return test_end("medium_means");
+}
