@@ -10,7 +10,7 @@
  * scale[term] = (dt/2) coef / h_axis^derivative, times M where the medium is
  * uniform.
  */
-#define HT_EXCHANGE_SIZE (2 * HT_SLABS * HT_EXCHANGED * HT_LANES)
+#define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, HT_EXCHANGED, HT_LANES)
 
 /* HT_DERIVATIVE_nk: coefficient n3 = s of the n-th derivative of w[col] along
  * axis k, times scale. Slot: where the field is exchanged. HT_SCALE_nk: what
@@ -51,8 +51,8 @@
 
 #if HT_MEDIUM_DEGREE > 0
 /* The medium of a cell in local memory: medium[cell][material][a]. */
-#define HT_MEDIUM_SIZE (HT_CELLS * HT_MATERIALS * HT_MEDIUM_COEFS)
-#define HT_PRODUCT_SIZE (2 * HT_GROUPS * HT_LANES)
+#define HT_MEDIUM_SIZE HT_SIZE_MEDIUM(HT_CELLS, HT_MATERIALS, HT_MEDIUM_COEFS)
+#define HT_PRODUCT_SIZE HT_SIZE_PRODUCTS(HT_GROUPS, HT_LANES)
 #define HT_PUT_GROUP(group, row, m) y[(group)*HT_LANES + lane] = g[group];
 #define HT_GET_GROUP(group, row, m) \
     const real value_##group =      \

@@ -17,7 +17,7 @@
  * HT_EACH_PARTNER(X): X(axis, field, term of p, term of the
  * partner, material of each).
  */
-#define HT_EXCHANGE_SIZE (2 * HT_SLABS * 2 * HT_LANES)
+#define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, 2, HT_LANES)
 
 #define HT_LOAD_PARTNER(axis, f, tp, tv, mp, mv) \
     const real alpha_##axis = scale[tp], beta_##axis = scale[tv];

@@ -404,8 +404,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    HT_LOCAL_ARRAY(real, sums, 2 * HT_CORNERS * HT_PLANE * HT_CELLS);
-    HT_LOCAL_ARRAY(HT_VECTOR(2), matrices, HT_N1 * HT_N1 + 1);
+    HT_LOCAL_ARRAY(real, sums,
+                   HT_SIZE_PARITY_SUMS(HT_CORNERS, HT_PLANE, HT_CELLS));
+    HT_LOCAL_ARRAY(HT_VECTOR(2), matrices, HT_SIZE_PARITY_MATRICES(HT_N1));
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;
     struct ht_team team;

@@ -12,7 +12,7 @@
  *     w = b + (1/k) sum over a of M_a products[n - a].
  */
 #if HT_MEDIUM_DEGREE > 0
-#define HT_PRODUCTS (HT_GROUPS * HT_CUBE)
+#define HT_PRODUCTS HT_SIZE_DERIVATIVES(HT_GROUPS, HT_CUBE)
 #define HT_SPAN (HT_MEDIUM_DEGREE + 1)
 #define HT_SPAN2 (HT_DIMS > 1 ? HT_SPAN : 1)
 #define HT_SPAN3 (HT_DIMS > 2 ? HT_SPAN : 1)
@@ -264,11 +264,11 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    HT_LOCAL_ARRAY(vector, b, HT_FIELDS * HT_CUBE);
-    HT_LOCAL_ARRAY(vector, w, HT_FIELDS * HT_CUBE);
+    HT_LOCAL_ARRAY(vector, b, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
+    HT_LOCAL_ARRAY(vector, w, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
     HT_LOCAL_ARRAY(vector, products, HT_PRODUCTS);
     HT_LOCAL_ARRAY(vector, medium, HT_MEDIUM_VECTORS);
-    HT_LOCAL_ARRAY(real, stage, HT_CELLS + 1);
+    HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
     const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
     const long begin = a.first + HT_GROUP_3() * a.march;
     const long end = begin + a.march < a.last ? begin + a.march : a.last;

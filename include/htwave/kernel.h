@@ -90,29 +90,38 @@ struct ht_operator {
     struct ht_text text;
 };
 
+/* Kinds of media as the highest degree of their polynomials. */
+enum { HT_UNIFORM = -1, HT_PER_NODE = 0, HT_POLYNOMIALS = 1 << 20 };
+
 enum { HT_MAX_FILES = 12 };
 
+/* A variant is one file in src/kernel with its row, which owns all that is said
+ * about it, and its files in cl/; src/kernel/variants.c lists the rows. */
 struct ht_variant {
     const char *name, *meaning;
-    bool chains; /* needs a uniform medium and a system that is one scalar with
-                    a partner per axis (cl/evolve_chains.cl) */
-    bool blocks; /* needs the half step as parity blocks: a uniform medium and
-                    a system with parities (src/kernel/blocks.h) */
-    bool parity_chains; /* cl/parity_chains.cl */
-    bool separable;     /* needs a field carried by a constant velocity */
-    bool sorted;        /* keeps coefficients sorted by parity, in blocks */
-    bool literals;      /* has the operator as literals: a short one only */
-    bool counts32;      /* counts nodes with 32 bits */
-    int ptx; /* least architecture of an NVIDIA device; 0: any device */
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for; /* by "auto" */
+    int medium;    /* the widest kind of medium: HT_UNIFORM .. */
+    bool blocks;   /* needs the half step as parity blocks (blocks.h) */
+    bool sorted;   /* keeps coefficients sorted by parity, in blocks */
+    bool counts32; /* counts nodes with 32 bits */
+    /* Least architecture of an NVIDIA device, for double precision; 0: any. */
+    int ptx, ptx_double;
+    /* Why it does not compute a spec whose medium and device it takes; the
+     * function NULL: it computes all. */
+    const char *(*refuses)(const struct ht_spec *spec);
+    /* What it needs and a device lacks, or NULL; the function NULL: nothing. */
+    const char *(*lacks)(const struct ht_device_info *info);
     /* Shape of a spec that the variant does not refuse, as ht_variant_shape;
-     * out comes with one row, one lane and the planes of the tuning. NULL:
-     * lanes for all columns of a cell (cl/common.cl). */
+     * out comes with one row, one lane and the planes of the tuning. */
     enum ht_err (*shape)(const struct ht_tuning *tuning,
                          const struct ht_spec *spec,
                          const struct ht_device_info *info,
                          struct ht_shape *out);
-    /* Lays parity blocks out for the kernel; out is zero before, freed by the
+    /* Work of kernel 0 or 1, which is there; bytes count values. */
+    struct ht_cost (*cost)(const struct ht_variant *variant,
+                           const struct ht_spec *spec, int kernel);
+    /* Lays the operator out for the kernel; NULL: the kernel has none. blocks:
+     * NULL unless the variant needs them. out is zero before, freed by the
      * caller also after an error. */
     enum ht_err (*pack)(const struct ht_blocks *blocks,
                         const struct ht_spec *spec,

@@ -336,7 +336,8 @@ static enum ht_err print_table(const struct accuracy *a) {
 static const char *plain_variant(void) {
     int v = 0;
     while (v + 1 < ht_variant_count() &&
-           (ht_variant_at(v)->pack != NULL || ht_variant_at(v)->chains))
+           (ht_variant_at(v)->pack != NULL ||
+            ht_variant_at(v)->medium == HT_UNIFORM))
         v++;
     return ht_variant_at(v)->name;
 }

@@ -276,3 +276,11 @@ void ht_blocks_destroy(struct ht_blocks *blocks) {
     }
     free(blocks);
 }
+
+const char *ht_blocks_refuse(const struct ht_spec *spec) {
+    return ht_blocks_apply(spec->eq) ? NULL : "the system has no parities";
+}
+
+int ht_placed(int entry, int coefs, int places, const int *place) {
+    return entry / coefs * places + place[entry % coefs];
+}

@@ -35,5 +35,9 @@ void ht_blocks_destroy(struct ht_blocks *blocks); /* NULL allowed */
 /* Do all terms respect the parities of the fields? (Not those of advection:
  * its waves travel one way.) */
 bool ht_blocks_apply(const struct ht_equations *eq);
+/* The same as ht_variant.refuses. */
+const char *ht_blocks_refuse(const struct ht_spec *spec);
+/* Number of a source or target entry among the storage indices of all slots. */
+int ht_placed(int entry, int coefs, int places, const int *place);
 
 #endif

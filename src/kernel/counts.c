@@ -5,7 +5,7 @@
  * systems with parities); and a one-dimensional half step per axis (constant
  * velocity).
  */
-#include "counts.h"
+#include "variant.h"
 
 #include <limits.h>
 #include <math.h>
@@ -250,14 +250,11 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
         .fma = fma, .bytes = ((read + z.targets) * coefs + medium) * word};
 }
 
-/* ---- the ways of the variants ---- */
+/* ---- the variants ---- */
 
-static double evolution_fma(const struct ht_variant *variant,
-                            const struct ht_spec *spec,
-                            const struct ht_sizes *z) {
+/* Products of the series in stages with what the variant computes of it. */
+static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     double all = spec->eq->nterms;
-    if (variant->chains)
-        return chains_fma(z, spec->order, spec->eq->dims, spec->stages);
     if (spec->trim) return stages_fma(spec, z, spec->stages);
     for (int g = 0; g < z->groups; g++)
         if (z->group_material[g] >= 0) all += z->medium_coefs;
@@ -270,35 +267,21 @@ static double medium_values(const struct ht_spec *spec,
     return (double)z->materials * (z->medium_coefs > 0 ? z->medium_coefs : 1);
 }
 
-/* An operator of the whole half step: dense blocks, or one per axis. */
-static struct ht_cost operator_cost(const struct ht_variant *variant,
-                                    const struct ht_spec *spec,
-                                    const struct ht_sizes *z) {
-    double coefs = (double)z->n1 * z->n2 * z->n3;
-    double from = coefs * z->sources, to = coefs * z->targets;
-    double fma =
-        variant->separable ? separable_fma(z, spec->eq->dims) : from * to;
-    return (struct ht_cost){fma, from + to * (spec->keep != 0 ? 2 : 1)};
-}
-
-/* bytes: values so far. Kinds that are not listed do all at once. */
-static struct ht_cost kernel_cost(const struct ht_variant *variant,
-                                  const struct ht_spec *spec, int kernel) {
-    struct ht_sizes z = ht_sizes_of(spec);
+/* A kernel of the kind whose evolution takes so many products. */
+static struct ht_cost kernel_cost(enum ht_stage_kind kind,
+                                  const struct ht_spec *spec,
+                                  const struct ht_sizes *z, double evolve) {
     int dims = spec->eq->dims;
-    double coefs = (double)z.n1 * z.n2 * z.n3, medium = medium_values(spec, &z);
-    double from = coefs * z.sources, poly = (double)z.cube * z.sources;
-    double to = coefs * z.targets * (spec->keep != 0 ? 2 : 1);
-    double rolled = interpolation_fma(&z, dims);
-    double evolve = evolution_fma(variant, spec, &z);
-    struct ht_cost least;
-    switch (variant->stage[kernel].kind) {
-    case HT_STAGE_NONE:
-        return (struct ht_cost){0};
+    double coefs = (double)z->n1 * z->n2 * z->n3;
+    double medium = medium_values(spec, z);
+    double from = coefs * z->sources, poly = (double)z->cube * z->sources;
+    double to = coefs * z->targets * (spec->keep != 0 ? 2 : 1);
+    double rolled = interpolation_fma(z, dims);
+    switch (kind) {
     case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
-        return (struct ht_cost){dims * poly * z.t1, from + poly};
+        return (struct ht_cost){dims * poly * z->t1, from + poly};
     case HT_STAGE_INTERPOLATE_GEMM: /* gathered, then a product per axis */
-        return (struct ht_cost){dims * poly * z.t1,
+        return (struct ht_cost){dims * poly * z->t1,
                                 from + poly + 2 * dims * poly};
     case HT_STAGE_INTERPOLATE_ROLLED:
         return (struct ht_cost){rolled, from + poly};
@@ -306,22 +289,48 @@ static struct ht_cost kernel_cost(const struct ht_variant *variant,
         return (struct ht_cost){evolve, poly + to + medium};
     case HT_STAGE_STEP:
         return (struct ht_cost){rolled + evolve, from + to + medium};
+    case HT_STAGE_NONE:
     case HT_STAGE_OPERATOR:
-        return operator_cost(variant, spec, &z);
-    default:
-        least = ht_cost_minimum(spec, spec->stages);
-        return (struct ht_cost){least.fma, least.bytes / (spec->fp64 ? 8 : 4)};
+        break;
     }
+    return (struct ht_cost){0};
 }
 
-struct ht_cost ht_variant_cost(const struct ht_variant *variant,
-                               const struct ht_spec *spec, int kernel) {
-    struct ht_cost sum = {0};
-    for (int i = 0; i < 2; i++) {
-        if (kernel >= 0 && kernel != i) continue;
-        struct ht_cost c = kernel_cost(variant, spec, i);
-        sum.fma += c.fma;
-        sum.bytes += c.bytes * (spec->fp64 ? 8 : 4);
-    }
-    return sum;
+struct ht_cost ht_cost_series(const struct ht_variant *variant,
+                              const struct ht_spec *spec, int kernel) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    return kernel_cost(variant->stage[kernel].kind, spec, &z,
+                       series_fma(spec, &z));
+}
+
+struct ht_cost ht_cost_chains(const struct ht_variant *variant,
+                              const struct ht_spec *spec, int kernel) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    return kernel_cost(
+        variant->stage[kernel].kind, spec, &z,
+        chains_fma(&z, spec->order, spec->eq->dims, spec->stages));
+}
+
+static struct ht_cost operator_cost(const struct ht_spec *spec,
+                                    const struct ht_sizes *z, double fma) {
+    double coefs = (double)z->n1 * z->n2 * z->n3;
+    double to = coefs * z->targets * (spec->keep != 0 ? 2 : 1);
+    return (struct ht_cost){fma, coefs * z->sources + to};
+}
+
+struct ht_cost ht_cost_dense(const struct ht_variant *variant,
+                             const struct ht_spec *spec, int kernel) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    double coefs = (double)z.n1 * z.n2 * z.n3;
+    (void)variant;
+    (void)kernel;
+    return operator_cost(spec, &z, coefs * z.sources * coefs * z.targets);
+}
+
+struct ht_cost ht_cost_separable(const struct ht_variant *variant,
+                                 const struct ht_spec *spec, int kernel) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    (void)variant;
+    (void)kernel;
+    return operator_cost(spec, &z, separable_fma(&z, spec->eq->dims));
 }

@@ -1,15 +1,14 @@
 /* Host side of cl/parity_chains.cl. */
-#include "counts.h"
-#include "propagator.h"
+#include "local_sizes.h"
+#include "variant.h"
 
-const char *ht_parity_chains_refuses(const struct ht_spec *spec) {
+static const char *refuses(const struct ht_spec *spec) {
     const int most_values = 64; /* of one polynomial, in registers of a lane */
     struct ht_sizes z = ht_sizes_of(spec);
     int values = z.n1 * z.n2 * z.n3 * (spec->fp64 ? 2 : 1);
     if (z.chain != 0)
         return "the system is not one scalar with a partner per axis";
     if (spec->keep != 0) return "it has no leapfrog form";
-    if (spec->medium_degree > 0) return "it needs medium.degree = 0";
     if (spec->order > 3 || values > most_values)
         return "the order is too high for its registers";
     return NULL;
@@ -18,16 +17,16 @@ const char *ht_parity_chains_refuses(const struct ht_spec *spec) {
 /* HT_LOCAL_ARRAYs of the kernel. */
 static int64_t local_bytes(const struct ht_sizes *z, int parities, int cells,
                            int word) {
-    return word * (2 * (int64_t)parities * z->n1 * z->n2 * cells +
-                   2 * ((int64_t)z->n1 * z->n1 + 1));
+    return word *
+           (HT_SIZE_PARITY_SUMS((int64_t)parities, z->n1 * z->n2, cells) +
+            2 * HT_SIZE_PARITY_MATRICES((int64_t)z->n1));
 }
 
-enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
-                                   const struct ht_spec *spec,
-                                   const struct ht_device_info *info,
-                                   struct ht_shape *out) {
-    const int64_t most = 48128; /* 47 KiB, see ht_variant_shape */
-    int64_t limit = info->local_memory < most ? info->local_memory : most;
+static enum ht_err choose_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
+    const int64_t limit = ht_local_limit(info);
     struct ht_sizes z = ht_sizes_of(spec);
     int parities = 1 << spec->eq->dims, word = spec->fp64 ? 8 : 4;
     out->cells = tuning->cells > 0 ? tuning->cells : 32;
@@ -44,9 +43,20 @@ enum ht_err ht_parity_chains_shape(const struct ht_tuning *tuning,
         out->local_bytes = local_bytes(&z, parities, out->cells, word);
     }
     out->lanes = out->cells * parities;
-    REQUIRE(out->local_bytes <= limit, HT_ERR_DEVICE,
-            "order %d with %d cells per group needs more local memory than %s "
-            "has",
-            spec->order, out->cells, info->name);
+    if (out->local_bytes > limit)
+        return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
 }
+
+const struct ht_variant ht_variant_parity_chains = {
+    .name = "parity-chains",
+    .meaning = "two scalar chains, a lane per parity of a target in registers "
+               "(media constant per node)",
+    .medium = HT_PER_NODE,
+    .refuses = refuses,
+    .made_for = HT_FOR_GPU,
+    .counts32 = true,
+    .shape = choose_shape,
+    .cost = ht_cost_series,
+    .files = {"common.cl", "vertices.cl", "parity_chains.cl"},
+    .stage = {{HT_STAGE_STEP, "ht_parity_chains"}}};

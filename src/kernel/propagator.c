@@ -1,13 +1,11 @@
 /* Host side of cl/propagator.cl: vectors, chunks and tiles that suit a device,
  * and the operator in the order in which the kernel reads it.
  */
-#include "propagator.h"
-
 #include <stdlib.h>
 
 #include "blocks.h"
-#include "counts.h"
-#include "taylor_vectors.h"
+#include "local_sizes.h"
+#include "variant.h"
 
 static int coefs_of(const struct ht_spec *spec) {
     const struct ht_sizes z = ht_sizes_of(spec);
@@ -15,10 +13,7 @@ static int coefs_of(const struct ht_spec *spec) {
 }
 
 static int sources_of(const struct ht_spec *spec) {
-    int fields = 0;
-    for (int f = 0; f < spec->eq->nfields; f++)
-        fields += spec->src == 0 || spec->src >> f & 1u;
-    return fields * coefs_of(spec);
+    return ht_slots(spec->src, spec->eq->nfields) * coefs_of(spec);
 }
 
 static int padded(int rows, int tile) {
@@ -48,11 +43,12 @@ static int choose_tile(const int rows[8], int most) {
 /* Of the kernel's arrays sums, result, faces and stage. */
 static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape, const int rows[8]) {
-    int64_t sums = (int64_t)shape->chunk << spec->eq->dims;
-    int64_t faces = shape->roll ? 4 * (int64_t)sources_of(spec) : 0;
-    int64_t vectors = sums + padded_rows(rows, shape->tile) + faces;
-    int64_t values = (vectors * shape->rows + 1) * shape->cells + 1;
-    if (!shape->roll) values += shape->cells; /* faces has one vector then */
+    const int64_t corners = 1 << spec->eq->dims, all = shape->rows;
+    int64_t vectors =
+        HT_SIZE_BLOCK_SUMS(corners, shape->chunk, all) +
+        HT_SIZE_BLOCK_RESULT(padded_rows(rows, shape->tile), all) +
+        HT_SIZE_BLOCK_FACES(shape->roll, sources_of(spec), 4, all);
+    int64_t values = vectors * shape->cells + HT_SIZE_SIDE(shape->cells);
     return values * (spec->fp64 ? 8 : 4);
 }
 
@@ -97,23 +93,19 @@ static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec,
     return true;
 }
 
-enum ht_err ht_propagator_shape(const struct ht_tuning *tuning,
+static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    const int64_t most_local_gpu = 48128; /* as ht_variant_shape */
-    int64_t limit = info->local_memory - 1024;
+    const int64_t limit = ht_vector_limit(info);
     int rows[8], dims = spec->eq->dims;
-    if (info->gpu && limit > most_local_gpu) limit = most_local_gpu;
     ht_blocks_rows(spec, rows);
     TRY(ht_vector_cells(tuning, spec, info, &out->cells));
     out->rows = dims < 2 ? 1 : tuning->rows > 0 ? tuning->rows : 2;
     /* Long marches reuse faces, short ones leave neighbours in the cache. */
     if (out->planes == 0 && dims == 3) out->planes = 8;
-    REQUIRE(fit(tuning, spec, rows, limit, out), HT_ERR_DEVICE,
-            "order %d with %d cells per group needs more local memory than the "
-            "%lld bytes of %s",
-            spec->order, out->cells, (long long)limit, info->name);
+    if (!fit(tuning, spec, rows, limit, out))
+        return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
 }
 
@@ -150,10 +142,10 @@ static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile,
                     : 0;
 }
 
-enum ht_err ht_propagator_pack(const struct ht_blocks *blocks,
-                               const struct ht_spec *spec,
-                               const struct ht_shape *shape,
-                               struct ht_operator *out) {
+static enum ht_err pack_tiles(const struct ht_blocks *blocks,
+                              const struct ht_spec *spec,
+                              const struct ht_shape *shape,
+                              struct ht_operator *out) {
     int coefs = coefs_of(spec);
     add_tables(blocks, shape, &out->text);
     TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) *
@@ -169,3 +161,17 @@ enum ht_err ht_propagator_pack(const struct ht_blocks *blocks,
                 }
     return HT_OK;
 }
+
+const struct ht_variant ht_variant_propagator = {
+    .name = "propagator",
+    .meaning = "the half step as dense parity blocks, targets along x1 as "
+               "vectors; for CPUs (uniform media)",
+    .medium = HT_UNIFORM,
+    .blocks = true,
+    .refuses = ht_blocks_refuse,
+    .made_for = HT_FOR_CPU,
+    .shape = choose_shape,
+    .cost = ht_cost_dense,
+    .pack = pack_tiles,
+    .files = {"common.cl", "vectors.cl", "propagator.cl"},
+    .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}};

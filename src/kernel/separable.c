@@ -7,25 +7,23 @@
  */
 #include <stdlib.h>
 
-#include "counts.h"
-#include "propagator.h"
+#include "variant.h"
 
-const char *ht_separable_refuses(const struct ht_spec *spec) {
+static const char *refuses(const struct ht_spec *spec) {
     const struct ht_equations *eq = spec->eq;
     bool one = eq->nfields == 1 && spec->keep == 0;
     for (int t = 0; t < eq->nterms; t++)
         one = one && eq->term[t].row == 0 && eq->term[t].col == 0;
     if (!one) return "the system is not one field carried by a velocity";
-    if (spec->medium_degree >= 0) return "it needs a uniform medium";
     if (spec->stages < eq->dims * (2 * spec->order + 1))
         return "it needs time.stages = \"full\"";
     return NULL;
 }
 
-enum ht_err ht_separable_shape(const struct ht_tuning *tuning,
-                               const struct ht_spec *spec,
-                               const struct ht_device_info *info,
-                               struct ht_shape *out) {
+static enum ht_err choose_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
     const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims;
@@ -43,10 +41,10 @@ static double binomial(int n, int k) {
     return value;
 }
 
-enum ht_err ht_separable_pack(const struct ht_blocks *blocks,
-                              const struct ht_spec *spec,
-                              const struct ht_shape *shape,
-                              struct ht_operator *out) {
+static enum ht_err pack_axes(const struct ht_blocks *blocks,
+                             const struct ht_spec *spec,
+                             const struct ht_shape *shape,
+                             struct ht_operator *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2 };
     double matrix[MOST * MOST], axis[3 * 2 * MOST * MOST / 4];
     int n = spec->order + 1, count = 0;
@@ -72,3 +70,15 @@ enum ht_err ht_separable_pack(const struct ht_blocks *blocks,
     ht_text_table(&out->text, "axis", axis, count, spec->fp64);
     return HT_OK;
 }
+
+const struct ht_variant ht_variant_separable = {
+    .name = "separable",
+    .meaning = "a one-dimensional half step along each axis (constant "
+               "velocity)",
+    .medium = HT_UNIFORM,
+    .refuses = refuses,
+    .shape = choose_shape,
+    .pack = pack_axes,
+    .cost = ht_cost_separable,
+    .files = {"common.cl", "ptx.cl", "separable.cl"},
+    .stage = {{HT_STAGE_OPERATOR, "ht_separable"}}};

@@ -177,6 +177,7 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
     if (op->text.data != NULL) ht_text_add(out, "%s", op->text.data);
     TRY(ht_kernel_add_source("args.h", out));
     TRY(ht_kernel_add_source("layout.h", out));
+    TRY(ht_kernel_add_source("local_sizes.h", out));
     for (int i = 0; i < HT_MAX_FILES && variant->files[i] != NULL; i++)
         TRY(ht_kernel_add_source(variant->files[i], out));
     return ht_text_status(out);

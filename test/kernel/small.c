@@ -148,8 +148,7 @@ static void run_variant(const struct ht_system *system, bool leapfrog,
     static const int degrees[] = {-1, 0, 2};
     const struct ht_variant *row = ht_variant_at(variant);
     bool fp64 = ht_device_info(device)->fp64;
-    bool varies = system->material[0].varies && !row->chains && !row->blocks &&
-                  !row->separable;
+    bool varies = system->material[0].varies && row->medium != HT_UNIFORM;
     int n = variant;
     if (ht_variant_lacks(row, ht_device_info(device)) != NULL) {
         TEST_SKIP("%s: %s", row->name,
@@ -163,7 +162,7 @@ static void run_variant(const struct ht_system *system, bool leapfrog,
             if (!all && (n + dims) % 3 != 0) continue;
             struct small_case c = {.variant = row,
                                    .eq = ht_equations_make(system, dims),
-                                   .stages = row->chains ? 4 + n % 2 : 3,
+                                   .stages = 3 + n % 3,
                                    .leapfrog = leapfrog,
                                    .narrow = n % 3 != 0};
             c.spec.eq = &c.eq;

@@ -53,7 +53,8 @@ static struct ht_problem make_problem(const struct kind *kind,
                                       const struct ht_grid *grid) {
     struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
     int full = grid->dims * (2 * grid->order + 1);
-    bool reduced = grid->order > 3 && !kind->variant->separable;
+    /* Stages are loops in program text, but not of operators. */
+    bool reduced = grid->order > 3 && kind->variant->pack == NULL;
     p.stages = reduced ? 6 : full;
     if (kind->leapfrog) {
         p.keep = kind->eq.leapfrog.keep;
@@ -135,12 +136,11 @@ static void draw_options(struct kind *kind, int n) {
     int degrees[4] = {-1, 0, kind->spec.order + 1, 2};
     int degree = degrees[bits >> 2 & 3];
     bool varies = kind->eq.system->material[0].varies;
-    bool uniform = kind->variant->chains || kind->variant->blocks ||
-                   kind->variant->separable;
+    bool uniform = kind->variant->medium == HT_UNIFORM;
     if (kind->eq.dims == 3 && kind->spec.order > 5 && degree > 2) degree = 2;
     kind->spec.fp64 = kind->spec.fp64 && bits & 1;
     kind->spec.block = !(bits & 2) ? 1 : kind->spec.fp64 ? 2 : 4;
-    if (kind->variant->parity_chains && degree > 0) degree = 0;
+    if (degree > kind->variant->medium) degree = HT_PER_NODE;
     kind->spec.medium_degree = varies && !uniform ? degree : -1;
     kind->spec.trim = (bits >> 4 & 3) != 0;
     if (kind->eq.dims < 3 && kind->spec.order < 6)

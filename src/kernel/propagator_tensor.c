@@ -1,149 +1,14 @@
-/* Host side of cl/propagator_lanes.cl and cl/propagator_tensor.cl: shapes and
- * the operator in the order in which each reads it.
+/* Host side of cl/propagator_tensor.cl: its shape, and the operator in the
+ * order in which the kernel reads it.
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "blocks.h"
-#include "counts.h"
-#include "propagator.h"
-
-enum { MOST_COEFS = 729, WARP = 32 };
-
-/* NVIDIA's OpenCL reports 48 KiB of local memory but cannot launch a kernel
- * that takes all of it. */
-static int64_t local_limit(const struct ht_device_info *info) {
-    const int64_t most = 48128; /* 47 KiB */
-    return info->local_memory < most ? info->local_memory - 1024 : most;
-}
-
-static int slots(unsigned mask, int fields) {
-    int count = 0;
-    for (int f = 0; f < fields; f++)
-        count += mask == 0 || (mask >> f & 1u) != 0;
-    return count;
-}
-
-/* Nodes of the tile around cells x rows targets, one row padded to pitch. */
-static int64_t tile_nodes(int dims, int pitch, int rows) {
-    return (int64_t)pitch * (dims > 1 ? rows + 1 : 1) * (dims > 2 ? 2 : 1);
-}
-
-static enum ht_err too_little(const struct ht_spec *spec,
-                              const struct ht_device_info *info) {
-    FAIL(HT_ERR_DEVICE,
-         "order %d needs more local memory than the %lld bytes "
-         "of %s",
-         spec->order, (long long)local_limit(info), info->name);
-}
-
-/* ---- one lane per target ---- */
-
-enum { LANE_STAGES = 4 }; /* at most */
-
-bool ht_propagator_lanes_short(const struct ht_spec *spec) {
-    const int64_t most = 3000; /* entries: some 50 kB of instructions */
-    struct ht_sizes z = ht_sizes_of(spec);
-    int64_t coefs = (int64_t)z.n1 * z.n2 * z.n3;
-    int64_t entries =
-        slots(spec->src, z.fields) * coefs * slots(spec->dst, z.fields) * coefs;
-    return entries <= most;
-}
-
-enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
-                            const struct ht_device_info *info, int dims,
-                            struct ht_shape *out) {
-    out->cells = tuning->cells > 0 ? tuning->cells : WARP;
-    out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
-    while (tuning->rows == 0 && out->rows > 1 &&
-           (int64_t)out->cells * out->rows > info->max_group)
-        out->rows /= 2;
-    REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d rows of them are more lanes than "
-            "the %lld that %s allows per group",
-            out->cells, out->rows, (long long)info->max_group, info->name);
-    out->lanes = out->cells * out->rows;
-    return HT_OK;
-}
-
-enum ht_err ht_propagator_lanes_shape(const struct ht_tuning *tuning,
-                                      const struct ht_spec *spec,
-                                      const struct ht_device_info *info,
-                                      struct ht_shape *out) {
-    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
-    TRY(ht_target_lanes(tuning, info, dims, out));
-    out->chunk = 1;
-    out->registers = info->greedy ? 0 : 128;
-    out->local_bytes = (int64_t)LANE_STAGES * spec->block * word *
-                       tile_nodes(dims, out->cells + 1, out->rows);
-    if (out->local_bytes > local_limit(info)) return too_little(spec, info);
-    return HT_OK;
-}
-
-static void add_ints(const char *name, const int *values, int count,
-                     struct ht_text *text) {
-    ht_text_add(text, "HT_TABLE const int ht_%s[%d] = {", name, count);
-    for (int i = 0; i < count; i++)
-        ht_text_add(text, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
-    ht_text_add(text, "};\n");
-}
-
-/* Number of a source or target entry of struct ht_blocks among the places of
- * all slots. */
-static int placed(int entry, int coefs, int places, const int *place) {
-    return entry / coefs * places + place[entry % coefs];
-}
-
-enum ht_err ht_propagator_lanes_pack(const struct ht_blocks *blocks,
-                                     const struct ht_spec *spec,
-                                     const struct ht_shape *shape,
-                                     struct ht_operator *out) {
-    int place[MOST_COEFS], places = ht_place(spec, place), most = 0;
-    struct ht_sizes z = ht_sizes_of(spec);
-    int coefs = z.n1 * z.n2 * z.n3, *bits = NULL, *target = NULL;
-    int entries = blocks->sources / coefs * places;
-    int targets = slots(spec->dst, z.fields) * places;
-    double *value = NULL;
-    (void)shape;
-    for (int g = 0; g < blocks->blocks; g++)
-        if (blocks->rows[g] > most) most = blocks->rows[g];
-    enum ht_err err = HT_ALLOC(bits, entries);
-    if (err == HT_OK) err = HT_ALLOC(target, targets);
-    if (err == HT_OK)
-        err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
-    for (int e = 0; err == HT_OK && e < targets; e++) target[e] = -1;
-    for (int s = 0; err == HT_OK && s < blocks->sources; s++)
-        bits[placed(s, coefs, places, place)] = blocks->parity[s];
-    for (int g = 0; err == HT_OK && g < blocks->blocks; g++)
-        for (int r = 0; r < blocks->rows[g]; r++) {
-            target[placed(blocks->row[g][r], coefs, places, place)] =
-                g * most + r;
-            for (int s = 0; s < blocks->sources; s++)
-                value[(int64_t)(g * most + r) * entries +
-                      placed(s, coefs, places, place)] =
-                    blocks->entry[g][(int64_t)r * blocks->sources + s];
-        }
-    if (err == HT_OK) {
-        ht_text_add(&out->text,
-                    "#define HT_PARTS 1\n#define HT_PITCH HT_TILE_1\n"
-                    "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
-                    "#define HT_BLOCK_ROWS %d\n",
-                    LANE_STAGES - 1, LANE_STAGES, most);
-        add_ints("bits", bits, entries, &out->text);
-        add_ints("target", target, targets, &out->text);
-        ht_text_table(&out->text, "entry", value,
-                      blocks->blocks * most * entries, spec->fp64);
-    }
-    free(value);
-    free(target);
-    free(bits);
-    return err;
-}
-
-/* ---- tensor cores ---- */
+#include "variant.h"
 
 enum {
+    WARP = 32,
     TENSOR_CELLS = 16,
     TENSOR_PITCH = 18, /* 4 blocks x 8 targets meet different banks */
     TENSOR_CHUNK = 4,  /* blocks: one for each lane of four */
@@ -174,7 +39,7 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
 
 static struct cut make_cut(const struct ht_spec *spec, int parts) {
     int place[HT_MAX_COEFS], places = ht_place(spec, place);
-    int targets = slots(spec->dst, spec->eq->nfields) * places;
+    int targets = ht_slots(spec->dst, spec->eq->nfields) * places;
     struct cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
@@ -206,16 +71,16 @@ struct tensor_shape {
 
 static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
                                            int parts, int rows, int64_t limit) {
-    int place[MOST_COEFS], places = ht_place(spec, place);
+    int place[HT_MAX_COEFS], places = ht_place(spec, place);
     int word = spec->fp64 ? 8 : 4;
-    int blocks = slots(spec->src, spec->eq->nfields) * places / spec->block;
+    int blocks = ht_slots(spec->src, spec->eq->nfields) * places / spec->block;
     struct tensor_shape s = {.cut = make_cut(spec, parts),
                              .chunks = (blocks + 3) / 4,
                              .pairs = spec->block / 2};
     int64_t step = (int64_t)s.cut.all * 64 * word;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
-                       tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
+                       ht_tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
                    (int64_t)s.infos * 4;
     s.resident = data + (int64_t)s.chunks * s.pairs * step <= limit;
     s.steps = s.pairs;
@@ -241,10 +106,17 @@ static int registers_for(int tiles, bool greedy) {
     return tiles > 20 ? 0 : tiles > 8 ? 168 : greedy ? 144 : 128;
 }
 
-enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
-                                       const struct ht_spec *spec,
-                                       const struct ht_device_info *info,
-                                       struct ht_shape *out) {
+static const char *refuses(const struct ht_spec *spec) {
+    const char *reason = ht_blocks_refuse(spec);
+    if (reason != NULL) return reason;
+    return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
+}
+
+static enum ht_err choose_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
+    const int64_t limit = ht_local_limit(info);
     int parts = choose_parts(spec), rows = tuning->rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
@@ -252,11 +124,9 @@ enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
     if (rows <= 0) rows = 4;
     if (spec->eq->dims == 1) rows = 1;
     while (tuning->rows <= 0 && rows > 1 &&
-           tensor_shape_of(spec, parts, rows, local_limit(info)).local_bytes >
-               local_limit(info))
+           tensor_shape_of(spec, parts, rows, limit).local_bytes > limit)
         rows /= 2;
-    struct tensor_shape s =
-        tensor_shape_of(spec, parts, rows, local_limit(info));
+    struct tensor_shape s = tensor_shape_of(spec, parts, rows, limit);
     out->cells = TENSOR_CELLS;
     out->rows = rows;
     out->chunk = TENSOR_CHUNK;
@@ -265,7 +135,7 @@ enum ht_err ht_propagator_tensor_shape(const struct ht_tuning *tuning,
         registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
     out->lanes = WARP * rows;
     out->local_bytes = s.local_bytes;
-    if (s.local_bytes > local_limit(info)) return too_little(spec, info);
+    if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
     return HT_OK;
 }
 
@@ -279,7 +149,7 @@ static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs,
                          int places, const int *place, struct pair *out) {
     int count = 0;
     for (int r = 0; r < blocks->rows[g]; r++) {
-        int target = placed(blocks->row[g][r], coefs, places, place), n = 0;
+        int target = ht_placed(blocks->row[g][r], coefs, places, place), n = 0;
         while (n < count && out[n].target != target / 2 * 2) n++;
         if (n == count) out[count++] = (struct pair){target / 2 * 2, {-1, -1}};
         out[n].row[target % 2] = r;
@@ -350,7 +220,7 @@ static enum ht_err place_padding(const struct packing *p, const bool *used,
 static enum ht_err pack_rows(const struct packing *p, const int *place) {
     struct pair *pairs = NULL;
     bool *used = NULL;
-    int targets = slots(p->spec->dst, p->spec->eq->nfields) * p->places;
+    int targets = ht_slots(p->spec->dst, p->spec->eq->nfields) * p->places;
     TRY(HT_ALLOC(pairs, targets));
     enum ht_err err = HT_ALLOC(used, targets);
     for (int part = 0; part < p->s.cut.parts; part++)
@@ -393,11 +263,11 @@ static void add_tiles(const struct tensor_shape *s, struct ht_text *text) {
                 TENSOR_PITCH);
 }
 
-enum ht_err ht_propagator_tensor_pack(const struct ht_blocks *blocks,
-                                      const struct ht_spec *spec,
-                                      const struct ht_shape *shape,
-                                      struct ht_operator *out) {
-    int place[MOST_COEFS], places = ht_place(spec, place);
+static enum ht_err pack_products(const struct ht_blocks *blocks,
+                                 const struct ht_spec *spec,
+                                 const struct ht_shape *shape,
+                                 struct ht_operator *out) {
+    int place[HT_MAX_COEFS], places = ht_place(spec, place);
     struct ht_sizes z = ht_sizes_of(spec);
     struct packing p = {.blocks = blocks, .spec = spec, .places = places};
     p.s = tensor_shape_of(spec, shape->parts, shape->rows, shape->local_bytes);
@@ -413,7 +283,7 @@ enum ht_err ht_propagator_tensor_pack(const struct ht_blocks *blocks,
         out->count = shape->parts * (p.op_size + p.s.infos);
         for (int s = 0; s < entries; s++) p.source[s] = -1;
         for (int s = 0; s < blocks->sources; s++) {
-            int at = placed(s, p.coefs, places, place);
+            int at = ht_placed(s, p.coefs, places, place);
             p.source[at] = s;
             for (int part = 0; part < shape->parts; part++)
                 p.info[part * p.s.infos + at / 2] = blocks->parity[s];
@@ -424,3 +294,23 @@ enum ht_err ht_propagator_tensor_pack(const struct ht_blocks *blocks,
     free(p.source);
     return err;
 }
+
+const struct ht_variant ht_variant_propagator_tensor = {
+    .name = "propagator-tensor",
+    .meaning = "the half step as dense parity blocks on NVIDIA's tensor cores, "
+               "in single precision as three products of halves (uniform "
+               "media)",
+    .medium = HT_UNIFORM,
+    .blocks = true,
+    .refuses = refuses,
+    .sorted = true,
+    .ptx = 80,
+    .ptx_double = 90, /* mma.m16n8k8 of double precision */
+    .made_for = HT_FOR_GPU,
+    .counts32 = true,
+    .shape = choose_shape,
+    .cost = ht_cost_dense,
+    .pack = pack_products,
+    .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl",
+              "propagator_tensor.cl"},
+    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};

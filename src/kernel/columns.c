@@ -1,0 +1,180 @@
+/* Variants whose lanes are the columns n3 = 0, 1, .. of a cell's coefficients:
+ * interpolation in faces or cell by cell, the Taylor series with exchanges
+ * through local memory, in one kernel or two (cl/common.cl, face.cl,
+ * evolve.cl).
+ */
+#include "variant.h"
+
+#include "local_sizes.h"
+
+static bool has_stage(const struct ht_variant *variant,
+                      enum ht_stage_kind kind) {
+    return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
+}
+
+static const char *chains_refuse(const struct ht_spec *spec) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    return z.chain < 0 ? "the system is not one scalar with a partner per axis"
+                       : NULL;
+}
+
+static const char *gemm_lacks(const struct ht_device_info *info) {
+    return info->no_gemm;
+}
+
+/* ---- local memory, in values ---- */
+
+static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
+    return HT_SIZE_FACE((int64_t)s->cells, s->face_fields, z->n3, z->t2, z->t1);
+}
+
+static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
+    int64_t lanes = (int64_t)s->cells * z->t1 * z->t2;
+    int64_t exchange = HT_SIZE_EXCHANGE(s->slabs, z->exchanged, lanes);
+    if (z->medium_coefs == 0) return exchange;
+    return exchange + HT_SIZE_PRODUCTS(z->groups, lanes);
+}
+
+/* Of the kernel that takes most. */
+static int64_t local_values(const struct ht_variant *variant,
+                            const struct ht_sizes *z,
+                            const struct ht_shape *s) {
+    int64_t face = face_size(z, s), evolve = evolve_size(z, s), most = 0;
+    int64_t medium =
+        HT_SIZE_MEDIUM((int64_t)s->cells, z->materials, z->medium_coefs) + 1;
+    if (has_stage(variant, HT_STAGE_STEP))
+        most = (face > evolve ? face : evolve) + medium;
+    if (has_stage(variant, HT_STAGE_EVOLVE)) most = evolve + medium;
+    if (has_stage(variant, HT_STAGE_INTERPOLATE_ROLLED) && face > most)
+        most = face;
+    if (has_stage(variant, HT_STAGE_INTERPOLATE_NAIVE) && z->cube > most)
+        most = z->cube;
+    return most;
+}
+
+/* Gives up the largest slabs and face batches until the kernels fit. */
+static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
+                int64_t limit, int word, struct ht_shape *s) {
+    s->slabs = z->t3;
+    s->face_fields = z->sources;
+    while (local_values(variant, z, s) * word > limit) {
+        bool faces = face_size(z, s) >= evolve_size(z, s) || s->slabs == 1;
+        if (faces && s->face_fields > 1)
+            s->face_fields--;
+        else if (s->slabs > 1)
+            s->slabs--;
+        else
+            return false;
+    }
+    s->local_bytes = local_values(variant, z, s) * word;
+    return true;
+}
+
+/* z: with the fields that are exchanged. */
+static enum ht_err shape_of(const struct ht_tuning *tuning,
+                            const struct ht_spec *spec,
+                            const struct ht_device_info *info,
+                            struct ht_sizes z, struct ht_shape *out) {
+    const struct ht_variant *variant = tuning->variant;
+    const int64_t limit = ht_local_limit(info);
+    int cells = tuning->cells;
+    int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
+    REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
+            "order %d in %d dimensions needs groups of %d lanes; %s allows "
+            "%lld: choose a lower grid.order",
+            spec->order, spec->eq->dims, column, info->name,
+            (long long)info->max_group);
+    REQUIRE((int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d lanes per cell, and %s allows "
+            "%lld per group",
+            cells, column, info->name, (long long)info->max_group);
+    bool chosen = cells > 0;
+    int wanted = info->max_group < 128 ? (int)info->max_group : 128;
+    out->cells = chosen ? cells : wanted > column ? wanted / column : 1;
+    while (!fit(variant, &z, limit, word, out)) {
+        if (chosen || out->cells == 1)
+            return ht_local_too_little(spec, info, out->cells, limit);
+        out->cells /= 2;
+    }
+    out->lanes = out->cells * column;
+    out->naive_lanes = column;
+    return HT_OK;
+}
+
+static enum ht_err columns_shape(const struct ht_tuning *tuning,
+                                 const struct ht_spec *spec,
+                                 const struct ht_device_info *info,
+                                 struct ht_shape *out) {
+    return shape_of(tuning, spec, info, ht_sizes_of(spec), out);
+}
+
+/* The two chains exchange two values, whatever the system. */
+static enum ht_err chains_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    z.exchanged = 2;
+    return shape_of(tuning, spec, info, z, out);
+}
+
+/* ---- rows ---- */
+
+const struct ht_variant ht_variant_chains = {
+    .name = "chains",
+    .meaning = "as monolithic, two scalar chains instead of all fields "
+               "(uniform media)",
+    .medium = HT_UNIFORM,
+    .refuses = chains_refuse,
+    .shape = chains_shape,
+    .cost = ht_cost_chains,
+    .files = {"common.cl", "face.cl", "evolve_chains.cl", "targets.cl",
+              "monolithic.cl"},
+    .stage = {{HT_STAGE_STEP, "ht_monolithic"}}};
+
+const struct ht_variant ht_variant_monolithic = {
+    .name = "monolithic",
+    .meaning = "interpolation and evolution in one kernel, rolling along x3",
+    .medium = HT_POLYNOMIALS,
+    .shape = columns_shape,
+    .cost = ht_cost_series,
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+              "monolithic.cl"},
+    .stage = {{HT_STAGE_STEP, "ht_monolithic"}}};
+
+const struct ht_variant ht_variant_two_rolled = {
+    .name = "two-rolled",
+    .meaning = "two kernels; interpolation rolls along x3",
+    .medium = HT_POLYNOMIALS,
+    .shape = columns_shape,
+    .cost = ht_cost_series,
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+              "polynomials.cl", "interpolate_rolled.cl",
+              "evolve_polynomials.cl"},
+    .stage = {{HT_STAGE_INTERPOLATE_ROLLED, "ht_interpolate_rolled"},
+              {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
+
+const struct ht_variant ht_variant_two_naive = {
+    .name = "two-naive",
+    .meaning = "two kernels; interpolation cell by cell without reuse",
+    .medium = HT_POLYNOMIALS,
+    .shape = columns_shape,
+    .cost = ht_cost_series,
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+              "polynomials.cl", "vertex.cl", "interpolate_naive.cl",
+              "evolve_polynomials.cl"},
+    .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
+              {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
+
+const struct ht_variant ht_variant_gemm = {
+    .name = "gemm",
+    .meaning = "interpolation as matrix products by CLBlast, for comparison",
+    .medium = HT_POLYNOMIALS,
+    .lacks = gemm_lacks,
+    .shape = columns_shape,
+    .cost = ht_cost_series,
+    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl",
+              "polynomials.cl", "vertex.cl", "gather.cl",
+              "evolve_polynomials.cl"},
+    .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},
+              {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};

@@ -1,0 +1,122 @@
+/* Host side of cl/propagator_lanes.cl: its shape, and the operator as literals.
+ */
+#include <stdlib.h>
+
+#include "blocks.h"
+#include "variant.h"
+
+enum { WARP = 32 };
+
+enum { LANE_STAGES = 4 }; /* at most */
+
+static const char *refuses(const struct ht_spec *spec) {
+    const int64_t most = 3000; /* entries: some 50 kB of instructions */
+    const char *reason = ht_blocks_refuse(spec);
+    struct ht_sizes z = ht_sizes_of(spec);
+    int64_t coefs = (int64_t)z.n1 * z.n2 * z.n3;
+    int64_t entries = ht_slots(spec->src, z.fields) * coefs *
+                      ht_slots(spec->dst, z.fields) * coefs;
+    if (reason != NULL) return reason;
+    return entries <= most ? NULL : "the operator is too long for literals";
+}
+
+enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
+                            const struct ht_device_info *info, int dims,
+                            struct ht_shape *out) {
+    out->cells = tuning->cells > 0 ? tuning->cells : WARP;
+    out->rows = dims == 1 ? 1 : tuning->rows > 0 ? tuning->rows : 4;
+    while (tuning->rows == 0 && out->rows > 1 &&
+           (int64_t)out->cells * out->rows > info->max_group)
+        out->rows /= 2;
+    REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d rows of them are more lanes than "
+            "the %lld that %s allows per group",
+            out->cells, out->rows, (long long)info->max_group, info->name);
+    out->lanes = out->cells * out->rows;
+    return HT_OK;
+}
+
+static enum ht_err choose_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
+    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
+    TRY(ht_target_lanes(tuning, info, dims, out));
+    out->chunk = 1;
+    out->registers = info->greedy ? 0 : 128;
+    out->local_bytes = (int64_t)LANE_STAGES * spec->block * word *
+                       ht_tile_nodes(dims, out->cells + 1, out->rows);
+    if (out->local_bytes > ht_local_limit(info))
+        return ht_local_too_little(spec, info, 0, ht_local_limit(info));
+    return HT_OK;
+}
+
+static void add_ints(const char *name, const int *values, int count,
+                     struct ht_text *text) {
+    ht_text_add(text, "HT_TABLE const int ht_%s[%d] = {", name, count);
+    for (int i = 0; i < count; i++)
+        ht_text_add(text, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
+    ht_text_add(text, "};\n");
+}
+
+static enum ht_err pack_literals(const struct ht_blocks *blocks,
+                                 const struct ht_spec *spec,
+                                 const struct ht_shape *shape,
+                                 struct ht_operator *out) {
+    int place[HT_MAX_COEFS], places = ht_place(spec, place), most = 0;
+    struct ht_sizes z = ht_sizes_of(spec);
+    int coefs = z.n1 * z.n2 * z.n3, *bits = NULL, *target = NULL;
+    int entries = blocks->sources / coefs * places;
+    int targets = ht_slots(spec->dst, z.fields) * places;
+    double *value = NULL;
+    (void)shape;
+    for (int g = 0; g < blocks->blocks; g++)
+        if (blocks->rows[g] > most) most = blocks->rows[g];
+    enum ht_err err = HT_ALLOC(bits, entries);
+    if (err == HT_OK) err = HT_ALLOC(target, targets);
+    if (err == HT_OK)
+        err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
+    for (int e = 0; err == HT_OK && e < targets; e++) target[e] = -1;
+    for (int s = 0; err == HT_OK && s < blocks->sources; s++)
+        bits[ht_placed(s, coefs, places, place)] = blocks->parity[s];
+    for (int g = 0; err == HT_OK && g < blocks->blocks; g++)
+        for (int r = 0; r < blocks->rows[g]; r++) {
+            target[ht_placed(blocks->row[g][r], coefs, places, place)] =
+                g * most + r;
+            for (int s = 0; s < blocks->sources; s++)
+                value[(int64_t)(g * most + r) * entries +
+                      ht_placed(s, coefs, places, place)] =
+                    blocks->entry[g][(int64_t)r * blocks->sources + s];
+        }
+    if (err == HT_OK) {
+        ht_text_add(&out->text,
+                    "#define HT_PARTS 1\n#define HT_PITCH HT_TILE_1\n"
+                    "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
+                    "#define HT_BLOCK_ROWS %d\n",
+                    LANE_STAGES - 1, LANE_STAGES, most);
+        add_ints("bits", bits, entries, &out->text);
+        add_ints("target", target, targets, &out->text);
+        ht_text_table(&out->text, "entry", value,
+                      blocks->blocks * most * entries, spec->fp64);
+    }
+    free(value);
+    free(target);
+    free(bits);
+    return err;
+}
+
+const struct ht_variant ht_variant_propagator_lanes = {
+    .name = "propagator-lanes",
+    .meaning = "the half step as dense parity blocks that are literals of the "
+               "program, a lane per target (uniform media)",
+    .medium = HT_UNIFORM,
+    .blocks = true,
+    .refuses = refuses,
+    .made_for = HT_FOR_GPU,
+    .counts32 = true,
+    .shape = choose_shape,
+    .cost = ht_cost_dense,
+    .pack = pack_literals,
+    .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl",
+              "propagator_lanes.cl"},
+    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_lanes"}}};
