@@ -6,6 +6,7 @@
 
 #include "htwave/device.h"
 #include "htwave/grid.h"
+#include "htwave/params.h"
 
 struct ht_step_args; /* cl/args.h */
 struct ht_blocks;    /* src/kernel/blocks.h */
@@ -224,8 +225,6 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
 double ht_step_total(const struct ht_step *step, enum ht_step_part part);
 
 /* ---- packer.c: planes of a mesh into messages and out of them ---- */
-/* What planes are rounded to for their way. */
-enum ht_halo_precision { HT_HALO_SAME, HT_HALO_SINGLE, HT_HALO_HALF };
 struct ht_pack_format {
     bool fp64;  /* of the fields */
     int block;  /* as in ht_spec */

@@ -83,11 +83,12 @@ struct ht_samples {
 };
 /* How a file is read. Entries of shape, spacing and origin follow axes, the
  * axes of the file from the fastest on (none: x1, x2, ..); axes not named are
- * extruded. format is "raw", little-endian float32 whose size must match the
- * shape exactly, or "hdf5", where 0 in shape takes the dataset's extent (which
+ * extruded. format is raw, little-endian float32 whose size must match the
+ * shape exactly, or HDF5, where 0 in shape takes the dataset's extent (which
  * must match otherwise). Values are multiplied by scale and must be finite. */
 struct ht_samples_format {
-    const char *path, *format, *dataset;
+    const char *path, *dataset;
+    enum ht_file_format format;
     int64_t shape[3];
     double spacing[3], origin[3], scale;
     const struct ht_names *axes; /* of the file, fastest first */

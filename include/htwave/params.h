@@ -26,6 +26,52 @@ struct ht_names {
     char **name;
 };
 
+/* ---- choices ---- */
+/* Options whose values are words of a fixed list: constant and word stand here
+ * once. X(constant, word) */
+#define HT_EACH_SCHEME(X) X(HT_TAYLOR, "taylor") X(HT_LEAPFROG, "leapfrog")
+#define HT_EACH_MEDIUM_TYPE(X)        \
+    X(HT_MEDIUM_CONSTANT, "constant") \
+    X(HT_MEDIUM_LAYERS, "layers")     \
+    X(HT_MEDIUM_FILE, "file")         \
+    X(HT_MEDIUM_EXPRESSION, "expression")
+#define HT_EACH_AXIS(X) X(HT_X1, "x1") X(HT_X2, "x2") X(HT_X3, "x3")
+#define HT_EACH_FORMAT(X) X(HT_RAW, "raw") X(HT_HDF5, "hdf5")
+#define HT_EACH_PRECISION(X) X(HT_SINGLE, "single") X(HT_DOUBLE, "double")
+#define HT_EACH_LAYOUT(X)         \
+    X(HT_LAYOUT_AUTO, "auto")     \
+    X(HT_LAYOUT_TENSOR, "tensor") \
+    X(HT_LAYOUT_BLOCKED, "blocked")
+#define HT_EACH_TUNE(X)       \
+    X(HT_TUNE_AUTO, "auto")   \
+    X(HT_TUNE_NEVER, "never") \
+    X(HT_TUNE_ALWAYS, "always")
+#define HT_EACH_WEIGHTS(X)       \
+    X(HT_WEIGHTS_EQUAL, "equal") \
+    X(HT_WEIGHTS_MEASURED, "measured")
+/* What planes are rounded to on their way between slabs. */
+#define HT_EACH_HALO_PRECISION(X) \
+    X(HT_HALO_SAME, "same")       \
+    X(HT_HALO_SINGLE, "single")   \
+    X(HT_HALO_HALF, "half")
+
+#define HT_CHOICE_CONSTANT(constant, word) constant,
+enum ht_scheme_name { HT_EACH_SCHEME(HT_CHOICE_CONSTANT) };
+enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
+enum ht_grid_axis { HT_EACH_AXIS(HT_CHOICE_CONSTANT) };
+enum ht_file_format { HT_EACH_FORMAT(HT_CHOICE_CONSTANT) };
+enum ht_precision { HT_EACH_PRECISION(HT_CHOICE_CONSTANT) };
+enum ht_layout_choice { HT_EACH_LAYOUT(HT_CHOICE_CONSTANT) };
+enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
+enum ht_weights { HT_EACH_WEIGHTS(HT_CHOICE_CONSTANT) };
+enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
+
+/* The words, for messages and results. */
+const char *ht_scheme_word(enum ht_scheme_name value);
+const char *ht_medium_type_word(enum ht_medium_type value);
+const char *ht_precision_word(enum ht_precision value);
+const char *ht_halo_precision_word(enum ht_halo_precision value);
+
 struct ht_params {
     char *system;
     struct {
@@ -36,20 +82,21 @@ struct ht_params {
     } grid;
     struct {
         double end, cfl, step; /* step 0: from cfl */
-        char *scheme;
+        enum ht_scheme_name scheme;
         struct ht_value stages; /* "full", "auto" or a number */
     } time;
     struct {
         char *side[3][2]; /* [axis][lower, upper] */
     } boundary;
     struct {
-        char *type; /* constant layers file expression */
+        enum ht_medium_type type;
         struct ht_value c, K, rho;
         double velocity[3];
-        int degree; /* cell polynomials; -1: keeps order 2N+1 */
-        char *axis; /* layers: x1 x2 x3 */
+        int degree;             /* cell polynomials; -1: keeps order 2N+1 */
+        enum ht_grid_axis axis; /* layers */
         struct ht_value interfaces;
-        char *format, *dataset; /* file: raw | hdf5 */
+        enum ht_file_format format; /* file */
+        char *dataset;
         int64_t shape[3];
         double spacing[3], origin[3];
         struct ht_names axes; /* axes of the file, fastest first */
@@ -73,20 +120,25 @@ struct ht_params {
         bool coefficients;
         bool snapshots; /* write HDF5 + XDMF */
         struct {
-            char *plane, *field;
+            enum ht_grid_axis plane; /* normal to the slice */
+            char *field;
             double position, every, range; /* position: fraction 0..1 */
             int pixels;       /* longest side at least this many pixels */
             char *background; /* "none" or a medium parameter, "c" */
         } picture;
     } output;
     struct {
-        char *backend, *select, *precision, *variant, *layout, *cache;
-        char *tune;                            /* auto never always */
+        char *backend, *select, *variant, *cache;
+        enum ht_precision precision;
+        enum ht_layout_choice layout;
+        enum ht_tune_when tune;
         int cells_per_group, planes_per_group; /* 0: automatic */
         bool selfcheck;
     } device;
     struct {
-        char *weights, *halo_precision, *transport;
+        enum ht_weights weights;
+        enum ht_halo_precision halo_precision;
+        char *transport;
         int halo_depth; /* half steps per exchange */
     } parallel;
     struct ht_sources *sources; /* where each key was set; private */
@@ -134,6 +186,7 @@ enum ht_option_type {
     HT_OPT_REAL,  /* double; integers are accepted */
     HT_OPT_BOOL,
     HT_OPT_STRING,  /* char * */
+    HT_OPT_CHOICE,  /* an enumeration in the order of `choices` */
     HT_OPT_CELLS,   /* int64_t[3] and grid.dims: 1 to 3 integers */
     HT_OPT_INT3,    /* int[3], 1 to 3 integers (missing: the default's) */
     HT_OPT_INT64_3, /* int64_t[3], likewise */
@@ -149,7 +202,8 @@ struct ht_option {
     size_t offset;        /* in struct ht_params */
     const char *fallback; /* libconfig text of the default */
     double low, high;     /* inclusive range of numbers; low > high: none */
-    const char *choices;  /* "a|b|c" or NULL; HT_OPT_VALUE: of a string */
+    const char *choices;  /* "a|b|c" or NULL; of HT_OPT_CHOICE, or of the string
+                             of HT_OPT_VALUE or HT_OPT_STRING */
     const char *unit, *help;
 };
 int ht_option_count(void);

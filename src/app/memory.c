@@ -52,7 +52,7 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     const struct ht_system *system = ht_system_find(params->system);
     if (system == NULL || sim->info.memory <= 0) return HT_OK;
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
-    bool fp64 = sim->oracle || strcmp(params->device.precision, "double") == 0;
+    bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
     double memory;
     double bytes =
         2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;

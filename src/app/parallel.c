@@ -109,7 +109,7 @@ enum ht_err ht_parallel_gather(const struct ht_simulation *sim,
 /* ---- words ---- */
 
 static const char *precision_of(const struct ht_simulation *sim) {
-    return sim->params->parallel.halo_precision;
+    return ht_halo_precision_word(sim->params->parallel.halo_precision);
 }
 
 void ht_parallel_add_ranks(const struct ht_simulation *sim,

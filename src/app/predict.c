@@ -64,7 +64,7 @@ static enum ht_err read_all(const struct ht_args *args, struct predict *p) {
 
 /* The half steps as a GPU of this kind would compute them. */
 static void make_spec(struct predict *p) {
-    bool fp64 = strcmp(p->params->device.precision, "double") == 0;
+    bool fp64 = p->params->device.precision == HT_DOUBLE;
     const struct ht_tuning tuning = {
         .fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
     for (int from = 0; from < 2; from++)
@@ -363,11 +363,13 @@ static void add_head(const struct predict *p, struct ht_text *text) {
                 "x %lld x %lld cells; halo of %d half step%s, precision %s\n"
                 "%.4g cell half-steps/s per GPU: %s\n",
                 p->machine.name, p->machine.device.per_node, params->system,
-                params->time.scheme, params->grid.order,
-                params->device.precision, (long long)params->grid.cells[0],
+                ht_scheme_word(params->time.scheme), params->grid.order,
+                ht_precision_word(params->device.precision),
+                (long long)params->grid.cells[0],
                 (long long)params->grid.cells[1],
                 (long long)params->grid.cells[2], depth, depth == 1 ? "" : "s",
-                params->parallel.halo_precision, p->rate, p->rate_from);
+                ht_halo_precision_word(params->parallel.halo_precision),
+                p->rate, p->rate_from);
 }
 
 static enum ht_err report(const struct predict *p, bool as_json) {

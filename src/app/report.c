@@ -56,7 +56,7 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
 
 static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
-    const char *type = sim->params->medium.type;
+    const char *type = ht_medium_type_word(sim->params->medium.type);
     if (medium->uniform)
         ht_text_add(text, "  medium    uniform");
     else if (medium->degree == 0)
@@ -173,7 +173,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     const struct ht_plan *plan = sim->plan;
     bool accuracy = plan->cells_per_wavelength > 0;
     ht_json_string(json, "system", plan->eq.system->name);
-    ht_json_string(json, "scheme", sim->params->time.scheme);
+    ht_json_string(json, "scheme", ht_scheme_word(sim->params->time.scheme));
     ht_json_integer(json, "order", plan->grid.order);
     ht_json_integer(json, "dimensions", plan->grid.dims);
     ht_json_open(json, "cells", '[');

@@ -135,9 +135,9 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
 }
 
 static int choose_block(const struct ht_simulation *sim) {
-    const char *layout = sim->params->device.layout;
-    bool blocked = strcmp(layout, "auto") == 0 ? sim->info.gpu
-                                               : strcmp(layout, "blocked") == 0;
+    const enum ht_layout_choice layout = sim->params->device.layout;
+    bool blocked =
+        layout == HT_LAYOUT_AUTO ? sim->info.gpu : layout == HT_LAYOUT_BLOCKED;
     return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
 }
 
@@ -164,7 +164,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tuning *tuning = &sim->tuning;
     tuning->ptx = sim->info.ptx;
-    tuning->fp64 = strcmp(params->device.precision, "double") == 0;
+    tuning->fp64 = params->device.precision == HT_DOUBLE;
     tuning->block = choose_block(sim);
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
@@ -249,7 +249,7 @@ enum ht_err ht_simulation_plan(const struct ht_params *params,
     sim->rank = ht_comm_rank(comm);
     sim->ranks = ht_comm_size(comm);
     sim->cut_later =
-        sim->ranks > 1 && strcmp(params->parallel.weights, "measured") == 0;
+        sim->ranks > 1 && params->parallel.weights == HT_WEIGHTS_MEASURED;
     sim->selfcheck_ratio = NAN;
     enum ht_err err = make_plan(sim);
     if (err != HT_OK) {

@@ -10,7 +10,7 @@ struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim) {
     struct ht_tune_choice choice = {0};
     if (strcmp(params->device.variant, "auto") != 0)
         choice.variant = sim->tuning.variant;
-    if (strcmp(params->device.layout, "auto") != 0)
+    if (params->device.layout != HT_LAYOUT_AUTO)
         choice.block = sim->tuning.block;
     return choice;
 }
@@ -18,7 +18,7 @@ struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim) {
 /* Nothing to choose, or not wanted. */
 static bool is_closed(const struct ht_simulation *sim) {
     const struct ht_tune_choice choice = ht_tuning_choice(sim);
-    return strcmp(sim->params->device.tune, "never") == 0 ||
+    return sim->params->device.tune == HT_TUNE_NEVER ||
            (choice.variant != NULL && choice.block != 0);
 }
 
@@ -96,7 +96,7 @@ static double expected_seconds(const struct ht_simulation *sim) {
 bool ht_tuning_wanted(struct ht_simulation *sim) {
     const double worthwhile = 3; /* times the search */
     if (is_closed(sim)) return false;
-    if (strcmp(sim->params->device.tune, "always") == 0) return true;
+    if (sim->params->device.tune == HT_TUNE_ALWAYS) return true;
     if (sim->tuned || !sim->info.gpu || sim->cache == NULL) return false;
     ht_simulation_measure(sim);
     return expected_seconds(sim) > worthwhile * search_s;

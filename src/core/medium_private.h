@@ -4,13 +4,6 @@
 
 #include "htwave/medium.h"
 
-enum ht_medium_type {
-    HT_MEDIUM_CONSTANT,
-    HT_MEDIUM_LAYERS,
-    HT_MEDIUM_EXPRESSION,
-    HT_MEDIUM_FILE
-};
-
 /* One parameter of the system as the user gave it: samples (file), expr
  * (expression) or else numbers, one or one per layer. */
 struct ht_medium_row {

@@ -19,8 +19,6 @@ static const struct {
 };
 enum { NVALUES = (int)(sizeof values / sizeof values[0]) };
 
-static const char *const types[] = {"constant", "layers", "expression", "file"};
-
 static const struct ht_value *value_find(const struct ht_params *params,
                                          const char *name) {
     for (int i = 0; i < NVALUES; i++)
@@ -129,7 +127,7 @@ static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
     if (source->type != HT_MEDIUM_LAYERS && value->count != 1)
         return ht_params_error(source->params, row->key,
                                "must be one number with medium.type = \"%s\"",
-                               types[source->type]);
+                               ht_medium_type_word(source->type));
     row->number = value->number;
     row->count = value->count;
     return HT_OK;
@@ -212,7 +210,7 @@ static enum ht_err row_text(const struct ht_medium *medium, int parameter,
     return ht_params_error(source->params, row->key,
                            "text needs medium.type = \"expression\" or "
                            "\"file\", but the type is \"%s\"",
-                           types[source->type]);
+                           ht_medium_type_word(source->type));
 }
 
 /* Numbers and samples can be judged before any node is visited. */
@@ -266,9 +264,8 @@ static enum ht_err read_layers(const struct ht_medium *medium) {
     const struct ht_params *params = source->params;
     const struct ht_grid *grid = medium->grid;
     const struct ht_value *at = &params->medium.interfaces;
-    const char *name = params->medium.axis ? params->medium.axis : "";
-    source->axis = name[0] == 'x' && name[1] ? name[1] - '1' : -1;
-    if (source->axis < 0 || source->axis >= grid->dims)
+    source->axis = (int)params->medium.axis;
+    if (source->axis >= grid->dims)
         return ht_params_error(params, "medium.axis",
                                "must be an axis of the grid, x1 to x%d",
                                grid->dims);
@@ -278,8 +275,8 @@ static enum ht_err read_layers(const struct ht_medium *medium) {
         if (!(at->number[i] > before && at->number[i] < high))
             return ht_params_error(params, "medium.interfaces",
                                    "must increase inside the box, between %g "
-                                   "and %g along %s",
-                                   low, high, name);
+                                   "and %g along x%d",
+                                   low, high, source->axis + 1);
     }
     source->interface = at->number;
     source->layers = at->count + 1;
@@ -290,14 +287,9 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
     const struct ht_system *system = medium->eq->system;
-    int type = 0;
-    while (type < 4 && strcmp(types[type], params->medium.type) != 0) type++;
-    if (type == 4)
-        return ht_params_error(params, "medium.type",
-                               "must be constant, layers, expression or file");
-    source->type = (enum ht_medium_type)type;
+    source->type = params->medium.type;
     for (int m = 0; m < system->nmaterials; m++)
-        if (type != HT_MEDIUM_CONSTANT && !system->material[m].varies)
+        if (source->type != HT_MEDIUM_CONSTANT && !system->material[m].varies)
             return ht_params_error(params, "medium.type",
                                    "the system \"%s\" needs a medium that "
                                    "does not vary: must be constant",

@@ -8,6 +8,10 @@
 
 #include "options.h"
 
+/* "a|b|c" of a list of choices. */
+#define WORD(constant, word) "|" word
+#define CHOICES(each) &(each(WORD))[1]
+
 #define AT(member) offsetof(struct ht_params, member)
 #define ANY 1, 0 /* low > high: no range */
 #define POSITIVE DBL_MIN, DBL_MAX
@@ -41,8 +45,8 @@ static const struct ht_option option[] = {
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 takes the step from time.cfl. "
      "An unstable step is refused."},
-    {"time.scheme", HT_OPT_STRING, AT(time.scheme), "\"taylor\"", ANY,
-     "taylor|leapfrog", "",
+    {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"taylor\"", ANY,
+     CHOICES(HT_EACH_SCHEME), "",
      "Time stepping: a Taylor series in time of the polynomial of each cell, "
      "which damps what the grid does not resolve; or leapfrog, which "
      "conserves, for systems that have such a form (acoustic: p at integer, v "
@@ -67,8 +71,8 @@ static const struct ht_option option[] = {
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
      "Lower and upper side along x3."},
 
-    {"medium.type", HT_OPT_STRING, AT(medium.type), "\"constant\"", ANY,
-     "constant|layers|file|expression", "",
+    {"medium.type", HT_OPT_CHOICE, AT(medium.type), "\"constant\"", ANY,
+     CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "Where the medium comes from: one value everywhere, plane layers, "
      "gridded files, or expressions in x1, x2, x3."},
     {"medium.c", HT_OPT_VALUE, AT(medium.c), NULL, POSITIVE, NULL,
@@ -89,14 +93,15 @@ static const struct ht_option option[] = {
      "order is the smaller of 2N+1 and g+1; at constant impedance N+1 is "
      "enough for 2N+1. -1 takes N+1, N+2 for N = 4, 6, 8, and means where "
      "the medium jumps."},
-    {"medium.axis", HT_OPT_STRING, AT(medium.axis), "\"x3\"", ANY, "x1|x2|x3",
-     "", "Layers: the axis along which they are stacked."},
+    {"medium.axis", HT_OPT_CHOICE, AT(medium.axis), "\"x3\"", ANY,
+     CHOICES(HT_EACH_AXIS), "",
+     "Layers: the axis along which they are stacked."},
     {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL,
      "length",
      "Layers: increasing positions of the interfaces along the axis, one "
      "fewer than there are layers."},
-    {"medium.format", HT_OPT_STRING, AT(medium.format), "\"raw\"", ANY,
-     "raw|hdf5", "",
+    {"medium.format", HT_OPT_CHOICE, AT(medium.format), "\"raw\"", ANY,
+     CHOICES(HT_EACH_FORMAT), "",
      "Files: raw little-endian 32-bit floats without a header, or an HDF5 "
      "dataset."},
     {"medium.dataset", HT_OPT_STRING, AT(medium.dataset), "\"data\"", ANY, NULL,
@@ -183,8 +188,8 @@ static const struct ht_option option[] = {
      "Write all (N+1)^dims derivatives of every node, not only the values."},
     {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL,
      "", "Write snapshots as HDF5 with an XDMF file for ParaView."},
-    {"output.picture.plane", HT_OPT_STRING, AT(output.picture.plane), "\"x3\"",
-     ANY, "x1|x2|x3", "",
+    {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"",
+     ANY, CHOICES(HT_EACH_AXIS), "",
      "Three dimensions: the axis normal to the slice drawn."},
     {"output.picture.field", HT_OPT_STRING, AT(output.picture.field), "\"\"",
      ANY, NULL, "", "Field drawn; empty is the first of the system."},
@@ -211,20 +216,20 @@ static const struct ht_option option[] = {
      "",
      "The device: gpu, cpu, its number or a part of its name as `htwave "
      "devices` prints them; auto takes a GPU, else what is there."},
-    {"device.precision", HT_OPT_STRING, AT(device.precision), "\"single\"", ANY,
-     "single|double", "",
+    {"device.precision", HT_OPT_CHOICE, AT(device.precision), "\"single\"", ANY,
+     CHOICES(HT_EACH_PRECISION), "",
      "Arithmetic and storage: 32 or 64 bit floating point."},
     {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL,
      "", "Kernel variant by name; auto takes the best that applies."},
-    {"device.layout", HT_OPT_STRING, AT(device.layout), "\"auto\"", ANY,
-     "auto|tensor|blocked", "",
+    {"device.layout", HT_OPT_CHOICE, AT(device.layout), "\"auto\"", ANY,
+     CHOICES(HT_EACH_LAYOUT), "",
      "Order of coefficients in memory: one after the other, or some of them "
      "innermost."},
     {"device.cache", HT_OPT_STRING, AT(device.cache), "\"auto\"", ANY, NULL, "",
      "Directory of compiled kernels and tuning results; auto is htwave in the "
      "user's cache directory, none keeps nothing."},
-    {"device.tune", HT_OPT_STRING, AT(device.tune), "\"auto\"", ANY,
-     "auto|never|always", "",
+    {"device.tune", HT_OPT_CHOICE, AT(device.tune), "\"auto\"", ANY,
+     CHOICES(HT_EACH_TUNE), "",
      "Where variant or layout is auto: take what htwave tune found. Without a "
      "result, auto times the kernels for 5 s before runs on a GPU that are "
      "expected to take 15 s or more, always before every run; never takes the "
@@ -239,16 +244,16 @@ static const struct ht_option option[] = {
      "",
      "Compare the kernels with the serial reference on this device before "
      "the run; takes under a second."},
-    {"parallel.weights", HT_OPT_STRING, AT(parallel.weights), "\"equal\"", ANY,
-     "equal|measured", "",
+    {"parallel.weights", HT_OPT_CHOICE, AT(parallel.weights), "\"equal\"", ANY,
+     CHOICES(HT_EACH_WEIGHTS), "",
      "How the x3 planes are shared out among the ranks of a run under mpiexec: "
      "evenly, or in proportion to the speed of their devices."},
     {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64,
      NULL, "half steps",
      "Half steps between two exchanges of planes with the neighbours; more "
      "than 1 computes some planes twice and changes no result."},
-    {"parallel.halo_precision", HT_OPT_STRING, AT(parallel.halo_precision),
-     "\"same\"", ANY, "same|single|half", "",
+    {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision),
+     "\"same\"", ANY, CHOICES(HT_EACH_HALO_PRECISION), "",
      "What planes are rounded to for their way to the neighbours: same changes "
      "no result, the others halve or quarter the messages."},
     {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"",
@@ -275,4 +280,28 @@ const struct ht_option *ht_option_find(const char *key) {
 int ht_option_section(const char *key) {
     const char *dot = strrchr(key, '.');
     return dot ? (int)(dot - key) : 0;
+}
+
+#define CASE(constant, word) \
+    case constant:           \
+        return word;
+
+const char *ht_scheme_word(enum ht_scheme_name value) {
+    switch (value) { HT_EACH_SCHEME(CASE) }
+    return "";
+}
+
+const char *ht_medium_type_word(enum ht_medium_type value) {
+    switch (value) { HT_EACH_MEDIUM_TYPE(CASE) }
+    return "";
+}
+
+const char *ht_precision_word(enum ht_precision value) {
+    switch (value) { HT_EACH_PRECISION(CASE) }
+    return "";
+}
+
+const char *ht_halo_precision_word(enum ht_halo_precision value) {
+    switch (value) { HT_EACH_HALO_PRECISION(CASE) }
+    return "";
 }

@@ -15,6 +15,7 @@ const char *ht_option_type_words(const struct ht_option *option) {
     case HT_OPT_BOOL:
         return "true or false";
     case HT_OPT_STRING:
+    case HT_OPT_CHOICE:
         return "a string";
     case HT_OPT_CELLS:
     case HT_OPT_INT3:

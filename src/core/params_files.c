@@ -26,7 +26,7 @@ static char *const *name_at(const struct ht_params *params, int key) {
     const struct ht_value *value[] = {&params->medium.c, &params->medium.K,
                                       &params->medium.rho};
     if (key == 0) return *params->initial.file ? &params->initial.file : NULL;
-    bool file = strcmp(params->medium.type, "file") == 0;
+    bool file = params->medium.type == HT_MEDIUM_FILE;
     return file && is_given(value[key - 1]) ? &value[key - 1]->text : NULL;
 }
 

@@ -58,6 +58,13 @@ static void add_option_value(struct ht_text *out,
         add_reals(out, value->count, value->number);
 }
 
+static void add_choice(struct ht_text *out, const struct ht_option *option,
+                       int value) {
+    const char *word = option->choices;
+    for (int i = 0; i < value; i++) word += strcspn(word, "|") + 1;
+    ht_text_add(out, "\"%.*s\"", (int)strcspn(word, "|"), word);
+}
+
 static void add_value(struct ht_text *out, const struct ht_params *params,
                       const struct ht_option *option) {
     const void *at = (const char *)params + option->offset;
@@ -78,6 +85,9 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
         break;
     case HT_OPT_STRING:
         ht_config_add_string(out, *(char *const *)at);
+        break;
+    case HT_OPT_CHOICE:
+        add_choice(out, option, *small);
         break;
     case HT_OPT_CELLS:
         add_integers(out, params->grid.dims, at);

@@ -100,8 +100,8 @@ static enum ht_err check_stages(const struct ht_params *p) {
 
 static enum ht_err check_layers(const struct ht_params *p) {
     const struct ht_value *at = &p->medium.interfaces;
-    if (strcmp(p->medium.type, "layers") != 0) return HT_OK;
-    if (p->medium.axis[1] - '0' > p->grid.dims)
+    if (p->medium.type != HT_MEDIUM_LAYERS) return HT_OK;
+    if ((int)p->medium.axis >= p->grid.dims)
         return ht_params_error(p, "medium.axis",
                                "must be an axis of the grid, which has %d",
                                p->grid.dims);

@@ -31,6 +31,10 @@ static void clear_map(struct ht_map *map) {
     *map = (struct ht_map){0};
 }
 
+/* Choices are stored through a pointer to int. */
+_Static_assert(sizeof(enum ht_scheme_name) == sizeof(int),
+               "enumerations are as large as int");
+
 static void clear_value(struct ht_value *value) {
     free(value->number);
     free(value->text);
@@ -60,6 +64,7 @@ void ht_params_clear(struct ht_params *params, const struct ht_option *option) {
     case HT_OPT_INT64:
     case HT_OPT_REAL:
     case HT_OPT_BOOL:
+    case HT_OPT_CHOICE:
     case HT_OPT_CELLS:
     case HT_OPT_INT3:
     case HT_OPT_INT64_3:
@@ -88,22 +93,23 @@ static enum ht_err check_number(const struct ht_params *params,
     return HT_OK;
 }
 
-/* text is one of "a|b|c". */
-static bool is_choice(const char *choices, const char *text) {
+/* The place of a text in "a|b|c"; -1: it is none of them. */
+static int choice_of(const char *choices, const char *text) {
     size_t length = strlen(text);
-    for (const char *c = choices; *c; c += *c == '|') {
+    int index = 0;
+    for (const char *c = choices; *c; c += *c == '|', index++) {
         size_t size = strcspn(c, "|");
-        if (size == length && strncmp(c, text, size) == 0) return true;
+        if (size == length && strncmp(c, text, size) == 0) return index;
         c += size;
     }
-    return false;
+    return -1;
 }
 
 static enum ht_err check_string(const struct ht_params *params,
                                 const struct ht_option *option,
                                 const char *text) {
     char range[160];
-    if (!option->choices || is_choice(option->choices, text)) return HT_OK;
+    if (!option->choices || choice_of(option->choices, text) >= 0) return HT_OK;
     return ht_params_error(params, option->key, "must be %s",
                            ht_option_range(option, range));
 }
@@ -167,6 +173,18 @@ static enum ht_err store_string(struct ht_params *params,
     TRY(check_string(params, option, text));
     free(*to);
     return ht_text_copy(text, to);
+}
+
+static enum ht_err store_choice(struct ht_params *params,
+                                const struct ht_option *option,
+                                const struct ht_setting *setting) {
+    int *to = member(params, option);
+    if (!all_of(setting, HT_SCALAR_STRING, 1, 1) ||
+        setting->kind != HT_SETTING_SCALAR)
+        return fail_type(params, option);
+    TRY(check_string(params, option, setting->item[0].text));
+    *to = choice_of(option->choices, setting->item[0].text);
+    return HT_OK;
 }
 
 static enum ht_err store_sides(struct ht_params *params,
@@ -250,6 +268,8 @@ enum ht_err ht_params_store(struct ht_params *params,
         return store_bool(params, option, setting);
     case HT_OPT_STRING:
         return store_string(params, option, setting);
+    case HT_OPT_CHOICE:
+        return store_choice(params, option, setting);
     case HT_OPT_SIDES:
         return store_sides(params, option, setting);
     case HT_OPT_NAMES:

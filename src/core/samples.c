@@ -275,13 +275,10 @@ static enum ht_err read_into(const struct ht_samples_format *format,
     REQUIRE(format->scale != 0 && isfinite(format->scale), HT_ERR_INPUT,
             "scale = %g: must be finite and not 0", format->scale);
     TRY(layout_axes(format, &layout));
-    if (strcmp(format->format, "raw") == 0)
+    if (format->format == HT_RAW)
         TRY(read_raw(format, &layout, values, &count));
-    else if (strcmp(format->format, "hdf5") == 0)
-        TRY(read_hdf5(format, &layout, values, &count));
     else
-        FAIL(HT_ERR_INPUT, "format = \"%s\": must be raw or hdf5",
-             format->format);
+        TRY(read_hdf5(format, &layout, values, &count));
     TRY(place_axes(format, &layout, samples));
     return place_values(format, &layout, *values, samples);
 }

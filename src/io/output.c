@@ -71,7 +71,8 @@ static enum ht_err find_field(const struct ht_output *output, const char *key,
                               "\"%s\" is not known at the times and nodes of "
                               "outputs by time.scheme = \"%s\", which stores "
                               "%s there",
-                              name, output->params->time.scheme, known.data);
+                              name, ht_scheme_word(output->params->time.scheme),
+                              known.data);
     else if (!err)
         err = ht_params_error(output->params, key,
                               "no field \"%s\": %s in %d dimension%s has %s",
@@ -147,7 +148,7 @@ enum ht_err ht_output_idle(const struct ht_params *params) {
 static enum ht_err start(struct ht_output *output) {
     const struct ht_params *params = output->params;
     output->xdmf.grid = output->medium->grid;
-    output->xdmf.single = strcmp(params->device.precision, "single") == 0;
+    output->xdmf.single = params->device.precision == HT_SINGLE;
     TRY(select_fields(output));
     TRY(check_picture(output));
     TRY(check_ranks(output));

@@ -17,13 +17,12 @@ static int64_t nearest_node(const struct ht_grid *grid, int axis,
     return node < 0 ? 0 : node > last ? last : node;
 }
 
-struct ht_slice ht_slice_make(const struct ht_grid *grid, const char *plane,
-                              double position) {
+struct ht_slice ht_slice_make(const struct ht_grid *grid,
+                              enum ht_grid_axis plane, double position) {
     struct ht_slice slice = {
         .grid = grid, .across = 0, .up = 1, .normal = -1, .height = 1};
     if (grid->dims == 3) {
-        /* names are "x1" to "x3" */
-        slice.normal = plane[1] - '1';
+        slice.normal = (int)plane;
         slice.across = slice.normal == 0 ? 1 : 0;
         slice.up = slice.normal == 2 ? 1 : 2;
         slice.index = nearest_node(grid, slice.normal, position);

@@ -13,10 +13,10 @@ struct ht_slice {
     double x0, x1, y0, y1;
 };
 
-/* plane "x1", "x2", "x3" counts in three dimensions only. position: fraction
+/* plane, the normal, counts in three dimensions only. position: fraction
  * of the length along the plane's normal. */
-struct ht_slice ht_slice_make(const struct ht_grid *grid, const char *plane,
-                              double position);
+struct ht_slice ht_slice_make(const struct ht_grid *grid,
+                              enum ht_grid_axis plane, double position);
 /* Rows [first, last) whose values this rank has; those of the ranks follow one
  * another. A row that repeats the first behind a periodic seam is not among
  * them. */

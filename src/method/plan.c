@@ -140,12 +140,9 @@ static enum ht_err cut_equally(struct ht_plan *plan) {
 }
 
 static void choose_halo(struct ht_plan *plan) {
-    const char *precision = plan->params->parallel.halo_precision;
     plan->problem.halo = (struct ht_halo_choice){
         .depth = plan->params->parallel.halo_depth,
-        .precision = strcmp(precision, "single") == 0 ? HT_HALO_SINGLE
-                     : strcmp(precision, "half") == 0 ? HT_HALO_HALF
-                                                      : HT_HALO_SAME,
+        .precision = plan->params->parallel.halo_precision,
         .transport = plan->params->parallel.transport};
 }
 
@@ -170,7 +167,7 @@ static enum ht_err refuse_leapfrog(const struct ht_plan *plan) {
 static enum ht_err choose_scheme(struct ht_plan *plan) {
     const struct ht_leapfrog *leapfrog = &plan->eq.leapfrog;
     plan->symbol = plan->eq.system->symbol;
-    if (strcmp(plan->params->time.scheme, "leapfrog") != 0) return HT_OK;
+    if (plan->params->time.scheme != HT_LEAPFROG) return HT_OK;
     if (leapfrog->keep == 0) return refuse_leapfrog(plan);
     plan->symbol = leapfrog->symbol;
     plan->problem.keep = leapfrog->keep;

@@ -88,8 +88,8 @@ static inline enum ht_err scene_find(struct scene *scene,
                                      const struct ht_plan *plan,
                                      struct scene_step **out) {
     const struct ht_params *params = plan->params;
-    bool fp64 = strcmp(params->device.precision, "double") == 0;
-    bool blocked = strcmp(params->device.layout, "blocked") == 0;
+    bool fp64 = params->device.precision == HT_DOUBLE;
+    bool blocked = params->device.layout == HT_LAYOUT_BLOCKED;
     struct ht_tuning tuning = {.fp64 = fp64,
                                .ptx = ht_device_info(scene->device)->ptx,
                                .trim = true,
@@ -224,7 +224,7 @@ static inline double scene_growth(int order, int row, double s, double theta) {
 }
 
 static inline double scene_epsilon(const struct ht_plan *plan) {
-    bool fp64 = strcmp(plan->params->device.precision, "double") == 0;
+    bool fp64 = plan->params->device.precision == HT_DOUBLE;
     return fp64 ? DBL_EPSILON : FLT_EPSILON;
 }
 
