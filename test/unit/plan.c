@@ -268,15 +268,15 @@ static void test_expectation(void) {
     struct trial t = begin("grid.cells=[16, 4]; initial.type=plane;"
                            "initial.cycles=[2, 0]; grid.order=2");
     TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 8 &&
-                   t.plan->expected_error > 0 && t.plan->expected_error < 0.01,
+                   t.plan->expected.error > 0 && t.plan->expected.error < 0.01,
                "%.17g cells per wavelength (expected 8), error of %.3g "
                "(bound 0 to 0.01)",
                t.plan ? t.plan->cells_per_wavelength : (double)NAN,
-               t.plan ? t.plan->expected_error : (double)NAN);
+               t.plan ? t.plan->expected.error : (double)NAN);
     end(&t);
     t = begin("grid.cells=[16]; initial.type=random");
     TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 0 &&
-                   t.plan->expected_error == 0,
+                   t.plan->expected.error == 0,
                "nothing is expected of random data: %s", t.message);
     end(&t);
 }
