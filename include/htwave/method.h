@@ -206,6 +206,14 @@ HT_CHECKED enum ht_err ht_selfcheck(const struct ht_problem *problem,
                                     double *worst);
 
 /* ---- plan: everything that follows from the parameters alone ---- */
+/* Of the relative L2 error at the end (src/method/expect.c): the likely value,
+ * and what it lies between. All 0: not known. Where the medium varies: in a
+ * uniform one of its slowest speed; jumps: it may jump, and what the jumps do
+ * is not in it. */
+struct ht_expected {
+    double error, low, high;
+    bool varies, jumps;
+};
 struct ht_plan {
     const struct ht_params *params;
     struct ht_equations eq;
@@ -217,7 +225,7 @@ struct ht_plan {
     int64_t steps;
     double cfl;                  /* of the step taken */
     double cfl_limit;            /* largest stable one for the stages */
-    double expected_error;       /* at the end; 0: not known */
+    struct ht_expected expected; /* error at the end */
     double cells_per_wavelength; /* 0: not known */
     /* These outputs are at the steps nearest to their times, not on them. */
     bool snapshots_off, pictures_off;

@@ -1,5 +1,5 @@
 /* Pure mathematics: Hermite interpolation, jets (truncated Taylor series),
- * expressions, stability and accuracy of the scheme. No device, no files.
+ * expressions, stability of the scheme. No device, no files.
  */
 #ifndef HTWAVE_NUM_H
 #define HTWAVE_NUM_H
@@ -100,12 +100,5 @@ int ht_stability_full(enum ht_symbol kind, int dims, int order);
 /* The smallest number of stages that is stable at cfl and accurate to order
  * 2N+1 in time (at least 2N+1 stages), else the full number. */
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
-/* Relative error of a plane wave with full stages in one dimension: theta =
- * k h (radians per cell), cfl = c dt/h, after `steps` full steps. First-order
- * systems: by the principal eigenvalue of the half step. The others: the wave
- * is stepped from exact data. Rounding is not modelled: the result is not below
- * 1e-16. */
-double ht_expected_error(enum ht_symbol kind, int order, double theta,
-                         double cfl, double steps);
 
 #endif

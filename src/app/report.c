@@ -110,6 +110,26 @@ static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, "\n");
 }
 
+/* One number where it is sure within a factor of 3. */
+static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
+    const struct ht_expected *e = &plan->expected;
+    if (!(plan->cells_per_wavelength > 0)) return;
+    ht_text_add(text, "  accuracy  %.3g cells per wavelength",
+                plan->cells_per_wavelength);
+    if (e->error == 0)
+        ht_text_add(text, "\n");
+    else if (e->varies)
+        ht_text_add(text, ": expected error up to %.1e at the end, %s\n",
+                    e->high,
+                    e->jumps ? "in smooth parts of the medium only"
+                             : "where the medium is smooth");
+    else if (e->error > e->high / 3 && e->error < 3 * e->low)
+        ht_text_add(text, ": expected error %.1e at the end\n", e->error);
+    else
+        ht_text_add(text, ": expected error %.1e to %.1e at the end\n", e->low,
+                    e->high);
+}
+
 static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
     ht_text_add(text,
@@ -119,11 +139,7 @@ static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
                 plan->cfl, plan->cfl_limit,
                 plan->problem.keep != 0 ? "leapfrog, " : "",
                 plan->problem.stages);
-    if (plan->cells_per_wavelength > 0)
-        ht_text_add(text,
-                    "  accuracy  %.3g cells per wavelength: expected error "
-                    "%.1e at the end\n",
-                    plan->cells_per_wavelength, plan->expected_error);
+    add_accuracy(plan, text);
 }
 
 static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
@@ -163,7 +179,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
     if (medium->wall_gradient)
         ht_note("the medium varies across a wall: the order drops to about 2 "
                 "near it");
-    if (sim->plan->expected_error > 0.05)
+    if (sim->plan->expected.error > 0.05)
         ht_note("the shortest wave is hardly resolved: take more cells or a "
                 "higher grid.order");
 }
@@ -192,7 +208,15 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     if (accuracy)
         ht_json_number(json, "cells_per_wavelength",
                        plan->cells_per_wavelength);
-    if (accuracy) ht_json_number(json, "expected_error", plan->expected_error);
+    if (plan->expected.error > 0) {
+        const struct ht_expected *e = &plan->expected;
+        ht_json_number(json, "expected_error", e->error);
+        ht_json_number(json, "expected_error_low", e->low);
+        ht_json_number(json, "expected_error_high", e->high);
+        if (e->varies)
+            ht_json_string(json, "expected_error_where",
+                           e->jumps ? "smooth parts" : "smooth medium");
+    }
     ht_json_string(json, "precision", ht_simulation_precision(sim));
     if (sim->device == NULL && !sim->oracle) return;
     ht_json_string(json, "device", sim->info.name);

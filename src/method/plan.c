@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expect.h"
 #include "htwave/method.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
@@ -337,36 +338,6 @@ static enum ht_err fill_medium(const void *medium, enum ht_mesh mesh,
     return ht_medium_fill(medium, mesh, first, last, out);
 }
 
-/* Errors of the constant-coefficient scheme with full stages, from the theory
- * in one dimension. By Taylor series of a first-order system a single wave errs
- * by the sum over the axes, each with the speed at which it crosses the axis'
- * planes (exact along an axis and for advection, an upper bound in every
- * acoustic case measured). By the other schemes it errs no more than one of the
- * same length along the worst axis does, in every case computed but by 10 %; of
- * data that are no single wave the worst axis is told. */
-static void expect(struct ht_plan *plan) {
-    const struct ht_solution *solution = plan->solution;
-    const double *k = solution->wavenumber;
-    double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
-    bool first_order =
-        plan->symbol == HT_SYMBOL_ADVECTION || plan->symbol == HT_SYMBOL_WAVE;
-    bool sum = solution->single_wave && first_order;
-    if (!(solution->theta > 0) || plan->steps == 0) return;
-    plan->cells_per_wavelength = 2 * acos(-1.0) / solution->theta;
-    for (int j = 0; j < plan->grid.dims; j++) {
-        double speed = plan->medium->speed[j], h = plan->grid.h[j];
-        double along = fabs(k[j]);
-        if (sum && !plan->eq.system->translates) speed *= along / length;
-        if (solution->single_wave && !first_order) along = length;
-        if (!(along > 0) || !(speed > 0)) continue;
-        double e = ht_expected_error(plan->symbol, plan->grid.order, along * h,
-                                     speed * plan->problem.dt / h,
-                                     (double)plan->steps);
-        plan->expected_error =
-            sum ? plan->expected_error + e : fmax(plan->expected_error, e);
-    }
-}
-
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
     TRY(make_grid(plan));
@@ -381,8 +352,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     set_problem(plan);
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
-    expect(plan);
-    return HT_OK;
+    return ht_expect(plan);
 }
 
 /* Collectives within end when a rank has failed, so that all meet here. */

@@ -111,7 +111,8 @@ answers run 0 run plane.cfg "$device" --json
 has_keys run system order dimensions cells unknowns steps dt cfl stages \
     wall_s kernel_s output_s cell_half_steps_per_s device driver backend \
     precision memory_bytes error_l2_relative energy_initial energy_drift \
-    expected_error cells_per_wavelength picture xdmf interrupted
+    expected_error expected_error_low expected_error_high \
+    cells_per_wavelength picture xdmf interrupted
 judge 'run: summary.json is the answer' cmp -s answer.txt out/summary.json
 # twice the estimate for a wave along the axis
 bound run error_l2_relative \
@@ -194,6 +195,9 @@ took=$(($(date +%s) - began))
 judge "check of the reference, N = 8: $took s (at most 30)" [ "$took" -le 30 ]
 answers 'check --json' 0 check plane.cfg "$device" --json
 has_keys check steps dt memory_bytes expected_s
+answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian \
+    medium.type=layers medium.axis=x2 medium.interfaces=0.5 'medium.c=[1,2]'
+says 'check of layers' 'expected error up to' 'smooth parts of the medium only'
 answers 'check without a device' 0 check plane.cfg device.select=nonexistent
 says 'check without a device' 'no device matches' 'there is no device'
 judge 'check leaves nothing' [ ! -e out ]

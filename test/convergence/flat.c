@@ -229,7 +229,7 @@ static void last_step(struct scene *scene) {
             TEST_BELOW(late, 2 * DBL_EPSILON, "time.step=%g: %g steps end late",
                        steps[n], count);
             TEST_BELOW(dt, steps[n], "time.step=%g: step taken", steps[n]);
-            TEST_BELOW(error, 1.1 * run.plan->expected_error,
+            TEST_BELOW(error, 1.1 * run.plan->expected.error,
                        "time.step=%g: error at the end", steps[n]);
         }
         scene_close(&run);

@@ -7,8 +7,7 @@
 /* ---- a hundred wavelengths ---- */
 
 /* Plane waves in one dimension, c dt = 0.9 h: the error must be what
- * ht_expected_error says (it steps the same wave), up to the difference
- * between a complex amplitude and a sum over nodes. `table` holds errors found
+ * the plan says (it steps the same wave). `table` holds errors found
  * elsewhere for u_tt = c^2 u_xx; they hold a factor 1.5, not more, because the
  * phase error changes sign near this step for some N. */
 static void far(struct scene *scene, const char *system, int order, int cells,
@@ -22,7 +21,7 @@ static void far(struct scene *scene, const char *system, int order, int cells,
         "time.end=%.17g device.variant=monolithic",
         system, order, cells, cycles, 100.0 / cycles);
     if (err == HT_OK) err = scene_finish(&run, &error);
-    if (err == HT_OK) expected = run.plan->expected_error;
+    if (err == HT_OK) expected = run.plan->expected.error;
     scene_close(&run);
     if (err != HT_OK) {
         TEST_CHECK(false, "%s N=%d: %s", system, order, ht_err_message());

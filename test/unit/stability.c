@@ -1,5 +1,4 @@
-/* The stability table against a second analysis, and the expected error
- * against a run.
+/* The stability table against a second analysis.
  *
  * The second analysis shares no code or trick with tools/stability: the half
  * step as a dense complex matrix, Taylor series without trimming, spectral
@@ -289,103 +288,9 @@ static void check_stages(void) {
                "outside the table: 0");
 }
 
-/* ---- the expected error ---- */
-
-/* One exact half step of advection over periodic nodes; from the left node
- * of cell m, out is the node at its midpoint moved upwind by shift cells. */
-static void half_step(int order, int nodes, double shift, const double *u,
-                      double *out) {
-    double hermite[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
-    int m = order + 1, n = 2 * m;
-    ht_hermite_matrix(order, hermite);
-    for (int c = 0; c < nodes; c++) {
-        const double *left = &u[(int64_t)c * m];
-        const double *right = &u[(int64_t)((c + 1) % nodes) * m];
-        double b[2 * (HT_MAX_ORDER + 1)] = {0};
-        for (int j = 0; j < n; j++)
-            for (int i = 0; i < m; i++)
-                b[j] += hermite[j * n + i] * left[i] +
-                        hermite[j * n + m + i] * right[i];
-        for (int i = 0; i < m; i++) {
-            double factor = 1;
-            out[c * m + i] = 0;
-            for (int j = i; j < n; j++) {
-                out[c * m + i] += factor * b[j];
-                factor *= -shift * (j + 1) / (j + 1 - i);
-            }
-        }
-    }
-}
-
-/* Relative error of cos(theta (x - ct)) after steps on `nodes` nodes. */
-static double run_error(int order, int nodes, double theta, double cfl,
-                        int steps) {
-    int64_t m = order + 1, count = nodes * m;
-    double *u = calloc(2 * (size_t)count, sizeof *u);
-    if (!u) return NAN;
-    double *v = u + count;
-    for (int c = 0; c < nodes; c++) {
-        double factor = 1;
-        for (int i = 0; i < m; i++) {
-            u[c * m + i] = factor * cos(theta * c + i * PI / 2);
-            factor *= theta / (i + 1);
-        }
-    }
-    for (int n = 0; n < steps; n++) {
-        half_step(order, nodes, cfl / 2, u, v);
-        half_step(order, nodes, cfl / 2, v, u);
-    }
-    double difference = 0, norm = 0;
-    for (int c = 0; c < nodes; c++) {
-        /* two half cells to the right per step are a shift of one node */
-        double exact = cos(theta * (c + steps - cfl * steps));
-        difference += pow(u[c * m] - exact, 2);
-        norm += exact * exact;
-    }
-    free(u);
-    return sqrt(difference / norm);
-}
-
-/* The other eigenvectors' share of the exact data is of the order of the
- * interpolation error of one step, so with hundreds of steps a few percent. */
-static void check_error(int order, int cells, int waves, double cfl,
-                        int steps) {
-    double theta = 2 * PI * waves / cells;
-    double run = run_error(order, cells, theta, cfl, steps);
-    double expected =
-        ht_expected_error(HT_SYMBOL_WAVE, order, theta, cfl, steps);
-    TEST_BELOW(fabs(expected / run - 1), 0.05,
-               "N=%d, %.2g cells per wavelength, cfl %.2g, %d steps: expected "
-               "error %.3g against a run's %.3g, relative difference",
-               order, (double)cells / waves, cfl, steps, expected, run);
-}
-
-static void check_convergence(void) {
-    for (int n = 1; n <= 5; n++) {
-        double theta = 0.2 * n;
-        double coarse = ht_expected_error(HT_SYMBOL_WAVE, n, theta, 0.7, 100);
-        double fine = ht_expected_error(HT_SYMBOL_WAVE, n, theta / 2, 0.7, 200);
-        double rate = log2(coarse / fine);
-        TEST_BELOW(fabs(rate - (2 * n + 1)), 0.3,
-                   "N=%d: order of the expected error %.3f, from 2N+1", n,
-                   rate);
-    }
-    double least = ht_expected_error(HT_SYMBOL_WAVE, 8, 1e-3, 0.9, 10);
-    TEST_CHECK(least == 1e-16, "smallest error: %g (1e-16)", least);
-    TEST_BELOW(fabs(ht_expected_error(HT_SYMBOL_WAVE, 1, 3, 0.7, 1e4) - 1),
-               1e-9, "a wave that has died: error from 1");
-}
-
 int main(void) {
     check_table();
     check_leapfrog();
     check_stages();
-    check_error(1, 24, 1, 0.9, 400);
-    check_error(2, 30, 5, 0.8, 600);
-    check_error(3, 12, 4, 0.9, 1000);
-    check_error(4, 30, 10, 0.5, 1000);
-    check_error(5, 20, 10, 0.9, 1000);
-    check_error(6, 12, 8, 0.9, 1000);
-    check_convergence();
     return test_end("stability");
 }

@@ -1,0 +1,361 @@
+/* The expected error of a plan against the error of its run: plane waves along
+ * an axis in 1-D, (1,1) in 2-D and (1,2,2) in 3-D, 1.5 to 6 cells per
+ * wavelength, 20 and 100 wavelengths.
+ *
+ * A row holds where the measured error lies in the bracket that the plan gives,
+ * or within a factor of 3 of the value expected.
+ *
+ *     expected                     some rows, judged
+ *     expected table [N [N]] [single | double] [cells=C] [variant=NAME]
+ *                                  all rows of these orders, printed
+ */
+#include "scene.h"
+
+/* ---- rows ---- */
+
+struct scheme {
+    const char *name, *options;
+};
+static const struct scheme schemes[] = {
+    {"acoustic-taylor", "system=acoustic"},
+    {"wave-leapfrog", "system=wave time.scheme=leapfrog"},
+    {"acoustic-leapfrog", "system=acoustic time.scheme=leapfrog"},
+    {"advection", "system=advection"},
+    {"wave-taylor", "system=wave"},
+};
+enum { SCHEMES = 5, DIRECTIONS = 3 };
+
+static const struct {
+    const char *name;
+    int dims, cycles[3];
+} directions[DIRECTIONS] = {
+    {"(1,0,0)", 1, {1, 0, 0}},
+    {"(1,1,0)", 2, {1, 1, 0}},
+    {"(1,2,2)", 3, {1, 2, 2}},
+};
+
+struct row {
+    const struct scheme *scheme;
+    int order, direction;
+    double cells; /* per wavelength, about */
+    int wavelengths;
+    bool single;
+    const char *variant;
+};
+
+struct outcome {
+    int side;     /* cells along an axis */
+    double cells; /* per wavelength */
+    struct ht_expected expected;
+    double measured;
+};
+
+static bool holds(const struct outcome *o) {
+    double ratio = o->measured / o->expected.error;
+    return (ratio > 1 / 3.0 && ratio < 3) ||
+           (o->expected.low <= o->measured && o->measured <= o->expected.high);
+}
+
+/* The smallest cube, and cycles of the wave in it, within 10 %. */
+static int find_box(const struct row *row, int *cycles) {
+    const int *m = directions[row->direction].cycles;
+    double length = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+    for (int n = 1;; n++)
+        for (*cycles = 1; *cycles < n; ++*cycles)
+            if (fabs(n / (*cycles * length) / row->cells - 1) < 0.1) return n;
+}
+
+static void describe(const struct row *row, char text[SCENE_TEXT],
+                     struct outcome *out) {
+    const int *m = directions[row->direction].cycles;
+    int dims = directions[row->direction].dims, cycles;
+    double length = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+    int n = find_box(row, &cycles);
+    out->side = n;
+    out->cells = n / (cycles * length);
+    snprintf(text, SCENE_TEXT,
+             dims == 1   ? "%s grid.order=%d grid.cells=[%d] "
+             : dims == 2 ? "%s grid.order=%d grid.cells=[%d,%d] "
+                         : "%s grid.order=%d grid.cells=[%d,%d,%d] ",
+             row->scheme->options, row->order, n, n, n);
+    size_t used = strlen(text);
+    snprintf(text + used, SCENE_TEXT - used,
+             "initial.type=plane initial.phase=0.7 "
+             "initial.cycles=[%d,%d,%d] time.end=%.17g device.precision=%s "
+             "device.variant=%s ",
+             cycles * m[0], cycles * m[1], cycles * m[2],
+             row->wavelengths / (cycles * length),
+             row->single ? "single" : "double", row->variant);
+    used = strlen(text);
+    if (strcmp(row->scheme->name, "advection") == 0)
+        snprintf(text + used, SCENE_TEXT - used,
+                 "medium.velocity=[%.17g,%.17g,%.17g]", m[0] / length,
+                 m[1] / length, m[2] / length);
+}
+
+static enum ht_err run_row(struct scene *scene, const struct row *row,
+                           struct outcome *out) {
+    char text[SCENE_TEXT];
+    struct scene_run run;
+    describe(row, text, out);
+    enum ht_err err = scene_open(scene, &run, "%s", text);
+    if (err == HT_OK) err = scene_finish(&run, &out->measured);
+    if (err == HT_OK) out->expected = run.plan->expected;
+    scene_close(&run);
+    return err;
+}
+
+/* ---- the table ---- */
+
+struct table {
+    int first, last;
+    bool single, both;
+    double cells; /* 0: all */
+    const char *variant;
+    int rows, held;
+};
+
+static void print_row(struct scene *scene, struct table *table,
+                      const struct row *row) {
+    struct outcome o = {0};
+    char text[SCENE_TEXT];
+    describe(row, text, &o);
+    enum ht_err err = run_row(scene, row, &o);
+    if (err != HT_OK) {
+        TEST_CHECK(false, "%s N=%d: %s", text, row->order, ht_err_message());
+        return;
+    }
+    table->rows++;
+    table->held += holds(&o);
+    printf("%d %s %s %s %.3g %d %.2e %.2e %.2e %.2e %.3g %s\n", row->order,
+           row->scheme->name, row->single ? "single" : "double",
+           directions[row->direction].name, o.cells, row->wavelengths,
+           o.expected.error, o.expected.low, o.expected.high, o.measured,
+           o.measured / o.expected.error, holds(&o) ? "holds" : "FAILS");
+    fflush(stdout);
+}
+
+static void print_order(struct scene *scene, struct table *table, int order) {
+    static const double cells[] = {1.5, 2, 2.5, 3, 4, 6};
+    for (int s = 0; s < SCHEMES; s++)
+        for (int single = 0; single < 2; single++)
+            for (int d = 0; d < DIRECTIONS; d++)
+                for (int c = 0; c < 6; c++)
+                    for (int w = 20; w <= 100; w += 80) {
+                        const struct row row = {
+                            &schemes[s], order,         d, cells[c], w,
+                            single == 1, table->variant};
+                        if (table->cells > 0 && table->cells != cells[c])
+                            continue;
+                        if (table->both || table->single == row.single)
+                            print_row(scene, table, &row);
+                    }
+}
+
+static void print_table(struct scene *scene, int count, char **word) {
+    struct table table = {
+        .first = 1, .last = 7, .both = true, .variant = "monolithic"};
+    int numbers = 0;
+    for (int i = 0; i < count; i++) {
+        double value = strtod(word[i], NULL);
+        if (strcmp(word[i], "single") == 0 || strcmp(word[i], "double") == 0) {
+            table.both = false;
+            table.single = word[i][0] == 's';
+        } else if (strncmp(word[i], "cells=", 6) == 0) {
+            table.cells = strtod(word[i] + 6, NULL);
+        } else if (strncmp(word[i], "variant=", 8) == 0) {
+            table.variant = word[i] + 8;
+        } else if (value >= 1) {
+            if (numbers++ == 0) table.first = (int)value;
+            table.last = (int)value;
+        }
+    }
+    printf("N scheme precision direction cells-per-wavelength wavelengths "
+           "expected low high measured ratio\n");
+    for (int order = table.first; order <= table.last; order++)
+        print_order(scene, &table, order);
+    TEST_CHECK(table.held == table.rows, "%d of %d rows hold", table.held,
+               table.rows);
+}
+
+/* ---- rows for make check ---- */
+
+static void judge(struct scene *scene, const struct row *row) {
+    struct outcome o = {0};
+    enum ht_err err = run_row(scene, row, &o);
+    if (err != HT_OK) {
+        TEST_CHECK(false, "%s N=%d: %s", row->scheme->name, row->order,
+                   ht_err_message());
+        return;
+    }
+    TEST_CHECK(holds(&o),
+               "%s N=%d %s %s, %.3g cells per wavelength, %d wavelengths: "
+               "error %.2e (%.2e expected, within 3, or %.1e to %.1e)",
+               row->scheme->name, row->order, row->single ? "single" : "double",
+               directions[row->direction].name, o.cells, row->wavelengths,
+               o.measured, o.expected.error, o.expected.low, o.expected.high);
+}
+
+static void plane_waves(struct scene *scene) {
+    static const int orders[DIRECTIONS][2] = {{4, 1}, {3, 0}, {2, 0}};
+    static const double cells[] = {1.5, 2.5};
+    for (int n = 0; n < SCHEMES * DIRECTIONS * 2 * 2; n++) {
+        int direction = n / 4 % DIRECTIONS, c = n % 2;
+        struct row row = {&schemes[n / 4 / DIRECTIONS],
+                          orders[direction][n / 2 % 2],
+                          direction,
+                          cells[c],
+                          20,
+                          false,
+                          "monolithic"};
+        if (row.order == 0 || (direction == 2 && c == 1)) continue;
+        judge(scene, &row);
+        row.single = true;
+        if (direction == 0) judge(scene, &row);
+        row.cells = 6; /* rounding, nothing else */
+        if (direction == 0 && row.order == 4 && c == 0) judge(scene, &row);
+    }
+}
+
+/* What a plan expects, without a run. */
+static bool plan_of(const char *text, struct ht_expected *out) {
+    struct ht_params *params = NULL;
+    struct ht_plan *plan = NULL;
+    enum ht_err err = scene_read(text, &params);
+    if (err == HT_OK) err = ht_plan_create(params, NULL, &plan);
+    *out = (struct ht_expected){0};
+    if (err == HT_OK) *out = plan->expected;
+    if (err != HT_OK) TEST_CHECK(false, "%s: %s", text, ht_err_message());
+    ht_plan_destroy(plan);
+    ht_params_destroy(params);
+    return err == HT_OK;
+}
+
+/* Waves of the same length: `wave` by leapfrog, N = 4, 1.5 cells per
+ * wavelength; measured 6.3e-2 along an axis, 5.6e-4 along (1,2,2) after 20 of
+ * them. */
+static void direction(void) {
+    struct ht_expected axis, oblique;
+    const char *text = "system=wave time.scheme=leapfrog grid.order=4 "
+                       "initial.type=plane";
+    char both[2][SCENE_TEXT];
+    snprintf(both[0], SCENE_TEXT,
+             "%s grid.cells=[9,9,9] initial.cycles=[6,0,0]"
+             " time.end=3.3333333333333333",
+             text);
+    snprintf(both[1], SCENE_TEXT,
+             "%s grid.cells=[9,9,9] initial.cycles=[2,4,4]"
+             " time.end=3.3333333333333333",
+             text);
+    if (plan_of(both[0], &axis) && plan_of(both[1], &oblique))
+        TEST_BELOW(oblique.error, 0.03 * axis.error,
+                   "expected along (1,2,2), against %.2e along an axis",
+                   axis.error);
+}
+
+/* A pulse that returns: one that is carried round, and two halves that meet. */
+static void gaussian(struct scene *scene, const char *text) {
+    struct scene_run run;
+    struct outcome o = {0};
+    enum ht_err err = scene_open(scene, &run,
+                                 "%s initial.type=gaussian initial.width=0.1 "
+                                 "initial.centre=[0.5,0.5] time.end=3 "
+                                 "initial.returns=true "
+                                 "device.variant=monolithic",
+                                 text);
+    if (err == HT_OK) err = scene_finish(&run, &o.measured);
+    if (err == HT_OK) o.expected = run.plan->expected;
+    scene_close(&run);
+    TEST_CHECK(err == HT_OK && holds(&o),
+               "Gaussian, %s: error %.2e (%.2e expected, within 3, or %.1e to "
+               "%.1e)%s",
+               text, o.measured, o.expected.error, o.expected.low,
+               o.expected.high, err != HT_OK ? ht_err_message() : "");
+}
+
+static void gaussians(struct scene *scene) {
+    gaussian(scene, "system=advection grid.order=2 grid.cells=[20]");
+    gaussian(scene, "system=advection grid.order=4 grid.cells=[10]");
+    gaussian(scene, "system=acoustic grid.order=4 grid.cells=[20]");
+    gaussian(scene, "system=acoustic grid.order=1 grid.cells=[40]");
+    gaussian(scene, "system=wave time.scheme=leapfrog grid.order=2 "
+                    "grid.cells=[20]");
+    gaussian(scene, "system=advection grid.order=2 grid.cells=[14,14] "
+                    "medium.velocity=[1,1]");
+}
+
+/* A mode between walls: by leapfrog u goes as cos(omega t - phase), of which
+ * the error sees the real part only. */
+static void mode(struct scene *scene, const char *text) {
+    struct scene_run run;
+    struct outcome o = {0};
+    enum ht_err err =
+        scene_open(scene, &run,
+                   "%s grid.cells=[5] boundary.x1=rigid initial.type=standing "
+                   "initial.modes=[3] device.variant=monolithic",
+                   text);
+    if (err == HT_OK) err = scene_finish(&run, &o.measured);
+    if (err == HT_OK) o.expected = run.plan->expected;
+    scene_close(&run);
+    TEST_CHECK(err == HT_OK && holds(&o),
+               "mode, %s: error %.2e (%.2e expected, within 3, or %.1e to "
+               "%.1e)%s",
+               text, o.measured, o.expected.error, o.expected.low,
+               o.expected.high, err != HT_OK ? ht_err_message() : "");
+}
+
+static void modes(struct scene *scene) {
+    static const char *const end[] = {"0.9", "6.49", "7.1"};
+    char text[SCENE_TEXT];
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text,
+                 "system=wave time.scheme=leapfrog grid.order=2 time.end=%s",
+                 end[i]);
+        mode(scene, text);
+        snprintf(text, sizeof text, "system=acoustic grid.order=2 time.end=%s",
+                 end[i]);
+        mode(scene, text);
+    }
+}
+
+/* What is said where no wave is known, and of media that vary. */
+static void statements(void) {
+    struct ht_expected e;
+    if (plan_of("grid.cells=[20,20] grid.order=3 initial.type=expression "
+                "initial.values.p=\"exp(-x1^2)\" initial.frequency=5 "
+                "time.end=2",
+                &e))
+        TEST_CHECK(0 < e.low && e.low < e.high && e.error <= e.high &&
+                       !e.varies,
+                   "a frequency: %.2e, from %.2e in the best direction to %.2e "
+                   "in the worst",
+                   e.error, e.low, e.high);
+    if (plan_of("grid.cells=[20] initial.type=gaussian "
+                "medium.type=expression medium.c=\"1+0.2*x1\" time.end=1",
+                &e))
+        TEST_CHECK(e.error > 0 && e.varies && !e.jumps,
+                   "a smooth medium: %.2e, varies, does not jump", e.error);
+    if (plan_of("grid.cells=[20] initial.type=gaussian "
+                "medium.type=layers medium.axis=x1 medium.interfaces=[0.5] "
+                "medium.c=[1,2] "
+                "time.end=1",
+                &e))
+        TEST_CHECK(e.error > 0 && e.varies && e.jumps,
+                   "layers: %.2e, of the smooth parts", e.error);
+}
+
+int main(int count, char **word) {
+    struct scene scene;
+    if (!scene_start(&scene)) return test_end("expected");
+    if (count > 1 && strcmp(word[1], "table") == 0) {
+        print_table(&scene, count - 2, word + 2);
+    } else {
+        direction();
+        statements();
+        plane_waves(&scene);
+        gaussians(&scene);
+        modes(&scene);
+    }
+    scene_end(&scene);
+    return test_end("expected");
+}
