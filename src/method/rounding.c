@@ -38,7 +38,7 @@ static const struct rounding_row rounding_rows[] = {
 };
 
 static bool in_double(const struct ht_params *params) {
-    return strcmp(params->device.precision, "double") == 0 ||
+    return params->device.precision == HT_DOUBLE ||
            strcmp(params->device.backend, "oracle") == 0;
 }
 
