@@ -1,6 +1,6 @@
 /* Stability and accuracy of the Hermite-Taylor step.
  *
- * Stability is looked up in a table made by tools/stability (von Neumann
+ * Stability is looked up in a table made by tools/stability.py (von Neumann
  * analysis of the half step with q Taylor stages).
  *
  * Accuracy: for u_t + c u_x = 0 with full stages the half step moves the
