@@ -190,7 +190,7 @@ $(B)/htwave: $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl
 
-# A program of its own per source: build/test/unit/jet, build/tools/stability.
+# A program of its own per source: build/test/unit/jet, build/tools/layered_model.
 $(B)/%: $(B)/obj/%.o $(B)/libhtwave.a
 	@echo "  LINK  $@"
 	@mkdir -p $(@D)

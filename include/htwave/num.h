@@ -83,9 +83,9 @@ const struct ht_expr_word *ht_expr_word(int i);
  * with `stages` Taylor stages, order N, in dims dimensions; 0 when no useful
  * step is stable. kind tells the symbol apart: systems whose terms couple
  * fields pairwise (acoustics and the like) or a single advected field.
- * Values come from von Neumann analysis (tools/stability) and hold a margin
- * of 0.01; full stages give 1 for the first-order systems and 0.99 for
- * leapfrog, of which some modes grow linearly at 1. */
+ * Values come from von Neumann analysis (tools/stability.py) and hold a
+ * margin of 0.01; full stages give 1 for the first-order systems and 0.99
+ * for leapfrog, of which some modes grow linearly at 1. */
 enum ht_symbol {
     HT_SYMBOL_ADVECTION,
     HT_SYMBOL_WAVE,

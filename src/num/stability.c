@@ -1,5 +1,5 @@
 /* Stability of the Hermite-Taylor step: looked up in a table made by
- * tools/stability (von Neumann analysis of the half step with q Taylor
+ * tools/stability.py (von Neumann analysis of the half step with q Taylor
  * stages).
  */
 #include "htwave/num.h"

@@ -89,8 +89,10 @@ static void describe(const struct row *row, char text[SCENE_TEXT],
     used = strlen(text);
     if (strcmp(row->scheme->name, "advection") == 0)
         snprintf(text + used, SCENE_TEXT - used,
-                 "medium.velocity=[%.17g,%.17g,%.17g]", m[0] / length,
-                 m[1] / length, m[2] / length);
+                 dims == 1   ? "medium.velocity=[%.17g]"
+                 : dims == 2 ? "medium.velocity=[%.17g,%.17g]"
+                             : "medium.velocity=[%.17g,%.17g,%.17g]",
+                 m[0] / length, m[1] / length, m[2] / length);
 }
 
 static enum ht_err run_row(struct scene *scene, const struct row *row,
