@@ -8,8 +8,7 @@
 #define HT_FACE_AT(c, f, i3, r, n1)                                         \
     (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW + \
      (n1))
-#define HT_FACE_SIZE \
-    HT_SIZE_FACE(HT_CELLS, HT_FACE_FIELDS, HT_N3, HT_T2, HT_T1)
+#define HT_FACE_SIZE HT_SIZE_FACE(HT_CELLS, HT_FACE_FIELDS, HT_N3, HT_T2, HT_T1)
 
 /* Along x1: item (field, i3, x2 node j2, i2, cell) reads the two nodes of its
  * line from memory and leaves the line's interpolant in row j2 (N+1) + i2. */

@@ -145,9 +145,9 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
                    HT_SIZE_BLOCK_SUMS(HT_CORNERS, HT_CHUNK, HT_ROWS));
     HT_LOCAL_ARRAY(vector, result,
                    HT_SIZE_BLOCK_RESULT(HT_RESULT_ROWS, HT_ROWS));
-    HT_LOCAL_ARRAY(vector, faces,
-                   HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS,
-                                       HT_ROWS));
+    HT_LOCAL_ARRAY(
+        vector, faces,
+        HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS, HT_ROWS));
     HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
     const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2() * HT_ROWS;
     const long begin = a.first + HT_GROUP_3() * a.march;

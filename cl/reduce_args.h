@@ -12,13 +12,13 @@ struct ht_reduce_args {
     long total;     /* nodes of that buffer */
     long per_group; /* nodes that one group sums */
     long groups;
-    long slot;   /* where the result goes */
+    long slot;    /* where the result goes */
     long weights; /* where the weights begin, [point][coefficient] */
     int coef;     /* storage index of the first coefficient */
     int coefs;    /* how many, one storage index after the other */
     int points;   /* values per node, at most HT_REDUCE_POINTS */
-    int divide;  /* 1: by the medium's value at the node */
-    int ends[6]; /* 1: nodes at this end count half, [2 * axis + side] */
+    int divide;   /* 1: by the medium's value at the node */
+    int ends[6];  /* 1: nodes at this end count half, [2 * axis + side] */
 };
 
 #endif

@@ -30,9 +30,9 @@ static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
 
 static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
     int64_t lanes = (int64_t)s->cells * z->t1 * z->t2;
-    int64_t exchange = HT_SIZE_EXCHANGE(s->slabs, z->exchanged, lanes);
+    int64_t exchange = HT_SIZE_EXCHANGE((int64_t)s->slabs, z->exchanged, lanes);
     if (z->medium_coefs == 0) return exchange;
-    return exchange + HT_SIZE_PRODUCTS(z->groups, lanes);
+    return exchange + HT_SIZE_PRODUCTS((int64_t)z->groups, lanes);
 }
 
 /* Of the kernel that takes most. */

@@ -171,7 +171,7 @@ static double interpolation_fma(const struct ht_sizes *z, int dims) {
  * `most` derivatives follow? */
 static bool needed(const int *j, int order, int dims, int least, int most) {
     int excess = 0, total = 0;
-    for (int a = 0; a < dims; a++) {
+    for (int a = 0; a < dims && a < 3; a++) {
         excess += j[a] > order ? j[a] - order : 0;
         total += j[a];
     }
@@ -225,8 +225,8 @@ static double chains_fma(const struct ht_sizes *z, int order, int dims,
 /* A one-dimensional half step of (N+1) x (2N+2) along the lines of each axis,
  * with faces reused along x3 as above. */
 static double separable_fma(const struct ht_sizes *z, int dims) {
-    static const int lines[] = {1, 3, 4};
-    return 2.0 * lines[dims - 1] * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
+    const int lines = dims == 1 ? 1 : dims == 2 ? 3 : 4;
+    return 2.0 * lines * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
 }
 
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {

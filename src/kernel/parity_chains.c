@@ -17,9 +17,9 @@ static const char *refuses(const struct ht_spec *spec) {
 /* HT_LOCAL_ARRAYs of the kernel. */
 static int64_t local_bytes(const struct ht_sizes *z, int parities, int cells,
                            int word) {
-    return word *
-           (HT_SIZE_PARITY_SUMS((int64_t)parities, z->n1 * z->n2, cells) +
-            2 * HT_SIZE_PARITY_MATRICES((int64_t)z->n1));
+    return word * (HT_SIZE_PARITY_SUMS((int64_t)parities,
+                                       (int64_t)z->n1 * z->n2, cells) +
+                   2 * HT_SIZE_PARITY_MATRICES((int64_t)z->n1));
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning,

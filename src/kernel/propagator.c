@@ -47,7 +47,7 @@ static int64_t local_bytes(const struct ht_spec *spec,
     int64_t vectors =
         HT_SIZE_BLOCK_SUMS(corners, shape->chunk, all) +
         HT_SIZE_BLOCK_RESULT(padded_rows(rows, shape->tile), all) +
-        HT_SIZE_BLOCK_FACES(shape->roll, sources_of(spec), 4, all);
+        HT_SIZE_BLOCK_FACES(shape->roll, (int64_t)sources_of(spec), 4, all);
     int64_t values = vectors * shape->cells + HT_SIZE_SIDE(shape->cells);
     return values * (spec->fp64 ? 8 : 4);
 }

@@ -168,7 +168,7 @@ int ht_slots(unsigned mask, int fields) {
 }
 
 int64_t ht_tile_nodes(int dims, int pitch, int rows) {
-    return HT_SIZE_TILE(dims > 1 ? rows + 1 : 1, dims > 2 ? 2 : 1, 1,
+    return HT_SIZE_TILE(dims > 1 ? (int64_t)rows + 1 : 1, dims > 2 ? 2 : 1, 1,
                         (int64_t)pitch);
 }
 

@@ -102,6 +102,12 @@ static void list_term(const struct ht_grid *grid,
                      0.5 / (grid->h[k] * grid->h[k]));
 }
 
+/* xi^power; scale > 0: its derivative times that. */
+static double monomial(double xi, int power, double scale) {
+    if (!(scale > 0)) return pow(xi, power);
+    return power > 0 ? scale * power * pow(xi, power - 1) : 0;
+}
+
 /* The value at the points (-+1/4, -+1/4, -+1/4) h about a node of its Taylor
  * polynomial, or of the derivative along an axis (-1: none). So a field is seen
  * at distances of h/2, and the mean of its square is right for waves of more
@@ -113,12 +119,9 @@ static void weigh_points(const struct ht_grid *grid, int axis,
         for (int c = 0; c < coefs; c++) {
             const int i[3] = {c % n, c / n % n, c / (n * n)};
             double value = 1;
-            for (int k = 0; k < grid->dims; k++) {
-                double xi = q >> k & 1 ? 0.25 : -0.25;
-                int power = k == axis ? i[k] - 1 : i[k];
-                value *= power < 0 ? 0 : pow(xi, power);
-                if (k == axis) value *= i[k] / grid->h[k];
-            }
+            for (int k = 0; k < 3; k++)
+                value *= monomial(q >> k & 1 ? 0.25 : -0.25, i[k],
+                                  k == axis ? 1 / grid->h[k] : 0);
             weights[q * coefs + c] = value;
         }
 }
