@@ -90,7 +90,8 @@ static const struct ht_command commands[] = {
                "along each axis (default: what fits and ends "
                "soon)"},
               {"--gib", "G", "largest state of both grids (default 6)"},
-              {"--seconds", "X", "for each case (default 600, 60 on a CPU)"},
+              {"--seconds", "X",
+               "for each case (default 600, 60 on a CPU; accuracy 240, 120)"},
               {"--stages", "Q", "of the Taylor series (default: all)"},
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},

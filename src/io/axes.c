@@ -73,8 +73,11 @@ struct ticks {
 
 static void add_tick(struct ticks *t, const struct ht_scale *s, double value,
                      bool named) {
-    const double slack = 1e-9 * fabs(s->high - s->low);
-    if (t->count == TICKS || value < s->low - slack || value > s->high + slack)
+    /* an end that rounding puts beside a tick shows it */
+    const double slack = 1e-9 * fabs(s->to - s->from);
+    const double at = ht_scale_at(s, value);
+    if (t->count == TICKS || at < fmin(s->from, s->to) - slack ||
+        at > fmax(s->from, s->to) + slack)
         return;
     t->value[t->count] = value;
     t->named[t->count++] = named;
