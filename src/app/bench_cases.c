@@ -401,18 +401,15 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
 
 /* ---- accuracy ---- */
 
-/* Of systems that carry plane waves both ways. A CPU, unless flags say
- * otherwise, does one of them by each scheme. */
-static bool wants_accuracy(const struct ht_sweep *sweep, bool gpu,
+/* Of the systems that carry plane waves both ways; unless flags say otherwise
+ * one of them by each scheme. */
+static bool wants_accuracy(const struct ht_sweep *sweep,
                            const struct ht_system *system,
                            const char **schemes) {
-    bool chosen = sweep->systems != NULL || sweep->schemes != NULL;
     *schemes = sweep->schemes;
-    if (system->translates || !ht_args_listed(sweep->systems, system->name))
-        return false;
-    if (!gpu && !chosen)
+    if (sweep->systems == NULL && sweep->schemes == NULL)
         *schemes = strcmp(system->name, "wave") == 0 ? "leapfrog" : "taylor";
-    return true;
+    return !system->translates && ht_args_listed(sweep->systems, system->name);
 }
 
 /* Rates of the variants that runs take, in both precisions. With all stages,
@@ -431,7 +428,7 @@ static enum ht_err plan_accuracy(struct ht_bench *bench,
     for (int s = 0; err == HT_OK && s < ht_system_count(); s++) {
         const struct ht_bench_row like = {
             .of = self, .system = ht_system_at(s), .kernel = -1, .brief = true};
-        if (wants_accuracy(&saved, gpu, like.system, &bench->sweep.schemes))
+        if (wants_accuracy(&saved, like.system, &bench->sweep.schemes))
             err = ht_bench_plan_system(bench, &like, gpu ? 7 : 4);
     }
     bench->usual = false;
