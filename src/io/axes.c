@@ -106,8 +106,8 @@ static void linear_ticks(const struct ht_scale *s, struct ticks *t) {
                   : rough > 2 * power ? 5 * power
                   : rough > power     ? 2 * power
                                       : power;
-    double first = ceil(s->low / step);
-    for (int k = 0; k < TICKS && (first + k) * step <= s->high; k++)
+    double first = floor(s->low / step);
+    for (int k = 0; k < TICKS && (first + k - 1) * step <= s->high; k++)
         add_tick(t, s, (first + k) * step, true);
 }
 
