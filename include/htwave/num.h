@@ -89,4 +89,7 @@ int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
 double ht_expected_error(enum ht_symbol kind, int order, double theta,
                          double cfl, double steps);
 
+/* The value in the middle, of an even number the larger of both; sorts them. */
+double ht_median(int count, double *values);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "htwave/kernel_sources.h"
+#include "htwave/num.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -265,11 +266,6 @@ static enum ht_err verify(struct state *s, double *worst) {
 
 /* ---- time ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static enum ht_err time_steps(struct state *s, double *rate) {
     enum { WARM = 2, TIMED = 9 };
     double seconds[TIMED];
@@ -280,8 +276,7 @@ static enum ht_err time_steps(struct state *s, double *rate) {
             ht_kernel_seconds(s->laplacian) + ht_kernel_seconds(s->update);
         if (n >= 0) seconds[n] = taken;
     }
-    qsort(seconds, TIMED, sizeof seconds[0], ascending);
-    *rate = (double)(s->n * s->n * s->n) / seconds[TIMED / 2];
+    *rate = (double)(s->n * s->n * s->n) / ht_median(TIMED, seconds);
     return HT_OK;
 }
 
