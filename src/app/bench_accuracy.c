@@ -363,7 +363,6 @@ static enum ht_err add_all(struct ht_accuracy *a, int first, int last) {
         if (row->done && row->system->plane != NULL)
             TRY(add_runs(a, row, now + share));
     }
-    REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");
     return HT_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "htwave/params.h"
 #include "predict.h"
 #include "ranks.h"
+#include "stop.h"
 #include "sweep.h"
 
 #define OVERRIDES \
@@ -236,6 +237,7 @@ int main(int argc, char **argv) {
     /* A write beyond a limit on file sizes is then an error of that write. */
     signal(SIGXFSZ, SIG_IGN);
     enum ht_err err = ht_comm_start(&comm);
+    ht_stop_end(ht_comm_rank(comm) == 0);
     if (err == HT_OK) err = dispatch(comm, argc, argv);
     err = ht_comm_agree(comm, err);
     int code = ht_err_exit_code(err);

@@ -213,7 +213,7 @@ static void run_planted(struct ht_device *device) {
 }
 
 /* What the self-check must refuse: a kernel whose operator belongs to a step
- * that is off by the relative `off`, some hundred roundings. No difference is
+ * that is off by the relative `off`, some thousand roundings. No difference is
  * larger than off/u times the smallest bound, one rounding. */
 static void run_slightly_wrong(struct ht_device *device, bool fp64,
                                double off) {
