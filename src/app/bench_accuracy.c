@@ -48,19 +48,23 @@ static double fd_error(const struct ht_fd *fd, double points, double nu) {
 }
 
 /* The fewest updates per cubic wavelength and period, points^4/nu, with an
- * error up to that. */
-static double fd_updates(const struct ht_fd *fd, double error, double *chosen) {
-    enum { FINER = 460, SMALLER = 460 }; /* to 200 points, to 1e-6 of nu */
+ * error up to that. from: for each number of points the first step that has
+ * not been found too long; of errors that become smaller from call to call. */
+enum { FINER = 460, SMALLER = 460 }; /* to 200 points, to 1e-6 of nu */
+static double fd_updates(const struct ht_fd *fd, double error, int from[FINER],
+                         double *chosen) {
     const double stable = 0.99 * ht_fd_stable(fd, 3);
     double best = INFINITY;
     for (int i = 0; i < FINER; i++)
-        for (int k = 0; k < SMALLER; k++) {
-            double points = 2.1 * pow(1.01, i), nu = stable * pow(0.97, k);
+        for (; from[i] < SMALLER; from[i]++) {
+            double points = 2.1 * pow(1.01, i);
+            double nu = stable * pow(0.97, from[i]);
             double updates = pow(points, 4) / nu;
             if (updates >= best) break;
             if (fd_error(fd, points, nu) > error) continue;
             best = updates;
             *chosen = points;
+            break;
         }
     return best;
 }
@@ -73,10 +77,11 @@ static double error_at(int n) {
 
 static void find_fd(const struct ht_fd *fd, double rate,
                     struct ht_accuracy_curve *c) {
+    int from[FINER] = {0};
     c->order = fd->order;
     c->time_order = fd->time_order;
     for (int n = 0; n < ERRORS; n++) {
-        double points = 0, updates = fd_updates(fd, error_at(n), &points);
+        double points = 0, updates = fd_updates(fd, error_at(n), from, &points);
         if (!isfinite(updates)) break;
         c->point[c->count++] = (struct ht_accuracy_point){
             .seconds = updates / rate, .error = error_at(n), .points = points};
