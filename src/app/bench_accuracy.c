@@ -179,7 +179,8 @@ static void add_list(char text[LINE], const char *key, int dims,
 }
 
 static int add_wave(const struct wave *w, int dims, char text[LINES][LINE]) {
-    double cells[3], cycles[3], steps = ceil(WAVELENGTHS * w->points / cfl);
+    double cells[3] = {0}, cycles[3] = {0};
+    const double steps = ceil(WAVELENGTHS * w->points / cfl);
     int n = 0;
     for (int k = 0; k < 3; k++) {
         cells[k] = (double)w->cells[k];

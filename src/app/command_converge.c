@@ -252,13 +252,13 @@ static const struct row *judged(const struct table *t, int n, double wanted) {
 
 static enum ht_err check_order(const struct table *t, double wanted) {
     for (int n = 0; n < t->norders; n++) {
+        const struct row *first = t->row + (ptrdiff_t)n * t->ncells;
         const struct row *row = judged(t, n, wanted);
         REQUIRE(row != NULL, HT_ERR_DIFFERENT,
                 "order N = %d: --min-order %g is not shown: no grid has an "
                 "error above what rounding can be (%.2g on %lld cells along "
                 "x1) and another grid before it; take coarser grids%s",
-                t->order[n], wanted, t->row[n * t->ncells].bound,
-                (long long)t->row[n * t->ncells].cells[0],
+                t->order[n], wanted, first->bound, (long long)first->cells[0],
                 t->single ? " or device.precision = \"double\"" : "");
         REQUIRE(row->observed >= wanted, HT_ERR_DIFFERENT,
                 "order N = %d: observed order %.3f on %lld cells along x1 is "
