@@ -104,6 +104,9 @@ HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
  * all, also with the disk full. */
 HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data,
                                      size_t size);
+/* Removes the temporary file of an ht_file_write that is going on: for signal
+ * handlers that end the process. */
+void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
 /* Name of the temporary file that ht_file_commit syncs and renames to path;

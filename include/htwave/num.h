@@ -101,4 +101,7 @@ int ht_stability_full(enum ht_symbol kind, int dims, int order);
  * 2N+1 in time (at least 2N+1 stages), else the full number. */
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
 
+/* The value in the middle, of an even number the larger of both; sorts them. */
+double ht_median(int count, double *values);
+
 #endif

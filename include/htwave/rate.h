@@ -48,6 +48,11 @@ struct ht_rate {
     double joules;       /* per half step, whole board; NaN: not known */
     int timed;           /* steps (two half steps each) behind median, best */
 };
+/* From device seconds of whole steps, in each kernel of the variant; of the
+ * energy it leaves what stands there. count: 1 .. HT_RATE_MOST. */
+enum { HT_RATE_MOST = 201 };
+void ht_rate_summarise(int count, const double (*seconds)[2],
+                       struct ht_rate *out);
 HT_CHECKED enum ht_err ht_rate_measure(const struct ht_sample *sample,
                                        struct ht_device *device,
                                        struct ht_kernels *kernels,

@@ -20,6 +20,9 @@ void ht_tune_class(const struct ht_problem *problem, bool fp64,
                    const struct ht_tune_choice *choice,
                    char name[HT_TUNE_CLASS]);
 
+/* "small" or "large": the sizes of grids that are told apart. */
+const char *ht_tune_size(const struct ht_grid *grid);
+
 struct ht_tuned {
     struct ht_tuning tuning;
     double rate; /* cell half-steps per second when it was found */

@@ -20,6 +20,7 @@ struct ht_bench_row {
     int64_t side; /* cells along each axis; 0 in a plan: chosen */
     int steps;    /* so many are timed; 0: until the median is steady */
     int kernel;   /* numbers below are of this kernel of the variant; -1: all */
+    bool brief;   /* a state of 1 GiB at most, no energy: timed soon */
     /* ---- results ---- */
     bool done;     /* else left out, see why */
     char why[160]; /* "" when all is well */
@@ -44,6 +45,7 @@ struct ht_bench {
     const char *directory;      /* of the results */
     int64_t side;               /* 0: chosen */
     double gib, seconds;        /* largest state; for each case */
+    double began;               /* the case, by ht_clock */
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
     bool csv, json;             /* on standard output */
@@ -66,6 +68,7 @@ struct ht_bench_case {
     enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
     bool ranks; /* several ranks may run it together; has files of its own, and
                    needs no limits of the device */
+    double seconds[2]; /* unless --seconds says: on a CPU, on a GPU */
 };
 
 /* ---- bench_rows.c ---- */

@@ -2,42 +2,39 @@
  * against the error after 100 wavelengths, of this method and of finite
  * differences.
  *
- * This method: error of real runs of plane waves in single precision, along
- * an axis and along the diagonal, the worse of both; cost from the best rate
- * measured for the order in that precision on a large box. Finite
- * differences: error by von Neumann analysis, which is exact for plane waves,
- * the worst of three directions; for each error the best choice of points per
- * wavelength and time step; cost from the measured rate of a plain kernel, and
- * from a kernel that could not be better, 12 bytes per point and step.
+ * This method: errors of real runs of plane waves in three directions, by the
+ * kernels whose rate on a large box is the cost, in both precisions; the worst
+ * direction counts. Finite differences: error by von Neumann analysis, which
+ * is exact for plane waves, the worst of three directions; for each error the
+ * best choice of points per wavelength and time step; cost from the measured
+ * rate of a plain kernel, and from a kernel that could not be better, 12 bytes
+ * per point and step.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "accuracy.h"
 #include "htwave/finite_differences.h"
 #include "htwave/params.h"
-#include "simulation.h"
 #include "stop.h"
 
-enum { WAVELENGTHS = 100, ERRORS = 26, GRIDS = 10, BASES = 4, CURVES = 64 };
+enum { WAVELENGTHS = 100, DIRECTIONS = HT_ACCURACY_DIRECTIONS };
 
-struct curve {
-    char name[HT_BENCH_NAME];
-    int order; /* N of htwave; of finite differences in space */
-    int count;
-    double error[ERRORS], seconds[ERRORS];
-    double points[ERRORS]; /* cells or points per wavelength */
-    bool best;             /* cost by the memory's limit, not measured */
-};
-
-struct accuracy {
-    struct ht_bench *bench;
-    int dims;            /* of the runs */
-    const char *variant; /* of the runs: errors do not depend on it */
-    int count;
-    struct curve curve[CURVES];
-};
+static enum ht_err add_curve(struct ht_accuracy *a,
+                             struct ht_accuracy_curve **out) {
+    if (a->count == a->room) {
+        size_t room = 2 * (size_t)a->room + 32;
+        struct ht_accuracy_curve *more =
+            realloc(a->curve, room * sizeof *a->curve);
+        REQUIRE(more != NULL, HT_ERR_MEMORY, "out of memory");
+        a->curve = more;
+        a->room = (int)room;
+    }
+    *out = &a->curve[a->count++];
+    **out = (struct ht_accuracy_curve){0};
+    return HT_OK;
+}
 
 /* ---- finite differences ---- */
 
@@ -51,33 +48,53 @@ static double fd_error(const struct ht_fd *fd, double points, double nu) {
 }
 
 /* The fewest updates per cubic wavelength and period, points^4/nu, with an
- * error up to that. */
-static double fd_updates(const struct ht_fd *fd, double error, double *chosen) {
-    enum { FINER = 460, SMALLER = 230 }; /* to 200 points, to 1e-3 of nu */
+ * error up to that. from: for each number of points the first step that has
+ * not been found too long; of errors that become smaller from call to call. */
+enum { FINER = 460, SMALLER = 460 }; /* to 200 points, to 1e-6 of nu */
+static double fd_updates(const struct ht_fd *fd, double error, int from[FINER],
+                         double *chosen) {
     const double stable = 0.99 * ht_fd_stable(fd, 3);
     double best = INFINITY;
     for (int i = 0; i < FINER; i++)
-        for (int k = 0; k < SMALLER; k++) {
-            double points = 2.1 * pow(1.01, i), nu = stable * pow(0.97, k);
+        for (; from[i] < SMALLER; from[i]++) {
+            double points = 2.1 * pow(1.01, i);
+            double nu = stable * pow(0.97, from[i]);
             double updates = pow(points, 4) / nu;
             if (updates >= best) break;
             if (fd_error(fd, points, nu) > error) continue;
             best = updates;
             *chosen = points;
+            break;
         }
     return best;
 }
 
+/* 10^-0.5 to 10^-8. */
+enum { ERRORS = 31 };
 static double error_at(int n) {
-    return pow(10, -0.5 - n * 0.2);
+    return pow(10, -0.5 - n * 0.25);
+}
+
+static void find_fd(const struct ht_fd *fd, double rate,
+                    struct ht_accuracy_curve *c) {
+    int from[FINER] = {0};
+    c->order = fd->order;
+    c->time_order = fd->time_order;
+    for (int n = 0; n < ERRORS; n++) {
+        double points = 0, updates = fd_updates(fd, error_at(n), from, &points);
+        if (!isfinite(updates)) break;
+        c->point[c->count++] = (struct ht_accuracy_point){
+            .seconds = updates / rate, .error = error_at(n), .points = points};
+    }
 }
 
 /* One search for both curves: measured, and the best imaginable. */
-static enum ht_err add_fd(struct accuracy *a, int order, int time_order,
+static enum ht_err add_fd(struct ht_accuracy *a, int order, int time_order,
                           int64_t side) {
     const struct ht_fd fd = ht_fd_make(order, time_order);
     const double bytes = 12;
-    struct ht_bench *bench = a->bench;
+    const struct ht_bench *bench = a->bench;
+    struct ht_accuracy_curve *c = NULL;
     double rate = 0, worst = INFINITY;
     TRY(ht_fd_measure(bench->device, &fd, side, bench->cache, &rate, &worst));
     REQUIRE(worst <= 1, HT_ERR_DEVICE,
@@ -88,273 +105,285 @@ static enum ht_err add_fd(struct accuracy *a, int order, int time_order,
     ht_log("finite differences of order %d, %d in time: %.4g points/s, memory "
            "allows %.4g (verified, %.2g)",
            order, time_order, rate, limit, worst);
-    struct curve *measured = &a->curve[a->count++];
-    struct curve *ideal = &a->curve[a->count++];
-    *measured = (struct curve){.order = order};
-    snprintf(measured->name, HT_BENCH_NAME, "FD %d, %d in time", order,
-             time_order);
-    for (int n = 0; n < ERRORS; n++) {
-        double points = 0, updates = fd_updates(&fd, error_at(n), &points);
-        if (!isfinite(updates)) break;
-        measured->error[n] = error_at(n);
-        measured->points[n] = points;
-        measured->seconds[n] = updates / rate;
-        measured->count++;
-    }
-    *ideal = *measured;
-    ideal->best = true;
-    for (int n = 0; n < ideal->count; n++) ideal->seconds[n] *= rate / limit;
-    snprintf(ideal->name, HT_BENCH_NAME, "FD %d, %d in time, 12 B/point", order,
-             time_order);
+    TRY(add_curve(a, &c));
+    find_fd(&fd, rate, c);
+    TRY(add_curve(a, &c));
+    *c = c[-1];
+    c->best = true;
+    for (int n = 0; n < c->count; n++) c->point[n].seconds *= rate / limit;
     return HT_OK;
 }
 
 /* ---- runs ---- */
 
-enum { LINES = 16, LINE = 96 };
+enum { LINES = 20, LINE = 160 };
+/* Near 0.9; end over steps is this to the last bit, as kernels need it. */
+static const double cfl = 115.0 / 128;
 
-static enum ht_err final_error(struct ht_simulation *sim, double *error) {
+/* A plane wave in a periodic box of cells of size 1, speed 1, so that all runs
+ * of a method have the same step, operators and programs. */
+struct wave {
+    int64_t cells[3];
+    int cycles[3];
+    double points; /* cells per wavelength */
+};
+
+/* A side along which the wave runs holds `turns` of its periods in so many
+ * cells: the fewest for which the cells per wavelength are at most those
+ * wanted, and one percent fewer at most. */
+static void choose_side(double points, double length, int *turns,
+                        int64_t *cells) {
+    enum { TURNS = 12 };
+    const double near = 0.99, rounding = 1e-9;
+    double closest = 0;
+    for (int m = 1; m <= TURNS && closest < near; m++) {
+        int64_t n = (int64_t)floor(points * length * m + rounding);
+        double found = (double)n / (m * length * points);
+        if (n < 3 || found <= closest) continue;
+        closest = found;
+        *turns = m;
+        *cells = n;
+    }
+}
+
+/* Axes that the wave does not vary along have three cells. */
+static struct wave make_wave(int dims, const int direction[3], double points) {
+    struct wave w = {.cells = {3, 3, 3}};
+    double length = 0;
+    int turns = 1;
+    int64_t cells = 3;
+    for (int k = 0; k < dims; k++) length += direction[k] * direction[k];
+    length = sqrt(length);
+    choose_side(points, length, &turns, &cells);
+    w.points = (double)cells / (turns * length);
+    for (int k = 0; k < dims; k++) {
+        if (direction[k] != 0) w.cells[k] = cells;
+        w.cycles[k] = turns * direction[k];
+    }
+    return w;
+}
+
+static const int directions[2][DIRECTIONS][3] = {
+    {{1, 0, 0}, {1, 1, 0}, {1, 2, 0}}, {{1, 0, 0}, {1, 1, 0}, {1, 2, 2}}};
+static const char *const direction_name[2][DIRECTIONS] = {
+    {"(1,0)", "(1,1)", "(1,2)"}, {"(1,0,0)", "(1,1,0)", "(1,2,2)"}};
+
+/* key=[a,b] or [a,b,c], as whole numbers or not. */
+static void add_list(char text[LINE], const char *key, int dims,
+                     const double value[3], bool whole) {
+    int n = snprintf(text, LINE, "%s=[", key);
+    for (int k = 0; k < dims; k++)
+        n += snprintf(text + n, LINE - (size_t)n, whole ? "%s%.0f" : "%s%.17e",
+                      k ? "," : "", value[k]);
+    snprintf(text + n, LINE - (size_t)n, "]");
+}
+
+static int add_wave(const struct wave *w, int dims, char text[LINES][LINE]) {
+    double cells[3] = {0}, cycles[3] = {0};
+    const double steps = ceil(WAVELENGTHS * w->points / cfl);
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+        cells[k] = (double)w->cells[k];
+        cycles[k] = w->cycles[k];
+    }
+    snprintf(text[n++], LINE, "initial.type=plane");
+    add_list(text[n++], "initial.cycles", dims, cycles, true);
+    add_list(text[n++], "grid.cells", dims, cells, true);
+    add_list(text[n++], "grid.upper", dims, cells, false);
+    snprintf(text[n++], LINE, "time.step=%.17e", cfl);
+    snprintf(text[n++], LINE, "time.end=%.17e", cfl * steps);
+    return n;
+}
+
+static int add_method(const struct ht_bench_row *row, char text[LINES][LINE]) {
+    int n = 0;
+    snprintf(text[n++], LINE, "system=%s", row->system->name);
+    snprintf(text[n++], LINE, "grid.order=%d", row->order);
+    snprintf(text[n++], LINE, "time.stages=full");
+    snprintf(text[n++], LINE, "time.scheme=%s", ht_bench_scheme(row));
+    return n;
+}
+
+/* One method in one precision; its kernels are made for the first run. */
+struct runner {
+    const struct ht_accuracy *a;
+    const struct ht_bench_row *row;
+    struct ht_kernels kernels;
+    bool ready;
+};
+
+static enum ht_err find_error(const struct ht_plan *plan,
+                              const struct ht_stepper *stepper, double *error) {
     double *nodal[HT_MAX_FIELDS] = {NULL};
     const double *const *values = (const double *const *)nodal;
-    enum ht_err err = ht_simulation_nodal(sim, nodal);
-    if (err == HT_OK) err = ht_nodal_read(sim->plan, &sim->stepper, nodal);
+    const int64_t nodes = ht_grid_own_total(&plan->grid, HT_PRIMARY);
+    enum ht_err err = HT_OK;
+    for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            err = HT_ALLOC(nodal[f], nodes);
+    if (err == HT_OK) err = ht_nodal_read(plan, stepper, nodal);
     if (err == HT_OK)
-        err = ht_nodal_error(sim->plan, values, sim->params->time.end, error);
+        err = ht_nodal_error(plan, values, plan->params->time.end, error);
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
     return err;
 }
 
-static enum ht_err run(char *const *lines, int count, double *error) {
+static enum ht_err take_steps(const struct ht_stepper *stepper, int64_t steps) {
+    for (int64_t n = 0; n < steps; n++) {
+        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+    }
+    return stepper->ops->finish(stepper->self);
+}
+
+static enum ht_err run_plan(struct runner *r, const struct ht_plan *plan,
+                            double *error) {
+    const struct ht_bench *bench = r->a->bench;
+    const struct ht_tuning *tuning = &r->row->tuning;
+    struct ht_stepper stepper = {0};
+    if (!r->ready)
+        TRY(ht_kernels_create(&plan->problem, bench->device, tuning,
+                              bench->cache, &r->kernels));
+    r->ready = true;
+    TRY(ht_stepper_create(&plan->problem, bench->device, &r->kernels,
+                          &stepper));
+    enum ht_err err =
+        ht_start(plan, bench->device, tuning, bench->cache, &stepper);
+    if (err == HT_OK) err = take_steps(&stepper, plan->steps);
+    if (err == HT_OK) err = find_error(plan, &stepper, error);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+/* What is expected to be useless is not run: *error is infinite then. */
+static enum ht_err run(struct runner *r, const struct wave *w, double *error,
+                       double *expected) {
+    const double useless = 10;
+    char text[LINES][LINE], *lines[LINES];
     struct ht_params *params = NULL;
-    struct ht_simulation *sim = NULL;
-    TRY(ht_params_read(NULL, count, lines, &params));
-    enum ht_err err = ht_simulation_plan(params, NULL, &sim);
-    if (err == HT_OK) err = ht_simulation_compile(sim);
-    if (err == HT_OK) err = ht_simulation_start(sim);
-    if (err == HT_OK) err = ht_simulation_advance(sim, sim->plan->steps);
-    if (err == HT_OK) err = final_error(sim, error);
-    ht_simulation_destroy(sim);
+    struct ht_plan *plan = NULL;
+    int n = add_method(r->row, text);
+    n += add_wave(w, r->a->dims, text + n);
+    for (int i = 0; i < n; i++) lines[i] = text[i];
+    TRY(ht_params_read(NULL, n, lines, &params));
+    enum ht_err err = ht_plan_create(params, NULL, &plan);
+    *error = INFINITY;
+    if (err == HT_OK) *expected = plan->expected.error;
+    if (err == HT_OK && *expected < useless) err = run_plan(r, plan, error);
+    ht_plan_destroy(plan);
     ht_params_destroy(params);
     return err;
 }
 
-/* A wave of length and period 1: along the diagonal one in a box of side
- * sqrt(d); along an axis four in a row of cells of the same size or a little
- * coarser. */
-static enum ht_err run_wave(const struct accuracy *a,
-                            const struct ht_bench_row *row, int cells,
-                            bool diagonal, double *error) {
-    const struct ht_bench *bench = a->bench;
-    char text[LINES][LINE], *lines[LINES];
-    const int rest = 3;
-    double points = cells / sqrt(a->dims), side = sqrt(a->dims);
-    int along = diagonal ? cells : (int)floor(4 * points);
-    int across = diagonal ? cells : rest;
-    double h = diagonal ? side / cells : 4.0 / along;
-    int n = 0;
-    snprintf(text[n++], LINE, "system=%s", row->system->name);
-    snprintf(text[n++], LINE, "grid.order=%d", row->order);
-    snprintf(text[n++], LINE,
-             a->dims == 3 ? "grid.cells=[%d,%d,%d]" : "grid.cells=[%d,%d]",
-             along, across, across);
-    snprintf(text[n++], LINE,
-             a->dims == 3 ? "grid.upper=[%.17g,%.17g,%.17g]"
-                          : "grid.upper=[%.17g,%.17g]",
-             along * h, across * h, across * h);
-    snprintf(text[n++], LINE, "time.end=%d.0", WAVELENGTHS);
-    snprintf(text[n++], LINE, "time.stages=full");
-    snprintf(text[n++], LINE, "time.scheme=%s", ht_bench_scheme(row));
-    snprintf(text[n++], LINE, "initial.type=plane");
-    snprintf(text[n++], LINE, "initial.cycles=%s",
-             diagonal       ? a->dims == 3 ? "[1,1,1]" : "[1,1]"
-             : a->dims == 3 ? "[4,0,0]"
-                            : "[4,0]");
-    snprintf(text[n++], LINE, "device.precision=single");
-    snprintf(text[n++], LINE, "device.select=\"%d\"", bench->info->index);
-    snprintf(text[n++], LINE, "device.variant=\"%s\"", a->variant);
-    snprintf(text[n++], LINE, "device.tune=never");
-    snprintf(text[n++], LINE, "device.selfcheck=false");
-    for (int i = 0; i < n; i++) lines[i] = text[i];
-    return run(lines, n, error);
-}
-
-/* Grids until rounding, which finer ones only add to, or time ends it. */
-static enum ht_err add_runs(struct accuracy *a, const struct ht_bench_row *row,
-                            double until) {
-    static const int cells[GRIDS] = {3, 4, 5, 6, 7, 8, 10, 12, 16, 20};
-    const double useless = 1, small = 1e-3;
-    double before = INFINITY;
-    const double cfl = 0.9;
-    struct curve *c = &a->curve[a->count++];
-    *c = (struct curve){.order = row->order};
-    snprintf(c->name, HT_BENCH_NAME, "%s %s N = %d", row->system->name,
-             ht_bench_scheme(row), row->order);
-    for (int g = 0; g < GRIDS && !ht_stop_wanted(); g++) {
-        double error[2] = {0}, points = cells[g] / sqrt(a->dims);
-        if (ht_clock() > until) break;
-        for (int d = 0; d < 2; d++)
-            TRY(run_wave(a, row, cells[g], d == 0, &error[d]));
-        double worse = fmax(error[0], error[1]);
-        double seconds = pow(points, 3) * 2 * points / cfl / ht_bench_rate(row);
-        ht_log("%s: %.3g cells per wavelength: error %.2e, %.3g s", c->name,
-               points, worse, seconds);
-        if (worse > useless) continue;
-        if (before < small && worse > before) break;
-        before = worse;
-        c->error[c->count] = worse;
-        c->points[c->count] = points;
-        c->seconds[c->count++] = seconds;
-    }
-    if (c->count == 0) {
-        ht_note("%s: no useful grid, or no time left (--seconds)", c->name);
-        a->count--;
+/* All directions; after the first one without an error the others are left
+ * out. */
+static enum ht_err run_point(struct runner *r, double points,
+                             struct ht_accuracy_point *out) {
+    const int dims = r->a->dims;
+    for (int d = 0; d < DIRECTIONS && isfinite(out->error); d++) {
+        const struct wave w = make_wave(dims, directions[dims == 3][d], points);
+        out->along[d].points = w.points;
+        TRY(run(r, &w, &out->along[d].error, &out->along[d].expected));
+        out->error = fmax(out->error, out->along[d].error);
+        out->directions = d + 1;
     }
     return HT_OK;
 }
 
-/* The row with the best rate of a system and an order. */
-static const struct ht_bench_row *fastest(const struct ht_bench *bench,
-                                          const struct ht_bench_row *like,
-                                          int first, int last) {
-    const struct ht_bench_row *best = NULL;
-    for (int i = first; i < last; i++) {
-        const struct ht_bench_row *row = &bench->row[i];
-        if (row->done && row->system == like->system &&
-            row->leapfrog == like->leapfrog && row->order == like->order &&
-            (best == NULL || ht_bench_rate(row) > ht_bench_rate(best)))
-            best = row;
-    }
-    return best;
+/* Coarse to fine, in thirds of a cell per wavelength. */
+static const int thirds[] = {4,  5,  6,  7,  8,  9,  10, 11, 12, 14, 16,
+                             18, 21, 24, 27, 30, 36, 42, 48, 60, 75, 90};
+enum { GRIDS = sizeof thirds / sizeof thirds[0] };
+
+static enum ht_err cut(struct ht_accuracy_curve *c) {
+    c->cut = true;
+    return HT_OK;
 }
 
-static enum ht_err add_all(struct accuracy *a, int first, int last) {
-    const bool gpu = a->bench->info->gpu;
-    const double until = ht_clock() + a->bench->seconds;
-    const int64_t side = gpu ? 512 : 96;
+/* Grids until rounding, which finer ones only add to, or time ends it. */
+static enum ht_err add_points(struct runner *r, double until,
+                              struct ht_accuracy_curve *c) {
+    const double useless = 1, small = 1e-2, enough = 1e-9;
+    double least = INFINITY;
+    int worse = 0; /* grids in a row */
+    for (int g = 0; g < GRIDS && worse < 2 && least > enough; g++) {
+        struct ht_accuracy_point p = {.points = thirds[g] / 3.0};
+        if (ht_stop_wanted()) break;
+        if (ht_clock() > until) return cut(c);
+        TRY(run_point(r, p.points, &p));
+        if (!(p.error < useless)) continue;
+        p.seconds =
+            pow(p.points, 3) * 2 * p.points / cfl / ht_bench_rate(c->row);
+        if (ht_log_level_get() >= HT_LOG_VERBOSE)
+            ht_log("%s %s N = %d, %s: %.3g cells per wavelength: error %.2e, "
+                   "%.3g s",
+                   c->row->system->name, ht_bench_scheme(c->row), c->order,
+                   ht_bench_precision(c->row), p.points, p.error, p.seconds);
+        worse = least < small && p.error > least ? worse + 1 : 0;
+        least = fmin(least, p.error);
+        c->point[c->count++] = p;
+    }
+    return HT_OK;
+}
+
+static enum ht_err add_runs(struct ht_accuracy *a,
+                            const struct ht_bench_row *row, double until) {
+    struct runner runner = {.a = a, .row = row};
+    struct ht_accuracy_curve *c = NULL;
+    TRY(add_curve(a, &c));
+    c->row = row;
+    c->order = row->order;
+    double began = ht_clock(), least = INFINITY;
+    enum ht_err err = add_points(&runner, until, c);
+    if (runner.ready) ht_kernels_destroy(&runner.kernels);
+    TRY(err);
+    for (int n = 0; n < c->count; n++) least = fmin(least, c->point[n].error);
+    ht_log("%s %s N = %d, %s: %d grids, least error %.2e, %.1f s%s",
+           row->system->name, ht_bench_scheme(row), row->order,
+           ht_bench_precision(row), c->count, least, ht_clock() - began,
+           c->cut ? ", no time left" : "");
+    a->cut += c->cut;
+    if (c->count == 0) a->count--;
+    return HT_OK;
+}
+
+/* ---- all ---- */
+
+static enum ht_err add_baselines(struct ht_accuracy *a) {
+    const int64_t side = a->bench->info->gpu ? 512 : 96;
     for (int order = 8; order <= 16; order += 8) {
         TRY(add_fd(a, order, 2, side));
         TRY(add_fd(a, order, 4, side));
     }
-    for (int i = first; i < last; i++) {
-        const struct ht_bench_row *row = &a->bench->row[i];
-        if (a->count < CURVES && row->done && row->system->plane != NULL &&
-            row == fastest(a->bench, row, first, last))
-            TRY(add_runs(a, row, until));
+    return HT_OK;
+}
+
+/* Each row has its share of what is left of the time. */
+static enum ht_err add_all(struct ht_accuracy *a, int first, int last) {
+    const struct ht_bench *bench = a->bench;
+    const double end = bench->began + bench->seconds;
+    TRY(add_baselines(a));
+    for (int i = first; i < last && !ht_stop_wanted(); i++) {
+        const struct ht_bench_row *row = &bench->row[i];
+        double now = ht_clock(), share = fmax(end - now, 0) / (last - i);
+        if (row->done && row->system->plane != NULL)
+            TRY(add_runs(a, row, now + share));
     }
     return HT_OK;
 }
 
-/* ---- what comes out ---- */
-
-static enum ht_err write_csv(const struct accuracy *a) {
-    struct ht_text text = {0};
-    char *path = NULL;
-    ht_text_add(&text, "method,points_per_wavelength,error,"
-                       "seconds_per_cubic_wavelength_and_period\n");
-    for (int i = 0; i < a->count; i++)
-        for (int n = 0; n < a->curve[i].count; n++)
-            ht_text_add(&text, "\"%s\",%.6g,%.6g,%.6g\n", a->curve[i].name,
-                        a->curve[i].points[n], a->curve[i].error[n],
-                        a->curve[i].seconds[n]);
-    enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK) err = ht_bench_path(a->bench, "accuracy.csv", &path);
-    if (err == HT_OK) err = ht_file_write(path, text.data, text.length);
-    free(path);
-    ht_text_free(&text);
-    return err;
-}
-
-static enum ht_err draw(const struct accuracy *a) {
-    struct ht_series series[CURVES];
-    char subtitle[200], *path = NULL;
-    int colour = 0;
-    for (int i = 0; i < a->count; i++) {
-        const struct curve *c = &a->curve[i];
-        bool fd = i < 2 * BASES;
-        series[i] =
-            (struct ht_series){.name = c->name,
-                               .count = c->count,
-                               .x = c->error,
-                               .y = c->seconds,
-                               .colour = c->best ? colour - 1 : colour,
-                               .marker = fd ? HT_MARKER_NONE : HT_MARKER_DISC,
-                               .line = true,
-                               .dashed = c->best};
-        if (!c->best) colour++;
-    }
-    snprintf(subtitle, sizeof subtitle,
-             "%.60s; errors of htwave from %d-D runs; dashed: 12 bytes per "
-             "point and step",
-             a->bench->info->name, a->dims);
-    const struct ht_chart chart = {
-        .title = "Device seconds per cubic wavelength and period",
-        .subtitle = subtitle,
-        .x = {.label = "relative error after 100 wavelengths", .log = true},
-        .y = {.label = "seconds", .log = true},
-        .nseries = a->count,
-        .series = series};
-    TRY(ht_bench_path(a->bench, "accuracy.png", &path));
-    enum ht_err err = ht_chart_write(&chart, path);
-    free(path);
-    return err;
-}
-
-/* Seconds at an error, between the points of a curve; NaN outside. */
-static double seconds_at(const struct curve *c, double error) {
-    for (int n = 0; n + 1 < c->count; n++) {
-        double a = c->error[n], b = c->error[n + 1];
-        if (error > a || error < b) continue;
-        double part = a > b ? log(a / error) / log(a / b) : 0;
-        return c->seconds[n] * pow(c->seconds[n + 1] / c->seconds[n], part);
-    }
-    return NAN;
-}
-
-static enum ht_err print_table(const struct accuracy *a) {
-    struct ht_text text = {0};
-    ht_text_add(&text,
-                "seconds per cubic wavelength and period at an error "
-                "after 100 wavelengths of\n%-32s %9s %9s %9s %9s\n",
-                "", "1e-2", "1e-3", "1e-4", "1e-5");
-    for (int i = 0; i < a->count; i++) {
-        ht_text_add(&text, "%-32s", a->curve[i].name);
-        for (int decade = -2; decade >= -5; decade--) {
-            double seconds = seconds_at(&a->curve[i], pow(10, decade));
-            if (isfinite(seconds))
-                ht_text_add(&text, " %9.2g", seconds);
-            else
-                ht_text_add(&text, " %9s", "-");
-        }
-        ht_text_add(&text, "\n");
-    }
-    enum ht_err err = ht_args_print(&text);
-    ht_text_free(&text);
-    return err;
-}
-
-/* The first variant whose text does not depend on the step: compiled once. */
-static const char *plain_variant(void) {
-    int v = 0;
-    while (v + 1 < ht_variant_count() &&
-           (ht_variant_at(v)->pack != NULL ||
-            ht_variant_at(v)->medium == HT_UNIFORM))
-        v++;
-    return ht_variant_at(v)->name;
-}
-
 enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first, int last) {
-    struct accuracy *a = NULL;
-    TRY(HT_ALLOC(a, 1));
-    a->bench = bench;
-    a->dims = bench->info->gpu ? 3 : 2;
-    a->variant = plain_variant();
-    if (a->dims == 2)
+    struct ht_accuracy a = {.bench = bench, .dims = bench->info->gpu ? 3 : 2};
+    for (int d = 0; d < DIRECTIONS; d++)
+        a.direction[d] = direction_name[a.dims == 3][d];
+    if (a.dims == 2)
         ht_note("plane waves in two dimensions: a CPU would take long for "
                 "three");
-    enum ht_err err = add_all(a, first, last);
-    if (err == HT_OK) err = write_csv(a);
-    if (err == HT_OK) err = draw(a);
-    if (err == HT_OK && !bench->csv && !bench->json) err = print_table(a);
-    free(a);
+    enum ht_err err = add_all(&a, first, last);
+    if (a.cut > 0)
+        ht_note("%d curve%s cut short for want of time (--seconds %g)", a.cut,
+                a.cut == 1 ? "" : "s", bench->seconds);
+    if (err == HT_OK) err = ht_accuracy_show(&a);
+    free(a.curve);
     return err;
 }

@@ -401,47 +401,92 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
 
 /* ---- accuracy ---- */
 
-/* Rates in single precision of the systems that carry plane waves both ways, of
- * the variants that runs take: errors do not depend on the variant. */
+/* Of the systems that carry plane waves both ways; unless flags say otherwise
+ * one of them by each scheme. */
+static bool wants_accuracy(const struct ht_sweep *sweep,
+                           const struct ht_system *system,
+                           const char **schemes) {
+    *schemes = sweep->schemes;
+    if (sweep->systems == NULL && sweep->schemes == NULL)
+        *schemes = strcmp(system->name, "wave") == 0 ? "leapfrog" : "taylor";
+    return !system->translates && ht_args_listed(sweep->systems, system->name);
+}
+
+/* Rates of the variants that runs take, in both precisions. With all stages,
+ * as the runs. */
 static enum ht_err plan_accuracy(struct ht_bench *bench,
                                  const struct ht_bench_case *self) {
     const struct ht_sweep saved = bench->sweep;
+    const int stages = bench->stages;
+    const bool gpu = bench->info->gpu;
     enum ht_err err = HT_OK;
-    bench->sweep.precisions = "single";
+    bench->stages = 0;
+    if (saved.precisions == NULL) bench->sweep.precisions = "single,double";
     bench->sweep.ndims = 1;
     bench->sweep.dims[0] = 3;
     bench->usual = true;
     for (int s = 0; err == HT_OK && s < ht_system_count(); s++) {
         const struct ht_bench_row like = {
-            .of = self, .system = ht_system_at(s), .kernel = -1};
-        if (!like.system->translates &&
-            ht_args_listed(saved.systems, like.system->name))
-            err = ht_bench_plan_system(bench, &like, bench->info->gpu ? 6 : 3);
+            .of = self, .system = ht_system_at(s), .kernel = -1, .brief = true};
+        if (wants_accuracy(&saved, like.system, &bench->sweep.schemes))
+            err = ht_bench_plan_system(bench, &like, gpu ? 7 : 4);
     }
     bench->usual = false;
+    bench->stages = stages;
     bench->sweep = saved;
     return err;
 }
 
 static const struct ht_bench_case cases[] = {
-    {"rates", "variants x orders x precisions x systems (the default)",
-     plan_rates, finish_rates, false},
-    {"table1", "advection on 150^3 cells, 200 steps, beside the paper's times",
-     plan_table1, finish_table1, false},
-    {"interpolation", "naive against rolled interpolation (figures 1 and 2)",
-     plan_interpolation, finish_interpolation, false},
-    {"stages", "stages against performance (figures 3 and 4)", plan_stages,
-     finish_stages, false},
-    {"roofline", "single kernels under the device's limits (figure 5)",
-     plan_roofline, finish_roofline, false},
-    {"q", "fewer stages and smaller steps against all stages", plan_q, finish_q,
-     false},
+    {"rates",
+     "variants x orders x precisions x systems (the default)",
+     plan_rates,
+     finish_rates,
+     false,
+     {60, 600}},
+    {"table1",
+     "advection on 150^3 cells, 200 steps, beside the paper's times",
+     plan_table1,
+     finish_table1,
+     false,
+     {60, 600}},
+    {"interpolation",
+     "naive against rolled interpolation (figures 1 and 2)",
+     plan_interpolation,
+     finish_interpolation,
+     false,
+     {60, 600}},
+    {"stages",
+     "stages against performance (figures 3 and 4)",
+     plan_stages,
+     finish_stages,
+     false,
+     {60, 600}},
+    {"roofline",
+     "single kernels under the device's limits (figure 5)",
+     plan_roofline,
+     finish_roofline,
+     false,
+     {60, 600}},
+    {"q",
+     "fewer stages and smaller steps against all stages",
+     plan_q,
+     finish_q,
+     false,
+     {60, 600}},
     {"accuracy",
      "cost of a wavelength against its error, beside finite "
      "differences",
-     plan_accuracy, ht_bench_accuracy, false},
-    {"scaling", "this number of ranks (mpiexec) beside others measured before",
-     NULL, ht_bench_scaling, true},
+     plan_accuracy,
+     ht_bench_accuracy,
+     false,
+     {120, 240}},
+    {"scaling",
+     "this number of ranks (mpiexec) beside others measured before",
+     NULL,
+     ht_bench_scaling,
+     true,
+     {60, 600}},
 };
 
 int ht_bench_case_count(void) {

@@ -135,8 +135,9 @@ static int64_t choose_side(const struct ht_bench *bench,
     double fma =
         bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = row->side > 0 ? row->side : usual[row->dims - 1];
-    return ht_sample_cells(&plain->problem, &row->tuning, most,
-                           bench->gib * 0x1p30, row->side > 0 ? INFINITY : fma);
+    double gib = row->brief ? fmin(bench->gib, 1) : bench->gib;
+    return ht_sample_cells(&plain->problem, &row->tuning, most, gib * 0x1p30,
+                           row->side > 0 ? INFINITY : fma);
 }
 
 static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
@@ -158,7 +159,7 @@ static enum ht_err time_row(const struct ht_bench *bench,
     struct ht_effort effort = {.warm = gpu ? 2 : 1,
                                .least = gpu ? 7 : 3,
                                .seconds = gpu ? 0.1 : 0.3,
-                               .joules_of = gpu ? 0.5 : 0};
+                               .joules_of = gpu && !row->brief ? 0.5 : 0};
     struct ht_rate rate;
     if (row->steps > 0) {
         effort.least = row->steps;
@@ -221,7 +222,8 @@ enum ht_err ht_bench_measure(struct ht_bench *bench, int first, int last) {
     enum ht_err err = table ? ht_args_print(&text) : HT_OK;
     for (int i = first; err == HT_OK && i < last; i++) {
         struct ht_bench_row *row = &bench->row[i];
-        if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
+        double share = row->brief ? 0.5 : 1; /* runs follow brief rows */
+        if (ht_stop_wanted() || ht_clock() - began > share * bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
             bench->left_out++;
             continue;

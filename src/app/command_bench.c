@@ -115,8 +115,12 @@ static enum ht_err measure_device(struct ht_bench *bench) {
 }
 
 static enum ht_err run_case(struct ht_bench *bench,
-                            const struct ht_bench_case *c) {
+                            const struct ht_bench_case *c,
+                            const struct ht_args *args) {
     int first = bench->count;
+    bench->began = ht_clock();
+    if (ht_args_value(args, "--seconds") == NULL)
+        bench->seconds = c->seconds[bench->info->gpu];
     if (c->plan != NULL) {
         TRY(c->plan(bench, c));
         TRY(ht_bench_measure(bench, first, bench->count));
@@ -131,7 +135,7 @@ static enum ht_err run_cases(struct ht_bench *bench,
     TRY(measure_device(bench));
     for (int i = 0; i < args->count || i == 0; i++) {
         TRY(find_case(args->count > 0 ? args->operand[i] : "rates", &c));
-        TRY(run_case(bench, c));
+        TRY(run_case(bench, c, args));
     }
     TRY(ht_bench_write(bench));
     if (bench->left_out > 0)
@@ -179,14 +183,13 @@ static enum ht_err run(struct ht_bench *bench, const struct ht_args *args) {
     TRY(ht_ranks_open(bench->comm, bench->sweep.backend, bench->sweep.device,
                       &bench->device));
     bench->info = ht_device_info(bench->device);
-    if (bench->seconds < 0) bench->seconds = bench->info->gpu ? 600 : 60;
     TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
-    return together != NULL ? together->finish(bench, 0, 0)
+    return together != NULL ? run_case(bench, together, args)
                             : run_cases(bench, args);
 }
 
 enum ht_err ht_command_bench(const struct ht_args *args) {
-    struct ht_bench bench = {.gib = 6, .seconds = -1, .comm = args->comm};
+    struct ht_bench bench = {.gib = 6, .comm = args->comm};
     if (ht_args_value(args, "--cases") != NULL) return list_cases();
     TRY(read_flags(args, &bench));
     ht_stop_watch();

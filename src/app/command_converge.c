@@ -1,6 +1,14 @@
 /* htwave converge: the same run on several grids and orders, and the order
  *     log(e_1 / e_2) / log(h_1 / h_2)
  * observed between one grid and the next.
+ *
+ * Rounding. With the unit roundoff u each of n half steps changes the data by
+ * a few u; by Taylor series these changes at worst add up. Leapfrog sums twice
+ * over time, so that random ones grow like n^(3/2). The binomials of the
+ * interpolation grow like 4^N and lose digits as if in 4^N/16 half steps more.
+ * An error up to four times the sum of both may be rounding; it is called so
+ * where the observed order, too, is less than half of what the method has,
+ * 2N + 1.
  */
 #include <float.h>
 #include <math.h>
@@ -17,7 +25,8 @@ struct row {
     int dims;
     int64_t cells[3], steps;
     double h, error, observed; /* observed: NaN where there is no row before */
-    double rounding;           /* errors below it are rounding */
+    double bound;              /* of rounding errors */
+    bool rounding;             /* the error is one */
     double seconds;
 };
 
@@ -25,6 +34,7 @@ struct table {
     struct row *row;
     int count, norders, ncells;
     int *order, *cells;
+    bool single; /* precision */
 };
 
 /* ---- what to run ---- */
@@ -110,6 +120,15 @@ static enum ht_err final_error(struct ht_simulation *sim, double *error) {
     return err;
 }
 
+static double rounding_bound(const struct ht_simulation *sim) {
+    bool fp64 = sim->oracle || sim->tuning.fp64;
+    bool leapfrog = sim->plan->problem.keep != 0;
+    double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
+    double n = 2 * (double)sim->plan->steps + 1;
+    double lost = pow(4, sim->plan->grid.order) / 16;
+    return 4 * unit * ((leapfrog ? n * sqrt(n) : n) + lost);
+}
+
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
     double began = ht_clock();
@@ -128,7 +147,7 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     memcpy(row->cells, plan->grid.cells, sizeof row->cells);
     row->steps = plan->steps;
     row->h = plan->grid.h[0];
-    row->rounding = 1e3 * (sim->tuning.fp64 ? DBL_EPSILON : FLT_EPSILON);
+    row->bound = rounding_bound(sim);
     row->seconds = ht_clock() - began;
     return HT_OK;
 }
@@ -145,10 +164,13 @@ static enum ht_err run_row(const struct ht_args *args,
     enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
     if (err == HT_OK) err = run(sim, row);
     if (err == HT_OK) {
+        t->single = !sim->oracle && !sim->tuning.fp64;
         row->observed = NAN;
         if (!first)
             row->observed =
                 log(row[-1].error / row->error) / log(row[-1].h / row->h);
+        row->rounding = row->error <= row->bound &&
+                        row->observed < 0.5 * (2 * row->order + 1);
         t->count++;
     }
     err = ht_comm_agree(args->comm, err);
@@ -186,6 +208,8 @@ static void add_row_json(const struct row *row, struct ht_json *json) {
     ht_json_integer(json, "steps", row->steps);
     ht_json_number(json, "error_l2_relative", row->error);
     ht_json_number(json, "order", row->observed);
+    ht_json_number(json, "rounding_bound", row->bound);
+    ht_json_bool(json, "rounding", row->rounding);
     ht_json_number(json, "wall_s", row->seconds);
     ht_json_close(json, '}');
 }
@@ -199,7 +223,7 @@ static void add_row_text(const struct row *row, struct ht_text *text) {
     ht_text_add(text, "%2d  %-20s %10.4g %8lld %12.4e", row->order, cells,
                 row->h, (long long)row->steps, row->error);
     if (isfinite(row->observed)) ht_text_add(text, " %7.2f", row->observed);
-    ht_text_add(text, "%s\n", row->error > row->rounding ? "" : "  rounding");
+    ht_text_add(text, "%s\n", row->rounding ? "  rounding" : "");
 }
 
 static enum ht_err report(const struct table *t, bool as_json) {
@@ -219,24 +243,28 @@ static enum ht_err report(const struct table *t, bool as_json) {
     return ht_json_or_text(&json, &text, as_json);
 }
 
-/* The last row of an order N that is above rounding, NULL when none is that
- * has an observed order. */
-static const struct row *judged(const struct table *t, int n) {
+/* The last row of the n-th order that can be judged: one within the bound of
+ * rounding can show that the wanted order is there, not that it is missing.
+ * NULL: none, as of one grid, or where all errors are rounding. */
+static const struct row *judged(const struct table *t, int n, double wanted) {
     for (int i = t->ncells - 1; i > 0; i--) {
         const struct row *row = &t->row[n * t->ncells + i];
-        if (row->error > row->rounding) return row;
+        bool clear = row->error > row->bound || row->observed >= wanted;
+        if (isfinite(row->observed) && clear) return row;
     }
     return NULL;
 }
 
 static enum ht_err check_order(const struct table *t, double wanted) {
     for (int n = 0; n < t->norders; n++) {
-        const struct row *row = judged(t, n);
-        if (row == NULL) {
-            ht_note("order N = %d: errors are rounding; nothing to judge",
-                    t->order[n]);
-            continue;
-        }
+        const struct row *first = t->row + (ptrdiff_t)n * t->ncells;
+        const struct row *row = judged(t, n, wanted);
+        REQUIRE(row != NULL, HT_ERR_DIFFERENT,
+                "order N = %d: --min-order %g is not shown: no grid has an "
+                "error above what rounding can be (%.2g on %lld cells along "
+                "x1) and another grid before it; take coarser grids%s",
+                t->order[n], wanted, first->bound, (long long)first->cells[0],
+                t->single ? " or device.precision = \"double\"" : "");
         REQUIRE(row->observed >= wanted, HT_ERR_DIFFERENT,
                 "order N = %d: observed order %.3f on %lld cells along x1 is "
                 "below --min-order %g",
@@ -252,7 +280,13 @@ static enum ht_err converge(const struct ht_args *args,
     if (text != NULL) TRY(ht_args_real("--min-order", text, &wanted));
     TRY(read_lists(args, base, t));
     REQUIRE(text == NULL || t->ncells > 1, HT_ERR_INPUT,
-            "--min-order needs --cells with two numbers or more");
+            "--min-order needs --cells with two numbers or more: an order is "
+            "observed between two grids");
+    for (int i = 1; text != NULL && i < t->ncells; i++)
+        REQUIRE(t->cells[i] != t->cells[i - 1], HT_ERR_INPUT,
+                "--cells %s: --min-order needs other cells from one grid to "
+                "the next",
+                ht_args_value(args, "--cells"));
     TRY(run_all(args, base, t));
     TRY(report(t, args->json));
     return text ? check_order(t, wanted) : HT_OK;

@@ -17,6 +17,7 @@ struct tune {
     const char *cache; /* NULL: nothing is kept */
     double seconds;    /* per class */
     struct ht_json json;
+    struct ht_text winners; /* lines of the classes */
     int classes, trials;
 };
 
@@ -33,61 +34,153 @@ static void add_tuning(struct ht_json *json, const struct ht_tuning *t) {
     ht_json_bool(json, "trim", t->trim);
 }
 
-/* "chains blocked 2 cells trimmed"; numbers that were chosen are left out. */
-static void describe(const struct ht_tuning *t, struct ht_text *text) {
-    ht_text_add(text, "%-12s %-8s", t->variant->name, layout_of(t));
-    if (t->cells > 0) ht_text_add(text, " cells %d", t->cells);
-    if (t->rows > 0) ht_text_add(text, " rows %d", t->rows);
-    if (t->planes > 0) ht_text_add(text, " planes %d", t->planes);
-    ht_text_add(text, "%s", t->trim ? " trimmed" : "");
+/* ---- words ---- */
+
+/* "cells 2, planes 8, trimmed"; numbers that the run chooses are left out. */
+static void add_shape(const struct ht_tuning *t, struct ht_text *text) {
+    const struct {
+        const char *name;
+        int number;
+    } part[] = {{"cells", t->cells}, {"rows", t->rows}, {"planes", t->planes}};
+    const char *comma = "";
+    for (int i = 0; i < 3; i++) {
+        if (part[i].number <= 0) continue;
+        ht_text_add(text, "%s%s %d", comma, part[i].name, part[i].number);
+        comma = ", ";
+    }
+    if (*comma == '\0') ht_text_add(text, "chosen by the run");
+    if (t->trim) ht_text_add(text, ", trimmed");
 }
+
+/* A line of a table: columns that trials and winners share. rate in cell half
+ * steps per second. */
+static void add_row(const struct ht_tuning *t, double rate, const char *why,
+                    struct ht_text *text) {
+    struct ht_text shape = {0};
+    add_shape(t, &shape);
+    ht_text_add(text, "%-18s %-8s %-36s", t->variant->name, layout_of(t),
+                shape.data != NULL ? shape.data : "");
+    if (isfinite(rate))
+        ht_text_add(text, " %12.4g", 1e-6 * rate);
+    else
+        ht_text_add(text, " left out: %.120s", why);
+    ht_text_free(&shape);
+}
+
+static const char columns[] =
+    "variant            layout   per group                            "
+    "million cell\n";
+static const char more_columns[] =
+    "                                                                 "
+    "half-steps/s";
+
+/* "acoustic, 3-D, N = 3, single precision, ..." */
+static void add_class(const struct ht_problem *p, bool fp64,
+                      const struct ht_tune_choice *choice,
+                      struct ht_text *text) {
+    ht_text_add(text, "%s, %d-D, N = %d, %s precision, %s with %d stages, ",
+                p->eq->system->name, p->grid->dims, p->grid->order,
+                fp64 ? "double" : "single",
+                p->keep != 0 ? "leapfrog" : "Taylor", p->stages);
+    if (p->medium_degree < 0)
+        ht_text_add(text, "uniform medium");
+    else if (p->medium_degree == 0)
+        ht_text_add(text, "medium constant per node");
+    else
+        ht_text_add(text, "cell polynomials of degree %d", p->medium_degree);
+    ht_text_add(text, ", %s grids", ht_tune_size(p->grid));
+    if (choice->variant != NULL)
+        ht_text_add(text, ", only variant %s", choice->variant->name);
+    if (choice->block != 0)
+        ht_text_add(text, ", only layout %s",
+                    choice->block > 1 ? "blocked" : "tensor");
+}
+
+static void log_and_free(struct ht_text *text) {
+    if (ht_text_status(text) == HT_OK) ht_log("%s", text->data);
+    ht_text_free(text);
+}
+
+/* ---- one class ---- */
 
 static void report(void *context, const struct ht_trial *trial) {
     struct tune *tune = context;
     struct ht_text text = {0};
+    double rate = (double)trial->cells / trial->seconds;
     tune->trials++;
-    describe(&trial->tuning, &text);
-    if (ht_text_status(&text) == HT_OK && isfinite(trial->seconds))
-        ht_log("  %-44s %10.4g cell half-steps/s", text.data,
-               (double)trial->cells / trial->seconds);
-    else if (ht_text_status(&text) == HT_OK)
-        ht_log("  %-44s left out: %.120s", text.data, trial->why);
-    ht_text_free(&text);
+    ht_text_add(&text, "  ");
+    add_row(&trial->tuning, rate, trial->why, &text);
+    log_and_free(&text);
     ht_json_open(&tune->json, NULL, '{');
     add_tuning(&tune->json, &trial->tuning);
-    ht_json_number(&tune->json, "cell_half_steps_per_s",
-                   (double)trial->cells / trial->seconds);
+    ht_json_number(&tune->json, "cell_half_steps_per_s", rate);
     ht_json_close(&tune->json, '}');
+}
+
+static enum ht_err search(struct tune *tune, const struct ht_problem *problem,
+                          bool fp64, const struct ht_tune_choice *choice,
+                          const char *name, struct ht_tuned *best) {
+    const struct ht_tune_effort effort = {.seconds = tune->seconds,
+                                          .cache = tune->cache,
+                                          .report = report,
+                                          .context = tune};
+    ht_json_open(&tune->json, NULL, '{');
+    ht_json_string(&tune->json, "class", name);
+    ht_json_open(&tune->json, "trials", '[');
+    TRY(ht_tune(problem, tune->device, fp64, choice, &effort, best));
+    ht_json_close(&tune->json, ']');
+    add_tuning(&tune->json, &best->tuning);
+    ht_json_number(&tune->json, "cell_half_steps_per_s", best->rate);
+    ht_json_close(&tune->json, '}');
+    return HT_OK;
 }
 
 static enum ht_err tune_class(struct tune *tune,
                               const struct ht_problem *problem, bool fp64,
                               const struct ht_tune_choice *choice) {
-    const struct ht_tune_effort effort = {.seconds = tune->seconds,
-                                          .cache = tune->cache,
-                                          .report = report,
-                                          .context = tune};
     char name[HT_TUNE_CLASS];
     struct ht_tuned best;
     struct ht_text text = {0};
     ht_tune_class(problem, fp64, choice, name);
-    ht_log("%s", name);
-    tune->classes++;
-    ht_json_open(&tune->json, NULL, '{');
-    ht_json_string(&tune->json, "class", name);
-    ht_json_open(&tune->json, "trials", '[');
-    TRY(ht_tune(problem, tune->device, fp64, choice, &effort, &best));
-    ht_json_close(&tune->json, ']');
-    add_tuning(&tune->json, &best.tuning);
-    ht_json_number(&tune->json, "cell_half_steps_per_s", best.rate);
-    ht_json_close(&tune->json, '}');
-    describe(&best.tuning, &text);
-    enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK) ht_log("best: %s", text.data);
-    ht_text_free(&text);
-    if (err != HT_OK || tune->cache == NULL) return err;
+    add_class(problem, fp64, choice, &text);
+    if (tune->classes++ > 0) ht_text_add(&tune->winners, "\n");
+    ht_text_add(&tune->winners, "%s\n", text.data != NULL ? text.data : "");
+    ht_text_add(&text, "\n  %s  %s", columns, more_columns);
+    log_and_free(&text);
+    TRY(search(tune, problem, fp64, choice, name, &best));
+    ht_text_add(&tune->winners, "  ");
+    add_row(&best.tuning, best.rate, "", &tune->winners);
+    if (tune->cache == NULL) return HT_OK;
     return ht_tuning_store(tune->cache, ht_device_info(tune->device), name,
                            &best);
+}
+
+/* The winners on standard output, and what becomes of them. */
+static enum ht_err show(struct tune *tune) {
+    struct ht_text text = {0};
+    char *path = NULL;
+    ht_text_add(&text,
+                "Fastest on %s, %d timings for %d class%s of problems:\n",
+                ht_device_info(tune->device)->name, tune->trials, tune->classes,
+                tune->classes == 1 ? "" : "es");
+    ht_text_add(&text, "  %s  %s\n%s\n", columns, more_columns,
+                tune->winners.data != NULL ? tune->winners.data : "");
+    enum ht_err err = ht_text_status(&text);
+    if (err == HT_OK && tune->cache != NULL)
+        err = ht_tuning_path(tune->cache, ht_device_info(tune->device), &path);
+    if (err == HT_OK && path != NULL)
+        ht_text_add(&text,
+                    "Kept in %s:\nruns of these classes on this device take "
+                    "them where device.variant and device.layout are "
+                    "\"auto\".\n",
+                    path);
+    if (err == HT_OK && path == NULL)
+        ht_text_add(&text, "Not kept: there is no cache directory. Runs take "
+                           "them by device.variant and device.layout.\n");
+    if (err == HT_OK) err = ht_args_print(&text);
+    free(path);
+    ht_text_free(&text);
+    return err;
 }
 
 /* ---- a file ---- */
@@ -106,6 +199,7 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
         tune->cache = sim->cache;
         err = tune_class(tune, &sim->plan->problem, sim->tuning.fp64, &choice);
     }
+    if (err == HT_OK && !tune->args->json) err = show(tune);
     ht_simulation_destroy(sim);
     return err;
 }
@@ -167,6 +261,7 @@ static enum ht_err tune_classes(struct tune *tune) {
     enum ht_err err = ht_cache_directory(sweep.cache, &cache);
     tune->cache = cache;
     if (err == HT_OK) err = tune_all(tune, &sweep);
+    if (err == HT_OK && !tune->args->json) err = show(tune);
     ht_device_close(tune->device);
     free(cache);
     return err;
@@ -189,11 +284,9 @@ enum ht_err ht_command_tune(const struct ht_args *args) {
     ht_json_close(&tune.json, ']');
     ht_json_close(&tune.json, '}');
     ht_json_end(&tune.json);
-    if (err == HT_OK)
-        ht_log("%d timings for %d class%s of problems", tune.trials,
-               tune.classes, tune.classes == 1 ? "" : "es");
     if (err == HT_OK && args->json) err = ht_args_print(&tune.json.text);
     ht_text_free(&tune.json.text);
+    ht_text_free(&tune.winners);
     ht_params_destroy(params);
     return err;
 }

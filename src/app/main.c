@@ -9,6 +9,7 @@
 #include "htwave/params.h"
 #include "predict.h"
 #include "ranks.h"
+#include "stop.h"
 #include "sweep.h"
 
 #define OVERRIDES \
@@ -44,11 +45,12 @@ static const struct ht_command commands[] = {
     {.name = "converge",
      .arguments = "FILE [key=value ...]",
      .help = "errors and observed orders over a list of grids",
-     .flag = {{"--cells", "LIST",
-               "cells along x1, as 4,6,8; other axes in proportion"},
-              {"--order", "LIST", "orders N, as 1,2,3 (default: the file's)"},
-              {"--min-order", "X",
-               "exit with 4 when the last observed order is below X"}},
+     .flag =
+         {{"--cells", "LIST",
+           "cells along x1, as 4,6,8; other axes in proportion"},
+          {"--order", "LIST", "orders N, as 1,2,3 (default: the file's)"},
+          {"--min-order", "X",
+           "exit with 4 when the last order observed is below X, or none is"}},
      .least = 1,
      .most = -1,
      .json = true,
@@ -90,7 +92,8 @@ static const struct ht_command commands[] = {
                "along each axis (default: what fits and ends "
                "soon)"},
               {"--gib", "G", "largest state of both grids (default 6)"},
-              {"--seconds", "X", "for each case (default 600, 60 on a CPU)"},
+              {"--seconds", "X",
+               "for each case (default 600, 60 on a CPU; accuracy 240, 120)"},
               {"--stages", "Q", "of the Taylor series (default: all)"},
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
@@ -256,6 +259,7 @@ int main(int argc, char **argv) {
     /* A write beyond a limit on file sizes is then an error of that write. */
     signal(SIGXFSZ, SIG_IGN);
     enum ht_err err = ht_comm_start(&comm);
+    ht_stop_end(ht_comm_rank(comm) == 0);
     if (err == HT_OK) err = dispatch(comm, argc, argv);
     err = ht_comm_agree(comm, err);
     int code = ht_err_exit_code(err);

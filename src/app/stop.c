@@ -1,24 +1,72 @@
-/* A signal handler can tell the rest of the program through a static object
- * only (C11 7.14.1.1), so here is the one variable of this kind.
+/* A signal handler can tell the rest of the program through static objects
+ * only (C11 7.14.1.1), so here are the variables of this kind.
  */
 #include "stop.h"
 
 #include <signal.h>
-#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
-static volatile sig_atomic_t wanted;
+#include "htwave/base.h"
 
-static void set(void (*handler)(int)) {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+/* Of the terminal, of job schedulers, of limits on processor time. */
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
+
+static volatile sig_atomic_t wanted, silent;
+
+/* A hang-up that the parent has ignored (nohup) stays ignored. Libraries set
+ * handlers of their own before main (UCX does for SIGHUP), so the question is
+ * asked before their constructors run. */
+static bool hangup_ignored;
+
+static void look_for_nohup(void) {
+    struct sigaction now;
+    hangup_ignored =
+        sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+#ifdef __ELF__
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(void) =
+    look_for_nohup;
+#endif
+
+static void set_one(int number, void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    if (number == SIGHUP && hangup_ignored) action.sa_handler = SIG_IGN;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+static void set(void (*handler)(int)) {
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        set_one(numbers[i], handler);
+}
+
+/* Calls only what is safe in a handler (POSIX.1-2008, 2.4.3). */
+static void end(int number) {
+    static const char message[] = "htwave: interrupted\n";
+    (void)number;
+    ht_file_abandon();
+    if (!silent && write(STDERR_FILENO, message, sizeof message - 1) < 0)
+        _exit(1);
+    _exit(1);
+}
+
+/* SIGXCPU comes again every second. */
 static void note(int number) {
     (void)number;
     wanted = 1;
-    set(SIG_DFL);
+    set_one(SIGINT, SIG_DFL);
+    set_one(SIGTERM, SIG_DFL);
+}
+
+void ht_stop_end(bool speak) {
+#ifndef __ELF__
+    look_for_nohup();
+#endif
+    silent = !speak;
+    set(end);
 }
 
 void ht_stop_watch(void) {
@@ -27,7 +75,7 @@ void ht_stop_watch(void) {
 }
 
 void ht_stop_unwatch(void) {
-    set(SIG_DFL);
+    set(end);
     wanted = 0;
 }
 

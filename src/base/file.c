@@ -164,10 +164,19 @@ static enum ht_err rename_to(const char *temporary, const char *path) {
     return HT_OK;
 }
 
+/* The file that is being written, for a signal handler. */
+static char *volatile pending;
+
+void ht_file_abandon(void) {
+    const char *name = pending;
+    if (name != NULL) unlink(name);
+}
+
 enum ht_err ht_file_write(const char *path, const void *data, size_t size) {
     char *temporary = NULL;
     int fd = -1;
     TRY(create_temporary(path, &temporary, &fd));
+    pending = temporary;
     bool good = write_all(fd, data, size) && sync_file(fd);
     int error = good ? 0 : errno;
     if (close(fd) != 0 && good) {
@@ -176,6 +185,7 @@ enum ht_err ht_file_write(const char *path, const void *data, size_t size) {
     }
     enum ht_err err =
         good ? rename_to(temporary, path) : fail_write(temporary, path, error);
+    pending = NULL;
     free(temporary);
     return err;
 }

@@ -73,8 +73,11 @@ struct ticks {
 
 static void add_tick(struct ticks *t, const struct ht_scale *s, double value,
                      bool named) {
-    const double slack = 1e-9 * fabs(s->high - s->low);
-    if (t->count == TICKS || value < s->low - slack || value > s->high + slack)
+    /* an end that rounding puts beside a tick shows it */
+    const double slack = 1e-9 * fabs(s->to - s->from);
+    const double at = ht_scale_at(s, value);
+    if (t->count == TICKS || at < fmin(s->from, s->to) - slack ||
+        at > fmax(s->from, s->to) + slack)
         return;
     t->value[t->count] = value;
     t->named[t->count++] = named;
@@ -103,8 +106,8 @@ static void linear_ticks(const struct ht_scale *s, struct ticks *t) {
                   : rough > 2 * power ? 5 * power
                   : rough > power     ? 2 * power
                                       : power;
-    double first = ceil(s->low / step);
-    for (int k = 0; k < TICKS && (first + k) * step <= s->high; k++)
+    double first = floor(s->low / step);
+    for (int k = 0; k < TICKS && (first + k - 1) * step <= s->high; k++)
         add_tick(t, s, (first + k) * step, true);
 }
 

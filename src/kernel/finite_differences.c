@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "htwave/kernel_sources.h"
+#include "htwave/num.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -25,14 +26,17 @@ struct ht_fd ht_fd_make(int order, int time_order) {
 
 /* Of minus the second derivative: near theta^2. */
 static double symbol(const struct ht_fd *fd, double theta) {
-    double sum = fd->weight[0];
-    for (int k = 1; k <= fd->order / 2; k++)
-        sum += 2 * fd->weight[k] * cos(k * theta);
-    return -sum;
+    double sum = 0;
+    for (int k = 1; k <= fd->order / 2; k++) {
+        double s = sin(k * theta / 2);
+        sum += 4 * fd->weight[k] * s * s;
+    }
+    return sum;
 }
 
 /* cos(omega dt) = 1 - x/2 [+ x^2/24], x = nu^2 times the symbol: in [-1, 1]
- * up to x = 4 [12]. */
+ * up to x = 4 [12]. Half the angle is found from its sine: a cosine near 1
+ * would lose the phase. */
 double ht_fd_stable(const struct ht_fd *fd, int dims) {
     return sqrt((fd->time_order == 4 ? 12 : 4) / (dims * symbol(fd, pi)));
 }
@@ -43,9 +47,9 @@ double ht_fd_error(const struct ht_fd *fd, const double k[3], double points,
     double theta = 2 * pi / points, x = 0;
     for (int j = 0; j < 3; j++)
         x += nu * nu * symbol(fd, theta * k[j] / length);
-    double cosine = 1 - x / 2 + (fd->time_order == 4 ? x * x / 24 : 0);
-    if (!(fabs(cosine) <= 1)) return INFINITY;
-    double shift = acos(cosine) / (theta * nu) - 1;
+    double square = x / 4 - (fd->time_order == 4 ? x * x / 48 : 0);
+    if (!(square >= 0 && square <= 1)) return INFINITY;
+    double shift = 2 * asin(sqrt(square)) / (theta * nu) - 1;
     double phase = 2 * pi * wavelengths * shift;
     return fabs(phase) >= pi ? 2 : 2 * fabs(sin(phase / 2));
 }
@@ -262,11 +266,6 @@ static enum ht_err verify(struct state *s, double *worst) {
 
 /* ---- time ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static enum ht_err time_steps(struct state *s, double *rate) {
     enum { WARM = 2, TIMED = 9 };
     double seconds[TIMED];
@@ -277,8 +276,7 @@ static enum ht_err time_steps(struct state *s, double *rate) {
             ht_kernel_seconds(s->laplacian) + ht_kernel_seconds(s->update);
         if (n >= 0) seconds[n] = taken;
     }
-    qsort(seconds, TIMED, sizeof seconds[0], ascending);
-    *rate = (double)(s->n * s->n * s->n) / seconds[TIMED / 2];
+    *rate = (double)(s->n * s->n * s->n) / ht_median(TIMED, seconds);
     return HT_OK;
 }
 

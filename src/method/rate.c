@@ -94,29 +94,33 @@ enum ht_err ht_sample_fill(const struct ht_sample *sample,
 
 /* ---- time ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static enum ht_err take_step(const struct ht_stepper *stepper) {
     TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
     return stepper->ops->half_step(stepper->self, HT_DUAL);
 }
 
-static double median_of(int count, double *values) {
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return values[count / 2];
+void ht_rate_summarise(int count, const double (*seconds)[2],
+                       struct ht_rate *out) {
+    double all[HT_RATE_MOST], each[2][HT_RATE_MOST];
+    out->total = 0;
+    for (int n = 0; n < count; n++) {
+        for (int k = 0; k < 2; k++) each[k][n] = seconds[n][k] / 2;
+        all[n] = each[0][n] + each[1][n];
+        out->total += seconds[n][0] + seconds[n][1];
+    }
+    out->median = ht_median(count, all);
+    out->best = all[0];
+    for (int k = 0; k < 2; k++) out->kernel[k] = ht_median(count, each[k]);
+    out->timed = count;
 }
 
 static enum ht_err time_steps(const struct ht_stepper *stepper,
                               struct ht_kernels *kernels,
                               const struct ht_effort *effort,
                               struct ht_rate *out) {
-    enum { MOST = 201 };
-    double all[MOST], each[2][MOST], began = 0;
+    double seconds[HT_RATE_MOST][2], began = 0;
     int n = 0;
-    for (int i = -effort->warm; n < MOST; i++) {
+    for (int i = -effort->warm; n < HT_RATE_MOST; i++) {
         if (i == 0) began = ht_clock();
         if (n >= effort->least && ht_clock() - began >= effort->seconds) break;
         double both[2] = {0};
@@ -126,15 +130,10 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
         if (kernels->step[1] != kernels->step[0])
             ht_step_add_seconds(kernels->step[1], both);
         if (i < 0) continue;
-        out->total += both[0] + both[1];
-        all[n] = (both[0] + both[1]) / 2;
-        each[0][n] = both[0] / 2;
-        each[1][n++] = both[1] / 2;
+        seconds[n][0] = both[0];
+        seconds[n++][1] = both[1];
     }
-    out->median = median_of(n, all);
-    out->best = all[0];
-    for (int k = 0; k < 2; k++) out->kernel[k] = median_of(n, each[k]);
-    out->timed = n;
+    ht_rate_summarise(n, (const double(*)[2])seconds, out);
     return HT_OK;
 }
 

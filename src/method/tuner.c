@@ -13,7 +13,7 @@
 /* ---- classes ---- */
 
 /* Small grids, or slabs of one, do not fill a device. */
-static const char *size_class(const struct ht_grid *grid) {
+const char *ht_tune_size(const struct ht_grid *grid) {
     const int64_t many = 32768;
     return ht_grid_own_total(grid, HT_PRIMARY) < many ? "small" : "large";
 }
@@ -26,7 +26,7 @@ void ht_tune_class(const struct ht_problem *p, bool fp64,
              "%s variant=%s block=%d",
              p->eq->system->name, p->grid->dims, p->grid->order,
              fp64 ? "double" : "single", p->stages, p->medium_degree, p->keep,
-             p->stored[0], p->stored[1], size_class(p->grid),
+             p->stored[0], p->stored[1], ht_tune_size(p->grid),
              choice->variant ? choice->variant->name : "auto", choice->block);
 }
 

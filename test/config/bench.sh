@@ -71,6 +71,34 @@ timeout 300 "$htwave" bench $tiny --seconds 0 --out none >/dev/null \
 judge 'bench --seconds 0: nothing timed, said so' \
     grep -q '"left_out": [1-9]' none/bench.json
 
+# ---- bench accuracy ----
+# N = 4, both precisions
+timeout 300 "$htwave" bench accuracy --device "$select" --quiet --systems wave \
+    --schemes leapfrog --orders 4 --seconds 24 --out accuracy >table.txt \
+    2>message.txt
+code=$?
+sed 's/^/    | /' message.txt
+judge "bench accuracy: exit code $code" [ $code = 0 ]
+judge 'bench accuracy: a table down to errors of 1e-8' \
+    grep -q ' 1e-2 .* 1e-8$' table.txt
+judge 'bench accuracy: lines of all methods' [ "$(grep -c \
+    -e '^FD 8, 2 in time  ' -e '^FD 16, 4 in time, 12 B' \
+    -e '^wave leapfrog N = 4' table.txt)" = 3 ]
+for name in accuracy accuracy_wave_leapfrog; do
+    judge "bench accuracy: $name.png" picture accuracy/$name.png
+done
+# "(1,1,0)" has commas
+kinds=$(sed -n 's/^wave,leapfrog,\([0-9]\),\([a-z]*\),[^"]*"\([^"]*\)".*/\1\2\3/p' \
+    accuracy/accuracy.csv | sort -u | wc -l)
+judge "bench accuracy: $kinds sets of N, precision, direction (6)" \
+    [ "$kinds" = 6 ]
+# Along the axis the expected error is exact, of these data; above rounding
+off=$(sed -n 's/^wave,leapfrog,.,double,[^"]*"(1,0[^"]*",//p' \
+    accuracy/accuracy.csv | awk -F, '$2 > 1e-9 && $2 < 0.1 { r = $2 / $3
+    if (r < 1) r = 1 / r; if (r > m) m = r; n++ } END { print (n > 3 ? m : "") }')
+judge "bench accuracy: errors along the axis are off the expected by $off (3)" \
+    below "$off" 3
+
 # refuses WHAT PATTERN ARGUMENT...
 refuses() {
     what=$1 pattern=$2
@@ -110,6 +138,21 @@ code=$?
 judge "tune: exit code $code" [ $code = 0 ]
 judge 'tune: JSON' valid_json tune.json
 file=$(ls tuned/tuning-*.txt)
+# words for people
+# shellcheck disable=SC2086
+timeout 300 "$htwave" tune run.cfg $chosen device.cache=words \
+    --quiet --seconds 1 >words.txt \
+    2>message.txt
+judge 'tune: the class in words' grep -q \
+    '^advection, 1-D, N = 1, single precision, Taylor with .* stages, ' words.txt
+judge 'tune: a head with units' grep -q 'half-steps/s$' words.txt
+judge 'tune: where it is kept, and who takes it' \
+    [ "$(grep -c -e '^Kept in words/tuning-.*:$' -e '^runs of .* take' \
+    words.txt)" = 2 ]
+timeout 300 "$htwave" tune --device "$select" --quiet --systems advection \
+    --dims 1 --orders 1 --precisions single --cache none --seconds 1 \
+    >words.txt 2>message.txt
+judge 'tune --cache none: nothing is kept' grep -q '^Not kept: ' words.txt
 best=$(sed -n 's/.*], "variant": "\([a-z0-9-]*\)".*/\1/p' tune.json)
 judge "tune: its file names the best, $best" grep -q ": $best block=" "$file"
 

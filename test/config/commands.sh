@@ -213,6 +213,34 @@ answers 'converge below --min-order' 4 converge plane.cfg "$device" \
     device.precision=double 'grid.cells=[8]' --cells 8,16 --min-order 9
 says 'converge for people' ' N ' order '16'
 
+# --min-order must not pass without an order: one grid, equal grids, errors that
+# are rounding (N = 4 in double precision with 32 cells per wavelength)
+answers 'converge --min-order, one grid' 2 converge plane.cfg "$device" \
+    --cells 8 --min-order 1
+answers 'converge --min-order, equal grids' 2 converge plane.cfg "$device" \
+    --cells 8,8 --min-order 1
+answers 'converge --min-order, all rounding' 4 converge plane.cfg \
+    device.backend=oracle 'grid.cells=[8]' time.end=2.0 --cells 32,48 \
+    --order 4 --min-order 1 --json
+judge "converge --min-order, all rounding: $(cut -c1-90 message.txt)" \
+    grep -q 'order N = 4: .* is not shown: .*rounding' message.txt
+has_keys 'converge, rounding' rounding_bound rounding
+judge 'converge, rounding: the second row is' \
+    [ "$(grep -o '"rounding": [a-z]*' answer.txt | tr '\n' ' ')" = \
+    '"rounding": false "rounding": true ' ]
+# 4 u (2 * 107 steps + 1 + 4^4/16), u = 2^-53
+bound 'converge, rounding' rounding_bound 1.1e-13
+# Single precision, two wavelengths: 1.9e-5 and 1.5e-6 are truncation, order 6.2
+if have_device; then
+    answers 'converge in single precision' 0 converge plane.cfg \
+        "$(device_option "${HTWAVE_DEVICE:-cpu}")" device.precision=single \
+        time.end=2.0 --cells 4,6 --order 3 --min-order 5.5
+    judge 'converge in single precision: order 6 is not called rounding' \
+        [ "$(grep -c rounding answer.txt)" = 0 ]
+else
+    skip 'converge in single precision: no device is here'
+fi
+
 # ---- describe, devices ----
 answers describe 0 describe
 says describe advection acoustic

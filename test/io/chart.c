@@ -85,6 +85,53 @@ static void test_points(const char *path) {
     free(image.rgb);
 }
 
+/* Dark pixels, as those of numbers, among columns and rows. */
+static int count_dark(const struct image *image, int left, int right, int top,
+                      int bottom) {
+    const int dark = 128;
+    int count = 0;
+    for (int j = top; j < bottom && j < (int)image->head.height; j++)
+        for (int i = left; i < right && i < (int)image->head.width; i++)
+            count +=
+                image->rgb[3 * ((size_t)j * image->head.width + (size_t)i)] <
+                dark;
+    return count;
+}
+
+/* Is there a number under the left and under the right end of the axis? The
+ * plot covers columns 100 to 960, and rows up to 732. */
+static void test_ends(const char *path, struct ht_axis axis, bool left,
+                      bool right) {
+    const struct ht_chart chart = {
+        .title = "", .x = axis, .y = {.label = "", .low = 0, .high = 1}};
+    bool written = ht_chart_write(&chart, path) == HT_OK;
+    struct image image = read_image(path);
+    if (!written || !image.rgb) {
+        TEST_CHECK(false, "a chart with an axis is written and read");
+        return;
+    }
+    int at_left = count_dark(&image, 90, 110, 741, 756);
+    int at_right = count_dark(&image, 950, 970, 741, 756);
+    TEST_CHECK((at_left > 0) == left && (at_right > 0) == right,
+               "%s axis %g to %g: numbers at the left end %s, at the right %s: "
+               "%d and %d dark pixels",
+               axis.log ? "logarithmic" : "linear", axis.low, axis.high,
+               left ? "yes" : "no", right ? "yes" : "no", at_left, at_right);
+    free(image.rgb);
+}
+
+/* Ticks that rounding puts beside an end are shown: 6 * 0.05 > 0.3, and
+ * 1.1/0.1 > 11. Ticks outside are not, however many decades the axis has: half
+ * a percent of the length is much more than rounding. */
+static void test_ticks(const char *path) {
+    test_ends(path, (struct ht_axis){"", false, 0, 0.3}, true, true);
+    test_ends(path, (struct ht_axis){"", false, 1.1, 1.7}, true, true);
+    test_ends(path, (struct ht_axis){"", true, 1e-3, 1e3}, true, true);
+    test_ends(path, (struct ht_axis){"", true, 1.02, 98}, false, false);
+    test_ends(path, (struct ht_axis){"", true, 1.2e-8, 8e1}, false, false);
+    test_ends(path, (struct ht_axis){"", false, 0.005, 0.995}, false, false);
+}
+
 /* Values of 10 and 1000 on a scale from 1: heights as 1 to 3. */
 static void test_bars(const char *path) {
     const char *const bar[2] = {"first", "second"}, *const group[1] = {"N = 1"};
@@ -141,6 +188,7 @@ int main(void) {
     if (!directory) return 1;
     char *path = scratch_path(directory, "chart.png");
     test_points(path);
+    test_ticks(path);
     test_bars(path);
     test_odd(path);
     TEST_CHECK(scratch_entries(directory) == 1, "nothing else is left");

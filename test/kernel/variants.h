@@ -212,6 +212,44 @@ static void run_planted(struct ht_device *device) {
                nan);
 }
 
+/* What the self-check must refuse: a kernel whose operator belongs to a step
+ * that is off by the relative `off`, some thousand roundings. No difference is
+ * larger than off/u times the smallest bound, one rounding. */
+static void run_slightly_wrong(struct ht_device *device, bool fp64,
+                               double off) {
+    struct kind kind = {.variant = ht_variant_find("propagator", NULL, true)};
+    struct ht_grid grid = make_grid(2, 3, 0);
+    struct ht_kernels kernels = {0};
+    double worst[2] = {NAN, NAN};
+    const double most = off / (fp64 ? 0x1p-53 : 0x1p-24);
+    kind.eq = ht_equations_make(ht_system_find("acoustic"), 2);
+    kind.spec = (struct ht_spec){
+        .order = 3, .block = 1, .medium_degree = -1, .fp64 = fp64};
+    if (fp64 && !ht_device_info(device)->fp64) return;
+    struct ht_tuning tuning = tuning_of(&kind);
+    struct ht_problem problem = make_problem(&kind, &grid);
+    enum ht_err found[2] = {HT_OK, HT_OK}, err = HT_OK;
+    for (int wrong = 0; err == HT_OK && wrong < 2; wrong++) {
+        struct ht_problem made = problem;
+        made.dt *= 1 + wrong * off;
+        err = ht_kernels_create(&made, device, &tuning, NULL, &kernels);
+        for (int mesh = 0; mesh < 2; mesh++) /* it claims to be the right one */
+            kernels.spec[mesh] =
+                ht_problem_spec(&problem, &tuning, mesh ? HT_DUAL : HT_PRIMARY);
+        if (err == HT_OK)
+            found[wrong] =
+                ht_selfcheck(&problem, device, &kernels, &worst[wrong]);
+        ht_kernels_destroy(&kernels);
+    }
+    TEST_CHECK(err == HT_OK && found[0] == HT_OK && worst[0] < 1,
+               "self-check, %s: a right kernel passes, %.3g of the bound",
+               fp64 ? "double" : "single", worst[0]);
+    TEST_CHECK(found[1] == HT_ERR_DEVICE && worst[1] > 1 && worst[1] < most,
+               "self-check, %s: a step off by %g is refused, %.3g times the "
+               "bound (1 to %.3g)",
+               fp64 ? "double" : "single", off, worst[1], most);
+}
+
 /* All cases of dimensions first..last. */
 static int run_dimensions(int first, int last, int argc, char **argv) {
     struct ht_device *device = NULL;
@@ -222,6 +260,8 @@ static int run_dimensions(int first, int last, int argc, char **argv) {
     }
     printf("device %s\n", ht_device_info(device)->name);
     run_planted(device);
+    run_slightly_wrong(device, false, 1e-4);
+    run_slightly_wrong(device, true, 1e-12);
     for (int order = 1; order <= HT_MAX_ORDER; order++)
         for (int dims = first; dims <= last; dims++)
             for (int s = 0; s < ht_system_count(); s++) {

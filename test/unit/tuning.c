@@ -1,10 +1,11 @@
 /* The file of tuning results: what is stored comes back; whatever is wrong
  * with the file means no result, one note that names it, and a good file
- * after the next store. No device is needed.
+ * after the next store. The statistics of timings. No device is needed.
  */
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "htwave/rate.h"
 #include "htwave/tuner.h"
 #include "io/scratch.h"
 #include "test.h"
@@ -174,6 +175,24 @@ static void test_classes(void) {
                equal);
 }
 
+/* Least, median and mean of the steps differ, of both kernels and of their
+ * sums; the sum's median is not that of one kernel's step. */
+static void test_statistics(void) {
+    const double seconds[5][2] = {{9, 1}, {2, 4}, {3, 30}, {40, 2}, {4, 3}};
+    struct ht_rate rate = {.joules = 7};
+    ht_rate_summarise(5, seconds, &rate);
+    TEST_CHECK(rate.median == 5 && rate.best == 3,
+               "half steps of 5, 3, 16.5, 21 and 3.5 s: median %g (5), least "
+               "%g (3)",
+               rate.median, rate.best);
+    TEST_CHECK(rate.kernel[0] == 2 && rate.kernel[1] == 1.5,
+               "its kernels: medians %g (2), %g (1.5)", rate.kernel[0],
+               rate.kernel[1]);
+    TEST_CHECK(rate.total == 98 && rate.timed == 5 && rate.joules == 7,
+               "total %g (98) of %d steps, energy left at %g", rate.total,
+               rate.timed, rate.joules);
+}
+
 int main(void) {
     char *directory = scratch_make("tuning");
     if (!directory) return 1;
@@ -185,6 +204,7 @@ int main(void) {
     test_others(directory);
     test_unreadable(directory);
     test_classes();
+    test_statistics();
     scratch_remove(directory);
     return test_end("unit/tuning");
 }
