@@ -201,6 +201,7 @@ static int add_method(const struct ht_bench_row *row, char text[LINES][LINE]) {
     snprintf(text[n++], LINE, "grid.order=%d", row->order);
     snprintf(text[n++], LINE, "time.stages=full");
     snprintf(text[n++], LINE, "time.scheme=%s", ht_bench_scheme(row));
+    snprintf(text[n++], LINE, "device.precision=%s", ht_bench_precision(row));
     return n;
 }
 
