@@ -80,9 +80,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
     const long end = begin + a.per_group < total ? begin + a.per_group : total;
     struct ht_part p = {0, total, 0, 0, 0};
     for (long node = begin + lane; node < end; node += HT_REDUCE_LANES) {
+        /* All points always, so that the values stay in registers. */
         ht_wide value[HT_REDUCE_POINTS], squares = 0;
-        for (int q = 0; q < a.points; q++) value[q] = 0;
+        HT_UNROLL
+        for (int q = 0; q < HT_REDUCE_POINTS; q++) value[q] = 0;
         for (int c = 0; c < a.coefs; c++) {
+            HT_GLOBAL const ht_wide *w =
+                weights + a.weights + c * HT_REDUCE_POINTS;
             const ht_wide x =
                 u[HT_LAYOUT_AT(HT_BLOCK, a.coef + c, a.begin + node, a.total)];
             if (!isfinite(x)) {
@@ -92,10 +96,12 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
             }
             const ht_wide size = fabs(x);
             p.largest = size > p.largest ? size : p.largest;
-            for (int q = 0; q < a.points; q++)
-                value[q] += weights[a.weights + q * a.coefs + c] * x;
+            HT_UNROLL
+            for (int q = 0; q < HT_REDUCE_POINTS; q++) value[q] += w[q] * x;
         }
-        for (int q = 0; q < a.points; q++) squares += value[q] * value[q];
+        HT_UNROLL
+        for (int q = 0; q < HT_REDUCE_POINTS; q++)
+            squares += value[q] * value[q];
         if (a.divide) squares /= (ht_wide)medium[a.begin + node];
         ht_part_add(&p, ht_weight(&a, node) * squares);
     }

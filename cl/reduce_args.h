@@ -4,6 +4,7 @@
 #ifndef HTWAVE_REDUCE_ARGS_H
 #define HTWAVE_REDUCE_ARGS_H
 
+/* Points about a node; fewer have weights of 0. */
 #define HT_REDUCE_POINTS 8
 
 struct ht_reduce_args {
@@ -13,10 +14,9 @@ struct ht_reduce_args {
     long per_group; /* nodes that one group sums */
     long groups;
     long slot;    /* where the result goes */
-    long weights; /* where the weights begin, [point][coefficient] */
+    long weights; /* where the weights begin, [coefficient][point] */
     int coef;     /* storage index of the first coefficient */
     int coefs;    /* how many, one storage index after the other */
-    int points;   /* values per node, at most HT_REDUCE_POINTS */
     int divide;   /* 1: by the medium's value at the node */
     int ends[6];  /* 1: nodes at this end count half, [2 * axis + side] */
 };

@@ -22,7 +22,7 @@ struct ht_reduction {
     struct ht_kernel *nodes, *parts;
     struct ht_buffer *scratch, *results, *weights;
     int room;             /* items that fit in results */
-    int64_t weights_room; /* values that fit in weights */
+    int64_t weights_room; /* bytes that fit in weights */
 };
 
 void ht_reduction_destroy(struct ht_reduction *r) {
@@ -105,34 +105,45 @@ static enum ht_err prepare(struct ht_reduction *r, int count) {
     return HT_OK;
 }
 
-static int64_t weights_of(const struct ht_reduce_item *item) {
-    return item->weights != NULL ? (int64_t)item->coefs * item->points : 1;
+static int coefs_of(const struct ht_reduce_item *item) {
+    return item->weights != NULL ? item->coefs : 1;
+}
+
+static double weight_of(const struct ht_reduce_item *item, int coef,
+                        int point) {
+    if (item->weights == NULL) return point == 0 ? 1 : 0;
+    return point < item->points ? item->weights[point * item->coefs + coef] : 0;
+}
+
+static void add_weights(const struct ht_reduction *r,
+                        const struct ht_reduce_item *item, unsigned char **to) {
+    const size_t size = r->wide ? 8 : 4;
+    for (int c = 0; c < coefs_of(item); c++)
+        for (int q = 0; q < HT_REDUCE_POINTS; q++, *to += size) {
+            double wide = weight_of(item, c, q);
+            float single = (float)wide;
+            memcpy(*to, r->wide ? (void *)&wide : (void *)&single, size);
+        }
 }
 
 /* The weights of all items, one after the other, in the type of the sums. */
 static enum ht_err send_weights(struct ht_reduction *r, int count,
                                 const struct ht_reduce_item *items) {
-    const int64_t size = r->wide ? 8 : 4;
-    int64_t total = 0, at = 0;
+    int64_t bytes = 0;
     unsigned char *data = NULL;
-    for (int i = 0; i < count; i++) total += weights_of(&items[i]);
-    if (total > r->weights_room) {
+    for (int i = 0; i < count; i++)
+        bytes += coefs_of(&items[i]) * HT_REDUCE_POINTS * (r->wide ? 8 : 4);
+    if (bytes > r->weights_room) {
         ht_buffer_destroy(r->weights);
         r->weights = NULL;
         r->weights_room = 0;
-        TRY(ht_buffer_create(r->device, total * size, &r->weights));
-        r->weights_room = total;
+        TRY(ht_buffer_create(r->device, bytes, &r->weights));
+        r->weights_room = bytes;
     }
-    TRY(HT_ALLOC(data, total * size));
-    for (int i = 0; i < count; i++)
-        for (int64_t c = 0; c < weights_of(&items[i]); c++, at += size) {
-            double wide = items[i].weights != NULL ? items[i].weights[c] : 1;
-            float single = (float)wide;
-            memcpy(data + at, r->wide ? (void *)&wide : (void *)&single,
-                   (size_t)size);
-        }
-    struct ht_span span = {
-        .width = total * size, .pitch = total * size, .rows = 1};
+    TRY(HT_ALLOC(data, bytes));
+    unsigned char *to = data;
+    for (int i = 0; i < count; i++) add_weights(r, &items[i], &to);
+    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     enum ht_err err = ht_buffer_write(r->weights, span, data);
     free(data);
     return err;
@@ -143,8 +154,7 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
     struct ht_reduce_args args = {.slot = slot,
                                   .weights = (long)weights,
                                   .coef = item->coef,
-                                  .coefs = item->weights ? item->coefs : 1,
-                                  .points = item->weights ? item->points : 1,
+                                  .coefs = coefs_of(item),
                                   .divide = item->medium != NULL,
                                   .begin = item->begin,
                                   .total = item->total};
@@ -209,7 +219,7 @@ enum ht_err ht_reduction_run(struct ht_reduction *r, int count,
     TRY(send_weights(r, count, items));
     for (int i = 0; i < count; i++) {
         if (items[i].u != NULL) TRY(launch(r, i, weights, &items[i]));
-        weights += weights_of(&items[i]);
+        weights += coefs_of(&items[i]) * HT_REDUCE_POINTS;
     }
     TRY(ht_device_finish(r->device));
     TRY(HT_ALLOC(data, span.width));
