@@ -235,6 +235,17 @@ static bool is_one_of(const char *word, const char *a, const char *b) {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
+/* Words from number `first` on: the flag at most. */
+static enum ht_err check_rest(int argc, char **argv, int first,
+                              const char *flag) {
+    bool given = flag && argc > first && strcmp(argv[first], flag) == 0;
+    int rest = first + given;
+    REQUIRE(argc <= rest, HT_ERR_INPUT, "%s: \"%s\" has no meaning here%s%s",
+            argv[1], HT_SHOWN(argv[rest]), flag ? "; it takes " : "",
+            flag ? flag : "");
+    return HT_OK;
+}
+
 static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     TRY(silence(comm));
     TRY(ht_ranks_check_program(comm, argc > 1 ? argv[1] : ""));
@@ -242,11 +253,17 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
             "a command is needed; htwave --help lists them");
     const char *word = argv[1];
     if (is_one_of(word, "--help", "-h")) return help(0, NULL);
-    if (strcmp(word, "help") == 0) return help(argc - 2, argv + 2);
-    if (is_one_of(word, "--version", "-V"))
-        return ht_version_print(argc > 2 && strcmp(argv[2], "--json") == 0);
+    if (strcmp(word, "help") == 0) {
+        TRY(check_rest(argc, argv, 3, NULL));
+        return help(argc - 2, argv + 2);
+    }
+    if (is_one_of(word, "--version", "-V")) {
+        TRY(check_rest(argc, argv, 2, "--json"));
+        return ht_version_print(argc > 2);
+    }
     if (strcmp(word, "--help-config") == 0) {
-        ht_params_help(stdout, argc > 2 && strcmp(argv[2], "--markdown") == 0);
+        TRY(check_rest(argc, argv, 2, "--markdown"));
+        ht_params_help(stdout, argc > 2);
         return HT_OK;
     }
     const struct ht_command *command = find_command(word);

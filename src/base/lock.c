@@ -50,8 +50,9 @@ static enum ht_err try_lock(struct ht_lock *lock, bool *again) {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     *again = false;
     lock->fd = open(lock->path, flags, 0666);
-    REQUIRE(lock->fd >= 0, HT_ERR_IO, "cannot open %s: %s", lock->path,
-            strerror(errno));
+    REQUIRE(lock->fd >= 0, HT_ERR_IO,
+            "cannot open %s: %s (where nobody is running, it may be removed)",
+            lock->path, strerror(errno));
     if (fcntl(lock->fd, F_SETLK, &whole) == 0) {
         *again = !same_file(lock->fd, lock->path);
         lock->state = HT_LOCK_TAKEN;

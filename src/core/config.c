@@ -243,7 +243,10 @@ static bool maybe_value(const char *text) {
     static const char *const word[] = {"true", "false"};
     for (int i = 0; i < 2; i++)
         if (strcasecmp(text, word[i]) == 0) return true;
-    return *text && strchr("[({\"+-.0123456789", *text);
+    if (*text && strchr("[({\"", *text)) return true;
+    text += *text == '+' || *text == '-';
+    text += *text == '.';
+    return *text >= '0' && *text <= '9';
 }
 
 /* A value in libconfig's syntax, if it is one: *done tells. */

@@ -391,8 +391,10 @@ static enum ht_err look_at_part(struct mean *mean, double weight,
 static enum ht_err cell_crossed(const struct ht_medium *medium,
                                 const double x[3], bool *crossed) {
     struct mean mean = mean_begin(medium);
+    double values[HT_MAX_MATERIALS];
     *crossed = false;
     if (!medium->source->kinks) return HT_OK;
+    TRY(point_values(&mean, x, values)); /* whose polynomial may be taken */
     TRY(each_part(&mean, x, look_at_part));
     *crossed = mean.crossed;
     return HT_OK;

@@ -127,7 +127,7 @@ static bool plausible(const unsigned char *data, int64_t count,
         least = fmin(least, value);
         most = fmax(most, value);
     }
-    return least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
+    return most > 0 && least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
 }
 
 /* With the bytes exchanged numbers near 1 or 1000 become ones near 1e-38 or of

@@ -180,8 +180,8 @@ static enum ht_err prepare(struct ht_solution *solution) {
     const struct ht_params *params = solution->data->params;
     const char *path = params->initial.file;
     if (!ht_file_exists(path))
-        return ht_params_error(params, "initial.file",
-                               "the file does not exist");
+        return ht_params_error(params, "initial.file", "%s does not exist",
+                               HT_SHOWN_PLACE(path));
     struct ht_h5 *file;
     TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
     enum ht_err err = read_fields(solution, file);

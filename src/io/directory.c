@@ -136,7 +136,9 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
     size_t length = strlen(name);
     if (is_numbered(name, length, "run-", 3, "")) {
         int number = number_of(name, "run-");
-        if (number > list->last_old) list->last_old = number;
+        /* run-202611221530 is somebody's own */
+        if (number < INT_MAX / 2 && number > list->last_old)
+            list->last_old = number;
         return HT_OK;
     }
     bool unfinished = is_unfinished(name);
@@ -207,6 +209,38 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list,
                            path);
 }
 
+/* An input that is younger than all other outputs was changed after the run
+ * that they are of: it would be kept as that run's input. */
+static enum ht_err check_age(const struct ht_params *params,
+                             const struct listing *list) {
+    struct timespec input = {0}, other = {0};
+    for (int i = 0; i < list->count; i++) {
+        const struct entry *entry = &list->entry[i];
+        bool is_input = strcmp(entry->name, HT_INPUT_NAME) == 0;
+        struct stat file;
+        char *path = NULL;
+        if (entry->unfinished || (is_input && !entry->read)) continue;
+        TRY(ht_directory_path(params->output.directory, entry->name, &path));
+        bool there = stat(path, &file) == 0;
+        free(path);
+        if (!there) continue;
+        struct timespec *last = is_input ? &input : &other;
+        if (file.st_mtim.tv_sec > last->tv_sec ||
+            (file.st_mtim.tv_sec == last->tv_sec &&
+             file.st_mtim.tv_nsec > last->tv_nsec))
+            *last = file.st_mtim;
+    }
+    bool younger =
+        input.tv_sec > other.tv_sec ||
+        (input.tv_sec == other.tv_sec && input.tv_nsec > other.tv_nsec);
+    if (other.tv_sec == 0 || !younger) return HT_OK;
+    return ht_params_error(params, "output.directory",
+                           "%s there was changed after the run whose outputs "
+                           "are there: copy it to another place or choose "
+                           "another directory",
+                           HT_INPUT_NAME);
+}
+
 static enum ht_err find_read(const struct ht_params *params,
                              struct listing *list) {
     const char *key, *path;
@@ -221,7 +255,7 @@ static enum ht_err find_read(const struct ht_params *params,
                 err = keep(params, list, &list->entry[i], key, path);
         free(own);
     }
-    return err;
+    return err != HT_OK ? err : check_age(params, list);
 }
 
 static enum ht_err make_listing(const struct ht_params *params,
@@ -286,15 +320,46 @@ static enum ht_err make_old(const char *directory, int last, char **out) {
     FAIL(HT_ERR_IO, "%s has too many folders run-NNN", directory);
 }
 
-/* A file that stays gets a second name where the system allows it. */
+/* The input is copied: who changes it later shall not change the kept one. */
+static enum ht_err copy_text(const char *from, const char *to) {
+    char *data = NULL;
+    size_t size = 0;
+    enum ht_err err = ht_file_read(from, &data, &size);
+    if (!err) err = ht_file_write(to, data, size);
+    free(data);
+    return err;
+}
+
+/* A link to a place named from its folder is named from one folder below. */
+static bool move_link(const char *from, const char *to) {
+    char target[PATH_MAX + 4] = "../";
+    ssize_t length = readlink(from, target + 3, PATH_MAX - 1);
+    if (length < 0) return false;
+    target[3 + length] = '\0';
+    if (symlink(target[3] == '/' ? target + 3 : target, to) != 0) return false;
+    if (unlink(from) == 0) return true;
+    (void)unlink(to);
+    return false;
+}
+
+static bool move_file(const char *from, const char *to) {
+    struct stat file;
+    if (lstat(from, &file) == 0 && S_ISLNK(file.st_mode))
+        return move_link(from, to);
+    return rename(from, to) == 0;
+}
+
+/* Another file that stays gets a second name where the system allows it. */
 static enum ht_err move_entry(const struct entry *entry, const char *directory,
                               const char *old) {
     char *from = NULL, *to = NULL;
     enum ht_err err = ht_directory_path(directory, entry->name, &from);
     if (!err) err = ht_directory_path(old, entry->name, &to);
-    if (!err && entry->read)
+    if (!err && entry->read && strcmp(entry->name, HT_INPUT_NAME) == 0)
+        err = copy_text(from, to);
+    else if (!err && entry->read)
         (void)link(from, to);
-    else if (!err && rename(from, to) != 0)
+    else if (!err && !move_file(from, to))
         err = ht_err_set(HT_ERR_IO, "cannot move %s to %s: %s", from, to,
                          strerror(errno));
     free(from);
@@ -302,11 +367,37 @@ static enum ht_err move_entry(const struct entry *entry, const char *directory,
     return err;
 }
 
+/* What has been moved, after a failure: back as far as it goes. */
+static void move_back(const char *directory, const struct listing *list,
+                      const char *old, int moved) {
+    for (int i = 0; i < moved; i++) {
+        char *from = NULL, *to = NULL;
+        const struct entry *entry = &list->entry[i];
+        if (entry->unfinished) continue;
+        if (ht_directory_path(old, entry->name, &from) == HT_OK &&
+            ht_directory_path(directory, entry->name, &to) == HT_OK) {
+            if (entry->read)
+                (void)unlink(from);
+            else
+                (void)rename(from, to);
+        }
+        free(from);
+        free(to);
+    }
+    (void)rmdir(old);
+}
+
 static enum ht_err move_all(const char *directory, const struct listing *list,
                             const char *old, int count) {
-    for (int i = 0; i < list->count; i++)
-        if (!list->entry[i].unfinished)
-            TRY(move_entry(&list->entry[i], directory, old));
+    for (int i = 0; i < list->count; i++) {
+        enum ht_err err = list->entry[i].unfinished
+                              ? HT_OK
+                              : move_entry(&list->entry[i], directory, old);
+        if (err != HT_OK) {
+            move_back(directory, list, old, i);
+            return err;
+        }
+    }
     ht_log("moved %d file%s of an earlier run to %s", count,
            count > 1 ? "s" : "", old);
     return HT_OK;

@@ -283,6 +283,10 @@ refused 'no known solution' 2 'initial.type|not known' converge bad.cfg \
 refused 'compare nothing' 1 'nosuch' compare nosuch nosuch
 refused 'describe nothing' 2 'acustic|nearest is acoustic' describe acustic
 
+refused 'a word behind --version' 2 '--version|--jsom|--json' --version --jsom
+refused 'a word behind help' 2 'help: "extra"' help run extra
+over 'a dot as a number' 'time.end|must be a number' time.end=.
+
 # ---- while it runs ----
 refused 'overflow' 3 'not finite at|time|likely cause' run bad.cfg --quiet \
     "$device" initial.amplitude=1.7e308 output.directory=gone

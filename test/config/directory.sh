@@ -139,6 +139,26 @@ simulates 'run where one was killed' 0 a.cfg output.directory=both
 # shellcheck disable=SC2086
 holds both $plain $five run-001
 
+# ---- records of earlier runs ----
+simulates 'an input to be changed' 0 a.cfg output.directory=edited --quiet
+simulates 'its own input again' 0 edited/input.cfg --quiet
+links=$(find edited/run-001/input.cfg -links 1)
+judge 'the kept input is a copy' [ -n "$links" ]
+sleep 0.02
+sed 's/end = 0.4/end = 0.3/' edited/input.cfg >changed.cfg
+cat changed.cfg >edited/input.cfg
+simulates 'its own input, edited' 2 edited/input.cfg
+said 'its own input, edited' 'input.cfg there was changed after the run'
+mkdir edited/run-202611221530
+rm edited/input.cfg
+simulates "somebody's folder run-202611221530" 0 a.cfg output.directory=edited
+said "somebody's folder run-202611221530" 'to edited/run-002'
+mkdir elsewhere
+mv edited/fields_000001.h5 elsewhere/
+ln -s ../elsewhere/fields_000001.h5 edited/
+simulates 'an output that is a link' 0 a.cfg output.directory=edited --quiet
+judge 'the link moved still leads there' [ -f edited/run-003/fields_000001.h5 ]
+
 # ---- directories that cannot be written ----
 # as_user COMMAND...: by one whom permissions bind
 as_user() {

@@ -209,12 +209,25 @@ static void test_three_ways(void) {
     unlink(path_of("rho.f32"));
 }
 
+/* A slab narrower than the distance of the points that are looked at, about a
+ * node: its value may not stand for the whole cell, 0.02 of 0.125. */
+static void test_thin(void) {
+    struct scene s;
+    acoustic(&s, LINE, 3, 0,
+             "medium.type=expression; medium.c=\"1+step(0.0001-(x1-0.5)^2)\"");
+    double *out = fill(&s, HT_PRIMARY);
+    TEST_BELOW(out[4], 1.2, "a thin slab about a node: K of its cell");
+    free(out);
+    close_scene(&s);
+}
+
 int main(void) {
     if (!mkdtemp(scene_directory)) return 1;
     test_smooth();
     test_step(0);
     test_step(-1);
     test_kink();
+    test_thin();
     test_roughness();
     test_three_ways();
     rmdir(scene_directory);

@@ -103,6 +103,20 @@ static void test_byte_order(void) {
                    err ? ", but " : "", err ? ht_err_message() : "");
         close_scene(&s);
     }
+    /* -0.0 of the other order says nothing, too. */
+    const unsigned char minus[4] = {0x80, 0, 0, 0};
+    struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
+    float zeros[4];
+    char options[300];
+    for (int j = 0; j < 4; j++) memcpy(&zeros[j], minus, 4);
+    write_raw(path_of("big.f32"), 4, zeros);
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2]",
+             path_of("big.f32"));
+    enum ht_err err = open_scene(&s, "acoustic", options);
+    TEST_CHECK(err == HT_OK || strstr(ht_err_message(), "endian") == NULL,
+               "zeros of the other order: %s", err ? ht_err_message() : "read");
+    close_scene(&s);
     unlink(path_of("big.f32"));
 }
 
