@@ -209,10 +209,11 @@ HT_CHECKED enum ht_err ht_selfcheck(const struct ht_problem *problem,
 /* Of the relative L2 error at the end (src/method/expect.c): the likely value,
  * and what it lies between. All 0: not known. Where the medium varies: in a
  * uniform one of its slowest speed; jumps: it may jump, and what the jumps do
- * is not in it. */
+ * is not in it; limited: what its polynomials leave out is of lower order than
+ * the scheme's error, and not in it. */
 struct ht_expected {
     double error, low, high;
-    bool varies, jumps;
+    bool varies, jumps, limited;
 };
 struct ht_plan {
     const struct ht_params *params;

@@ -118,6 +118,13 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
                 plan->cells_per_wavelength);
     if (e->error == 0)
         ht_text_add(text, "\n");
+    else if (e->error > 1)
+        ht_text_add(text, ": not resolved\n");
+    else if (e->varies && e->limited && !e->jumps)
+        ht_text_add(text,
+                    ": expected error up to %.1e at the end, without the "
+                    "medium's own, ~ h^%d\n",
+                    e->high, plan->medium->degree + 1);
     else if (e->varies)
         ht_text_add(text, ": expected error up to %.1e at the end, %s\n",
                     e->high,
@@ -215,7 +222,9 @@ void ht_report_plan_json(const struct ht_simulation *sim,
         ht_json_number(json, "expected_error_high", e->high);
         if (e->varies)
             ht_json_string(json, "expected_error_where",
-                           e->jumps ? "smooth parts" : "smooth medium");
+                           e->jumps     ? "smooth parts"
+                           : e->limited ? "without the medium's own"
+                                        : "smooth medium");
     }
     ht_json_string(json, "precision", ht_simulation_precision(sim));
     if (sim->device == NULL && !sim->oracle) return;

@@ -132,7 +132,8 @@ static enum ht_err send_weights(struct ht_reduction *r, int count,
     int64_t bytes = 0;
     unsigned char *data = NULL;
     for (int i = 0; i < count; i++)
-        bytes += coefs_of(&items[i]) * HT_REDUCE_POINTS * (r->wide ? 8 : 4);
+        bytes +=
+            (int64_t)coefs_of(&items[i]) * HT_REDUCE_POINTS * (r->wide ? 8 : 4);
     if (bytes > r->weights_room) {
         ht_buffer_destroy(r->weights);
         r->weights = NULL;
@@ -219,7 +220,7 @@ enum ht_err ht_reduction_run(struct ht_reduction *r, int count,
     TRY(send_weights(r, count, items));
     for (int i = 0; i < count; i++) {
         if (items[i].u != NULL) TRY(launch(r, i, weights, &items[i]));
-        weights += coefs_of(&items[i]) * HT_REDUCE_POINTS;
+        weights += (int64_t)coefs_of(&items[i]) * HT_REDUCE_POINTS;
     }
     TRY(ht_device_finish(r->device));
     TRY(HT_ALLOC(data, span.width));

@@ -190,6 +190,14 @@ static int full_stages(const struct ht_plan *plan) {
     return ht_stability_full(plan->symbol, plan->grid.dims, plan->grid.order);
 }
 
+/* Largest c dt / h per axis of a step dt. */
+static double cfl_of(const struct ht_plan *plan, double dt) {
+    double cfl = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
+    return cfl;
+}
+
 /* In a uniform medium operators and separable half steps take the same time for
  * any number of stages, and all of them are exact and proven stable. */
 static enum ht_err choose_stages(struct ht_plan *plan) {
@@ -197,17 +205,18 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_value *given = &params->time.stages;
     enum ht_symbol symbol = plan->symbol;
     int dims = plan->grid.dims, order = plan->grid.order;
+    double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step)
+                                       : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
         if (given->number[0] > full_stages(plan))
             return ht_params_error(params, "time.stages",
-                                   "at most %d (\"full\") have an effect at "
+                                   "at most %d (\"full\") are taken at "
                                    "order %d in %d dimensions",
                                    full_stages(plan), order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform)) {
-        plan->problem.stages =
-            ht_stability_stages(symbol, dims, order, params->time.cfl);
+        plan->problem.stages = ht_stability_stages(symbol, dims, order, cfl);
     } else {
         plan->problem.stages = full_stages(plan);
     }
@@ -221,14 +230,6 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                                plan->problem.stages, order, dims,
                                full_stages(plan));
     return HT_OK;
-}
-
-/* Largest c dt / h per axis of a step dt. */
-static double cfl_of(const struct ht_plan *plan, double dt) {
-    double cfl = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
-        cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
-    return cfl;
 }
 
 /* The least number of equal parts of the run of which times `apart` are
@@ -283,7 +284,19 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     return some > 0 ? some : steps;
 }
 
+/* What all stages allow, where fewer are taken. */
+static const char *more_stages(const struct ht_plan *plan, char words[64]) {
+    int full = full_stages(plan);
+    words[0] = '\0';
+    if (plan->problem.stages < full)
+        snprintf(words, 64, "; time.stages = \"full\" allows %.3g",
+                 ht_stability_cfl(plan->symbol, plan->grid.dims,
+                                  plan->grid.order, full));
+    return words;
+}
+
 static enum ht_err choose_step(struct ht_plan *plan) {
+    char more[64];
     const struct ht_params *params = plan->params;
     double per_time = cfl_of(plan, 1), dt = params->time.step;
     double cfl = params->time.cfl;
@@ -304,11 +317,9 @@ static enum ht_err choose_step(struct ht_plan *plan) {
             return ht_params_error(
                 params, "time.cfl",
                 "unstable: with %d stages at order %d in %d dimensions at most "
-                "%.2f; time.stages = \"full\" allows %.3g",
+                "%.2f%s",
                 plan->problem.stages, plan->grid.order, plan->grid.dims,
-                plan->cfl_limit,
-                ht_stability_cfl(plan->symbol, plan->grid.dims,
-                                 plan->grid.order, full_stages(plan)));
+                plan->cfl_limit, more_stages(plan, more));
         dt = per_time > 0 ? cfl / per_time : params->time.end;
     }
     double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;

@@ -64,18 +64,18 @@ static const struct {
      BOX LEAPFROG WALLS "initial.type=standing; initial.modes=[1, 1, 2]", true},
     {"random", BOX LEAPFROG "initial.type=random", true},
     {"layers-x3",
-     BOX WALLS BELL LEAPFROG "medium.type=layers; medium.axis=x3;"
-                             "medium.interfaces=[0.73, 1.4];"
-                             "medium.c=[1.0, 2.0, 1.3]",
+     BOX WALLS BELL "medium.type=layers; medium.axis=x3;"
+                    "medium.interfaces=[0.73, 1.4];"
+                    "medium.c=[1.0, 2.0, 1.3]",
      false},
     {"layers-x1",
      BOX WALLS BELL "medium.type=layers; medium.axis=x1;"
                     "medium.interfaces=[0.33]; medium.c=[1.0, 2.0]",
      false},
     {"smooth",
-     BOX WALLS BELL LEAPFROG "medium.type=expression;"
-                             "medium.c=\"1 + 0.1*x1 + 0.3*sin(x2*x3)\";"
-                             "medium.rho=\"1 + 0.2*x3\"",
+     BOX WALLS BELL "medium.type=expression;"
+                    "medium.c=\"1 + 0.1*x1 + 0.3*sin(x2*x3)\";"
+                    "medium.rho=\"1 + 0.2*x3\"",
      false},
     {"rough",
      BOX BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x3)\"", false},

@@ -191,6 +191,28 @@ static void test_least(void) {
     }
 }
 
+/* The fewest stages are those of the step, however it is given. */
+static void test_step_stages(void) {
+    static const char *const given[] = {"time.cfl=0.45", "time.step=0.075"};
+    int stages[2] = {0, 0};
+    for (int n = 0; n < 2; n++) {
+        char options[240];
+        snprintf(options, sizeof options,
+                 "grid.cells=[4,4]; grid.order=3; time.stages=least; %s; "
+                 "grid.upper=[0.6666666666666666, 0.6666666666666666]; "
+                 "medium.c=1",
+                 given[n]);
+        struct trial t = begin(options);
+        stages[n] = t.err == HT_OK ? t.plan->problem.stages : -1;
+        end(&t);
+    }
+    TEST_CHECK(stages[0] > 0 && stages[0] == stages[1] && stages[0] < 9,
+               "cfl 0.45 by time.cfl %d stages, by time.step %d", stages[0],
+               stages[1]);
+    refuse("system=wave; grid.cells=[24]; grid.order=3; time.cfl=0.99",
+           "at most 0.82 (");
+}
+
 /* All stages in a uniform medium, the fewest stable ones where it varies. */
 static void test_auto(void) {
     static const char *const varies =
@@ -382,6 +404,7 @@ int main(void) {
     test_limits();
     test_least();
     test_auto();
+    test_step_stages();
     test_step();
     test_outputs();
     test_unequal_cells();
