@@ -196,7 +196,7 @@ took=$(($(date +%s) - began))
 judge "check of the reference, N = 8: $took s (at most 30)" [ "$took" -le 30 ]
 answers 'check --json' 0 check plane.cfg "$device" --json
 has_keys check steps dt memory_bytes expected_s
-answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian \
+answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian initial.width=0.3 \
     medium.type=layers medium.axis=x2 medium.interfaces=0.5 'medium.c=[1,2]'
 says 'check of layers' 'expected error up to' 'smooth parts of the medium only'
 answers 'check without a device' 0 check plane.cfg device.select=nonexistent
