@@ -245,8 +245,10 @@ ranks 2 "$htwave" bench scaling $tiny --verbose $many --seconds 0.5 \
     --out short >table.txt 2>message.txt
 code=$?
 rows=$(column short/scaling.csv kind | wc -l)
-judge "--seconds 0.5: exit code $code, $rows row: $(grep left message.txt)" \
-    [ "$code $rows $(grep -c '7 measurements left out' message.txt)" = '0 1 1' ]
+# One at least, and as many as the machine is fast.
+left=$(sed -n 's/.*: \([0-9]*\) measurements* left out.*/\1/p' message.txt)
+judge "--seconds 0.5: exit code $code, $rows rows, $left left out (8 in all)" \
+    [ "$code $((rows + left))" = '0 8' -a "$rows" -ge 1 -a "$left" -ge 1 ]
 
 # Tells its process number, which stays when it becomes htwave.
 cat >rank.sh <<'SH'
