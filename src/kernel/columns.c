@@ -7,11 +7,6 @@
 
 #include "local_sizes.h"
 
-static bool has_stage(const struct ht_variant *variant,
-                      enum ht_stage_kind kind) {
-    return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
-}
-
 static const char *chains_refuse(const struct ht_spec *spec) {
     struct ht_sizes z = ht_sizes_of(spec);
     return z.chain < 0 ? "the system is not one scalar with a partner per axis"
@@ -42,12 +37,12 @@ static int64_t local_values(const struct ht_variant *variant,
     int64_t face = face_size(z, s), evolve = evolve_size(z, s), most = 0;
     int64_t medium =
         HT_SIZE_MEDIUM((int64_t)s->cells, z->materials, z->medium_coefs) + 1;
-    if (has_stage(variant, HT_STAGE_STEP))
+    if (ht_variant_has(variant, HT_STAGE_STEP))
         most = (face > evolve ? face : evolve) + medium;
-    if (has_stage(variant, HT_STAGE_EVOLVE)) most = evolve + medium;
-    if (has_stage(variant, HT_STAGE_INTERPOLATE_ROLLED) && face > most)
+    if (ht_variant_has(variant, HT_STAGE_EVOLVE)) most = evolve + medium;
+    if (ht_variant_has(variant, HT_STAGE_INTERPOLATE_ROLLED) && face > most)
         most = face;
-    if (has_stage(variant, HT_STAGE_INTERPOLATE_NAIVE) && z->cube > most)
+    if (ht_variant_has(variant, HT_STAGE_INTERPOLATE_NAIVE) && z->cube > most)
         most = z->cube;
     return most;
 }

@@ -16,6 +16,9 @@ extern const struct ht_variant ht_variant_propagator_tensor; /* .._tensor.c */
 extern const struct ht_variant ht_variant_vector;        /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
 
+/* Is one of the variant's kernels of that kind? */
+bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);
+
 /* Bytes of local memory that a kernel may take. */
 int64_t ht_local_limit(const struct ht_device_info *info);
 /* The same of kernels with vectors, on a CPU, where local memory is a part of

@@ -102,20 +102,19 @@ static enum ht_err refuse(const struct ht_variant *variant,
     return err;
 }
 
-static bool has_stage(const struct ht_variant *variant,
-                      enum ht_stage_kind kind) {
+bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind) {
     return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
 }
 
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
                               const struct ht_spec *spec) {
-    if (!has_stage(variant, HT_STAGE_EVOLVE)) return 0;
+    if (!ht_variant_has(variant, HT_STAGE_EVOLVE)) return 0;
     struct ht_sizes z = ht_sizes_of(spec);
     return (int64_t)z.cube * (spec->fp64 ? 8 : 4);
 }
 
 bool ht_variant_needs_work(const struct ht_variant *variant) {
-    return has_stage(variant, HT_STAGE_INTERPOLATE_GEMM);
+    return ht_variant_has(variant, HT_STAGE_INTERPOLATE_GEMM);
 }
 
 const char *ht_variant_lacks(const struct ht_variant *variant,

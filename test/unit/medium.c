@@ -5,16 +5,6 @@
 
 #include "htwave/h5.h"
 
-static double *fill(const struct scene *scene, enum ht_mesh mesh) {
-    const struct ht_medium *medium = scene->medium;
-    int64_t total = ht_grid_total(&scene->grid, mesh);
-    double *out;
-    stop_on(HT_ALLOC(out, total * medium->coefs * scene->eq.nmaterials));
-    stop_on(ht_medium_fill(medium, mesh, 0, ht_grid_planes(&scene->grid, mesh),
-                           out));
-    return out;
-}
-
 static double worst_of(double worst, double error) {
     return error <= worst ? worst : error;
 }
