@@ -1,23 +1,30 @@
 /* Arguments of every step kernel, passed by value. This file is read by the
  * host's compiler and by the device's: only int and long (64 bits on both).
  *
- * Target node m of an axis takes its data from the source nodes m + shift and
- * m + shift + 1. A source index out of range continues at the far side where
- * the wall factor is 0 (periodic), else in the mirror with that factor.
+ * Indices are those of the windows (htwave/window.h): node (m1, m2, m3) of a
+ * window is number m3 plane + m2 row + m1. Target m takes its data from the
+ * source nodes m + shift and m + shift + 1 of every axis, which are there:
+ * ghosts stand for what lies behind a wall, a seam or a slab's end. Along x1 a
+ * periodic grid has no ghosts: there source index i stands for i - period from
+ * i = period on.
  */
 #ifndef HTWAVE_ARGS_H
 #define HTWAVE_ARGS_H
 
 struct ht_step_args {
-    long src[3]; /* nodes of the source grid per axis */
-    long dst[3]; /* nodes of the target grid per axis */
-    long first;  /* x3 planes [first, last) of the target are computed */
-    long last;
+    long begin[3]; /* targets [begin, end) are computed */
+    long end[3];
+    long shift[3];
+    long period; /* not periodic: more than any index */
+    long src_row; /* of the source's window */
+    long src_plane;
+    long src_nodes; /* in all */
+    long dst_row;   /* of the target's window */
+    long dst_plane;
+    long dst_nodes;
     long march;   /* planes that one group does in turn */
     long scratch; /* x3 plane at which the interpolants' buffer begins */
-    int shift;    /* 0: primary to dual, -1: dual to primary */
     int stages;   /* Taylor stages */
-    int wall[6];  /* wall factor, [2 * axis + side] */
 };
 
 #endif

@@ -30,28 +30,31 @@
 #define HT_SRC_CHOOSE(slot, f) chosen = field == slot ? src##slot : chosen;
 #define HT_DST_CHOOSE(slot, f) chosen = field == slot ? dst##slot : chosen;
 
-/* Where source index m of an axis with n nodes finds its values. */
-struct ht_source {
-    long node;
-    int mirrored; /* 0 or 1 */
-    int factor;   /* of the wall passed; 1 when none */
-};
-
-HT_INLINE struct ht_source ht_source(long m, long n, int low, int high) {
-    struct ht_source s;
-    int out = m < 0 || m >= n, wall = m < 0 ? low : high;
-    s.mirrored = out && wall != 0;
-    s.factor = s.mirrored ? wall : 1;
-    s.node = m;
-    if (out)
-        s.node = m < 0 ? (s.mirrored ? -1 - m : m + n)
-                       : (s.mirrored ? 2 * n - 1 - m : m - n);
-    return s;
+/* Source index along x1: a periodic row closes. */
+HT_INLINE long ht_along_row(const struct ht_step_args *a, long i) {
+    return i < a->period ? i : i - a->period;
 }
 
-/* -1 when n is odd, else 1. */
-HT_INLINE int ht_sign(int n) {
-    return 1 - 2 * (n & 1);
+/* Number of the source node at index 0 of the row (i2, i3). */
+HT_INLINE long ht_source_row(const struct ht_step_args *a, long i2, long i3) {
+    long row = 0;
+    if (HT_DIMS > 1) row += i2 * a->src_row;
+    if (HT_DIMS > 2) row += i3 * a->src_plane;
+    return row;
+}
+
+/* The same of the target's window. */
+HT_INLINE long ht_target_row(const struct ht_step_args *a, long m2, long m3) {
+    return m3 * a->dst_plane + m2 * a->dst_row;
+}
+
+/* x3 planes [first, last) of targets that a group computes in turn. */
+HT_INLINE long ht_first_plane(const struct ht_step_args *a) {
+    return a->begin[2] + HT_GROUP_3() * a->march;
+}
+HT_INLINE long ht_last_plane(const struct ht_step_args *a) {
+    const long last = ht_first_plane(a) + a->march;
+    return last < a->end[2] ? last : a->end[2];
 }
 
 /* Interpolant of one line from scaled derivatives at its two ends:

@@ -6,10 +6,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_evolve_polynomials(
     HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL);
     HT_LOCAL_ARRAY(real, local_medium, HT_MEDIUM_SIZE_OR_0 + 1);
     const int lane = HT_LANE();
-    const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
-    const long m3 = a.first + HT_GROUP_3();
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
+    const long m2 = a.begin[1] + HT_GROUP_2();
+    const long m3 = a.begin[2] + HT_GROUP_3();
     const long m = m1 + lane / HT_COLUMN;
-    const long at = ht_poly_at(&a, m < a.dst[0] ? m : a.dst[0] - 1, m2, m3) +
+    const long at = ht_poly_at(&a, m < a.end[0] ? m : a.end[0] - 1, m2, m3) +
                     lane % HT_COLUMN;
     real b[HT_FIELDS][HT_T3];
     ht_zero_fields(b);

@@ -16,8 +16,6 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
                              const int lane, int field0, long m1, long m2,
                              long s3 HT_EACH_SRC(HT_SRC_PARAM)) {
     const int lines = HT_CELLS * HT_T2 * HT_N3 * HT_FACE_FIELDS;
-    struct ht_source p3 = {0, 0, 1};
-    if (HT_DIMS > 2) p3 = ht_source(s3, a->src[2], a->wall[4], a->wall[5]);
     for (int item = lane; item < lines; item += HT_LANES) {
         const int c = item % HT_CELLS, r = item / HT_CELLS % HT_T2;
         const int i3 = item / (HT_CELLS * HT_T2) % HT_N3;
@@ -26,29 +24,16 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
         if (field >= HT_SOURCES) continue;
         HT_GLOBAL const real *chosen = src0;
         HT_EACH_SRC(HT_SRC_CHOOSE)
-        struct ht_source p2 = {0, 0, 1};
-        if (HT_DIMS > 1)
-            p2 = ht_source(m2 + a->shift + j2, a->src[1], a->wall[2],
-                           a->wall[3]);
-        long m = m1 + c < a->dst[0] ? m1 + c : a->dst[0] - 1;
-        const long base = (p3.node * a->src[1] + p2.node) * a->src[0];
-        const long nodes = a->src[0] * a->src[1] * a->src[2];
-        const int parity = ht_parity[field];
-        const int outer = p2.factor * p3.factor *
-                          ht_sign(p2.mirrored * (i2 + (parity >> 1)) +
-                                  p3.mirrored * (i3 + (parity >> 2)));
+        const long m = m1 + c < a->end[0] ? m1 + c : a->end[0] - 1;
+        const long row = ht_source_row(a, m2 + a->shift[1] + j2, s3);
         real in[HT_T1], out[HT_T1];
         HT_UNROLL
         for (int j1 = 0; j1 < 2; j1++) {
-            struct ht_source p1 =
-                ht_source(m + a->shift + j1, a->src[0], a->wall[0], a->wall[1]);
-            const int sign = outer * p1.factor * ht_sign(p1.mirrored * parity);
+            const long node = row + ht_along_row(a, m + a->shift[0] + j1);
             HT_UNROLL
             for (int i1 = 0; i1 < HT_N1; i1++) {
                 const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
-                const int turned = p1.mirrored && i1 % 2 ? -sign : sign;
-                in[j1 * HT_N1 + i1] =
-                    (real)turned * chosen[HT_AT(i, base + p1.node, nodes)];
+                in[j1 * HT_N1 + i1] = chosen[HT_AT(i, node, a->src_nodes)];
             }
         }
         ht_line(in, out);
@@ -151,7 +136,7 @@ HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face,
                         real b[HT_FIELDS][HT_T3] HT_EACH_SRC(HT_SRC_PARAM)) {
     real top[HT_SOURCES][HT_N3];
 #if HT_DIMS > 2
-    ht_face(a, face, lane, m1, m2, m3 + a->shift + 1,
+    ht_face(a, face, lane, m1, m2, m3 + a->shift[2] + 1,
             top HT_EACH_SRC(HT_SRC_ARG));
 #endif
     ht_between(bottom, top, b);

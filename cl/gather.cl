@@ -5,14 +5,15 @@
  */
 HT_KERNEL
 HT_GROUP_SIZE(HT_LANES)
-void ht_gather(struct ht_step_args a, int slot,
+void ht_gather(struct ht_step_args a,
                HT_GLOBAL const real *HT_RESTRICT src,
                HT_GLOBAL real *HT_RESTRICT out) {
     const long at = HT_GROUP_1() * HT_LANES + HT_LANE();
-    const long m[3] = {at / HT_CUBE, HT_GROUP_2(), a.first + HT_GROUP_3()};
+    const long m[3] = {a.begin[0] + at / HT_CUBE, a.begin[1] + HT_GROUP_2(),
+                       a.begin[2] + HT_GROUP_3()};
     const int q = (int)(at % HT_CUBE);
     const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
-    if (m[0] < a.dst[0])
+    if (m[0] < a.end[0])
         out[ht_poly_at(&a, m[0], m[1], m[2]) + q] =
-            ht_vertex(&a, src, ht_parity[slot], r, m);
+            ht_vertex(&a, src, r, m);
 }

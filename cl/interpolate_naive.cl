@@ -40,13 +40,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_LANES) void ht_interpolate_naive(
     HT_LOCAL_ARRAY(real, cube, HT_CUBE);
     const int lane = HT_LANE();
     const int field = (int)(HT_GROUP_3() % HT_SOURCES);
-    const long m[3] = {HT_GROUP_1(), HT_GROUP_2(),
-                       a.first + HT_GROUP_3() / HT_SOURCES};
+    const long m[3] = {a.begin[0] + HT_GROUP_1(), a.begin[1] + HT_GROUP_2(),
+                       a.begin[2] + HT_GROUP_3() / HT_SOURCES};
     HT_GLOBAL const real *chosen = src0;
     HT_EACH_SRC(HT_SRC_CHOOSE)
     for (int q = lane; q < HT_CUBE; q += HT_NAIVE_LANES) {
         const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
-        cube[q] = ht_vertex(&a, chosen, ht_parity[field], r, m);
+        cube[q] = ht_vertex(&a, chosen, r, m);
     }
     HT_BARRIER();
     ht_cube_lines(cube, lane, 1);

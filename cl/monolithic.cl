@@ -11,11 +11,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES) void ht_monolithic(
     HT_LOCAL_ARRAY(real, scratch, HT_MAX2(HT_FACE_SIZE, HT_STEP_LOCAL));
     HT_LOCAL_ARRAY(real, local_medium, HT_MAX2(HT_MEDIUM_SIZE_OR_0, 1));
     const int lane = HT_LANE();
-    const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
-    const long begin = a.first + HT_GROUP_3() * a.march;
-    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
+    const long m2 = a.begin[1] + HT_GROUP_2();
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     real bottom[HT_SOURCES][HT_N3], b[HT_FIELDS][HT_T3];
-    ht_face(&a, scratch, lane, m1, m2, begin + a.shift,
+    ht_face(&a, scratch, lane, m1, m2, begin + a.shift[2],
             bottom HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
         ht_march(&a, scratch, lane, m1, m2, m3, bottom,

@@ -10,9 +10,6 @@
  * Groups: first axis HT_PACK_LANES values each, second axis the field.
  */
 #define HT_PACK_BLOCK_OF(v, a) ((v) / ((a).nodes * HT_BLOCK))
-#define HT_PACK_SOURCE(v, a)                                       \
-    ((HT_PACK_BLOCK_OF(v, a) * (a).total + (a).first) * HT_BLOCK + \
-     (v) % ((a).nodes * HT_BLOCK))
 #define HT_PACK_PLACE(v, a) \
     ((int)(HT_PACK_BLOCK_OF(v, a) * HT_BLOCK + (v) % HT_BLOCK))
 
@@ -27,6 +24,20 @@
 #define HT_PACK_IN(slot) , HT_GLOBAL const real *HT_RESTRICT u##slot
 #define HT_PACK_OUT(slot) , HT_GLOBAL real *HT_RESTRICT u##slot
 #define HT_PACK_CHOOSE(slot) chosen = field == slot ? u##slot : chosen;
+
+/* Node n of the box in the window. */
+HT_INLINE long ht_pack_node(const struct ht_pack_args *a, long n) {
+    const long row = n / a->count[0], plane = row / a->count[1];
+    return a->first + plane * a->plane + (row - plane * a->count[1]) * a->row +
+           n - row * a->count[0];
+}
+
+/* Where value v of a field's message lies in the field. */
+HT_INLINE long ht_pack_source(const struct ht_pack_args *a, long v) {
+    const long block = HT_PACK_BLOCK_OF(v, *a);
+    const long n = v / HT_BLOCK - block * a->nodes;
+    return (block * a->total + ht_pack_node(a, n)) * HT_BLOCK + v % HT_BLOCK;
+}
 
 HT_INLINE long ht_pack_header(const struct ht_pack_args *a) {
 #if HT_PACK_SCALED
@@ -62,8 +73,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_pack_scale(
     HT_EACH_PACKED(HT_PACK_CHOOSE)
     float most = 0;
     for (long n = lane; n < a.nodes; n += HT_PACK_LANES) {
-        const float x = fabs(
-            (float)chosen[HT_LAYOUT_AT(HT_BLOCK, place, a.first + n, a.total)]);
+        const float x = fabs((float)chosen[HT_LAYOUT_AT(
+            HT_BLOCK, place, ht_pack_node(&a, n), a.total)]);
         most = x > most ? x : most;
     }
     largest[lane] = most;
@@ -91,7 +102,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_pack(
     HT_GLOBAL const real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
     if (v < a.blocks * a.nodes * HT_BLOCK) {
-        real x = chosen[HT_PACK_SOURCE(v, a)];
+        real x = chosen[ht_pack_source(&a, v)];
 #if HT_PACK_SCALED
         x *= ht_pack_scales(&a, message, field)[HT_PACK_PLACE(v, a)];
 #endif
@@ -111,6 +122,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_unpack(
 #if HT_PACK_SCALED
         x /= ht_pack_scales(&a, message, field)[HT_PACK_PLACE(v, a)];
 #endif
-        chosen[HT_PACK_SOURCE(v, a)] = x;
+        chosen[ht_pack_source(&a, v)] = x;
     }
 }

@@ -5,11 +5,14 @@
 #define HTWAVE_PACK_ARGS_H
 
 struct ht_pack_args {
-    long total; /* nodes of a field's buffer */
-    long first; /* nodes [first, first + nodes) travel */
-    long nodes;
-    long at;    /* 16 bytes of the message before them */
-    int blocks; /* of coefficients of a node */
+    long total; /* nodes of a field's window */
+    long row;   /* of it */
+    long plane;
+    long first; /* node of it at which the box that travels begins */
+    long count[2]; /* nodes of the box along x1 and x2 */
+    long nodes;    /* in all */
+    long at;       /* 16 bytes of the message before them */
+    int blocks;    /* of coefficients of a node */
 };
 
 #endif

@@ -57,31 +57,16 @@
 /* Vertices of one lane's cell as nodes of the source grid. */
 struct ht_cell {
     int node[HT_CORNERS];
-    int mirrors;
 };
 
 HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
                              long m3, struct ht_cell *cell) {
-    const long m[3] = {m1 < a->dst[0] ? m1 : a->dst[0] - 1, m2, m3};
-    int part[3][2];
-    cell->mirrors = 0;
+    const long i1 = (m1 < a->end[0] ? m1 : a->end[0] - 1) + a->shift[0];
     HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++) {
-        cell->mirrors |= ht_mirrors(a, k, m[k]);
-        HT_UNROLL
-        for (int side = 0; side < 2; side++)
-            part[k][side] = (int)ht_source(m[k] + a->shift + side, a->src[k],
-                                           a->wall[2 * k], a->wall[2 * k + 1])
-                                .node;
-    }
-    HT_UNROLL
-    for (int v = 0; v < HT_CORNERS; v++) {
-        int node = 0;
-        HT_UNROLL
-        for (int k = HT_DIMS - 1; k >= 0; k--)
-            node = node * (int)a->src[k] + part[k][v >> k & 1];
-        cell->node[v] = node;
-    }
+    for (int v = 0; v < HT_CORNERS; v++)
+        cell->node[v] = (int)(ht_source_row(a, m2 + a->shift[1] + (v >> 1 & 1),
+                                            m3 + a->shift[2] + (v >> 2)) +
+                              ht_along_row(a, i1 + (v & 1)));
 }
 
 /* Two coefficients that lie together are read at once. */
@@ -116,7 +101,6 @@ HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
 
 /* Its vertex sums, sums[parity][q][cell]. */
 HT_INLINE void ht_share_sums(const int g, const int c, const int i3,
-                             const int field_parity, const int mirrors,
                              real share[HT_ITEMS][HT_CORNERS],
                              HT_LOCAL real *sums) {
     HT_UNROLL
@@ -125,11 +109,6 @@ HT_INLINE void ht_share_sums(const int g, const int c, const int i3,
         const int bits = (q % HT_N1 & 1) | (q / HT_N1 & 1) << 1 | (i3 & 1) << 2;
         const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
                               HT_SIGN_OF(bits, 2)};
-        if (mirrors) {
-            HT_UNROLL
-            for (int v = 0; v < HT_CORNERS; v++)
-                share[n][v] *= ht_mirror_sign(mirrors, bits ^ field_parity, v);
-        }
         ht_vertex_sums(share[n], sign);
         if (q < HT_PLANE) {
             HT_UNROLL
@@ -337,7 +316,7 @@ ht_interpolate_field(const struct ht_team *t, const struct ht_cell *cell,
     for (int i3 = 0; i3 < HT_N3; i3++) {
         HT_LOCAL real *x = t->sums + ((slot * HT_N3 + i3) & 1) * HT_CORNERS *
                                          HT_PLANE * HT_CELLS;
-        ht_share_sums(t->g, t->c, i3, own.parity, cell->mirrors, share, x);
+        ht_share_sums(t->g, t->c, i3, share, x);
         if (i3 + 1 < HT_N3) {
             ht_read_share(t->g, i3 + 1, t->nodes, cell, own.src, share);
         } else if (more) {
@@ -363,10 +342,10 @@ HT_INLINE void ht_parity_target(
     HT_GLOBAL const real *scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const int g = t->g;
-    const long m1 = HT_GROUP_1() * HT_CELLS + t->c;
-    const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
-    const long node = (m3 * a->dst[1] + m2) * a->dst[0] +
-                      (m1 < a->dst[0] ? m1 : a->dst[0] - 1);
+    const long m1 = a->begin[0] + HT_GROUP_1() * HT_CELLS + t->c;
+    const long nodes = a->dst_nodes;
+    const long node = ht_target_row(a, m2, m3) +
+                      (m1 < a->end[0] ? m1 : a->end[0] - 1);
     real b[HT_POSITIONS], share[HT_ITEMS][HT_CORNERS];
     real P[HT_LOWS], S[HT_SUMS], lambda[3][HT_N1];
     HT_EACH_PARTNER(HT_DECLARE_PARTNER)
@@ -394,7 +373,7 @@ HT_INLINE void ht_parity_target(
     ht_interpolate_field(t, &cell, HT_DIMS, 0, share,
                          b HT_EACH_SRC(HT_SRC_ARG));
     ht_chain(a->stages, 0, lambda, b, P, S);
-    if (m1 >= a->dst[0]) return;
+    if (m1 >= a->end[0]) return;
     HT_EACH_LOW{
         HT_STORE_AT(0, a1, a2, a3, g,
                     P[HT_LOW(a1, a2, a3)])} HT_EACH_PARTNER(HT_STORE_PARTNER)
@@ -407,12 +386,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
     HT_LOCAL_ARRAY(real, sums,
                    HT_SIZE_PARITY_SUMS(HT_CORNERS, HT_PLANE, HT_CELLS));
     HT_LOCAL_ARRAY(HT_VECTOR(2), matrices, HT_SIZE_PARITY_MATRICES(HT_N1));
-    const long begin = a.first + HT_GROUP_3() * a.march;
-    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     struct ht_team team;
     team.g = HT_LANE() / HT_CELLS;
     team.c = HT_LANE() % HT_CELLS;
-    team.nodes = a.src[0] * a.src[1] * a.src[2];
+    team.nodes = a.src_nodes;
     team.sums = sums;
     team.matrices = matrices;
     for (int n = HT_LANE(); n < HT_N1 * HT_N1 + 1; n += HT_LANES_ALL) {
@@ -426,7 +404,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
     }
     HT_BARRIER();
     for (long m3 = begin; m3 < end; m3++) {
-        ht_parity_target(&a, &team, HT_GROUP_2(), m3,
+        ht_parity_target(&a, &team, a.begin[1] + HT_GROUP_2(), m3,
                          scale HT_EACH_SRC(HT_SRC_ARG) HT_EACH_DST(HT_DST_ARG)
                              HT_EACH_MATERIAL(HT_MEDIUM_ARG));
         HT_BARRIER();

@@ -4,5 +4,8 @@
  */
 HT_INLINE long ht_poly_at(const struct ht_step_args *a, long m1, long m2,
                           long m3) {
-    return (((m3 - a->scratch) * a->dst[1] + m2) * a->dst[0] + m1) * HT_CUBE;
+    const long rows = a->end[1] - a->begin[1], row = a->end[0] - a->begin[0];
+    return (((m3 - a->scratch) * rows + m2 - a->begin[1]) * row + m1 -
+            a->begin[0]) *
+           HT_CUBE;
 }

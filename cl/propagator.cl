@@ -20,10 +20,16 @@
 #define HT_FACE_SUMS (HT_DIMS > 1 ? 4 : 2)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 
+/* Bit k: coefficient i of a field changes sign when x_(k+1) is reflected. */
+HT_INLINE int ht_entry_parity(int field_parity, int i) {
+    return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
+                           i / (HT_N1 * HT_N2) % 2 * 4);
+}
+
 /* Sums of coefficient i over the vertices in a plane: face[w] takes the lower
  * vertex of every axis in w with the sign -1. */
 HT_INLINE void ht_face_sums(const struct ht_step_args *a,
-                            HT_GLOBAL const real *src, int i, int parity,
+                            HT_GLOBAL const real *src, int i,
                             const struct ht_ends *e, const struct ht_plane *p,
                             vector face[HT_FACE_SUMS][HT_ROWS],
                             HT_LOCAL real *stage) {
@@ -31,14 +37,9 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
     HT_UNROLL
     for (int j = 0; j < HT_SOURCE_ROWS; j++) {
         vector left, right;
-        ht_read_row(a, src, i, parity, e, p->row[j], &left, &right, stage);
+        ht_read_row(a, src, i, e, p->row[j], &left, &right, stage);
         sum[j] = right + left;
         difference[j] = right - left;
-        if (!p->plain) {
-            const real sign = ht_row_sign(p, j, parity);
-            sum[j] *= sign;
-            difference[j] *= sign;
-        }
     }
     HT_UNROLL
     for (int v = 0; v < HT_ROWS; v++) {
@@ -56,13 +57,12 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
 
 /* The face below the first targets of a march; faces: of the field. */
 HT_INLINE void ht_first_faces(const struct ht_step_args *a,
-                              HT_GLOBAL const real *src, int field_parity,
+                              HT_GLOBAL const real *src,
                               const struct ht_ends *e, const struct ht_plane *p,
                               HT_LOCAL vector *faces, HT_LOCAL real *stage) {
     for (int i = 0; i < HT_COEFS; i++) {
         vector face[HT_FACE_SUMS][HT_ROWS];
-        ht_face_sums(a, src, i, ht_entry_parity(field_parity, i), e, p, face,
-                     stage);
+        ht_face_sums(a, src, i, e, p, face, stage);
         HT_UNROLL
         for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++)
             faces[i * HT_FACE_SUMS * HT_ROWS + n] =
@@ -80,7 +80,7 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
     for (int k = 0; k < count; k++) {
         const int i = i0 + k, parity = ht_entry_parity(field_parity, i);
         vector face[HT_FACE_SUMS][HT_ROWS];
-        ht_face_sums(a, src, i, parity, e, above, face, stage);
+        ht_face_sums(a, src, i, e, above, face, stage);
 #if HT_DIMS > 2
         vector lower[HT_FACE_SUMS][HT_ROWS];
 #if HT_ROLL
@@ -91,7 +91,7 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
             kept[n] = face[n / HT_ROWS][n % HT_ROWS];
         }
 #else
-        ht_face_sums(a, src, i, parity, e, below, lower, stage);
+        ht_face_sums(a, src, i, e, below, lower, stage);
 #endif
 #endif
         HT_UNROLL
@@ -149,21 +149,21 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
         vector, faces,
         HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS, HT_ROWS));
     HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
-    const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2() * HT_ROWS;
-    const long begin = a.first + HT_GROUP_3() * a.march;
-    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
+    const long m2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     struct ht_ends ends;
     struct ht_plane below, above;
     ht_set_ends(&a, m1, &ends);
-    ht_set_plane(&a, m2, begin + a.shift, &below);
+    ht_set_plane(&a, m2, begin + a.shift[2], &below);
     for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
         HT_GLOBAL const real *from = src0;
         HT_EACH_SRC(HT_SOURCE_CHOOSE)
-        ht_first_faces(&a, from, ht_parity[slot], &ends, &below,
+        ht_first_faces(&a, from, &ends, &below,
                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
     }
     for (long m3 = begin; m3 < end; m3++) {
-        ht_set_plane(&a, m2, m3 + a.shift + 1, &above);
+        ht_set_plane(&a, m2, m3 + a.shift[2] + 1, &above);
         HT_GLOBAL const real *at = op;
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {
@@ -188,9 +188,9 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             if (target < 0) continue;
             HT_GLOBAL real *to = dst0;
             HT_EACH_DST(HT_TARGET_CHOOSE)
-            for (int v = 0; v < HT_ROWS && m2 + v < a.dst[1]; v++)
+            for (int v = 0; v < HT_ROWS && m2 + v < a.end[1]; v++)
                 ht_put_row(&a, to, target % HT_COEFS, &ends, m1,
-                           (m3 * a.dst[1] + m2 + v) * a.dst[0],
+                           ht_target_row(&a, m2 + v, m3),
                            result[row * HT_ROWS + v], stage);
         }
         below = above;

@@ -10,17 +10,6 @@
  */
 #define HT_ENTRIES (HT_SOURCES * HT_PLACES)
 
-/* Signs of mirrored vertices: few lanes have any. */
-HT_INLINE void ht_mirror_block(const int mirrors, const int b,
-                               real v[HT_BLOCK][HT_CORNERS]) {
-    HT_UNROLL
-    for (int j = 0; j < HT_BLOCK; j++) {
-        HT_UNROLL
-        for (int w = 0; w < HT_CORNERS; w++)
-            v[j][w] *= ht_mirror_sign(mirrors, ht_bits[b * HT_BLOCK + j], w);
-    }
-}
-
 /* acc += the contribution of block b, v[coefficient][vertex]. */
 HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
                             real acc[HT_CORNERS][HT_BLOCK_ROWS]) {
@@ -94,16 +83,12 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
         HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     const int lane = HT_LANE(), c1 = lane % HT_CELLS, c2 = lane / HT_CELLS;
-    const long begin = a.first + HT_GROUP_3() * a.march;
-    const long end = begin + a.march < a.last ? begin + a.march : a.last;
-    const long nodes = a.dst[0] * a.dst[1] * a.dst[2];
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     struct ht_tile tile;
     (void)unused;
     ht_tile_begin(&a, lane, &tile);
-    const int flat = ht_mirrors(&a, 0, tile.m1 + c1) |
-                     (HT_DIMS > 1 ? ht_mirrors(&a, 1, tile.m2 + c2) : 0);
-    int bottom = ht_plane_node(&a, begin + a.shift);
-    int top = ht_plane_node(&a, begin + a.shift + 1);
+    int bottom = ht_plane_node(&a, begin + a.shift[2]);
+    int top = ht_plane_node(&a, begin + a.shift[2] + 1);
     int above = 0, phase = 0;
     HT_UNROLL
     for (int c = 0; c < HT_STAGES - 1; c++) {
@@ -116,8 +101,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
             HT_UNROLL
             for (int r = 0; r < HT_BLOCK_ROWS; r++) acc[g][r] = 0;
         }
-        const int mirrors = flat | (HT_DIMS > 2 ? ht_mirrors(&a, 2, m3) : 0);
-        above = ht_plane_node(&a, m3 + a.shift + 2);
+        above = ht_plane_node(&a, m3 + a.shift[2] + 2);
         HT_UNROLL
         for (int c = 0; c < HT_CHUNKS; c++) {
             HT_COPY_WAIT(HT_STAGES - 2);
@@ -134,16 +118,15 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_lanes(
                 HT_UNROLL
                 for (int j = 0; j < HT_BLOCK; j++) v[j][w] = x[j];
             }
-            if (mirrors) ht_mirror_block(mirrors, c, v);
             ht_add_block(c, v, acc);
         }
         bottom = top;
         top = above;
         phase = (phase + HT_CHUNKS) % HT_STAGES;
-        if (tile.m1 + c1 < a.dst[0] && tile.m2 + c2 < a.dst[1])
-            ht_store_lane(
-                acc, (m3 * a.dst[1] + tile.m2 + c2) * a.dst[0] + tile.m1 + c1,
-                nodes HT_EACH_DST(HT_DST_ARG));
+        if (tile.m1 + c1 < a.end[0] && tile.m2 + c2 < a.end[1])
+            ht_store_lane(acc,
+                          ht_target_row(&a, tile.m2 + c2, m3) + tile.m1 + c1,
+                          a.dst_nodes HT_EACH_DST(HT_DST_ARG));
 #if HT_PTX < 80
         HT_BARRIER(); /* the copies of the next plane overwrite */
 #endif

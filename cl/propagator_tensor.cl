@@ -129,7 +129,7 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
 /* The left side of a k step: the lane's two targets, sums of the vertices for
  * the pair of coefficients at `at`; parity: its bits. */
 HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
-                            const int part, const int mirrors[2],
+                            const int part,
                             real left[HT_PART_BLOCKS][4]) {
     real sign[3] = {HT_SIGN_OF(parity, 0), HT_SIGN_OF(parity, 1),
                     HT_SIGN_OF(parity, 2)};
@@ -147,14 +147,6 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
                                  HT_PAIRS];
             v[0][w] = x.x;
             v[1][w] = x.y;
-        }
-        if (mirrors[target]) {
-            HT_UNROLL
-            for (int w = 0; w < HT_CORNERS; w++) {
-                const real turn = ht_mirror_sign(mirrors[target], parity, w);
-                v[0][w] *= turn;
-                v[1][w] *= turn;
-            }
         }
         HT_UNROLL
         for (int e = 0; e < 2; e++) {
@@ -182,7 +174,7 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
         for (int target = 0; target < 2; target++) {                       \
             const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;    \
             const int own = entry >= 0 && m < n1 && m2 < n2;               \
-            const int node = ((int)m3 * n2 + last2) * n1 + last1;          \
+            const int node = row_node + last1;                             \
             HT_GLOBAL ht_pair *at =                                        \
                 (HT_GLOBAL ht_pair *)(chosen + HT_AT(place, node, nodes)); \
             USE                                                            \
@@ -218,17 +210,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
     const int lane = HT_LANE(), t = lane % 4;
     const int part = (int)(HT_GROUP_1() % HT_PARTS), row = lane / 32;
-    const long begin = a.first + HT_GROUP_3() * a.march;
-    const long end = begin + a.march < a.last ? begin + a.march : a.last;
-    const long nodes = a.dst[0] * a.dst[1] * a.dst[2];
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
+    const long nodes = a.dst_nodes;
     struct ht_tile tile;
     ht_tile_begin(&a, lane, &tile);
     const int m1 = (int)tile.m1 + lane % 32 / 4, m2 = (int)tile.m2 + row;
-    const int n1 = (int)a.dst[0], n2 = (int)a.dst[1];
+    const int n1 = (int)a.end[0], n2 = (int)a.end[1];
     const int last2 = m2 < n2 ? m2 : n2 - 1;
-    const int row_mirrors = HT_DIMS > 1 ? ht_mirrors(&a, 1, m2) : 0;
-    const int flat[2] = {row_mirrors | ht_mirrors(&a, 0, m1),
-                         row_mirrors | ht_mirrors(&a, 0, m1 + 8)};
     for (int i = lane; i < HT_INFOS; i += HT_GROUP_LANES)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += (long)part * HT_OP_SIZE;
@@ -238,8 +226,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
         data[i] = ht_packed(zero);
     }
     HT_BARRIER();
-    int bottom = ht_plane_node(&a, begin + a.shift);
-    int top = ht_plane_node(&a, begin + a.shift + 1);
+    int bottom = ht_plane_node(&a, begin + a.shift[2]);
+    int top = ht_plane_node(&a, begin + a.shift[2] + 1);
 #if HT_RESIDENT
     for (int k = 0; k < HT_CHUNKS * HT_PAIRS; k += HT_OP_STEPS)
         ht_operator_copy(lane, k, op, table + k * HT_STEP_PACKS);
@@ -251,6 +239,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     int stage = 0, unit = 0; /* which areas hold what comes next */
     for (long m3 = begin; m3 < end; m3++) {
         real acc[HT_TILES][4];
+        const int row_node = (int)ht_target_row(&a, last2, m3);
 #if HT_KEEP != 0
         HT_EACH_RESULT(HT_READ_RESULT)
 #endif
@@ -260,9 +249,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
             for (int e = 0; e < 4; e++)
                 acc[i][e] = HT_KEEP == 0 ? (real)0 : (real)HT_KEEP * acc[i][e];
         }
-        const int plane_mirrors = HT_DIMS > 2 ? ht_mirrors(&a, 2, m3) : 0;
-        const int mirrors[2] = {flat[0] | plane_mirrors,
-                                flat[1] | plane_mirrors};
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             const int last = chunk + 1 == HT_CHUNKS;
@@ -289,7 +275,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                 if (j == 0) {
                     if (last) {
                         bottom = top;
-                        top = ht_plane_node(&a, m3 + a.shift + 2);
+                        top = ht_plane_node(&a, m3 + a.shift[2] + 2);
                     }
                     stage ^= 1;
                     if (!last || m3 + 1 < end)
@@ -304,7 +290,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                 real left[HT_PART_BLOCKS][4];
                 ht_left_side((HT_LOCAL const ht_pair *)at + pair,
                              info[(chunk * 4 + t) * HT_PAIRS + pair], part,
-                             mirrors, left);
+                             left);
 #if HT_RESIDENT
                 HT_LOCAL const ht_pack *right =
                     table + (chunk * HT_PAIRS + j) * HT_STEP_PACKS;

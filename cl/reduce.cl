@@ -56,9 +56,7 @@ HT_INLINE void ht_part_tree(HT_LOCAL struct ht_part *tree, const int lane,
     }
 }
 
-HT_INLINE ht_wide ht_weight(const struct ht_reduce_args *a, long node) {
-    const long m[3] = {node % a->nodes[0], node / a->nodes[0] % a->nodes[1],
-                       node / (a->nodes[0] * a->nodes[1])};
+HT_INLINE ht_wide ht_weight(const struct ht_reduce_args *a, const long m[3]) {
     ht_wide weight = 1;
     for (int k = 0; k < 3; k++) {
         if (a->ends[2 * k] && m[k] == 0) weight *= (ht_wide)0.5;
@@ -80,6 +78,10 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
     const long end = begin + a.per_group < total ? begin + a.per_group : total;
     struct ht_part p = {0, total, 0, 0, 0};
     for (long node = begin + lane; node < end; node += HT_REDUCE_LANES) {
+        const long row = node / a.nodes[0], plane = row / a.nodes[1];
+        const long m[3] = {node - row * a.nodes[0], row - plane * a.nodes[1],
+                           plane};
+        const long at = a.begin + m[2] * a.plane + m[1] * a.row + m[0];
         /* All points always, so that the values stay in registers. */
         ht_wide value[HT_REDUCE_POINTS], squares = 0;
         HT_UNROLL
@@ -88,7 +90,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
             HT_GLOBAL const ht_wide *w =
                 weights + a.weights + c * HT_REDUCE_POINTS;
             const ht_wide x =
-                u[HT_LAYOUT_AT(HT_BLOCK, a.coef + c, a.begin + node, a.total)];
+                u[HT_LAYOUT_AT(HT_BLOCK, a.coef + c, at, a.total)];
             if (!isfinite(x)) {
                 p.bad++;
                 p.first = node < p.first ? node : p.first;
@@ -102,8 +104,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
         HT_UNROLL
         for (int q = 0; q < HT_REDUCE_POINTS; q++)
             squares += value[q] * value[q];
-        if (a.divide) squares /= (ht_wide)medium[a.begin + node];
-        ht_part_add(&p, ht_weight(&a, node) * squares);
+        if (a.divide) squares /= (ht_wide)medium[at];
+        ht_part_add(&p, ht_weight(&a, m) * squares);
     }
     ht_part_tree(tree, lane, &p);
     if (lane == 0) parts[HT_GROUP_1()] = p;

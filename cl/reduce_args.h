@@ -9,8 +9,10 @@
 
 struct ht_reduce_args {
     long nodes[3];  /* that are reduced, per axis */
-    long begin;     /* of these in the field's buffer */
-    long total;     /* nodes of that buffer */
+    long begin;     /* the first of them in the field's window */
+    long row;       /* of the window */
+    long plane;
+    long total;     /* nodes of the window */
     long per_group; /* nodes that one group sums */
     long groups;
     long slot;    /* where the result goes */

@@ -128,24 +128,19 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node,
 #endif
 }
 
-/* Periodic neighbour. */
-HT_INLINE long ht_wrapped(long m, long n) {
-    return m < 0 ? m + n : m < n ? m : m - n;
-}
-
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
     struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT unused,
     HT_GLOBAL const real *HT_RESTRICT src0, HT_GLOBAL real *HT_RESTRICT dst0) {
     const int lane = HT_LANE();
     const int r1 = (int)(HT_GROUP_1() % HT_TILE_PARTS) * HT_TILE;
-    const long m1 = HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + lane % HT_CELLS;
-    const long m2 = HT_GROUP_2() * HT_ROWS + lane / HT_CELLS;
-    const long begin = a.first + HT_GROUP_3() * a.march;
-    const long end = begin + a.march < a.last ? begin + a.march : a.last;
-    const long from = a.src[0] * a.src[1] * a.src[2];
-    const long to = a.dst[0] * a.dst[1] * a.dst[2];
+    const long m1 =
+        a.begin[0] + HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + lane % HT_CELLS;
+    const long m2 = a.begin[1] + HT_GROUP_2() * HT_ROWS + lane / HT_CELLS;
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     (void)unused;
-    if (m1 >= a.dst[0] || m2 >= a.dst[1]) return;
+    if (m1 >= a.end[0] || m2 >= a.end[1]) return;
+    const long left = ht_along_row(&a, m1 + a.shift[0]);
+    const long right = ht_along_row(&a, m1 + a.shift[0] + 1);
     real along[2][HT_TILE][HT_N1], low[HT_N3][HT_PLANE];
     HT_UNROLL
     for (int side = 0; side < 2; side++) {
@@ -169,25 +164,21 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
             HT_UNROLL
             for (int q = 0; q < HT_PLANE; q++) face[i3][q] = 0;
         }
-        const long plane =
-            HT_DIMS > 2 ? ht_wrapped(m3 + a.shift, a.src[2]) * a.src[1] : 0;
         HT_UNROLL
         for (int side = 0; side < (HT_DIMS > 1 ? 2 : 1); side++) {
-            const long row =
-                HT_DIMS > 1 ? ht_wrapped(m2 + a.shift + side, a.src[1]) : 0;
-            const long at = (plane + row) * a.src[0];
-            const long node[2] = {at + ht_wrapped(m1 + a.shift, a.src[0]),
-                                  at + ht_wrapped(m1 + a.shift + 1, a.src[0])};
-            ht_add_row(src0, node, from, side, along, face);
+            const long row = ht_source_row(&a, m2 + a.shift[1] + side,
+                                           m3 + a.shift[2]);
+            const long node[2] = {row + left, row + right};
+            ht_add_row(src0, node, a.src_nodes, side, along, face);
         }
-        const long target = a.dst[0] * (m2 + a.dst[1] * (m3 - (HT_DIMS > 2)));
+        const long target = ht_target_row(&a, m2, m3 - (HT_DIMS > 2)) + m1;
 #if HT_DIMS > 2
         real out[HT_N3][HT_PLANE];
         ht_add_upper(low, face, out);
-        if (m3 > begin) ht_store_part(dst0, r1, target + m1, to, out);
+        if (m3 > begin) ht_store_part(dst0, r1, target, a.dst_nodes, out);
         ht_lower_part(face, low);
 #else
-        ht_store_part(dst0, r1, target + m1, to, face);
+        ht_store_part(dst0, r1, target, a.dst_nodes, face);
 #endif
     }
 }

@@ -22,11 +22,9 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int lane, long m1,
                          HT_LOCAL real *local_medium HT_EACH_DST(HT_DST_PARAM)
                              HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
-    const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
-    const long row = (m3 * a->dst[1] + m2) * a->dst[0];
-    const long m = m1 + lane / HT_COLUMN;
-    const int active = m < a->dst[0];
-    const long node = row + (active ? m : a->dst[0] - 1);
+    const long nodes = a->dst_nodes, m = m1 + lane / HT_COLUMN;
+    const int active = m < a->end[0];
+    const long node = ht_target_row(a, m2, m3) + (active ? m : a->end[0] - 1);
     real w[HT_FIELDS][HT_T3];
 #if HT_MEDIUM_DEGREE < 0
     ht_evolve(lane, a->stages, scale, b, w, scratch);

@@ -55,21 +55,15 @@ HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride) {
 
 /* The line along x1 of row r2 = side (N+1) + derivative of plane r3. */
 HT_INLINE void ht_first_line(const struct ht_step_args *a,
-                             HT_GLOBAL const real *src, int field_parity,
+                             HT_GLOBAL const real *src,
                              const struct ht_ends *e, const struct ht_plane *p,
                              int r2, int i3, HT_LOCAL vector *at,
                              HT_LOCAL real *stage) {
     const int j2 = r2 / HT_N2, i2 = r2 % HT_N2;
     for (int i1 = 0; i1 < HT_N1; i1++) {
         const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
-        const int parity = ht_entry_parity(field_parity, i);
         vector left, right;
-        ht_read_row(a, src, i, parity, e, p->row[j2], &left, &right, stage);
-        if (!p->plain) {
-            const real sign = ht_row_sign(p, j2, parity);
-            left *= sign;
-            right *= sign;
-        }
+        ht_read_row(a, src, i, e, p->row[j2], &left, &right, stage);
         at[i1] = left;
         at[HT_N1 + i1] = right;
     }
@@ -78,7 +72,7 @@ HT_INLINE void ht_first_line(const struct ht_step_args *a,
 
 /* b of one field. below, above: the source planes. */
 HT_INLINE void ht_interpolate(const struct ht_step_args *a,
-                              HT_GLOBAL const real *src, int field_parity,
+                              HT_GLOBAL const real *src,
                               const struct ht_ends *e,
                               const struct ht_plane *below,
                               const struct ht_plane *above, HT_LOCAL vector *b,
@@ -87,7 +81,7 @@ HT_INLINE void ht_interpolate(const struct ht_step_args *a,
         const struct ht_plane *p = r3 < HT_N3 ? below : above;
         HT_LOCAL vector *face = b + r3 * HT_T2 * HT_T1;
         for (int r2 = 0; r2 < HT_T2; r2++)
-            ht_first_line(a, src, field_parity, e, p, r2, r3 % HT_N3,
+            ht_first_line(a, src, e, p, r2, r3 % HT_N3,
                           face + r2 * HT_T1, stage);
         for (int n1 = 0; HT_DIMS > 1 && n1 < HT_T1; n1++)
             ht_vector_line(face + n1, HT_T1);
@@ -106,7 +100,7 @@ HT_INLINE vector ht_medium_vector(const struct ht_step_args *a,
     if (e->whole) return HT_GLOBAL_VECTOR(from + e->start);
     for (int n = 0; n < HT_CELLS; n++)
         stage[n] =
-            from[e->start + n < a->dst[0] ? e->start + n : a->dst[0] - 1];
+            from[e->start + n < a->end[0] ? e->start + n : a->end[0] - 1];
     return HT_LOCAL_VECTOR(stage);
 }
 
@@ -115,7 +109,7 @@ HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m,
                               HT_GLOBAL const real *from,
                               const struct ht_ends *e, HT_LOCAL vector *medium,
                               HT_LOCAL real *stage) {
-    const long nodes = a->dst[0] * a->dst[1] * a->dst[2];
+    const long nodes = a->dst_nodes;
     long q = 0;
     for (int a1 = 0; a1 < HT_SPAN; a1++)
         for (int a2 = 0; a2 < HT_SPAN2 && a1 + a2 < HT_SPAN; a2++)
@@ -252,7 +246,7 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
 /* ---- the kernel ---- */
 
 #define HT_INTERPOLATE(slot, f)                                           \
-    ht_interpolate(&a, src##slot, ht_parity[slot], &ends, &below, &above, \
+    ht_interpolate(&a, src##slot, &ends, &below, &above, \
                    b + (f)*HT_CUBE, stage);
 #define HT_LOAD_MATERIAL(m) \
     ht_load_medium(&a, m, medium##m + node, &ends, medium, stage);
@@ -269,17 +263,17 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
     HT_LOCAL_ARRAY(vector, products, HT_PRODUCTS);
     HT_LOCAL_ARRAY(vector, medium, HT_MEDIUM_VECTORS);
     HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
-    const long m1 = HT_GROUP_1() * HT_CELLS, m2 = HT_GROUP_2();
-    const long begin = a.first + HT_GROUP_3() * a.march;
-    const long end = begin + a.march < a.last ? begin + a.march : a.last;
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
+    const long m2 = a.begin[1] + HT_GROUP_2();
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     struct ht_ends ends;
     struct ht_plane below, above;
     ht_set_ends(&a, m1, &ends);
     for (int n = 0; n < HT_FIELDS * HT_CUBE; n++) b[n] = 0;
     for (long m3 = begin; m3 < end; m3++) {
-        ht_set_plane(&a, m2, m3 + a.shift, &below);
-        ht_set_plane(&a, m2, m3 + a.shift + 1, &above);
-        const long node = (m3 * a.dst[1] + m2) * a.dst[0];
+        ht_set_plane(&a, m2, m3 + a.shift[2], &below);
+        ht_set_plane(&a, m2, m3 + a.shift[2] + 1, &above);
+        const long node = ht_target_row(&a, m2, m3);
         HT_EACH_SRC(HT_INTERPOLATE)
         HT_EACH_MATERIAL(HT_LOAD_MATERIAL)
         for (int n = 0; n < HT_FIELDS * HT_CUBE; n++) w[n] = b[n];

@@ -28,8 +28,8 @@ struct ht_tile {
 
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
                              struct ht_tile *tile) {
-    tile->m1 = HT_GROUP_1() / HT_PARTS * HT_CELLS;
-    tile->m2 = HT_GROUP_2() * HT_ROWS;
+    tile->m1 = a->begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
+    tile->m2 = a->begin[1] + HT_GROUP_2() * HT_ROWS;
     HT_UNROLL
     for (int i = 0; i < HT_COPIES; i++) {
         const int n = i * HT_GROUP_LANES + lane;
@@ -37,21 +37,16 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
         const int top = n / (HT_TILE_1 * HT_TILE_2);
         /* nodes beyond the last target's are not used: any will do */
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
-        q1 = (q1 < a->dst[0] ? q1 : a->dst[0]) + a->shift;
-        q2 = (q2 < a->dst[1] ? q2 : a->dst[1]) + a->shift;
-        const struct ht_source p1 =
-            ht_source(q1, a->src[0], a->wall[0], a->wall[1]);
-        struct ht_source p2 = {0, 0, 1};
-        if (HT_DIMS > 1) p2 = ht_source(q2, a->src[1], a->wall[2], a->wall[3]);
-        tile->node[i] = (int)(p2.node * a->src[0] + p1.node) * 2 + (top & 1);
+        q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
+        q2 = (q2 < a->end[1] ? q2 : a->end[1]) + a->shift[1];
+        const long node = ht_source_row(a, q2, 0) + ht_along_row(a, q1);
+        tile->node[i] = (int)node * 2 + (top & 1);
     }
 }
 
-/* First node of the source plane at index m3. */
-HT_INLINE int ht_plane_node(const struct ht_step_args *a, long m3) {
-    if (HT_DIMS < 3) return 0;
-    return (int)(ht_source(m3, a->src[2], a->wall[4], a->wall[5]).node *
-                 a->src[1] * a->src[0]);
+/* First node of the source plane at index i3. */
+HT_INLINE int ht_plane_node(const struct ht_step_args *a, long i3) {
+    return HT_DIMS < 3 ? 0 : (int)(i3 * a->src_plane);
 }
 
 /* Begins to copy one chunk of the tile whose planes begin at node bottom and
@@ -60,7 +55,7 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int lane,
                             const struct ht_tile *tile, const int chunk,
                             long bottom, long top,
                             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
-    const long nodes = a->src[0] * a->src[1] * a->src[2];
+    const long nodes = a->src_nodes;
     const int own = chunk * HT_CHUNK; /* first block */
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {

@@ -85,21 +85,21 @@ void ht_comm_pause(long polls);
 /* ---- memory that the ranks of a machine share ---- */
 /* Each rank brings a part of so many bytes. Collective. HT_ERR_MEMORY, on all
  * ranks of a machine, where that has no room for it. */
-struct ht_window;
-HT_CHECKED enum ht_err ht_window_create(struct ht_comm *comm, int64_t bytes,
-                                        struct ht_window **out);
+struct ht_shared;
+HT_CHECKED enum ht_err ht_shared_create(struct ht_comm *comm, int64_t bytes,
+                                        struct ht_shared **out);
 /* Whether the machine has room for it. Collective; the same on all its ranks.
  */
-HT_CHECKED enum ht_err ht_window_fits(struct ht_comm *comm, int64_t bytes,
+HT_CHECKED enum ht_err ht_shared_fits(struct ht_comm *comm, int64_t bytes,
                                       bool *fits);
 /* Of the ranks of this machine; NULL for others. */
-void *ht_window_part(const struct ht_window *window, int rank);
+void *ht_shared_part(const struct ht_shared *window, int rank);
 /* Makes what this rank wrote visible to those that learn of it afterwards, and
  * what it has learned of visible to it. */
-void ht_window_sync(struct ht_window *window);
+void ht_shared_sync(struct ht_shared *window);
 /* In the same order on all ranks; waits for nobody, so that a rank that has
  * failed may call it. The memory goes with the next window or the end. NULL
  * allowed. */
-void ht_window_destroy(struct ht_window *window);
+void ht_shared_destroy(struct ht_shared *window);
 
 #endif

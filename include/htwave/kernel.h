@@ -5,8 +5,8 @@
 #define HTWAVE_KERNEL_H
 
 #include "htwave/device.h"
-#include "htwave/grid.h"
 #include "htwave/params.h"
+#include "htwave/window.h"
 
 struct ht_step_args; /* cl/args.h */
 struct ht_blocks;    /* src/kernel/blocks.h */
@@ -211,8 +211,8 @@ struct ht_step_buffers {
 };
 /* Whose account a launch goes to. */
 enum ht_step_part { HT_PART_INTERIOR, HT_PART_BOUNDARY };
-/* Enqueues the half step for x3 planes [args->first, args->last). march 0 in
- * args: chosen here. */
+/* Enqueues the half step for the targets [args->begin, args->end). march 0 in
+ * args: chosen here. The sources' ghosts have been filled. */
 HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
                                       enum ht_step_part part,
                                       const struct ht_step_args *args,
@@ -224,7 +224,31 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
 /* Device seconds of all launches of a part so far; step NULL: 0. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part);
 
-/* ---- packer.c: planes of a mesh into messages and out of them ---- */
+/* ---- ghosts.c: the ghosts of a window ---- */
+struct ht_ghosts;
+/* For the fields that a spec's source grid stores. Compiled by ht_ghosts_build,
+ * or at the first use. */
+HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device,
+                                        const struct ht_spec *spec,
+                                        const char *cache,
+                                        struct ht_ghosts **out);
+void ht_ghosts_destroy(struct ht_ghosts *ghosts); /* NULL allowed */
+HT_CHECKED enum ht_err ht_ghosts_build(struct ht_ghosts *ghosts);
+/* Its program, for groups of so many lanes. */
+HT_CHECKED enum ht_err ht_ghosts_text(const struct ht_spec *spec, int fields,
+                                      int places, int lanes,
+                                      struct ht_text *out);
+/* Enqueued among the work. list: the boxes of ht_window_ghosts in device
+ * memory; u: the buffers of the fields, without gaps. */
+HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_ghosts *ghosts,
+                                      const struct ht_window *window, int boxes,
+                                      struct ht_buffer *list,
+                                      struct ht_buffer *const *u);
+/* Device seconds since the last call, and of all launches so far; NULL: 0. */
+double ht_ghosts_seconds(struct ht_ghosts *ghosts);
+double ht_ghosts_total(const struct ht_ghosts *ghosts);
+
+/* ---- packer.c: boxes of a window into messages and out of them ---- */
 struct ht_pack_format {
     bool fp64;  /* of the fields */
     int block;  /* as in ht_spec */
@@ -232,10 +256,12 @@ struct ht_pack_format {
     int places; /* of ht_place */
     enum ht_halo_precision precision;
 };
-/* Nodes [first, first + nodes) of buffers with `total` nodes each, and the part
- * of a message buffer that begins at byte `at`, a multiple of 16. */
+/* A box of the window that the buffers hold, and the part of a message buffer
+ * that begins at byte `at`, a multiple of 16. */
 struct ht_pack_range {
-    int64_t total, first, nodes, at;
+    const struct ht_window *window;
+    struct ht_box box;
+    int64_t at;
 };
 struct ht_packer;
 HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
@@ -279,8 +305,9 @@ struct ht_reduce_item {
     const double *weights;
     int coefs, points;
     int64_t nodes[3];
-    int64_t begin, total; /* where these begin in the buffer and the nodes that
-                             it has; total 0: all of it */
+    /* The box of these nodes in a window; NULL: all that the buffer holds. */
+    const struct ht_window *window;
+    struct ht_box box;
     bool half[3][2];      /* [axis][lower, upper] */
 };
 /* Kernels for fields of one precision and layout. wide: partial sums in double

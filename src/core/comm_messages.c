@@ -11,10 +11,10 @@ struct ht_message {
     bool receives;
 };
 
-struct ht_window {
+struct ht_shared {
     struct ht_comm *comm;
     MPI_Win win;
-    struct ht_window *next; /* of those to be freed */
+    struct ht_shared *next; /* of those to be freed */
 };
 
 /* ---- messages ---- */
@@ -122,7 +122,7 @@ void ht_message_abandon(struct ht_message *message) {
 
 void ht_comm_free_windows(struct ht_comm *c) {
     while (c->destroyed != NULL) {
-        struct ht_window *window = c->destroyed;
+        struct ht_shared *window = c->destroyed;
         c->destroyed = window->next;
         (void)MPI_Win_unlock_all(window->win);
         (void)MPI_Win_free(&window->win);
@@ -191,7 +191,7 @@ static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
 }
 
 static enum ht_err allocate_window(struct ht_comm *c, int64_t bytes,
-                                   struct ht_window *window) {
+                                   struct ht_shared *window) {
     const char *what = "memory that ranks share";
     void *own = NULL;
     TRY(check_room(c, bytes));
@@ -203,7 +203,7 @@ static enum ht_err allocate_window(struct ht_comm *c, int64_t bytes,
     return ht_comm_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), what);
 }
 
-enum ht_err ht_window_fits(struct ht_comm *c, int64_t bytes, bool *fits) {
+enum ht_err ht_shared_fits(struct ht_comm *c, int64_t bytes, bool *fits) {
     double wanted, room;
     REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone shares no memory");
     TRY(ht_comm_sound(c));
@@ -212,9 +212,9 @@ enum ht_err ht_window_fits(struct ht_comm *c, int64_t bytes, bool *fits) {
     return HT_OK;
 }
 
-enum ht_err ht_window_create(struct ht_comm *c, int64_t bytes,
-                             struct ht_window **out) {
-    struct ht_window *window = NULL;
+enum ht_err ht_shared_create(struct ht_comm *c, int64_t bytes,
+                             struct ht_shared **out) {
+    struct ht_shared *window = NULL;
     *out = NULL;
     REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone shares no memory");
     TRY(ht_comm_sound(c));
@@ -229,7 +229,7 @@ enum ht_err ht_window_create(struct ht_comm *c, int64_t bytes,
     return HT_OK;
 }
 
-void *ht_window_part(const struct ht_window *window, int rank) {
+void *ht_shared_part(const struct ht_shared *window, int rank) {
     MPI_Aint size = 0;
     int unit = 0;
     void *part = NULL;
@@ -241,13 +241,13 @@ void *ht_window_part(const struct ht_window *window, int rank) {
     return part;
 }
 
-void ht_window_sync(struct ht_window *window) {
+void ht_shared_sync(struct ht_shared *window) {
     (void)MPI_Win_sync(window->win);
 }
 
 /* Only noted: freeing waits for the other ranks, and one that has failed is on
  * its way to tell them. */
-void ht_window_destroy(struct ht_window *window) {
+void ht_shared_destroy(struct ht_shared *window) {
     if (window == NULL) return;
     window->next = window->comm->destroyed;
     window->comm->destroyed = window;

@@ -16,7 +16,7 @@ struct ht_comm {
     enum ht_err failed; /* what the ranks have agreed on, and its message */
     char *message;
     double abandoned_at; /* when the first message was abandoned; 0: none */
-    struct ht_window *destroyed; /* not freed yet */
+    struct ht_shared *destroyed; /* not freed yet */
 };
 
 /* code: of MPI. */

@@ -110,12 +110,17 @@ static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
                           struct ht_buffer *const *u,
                           const struct ht_pack_range *range,
                           struct ht_buffer *message, int64_t groups) {
-    const struct ht_pack_args args = {.total = (long)range->total,
-                                      .first = (long)range->first,
-                                      .nodes = (long)range->nodes,
-                                      .at = (long)(range->at / UNIT),
-                                      .blocks = packer->format.places /
-                                                packer->format.block};
+    const struct ht_window *window = range->window;
+    const int64_t *begin = range->box.begin, *end = range->box.end;
+    const struct ht_pack_args args = {
+        .total = (long)ht_window_nodes(window),
+        .row = (long)ht_window_row(window),
+        .plane = (long)ht_window_plane(window),
+        .first = (long)ht_window_at(window, begin[0], begin[1], begin[2]),
+        .count = {(long)(end[0] - begin[0]), (long)(end[1] - begin[1])},
+        .nodes = (long)ht_box_nodes(&range->box),
+        .at = (long)(range->at / UNIT),
+        .blocks = packer->format.places / packer->format.block};
     struct ht_arg list[2 + HT_MAX_FIELDS] = {
         {.value = &args, .size = sizeof args}, {.buffer = message}};
     const int64_t many[3] = {groups, packer->format.fields, 1};
@@ -126,8 +131,8 @@ static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
 
 static int64_t groups_of(const struct ht_packer *packer,
                          const struct ht_pack_range *range) {
-    return (packer->format.places * range->nodes + packer->lanes - 1) /
-           packer->lanes;
+    int64_t values = packer->format.places * ht_box_nodes(&range->box);
+    return (values + packer->lanes - 1) / packer->lanes;
 }
 
 enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,

@@ -311,6 +311,6 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_products,
-    .files = {"common.cl", "ptx.cl", "vertices.cl", "tile.cl",
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
               "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};

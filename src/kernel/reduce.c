@@ -156,9 +156,7 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
                                   .weights = (long)weights,
                                   .coef = item->coef,
                                   .coefs = coefs_of(item),
-                                  .divide = item->medium != NULL,
-                                  .begin = item->begin,
-                                  .total = item->total};
+                                  .divide = item->medium != NULL};
     int64_t total = 1;
     for (int k = 0; k < 3; k++) {
         args.nodes[k] = (long)item->nodes[k];
@@ -166,7 +164,17 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
         for (int side = 0; side < 2; side++)
             args.ends[2 * k + side] = item->half[k][side];
     }
-    if (args.total == 0) args.total = total;
+    args.row = args.nodes[0];
+    args.plane = args.nodes[0] * args.nodes[1];
+    args.total = (long)total;
+    if (item->window != NULL) {
+        const struct ht_window *w = item->window;
+        const int64_t *begin = item->box.begin;
+        args.row = (long)ht_window_row(w);
+        args.plane = (long)ht_window_plane(w);
+        args.total = (long)ht_window_nodes(w);
+        args.begin = (long)ht_window_at(w, begin[0], begin[1], begin[2]);
+    }
     int64_t per_group = (total + MOST_GROUPS - 1) / MOST_GROUPS;
     if (per_group < LEAST) per_group = LEAST;
     args.per_group = (long)per_group;

@@ -80,5 +80,5 @@ const struct ht_variant ht_variant_separable = {
     .shape = choose_shape,
     .pack = pack_axes,
     .cost = ht_cost_separable,
-    .files = {"common.cl", "ptx.cl", "separable.cl"},
+    .files = {"common.cl", "packs.cl", "ptx.cl", "separable.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_separable"}}};

@@ -147,20 +147,21 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
                         const struct ht_step_args *args,
                         const struct ht_step_buffers *buffers) {
     const struct ht_sizes *z = &step->sizes;
-    int64_t planes = args->last - args->first;
-    int64_t groups[3] = {divide_up(args->dst[0] * z->cube, step->shape.lanes),
-                         args->dst[1], planes};
+    int64_t row = args->end[0] - args->begin[0];
+    int64_t rows = (args->end[1] - args->begin[1]) *
+                   (args->end[2] - args->begin[2]);
+    int64_t groups[3] = {divide_up(row * z->cube, step->shape.lanes),
+                         args->end[1] - args->begin[1],
+                         args->end[2] - args->begin[2]};
     for (int slot = 0; slot < z->sources; slot++) {
         struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
-        const struct ht_arg list[4] = {
+        const struct ht_arg list[3] = {
             {.value = args, .size = sizeof *args},
-            {.value = &slot, .size = sizeof slot},
             {.buffer = buffers->src[z->source_field[slot]]},
             {.buffer = ht_products_source(step->products, poly, work)}};
-        TRY(ht_kernel_launch(step->kernel[part][0], 4, list, groups,
+        TRY(ht_kernel_launch(step->kernel[part][0], 3, list, groups,
                              step->shape.lanes));
-        TRY(ht_products_run(step->products,
-                            args->dst[0] * args->dst[1] * planes, poly, work));
+        TRY(ht_products_run(step->products, row * rows, poly, work));
     }
     return HT_OK;
 }
@@ -172,13 +173,15 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     struct arguments list = {0};
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
         return interpolate_by_products(step, part, args, buffers);
-    int64_t planes = args->last - args->first, lanes = step->shape.lanes;
-    int64_t groups[3] = {divide_up(args->dst[0], step->shape.cells) *
+    int64_t planes = args->end[2] - args->begin[2], lanes = step->shape.lanes;
+    int64_t row = args->end[0] - args->begin[0];
+    int64_t groups[3] = {divide_up(row, step->shape.cells) *
                              (step->shape.parts > 0 ? step->shape.parts : 1),
-                         divide_up(args->dst[1], step->shape.rows),
+                         divide_up(args->end[1] - args->begin[1],
+                                   step->shape.rows),
                          divide_up(planes, args->march)};
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
-        groups[0] = args->dst[0];
+        groups[0] = row;
         groups[2] = planes * step->sizes.sources;
         lanes = step->shape.naive_lanes;
     } else if (kind == HT_STAGE_EVOLVE) {
@@ -193,9 +196,10 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
 static long choose_march(const struct ht_step *step,
                          const struct ht_step_args *args) {
     const struct ht_device_info *info = ht_device_info(step->device);
-    int64_t planes = args->last - args->first;
-    int64_t columns = divide_up(args->dst[0], step->shape.cells) *
-                      divide_up(args->dst[1], step->shape.rows);
+    int64_t planes = args->end[2] - args->begin[2];
+    int64_t columns =
+        divide_up(args->end[0] - args->begin[0], step->shape.cells) *
+        divide_up(args->end[1] - args->begin[1], step->shape.rows);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = divide_up(wanted, columns > 0 ? columns : 1);
     if (parts > planes) parts = planes;
@@ -206,15 +210,16 @@ enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
                            const struct ht_step_args *args,
                            const struct ht_step_buffers *buffers) {
     struct ht_step_args some = *args;
-    long chunk = args->last - args->first;
+    long chunk = args->end[2] - args->begin[2];
     if (some.march <= 0) some.march = step->shape.planes;
     if (some.march <= 0) some.march = choose_march(step, args);
     if (step->variant->stage[1].kind != HT_STAGE_NONE &&
         chunk > buffers->poly_planes)
         chunk = (long)buffers->poly_planes;
-    for (long first = args->first; first < args->last; first += chunk) {
-        some.first = some.scratch = first;
-        some.last = first + chunk < args->last ? first + chunk : args->last;
+    for (long first = args->begin[2]; first < args->end[2]; first += chunk) {
+        long last = first + chunk;
+        some.begin[2] = some.scratch = first;
+        some.end[2] = last < args->end[2] ? last : args->end[2];
         for (int i = 0; i < 2; i++)
             if (step->variant->stage[i].kind != HT_STAGE_NONE)
                 TRY(launch(step, part, i, &some, buffers));

@@ -38,10 +38,10 @@ struct ht_halo {
     struct ht_packer *packer[2];
     struct ht_pack_format format[2];
     struct ht_buffer *u[2][HT_MAX_FIELDS]; /* stored ones, without gaps */
-    struct ht_held held[2];
+    struct ht_window window[2];
     struct extent valid[2]; /* planes up to date, were there no walls */
     struct ht_link link[2];
-    struct ht_window *window;
+    struct ht_shared *shared;
     bool open;          /* an exchange is under way */
     bool stale[2];      /* which carries what was overwritten since */
     enum ht_mesh next;  /* that exchange is for a half step from there */
@@ -72,19 +72,11 @@ static struct extent wanted(const struct ht_problem *problem, enum ht_mesh from,
 
 /* ---- what a rank holds ---- */
 
-struct ht_held ht_halo_held(const struct ht_problem *problem,
-                            enum ht_mesh mesh) {
-    const struct ht_grid *grid = problem->grid;
-    int64_t first, last, below, above;
+struct ht_window ht_problem_window(const struct ht_problem *problem,
+                                   enum ht_mesh mesh) {
     int depth = depth_of(problem), less = depth / 2, more = depth - less;
-    ht_grid_own(grid, mesh, &first, &last);
-    below = ht_grid_neighbour(grid, 0) >= 0 ? more : 0;
-    above = mesh == HT_PRIMARY ? more : less;
-    if (ht_grid_neighbour(grid, 1) < 0) above = 0;
-    return (struct ht_held){.first = first - below,
-                            .count = below + last - first + above,
-                            .own = below,
-                            .own_count = last - first};
+    return ht_window_make(problem->grid, mesh, more,
+                          mesh == HT_PRIMARY ? more : less);
 }
 
 /* ---- parcels ---- */
@@ -97,11 +89,11 @@ static struct parcel make_parcel(const struct ht_halo *h, enum ht_mesh from,
     if (h->link[side].neighbour < 0) return p;
     for (int i = 0; i < 2; i++) {
         enum ht_mesh mesh = i == 0 ? from : other(from);
-        const struct ht_held *held = &h->held[mesh];
+        const struct ht_box *own = &h->window[mesh].own;
         struct extent e = wanted(&h->problem, from, mesh);
         int64_t count = (side == 0) == leaves ? e.above : e.below;
-        int64_t low = leaves ? held->own : held->own - count;
-        int64_t high = held->own + held->own_count - (leaves ? count : 0);
+        int64_t low = leaves ? own->begin[2] : own->begin[2] - count;
+        int64_t high = own->end[2] - (leaves ? count : 0);
         if (count == 0) continue;
         p.part[p.count++] = (struct part){mesh, side == 0 ? low : high, count};
         p.bytes += ht_packer_bytes(
@@ -125,15 +117,14 @@ static enum ht_err pack_or_unpack(struct ht_halo *h, const struct parcel *p,
     int64_t at = 0;
     for (int i = 0; i < p->count; i++) {
         enum ht_mesh mesh = p->part[i].mesh;
-        int64_t plane = ht_grid_plane(h->problem.grid, mesh);
-        const struct ht_pack_range range = {.total =
-                                                h->held[mesh].count * plane,
-                                            .first = p->part[i].first * plane,
-                                            .nodes = p->part[i].count * plane,
-                                            .at = at};
+        struct ht_pack_range range = {.window = &h->window[mesh],
+                                      .box = h->window[mesh].held,
+                                      .at = at};
+        range.box.begin[2] = p->part[i].first;
+        range.box.end[2] = p->part[i].first + p->part[i].count;
         TRY((pack ? ht_packer_pack : ht_packer_unpack)(
             h->packer[mesh], h->u[mesh], &range, message));
-        at += ht_packer_bytes(&h->format[mesh], range.nodes);
+        at += ht_packer_bytes(&h->format[mesh], ht_box_nodes(&range.box));
     }
     return HT_OK;
 }
@@ -243,9 +234,9 @@ static struct extent reach(const struct ht_halo *h, enum ht_mesh from) {
  * that leave upwards, the rest. */
 static void split(const struct ht_halo *h, enum ht_mesh to,
                   struct ht_halo_ranges *out) {
-    const struct ht_held *held = &h->held[to];
+    const struct ht_box *own = &h->window[to].own;
     struct extent e = wanted(&h->problem, to, to);
-    int64_t first = held->own, last = held->own + held->own_count;
+    int64_t first = own->begin[2], last = own->end[2];
     int64_t low = h->link[0].neighbour >= 0 ? e.above : 0;
     int64_t high = h->link[1].neighbour >= 0 ? e.below : 0;
     out->interior[0] = first + low;
@@ -260,10 +251,10 @@ static void split(const struct ht_halo *h, enum ht_mesh to,
 
 static void whole(const struct ht_halo *h, enum ht_mesh to, struct extent e,
                   struct ht_halo_ranges *out) {
-    const struct ht_held *held = &h->held[to];
-    out->interior[0] = held->own - (h->link[0].neighbour >= 0 ? e.below : 0);
-    out->interior[1] =
-        held->own + held->own_count + (h->link[1].neighbour >= 0 ? e.above : 0);
+    const struct ht_box *own = &h->window[to].own;
+    out->interior[0] =
+        own->begin[2] - (h->link[0].neighbour >= 0 ? e.below : 0);
+    out->interior[1] = own->end[2] + (h->link[1].neighbour >= 0 ? e.above : 0);
 }
 
 enum ht_err ht_halo_prepare(struct ht_halo *h, enum ht_mesh from,
@@ -312,7 +303,7 @@ void ht_halo_forget(struct ht_halo *h, enum ht_mesh mesh) {
 void ht_halo_destroy(struct ht_halo *h) {
     if (h == NULL) return;
     ht_links_destroy(h->link);
-    ht_window_destroy(h->window);
+    ht_shared_destroy(h->shared);
     free(h);
 }
 
@@ -324,7 +315,7 @@ int64_t ht_halo_bytes(const struct ht_problem *problem,
     if (!ht_grid_cut(problem->grid)) return 0;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
-        h.held[mesh] = ht_halo_held(problem, which);
+        h.window[mesh] = ht_problem_window(problem, which);
         h.format[mesh] = ht_problem_format(problem, tuning, which);
     }
     for (int side = 0; side < 2; side++) {
@@ -359,7 +350,7 @@ enum ht_err ht_halo_create(const struct ht_problem *problem,
         enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
         h->packer[mesh] = kernels->packer[mesh];
         h->format[mesh] = ht_problem_format(problem, &tuning, which);
-        h->held[mesh] = ht_halo_held(problem, which);
+        h->window[mesh] = ht_problem_window(problem, which);
         set_buffers(h, which, u[mesh]);
     }
     for (int side = 0; side < 2; side++)
@@ -367,7 +358,7 @@ enum ht_err ht_halo_create(const struct ht_problem *problem,
     for (int side = 0; side < 2; side++) h->link[side].room = longest(h, side);
     enum ht_err err =
         ht_links_create(problem->grid->slab.comm, device,
-                        problem->halo.transport, h->link, &h->window);
+                        problem->halo.transport, h->link, &h->shared);
     if (err != HT_OK) {
         ht_halo_destroy(h);
         return err;

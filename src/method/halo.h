@@ -13,19 +13,14 @@
 
 #include "htwave/method.h"
 
-/* Planes of a mesh that a rank holds: plane `first` + n of the whole grid
- * (through the periodic seam) is plane n of its buffers, for n < count; first
- * is the same for both meshes. Its own are [own, own + own_count) of those. */
-struct ht_held {
-    int64_t first, count, own, own_count;
-};
-struct ht_held ht_halo_held(const struct ht_problem *problem,
-                            enum ht_mesh mesh);
+/* What a rank's buffers hold of a mesh. */
+struct ht_window ht_problem_window(const struct ht_problem *problem,
+                                   enum ht_mesh mesh);
 /* Device bytes of the messages' buffers; *message: of the largest of them. */
 int64_t ht_halo_bytes(const struct ht_problem *problem,
                       const struct ht_tuning *tuning, int64_t *message);
 
-/* What a half step computes: target planes of the buffers. Those that others
+/* What a half step computes: x3 planes of the target's window. Those that others
  * wait for are boundary planes, to be launched first; a range may be empty. */
 struct ht_halo_ranges {
     int64_t boundary[2][2], interior[2]; /* [from, to) */

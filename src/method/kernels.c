@@ -55,8 +55,8 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
     if (!variant->counts32) return HT_OK;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
-        int64_t plane = ht_grid_plane(problem->grid, which);
-        int64_t planes = ht_halo_held(problem, which).count;
+        const struct ht_window window = ht_problem_window(problem, which);
+        int64_t plane = ht_window_plane(&window), planes = window.count[2];
         REQUIRE(plane <= most_plane && planes <= most / plane, HT_ERR_DEVICE,
                 "device.variant = \"%s\" counts nodes with 32 bits, too few "
                 "for this grid: take \"monolithic\"",
@@ -112,9 +112,23 @@ static enum ht_err create(struct ht_device *device, const char *cache,
     if (k->spec[0].src != k->spec[1].src)
         TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache,
                            &k->step[1]));
+    for (int mesh = 0; mesh < 2; mesh++)
+        TRY(ht_ghosts_create(device, &k->spec[mesh], cache, &k->ghosts[mesh]));
     return ht_reduction_create(device, &k->spec[0],
                                ht_device_info(device)->fp64, cache,
                                &k->reduction);
+}
+
+/* Compiled before the first step where the problem's windows have any. */
+static enum ht_err build_ghosts(const struct ht_problem *problem,
+                                struct ht_kernels *k) {
+    for (int mesh = 0; mesh < 2; mesh++) {
+        const struct ht_window window =
+            ht_problem_window(problem, mesh ? HT_DUAL : HT_PRIMARY);
+        if (ht_window_nodes(&window) > ht_box_nodes(&window.held))
+            TRY(ht_ghosts_build(k->ghosts[mesh]));
+    }
+    return HT_OK;
 }
 
 enum ht_err ht_kernels_create(const struct ht_problem *problem,
@@ -124,6 +138,7 @@ enum ht_err ht_kernels_create(const struct ht_problem *problem,
     struct ht_kernels k;
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = create(device, cache, &k);
+    if (err == HT_OK) err = build_ghosts(problem, &k);
     if (err == HT_OK && ht_grid_cut(problem->grid))
         err = create_packers(problem, device, tuning, cache, &k);
     if (err != HT_OK) {
@@ -139,8 +154,10 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
-    for (int mesh = 0; mesh < 2; mesh++)
+    for (int mesh = 0; mesh < 2; mesh++) {
+        ht_ghosts_destroy(kernels->ghosts[mesh]);
         ht_packer_destroy(kernels->packer[mesh]);
+    }
     *kernels = (struct ht_kernels){0};
 }
 
@@ -148,6 +165,8 @@ double ht_kernels_seconds(struct ht_kernels *kernels) {
     double seconds = ht_step_seconds(kernels->step[0]);
     if (kernels->step[1] != kernels->step[0])
         seconds += ht_step_seconds(kernels->step[1]);
+    for (int mesh = 0; mesh < 2; mesh++)
+        seconds += ht_ghosts_seconds(kernels->ghosts[mesh]);
     return seconds;
 }
 

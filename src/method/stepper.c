@@ -9,11 +9,6 @@
 #include "layout.h"
 #include "stepper_private.h"
 
-int64_t ht_stepper_nodes(const struct ht_problem *problem, enum ht_mesh mesh) {
-    return ht_halo_held(problem, mesh).count *
-           ht_grid_plane(problem->grid, mesh);
-}
-
 static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
     if (t == NULL) return;
@@ -23,6 +18,7 @@ static void stepper_destroy(void *self) {
             ht_buffer_destroy(t->u[mesh][f]);
         for (int m = 0; m < HT_MAX_MATERIALS; m++)
             ht_buffer_destroy(t->medium[mesh][m]);
+        ht_buffer_destroy(t->ghosts[mesh].buffer);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
@@ -30,27 +26,43 @@ static void stepper_destroy(void *self) {
     free(t);
 }
 
-/* Planes [first, last) of the target's buffers. */
+/* The sources of a half step: all stored fields of the grid. */
+static enum ht_err fill_ghosts(struct ht_device_stepper *t, enum ht_mesh mesh) {
+    struct ht_buffer *u[HT_MAX_FIELDS];
+    int fields = 0;
+    for (int f = 0; f < t->problem.eq->nfields; f++)
+        if (t->u[mesh][f] != NULL) u[fields++] = t->u[mesh][f];
+    return ht_ghosts_fill(t->kernels.ghosts[mesh], &t->window[mesh],
+                          t->ghosts[mesh].boxes, t->ghosts[mesh].buffer, u);
+}
+
+/* Planes [first, last) of the target's window. */
 static enum ht_err launch_planes(struct ht_device_stepper *t, enum ht_mesh from,
                                  enum ht_step_part part, int64_t first,
                                  int64_t last) {
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    const struct ht_grid *grid = t->problem.grid;
-    struct ht_step_args args = {.first = (long)first,
-                                .last = (long)last,
-                                .shift = from == HT_PRIMARY ? 0 : -1,
-                                .stages = t->problem.stages};
+    const struct ht_window *source = &t->window[from], *target = &t->window[to];
+    struct ht_step_args args = {
+        .src_row = (long)ht_window_row(source),
+        .src_plane = (long)ht_window_plane(source),
+        .src_nodes = (long)ht_window_nodes(source),
+        .dst_row = (long)ht_window_row(target),
+        .dst_plane = (long)ht_window_plane(target),
+        .dst_nodes = (long)ht_window_nodes(target),
+        .stages = t->problem.stages};
+    int64_t shift[3], period;
     struct ht_step_buffers buffers = {
         .scale = t->scale, .work = t->work, .poly_planes = t->poly_planes};
     if (first >= last) return HT_OK;
+    ht_window_shift(t->problem.grid, from, source, target, shift, &period);
+    args.period = (long)period;
     for (int k = 0; k < 3; k++) {
-        args.src[k] = (long)ht_grid_nodes(grid, from, k);
-        args.dst[k] = (long)ht_grid_nodes(grid, to, k);
-        for (int side = 0; side < 2; side++)
-            args.wall[2 * k + side] = grid->wall[k][side];
+        args.shift[k] = (long)shift[k];
+        args.begin[k] = (long)target->own.begin[k];
+        args.end[k] = (long)target->own.end[k];
     }
-    args.src[2] = (long)t->held[from].count;
-    args.dst[2] = (long)t->held[to].count;
+    args.begin[2] = (long)first;
+    args.end[2] = (long)last;
     memcpy(buffers.src, t->u[from], sizeof buffers.src);
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
@@ -62,9 +74,12 @@ static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
     struct ht_device_stepper *t = self;
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     struct ht_halo_ranges r;
+    if (t->halo != NULL) TRY(ht_halo_prepare(t->halo, from, &r));
+    TRY(fill_ghosts(t, from));
     if (t->halo == NULL)
-        return launch_planes(t, from, HT_PART_INTERIOR, 0, t->held[to].count);
-    TRY(ht_halo_prepare(t->halo, from, &r));
+        return launch_planes(t, from, HT_PART_INTERIOR,
+                             t->window[to].own.begin[2],
+                             t->window[to].own.end[2]);
     for (int i = 0; i < 2; i++)
         TRY(launch_planes(t, from, HT_PART_BOUNDARY, r.boundary[i][0],
                           r.boundary[i][1]));
@@ -85,6 +100,8 @@ static double part_seconds(const struct ht_kernels *kernels,
     double seconds = ht_step_total(kernels->step[0], part);
     if (kernels->step[1] != kernels->step[0])
         seconds += ht_step_total(kernels->step[1], part);
+    for (int mesh = 0; part == HT_PART_INTERIOR && mesh < 2; mesh++)
+        seconds += ht_ghosts_total(kernels->ghosts[mesh]);
     return seconds;
 }
 
@@ -108,11 +125,16 @@ static const struct ht_stepper_ops stepper_ops = {
     .traffic = stepper_traffic,
 };
 
+static int64_t window_nodes(const struct ht_problem *p, enum ht_mesh mesh) {
+    const struct ht_window window = ht_problem_window(p, mesh);
+    return ht_window_nodes(&window);
+}
+
 static int64_t field_bytes(const struct ht_problem *p, enum ht_mesh mesh,
                            const struct ht_spec *spec) {
     int place[HT_MAX_COEFS];
     return HT_LAYOUT_SIZE(spec->block, ht_place(spec, place),
-                          ht_stepper_nodes(p, mesh)) *
+                          window_nodes(p, mesh)) *
            (spec->fp64 ? 8 : 4);
 }
 
@@ -126,8 +148,8 @@ static void add_interpolants(const struct ht_problem *p,
                              const struct ht_tuning *tuning, int64_t per_target,
                              const struct ht_device_info *info,
                              struct ht_budget *b) {
-    int64_t planes = larger(ht_halo_held(p, HT_PRIMARY).count,
-                            ht_halo_held(p, HT_DUAL).count);
+    int64_t planes = larger(ht_problem_window(p, HT_PRIMARY).count[2],
+                            ht_problem_window(p, HT_DUAL).count[2]);
     int64_t per_plane = per_target * larger(ht_grid_plane(p->grid, HT_PRIMARY),
                                             ht_grid_plane(p->grid, HT_DUAL));
     bool work = ht_variant_needs_work(tuning->variant);
@@ -153,7 +175,7 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *p,
         enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
         int64_t field = field_bytes(p, which, &spec);
         int64_t material =
-            ht_stepper_nodes(p, which) * p->medium_coefs * (spec.fp64 ? 8 : 4);
+            window_nodes(p, which) * p->medium_coefs * (spec.fp64 ? 8 : 4);
         b.state += field * ht_problem_stored(p, which);
         b.medium += material * p->eq->nmaterials;
         b.largest_buffer = larger(b.largest_buffer, larger(field, material));
@@ -185,8 +207,8 @@ static enum ht_err allocate(struct ht_device_stepper *t,
     t->word = t->spec.fp64 ? 8 : 4;
     t->coefs = ht_grid_coefs(p->grid);
     t->places = ht_place(&t->spec, t->place);
-    t->held[HT_PRIMARY] = ht_halo_held(p, HT_PRIMARY);
-    t->held[HT_DUAL] = ht_halo_held(p, HT_DUAL);
+    t->window[HT_PRIMARY] = ht_problem_window(p, HT_PRIMARY);
+    t->window[HT_DUAL] = ht_problem_window(p, HT_DUAL);
     t->poly_planes = budget.poly_planes;
     bool work = ht_variant_needs_work(tuning->variant);
     int64_t per_buffer = budget.interpolants / (sources + work);
@@ -196,6 +218,8 @@ static enum ht_err allocate(struct ht_device_stepper *t,
         TRY(ht_buffer_create(t->device, per_buffer, &t->poly[f]));
     if (work) TRY(ht_buffer_create(t->device, per_buffer, &t->work));
     TRY(ht_stepper_make_scale(t));
+    TRY(ht_stepper_make_ghosts(t, HT_PRIMARY));
+    TRY(ht_stepper_make_ghosts(t, HT_DUAL));
     TRY(ht_stepper_make_medium(t, HT_PRIMARY));
     return ht_stepper_make_medium(t, HT_DUAL);
 }

@@ -1,10 +1,11 @@
 /* Data of the stepper on a device. Transfers convert between double in the
- * order [i][node] on the host and the device's precision and layout, a few
- * planes at a time.
+ * order [i][node] on the host and the device's precision, layout and window, a
+ * few planes of the window at a time.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "ghost_args.h"
 #include "layout.h"
 #include "reduce_args.h"
 #include "stepper_private.h"
@@ -25,19 +26,30 @@ static double from_device(int word, const void *from, int64_t i) {
 
 /* ---- fields ---- */
 
+/* Number of node n of whole planes of the grid in the same planes of the window.
+ */
+static int64_t window_node(const struct ht_device_stepper *t, enum ht_mesh mesh,
+                           int64_t n) {
+    const struct ht_window *window = &t->window[mesh];
+    int64_t n1 = window->own.end[0] - window->own.begin[0];
+    int64_t n2 = window->own.end[1] - window->own.begin[1];
+    return ht_window_at(window, window->own.begin[0] + n % n1,
+                        window->own.begin[1] + n / n1 % n2, n / (n1 * n2));
+}
+
 /* Rows of one coefficient block each, for planes [first, last) of the whole
  * grid: the part of a field's buffer that holds the first `count` places of
  * those planes. */
 static struct ht_span block_span(const struct ht_device_stepper *t,
                                  enum ht_mesh mesh, int count, int64_t first,
                                  int64_t last) {
-    const struct ht_grid *grid = t->problem.grid;
+    const struct ht_window *window = &t->window[mesh];
     int64_t unit = (int64_t)t->spec.block * t->word;
-    int64_t plane = ht_grid_plane(grid, mesh);
+    int64_t plane = ht_window_plane(window);
     return (struct ht_span){
-        .offset = (first - t->held[mesh].first) * plane * unit,
+        .offset = (first - window->origin[2]) * plane * unit,
         .width = (last - first) * plane * unit,
-        .pitch = t->held[mesh].count * plane * unit,
+        .pitch = ht_window_nodes(window) * unit,
         .rows = (count + t->spec.block - 1) / t->spec.block,
     };
 }
@@ -57,20 +69,23 @@ enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh, int64_t first,
     struct ht_device_stepper *t = self;
     struct ht_span span = block_span(t, mesh, t->places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
+    int64_t room = ht_window_plane(&t->window[mesh]) * (last - first);
     int block = t->spec.block;
     double *packed = NULL;
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
     if (t->halo != NULL) ht_halo_forget(t->halo, mesh);
-    TRY(HT_ALLOC(packed, span.rows * part * block));
+    TRY(HT_ALLOC(packed, span.rows * room * block));
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[mesh][f] == NULL) continue;
-        for (int i = 0; i < t->coefs; i++)
-            for (int64_t n = 0; n < part; n++)
-                packed[HT_LAYOUT_AT(block, t->place[i], n, part)] =
+        for (int64_t n = 0; n < part; n++) {
+            int64_t at = window_node(t, mesh, n);
+            for (int i = 0; i < t->coefs; i++)
+                packed[HT_LAYOUT_AT(block, t->place[i], at, room)] =
                     coefs[(f * t->coefs + i) * part + n];
-        to_device(t->word, span.rows * part * block, packed, data);
+        }
+        to_device(t->word, span.rows * room * block, packed, data);
         err = ht_buffer_write(t->u[mesh][f], span, data);
     }
     free(data);
@@ -86,17 +101,20 @@ enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
         if (t->place[i] >= places) places = t->place[i] + 1;
     struct ht_span span = block_span(t, mesh, places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
+    int64_t room = ht_window_plane(&t->window[mesh]) * (last - first);
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
     REQUIRE(t->u[mesh][field] != NULL, HT_ERR_INTERNAL,
             "%s is not stored on this grid", t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
-    for (int i = 0; err == HT_OK && i < count; i++)
-        for (int64_t n = 0; n < part; n++)
+    for (int64_t n = 0; err == HT_OK && n < part; n++) {
+        int64_t at = window_node(t, mesh, n);
+        for (int i = 0; i < count; i++)
             out[i * part + n] =
                 from_device(t->word, data,
-                            HT_LAYOUT_AT(t->spec.block, t->place[i], n, part));
+                            HT_LAYOUT_AT(t->spec.block, t->place[i], at, room));
+    }
     free(data);
     return err;
 }
@@ -105,16 +123,13 @@ enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
 static void measure_own(const struct ht_device_stepper *t, enum ht_mesh mesh,
                         struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
-    const struct ht_held *held = &t->held[mesh];
+    item->window = &t->window[mesh];
+    item->box = item->window->own;
     for (int k = 0; k < 3; k++) {
-        item->nodes[k] = ht_grid_nodes(grid, mesh, k);
+        item->nodes[k] = item->box.end[k] - item->box.begin[k];
         for (int side = 0; side < 2; side++)
             item->half[k][side] = ht_measure_half(grid, mesh, k, side);
     }
-    if (t->halo == NULL) return;
-    item->nodes[2] = held->own_count;
-    item->begin = held->own * ht_grid_plane(grid, mesh);
-    item->total = ht_stepper_nodes(&t->problem, mesh);
     for (int side = 0; side < 2; side++)
         if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
 }
@@ -144,7 +159,8 @@ enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
                                struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_REDUCE_POINTS;
     struct ht_device_stepper *t = self;
-    int64_t before = (t->held[mesh].first + t->held[mesh].own) *
+    const struct ht_window *window = &t->window[mesh];
+    int64_t before = (window->origin[2] + window->own.begin[2]) *
                      ht_grid_plane(t->problem.grid, mesh);
     struct ht_reduce_item *items = NULL;
     double *stored = NULL;
@@ -183,23 +199,48 @@ enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t) {
         converted);
 }
 
-/* Planes [at, at + count) of the buffers of all materials, which do not cross
- * the periodic seam; values and data are scratch. */
+enum ht_err ht_stepper_make_ghosts(struct ht_device_stepper *t,
+                                   enum ht_mesh mesh) {
+    struct ht_ghost_box boxes[HT_MAX_GHOST_BOXES];
+    const struct ht_window *window = &t->window[mesh];
+    int64_t ghosts = ht_window_nodes(window) - ht_box_nodes(&window->held);
+    int count = ht_window_ghosts(t->problem.grid, mesh, window, boxes);
+    int64_t bytes = count * (int64_t)sizeof boxes[0];
+    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    t->ghosts[mesh].boxes = count;
+    if (count == 0) return HT_OK;
+    REQUIRE(ghosts <= INT32_MAX, HT_ERR_DEVICE,
+            "grid.cells: %lld ghost nodes of the %s grid; a rank counts at "
+            "most %d",
+            (long long)ghosts, mesh == HT_DUAL ? "dual" : "primary", INT32_MAX);
+    TRY(ht_buffer_create(t->device, bytes, &t->ghosts[mesh].buffer));
+    return ht_buffer_write(t->ghosts[mesh].buffer, span, boxes);
+}
+
+/* Planes [at, at + count) of the windows of all materials, which do not cross
+ * the periodic seam; values, spread and data are scratch. */
 static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_mesh mesh,
                                  int64_t at, int64_t count, double *values,
-                                 void *data) {
+                                 double *spread, void *data) {
     const struct ht_problem *p = &t->problem;
-    int64_t plane = ht_grid_plane(p->grid, mesh), part = plane * count;
+    const struct ht_window *window = &t->window[mesh];
+    int64_t part = ht_grid_plane(p->grid, mesh) * count;
+    int64_t plane = ht_window_plane(window), room = plane * count;
     int64_t planes = ht_grid_planes(p->grid, mesh);
-    int64_t first = (t->held[mesh].first + at + planes) % planes;
+    int64_t first = (window->origin[2] + at + planes) % planes;
     struct ht_span span = {.offset = at * plane * t->word,
-                           .width = part * t->word,
-                           .pitch = t->held[mesh].count * plane * t->word,
+                           .width = room * t->word,
+                           .pitch = ht_window_nodes(window) * t->word,
                            .rows = p->medium_coefs};
     TRY(p->medium_fill(p->medium, mesh, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
-        to_device(t->word, part * p->medium_coefs,
-                  values + m * part * p->medium_coefs, data);
+        for (int64_t n = 0; n < part; n++) {
+            int64_t node = window_node(t, mesh, n);
+            for (int a = 0; a < p->medium_coefs; a++)
+                spread[a * room + node] =
+                    values[(m * p->medium_coefs + a) * part + n];
+        }
+        to_device(t->word, room * p->medium_coefs, spread, data);
         TRY(ht_buffer_write(t->medium[mesh][m], span, data));
     }
     return HT_OK;
@@ -210,17 +251,17 @@ static int64_t planes_at_once(const struct ht_device_stepper *t,
                               enum ht_mesh mesh, int64_t values) {
     int64_t per_plane = ht_grid_plane(t->problem.grid, mesh) * values * 8;
     int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
-    int64_t most = t->held[mesh].count;
+    int64_t most = t->window[mesh].held.end[2] - t->window[mesh].held.begin[2];
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
-/* Planes from `at` on, `most` at most, up to the end of the buffer or to the
- * periodic seam. */
+/* Held planes from `at` on, `most` at most, up to the last or to the periodic
+ * seam. */
 static int64_t planes_from(const struct ht_device_stepper *t, enum ht_mesh mesh,
                            int64_t at, int64_t most) {
     int64_t planes = ht_grid_planes(t->problem.grid, mesh);
-    int64_t first = (t->held[mesh].first + at + planes) % planes;
-    int64_t count = t->held[mesh].count - at;
+    int64_t first = (t->window[mesh].origin[2] + at + planes) % planes;
+    int64_t count = t->window[mesh].held.end[2] - at;
     if (count > most) count = most;
     return count < planes - first ? count : planes - first;
 }
@@ -229,26 +270,29 @@ enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
                                    enum ht_mesh mesh) {
     const struct ht_problem *p = &t->problem;
     if (p->medium_degree < 0) return HT_OK;
-    int64_t nodes = ht_stepper_nodes(p, mesh);
+    const struct ht_window *window = &t->window[mesh];
+    int64_t nodes = ht_window_nodes(window);
     int64_t chunk =
         planes_at_once(t, mesh, (int64_t)p->eq->nmaterials * p->medium_coefs);
-    int64_t room = ht_grid_plane(p->grid, mesh) * chunk * p->medium_coefs;
-    double *values = NULL, *data = NULL;
+    int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
+    int64_t begin = window->held.begin[2], end = window->held.end[2];
+    double *values = NULL, *spread = NULL, *data = NULL;
     for (int m = 0; m < p->eq->nmaterials; m++)
         TRY(ht_buffer_create(t->device, nodes * p->medium_coefs * t->word,
                              &t->medium[mesh][m]));
     TRY(HT_ALLOC(values, room * p->eq->nmaterials));
     enum ht_err err = HT_ALLOC(data, room);
+    if (err == HT_OK) err = HT_ALLOC(spread, room);
     struct ht_progress progress;
-    ht_progress_start(&progress, "medium", (double)t->held[mesh].count, "nodes",
+    ht_progress_start(&progress, "medium", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(p->grid, mesh));
-    for (int64_t at = 0, count; err == HT_OK && at < t->held[mesh].count;
-         at += count) {
+    for (int64_t at = begin, count; err == HT_OK && at < end; at += count) {
         count = planes_from(t, mesh, at, chunk);
-        err = upload_medium(t, mesh, at, count, values, data);
-        ht_progress_update(&progress, (double)(at + count));
+        err = upload_medium(t, mesh, at, count, values, spread, data);
+        ht_progress_update(&progress, (double)(at + count - begin));
     }
     ht_progress_end(&progress);
+    free(spread);
     free(data);
     free(values);
     return err;

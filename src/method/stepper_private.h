@@ -6,12 +6,19 @@
 
 #include "halo.h"
 
+/* The ghosts of a window, as the device reads them. */
+struct ht_ghost_list {
+    int boxes;
+    struct ht_buffer *buffer; /* NULL: no ghosts */
+};
+
 struct ht_device_stepper {
     struct ht_problem problem;
     struct ht_spec spec;
     struct ht_device *device;
     struct ht_kernels kernels;
-    struct ht_held held[2]; /* planes of each mesh */
+    struct ht_window window[2]; /* of each mesh */
+    struct ht_ghost_list ghosts[2];
     struct ht_halo *halo;   /* NULL: the grid is not cut */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
@@ -23,9 +30,6 @@ struct ht_device_stepper {
     int word, coefs, places;
     int place[HT_MAX_COEFS]; /* of each coefficient */
 };
-
-/* Nodes of the planes that a rank holds. */
-int64_t ht_stepper_nodes(const struct ht_problem *problem, enum ht_mesh mesh);
 
 /* As in struct ht_stepper_ops. */
 HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh,
@@ -39,8 +43,11 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
                                           const struct ht_quantity *what,
                                           struct ht_measure *out);
 /* Makes and fills the buffers that a step reads: scale[term] of cl/evolve.cl,
- * the same for both half steps, and the medium of the planes held. */
+ * the same for both half steps, the list of ghosts, and the medium of the planes
+ * held. */
 HT_CHECKED enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t);
+HT_CHECKED enum ht_err ht_stepper_make_ghosts(struct ht_device_stepper *t,
+                                              enum ht_mesh mesh);
 HT_CHECKED enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
                                               enum ht_mesh mesh);
 

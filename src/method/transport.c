@@ -218,10 +218,10 @@ static int64_t part_bytes(int64_t room) {
     return (room + page - 1) / page * page;
 }
 
-static enum ht_err use_window(struct ht_link *link, struct ht_window *window,
+static enum ht_err use_window(struct ht_link *link, struct ht_shared *window,
                               int64_t room) {
-    char *own = ht_window_part(window, ht_comm_rank(link->comm));
-    char *other = ht_window_part(window, link->neighbour);
+    char *own = ht_shared_part(window, ht_comm_rank(link->comm));
+    char *other = ht_shared_part(window, link->neighbour);
     REQUIRE(own != NULL && other != NULL, HT_ERR_COMM,
             "memory shared with rank %d is not to be found", link->neighbour);
     link->window = window;
@@ -250,7 +250,7 @@ static enum ht_err use_own_memory(struct ht_link *link) {
  * for it (containers often give little) messages are staged, unless shared
  * memory is what was asked for. */
 static enum ht_err create_window(struct ht_link link[2], const char *wish,
-                                 int way[2], struct ht_window **window,
+                                 int way[2], struct ht_shared **window,
                                  int64_t *room) {
     struct ht_comm *comm = link[0].comm;
     bool fits = true;
@@ -261,11 +261,11 @@ static enum ht_err create_window(struct ht_link link[2], const char *wish,
     *room = (int64_t)values[1];
     if (values[0] == 0) return HT_OK;
     int64_t bytes = part_bytes(*room) * 2 * HT_SLOTS;
-    if (strcmp(wish, "auto") == 0) TRY(ht_window_fits(comm, bytes, &fits));
+    if (strcmp(wish, "auto") == 0) TRY(ht_shared_fits(comm, bytes, &fits));
     for (int side = 0; side < 2 && !fits; side++)
         if (way[side] == SHARED) way[side] = STAGED;
     if (!fits) return HT_OK;
-    enum ht_err err = ht_window_create(comm, bytes, window);
+    enum ht_err err = ht_shared_create(comm, bytes, window);
     return err == HT_ERR_MEMORY
                ? ht_err_prefix(err, "parallel.transport = \"staged\" would do "
                                     "with less")
@@ -282,7 +282,7 @@ static void close_unused_peers(struct ht_link link[2], const int way[2]) {
 }
 
 static enum ht_err use_ways(struct ht_link link[2], const char *wish,
-                            int way[2], struct ht_window **window) {
+                            int way[2], struct ht_shared **window) {
     int64_t room = 0;
     close_unused_peers(link, way);
     TRY(create_window(link, wish, way, window, &room));
@@ -296,7 +296,7 @@ static enum ht_err use_ways(struct ht_link link[2], const char *wish,
 }
 
 /* What use_ways has made for the ways so far. */
-static void undo_ways(struct ht_link link[2], struct ht_window **window) {
+static void undo_ways(struct ht_link link[2], struct ht_shared **window) {
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
@@ -307,7 +307,7 @@ static void undo_ways(struct ht_link link[2], struct ht_window **window) {
         l->transport = NULL;
         l->window = NULL;
     }
-    ht_window_destroy(*window);
+    ht_shared_destroy(*window);
     *window = NULL;
 }
 
@@ -340,7 +340,7 @@ static enum ht_err replace_way(struct ht_link link[2], const char *wish,
 }
 
 static enum ht_err settle_ways(struct ht_link link[2], const char *wish,
-                               int way[2], struct ht_window **window) {
+                               int way[2], struct ht_shared **window) {
     double unsound[TRANSPORTS];
     for (bool again = true; again;) {
         again = false;
@@ -359,7 +359,7 @@ static enum ht_err settle_ways(struct ht_link link[2], const char *wish,
 /* Failures of a rank are agreed on before others would wait for it. */
 enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
                             const char *wish, struct ht_link link[2],
-                            struct ht_window **window) {
+                            struct ht_shared **window) {
     int way[2] = {TRANSPORTS, TRANSPORTS};
     enum ht_err err = HT_OK;
     if (wish == NULL) wish = "auto";
@@ -389,7 +389,7 @@ enum ht_err ht_link_announce(struct ht_link *link, int slot, int64_t bytes,
     bool token = link->transport->token;
     TRY(ht_mark_done(link->shipped, done));
     if (!*done) return HT_OK;
-    if (link->window != NULL) ht_window_sync(link->window);
+    if (link->window != NULL) ht_shared_sync(link->window);
     return ht_message_send(link->comm, link->neighbour, tag_out(link),
                            token ? NULL
                                  : ht_pinned_memory(link->out_host[slot]),
@@ -408,7 +408,7 @@ enum ht_err ht_link_fetch(struct ht_link *link, int slot, int64_t bytes,
                           bool *done) {
     TRY(ht_message_done(&link->coming, done));
     if (!*done || link->transport->fetch == NULL) return HT_OK;
-    if (link->window != NULL) ht_window_sync(link->window);
+    if (link->window != NULL) ht_shared_sync(link->window);
     TRY(link->transport->fetch(link, slot, bytes));
     TRY(ht_mark_set(link->fetched, HT_QUEUE_TRANSFER));
     return ht_mark_await(link->fetched, HT_QUEUE_WORK);

@@ -59,8 +59,11 @@ static int64_t at(const struct scene *s, int place, int node) {
 
 static enum ht_err prepare(struct scene *s) {
     int64_t offset = 48, bytes = values() * (s->format.fp64 ? 8 : 4);
+    const struct ht_window window = {.count = {TOTAL, 1, 1}};
     struct ht_pack_range range = {
-        .total = TOTAL, .first = FIRST, .nodes = NODES, .at = offset};
+        .window = &window,
+        .box = {.begin = {FIRST, 0, 0}, .end = {FIRST + NODES, 1, 1}},
+        .at = offset};
     TRY(ht_packer_create(s->device, &s->format, NULL, &s->packer));
     TRY(ht_buffer_create(s->device, offset + ht_packer_bytes(&s->format, NODES),
                          &s->message));
@@ -81,7 +84,8 @@ static enum ht_err prepare(struct scene *s) {
     }
     TRY(ht_packer_pack(s->packer, s->from, &range, s->message));
     /* To a place of its own in the other state. */
-    range.first = FIRST + 4;
+    range.box.begin[0] += 4;
+    range.box.end[0] += 4;
     TRY(ht_packer_unpack(s->packer, s->to, &range, s->message));
     TRY(ht_device_finish(s->device));
     for (int f = 0; f < FIELDS; f++)

@@ -90,6 +90,8 @@ static enum ht_err compile_narrow(struct ht_device *device,
             shape->face_fields > 1 ? shape->face_fields - 1 : 1;
         shape->planes = PLANES;
         kernels->step[i] = kernels->step[0];
+        TRY(ht_ghosts_create(device, &kernels->spec[i], NULL,
+                             &kernels->ghosts[i]));
         if (i == 0 || kernels->spec[0].src != kernels->spec[1].src)
             TRY(ht_step_create(device, kernels->variant, &kernels->spec[i],
                                shape, NULL, &kernels->step[i]));
