@@ -15,7 +15,7 @@ struct ht_step_args {
     long begin[3]; /* targets [begin, end) are computed */
     long end[3];
     long shift[3];
-    long period; /* not periodic: more than any index */
+    long period;  /* not periodic: more than any index */
     long src_row; /* of the source's window */
     long src_plane;
     long src_nodes; /* in all */

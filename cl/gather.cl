@@ -5,8 +5,7 @@
  */
 HT_KERNEL
 HT_GROUP_SIZE(HT_LANES)
-void ht_gather(struct ht_step_args a,
-               HT_GLOBAL const real *HT_RESTRICT src,
+void ht_gather(struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT src,
                HT_GLOBAL real *HT_RESTRICT out) {
     const long at = HT_GROUP_1() * HT_LANES + HT_LANE();
     const long m[3] = {a.begin[0] + at / HT_CUBE, a.begin[1] + HT_GROUP_2(),
@@ -14,6 +13,5 @@ void ht_gather(struct ht_step_args a,
     const int q = (int)(at % HT_CUBE);
     const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
     if (m[0] < a.end[0])
-        out[ht_poly_at(&a, m[0], m[1], m[2]) + q] =
-            ht_vertex(&a, src, r, m);
+        out[ht_poly_at(&a, m[0], m[1], m[2]) + q] = ht_vertex(&a, src, r, m);
 }

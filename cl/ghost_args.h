@@ -5,8 +5,8 @@
 #define HTWAVE_GHOST_ARGS_H
 
 /* Ghosts of one box of a window, and the nodes whose values they take: ghost
- * (i1, i2, i3) of the box is node to + i3 plane + i2 row + i1 of the window, its
- * source from + i3 step[2] + i2 step[1] + i1 step[0]. */
+ * (i1, i2, i3) of the box is node to + i3 plane + i2 row + i1 of the window,
+ * its source from + i3 step[2] + i2 step[1] + i1 step[0]. */
 struct ht_ghost_box {
     long to;
     long from;

@@ -8,7 +8,7 @@ struct ht_pack_args {
     long total; /* nodes of a field's window */
     long row;   /* of it */
     long plane;
-    long first; /* node of it at which the box that travels begins */
+    long first;    /* node of it at which the box that travels begins */
     long count[2]; /* nodes of the box along x1 and x2 */
     long nodes;    /* in all */
     long at;       /* 16 bytes of the message before them */

@@ -62,11 +62,13 @@ struct ht_cell {
 HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
                              long m3, struct ht_cell *cell) {
     const long i1 = (m1 < a->end[0] ? m1 : a->end[0] - 1) + a->shift[0];
+    const int row = (int)ht_source_row(a, m2 + a->shift[1], m3 + a->shift[2]);
+    const int low = row + (int)ht_along_row(a, i1);
+    const int high = row + (int)ht_along_row(a, i1 + 1);
     HT_UNROLL
     for (int v = 0; v < HT_CORNERS; v++)
-        cell->node[v] = (int)(ht_source_row(a, m2 + a->shift[1] + (v >> 1 & 1),
-                                            m3 + a->shift[2] + (v >> 2)) +
-                              ht_along_row(a, i1 + (v & 1)));
+        cell->node[v] = (v & 1 ? high : low) + (v & 2 ? (int)a->src_row : 0) +
+                        (v & 4 ? (int)a->src_plane : 0);
 }
 
 /* Two coefficients that lie together are read at once. */
@@ -344,8 +346,8 @@ HT_INLINE void ht_parity_target(
     const int g = t->g;
     const long m1 = a->begin[0] + HT_GROUP_1() * HT_CELLS + t->c;
     const long nodes = a->dst_nodes;
-    const long node = ht_target_row(a, m2, m3) +
-                      (m1 < a->end[0] ? m1 : a->end[0] - 1);
+    const long node =
+        ht_target_row(a, m2, m3) + (m1 < a->end[0] ? m1 : a->end[0] - 1);
     real b[HT_POSITIONS], share[HT_ITEMS][HT_CORNERS];
     real P[HT_LOWS], S[HT_SUMS], lambda[3][HT_N1];
     HT_EACH_PARTNER(HT_DECLARE_PARTNER)

@@ -129,8 +129,7 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
 /* The left side of a k step: the lane's two targets, sums of the vertices for
  * the pair of coefficients at `at`; parity: its bits. */
 HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
-                            const int part,
-                            real left[HT_PART_BLOCKS][4]) {
+                            const int part, real left[HT_PART_BLOCKS][4]) {
     real sign[3] = {HT_SIGN_OF(parity, 0), HT_SIGN_OF(parity, 1),
                     HT_SIGN_OF(parity, 2)};
     HT_UNROLL

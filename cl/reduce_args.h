@@ -8,9 +8,9 @@
 #define HT_REDUCE_POINTS 8
 
 struct ht_reduce_args {
-    long nodes[3];  /* that are reduced, per axis */
-    long begin;     /* the first of them in the field's window */
-    long row;       /* of the window */
+    long nodes[3]; /* that are reduced, per axis */
+    long begin;    /* the first of them in the field's window */
+    long row;      /* of the window */
     long plane;
     long total;     /* nodes of the window */
     long per_group; /* nodes that one group sums */

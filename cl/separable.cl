@@ -166,8 +166,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
         }
         HT_UNROLL
         for (int side = 0; side < (HT_DIMS > 1 ? 2 : 1); side++) {
-            const long row = ht_source_row(&a, m2 + a.shift[1] + side,
-                                           m3 + a.shift[2]);
+            const long row =
+                ht_source_row(&a, m2 + a.shift[1] + side, m3 + a.shift[2]);
             const long node[2] = {row + left, row + right};
             ht_add_row(src0, node, a.src_nodes, side, along, face);
         }

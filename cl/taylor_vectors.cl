@@ -55,10 +55,9 @@ HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride) {
 
 /* The line along x1 of row r2 = side (N+1) + derivative of plane r3. */
 HT_INLINE void ht_first_line(const struct ht_step_args *a,
-                             HT_GLOBAL const real *src,
-                             const struct ht_ends *e, const struct ht_plane *p,
-                             int r2, int i3, HT_LOCAL vector *at,
-                             HT_LOCAL real *stage) {
+                             HT_GLOBAL const real *src, const struct ht_ends *e,
+                             const struct ht_plane *p, int r2, int i3,
+                             HT_LOCAL vector *at, HT_LOCAL real *stage) {
     const int j2 = r2 / HT_N2, i2 = r2 % HT_N2;
     for (int i1 = 0; i1 < HT_N1; i1++) {
         const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
@@ -81,8 +80,8 @@ HT_INLINE void ht_interpolate(const struct ht_step_args *a,
         const struct ht_plane *p = r3 < HT_N3 ? below : above;
         HT_LOCAL vector *face = b + r3 * HT_T2 * HT_T1;
         for (int r2 = 0; r2 < HT_T2; r2++)
-            ht_first_line(a, src, e, p, r2, r3 % HT_N3,
-                          face + r2 * HT_T1, stage);
+            ht_first_line(a, src, e, p, r2, r3 % HT_N3, face + r2 * HT_T1,
+                          stage);
         for (int n1 = 0; HT_DIMS > 1 && n1 < HT_T1; n1++)
             ht_vector_line(face + n1, HT_T1);
     }
@@ -246,8 +245,8 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
 /* ---- the kernel ---- */
 
 #define HT_INTERPOLATE(slot, f)                                           \
-    ht_interpolate(&a, src##slot, &ends, &below, &above, \
-                   b + (f)*HT_CUBE, stage);
+    ht_interpolate(&a, src##slot, &ends, &below, &above, b + (f)*HT_CUBE, \
+                   stage);
 #define HT_LOAD_MATERIAL(m) \
     ht_load_medium(&a, m, medium##m + node, &ends, medium, stage);
 #define HT_WRITE_FIELD(slot, f)                   \

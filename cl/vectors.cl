@@ -3,8 +3,8 @@
  *
  * At the end of a row that vectors do not fill, a group begins earlier and
  * stores only what is its own. The sources of a vector lie in one row of nodes,
- * which a periodic grid closes at one place at most; rows shorter than a vector,
- * and the blocked layout, are read and written value by value.
+ * which a periodic grid closes at one place at most; rows shorter than a
+ * vector, and the blocked layout, are read and written value by value.
  */
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_SOURCE_ROWS (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
@@ -63,7 +63,8 @@ HT_INLINE void ht_read_row(const struct ht_step_args *a,
     if (e->whole) {
         HT_GLOBAL const real *from = src + i * nodes + row;
         if (!e->first) *left = HT_GLOBAL_VECTOR(from + e->base);
-        if (!e->last) *right = HT_GLOBAL_VECTOR(from + (e->first ? 0 : e->base + 1));
+        if (!e->last)
+            *right = HT_GLOBAL_VECTOR(from + (e->first ? 0 : e->base + 1));
         if (e->first) {
             stage[0] = from[e->base];
             *(HT_LOCAL loose *)(stage + 1) = *right;

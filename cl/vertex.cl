@@ -11,7 +11,7 @@ HT_INLINE real ht_vertex(const struct ht_step_args *a,
         at[k] = m[k] + a->shift[k] + r[k] / HT_N1;
         i = i * HT_N1 + r[k] % HT_N1;
     }
-    const long row = ht_source_row(a, HT_DIMS > 1 ? at[1] : 0,
-                                   HT_DIMS > 2 ? at[2] : 0);
+    const long row =
+        ht_source_row(a, HT_DIMS > 1 ? at[1] : 0, HT_DIMS > 2 ? at[2] : 0);
     return src[HT_AT(i, row + ht_along_row(a, at[0]), a->src_nodes)];
 }

@@ -308,7 +308,7 @@ struct ht_reduce_item {
     /* The box of these nodes in a window; NULL: all that the buffer holds. */
     const struct ht_window *window;
     struct ht_box box;
-    bool half[3][2];      /* [axis][lower, upper] */
+    bool half[3][2]; /* [axis][lower, upper] */
 };
 /* Kernels for fields of one precision and layout. wide: partial sums in double
  * (the device must have it), else in single; both compensated, in an order

@@ -46,7 +46,7 @@ struct ht_kernels {
     const struct ht_variant *variant;
     struct ht_spec spec[2];
     struct ht_shape shape[2];
-    struct ht_step *step[2]; /* NULL: not compiled */
+    struct ht_step *step[2];     /* NULL: not compiled */
     struct ht_ghosts *ghosts[2]; /* [mesh]: as the source of a half step */
     struct ht_reduction *reduction;
     struct ht_packer *packer[2]; /* [mesh]; NULL: the grid is not cut */

@@ -1,9 +1,9 @@
 /* Parts of a grid. A box is a half-open range of nodes, begin <= m < end along
  * every axis. A window is the box that a rank's buffers hold:
  *     ghosts | neighbours' planes | own nodes | neighbours' planes | ghosts
- * along x3, ghosts and own nodes along x1 and x2. Node (m1, m2, m3) of a window,
- * counted from its first, is number (m3 count[1] + m2) count[0] + m1 of every
- * field.
+ * along x3, ghosts and own nodes along x1 and x2. Node (m1, m2, m3) of a
+ * window, counted from its first, is number (m3 count[1] + m2) count[0] + m1 of
+ * every field.
  *
  * Ghosts are copies of other nodes of the same window, with a sign where a wall
  * mirrors them: what a half step reads behind a wall or a periodic seam. Only

@@ -148,8 +148,8 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
                         const struct ht_step_buffers *buffers) {
     const struct ht_sizes *z = &step->sizes;
     int64_t row = args->end[0] - args->begin[0];
-    int64_t rows = (args->end[1] - args->begin[1]) *
-                   (args->end[2] - args->begin[2]);
+    int64_t rows =
+        (args->end[1] - args->begin[1]) * (args->end[2] - args->begin[2]);
     int64_t groups[3] = {divide_up(row * z->cube, step->shape.lanes),
                          args->end[1] - args->begin[1],
                          args->end[2] - args->begin[2]};
@@ -175,11 +175,11 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         return interpolate_by_products(step, part, args, buffers);
     int64_t planes = args->end[2] - args->begin[2], lanes = step->shape.lanes;
     int64_t row = args->end[0] - args->begin[0];
-    int64_t groups[3] = {divide_up(row, step->shape.cells) *
-                             (step->shape.parts > 0 ? step->shape.parts : 1),
-                         divide_up(args->end[1] - args->begin[1],
-                                   step->shape.rows),
-                         divide_up(planes, args->march)};
+    int64_t groups[3] = {
+        divide_up(row, step->shape.cells) *
+            (step->shape.parts > 0 ? step->shape.parts : 1),
+        divide_up(args->end[1] - args->begin[1], step->shape.rows),
+        divide_up(planes, args->march)};
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = row;
         groups[2] = planes * step->sizes.sources;

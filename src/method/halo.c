@@ -117,9 +117,8 @@ static enum ht_err pack_or_unpack(struct ht_halo *h, const struct parcel *p,
     int64_t at = 0;
     for (int i = 0; i < p->count; i++) {
         enum ht_mesh mesh = p->part[i].mesh;
-        struct ht_pack_range range = {.window = &h->window[mesh],
-                                      .box = h->window[mesh].held,
-                                      .at = at};
+        struct ht_pack_range range = {
+            .window = &h->window[mesh], .box = h->window[mesh].held, .at = at};
         range.box.begin[2] = p->part[i].first;
         range.box.end[2] = p->part[i].first + p->part[i].count;
         TRY((pack ? ht_packer_pack : ht_packer_unpack)(

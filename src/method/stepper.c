@@ -42,14 +42,13 @@ static enum ht_err launch_planes(struct ht_device_stepper *t, enum ht_mesh from,
                                  int64_t last) {
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_window *source = &t->window[from], *target = &t->window[to];
-    struct ht_step_args args = {
-        .src_row = (long)ht_window_row(source),
-        .src_plane = (long)ht_window_plane(source),
-        .src_nodes = (long)ht_window_nodes(source),
-        .dst_row = (long)ht_window_row(target),
-        .dst_plane = (long)ht_window_plane(target),
-        .dst_nodes = (long)ht_window_nodes(target),
-        .stages = t->problem.stages};
+    struct ht_step_args args = {.src_row = (long)ht_window_row(source),
+                                .src_plane = (long)ht_window_plane(source),
+                                .src_nodes = (long)ht_window_nodes(source),
+                                .dst_row = (long)ht_window_row(target),
+                                .dst_plane = (long)ht_window_plane(target),
+                                .dst_nodes = (long)ht_window_nodes(target),
+                                .stages = t->problem.stages};
     int64_t shift[3], period;
     struct ht_step_buffers buffers = {
         .scale = t->scale, .work = t->work, .poly_planes = t->poly_planes};

@@ -26,7 +26,8 @@ static double from_device(int word, const void *from, int64_t i) {
 
 /* ---- fields ---- */
 
-/* Number of node n of whole planes of the grid in the same planes of the window.
+/* Number of node n of whole planes of the grid in the same planes of the
+ * window.
  */
 static int64_t window_node(const struct ht_device_stepper *t, enum ht_mesh mesh,
                            int64_t n) {
