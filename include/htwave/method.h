@@ -7,6 +7,7 @@
 #define HTWAVE_METHOD_H
 
 #include "htwave/kernel.h"
+#include "htwave/scheme.h"
 #include "htwave/solution.h"
 
 /* How slabs exchange planes; without others none of it matters. */
@@ -29,8 +30,9 @@ struct ht_problem {
     const void *medium;
     double dt;
     int stages;
-    unsigned stored[2]; /* per mesh, a bit per field; 0: all fields */
-    int keep;           /* as in ht_spec */
+    const struct ht_scheme *scheme; /* NULL: by `keep` */
+    unsigned stored[2];             /* per mesh, a bit per field; 0: all */
+    int keep;                       /* as in ht_spec */
     struct ht_halo_choice halo;
 };
 
