@@ -268,10 +268,10 @@ enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
     const int64_t cells[3] = {(int64_t)row->side, (int64_t)row->side,
                               (int64_t)row->planes};
     struct ht_sample plain;
-    bool leapfrog = strcmp(row->scheme, "leapfrog") == 0;
-    REQUIRE(!leapfrog || eq->leapfrog.keep != 0, HT_ERR_INPUT,
-            "%s has no leapfrog form", row->system);
-    ht_sample_plain(eq, (int)row->order, (int)row->stages, leapfrog, &plain);
+    const struct ht_scheme *scheme = ht_scheme_find(row->scheme);
+    REQUIRE(scheme != NULL && ht_scheme_steps(scheme, eq), HT_ERR_INPUT,
+            "%s has no %s form", row->system, row->scheme);
+    ht_sample_plain(eq, (int)row->order, (int)row->stages, scheme, &plain);
     ht_sample_make(&plain.problem, cells, out);
     out->problem.halo.depth = (int)row->depth;
     out->problem.halo.precision =

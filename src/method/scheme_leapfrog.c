@@ -36,6 +36,7 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
     return ht_stability_stages(symbol_of(eq), eq->dims, order, cfl);
 }
 
+/* Nothing is damped, and what gathers is erratic: hence the wide brackets. */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding
         even = {0.6, 80, 30, {100, 100, 150, 150, 150, 200, 1000, 3000}},

@@ -24,7 +24,7 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
     return ht_stability_stages(eq->system->symbol, eq->dims, order, cfl);
 }
 
-/* The pair was measured in 1-D only. */
+/* Of the pair measured in 1-D only. */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding
         first_order = {0.75, 15, 12, {6, 6, 8, 8, 12, 28, 70, 180}},
