@@ -41,8 +41,8 @@ struct ht_scheme {
      * whole state. Else it overwrites them with the state half a step later. */
     bool two_level;
     bool dissipates; /* the energy of a conserving system can only fall */
-    bool reversible; /* in a uniform medium the half steps in reverse order with
-                        -dt undo those with dt, but for rounding */
+    bool reversible; /* in a uniform medium a half step with -dt from the same
+                        grid undoes one with dt, but for rounding */
     /* Why media that vary are refused, behind "the medium varies, and"; NULL:
      * they are not. */
     const char *varying;
