@@ -145,11 +145,10 @@ static void fill_random(const struct trial *t, uint64_t seed, state u) {
             u[mesh][n] = ht_rng_uniform(seed + (uint64_t)mesh, (uint64_t)n);
 }
 
-/* Half steps from u with step dt, from each of a list of grids: 0 primary, 1
- * dual. absolute: as ht_oracle_absolute. */
+/* A half step of u with step dt from a grid: 0 primary, 1 dual. absolute: as
+ * ht_oracle_absolute. */
 static bool take(const struct trial *t, const struct ht_scheme *scheme,
-                 double dt, bool absolute, int count, const int *from,
-                 state u) {
+                 double dt, bool absolute, int from, state u) {
     struct ht_problem p = t->problem;
     struct ht_stepper s = {0};
     p.dt = dt;
@@ -160,8 +159,7 @@ static bool take(const struct trial *t, const struct ht_scheme *scheme,
         ok = s.ops->put(s.self, (enum ht_mesh)mesh, 0,
                         ht_grid_planes(&t->grid, (enum ht_mesh)mesh),
                         u[mesh]) == HT_OK;
-    for (int n = 0; ok && n < count; n++)
-        ok = s.ops->half_step(s.self, (enum ht_mesh)from[n]) == HT_OK;
+    ok = ok && s.ops->half_step(s.self, (enum ht_mesh)from) == HT_OK;
     for (int m = 0; ok && m < 2 * t->eq.nfields; m++) {
         enum ht_mesh mesh = (enum ht_mesh)(m % 2);
         ok = s.ops->get(s.self, mesh, m / 2, ht_grid_coefs(&t->grid), 0,
@@ -189,9 +187,27 @@ static double rounding(const struct trial *t, int from) {
     static state u;
     for (int mesh = 0; mesh < 2; mesh++)
         for (int n = 0; n < MOST; n++) u[mesh][n] = 1;
-    if (!take(t, t->scheme, t->problem.dt, true, 1, &from, u)) return NAN;
+    if (!take(t, t->scheme, t->problem.dt, true, from, u)) return NAN;
     return ht_oracle_roundings(&t->problem) * DBL_EPSILON / 2 *
            farthest(t, 1 - from, u[1 - from], NULL);
+}
+
+/* More stages than the full number change nothing. */
+static void test_full(struct trial *t) {
+    const int full = t->problem.stages;
+    static state u, more;
+    for (int from = 0; from < 2; from++) {
+        fill_random(t, 7, u);
+        memcpy(more, u, sizeof u);
+        bool ok = take(t, t->scheme, t->problem.dt, false, from, u);
+        t->problem.stages = full + 1;
+        ok = ok && take(t, t->scheme, t->problem.dt, false, from, more);
+        t->problem.stages = full;
+        double off = farthest(t, 1 - from, u[1 - from], more[1 - from]);
+        TEST_BELOW(ok ? off : NAN, 2 * rounding(t, from),
+                   "%s from grid %d: one more stage than %d", t->name, from,
+                   full);
+    }
 }
 
 /* Three half steps take part. */
@@ -205,9 +221,9 @@ static void test_levels(const struct trial *t) {
         memcpy(u, old, sizeof u);
         memcpy(plus, old, sizeof u);
         memcpy(minus, old, sizeof u);
-        bool ok = take(t, t->scheme, dt, false, 1, &from, u) &&
-                  take(t, starter, dt, false, 1, &from, plus) &&
-                  take(t, starter, -dt, false, 1, &from, minus);
+        bool ok = take(t, t->scheme, dt, false, from, u) &&
+                  take(t, starter, dt, false, from, plus) &&
+                  take(t, starter, -dt, false, from, minus);
         for (int n = 0; n < MOST; n++)
             plus[to][n] += keep * (old[to][n] - minus[to][n]);
         TEST_BELOW(ok ? farthest(t, to, u[to], plus[to]) : NAN,
@@ -230,7 +246,7 @@ static void test_return(const struct trial *t) {
         const bool back = n >= HALVES;
         const int from = back && two ? 1 - n % 2 : n % 2;
         double dt = back ? -t->problem.dt : t->problem.dt;
-        ok = ok && take(t, t->scheme, dt, false, 1, &from, u);
+        ok = ok && take(t, t->scheme, dt, false, from, u);
         for (int mesh = 0; mesh < 2; mesh++)
             largest = fmax(largest, farthest(t, mesh, u[mesh], NULL));
     }
@@ -262,6 +278,7 @@ static void test_trial(const struct ht_scheme *scheme,
                t.problem.stored[1], t.problem.keep);
     t.problem.stages = scheme->full_stages(&t.eq, t.grid.order);
     test_stability(&t);
+    test_full(&t);
     test_levels(&t);
     test_return(&t);
 }
