@@ -100,6 +100,8 @@ static enum ht_err read_row(const char **at, struct ht_scaling_row *row) {
         TRY(read_number(column, text, &number));
         memcpy(to, &number, sizeof number);
     }
+    REQUIRE(ht_scheme_find(row->scheme) != NULL, HT_ERR_INPUT,
+            "scheme = \"%s\": must be a word of time.scheme", row->scheme);
     REQUIRE(row->ms > 0, HT_ERR_INPUT, "ms = 0: must be > 0");
     double thinnest = floor(row->planes / row->ranks);
     double needed = row->ranks > 1 ? floor((row->depth + 1) / 2) : 1;
