@@ -135,8 +135,9 @@ static void begin(struct trial *t, const struct ht_scheme *scheme,
 
 typedef double state[2][MOST]; /* [mesh][field][i][node] */
 
-static int64_t values_of(const struct trial *t, enum ht_mesh mesh) {
-    return ht_grid_total(&t->grid, mesh) * ht_grid_coefs(&t->grid);
+static int64_t values_of(const struct trial *t, int mesh) {
+    return ht_grid_total(&t->grid, (enum ht_mesh)mesh) *
+           ht_grid_coefs(&t->grid);
 }
 
 static void fill_random(const struct trial *t, uint64_t seed, state u) {
@@ -164,7 +165,7 @@ static bool take(const struct trial *t, const struct ht_scheme *scheme,
         enum ht_mesh mesh = (enum ht_mesh)(m % 2);
         ok = s.ops->get(s.self, mesh, m / 2, ht_grid_coefs(&t->grid), 0,
                         ht_grid_planes(&t->grid, mesh),
-                        u[mesh] + m / 2 * values_of(t, mesh)) == HT_OK;
+                        u[mesh] + m / 2 * values_of(t, m % 2)) == HT_OK;
     }
     ht_stepper_destroy(&s);
     return ok;
@@ -173,7 +174,7 @@ static bool take(const struct trial *t, const struct ht_scheme *scheme,
 /* Over the fields stored on a mesh; b NULL: of a alone. */
 static double farthest(const struct trial *t, int mesh, const double *a,
                        const double *b) {
-    int64_t values = values_of(t, (enum ht_mesh)mesh);
+    int64_t values = values_of(t, mesh);
     double worst = 0;
     for (int64_t n = 0; n < values * t->eq.nfields; n++)
         if (ht_problem_stores(&t->problem, (enum ht_mesh)mesh,
