@@ -11,8 +11,9 @@ static const struct ht_scheme *const schemes[] = {
 };
 enum { COUNT = sizeof schemes / sizeof schemes[0] };
 
-#define ONE(constant, word) +1
-_Static_assert(COUNT == 0 HT_EACH_SCHEME(ONE), "a row per word of time.scheme");
+#define NUMBER(constant, word) NUMBER_OF_##constant,
+enum { HT_EACH_SCHEME(NUMBER) WORDS };
+_Static_assert((int)COUNT == (int)WORDS, "a row per word of time.scheme");
 
 int ht_scheme_count(void) {
     return COUNT;
