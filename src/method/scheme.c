@@ -51,6 +51,7 @@ const char *ht_problem_set_scheme(struct ht_problem *problem,
                                   const struct ht_scheme *scheme) {
     struct ht_form form;
     const char *why = scheme->form(problem->eq, &form);
+    /* cppcheck-suppress returnDanglingLifetime ; the reason is a literal */
     if (why != NULL) return why;
     problem->scheme = scheme;
     problem->keep = form.keep;
