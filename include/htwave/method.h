@@ -7,6 +7,7 @@
 #define HTWAVE_METHOD_H
 
 #include "htwave/kernel.h"
+#include "htwave/scheme.h"
 #include "htwave/solution.h"
 
 /* How slabs exchange planes; without others none of it matters. */
@@ -29,8 +30,9 @@ struct ht_problem {
     const void *medium;
     double dt;
     int stages;
-    unsigned stored[2]; /* per mesh, a bit per field; 0: all fields */
-    int keep;           /* as in ht_spec */
+    const struct ht_scheme *scheme; /* NULL: by `keep` */
+    unsigned stored[2];             /* per mesh, a bit per field; 0: all */
+    int keep;                       /* as in ht_spec */
     struct ht_halo_choice halo;
 };
 
@@ -223,7 +225,6 @@ struct ht_plan {
     struct ht_medium *medium;
     struct ht_solution *solution;
     struct ht_problem problem;
-    enum ht_symbol symbol; /* of system and scheme */
     int64_t steps;
     double cfl;                  /* of the step taken */
     double cfl_limit;            /* largest stable one for the stages */
@@ -273,11 +274,11 @@ struct ht_state {
 HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
                                         const struct ht_stepper *stepper,
                                         double time, struct ht_state *out);
-/* The quadratic form that leapfrog conserves in a uniform medium
- * (docs/method.md, section 13), from all coefficients of both grids and a half
- * step whose result is undone: the state is left as it was. Zero for data that
- * do not vary along all axes. conserves: the plan has one, of a size that one
- * host can bear, whatever the number of ranks. Collective. */
+/* The quadratic form that the plan's scheme conserves (docs/method.md, section
+ * 13), from all coefficients of both grids and a half step whose result is
+ * undone: the state is left as it was. Zero for data that do not vary along all
+ * axes. conserves: the plan has one, of a size that one host can bear, whatever
+ * the number of ranks. Collective. */
 bool ht_conserves_energy(const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper,
@@ -287,8 +288,9 @@ struct ht_energy_watch {
     double first_energy, first_content; /* 0: none above 0 yet */
     double energy, content;             /* the lowest */
     double slope;                       /* the largest */
-    double rise; /* Taylor series: the largest above the lowest before it,
-                    relative, where the energy is known well enough */
+    double rise; /* by a scheme that dissipates: the largest above the lowest
+                    before it, relative, where the energy is known well enough
+                  */
     bool grows;  /* it rose by more than errors of the measures: 1 %, or 20 %
                     where a state was not resolved */
     bool rough;  /* a state so far was not resolved by the grid */
@@ -308,11 +310,12 @@ const char *ht_growth_cause(const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_nodal_error(const struct ht_plan *plan,
                                       const double *const *nodal, double time,
                                       double *error);
-/* Sets the stepper's own planes to the solution at time 0; by leapfrog the dual
- * grid to that at -dt/2: where it is known only at 0, by a Taylor half step
- * back from all fields on the primary grid, some x3 planes at a time, on the
- * device (NULL: by the oracle) with kernels of the tuning and the cache's
- * directory. No communication: what it needs of other slabs it computes. */
+/* Sets the stepper's own planes to the solution at time 0; by a scheme of two
+ * levels the dual grid to that at -dt/2: where it is known only at 0, by a half
+ * step back by the scheme's starter from all fields on the primary grid, some
+ * x3 planes at a time, on the device (NULL: by the oracle) with kernels of the
+ * tuning and the cache's directory. No communication: what it needs of other
+ * slabs it computes. */
 HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan,
                                 struct ht_device *device,
                                 const struct ht_tuning *tuning,

@@ -10,10 +10,9 @@
 /* ---- messages.c ---- */
 /* Planes of mesh `of` that a slab gets from its neighbour on a side (0: below)
  * when it takes `depth` half steps by itself, the first one from mesh `from`.
- * Taylor half steps overwrite their target; leapfrog adds to it, and needs it
- * up to date. */
-int ht_halo_planes(int depth, enum ht_mesh from, enum ht_mesh of, bool leapfrog,
-                   int side);
+ * A scheme of two levels adds to its target, and needs it up to date. */
+int ht_halo_planes(int depth, enum ht_mesh from, enum ht_mesh of,
+                   bool two_level, int side);
 
 /* Bytes that a slab sends to the one below (0) and above (1) in one exchange,
  * before half steps of which the first is from that mesh. */

@@ -17,12 +17,10 @@ struct ht_sample {
 void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
                     struct ht_sample *out);
 /* A problem of its own: unit cells and materials, 0.9 of the largest stable
- * step. eq must outlive the sample, and has a leapfrog form if that is asked
- * for; stages 0: all. */
+ * step. eq must outlive the sample, and has a form of the scheme; stages 0: the
+ * full number. */
 void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
-                     bool leapfrog, struct ht_sample *out);
-/* The symbol of a system by either scheme, for ht_stability_*. */
-enum ht_symbol ht_sample_symbol(const struct ht_equations *eq, bool leapfrog);
+                     const struct ht_scheme *scheme, struct ht_sample *out);
 /* The largest number of cells along each axis, at most `most`, for which the
  * state takes no more than so many bytes and a half step of the costliest
  * variant counts no more than so many multiply-adds; a multiple of 8 from 16

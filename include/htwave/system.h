@@ -69,7 +69,6 @@ struct ht_energy {
 struct ht_leapfrog {
     unsigned stored[2]; /* on the primary, the dual grid: bit per field */
     int keep;           /* 0: the system has no such form */
-    enum ht_symbol symbol;
 };
 
 struct ht_system {

@@ -57,7 +57,7 @@ static void name_fd(const struct ht_accuracy_curve *c,
 static void name_method(const struct ht_bench_row *row,
                         char name[HT_BENCH_NAME]) {
     snprintf(name, HT_BENCH_NAME, "%s %s", row->system->name,
-             ht_bench_scheme(row));
+             row->scheme->name);
 }
 
 /* ---- the file ---- */
@@ -77,7 +77,7 @@ static void add_curve_csv(const struct ht_accuracy *a,
                         c->point[n].error, c->point[n].seconds);
     if (c->row == NULL) return;
     snprintf(name, sizeof name, "%s,%s", c->row->system->name,
-             ht_bench_scheme(c->row));
+             c->row->scheme->name);
     for (int n = 0; n < c->count; n++)
         for (int d = 0; d < c->point[n].directions; d++) {
             ht_text_add(text, "%s,%d,%s,%s,\"%s\",%.6g,%.6g,", name, c->order,
@@ -111,7 +111,7 @@ static enum ht_err write_csv(const struct ht_accuracy *a) {
 static bool same_method(const struct ht_accuracy_curve *c,
                         const struct ht_bench_row *row) {
     return c->row != NULL && c->row->system == row->system &&
-           c->row->leapfrog == row->leapfrog;
+           c->row->scheme == row->scheme;
 }
 
 /* The first curve of a system and a scheme? */
@@ -267,7 +267,7 @@ static enum ht_err draw_method(struct sheet *s,
     name_method(row, method);
     snprintf(title, sizeof title, "What a wavelength costs: %s", method);
     snprintf(file, sizeof file, "accuracy_%s_%s.png", row->system->name,
-             ht_bench_scheme(row));
+             row->scheme->name);
     return write_sheet(s, title, file);
 }
 

@@ -13,7 +13,7 @@
 struct ht_bench_row {
     const struct ht_bench_case *of;
     const struct ht_system *system;
-    bool leapfrog; /* the scheme; else Taylor */
+    const struct ht_scheme *scheme;
     struct ht_tuning tuning;
     int dims, order;
     int stages;   /* 0 in a plan: all */
@@ -90,7 +90,6 @@ double ht_bench_cells(const struct ht_bench_row *row); /* of the grid */
 double ht_bench_rate(const struct ht_bench_row *row);  /* cell half-steps/s */
 double ht_bench_gflops(const struct ht_bench_row *row);
 double ht_bench_gbytes(const struct ht_bench_row *row);
-const char *ht_bench_scheme(const struct ht_bench_row *row);
 const char *ht_bench_precision(const struct ht_bench_row *row);
 const char *ht_bench_layout(const struct ht_bench_row *row);
 /* "rolled interpolation" and the like, or the variant's name. */

@@ -200,7 +200,7 @@ static int add_method(const struct ht_bench_row *row, char text[LINES][LINE]) {
     snprintf(text[n++], LINE, "system=%s", row->system->name);
     snprintf(text[n++], LINE, "grid.order=%d", row->order);
     snprintf(text[n++], LINE, "time.stages=full");
-    snprintf(text[n++], LINE, "time.scheme=%s", ht_bench_scheme(row));
+    snprintf(text[n++], LINE, "time.scheme=%s", row->scheme->name);
     snprintf(text[n++], LINE, "device.precision=%s", ht_bench_precision(row));
     return n;
 }
@@ -318,7 +318,7 @@ static enum ht_err add_points(struct runner *r, double until,
         if (ht_log_level_get() >= HT_LOG_VERBOSE)
             ht_log("%s %s N = %d, %s: %.3g cells per wavelength: error %.2e, "
                    "%.3g s",
-                   c->row->system->name, ht_bench_scheme(c->row), c->order,
+                   c->row->system->name, c->row->scheme->name, c->order,
                    ht_bench_precision(c->row), p.points, p.error, p.seconds);
         worse = least < small && p.error > least ? worse + 1 : 0;
         least = fmin(least, p.error);
@@ -340,7 +340,7 @@ static enum ht_err add_runs(struct ht_accuracy *a,
     TRY(err);
     for (int n = 0; n < c->count; n++) least = fmin(least, c->point[n].error);
     ht_log("%s %s N = %d, %s: %d grids, least error %.2e, %.1f s%s",
-           row->system->name, ht_bench_scheme(row), row->order,
+           row->system->name, row->scheme->name, row->order,
            ht_bench_precision(row), c->count, least, ht_clock() - began,
            c->cut ? ", no time left" : "");
     a->cut += c->cut;

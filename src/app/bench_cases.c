@@ -35,17 +35,18 @@ static double stages(const struct ht_bench *bench,
 static void name_kernel(const struct ht_bench_row *row,
                         char words[HT_BENCH_NAME]) {
     static const char *const dims[] = {" 1-D", " 2-D", ""};
-    snprintf(words, HT_BENCH_NAME, "%s%s%s %s %s %s", row->system->name,
-             row->leapfrog ? " leapfrog" : "", dims[row->dims - 1],
+    const char *mark = ht_scheme_mark(row->scheme);
+    snprintf(words, HT_BENCH_NAME, "%s%s%s%s %s %s %s", row->system->name,
+             mark[0] ? " " : "", mark, dims[row->dims - 1],
              ht_bench_kernel(row), ht_bench_precision(row),
              ht_bench_layout(row));
 }
 
 static void name_order(const struct ht_bench_row *row,
                        char words[HT_BENCH_NAME]) {
-    snprintf(words, HT_BENCH_NAME, "%s%s %s N = %d", row->system->name,
-             row->leapfrog ? " leapfrog" : "", ht_bench_kernel(row),
-             row->order);
+    const char *mark = ht_scheme_mark(row->scheme);
+    snprintf(words, HT_BENCH_NAME, "%s%s%s %s N = %d", row->system->name,
+             mark[0] ? " " : "", mark, ht_bench_kernel(row), row->order);
 }
 
 static void label_order(const struct ht_bench_row *row,
@@ -209,10 +210,12 @@ static enum ht_err plan_stage_counts(struct ht_bench *bench,
                                      bool (*change)(struct ht_bench_row *row)) {
     enum { STEPS = 6 };
     const struct ht_sweep saved = bench->sweep;
-    int full =
-        ht_stability_full(like.system->symbol, saved.dims[0], like.order);
+    const struct ht_scheme *scheme = ht_scheme_at(HT_TAYLOR);
+    const struct ht_equations eq =
+        ht_equations_make(like.system, saved.dims[0]);
+    int full = scheme->full_stages(&eq, like.order);
     enum ht_err err = HT_OK;
-    bench->sweep.schemes = "taylor";
+    bench->sweep.schemes = scheme->name;
     bench->sweep.ndims = bench->sweep.norders = 1;
     bench->sweep.orders[0] = like.order;
     for (int k = 0; err == HT_OK && k < STEPS; k++) {
@@ -261,8 +264,7 @@ static enum ht_err finish_stages(struct ht_bench *bench, int first, int last) {
 
 static double largest_cfl(const struct ht_bench_row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
-    return ht_stability_cfl(ht_sample_symbol(&eq, row->leapfrog), row->dims,
-                            row->order, row->stages);
+    return row->scheme->largest_cfl(&eq, row->order, row->stages);
 }
 
 /* Device seconds for a cell to be crossed, at the largest stable step. */
@@ -408,7 +410,8 @@ static bool wants_accuracy(const struct ht_sweep *sweep,
                            const char **schemes) {
     *schemes = sweep->schemes;
     if (sweep->systems == NULL && sweep->schemes == NULL)
-        *schemes = strcmp(system->name, "wave") == 0 ? "leapfrog" : "taylor";
+        *schemes = ht_scheme_word(
+            strcmp(system->name, "wave") == 0 ? HT_LEAPFROG : HT_TAYLOR);
     return !system->translates && ht_args_listed(sweep->systems, system->name);
 }
 

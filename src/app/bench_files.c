@@ -36,7 +36,7 @@ void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
     ht_text_add(text,
                 "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g "
                 "%10.4g %8.4g %7.4g %7.2g %9s %8.2g\n",
-                row->system->name, ht_bench_scheme(row), row->dims, row->order,
+                row->system->name, row->scheme->name, row->dims, row->order,
                 row->stages, ht_bench_kernel(row), ht_bench_precision(row),
                 ht_bench_layout(row), (long long)row->side, 1e3 * row->seconds,
                 ht_bench_rate(row), unknowns * ht_bench_rate(row),
@@ -63,7 +63,7 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     int n = 0;
     add(v, &n, (struct value){"case", r->of->name, 0});
     add(v, &n, (struct value){"system", r->system->name, 0});
-    add(v, &n, (struct value){"scheme", ht_bench_scheme(r), 0});
+    add(v, &n, (struct value){"scheme", r->scheme->name, 0});
     add(v, &n, (struct value){"dimensions", NULL, r->dims});
     add(v, &n, (struct value){"order", NULL, r->order});
     add(v, &n, (struct value){"stages", NULL, r->stages});

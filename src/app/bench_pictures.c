@@ -51,7 +51,7 @@ static void describe_kernel(const struct ht_bench_row *row, char name[NAME]) {
 
 static void describe_panel(const struct ht_bench_row *row, char name[NAME]) {
     snprintf(name, NAME, "%s, %s, %d-D, %s, %s layout", row->system->name,
-             ht_bench_scheme(row), row->dims, ht_bench_precision(row),
+             row->scheme->name, row->dims, ht_bench_precision(row),
              ht_bench_layout(row));
 }
 
@@ -135,7 +135,8 @@ static struct ht_series make_series(struct drawing *d, int line, int *n) {
         p->labels[*n] = p->label[*n];
         s.colour = d->plot->by_line ? line : d->kernel.of[i - d->first];
         s.marker = (enum ht_marker)(
-            HT_MARKER_DISC + (2 * system_index(row->system) + row->leapfrog) %
+            HT_MARKER_DISC + (ht_scheme_count() * system_index(row->system) +
+                              ht_scheme_index(row->scheme)) %
                                  (HT_MARKER_KINDS - 1));
         s.hollow = s.dashed = row->tuning.fp64;
         s.count++;

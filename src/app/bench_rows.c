@@ -25,7 +25,7 @@ enum ht_err ht_bench_plan(struct ht_bench *bench,
 static struct ht_spec spec_of(const struct ht_bench_row *row,
                               const struct ht_equations *eq,
                               struct ht_sample *sample) {
-    ht_sample_plain(eq, row->order, row->stages, row->leapfrog, sample);
+    ht_sample_plain(eq, row->order, row->stages, row->scheme, sample);
     return ht_problem_spec(&sample->problem, &row->tuning, HT_PRIMARY);
 }
 
@@ -103,9 +103,10 @@ enum ht_err ht_bench_plan_system(struct ht_bench *bench,
     for (int d = 0; d < sweep->ndims; d++) {
         row.dims = sweep->dims[d];
         const struct ht_equations eq = ht_equations_make(row.system, row.dims);
-        for (int scheme = 0; scheme < (eq.leapfrog.keep ? 2 : 1); scheme++) {
-            row.leapfrog = scheme;
-            if (ht_sweep_scheme(sweep, scheme))
+        for (int s = 0; s < ht_scheme_count(); s++) {
+            row.scheme = ht_scheme_at(s);
+            if (ht_scheme_steps(row.scheme, &eq) &&
+                ht_sweep_scheme(sweep, row.scheme))
                 TRY(plan_orders(bench, row, most));
         }
     }
@@ -255,10 +256,6 @@ double ht_bench_gflops(const struct ht_bench_row *row) {
 
 double ht_bench_gbytes(const struct ht_bench_row *row) {
     return 1e-9 * row->cost.bytes * ht_bench_rate(row);
-}
-
-const char *ht_bench_scheme(const struct ht_bench_row *row) {
-    return row->leapfrog ? "leapfrog" : "taylor";
 }
 
 const char *ht_bench_precision(const struct ht_bench_row *row) {

@@ -78,7 +78,7 @@ static enum ht_err start(struct run *run) {
             run->row.verified);
     TRY(ht_stepper_create(p, device, &run->kernels, &run->stepper));
     TRY(fill(run, HT_PRIMARY));
-    return p->keep != 0 ? fill(run, HT_DUAL) : HT_OK;
+    return ht_problem_scheme(p)->two_level ? fill(run, HT_DUAL) : HT_OK;
 }
 
 /* ---- time ---- */
@@ -193,7 +193,7 @@ static void describe(struct run *run, const char *kind) {
         const char *from;
     } word[] = {{row->kind, kind},
                 {row->system, plan->system->name},
-                {row->scheme, ht_bench_scheme(plan)},
+                {row->scheme, plan->scheme->name},
                 {row->precision, ht_bench_precision(plan)},
                 {row->variant, plan->tuning.variant->name},
                 {row->layout, ht_bench_layout(plan)},
@@ -344,7 +344,7 @@ static enum ht_err measure_plan(struct work *work,
                                 const struct ht_bench_row *plan) {
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
     struct ht_sample plain;
-    ht_sample_plain(&eq, plan->order, plan->stages, plan->leapfrog, &plain);
+    ht_sample_plain(&eq, plan->order, plan->stages, plan->scheme, &plain);
     TRY(measure_kind(work, plan, &plain, false));
     if (ht_comm_size(work->bench->comm) == 1) return HT_OK;
     return measure_kind(work, plan, &plain, true);
@@ -358,7 +358,7 @@ static int64_t side_of(const struct ht_bench *bench,
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
     const int64_t usual = bench->info->gpu ? 1024 : 24;
     struct ht_sample plain;
-    ht_sample_plain(&eq, plan->order, plan->stages, plan->leapfrog, &plain);
+    ht_sample_plain(&eq, plan->order, plan->stages, plan->scheme, &plain);
     return ht_sample_cells(&plain.problem, &plan->tuning,
                            bench->side > 0 ? bench->side : usual,
                            bench->gib * 0x1p30, INFINITY);
@@ -370,7 +370,7 @@ static enum ht_err plan_rows(struct ht_bench *bench) {
     struct ht_sweep *sweep = &bench->sweep;
     const struct ht_sweep saved = *sweep;
     if (sweep->systems == NULL) sweep->systems = "acoustic";
-    if (sweep->schemes == NULL) sweep->schemes = "taylor";
+    if (sweep->schemes == NULL) sweep->schemes = ht_scheme_word(HT_TAYLOR);
     if (sweep->precisions == NULL) sweep->precisions = "single";
     if (sweep->norders == 0) {
         sweep->norders = 1;
@@ -403,7 +403,8 @@ static void describe_choice(const struct ht_bench *bench, int first,
     for (int i = first; i < bench->count; i++) {
         const struct ht_bench_row *row = &bench->row[i];
         const char *variant = row->tuning.variant->name;
-        const int64_t numbers[] = {row->side, row->order, row->leapfrog,
+        const int64_t numbers[] = {row->side, row->order,
+                                   ht_scheme_index(row->scheme),
                                    row->tuning.fp64, row->tuning.block};
         out->plans = ht_hash(out->plans, numbers, sizeof numbers);
         out->plans = ht_hash(out->plans, variant, strlen(variant) + 1);

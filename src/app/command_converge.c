@@ -3,7 +3,7 @@
  * observed between one grid and the next.
  *
  * Rounding. With the unit roundoff u each of n half steps changes the data by
- * a few u; by Taylor series these changes at worst add up. Leapfrog sums twice
+ * a few u; these changes at worst add up. A scheme of two levels sums twice
  * over time, so that random ones grow like n^(3/2). The binomials of the
  * interpolation grow like 4^N and lose digits as if in 4^N/16 half steps more.
  * An error up to four times the sum of both may be rounding; it is called so
@@ -122,11 +122,11 @@ static enum ht_err final_error(struct ht_simulation *sim, double *error) {
 
 static double rounding_bound(const struct ht_simulation *sim) {
     bool fp64 = sim->oracle || sim->tuning.fp64;
-    bool leapfrog = sim->plan->problem.keep != 0;
+    bool twice = ht_problem_scheme(&sim->plan->problem)->two_level;
     double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
     double n = 2 * (double)sim->plan->steps + 1;
     double lost = pow(4, sim->plan->grid.order) / 16;
-    return 4 * unit * ((leapfrog ? n * sqrt(n) : n) + lost);
+    return 4 * unit * ((twice ? n * sqrt(n) : n) + lost);
 }
 
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "htwave/grid.h"
+#include "htwave/scheme.h"
 #include "json.h"
 
 /* "odd in x1" of parity bits. */
@@ -30,24 +31,31 @@ static void add_energy(const struct ht_system *system, struct ht_text *text) {
     ht_text_add(text, ", conserved\n");
 }
 
-/* Fields that a mesh stores, with commas. */
-static void add_stored(const struct ht_system *system, enum ht_mesh mesh,
+/* The fields of these bits with commas; 0: all. */
+static void add_stored(const struct ht_equations *eq, unsigned bits,
                        struct ht_text *text) {
     const char *comma = "";
-    for (int f = 0; f < system->nfields; f++) {
-        if (!(system->leapfrog.stored[mesh] >> f & 1u)) continue;
-        ht_text_add(text, "%s%s", comma, system->field[f].name);
+    for (int f = 0; f < eq->nfields; f++) {
+        if (bits != 0 && !(bits >> f & 1u)) continue;
+        ht_text_add(text, "%s%s", comma, eq->field[f].name);
         comma = ", ";
     }
 }
 
 static void add_schemes(const struct ht_system *system, struct ht_text *text) {
-    ht_text_add(text, "schemes     taylor");
-    if (system->leapfrog.keep != 0) {
-        ht_text_add(text, ", leapfrog (");
-        add_stored(system, HT_PRIMARY, text);
+    const struct ht_equations eq = ht_equations_make(system, HT_MAX_DIMS);
+    const char *before = "schemes     ";
+    for (int s = 0; s < ht_scheme_count(); s++) {
+        const struct ht_scheme *scheme = ht_scheme_at(s);
+        struct ht_form form;
+        if (scheme->form(&eq, &form) != NULL) continue;
+        ht_text_add(text, "%s%s", before, scheme->name);
+        before = ", ";
+        if (!scheme->two_level) continue;
+        ht_text_add(text, " (");
+        add_stored(&eq, form.stored[HT_PRIMARY], text);
         ht_text_add(text, " at integer times, ");
-        add_stored(system, HT_DUAL, text);
+        add_stored(&eq, form.stored[HT_DUAL], text);
         ht_text_add(text, " at half-integer times)");
     }
     ht_text_add(text, "\n");
@@ -135,6 +143,7 @@ static void add_medium_json(const struct ht_system *system,
 }
 
 static void add_json(const struct ht_system *system, struct ht_json *json) {
+    const struct ht_equations eq = ht_equations_make(system, HT_MAX_DIMS);
     ht_json_open(json, NULL, '{');
     ht_json_string(json, "name", system->name);
     ht_json_string(json, "title", system->title);
@@ -148,8 +157,9 @@ static void add_json(const struct ht_system *system, struct ht_json *json) {
     ht_json_close(json, ']');
     ht_json_bool(json, "energy_conserved", system->energy.conserved);
     ht_json_open(json, "schemes", '[');
-    ht_json_string(json, NULL, "taylor");
-    if (system->leapfrog.keep != 0) ht_json_string(json, NULL, "leapfrog");
+    for (int s = 0; s < ht_scheme_count(); s++)
+        if (ht_scheme_steps(ht_scheme_at(s), &eq))
+            ht_json_string(json, NULL, ht_scheme_at(s)->name);
     ht_json_close(json, ']');
     ht_json_close(json, '}');
 }

@@ -27,19 +27,21 @@ static const struct ht_device_info any_device = {
 
 static enum ht_err write_kind(const char *directory,
                               const struct ht_variant *variant,
+                              const struct ht_scheme *scheme,
                               const struct ht_spec *spec) {
     static const char *const media[] = {"uniform", "constant", "linear",
                                         "degree2"};
     const struct ht_tuning tuning = {.variant = variant};
+    const char *mark = ht_scheme_mark(scheme);
     struct ht_shape shape;
     struct ht_text text = {0}, path = {0};
     TRY(ht_variant_shape(&tuning, spec, &any_device, &shape));
     enum ht_err err = ht_kernel_text(variant, spec, &shape, &text);
-    ht_text_add(
-        &path, "%s/%s_%s%s_%dd_n%d_%s_%s_%s.cl", directory, variant->name,
-        spec->eq->system->name, spec->keep ? "_leapfrog" : "", spec->eq->dims,
-        spec->order, spec->fp64 ? "double" : "single",
-        media[spec->medium_degree + 1], spec->block > 1 ? "blocked" : "tensor");
+    ht_text_add(&path, "%s/%s_%s%s%s_%dd_n%d_%s_%s_%s.cl", directory,
+                variant->name, spec->eq->system->name, mark[0] ? "_" : "", mark,
+                spec->eq->dims, spec->order, spec->fp64 ? "double" : "single",
+                media[spec->medium_degree + 1],
+                spec->block > 1 ? "blocked" : "tensor");
     if (err == HT_OK) err = ht_text_status(&path);
     if (err == HT_OK) err = ht_file_write(path.data, text.data, text.length);
     ht_text_free(&text);
@@ -47,12 +49,23 @@ static enum ht_err write_kind(const char *directory,
     return err;
 }
 
-/* The leapfrog form of a spec, from the primary grid or from the dual one. */
-static struct ht_spec leapfrog_of(struct ht_spec spec, enum ht_mesh from) {
-    spec.keep = spec.eq->leapfrog.keep;
-    spec.src = spec.eq->leapfrog.stored[from];
-    spec.dst = spec.eq->leapfrog.stored[from == HT_PRIMARY];
-    return spec;
+/* Turns a spec to one of the schemes of two levels that step its equations,
+ * which take turns, from the primary grid or from the dual one. The scheme, or
+ * NULL: there is none. */
+static const struct ht_scheme *add_level(int turn, enum ht_mesh from,
+                                         struct ht_spec *spec) {
+    for (int s = 0; s < ht_scheme_count(); s++) {
+        const struct ht_scheme *scheme =
+            ht_scheme_at((turn + s) % ht_scheme_count());
+        struct ht_form form;
+        if (!scheme->two_level || scheme->form(spec->eq, &form) != NULL)
+            continue;
+        spec->keep = form.keep;
+        spec->src = form.stored[from];
+        spec->dst = form.stored[from == HT_PRIMARY];
+        return scheme;
+    }
+    return NULL;
 }
 
 /* turn counts the kinds; the options beside the main four follow from it. */
@@ -78,10 +91,12 @@ static enum ht_err write_turn(const char *directory, int ptx, int turn,
         spec.block = (turn / 2 + turn + v / 2) % 2 && !spec.sorted ? 1
                      : spec.fp64                                   ? 2
                                                                    : 4;
-        if (eq.leapfrog.keep != 0 && (turn + v) % 3 == 0)
-            spec = leapfrog_of(spec, turn % 2 ? HT_PRIMARY : HT_DUAL);
+        const struct ht_scheme *scheme = NULL;
+        if ((turn + v) % 3 == 0)
+            scheme = add_level(turn, turn % 2 ? HT_PRIMARY : HT_DUAL, &spec);
+        if (scheme == NULL) scheme = ht_scheme_at(HT_TAYLOR);
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
-        TRY(write_kind(directory, ht_variant_at(v), &spec));
+        TRY(write_kind(directory, ht_variant_at(v), scheme, &spec));
     }
     return HT_OK;
 }

@@ -88,20 +88,21 @@ static enum ht_err write_outputs(struct run *r, bool last) {
     return HT_OK;
 }
 
-/* Of leapfrog only a part of the energy is known at the primary grid's times:
- * it is watched, but not reported. */
+/* By a scheme of two levels only a part of the energy is known at the primary
+ * grid's times: it is watched, but not reported. */
 static enum ht_err judge_energy(struct run *r, const struct ht_state *state,
                                 double time) {
     const struct ht_plan *plan = r->sim->plan;
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     struct ht_result *result = &r->result;
     bool warned = r->watch.grows;
     if (!plan->eq.system->energy.conserved) return HT_OK;
-    if (plan->problem.keep == 0) {
+    if (!scheme->two_level) {
         if (r->sim->steps == 0) result->energy_initial = state->energy;
         result->energy_final = state->energy;
     }
     TRY(ht_energy_watch(plan, time, state, &r->watch));
-    if (plan->problem.keep == 0) result->energy_rise = r->watch.rise;
+    if (scheme->dissipates) result->energy_rise = r->watch.rise;
     result->energy_grows = r->watch.grows;
     if (r->watch.grows && !warned)
         ht_warn("the energy has risen by %.2g %% by time %g, though this "

@@ -80,8 +80,8 @@ static void add_class(const struct ht_problem *p, bool fp64,
                       struct ht_text *text) {
     ht_text_add(text, "%s, %d-D, N = %d, %s precision, %s with %d stages, ",
                 p->eq->system->name, p->grid->dims, p->grid->order,
-                fp64 ? "double" : "single",
-                p->keep != 0 ? "leapfrog" : "Taylor", p->stages);
+                fp64 ? "double" : "single", ht_problem_scheme(p)->title,
+                p->stages);
     if (p->medium_degree < 0)
         ht_text_add(text, "uniform medium");
     else if (p->medium_degree == 0)
@@ -209,29 +209,37 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
 /* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9;
  * a grid that fills a device. */
 static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq,
-                              int order, bool leapfrog, bool fp64) {
+                              int order, const struct ht_scheme *scheme,
+                              bool fp64) {
     static const int64_t side[] = {1 << 18, 512, 64};
     const struct ht_tune_choice choice = {0};
     const int64_t n = side[eq->dims - 1], cells[3] = {n, n, n};
     struct ht_sample plain, sample;
-    int stages = ht_stability_stages(ht_sample_symbol(eq, leapfrog), eq->dims,
-                                     order, 0.9);
-    ht_sample_plain(eq, order, stages, leapfrog, &plain);
+    int stages = scheme->least_stages(eq, order, 0.9);
+    ht_sample_plain(eq, order, stages, scheme, &plain);
     ht_sample_make(&plain.problem, cells, &sample);
     return tune_class(tune, &sample.problem, fp64, &choice);
 }
 
-/* All schemes, orders and precisions of a system. */
+/* All orders and precisions of a system by a scheme. */
+static enum ht_err tune_scheme(struct tune *tune, const struct ht_sweep *sweep,
+                               const struct ht_equations *eq,
+                               const struct ht_scheme *scheme) {
+    bool fp64 = ht_device_info(tune->device)->fp64;
+    for (int n = 0; n < sweep->norders; n++)
+        for (int p = 0; p < (fp64 ? 2 : 1); p++)
+            if (ht_sweep_precision(sweep, p != 0))
+                TRY(tune_plain(tune, eq, sweep->orders[n], scheme, p != 0));
+    return HT_OK;
+}
+
 static enum ht_err tune_system(struct tune *tune, const struct ht_sweep *sweep,
                                const struct ht_equations *eq) {
-    bool fp64 = ht_device_info(tune->device)->fp64;
-    for (int scheme = 0; scheme < (eq->leapfrog.keep != 0 ? 2 : 1); scheme++)
-        for (int n = 0; n < sweep->norders; n++)
-            for (int p = 0; p < (fp64 ? 2 : 1); p++)
-                if (ht_sweep_scheme(sweep, scheme != 0) &&
-                    ht_sweep_precision(sweep, p != 0))
-                    TRY(tune_plain(tune, eq, sweep->orders[n], scheme != 0,
-                                   p != 0));
+    for (int s = 0; s < ht_scheme_count(); s++) {
+        const struct ht_scheme *scheme = ht_scheme_at(s);
+        if (ht_scheme_steps(scheme, eq) && ht_sweep_scheme(sweep, scheme))
+            TRY(tune_scheme(tune, sweep, eq, scheme));
+    }
     return HT_OK;
 }
 

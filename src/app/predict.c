@@ -81,10 +81,10 @@ static bool varies(const struct predict *p) {
 /* A measured row is of this kind of problem; all rows are of uniform media. */
 static bool matches(const struct predict *p, const struct ht_scaling_row *row) {
     const struct ht_problem *problem = &p->plan->problem;
+    const struct ht_scheme *scheme = ht_problem_scheme(problem);
     return !varies(p) && strcmp(row->system, p->plan->eq.system->name) == 0 &&
            strcmp(row->precision, p->spec[0].fp64 ? "double" : "single") == 0 &&
-           strcmp(row->scheme, problem->keep != 0 ? "leapfrog" : "taylor") ==
-               0 &&
+           strcmp(row->scheme, scheme->name) == 0 &&
            row->order == p->plan->grid.order && row->stages == problem->stages;
 }
 

@@ -139,12 +139,12 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
 
 static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
+    const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
     ht_text_add(text,
                 "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
-                "%.3g, %s%d Taylor stages\n",
+                "%.3g, %s%s%d Taylor stages\n",
                 (long long)plan->steps, plan->problem.dt, sim->params->time.end,
-                plan->cfl, plan->cfl_limit,
-                plan->problem.keep != 0 ? "leapfrog, " : "",
+                plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
                 plan->problem.stages);
     add_accuracy(plan, text);
 }
@@ -343,10 +343,11 @@ void ht_report_summary(const struct ht_simulation *sim,
         ht_text_add(text, "  conserved %.6g at the start, changed by %+.2e\n",
                     result->conserved_initial, conserved_drift(result));
     if (isfinite(result->error))
-        ht_text_add(
-            text, "  error     %.3e, relative L2 of %s\n", result->error,
-            sim->plan->problem.keep == 0 ? "all fields"
-                                         : "the fields on the primary grid");
+        ht_text_add(text, "  error     %.3e, relative L2 of %s\n",
+                    result->error,
+                    ht_problem_scheme(&sim->plan->problem)->two_level
+                        ? "the fields on the primary grid"
+                        : "all fields");
     if (result->picture) ht_text_add(text, "  picture   %s\n", result->picture);
     if (result->xdmf) ht_text_add(text, "  ParaView  %s\n", result->xdmf);
     ht_text_add(text, "  summary   %s/summary.json\n", result->directory);

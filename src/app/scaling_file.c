@@ -100,6 +100,8 @@ static enum ht_err read_row(const char **at, struct ht_scaling_row *row) {
         TRY(read_number(column, text, &number));
         memcpy(to, &number, sizeof number);
     }
+    REQUIRE(ht_scheme_find(row->scheme) != NULL, HT_ERR_INPUT,
+            "scheme = \"%s\": must be a word of time.scheme", row->scheme);
     REQUIRE(row->ms > 0, HT_ERR_INPUT, "ms = 0: must be > 0");
     double thinnest = floor(row->planes / row->ranks);
     double needed = row->ranks > 1 ? floor((row->depth + 1) / 2) : 1;
@@ -268,10 +270,10 @@ enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
     const int64_t cells[3] = {(int64_t)row->side, (int64_t)row->side,
                               (int64_t)row->planes};
     struct ht_sample plain;
-    bool leapfrog = strcmp(row->scheme, "leapfrog") == 0;
-    REQUIRE(!leapfrog || eq->leapfrog.keep != 0, HT_ERR_INPUT,
-            "%s has no leapfrog form", row->system);
-    ht_sample_plain(eq, (int)row->order, (int)row->stages, leapfrog, &plain);
+    const struct ht_scheme *scheme = ht_scheme_find(row->scheme);
+    REQUIRE(scheme != NULL && ht_scheme_steps(scheme, eq), HT_ERR_INPUT,
+            "%s has no %s form", row->system, row->scheme);
+    ht_sample_plain(eq, (int)row->order, (int)row->stages, scheme, &plain);
     ht_sample_make(&plain.problem, cells, out);
     out->problem.halo.depth = (int)row->depth;
     out->problem.halo.precision =

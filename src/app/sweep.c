@@ -20,7 +20,6 @@ static enum ht_err read_integers(const struct ht_args *args, const char *flag,
 static enum ht_err check_names(const struct ht_sweep *s) {
     enum { MOST = 64 };
     static const char *const precisions[] = {"single", "double"};
-    static const char *const schemes[] = {"taylor", "leapfrog"};
     static const char *const layouts[] = {"tensor", "blocked"};
     static const char *const backends[] = {"auto", "cuda", "opencl"};
     const char *name[MOST];
@@ -31,7 +30,9 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     for (count = 0; count < ht_variant_count() && count < MOST; count++)
         name[count] = ht_variant_at(count)->name;
     TRY(ht_args_names("--variants", s->variants, count, name));
-    TRY(ht_args_names("--schemes", s->schemes, 2, schemes));
+    for (count = 0; count < ht_scheme_count() && count < MOST; count++)
+        name[count] = ht_scheme_at(count)->name;
+    TRY(ht_args_names("--schemes", s->schemes, count, name));
     TRY(ht_args_names("--backend", s->backend, 3, backends));
     TRY(ht_args_names("--precisions", s->precisions, 2, precisions));
     return ht_args_names("--layouts", s->layouts, 2, layouts);
@@ -61,8 +62,9 @@ bool ht_sweep_block(const struct ht_sweep *sweep, int block) {
     return ht_args_listed(sweep->layouts, block > 1 ? "blocked" : "tensor");
 }
 
-bool ht_sweep_scheme(const struct ht_sweep *sweep, bool leapfrog) {
-    return ht_args_listed(sweep->schemes, leapfrog ? "leapfrog" : "taylor");
+bool ht_sweep_scheme(const struct ht_sweep *sweep,
+                     const struct ht_scheme *scheme) {
+    return ht_args_listed(sweep->schemes, scheme->name);
 }
 
 bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64) {

@@ -6,15 +6,17 @@
 
 #include "args.h"
 #include "htwave/device.h"
+#include "htwave/scheme.h"
 
 enum { HT_SWEEP_ORDERS = 8, HT_SWEEP_DIMS = 3 };
 
+#define HT_SWEEP_WORD(constant, word) "," word
 /* Flags of a command's table that ht_sweep_read understands. */
 #define HT_SWEEP_FLAGS                                                    \
     {"--systems", "LIST", "of equations, as acoustic,advection"},         \
         {"--dims", "LIST", "dimensions, as 2,3"},                         \
         {"--orders", "LIST", "N, as 1,2,3"},                              \
-        {"--schemes", "LIST", "taylor,leapfrog"},                         \
+        {"--schemes", "LIST", &HT_EACH_SCHEME(HT_SWEEP_WORD)[1]},         \
         {"--precisions", "LIST", "single,double"},                        \
         {"--variants", "LIST", "of kernels"},                             \
         {"--layouts", "LIST", "tensor,blocked"},                          \
@@ -36,7 +38,8 @@ HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args,
 /* Whether a coefficient block of that length is of the layouts asked for; of
  * those of a precision (1, and 4 or 2). */
 bool ht_sweep_block(const struct ht_sweep *sweep, int block);
-bool ht_sweep_scheme(const struct ht_sweep *sweep, bool leapfrog);
+bool ht_sweep_scheme(const struct ht_sweep *sweep,
+                     const struct ht_scheme *scheme);
 bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64);
 
 #endif

@@ -16,9 +16,9 @@
  * computed that an output depends on. Axes along which the wave does not vary
  * are left out: there only the zeroth coefficient is not zero.
  *
- * By Taylor series the map is that half step; by leapfrog a full step of what
- * both grids store. Its power, from the exact coefficients of the wave, is
- * taken by src/num/krylov.c. Unknowns are scaled by BALANCE^|j|, which keeps
+ * By a scheme of one level the map is that half step, by one of two a full step
+ * of what both grids store. Its power, from the exact coefficients of the wave,
+ * is taken by src/num/krylov.c. Unknowns are scaled by BALANCE^|j|, which keeps
  * norms small.
  */
 #include "bloch.h"
@@ -275,8 +275,8 @@ static void evolve(struct bloch *s) {
             if (needed(s, q, k)) evolve_entry(s, q, k);
 }
 
-/* out holds the fields stored on the other grid, one after the other; by
- * leapfrog their values half a step before the new ones minus dt. */
+/* out holds the fields stored on the other grid, one after the other; by a
+ * scheme of two levels their values a step before. */
 static void half_step(struct bloch *s, enum ht_mesh from, const number *in,
                       number *out) {
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
@@ -304,6 +304,10 @@ static void half_step(struct bloch *s, enum ht_mesh from, const number *in,
 
 /* ---- powers ---- */
 
+static bool is_two_level(const struct bloch *s) {
+    return ht_problem_scheme(s->problem)->two_level;
+}
+
 static int64_t values(const struct bloch *s, enum ht_mesh mesh) {
     return (int64_t)s->coefs * ht_problem_stored(s->problem, mesh);
 }
@@ -311,7 +315,7 @@ static int64_t values(const struct bloch *s, enum ht_mesh mesh) {
 static void step(void *self, const number *x, number *y) {
     struct bloch *s = self;
     int64_t split = values(s, HT_PRIMARY);
-    if (s->problem->keep == 0) {
+    if (!is_two_level(s)) {
         half_step(s, HT_PRIMARY, x, y);
         return;
     }
@@ -361,7 +365,7 @@ static double step_operations(const struct bloch *s) {
     for (int k = 1; k <= p->stages; k++)
         for (int q = 0; q < s->cube; q++) series += needed(s, q, k);
     series *= s->nfactors;
-    if (p->keep == 0) return fields * line + series;
+    if (!is_two_level(s)) return fields * line + series;
     return (fields + ht_problem_stored(p, HT_DUAL)) * line + 2 * series;
 }
 
@@ -378,20 +382,21 @@ static void choose_products(const struct bloch *s,
 
 static enum ht_err take_power(struct bloch *s, const struct ht_bloch_run *run,
                               struct ht_bloch_wave *out) {
-    const bool leapfrog = s->problem->keep != 0;
-    const double angle = s->omega * run->dt / (leapfrog ? 1 : 2);
+    const bool full = is_two_level(s);
+    const double angle = s->omega * run->dt / (full ? 1 : 2);
     struct ht_linear_map map = {values(s, HT_PRIMARY), s, step};
-    struct ht_power power = {.steps = run->steps * (leapfrog ? 1 : 2),
+    struct ht_power power = {.steps = run->steps * (full ? 1 : 2),
                              .guess = ht_complex(cos(angle), -sin(angle)),
-                             .conservative = leapfrog};
+                             .conservative =
+                                 !ht_problem_scheme(s->problem)->dissipates};
     struct ht_power_result result;
     number *start = NULL;
     choose_products(s, run, &power);
-    if (leapfrog) map.size += values(s, HT_DUAL);
+    if (full) map.size += values(s, HT_DUAL);
     TRY(HT_ALLOC(start, map.size));
     number *dual = put_wave(s, HT_PRIMARY, 1, start);
     number early = ht_complex(cos(angle / 2), sin(angle / 2));
-    if (leapfrog) (void)put_wave(s, HT_DUAL, early, dual);
+    if (full) (void)put_wave(s, HT_DUAL, early, dual);
     for (int f = 0; f < ht_problem_stored(s->problem, HT_PRIMARY); f++)
         power.watch[power.watched++] = (int64_t)f * s->coefs;
     enum ht_err err = ht_krylov_power(&map, start, &power, &result);

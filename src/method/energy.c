@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "htwave/method.h"
+#include "schemes.h"
 
 enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
 /* Of messages; steppers use small numbers. */
@@ -337,25 +338,22 @@ static enum ht_err add_all(struct state *s, double *energy) {
     return stepper->ops->put(stepper->self, HT_DUAL, first, last, s->before);
 }
 
-bool ht_conserves_energy(const struct ht_plan *plan) {
+static bool is_known(const struct ht_plan *plan) {
     const int64_t most = (int64_t)1 << 25; /* values, 256 MiB of memory */
     const struct ht_grid *grid = &plan->grid;
-    return plan->problem.keep != 0 && plan->problem.medium_degree < 0 &&
-           plan->problem.dt > 0 &&
+    return plan->problem.medium_degree < 0 && plan->problem.dt > 0 &&
            (int64_t)plan->eq.nfields * ht_grid_coefs(grid) *
                    ht_grid_total(grid, HT_PRIMARY) <=
                most;
 }
 
-enum ht_err ht_conserved_energy(const struct ht_plan *plan,
-                                const struct ht_stepper *stepper,
-                                double *energy) {
+static enum ht_err measure(const struct ht_plan *plan,
+                           const struct ht_stepper *stepper, double *energy) {
     const struct ht_grid *grid = &plan->grid;
     int64_t plane = ht_grid_coefs(grid) * ht_grid_plane(grid, HT_PRIMARY);
     int64_t values = plane * planes_held(grid, HT_PRIMARY);
     struct state s = {.plan = plan, .stepper = stepper};
     enum ht_err err = HT_OK;
-    *energy = 0;
     make_points(grid->order, s.matrix);
     for (int i = 0; err == HT_OK && i < 3; i++)
         err = HT_ALLOC(s.work[i], values);
@@ -368,3 +366,5 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan,
     free(s.before);
     return err;
 }
+
+const struct ht_invariant ht_leapfrog_energy = {is_known, measure};

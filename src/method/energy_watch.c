@@ -1,5 +1,5 @@
-/* Does a run grow? By Taylor series energy can only fall, by leapfrog it stays
- * within bounds, so growth is an instability long before it overflows.
+/* Does a run grow? By a scheme that dissipates energy can only fall, by others
+ * it stays within bounds, so growth is an instability long before it overflows.
  *
  * Two measures of a state are watched (ht_state_measure), and the lower growth
  * of the two counts, since each alone can rise in a run that is right. Nodal
@@ -9,8 +9,8 @@
  * one cell per wavelength, with the error of these polynomials. Where the two
  * differ the data are not resolved, and the energy is known roughly only.
  *
- * By leapfrog only a part of the energy is known at one time; that of both
- * grids together is watched.
+ * By a scheme of two levels only a part of the energy is known at one time;
+ * that of both grids together is watched.
  */
 #include <math.h>
 #include <string.h>
@@ -59,17 +59,20 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
 }
 
 static bool is_first_order(const struct ht_plan *plan) {
-    return plan->symbol == HT_SYMBOL_ADVECTION ||
-           plan->symbol == HT_SYMBOL_WAVE;
+    for (int t = 0; t < plan->eq.nterms; t++)
+        if (plan->eq.term[t].derivative > 1) return false;
+    return true;
 }
 
-/* Growth at which a run ends. A varying medium is the likely cause, and what
- * grows there is not resolved. Elsewhere data that are not resolved show an
- * energy that fluctuates, of the second-order equation most. */
+/* Growth at which a run ends, where the scheme does not say. A varying medium
+ * is the likely cause, and what grows there is not resolved. Elsewhere data
+ * that are not resolved show an energy that fluctuates, of the second-order
+ * equation most. */
 static double most_growth(const struct ht_plan *plan,
                           const struct ht_energy_watch *watch) {
-    const double doubled = 2;
-    if (plan->problem.keep != 0) return 1e4;
+    const double doubled = 2,
+                 given = ht_problem_scheme(&plan->problem)->most_growth;
+    if (given > 0) return given;
     if (!watch->rough) return doubled;
     if (plan->medium->uniform) return is_first_order(plan) ? 100 : 1e4;
     return is_first_order(plan) || !watch->began_rough ? doubled : 100;
@@ -88,7 +91,8 @@ static double small_rise(const struct ht_plan *plan,
 enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                             const struct ht_state *state,
                             struct ht_energy_watch *watch) {
-    bool loses = plan->problem.keep == 0, begins = !(watch->first_content > 0);
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     if (!plan->eq.system->energy.conserved) return HT_OK;
     watch->rough = watch->rough || !resolved(plan, state);
     if (begins) watch->began_rough = watch->rough;
@@ -100,7 +104,7 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
         growth(state->content, least, &watch->content, &watch->first_content);
     double energy =
         growth(state->energy, least, &watch->energy, &watch->first_energy);
-    double both = loses ? fmin(content, energy) : content;
+    double both = scheme->two_level ? content : fmin(content, energy);
     if (loses && (!watch->rough || !plan->medium->uniform))
         watch->rise = fmax(watch->rise, both - 1);
     watch->grows = watch->grows || watch->rise > small_rise(plan, watch);

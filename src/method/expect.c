@@ -13,8 +13,9 @@
  * over directions by a rule that is exact to degree 7 on the sphere (Lebedev:
  * 6 axes, 12 edges, 8 corners of a cube), over |k| by sums, with log e linear
  * between k w = 1, 2, .. 7. The rule and the spectrum's images are good for a
- * factor of 2. By leapfrog the error is one of phase, which a data's return to
- * its start hides: there it is said from above only, within a factor of 4.
+ * factor of 2. By a scheme that does not dissipate the error is one of phase,
+ * which a data's return to its start hides: there it is said from above only,
+ * within a factor of 4.
  *
  * A frequency: waves of the slowest speed in these directions, the best and the
  * worst of them.
@@ -253,9 +254,9 @@ static enum ht_err expect_gaussian(struct expect *x) {
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
     const int dims = x->plan->grid.dims;
     const int count = list_directions(x->plan, direction);
-    const bool leapfrog = x->plan->problem.keep != 0;
+    const bool dissipates = ht_problem_scheme(&x->plan->problem)->dissipates;
     const double width = x->plan->params->initial.width;
-    const double margin = leapfrog ? 4 : 2;
+    const double margin = dissipates ? 2 : 4;
     double sum = 0, weights = 0;
     for (int d = 0; d < count; d++) {
         double log_error[NODES];
@@ -268,7 +269,7 @@ static enum ht_err expect_gaussian(struct expect *x) {
         weights += direction[d].weight;
     }
     expected->error = sqrt(sum / weights);
-    expected->low = leapfrog ? 0 : expected->error / margin;
+    expected->low = dissipates ? expected->error / margin : 0;
     expected->high = expected->error * margin;
     return HT_OK;
 }

@@ -65,9 +65,9 @@ static int depth_of(const struct ht_problem *problem) {
 static struct extent wanted(const struct ht_problem *problem, enum ht_mesh from,
                             enum ht_mesh mesh) {
     int depth = depth_of(problem);
-    bool leapfrog = problem->keep != 0;
-    return (struct extent){ht_halo_planes(depth, from, mesh, leapfrog, 0),
-                           ht_halo_planes(depth, from, mesh, leapfrog, 1)};
+    bool two_level = ht_problem_scheme(problem)->two_level;
+    return (struct extent){ht_halo_planes(depth, from, mesh, two_level, 0),
+                           ht_halo_planes(depth, from, mesh, two_level, 1)};
 }
 
 /* ---- what a rank holds ---- */
@@ -222,7 +222,7 @@ static struct extent reach(const struct ht_halo *h, enum ht_mesh from) {
         e.above--;
     else
         e.below--;
-    if (h->problem.keep != 0) {
+    if (ht_problem_scheme(&h->problem)->two_level) {
         e.below = least(e.below, kept.below);
         e.above = least(e.above, kept.above);
     }

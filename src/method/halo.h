@@ -4,9 +4,9 @@
  * A half step takes targets from two neighbouring source planes: dual plane m
  * from the primary planes m and m + 1, primary plane m from the dual planes
  * m - 1 and m. So k half steps need k planes beyond the slab, shared out in
- * turn above and below; each half step loses one. Where a half step adds to
- * what stands on its target grid (leapfrog), the planes computed twice must be
- * up to date there as well.
+ * turn above and below; each half step loses one. By a scheme of two levels,
+ * which adds to what stands on the target grid, the planes computed twice must
+ * be up to date there as well.
  */
 #ifndef HTWAVE_METHOD_HALO_H
 #define HTWAVE_METHOD_HALO_H

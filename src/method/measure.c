@@ -257,8 +257,9 @@ enum ht_err ht_state_measure(const struct ht_plan *plan,
     enum ht_err err = measure_nodes(plan, stepper, time, &list, out);
     if (err == HT_OK)
         err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
-    /* By Taylor series the dual grid holds nothing but the way there. */
-    if (err == HT_OK && plan->problem.keep != 0)
+    /* By a scheme of one level the dual grid holds nothing but the way there.
+     */
+    if (err == HT_OK && ht_problem_scheme(&plan->problem)->two_level)
         err = measure_content(plan, stepper, time, HT_DUAL, &list, out);
     free(list.weights);
     return err;

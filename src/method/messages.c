@@ -13,12 +13,12 @@
  * planes beyond the end that the first one reads over and floor(k/2) beyond
  * the other. The target planes of the first one reach one plane less far on
  * the side of the former. */
-int ht_halo_planes(int depth, enum ht_mesh from, enum ht_mesh of, bool leapfrog,
-                   int side) {
+int ht_halo_planes(int depth, enum ht_mesh from, enum ht_mesh of,
+                   bool two_level, int side) {
     bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
     int reach = ahead ? (depth + 1) / 2 : depth / 2;
     if (of == from) return reach;
-    return leapfrog ? reach - ahead : 0;
+    return two_level ? reach - ahead : 0;
 }
 
 static double word_of(const struct ht_problem *p, bool fp64) {
@@ -36,12 +36,13 @@ static int depth_of(const struct ht_problem *p) {
  * one slab sends down is what the slab below gets from above. */
 struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
                                      enum ht_mesh from) {
+    const bool two_level = ht_problem_scheme(p)->two_level;
     struct ht_exchange sent = {{0, 0}};
     for (int side = 0; side < 2; side++)
         for (int of = 0; of < 2; of++)
             sent.bytes[side] +=
-                ht_halo_planes(depth_of(p), from, (enum ht_mesh)of,
-                               p->keep != 0, 1 - side) *
+                ht_halo_planes(depth_of(p), from, (enum ht_mesh)of, two_level,
+                               1 - side) *
                 (double)ht_grid_plane(p->grid, (enum ht_mesh)of) *
                 ht_grid_coefs(p->grid) *
                 ht_problem_stored(p, (enum ht_mesh)of) * word_of(p, fp64);

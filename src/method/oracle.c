@@ -353,13 +353,14 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 
 /* Longest chain of roundings behind an output: d lines of 2N+2 products;
  * then per stage the terms of a row, the medium's products and three more
- * (scale, 1/k, sum); one for what leapfrog keeps. */
+ * (scale, 1/k, sum); one for the old values of a scheme of two
+ * levels. */
 double ht_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;
     if (problem->medium_degree > 0) products = problem->medium_coefs;
     return dims * (2 * problem->grid->order + 2 + 2) +
            problem->stages * (double)(dims + products + 3) +
-           (problem->keep != 0);
+           ht_problem_scheme(problem)->two_level;
 }
 
 void ht_stepper_destroy(struct ht_stepper *stepper) {

@@ -147,47 +147,53 @@ static void choose_halo(struct ht_plan *plan) {
         .transport = plan->params->parallel.transport};
 }
 
-/* Systems that have a leapfrog form, for a refusal. */
-static enum ht_err refuse_leapfrog(const struct ht_plan *plan) {
+static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem);
+}
+
+static enum ht_err refuse_scheme(const struct ht_plan *plan,
+                                 const struct ht_scheme *scheme,
+                                 const char *why) {
     struct ht_text names = {0};
-    for (int i = 0; i < ht_system_count(); i++)
-        if (ht_system_at(i)->leapfrog.keep != 0)
+    for (int i = 0; i < ht_system_count(); i++) {
+        const struct ht_equations eq =
+            ht_equations_make(ht_system_at(i), plan->grid.dims);
+        if (ht_scheme_steps(scheme, &eq))
             ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "",
-                        ht_system_at(i)->name);
+                        eq.system->name);
+    }
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
         err = ht_params_error(
             plan->params, "time.scheme",
-            "the fields of %s do not fall into groups that only change each "
-            "other, which leapfrog needs; systems with a leapfrog form: %s",
-            plan->eq.system->name, names.data);
+            "the fields of %s %s, which %s needs; systems with a %s form: %s",
+            plan->eq.system->name, why, scheme->title, scheme->title,
+            names.length > 0 ? names.data : "none");
     ht_text_free(&names);
     return err;
 }
 
 static enum ht_err choose_scheme(struct ht_plan *plan) {
-    const struct ht_leapfrog *leapfrog = &plan->eq.leapfrog;
-    plan->symbol = plan->eq.system->symbol;
-    if (plan->params->time.scheme != HT_LEAPFROG) return HT_OK;
-    if (leapfrog->keep == 0) return refuse_leapfrog(plan);
-    plan->symbol = leapfrog->symbol;
-    plan->problem.keep = leapfrog->keep;
-    memcpy(plan->problem.stored, leapfrog->stored, sizeof plan->problem.stored);
-    return HT_OK;
+    const struct ht_scheme *scheme =
+        ht_scheme_at((int)plan->params->time.scheme);
+    plan->problem.eq = &plan->eq;
+    const char *why = ht_problem_set_scheme(&plan->problem, scheme);
+    return why == NULL ? HT_OK : refuse_scheme(plan, scheme, why);
 }
 
-/* Interpolation projects in a seminorm that a varying medium does not conserve,
- * and nothing damps what it adds: docs/method.md, section 13. */
 static enum ht_err check_scheme(const struct ht_plan *plan) {
-    if (plan->problem.keep == 0 || plan->medium->uniform) return HT_OK;
+    const char *why = scheme_of(plan)->varying;
+    if (why == NULL || plan->medium->uniform) return HT_OK;
     return ht_params_error(plan->params, "time.scheme",
-                           "the medium varies, and leapfrog grows in media "
-                           "that do, smooth ones too: take \"taylor\", or a "
-                           "uniform medium");
+                           "the medium varies, and %s", why);
 }
 
 static int full_stages(const struct ht_plan *plan) {
-    return ht_stability_full(plan->symbol, plan->grid.dims, plan->grid.order);
+    return scheme_of(plan)->full_stages(&plan->eq, plan->grid.order);
+}
+
+static double largest_cfl(const struct ht_plan *plan, int stages) {
+    return scheme_of(plan)->largest_cfl(&plan->eq, plan->grid.order, stages);
 }
 
 /* Largest c dt / h per axis of a step dt. */
@@ -203,7 +209,6 @@ static double cfl_of(const struct ht_plan *plan, double dt) {
 static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_value *given = &params->time.stages;
-    enum ht_symbol symbol = plan->symbol;
     int dims = plan->grid.dims, order = plan->grid.order;
     double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step)
                                        : params->time.cfl;
@@ -216,12 +221,12 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform)) {
-        plan->problem.stages = ht_stability_stages(symbol, dims, order, cfl);
+        plan->problem.stages =
+            scheme_of(plan)->least_stages(&plan->eq, order, cfl);
     } else {
         plan->problem.stages = full_stages(plan);
     }
-    plan->cfl_limit =
-        ht_stability_cfl(symbol, dims, order, plan->problem.stages);
+    plan->cfl_limit = largest_cfl(plan, plan->problem.stages);
     if (plan->cfl_limit <= 0)
         return ht_params_error(params, "time.stages",
                                "no stable time step is known for %d stages at "
@@ -290,8 +295,7 @@ static const char *more_stages(const struct ht_plan *plan, char words[64]) {
     words[0] = '\0';
     if (plan->problem.stages < full)
         snprintf(words, 64, "; time.stages = \"full\" allows %.3g",
-                 ht_stability_cfl(plan->symbol, plan->grid.dims,
-                                  plan->grid.order, full));
+                 largest_cfl(plan, full));
     return words;
 }
 
@@ -335,7 +339,6 @@ static enum ht_err choose_step(struct ht_plan *plan) {
 static void set_problem(struct ht_plan *plan) {
     struct ht_problem *problem = &plan->problem;
     const struct ht_medium *medium = plan->medium;
-    problem->eq = &plan->eq;
     problem->grid = &plan->grid;
     problem->medium_degree = medium->uniform ? -1 : medium->degree;
     problem->medium_coefs = medium->uniform ? 0 : medium->coefs;

@@ -23,25 +23,17 @@ void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
     out->problem.medium = &out->problem;
 }
 
-enum ht_symbol ht_sample_symbol(const struct ht_equations *eq, bool leapfrog) {
-    return leapfrog ? eq->leapfrog.symbol : eq->system->symbol;
-}
-
 void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
-                     bool leapfrog, struct ht_sample *out) {
+                     const struct ht_scheme *scheme, struct ht_sample *out) {
     const int64_t cells[3] = {4, 4, 4};
-    const enum ht_symbol symbol = ht_sample_symbol(eq, leapfrog);
     struct ht_grid grid = {.dims = eq->dims, .order = order};
     struct ht_problem like = {.eq = eq, .grid = &grid, .medium_degree = -1};
     for (int k = 0; k < 3; k++) grid.h[k] = 1;
-    like.stages =
-        stages > 0 ? stages : ht_stability_full(symbol, eq->dims, order);
-    double cfl = ht_stability_cfl(symbol, eq->dims, order, like.stages);
+    like.stages = stages > 0 ? stages : scheme->full_stages(eq, order);
+    double cfl = scheme->largest_cfl(eq, order, like.stages);
     like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
     for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
-    for (int mesh = 0; mesh < 2 && leapfrog; mesh++)
-        like.stored[mesh] = eq->leapfrog.stored[mesh];
-    if (leapfrog) like.keep = eq->leapfrog.keep;
+    (void)ht_problem_set_scheme(&like, scheme);
     ht_sample_make(&like, cells, out);
 }
 
@@ -84,11 +76,11 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
     return err;
 }
 
-/* Leapfrog reads what was on the target grid. */
+/* A scheme of two levels reads what was on the target grid. */
 enum ht_err ht_sample_fill(const struct ht_sample *sample,
                            const struct ht_stepper *stepper) {
     TRY(fill(&sample->problem, HT_PRIMARY, stepper));
-    if (sample->problem.keep == 0) return HT_OK;
+    if (!ht_problem_scheme(&sample->problem)->two_level) return HT_OK;
     return fill(&sample->problem, HT_DUAL, stepper);
 }
 

@@ -8,34 +8,14 @@
  * (1,1) and (1,2,2), in single precision where rounding exceeds the error of
  * the scheme; double precision has the same factors where it shows. They depend
  * little on the cells per wavelength (up to 48 tried in 1-D). N = 8 is
- * extrapolated, as are orders of which no such row was found. Leapfrog damps
- * nothing, what it gathers is erratic: hence its wide brackets. `wave` by
- * Taylor series was measured in 1-D only.
+ * extrapolated, as are orders of which no such row was found. The numbers stand
+ * in the schemes' files.
  */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "expect.h"
-
-struct rounding_row {
-    double power, below, above;  /* a, b, c */
-    double factor[HT_MAX_ORDER]; /* A */
-};
-
-static const struct rounding_row rounding_rows[] = {
-    [HT_SYMBOL_ADVECTION] = {0.75, 15, 12, {6, 6, 8, 8, 12, 28, 70, 180}},
-    [HT_SYMBOL_WAVE] = {0.75, 15, 12, {6, 6, 8, 8, 12, 28, 70, 180}},
-    [HT_SYMBOL_PAIR] = {0.75, 20, 20, {20, 20, 20, 40, 80, 350, 1600, 7000}},
-    [HT_SYMBOL_LEAPFROG_EVEN] = {0.6,
-                                 80,
-                                 30,
-                                 {100, 100, 150, 150, 150, 200, 1000, 3000}},
-    [HT_SYMBOL_LEAPFROG_ODD] = {0.6,
-                                25,
-                                20,
-                                {20, 20, 30, 30, 65, 170, 650, 2000}},
-};
 
 static bool in_double(const struct ht_params *params) {
     return params->device.precision == HT_DOUBLE ||
@@ -48,7 +28,8 @@ static bool in_double(const struct ht_params *params) {
 void ht_expect_rounding(const struct ht_plan *plan, double wavelengths,
                         struct ht_expected *expected) {
     const bool fp64 = in_double(plan->params);
-    const struct rounding_row *row = &rounding_rows[plan->symbol];
+    const struct ht_rounding *row =
+        ht_problem_scheme(&plan->problem)->rounding(&plan->eq);
     const double factor = row->factor[plan->grid.order - 1];
     const double w = fmax(wavelengths, 1);
     double r = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2 * factor;

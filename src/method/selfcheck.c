@@ -101,14 +101,14 @@ static enum ht_err compare_field(struct trial *t, enum ht_mesh mesh, int field,
     return HT_OK;
 }
 
-/* A half step from random data of one mesh; leapfrog adds to what stands on
- * the other one. */
+/* A half step from random data of one mesh; a scheme of two levels adds to what
+ * stands on the other one. */
 static enum ht_err compare_half_step(struct trial *t, enum ht_mesh from,
                                      double *worst) {
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     TRY(put_random(t, from));
-    if (t->problem->keep != 0) TRY(put_random(t, to));
+    if (ht_problem_scheme(t->problem)->two_level) TRY(put_random(t, to));
     for (int s = 0; s < 3; s++) {
         TRY(all[s]->ops->half_step(all[s]->self, from));
         TRY(all[s]->ops->finish(all[s]->self));

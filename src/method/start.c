@@ -1,12 +1,13 @@
-/* The state at time 0. The Taylor scheme needs the primary grid at 0. Leapfrog
- * needs its fields of the dual grid at -dt/2 too. Where the solution is known
- * at all times they are taken from it. Otherwise one Taylor half step with
- * -dt leads from all fields on the primary grid at 0 to the dual grid: its
- * error of one step is that of the scheme. It is done for layers of x3 planes
- * of cells, each a small problem of its own between two planes of nodes, so
- * that all fields need little memory at a time. A node of the dual grid depends
- * on the corners of its cell alone, so neither the layers nor the ranks' slabs
- * change the result; the plane of nodes above a slab is computed twice.
+/* The state at time 0. A scheme of one level needs the primary grid at 0. One
+ * of two levels needs its fields of the dual grid at -dt/2 too. Where the
+ * solution is known at all times they are taken from it. Otherwise one half
+ * step of the scheme's starter with -dt leads from all fields on the primary
+ * grid at 0 to the dual grid: its error of one step is that of the scheme. It
+ * is done for layers of x3 planes of cells, each a small problem of its own
+ * between two planes of nodes, so that all fields need little memory at a time.
+ * A node of the dual grid depends on the corners of its cell alone, so neither
+ * the layers nor the ranks' slabs change the result; the plane of nodes above a
+ * slab is computed twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,13 @@ static int64_t chunk_planes(const struct ht_plan *plan, enum ht_mesh mesh) {
     return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
 }
 
-/* On a wall one parity of a field's coefficients vanishes. Taylor half steps
- * leave it so; leapfrog adds to what stands there, so that data which do not
- * meet the wall's condition would be a source for ever. */
+static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem);
+}
+
+/* On a wall one parity of a field's coefficients vanishes. Half steps of one
+ * level leave it so; those of two add to what stands there, so that data which
+ * do not meet the wall's condition would be a source for ever. */
 static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
                         double *coefs) {
     const struct ht_grid *grid = &plan->grid;
@@ -66,7 +71,7 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
         err = ht_solution_fill(plan->solution, mesh, time, first, last, coefs);
-        if (err == HT_OK && mesh == HT_PRIMARY && plan->problem.keep != 0)
+        if (err == HT_OK && mesh == HT_PRIMARY && scheme_of(plan)->two_level)
             clear_walls(plan, first, last, coefs);
         if (err == HT_OK)
             err = stepper->ops->put(stepper->self, mesh, first, last, coefs);
@@ -114,6 +119,7 @@ static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
 /* A layer must stay where it is: the problem points into it. */
 static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
                        struct layer *s) {
+    const struct ht_scheme *starter = scheme_of(plan)->starter;
     *s = (struct layer){.plan = plan,
                         .first = first,
                         .last = last,
@@ -126,12 +132,10 @@ static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
     s->problem.grid = &s->grid;
     if (s->problem.medium_degree >= 0) s->problem.medium_fill = fill_medium;
     s->problem.medium = s;
-    s->problem.stored[HT_PRIMARY] = s->problem.stored[HT_DUAL] = 0;
-    s->problem.keep = 0;
+    (void)ht_problem_set_scheme(&s->problem, starter);
     s->problem.halo = (struct ht_halo_choice){0};
     s->problem.dt = -plan->problem.dt;
-    s->problem.stages = ht_stability_full(plan->eq.system->symbol,
-                                          plan->grid.dims, plan->grid.order);
+    s->problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
 }
 
 /* x3 planes of cells that are computed at a time: all fields of both grids in
@@ -234,7 +238,8 @@ static enum ht_err step_back(const struct ht_plan *plan,
 }
 
 static bool steps_back(const struct ht_plan *plan) {
-    return plan->problem.keep != 0 && plan->steps > 0 && !plan->solution->exact;
+    return scheme_of(plan)->two_level && plan->steps > 0 &&
+           !plan->solution->exact;
 }
 
 int64_t ht_start_bytes(const struct ht_plan *plan,
@@ -251,7 +256,7 @@ enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
                      const struct ht_tuning *tuning, const char *cache,
                      const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
-    if (plan->problem.keep == 0 || plan->steps == 0) return HT_OK;
+    if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
     if (plan->solution->exact)
         return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
     return step_back(plan, device, tuning, cache, stepper);

@@ -68,7 +68,7 @@ const struct ht_system ht_system_wave = {
     .wall = {{"rigid", +1, "du/dn = 0 (Neumann)"},
              {"free", -1, "u = 0 (Dirichlet)"}},
     .energy = {true, 2, {{V, false, SPEED_SQUARED}, {U, true, -1}}},
-    .leapfrog = {{1u << U, 1u << U}, -1, HT_SYMBOL_LEAPFROG_EVEN},
+    .leapfrog = {{1u << U, 1u << U}, -1},
     .first_field = "u",
     .translates = false,
     .nparameters = 1,

@@ -196,6 +196,7 @@ spoiled 'stages nan' 'stages = "nan".*whole number' stages nan
 spoiled 'side of half a cell' 'side = "7.5".*whole number' side 7.5
 spoiled 'time of 0' 'ms = 0: must be > 0' ms 0
 spoiled 'time inf' 'ms = "inf".*at least 0' ms inf
+spoiled 'unknown scheme' 'scheme = "euler".*time.scheme' scheme euler
 spoiled 'exposed nan' 'exposed_ms = "nan".*at least 0' exposed_ms nan
 
 # ---- a ring of two machines, which MPICH makes of one ----

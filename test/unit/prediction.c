@@ -49,11 +49,11 @@ static void test_planes(void) {
 
 static struct ht_equations eq;
 
-static void make(const char *system, bool leapfrog, int order,
+static void make(const char *system, enum ht_scheme_name scheme, int order,
                  const int64_t cells[3], struct ht_sample *out) {
     struct ht_sample plain;
     eq = ht_equations_make(ht_system_find(system), 3);
-    ht_sample_plain(&eq, order, 0, leapfrog, &plain);
+    ht_sample_plain(&eq, order, 0, ht_scheme_at((int)scheme), &plain);
     ht_sample_make(&plain.problem, cells, out);
     out->problem.halo.depth = 1;
 }
@@ -68,7 +68,7 @@ static void judge(const char *what, struct ht_sent sent, double messages,
 static void test_messages(void) {
     const int64_t cells[3] = {10, 20, 30};
     struct ht_sample s;
-    make("acoustic", false, 3, cells, &s);
+    make("acoustic", HT_TAYLOR, 3, cells, &s);
     /* 200 nodes, 64 coefficients, 4 fields, 4 bytes: down, then up */
     const double plane = 200 * 64 * 4 * 4;
     judge("acoustic N = 3", ht_sent_here(&s.problem, false), 2, 2 * plane);
@@ -85,7 +85,7 @@ static void test_messages(void) {
     /* 5 stages, 2 faces of 200 cells, 8 x 8 nodes, 4 fields, 4 bytes */
     judge("dG of degree 7", ht_sent_dg(&s.problem, false), 10,
           10 * 200 * 64 * 16);
-    make("acoustic", true, 1, cells, &s);
+    make("acoustic", HT_LEAPFROG, 1, cells, &s);
     /* p on primary, v on dual planes: 200 nodes, 8 coefficients, 4 bytes */
     const double p = 200 * 8 * 4, v = 3 * p;
     judge("acoustic leapfrog N = 1", ht_sent_here(&s.problem, false), 2, p + v);
@@ -94,7 +94,7 @@ static void test_messages(void) {
     s.problem.halo.depth = 4; /* p 2 and 2, v 2 and 1; every second step */
     judge("leapfrog, depth 4", ht_sent_here(&s.problem, false), 1,
           (4 * p + 3 * v) / 2);
-    make("wave", false, 1, cells, &s);
+    make("wave", HT_TAYLOR, 1, cells, &s);
     /* in first order 4 fields at 4 x 4 nodes */
     judge("dG of degree 3, wave", ht_sent_dg(&s.problem, false), 10,
           10.0 * 200 * 16 * 16);
@@ -328,7 +328,7 @@ static void test_load(void) {
     struct ht_sample s;
     struct ht_load load;
     struct ht_machine m = round_machine();
-    make("acoustic", false, 3, cells, &s);
+    make("acoustic", HT_TAYLOR, 3, cells, &s);
     const struct ht_tuning tuning = {.block = 4};
     const struct ht_spec spec[2] = {
         ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),
@@ -358,7 +358,7 @@ static void test_leapfrog_rate(void) {
     const double there = 7 * 8 * 4, back = 5 * 8 * 4;
     struct ht_sample s;
     struct ht_machine m = round_machine();
-    make("acoustic", true, 1, cells, &s);
+    make("acoustic", HT_LEAPFROG, 1, cells, &s);
     const struct ht_tuning tuning = {.block = 4};
     const struct ht_spec spec[2] = {
         ht_problem_spec(&s.problem, &tuning, HT_PRIMARY),

@@ -1,0 +1,44 @@
+/* The Taylor scheme: the dual grid's state half a step later is the Taylor
+ * series in time of the cells' interpolants, and so back (docs/method.md,
+ * sections 2 to 5). Interpolation is a projection, so waves that the grid does
+ * not resolve are damped.
+ */
+#include "schemes.h"
+
+static const char *form(const struct ht_equations *eq, struct ht_form *out) {
+    (void)eq;
+    *out = (struct ht_form){.keep = 0};
+    return NULL;
+}
+
+static int full_stages(const struct ht_equations *eq, int order) {
+    return ht_stability_full(eq->system->symbol, eq->dims, order);
+}
+
+static double largest_cfl(const struct ht_equations *eq, int order,
+                          int stages) {
+    return ht_stability_cfl(eq->system->symbol, eq->dims, order, stages);
+}
+
+static int least_stages(const struct ht_equations *eq, int order, double cfl) {
+    return ht_stability_stages(eq->system->symbol, eq->dims, order, cfl);
+}
+
+/* Of the pair measured in 1-D only. */
+static const struct ht_rounding *rounding(const struct ht_equations *eq) {
+    static const struct ht_rounding
+        first_order = {0.75, 15, 12, {6, 6, 8, 8, 12, 28, 70, 180}},
+        pair = {0.75, 20, 20, {20, 20, 20, 40, 80, 350, 1600, 7000}};
+    return eq->system->symbol == HT_SYMBOL_PAIR ? &pair : &first_order;
+}
+
+const struct ht_scheme ht_scheme_taylor = {
+    .name = "taylor",
+    .title = "Taylor",
+    .dissipates = true,
+    .form = form,
+    .full_stages = full_stages,
+    .largest_cfl = largest_cfl,
+    .least_stages = least_stages,
+    .rounding = rounding,
+};

@@ -1,0 +1,297 @@
+/* The rows of time-stepping schemes: names, forms of every system, stability,
+ * and the properties against the reference's half steps. With T(dt) the half
+ * step of a scheme's starter, one of two levels computes
+ *     dst = keep old + T(dt) u - keep T(-dt) u
+ * of the fields that it stores, whatever the others are. By a scheme that is
+ * reversible half steps with -dt lead back to the start, by one that dissipates
+ * they do not.
+ */
+#include <float.h>
+
+#include "test.h"
+
+#include "htwave/method.h"
+
+enum { CELLS = 3, STEPS = 4, MOST = 1 << 12 };
+
+/* ---- names ---- */
+
+static void test_names(void) {
+    for (int i = 0; i < ht_scheme_count(); i++) {
+        const struct ht_scheme *scheme = ht_scheme_at(i);
+        const char *word = ht_scheme_word((enum ht_scheme_name)i);
+        TEST_CHECK(strcmp(scheme->name, word) == 0 &&
+                       ht_scheme_find(word) == scheme &&
+                       ht_scheme_index(scheme) == i,
+                   "row %d is %s, the word %s", i, scheme->name, word);
+        TEST_CHECK(strcmp(ht_scheme_mark(scheme), i ? word : "") == 0,
+                   "%s in titles: \"%s\"", word, ht_scheme_mark(scheme));
+    }
+    TEST_CHECK(ht_scheme_find("euler") == NULL, "no row is named euler");
+}
+
+/* A problem made by hand has no scheme but its `keep`. */
+static void test_problems(void) {
+    for (int keep = -1; keep <= 1; keep++) {
+        const struct ht_problem p = {.keep = keep};
+        const struct ht_scheme *scheme = ht_problem_scheme(&p);
+        TEST_CHECK(scheme->two_level == (keep != 0), "keep %d: %s", keep,
+                   scheme->name);
+    }
+}
+
+static void test_properties(const struct ht_scheme *s) {
+    TEST_CHECK(s->two_level == (s->starter != NULL), "%s: %s level, starts %s",
+               s->name, s->two_level ? "two" : "one",
+               s->starter ? s->starter->name : "from one grid");
+    TEST_CHECK(!s->dissipates || !s->reversible,
+               "%s: dissipates %d, reversible %d", s->name, s->dissipates,
+               s->reversible);
+    TEST_CHECK(s->dissipates || s->most_growth > 1,
+               "%s: a run ends at growth %g", s->name, s->most_growth);
+    for (int i = 0; s->starter != NULL && i < ht_system_count(); i++) {
+        const struct ht_equations eq = ht_equations_make(ht_system_at(i), 3);
+        TEST_CHECK(!s->starter->two_level && ht_scheme_steps(s->starter, &eq),
+                   "%s starts %s by %s", s->name, eq.system->name,
+                   s->starter->name);
+    }
+}
+
+/* ---- forms ---- */
+
+struct trial {
+    const struct ht_scheme *scheme;
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_problem problem;
+    char name[80];
+};
+
+/* The groups of a form: all fields; two that only change each other, without a
+ * field in both; or one twice. */
+static bool form_is_sound(const struct trial *t) {
+    const unsigned all = (1u << t->eq.nfields) - 1;
+    const struct ht_problem *p = &t->problem;
+    const unsigned a = p->stored[0], b = p->stored[1];
+    if (!t->scheme->two_level) return p->keep == 0 && a == 0 && b == 0;
+    if (a == 0 || b == 0 || ((a | b) & ~all)) return false;
+    if (p->keep < 0) return p->keep == -1 && a == b;
+    for (int i = 0; i < t->eq.nterms; i++)
+        if ((a >> t->eq.term[i].row & 1) == (a >> t->eq.term[i].col & 1))
+            return false;
+    return p->keep == 1 && (a & b) == 0 && (a | b) == all;
+}
+
+static void test_refusal(const struct trial *t) {
+    struct ht_problem p = t->problem;
+    const char *why = ht_problem_set_scheme(&p, t->scheme);
+    TEST_CHECK(why != NULL && why[0] != '\0' && p.scheme == NULL &&
+                   p.keep == 0 && p.stored[0] == 0,
+               "%s: refused, the fields %s", t->name, why);
+}
+
+/* At every order a limit that all stages bear, and a least number of stages
+ * that bears nine tenths of it. */
+static void test_stability(const struct trial *t) {
+    const struct ht_scheme *s = t->scheme;
+    int wrong = 0;
+    for (int n = 1; n <= HT_MAX_ORDER; n++) {
+        const struct ht_rounding *r = s->rounding(&t->eq);
+        int full = s->full_stages(&t->eq, n);
+        double limit = s->largest_cfl(&t->eq, n, full);
+        int least = s->least_stages(&t->eq, n, 0.9 * limit);
+        wrong += !(limit > 0 && limit <= 1) || least < 1 || least > full ||
+                 s->largest_cfl(&t->eq, n, least) < 0.9 * limit ||
+                 !(r->factor[n - 1] > 1) || !(r->below > 1 && r->above > 1);
+    }
+    TEST_CHECK(wrong == 0, "%s: %d of %d orders without limit or stages",
+               t->name, wrong, HT_MAX_ORDER);
+}
+
+/* ---- against the reference ---- */
+
+static void begin(struct trial *t, const struct ht_scheme *scheme,
+                  const struct ht_system *system, int dims) {
+    *t = (struct trial){.scheme = scheme,
+                        .eq = ht_equations_make(system, dims),
+                        .grid = {.dims = dims, .order = dims < 3 ? 2 : 1},
+                        .problem = {.medium_degree = -1}};
+    for (int k = 0; k < 3; k++) {
+        t->grid.cells[k] = k < dims ? CELLS + k : 1;
+        t->grid.h[k] = 1;
+        t->grid.upper[k] = (double)t->grid.cells[k];
+        /* x2 between walls, which advection does not know */
+        for (int side = 0; side < 2; side++)
+            t->grid.wall[k][side] = k == 1 && system->nwalls ? 1 - 2 * side : 0;
+    }
+    t->problem.eq = &t->eq;
+    t->problem.grid = &t->grid;
+    t->problem.dt = 0.4;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        t->problem.uniform[m] = 0.75 + 0.125 * m;
+    snprintf(t->name, sizeof t->name, "%s %s %d-D", scheme->name, system->name,
+             dims);
+}
+
+typedef double state[2][MOST]; /* [mesh][field][i][node] */
+
+static int64_t values_of(const struct trial *t, int mesh) {
+    return ht_grid_total(&t->grid, (enum ht_mesh)mesh) *
+           ht_grid_coefs(&t->grid);
+}
+
+static void fill_random(const struct trial *t, uint64_t seed, state u) {
+    for (int mesh = 0; mesh < 2; mesh++)
+        for (int64_t n = 0; n < values_of(t, mesh) * t->eq.nfields; n++)
+            u[mesh][n] = ht_rng_uniform(seed + (uint64_t)mesh, (uint64_t)n);
+}
+
+/* A half step of u with step dt from a grid: 0 primary, 1 dual. absolute: as
+ * ht_oracle_absolute. */
+static bool take(const struct trial *t, const struct ht_scheme *scheme,
+                 double dt, bool absolute, int from, state u) {
+    struct ht_problem p = t->problem;
+    struct ht_stepper s = {0};
+    p.dt = dt;
+    bool ok = ht_problem_set_scheme(&p, scheme) == NULL &&
+              ht_oracle_create(&p, &s) == HT_OK;
+    if (ok && absolute) ht_oracle_absolute(&s);
+    for (int mesh = 0; ok && mesh < 2; mesh++)
+        ok = s.ops->put(s.self, (enum ht_mesh)mesh, 0,
+                        ht_grid_planes(&t->grid, (enum ht_mesh)mesh),
+                        u[mesh]) == HT_OK;
+    ok = ok && s.ops->half_step(s.self, (enum ht_mesh)from) == HT_OK;
+    for (int m = 0; ok && m < 2 * t->eq.nfields; m++) {
+        enum ht_mesh mesh = (enum ht_mesh)(m % 2);
+        ok = s.ops->get(s.self, mesh, m / 2, ht_grid_coefs(&t->grid), 0,
+                        ht_grid_planes(&t->grid, mesh),
+                        u[mesh] + m / 2 * values_of(t, m % 2)) == HT_OK;
+    }
+    ht_stepper_destroy(&s);
+    return ok;
+}
+
+/* Over the fields stored on a mesh; b NULL: of a alone. */
+static double farthest(const struct trial *t, int mesh, const double *a,
+                       const double *b) {
+    int64_t values = values_of(t, mesh);
+    double worst = 0;
+    for (int64_t n = 0; n < values * t->eq.nfields; n++)
+        if (ht_problem_stores(&t->problem, (enum ht_mesh)mesh,
+                              (int)(n / values)))
+            worst = fmax(worst, fabs(a[n] - (b != NULL ? b[n] : 0)));
+    return worst;
+}
+
+/* What one half step from data of at most 1 may be off by rounding. */
+static double rounding(const struct trial *t, int from) {
+    static state u;
+    for (int mesh = 0; mesh < 2; mesh++)
+        for (int n = 0; n < MOST; n++) u[mesh][n] = 1;
+    if (!take(t, t->scheme, t->problem.dt, true, from, u)) return NAN;
+    return ht_oracle_roundings(&t->problem) * DBL_EPSILON / 2 *
+           farthest(t, 1 - from, u[1 - from], NULL);
+}
+
+/* More stages than the full number change nothing. */
+static void test_full(struct trial *t) {
+    const int full = t->problem.stages;
+    static state u, more;
+    for (int from = 0; from < 2; from++) {
+        fill_random(t, 7, u);
+        memcpy(more, u, sizeof u);
+        bool ok = take(t, t->scheme, t->problem.dt, false, from, u);
+        t->problem.stages = full + 1;
+        ok = ok && take(t, t->scheme, t->problem.dt, false, from, more);
+        t->problem.stages = full;
+        double off = farthest(t, 1 - from, u[1 - from], more[1 - from]);
+        TEST_BELOW(ok ? off : NAN, 2 * rounding(t, from),
+                   "%s from grid %d: one more stage than %d", t->name, from,
+                   full);
+    }
+}
+
+/* Three half steps take part. */
+static void test_levels(const struct trial *t) {
+    const struct ht_scheme *starter = t->scheme->starter;
+    const double dt = t->problem.dt;
+    static state old, u, plus, minus;
+    for (int from = 0; starter != NULL && from < 2; from++) {
+        const int to = 1 - from, keep = t->problem.keep;
+        fill_random(t, 3, old);
+        memcpy(u, old, sizeof u);
+        memcpy(plus, old, sizeof u);
+        memcpy(minus, old, sizeof u);
+        bool ok = take(t, t->scheme, dt, false, from, u) &&
+                  take(t, starter, dt, false, from, plus) &&
+                  take(t, starter, -dt, false, from, minus);
+        for (int n = 0; n < MOST; n++)
+            plus[to][n] += keep * (old[to][n] - minus[to][n]);
+        TEST_BELOW(ok ? farthest(t, to, u[to], plus[to]) : NAN,
+                   3 * rounding(t, from), "%s from grid %d: by %s", t->name,
+                   from, starter->name);
+    }
+}
+
+/* Forwards and backwards: n half steps, each off by rounding of the largest
+ * values on the way, which later ones carry on at most n-fold. */
+static void test_return(const struct trial *t) {
+    enum { HALVES = 2 * STEPS };
+    static state start, u;
+    const bool two = t->scheme->two_level;
+    double off = 0, largest = 0;
+    bool ok = true;
+    fill_random(t, 5, start);
+    memcpy(u, start, sizeof u);
+    for (int n = 0; n < 2 * HALVES; n++) {
+        const bool back = n >= HALVES;
+        const int from = back && two ? 1 - n % 2 : n % 2;
+        double dt = back ? -t->problem.dt : t->problem.dt;
+        ok = ok && take(t, t->scheme, dt, false, from, u);
+        for (int mesh = 0; mesh < 2; mesh++)
+            largest = fmax(largest, farthest(t, mesh, u[mesh], NULL));
+    }
+    for (int mesh = 0; mesh < (two ? 2 : 1); mesh++)
+        off = fmax(off, farthest(t, mesh, u[mesh], start[mesh]));
+    if (!ok) off = NAN;
+    if (!t->scheme->reversible) {
+        TEST_CHECK(off > 1e-2, "%s: does not return, off by %.2g", t->name,
+                   off);
+        return;
+    }
+    double each = fmax(rounding(t, 0), rounding(t, 1)) * fmax(largest, 1);
+    TEST_BELOW(off, 4.0 * HALVES * HALVES * each,
+               "%s: returns after %d steps, values up to %.2g", t->name, STEPS,
+               largest);
+}
+
+static void test_trial(const struct ht_scheme *scheme,
+                       const struct ht_system *system, int dims) {
+    static struct trial t;
+    begin(&t, scheme, system, dims);
+    if (!ht_scheme_steps(scheme, &t.eq)) {
+        test_refusal(&t);
+        return;
+    }
+    TEST_CHECK(ht_problem_set_scheme(&t.problem, scheme) == NULL &&
+                   ht_problem_scheme(&t.problem) == scheme && form_is_sound(&t),
+               "%s: stores %x and %x, keep %d", t.name, t.problem.stored[0],
+               t.problem.stored[1], t.problem.keep);
+    t.problem.stages = scheme->full_stages(&t.eq, t.grid.order);
+    test_stability(&t);
+    test_full(&t);
+    test_levels(&t);
+    test_return(&t);
+}
+
+int main(void) {
+    test_names();
+    test_problems();
+    for (int i = 0; i < ht_scheme_count(); i++) {
+        test_properties(ht_scheme_at(i));
+        for (int s = 0; s < ht_system_count(); s++)
+            for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
+                test_trial(ht_scheme_at(i), ht_system_at(s), dims);
+    }
+    return test_end("scheme");
+}
