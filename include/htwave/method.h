@@ -79,7 +79,9 @@ HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem,
                                          const char *cache,
                                          struct ht_kernels *out);
 void ht_kernels_destroy(struct ht_kernels *kernels); /* NULL allowed */
-/* Device seconds since the last call, all kernels. */
+/* Device seconds since the last call: of the first kernel of a variant and the
+ * ghosts, of the second; all. */
+void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]);
 double ht_kernels_seconds(struct ht_kernels *kernels);
 bool ht_kernels_cached(const struct ht_kernels *kernels);
 

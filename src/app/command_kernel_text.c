@@ -162,11 +162,33 @@ static enum ht_err write_packers(const char *directory) {
     return HT_OK;
 }
 
+/* Kernels of ghosts know precision, layout and the number of fields. */
+static enum ht_err write_ghosts(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 4; i++) {
+        const struct ht_spec spec = {.fp64 = i % 2 != 0,
+                                     .block = i < 2   ? 1
+                                              : i % 2 ? 2
+                                                      : 4};
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/ghosts_%s_block%d.cl", directory,
+                    spec.fp64 ? "double" : "single", spec.block);
+        err = ht_ghosts_text(&spec, 1 + 3 * i, 8 * spec.block, 128, &text);
+        if (err == HT_OK) err = ht_text_status(&path);
+        if (err == HT_OK)
+            err = ht_file_write(path.data, text.data, text.length);
+        ht_text_free(&text);
+        ht_text_free(&path);
+    }
+    return err;
+}
+
 static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
     TRY(write_packers(directory));
+    TRY(write_ghosts(directory));
     for (int s = 0; s < ht_system_count(); s++)
         for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
             for (int order = 1; order <= 3; order += 2, turn++)

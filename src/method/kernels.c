@@ -161,13 +161,18 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     *kernels = (struct ht_kernels){0};
 }
 
-double ht_kernels_seconds(struct ht_kernels *kernels) {
-    double seconds = ht_step_seconds(kernels->step[0]);
+void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
+    ht_step_add_seconds(kernels->step[0], seconds);
     if (kernels->step[1] != kernels->step[0])
-        seconds += ht_step_seconds(kernels->step[1]);
+        ht_step_add_seconds(kernels->step[1], seconds);
     for (int mesh = 0; mesh < 2; mesh++)
-        seconds += ht_ghosts_seconds(kernels->ghosts[mesh]);
-    return seconds;
+        seconds[0] += ht_ghosts_seconds(kernels->ghosts[mesh]);
+}
+
+double ht_kernels_seconds(struct ht_kernels *kernels) {
+    double seconds[2] = {0};
+    ht_kernels_add_seconds(kernels, seconds);
+    return seconds[0] + seconds[1];
 }
 
 bool ht_kernels_cached(const struct ht_kernels *kernels) {

@@ -118,9 +118,7 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
         double both[2] = {0};
         TRY(take_step(stepper));
         TRY(stepper->ops->finish(stepper->self));
-        ht_step_add_seconds(kernels->step[0], both);
-        if (kernels->step[1] != kernels->step[0])
-            ht_step_add_seconds(kernels->step[1], both);
+        ht_kernels_add_seconds(kernels, both);
         if (i < 0) continue;
         seconds[n][0] = both[0];
         seconds[n++][1] = both[1];
