@@ -217,9 +217,8 @@ HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
                                       enum ht_step_part part,
                                       const struct ht_step_args *args,
                                       const struct ht_step_buffers *buffers);
-/* Device seconds since the last call, all kernels. */
-double ht_step_seconds(struct ht_step *step);
-/* The same per kernel of the variant, added to seconds. */
+/* Device seconds since the last call, added to those of each kernel of the
+ * variant. */
 void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
 /* Device seconds of all launches of a part so far; step NULL: 0. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part);

@@ -235,11 +235,6 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
         seconds[0] += ht_products_seconds(step->products);
 }
 
-double ht_step_seconds(struct ht_step *step) {
-    double seconds[2] = {0};
-    ht_step_add_seconds(step, seconds);
-    return seconds[0] + seconds[1];
-}
 
 /* Without the products of a library, which have one account for both parts. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part) {
