@@ -62,13 +62,16 @@ struct ht_cell {
 HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
                              long m3, struct ht_cell *cell) {
     const long i1 = (m1 < a->end[0] ? m1 : a->end[0] - 1) + a->shift[0];
-    const int row = (int)ht_source_row(a, m2 + a->shift[1], m3 + a->shift[2]);
-    const int low = row + (int)ht_along_row(a, i1);
-    const int high = row + (int)ht_along_row(a, i1 + 1);
+    int along[2], row[2], plane[2];
+    HT_UNROLL
+    for (int side = 0; side < 2; side++) {
+        along[side] = (int)ht_closed(a, 0, i1 + side);
+        row[side] = (int)ht_source_row(a, m2 + a->shift[1] + side, 0);
+        plane[side] = (int)ht_source_row(a, 0, m3 + a->shift[2] + side);
+    }
     HT_UNROLL
     for (int v = 0; v < HT_CORNERS; v++)
-        cell->node[v] = (v & 1 ? high : low) + (v & 2 ? (int)a->src_row : 0) +
-                        (v & 4 ? (int)a->src_plane : 0);
+        cell->node[v] = along[v & 1] + row[v >> 1 & 1] + plane[v >> 2];
 }
 
 /* Two coefficients that lie together are read at once. */

@@ -139,8 +139,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     (void)unused;
     if (m1 >= a.end[0] || m2 >= a.end[1]) return;
-    const long left = ht_along_row(&a, m1 + a.shift[0]);
-    const long right = ht_along_row(&a, m1 + a.shift[0] + 1);
+    const long left = ht_closed(&a, 0, m1 + a.shift[0]);
+    const long right = ht_closed(&a, 0, m1 + a.shift[0] + 1);
     real along[2][HT_TILE][HT_N1], low[HT_N3][HT_PLANE];
     HT_UNROLL
     for (int side = 0; side < 2; side++) {

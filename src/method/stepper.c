@@ -18,7 +18,6 @@ static void stepper_destroy(void *self) {
             ht_buffer_destroy(t->u[mesh][f]);
         for (int m = 0; m < HT_MAX_MATERIALS; m++)
             ht_buffer_destroy(t->medium[mesh][m]);
-        ht_buffer_destroy(t->ghosts[mesh].buffer);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
@@ -32,8 +31,7 @@ static enum ht_err fill_ghosts(struct ht_device_stepper *t, enum ht_mesh mesh) {
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
         if (t->u[mesh][f] != NULL) u[fields++] = t->u[mesh][f];
-    return ht_ghosts_fill(t->kernels.ghosts[mesh], &t->window[mesh],
-                          t->ghosts[mesh].boxes, t->ghosts[mesh].buffer, u);
+    return ht_ghosts_fill(t->kernels.ghosts[mesh], &t->ghosts[mesh], u);
 }
 
 /* Planes [first, last) of the target's window. */
@@ -49,14 +47,14 @@ static enum ht_err launch_planes(struct ht_device_stepper *t, enum ht_mesh from,
                                 .dst_plane = (long)ht_window_plane(target),
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
-    int64_t shift[3], period;
+    int64_t shift[3], period[3];
     struct ht_step_buffers buffers = {
         .scale = t->scale, .work = t->work, .poly_planes = t->poly_planes};
     if (first >= last) return HT_OK;
-    ht_window_shift(t->problem.grid, from, source, target, shift, &period);
-    args.period = (long)period;
+    ht_window_shift(t->problem.grid, from, source, target, shift, period);
     for (int k = 0; k < 3; k++) {
         args.shift[k] = (long)shift[k];
+        args.period[k] = (long)period[k];
         args.begin[k] = (long)target->own.begin[k];
         args.end[k] = (long)target->own.end[k];
     }
@@ -217,8 +215,8 @@ static enum ht_err allocate(struct ht_device_stepper *t,
         TRY(ht_buffer_create(t->device, per_buffer, &t->poly[f]));
     if (work) TRY(ht_buffer_create(t->device, per_buffer, &t->work));
     TRY(ht_stepper_make_scale(t));
-    TRY(ht_stepper_make_ghosts(t, HT_PRIMARY));
-    TRY(ht_stepper_make_ghosts(t, HT_DUAL));
+    for (int mesh = 0; mesh < 2; mesh++)
+        TRY(ht_window_ghosts(p->grid, &t->window[mesh], &t->ghosts[mesh]));
     TRY(ht_stepper_make_medium(t, HT_PRIMARY));
     return ht_stepper_make_medium(t, HT_DUAL);
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ghost_args.h"
 #include "layout.h"
 #include "reduce_args.h"
 #include "stepper_private.h"
@@ -208,24 +207,6 @@ enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t) {
     return ht_buffer_write(
         t->scale, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
         converted);
-}
-
-enum ht_err ht_stepper_make_ghosts(struct ht_device_stepper *t,
-                                   enum ht_mesh mesh) {
-    struct ht_ghost_box boxes[HT_MAX_GHOST_BOXES];
-    const struct ht_window *window = &t->window[mesh];
-    int64_t ghosts = ht_window_nodes(window) - ht_box_nodes(&window->held);
-    int count = ht_window_ghosts(t->problem.grid, mesh, window, boxes);
-    int64_t bytes = count * (int64_t)sizeof boxes[0];
-    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    t->ghosts[mesh].boxes = count;
-    if (count == 0) return HT_OK;
-    REQUIRE(ghosts <= INT32_MAX, HT_ERR_DEVICE,
-            "grid.cells: %lld ghost nodes of the %s grid; a rank counts at "
-            "most %d",
-            (long long)ghosts, mesh == HT_DUAL ? "dual" : "primary", INT32_MAX);
-    TRY(ht_buffer_create(t->device, bytes, &t->ghosts[mesh].buffer));
-    return ht_buffer_write(t->ghosts[mesh].buffer, span, boxes);
 }
 
 /* Planes [at, at + count) of the windows of all materials, which do not cross

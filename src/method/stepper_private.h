@@ -4,13 +4,8 @@
 #ifndef HTWAVE_METHOD_STEPPER_PRIVATE_H
 #define HTWAVE_METHOD_STEPPER_PRIVATE_H
 
+#include "ghost_args.h"
 #include "halo.h"
-
-/* The ghosts of a window, as the device reads them. */
-struct ht_ghost_list {
-    int boxes;
-    struct ht_buffer *buffer; /* NULL: no ghosts */
-};
 
 struct ht_device_stepper {
     struct ht_problem problem;
@@ -18,7 +13,7 @@ struct ht_device_stepper {
     struct ht_device *device;
     struct ht_kernels kernels;
     struct ht_window window[2]; /* of each mesh */
-    struct ht_ghost_list ghosts[2];
+    struct ht_ghost_args ghosts[2];
     struct ht_halo *halo;   /* NULL: the grid is not cut */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
@@ -43,11 +38,8 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
                                           const struct ht_quantity *what,
                                           struct ht_measure *out);
 /* Makes and fills the buffers that a step reads: scale[term] of cl/evolve.cl,
- * the same for both half steps, the list of ghosts, and the medium of the planes
- * held. */
+ * the same for both half steps, and the medium of the planes held. */
 HT_CHECKED enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t);
-HT_CHECKED enum ht_err ht_stepper_make_ghosts(struct ht_device_stepper *t,
-                                              enum ht_mesh mesh);
 HT_CHECKED enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
                                               enum ht_mesh mesh);
 
