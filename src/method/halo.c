@@ -41,7 +41,7 @@ struct ht_halo {
     struct ht_held held[2];
     struct extent valid[2]; /* planes up to date, were there no walls */
     struct ht_link link[2];
-    struct ht_window *window;
+    struct ht_shared_memory *window;
     bool open;          /* an exchange is under way */
     bool stale[2];      /* which carries what was overwritten since */
     enum ht_mesh next;  /* that exchange is for a half step from there */
@@ -312,7 +312,7 @@ void ht_halo_forget(struct ht_halo *h, enum ht_mesh mesh) {
 void ht_halo_destroy(struct ht_halo *h) {
     if (h == NULL) return;
     ht_links_destroy(h->link);
-    ht_window_destroy(h->window);
+    ht_shared_destroy(h->window);
     free(h);
 }
 

@@ -27,7 +27,7 @@ carries() {
 }
 noted() { # WHAT
     judge "$1: a note says so" grep -q \
-        'messages by "peer" do not arrive as they left; "shared" is taken' \
+        'messages by "peer" do not arrive unchanged; "shared" is used' \
         "$scratch/err"
 }
 

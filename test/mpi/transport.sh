@@ -1,5 +1,5 @@
 #!/bin/sh
-# Messages that do not arrive as they left: a library between htwave and MPI
+# Messages that do not arrive unchanged: a library between htwave and MPI
 # changes those by FAKE_BAD. By default the next way is taken, and the
 # result is that of one process; a way that was asked for is refused.
 set -u
@@ -72,7 +72,7 @@ took() { # WHAT WAY
         cmp -s "$out/$last" "out.none.auto/$last"
 }
 noted() { # TIMES
-    [ "$(grep -c 'do not arrive as they left' message.txt)" = "$1" ]
+    [ "$(grep -c 'do not arrive unchanged' message.txt)" = "$1" ]
 }
 
 by 2 none auto
