@@ -72,16 +72,17 @@ static enum ht_err need_device(const struct ht_simulation *sim) {
 }
 
 /* All ranks have a device or none has. */
-static enum ht_err find_seats(struct ht_simulation *sim) {
-    TRY(ht_ranks_seats(sim->comm, sim->device != NULL ? &sim->info : NULL,
-                       &sim->seat));
-    return ht_comm_agree(sim->comm, ht_ranks_devices(sim->ranks, sim->seat) > 0
-                                        ? need_device(sim)
-                                        : HT_OK);
+static enum ht_err find_assignments(struct ht_simulation *sim) {
+    TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL,
+                             &sim->assignment));
+    return ht_comm_agree(sim->comm,
+                         ht_ranks_devices(sim->ranks, sim->assignment) > 0
+                             ? need_device(sim)
+                             : HT_OK);
 }
 
 bool ht_simulation_leads(const struct ht_simulation *sim) {
-    return sim->ranks == 1 || sim->seat[sim->rank].first == sim->rank;
+    return sim->ranks == 1 || sim->assignment[sim->rank].first == sim->rank;
 }
 
 /* ---- kernels ---- */
@@ -217,7 +218,7 @@ static enum ht_err gather_planes(struct ht_simulation *sim) {
 static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
-    TRY(find_seats(sim));
+    TRY(find_assignments(sim));
     TRY(ht_memory_check_cells(sim));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     TRY(gather_planes(sim));
@@ -266,7 +267,7 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
     ht_kernels_destroy(&sim->kernels);
     ht_device_close(sim->device);
     ht_plan_destroy(sim->plan);
-    free(sim->seat);
+    free(sim->assignment);
     free(sim->planes);
     free(sim->no_device);
     free(sim->cache);

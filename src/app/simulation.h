@@ -12,9 +12,9 @@ struct ht_simulation {
     const struct ht_params *params;
     struct ht_comm *comm; /* NULL: alone */
     int rank, ranks;
-    struct ht_seat *seat; /* [rank] */
-    int64_t *planes;      /* of cells along x3 [rank]; 3-D */
-    bool cut_later;       /* slabs are equal until speeds are measured */
+    struct ht_assignment *assignment; /* [rank] */
+    int64_t *planes;                  /* of cells along x3 [rank]; 3-D */
+    bool cut_later; /* slabs are equal until speeds are measured */
     struct ht_plan *plan;
     bool oracle;                /* the serial reference on the host */
     struct ht_device *device;   /* NULL: the oracle, or no device is here */
