@@ -198,7 +198,7 @@ answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian init
     medium.type=layers medium.axis=x2 medium.interfaces=0.5 'medium.c=[1,2]'
 says 'check of layers' 'expected error up to' 'smooth parts of the medium only'
 answers 'check without a device' 0 check plane.cfg device.select=nonexistent
-says 'check without a device' 'no device matches' 'there is no device'
+says 'check without a device' 'no device matches' 'no device is available'
 judge 'check leaves nothing' [ ! -e out ]
 
 # ---- converge ----
