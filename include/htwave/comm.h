@@ -85,21 +85,21 @@ void ht_comm_pause(long polls);
 /* ---- memory that the ranks of a machine share ---- */
 /* Each rank contributes a part of `bytes` bytes. Collective. HT_ERR_MEMORY, on
  * all ranks of a machine, where it has not enough memory. */
-struct ht_shared_memory;
+struct ht_shared;
 HT_CHECKED enum ht_err ht_shared_create(struct ht_comm *comm, int64_t bytes,
-                                        struct ht_shared_memory **out);
+                                        struct ht_shared **out);
 /* Whether the machine has room for it. Collective; equal on all its ranks.
  */
 HT_CHECKED enum ht_err ht_shared_fits(struct ht_comm *comm, int64_t bytes,
                                       bool *fits);
 /* The part of a rank of this machine; NULL for other ranks. */
-void *ht_shared_part(const struct ht_shared_memory *memory, int rank);
+void *ht_shared_part(const struct ht_shared *memory, int rank);
 /* Makes this rank's writes visible to ranks that are notified afterwards, and
  * theirs, of which it has been notified, visible to this rank. */
-void ht_shared_sync(struct ht_shared_memory *memory);
+void ht_shared_sync(struct ht_shared *memory);
 /* In the same order on all ranks. Does not wait, so that a rank that has failed
  * may call it. The memory is freed when shared memory is next created, or at
  * the end. NULL allowed. */
-void ht_shared_destroy(struct ht_shared_memory *memory);
+void ht_shared_destroy(struct ht_shared *memory);
 
 #endif

@@ -11,10 +11,10 @@ struct ht_message {
     bool receives;
 };
 
-struct ht_shared_memory {
+struct ht_shared {
     struct ht_comm *comm;
     MPI_Win win;
-    struct ht_shared_memory *next; /* of those to be freed */
+    struct ht_shared *next; /* of those to be freed */
 };
 
 /* ---- messages ---- */
@@ -122,7 +122,7 @@ void ht_message_abandon(struct ht_message *message) {
 
 void ht_comm_free_shared(struct ht_comm *c) {
     while (c->destroyed != NULL) {
-        struct ht_shared_memory *memory = c->destroyed;
+        struct ht_shared *memory = c->destroyed;
         c->destroyed = memory->next;
         (void)MPI_Win_unlock_all(memory->win);
         (void)MPI_Win_free(&memory->win);
@@ -193,7 +193,7 @@ static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
 }
 
 static enum ht_err allocate_shared(struct ht_comm *c, int64_t bytes,
-                                   struct ht_shared_memory *memory) {
+                                   struct ht_shared *memory) {
     const char *what = "memory that ranks share";
     void *own = NULL;
     TRY(check_room(c, bytes));
@@ -215,8 +215,8 @@ enum ht_err ht_shared_fits(struct ht_comm *c, int64_t bytes, bool *fits) {
 }
 
 enum ht_err ht_shared_create(struct ht_comm *c, int64_t bytes,
-                             struct ht_shared_memory **out) {
-    struct ht_shared_memory *memory = NULL;
+                             struct ht_shared **out) {
+    struct ht_shared *memory = NULL;
     *out = NULL;
     REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone shares no memory");
     TRY(ht_comm_sound(c));
@@ -231,7 +231,7 @@ enum ht_err ht_shared_create(struct ht_comm *c, int64_t bytes,
     return HT_OK;
 }
 
-void *ht_shared_part(const struct ht_shared_memory *memory, int rank) {
+void *ht_shared_part(const struct ht_shared *memory, int rank) {
     MPI_Aint size = 0;
     int unit = 0;
     void *part = NULL;
@@ -243,13 +243,13 @@ void *ht_shared_part(const struct ht_shared_memory *memory, int rank) {
     return part;
 }
 
-void ht_shared_sync(struct ht_shared_memory *memory) {
+void ht_shared_sync(struct ht_shared *memory) {
     (void)MPI_Win_sync(memory->win);
 }
 
 /* Only put on a list: freeing waits for the other ranks, and a rank that has
  * failed must first report it to them. */
-void ht_shared_destroy(struct ht_shared_memory *memory) {
+void ht_shared_destroy(struct ht_shared *memory) {
     if (memory == NULL) return;
     memory->next = memory->comm->destroyed;
     memory->comm->destroyed = memory;

@@ -16,7 +16,7 @@ struct ht_comm {
     enum ht_err failed; /* the agreed failure, and its message */
     char *message;
     double abandoned_at; /* when the first message was abandoned; 0: none */
-    struct ht_shared_memory *destroyed; /* not freed yet */
+    struct ht_shared *destroyed; /* not freed yet */
 };
 
 /* code: an MPI error code. */

@@ -41,7 +41,7 @@ struct ht_halo {
     struct ht_held held[2];
     struct extent valid[2]; /* planes up to date, were there no walls */
     struct ht_link link[2];
-    struct ht_shared_memory *window;
+    struct ht_shared *window;
     bool open;          /* an exchange is under way */
     bool stale[2];      /* which carries what was overwritten since */
     enum ht_mesh next;  /* that exchange is for a half step from there */

@@ -221,8 +221,8 @@ static int64_t part_bytes(int64_t room) {
     return (room + page - 1) / page * page;
 }
 
-static enum ht_err use_shared(struct ht_link *link,
-                              struct ht_shared_memory *shared, int64_t room) {
+static enum ht_err use_shared(struct ht_link *link, struct ht_shared *shared,
+                              int64_t room) {
     char *own = ht_shared_part(shared, ht_comm_rank(link->comm));
     char *other = ht_shared_part(shared, link->neighbour);
     REQUIRE(own != NULL && other != NULL, HT_ERR_COMM,
@@ -253,8 +253,7 @@ static enum ht_err use_own_memory(struct ht_link *link) {
  * of it (containers often have little) uses staged messages, unless the user
  * asked for shared memory. */
 static enum ht_err create_shared(struct ht_link link[2], const char *wish,
-                                 int chosen[2],
-                                 struct ht_shared_memory **shared,
+                                 int chosen[2], struct ht_shared **shared,
                                  int64_t *room) {
     struct ht_comm *comm = link[0].comm;
     bool fits = true;
@@ -287,8 +286,7 @@ static void close_unused_peers(struct ht_link link[2], const int chosen[2]) {
 }
 
 static enum ht_err use_transports(struct ht_link link[2], const char *wish,
-                                  int chosen[2],
-                                  struct ht_shared_memory **shared) {
+                                  int chosen[2], struct ht_shared **shared) {
     int64_t room = 0;
     close_unused_peers(link, chosen);
     TRY(create_shared(link, wish, chosen, shared, &room));
@@ -302,8 +300,7 @@ static enum ht_err use_transports(struct ht_link link[2], const char *wish,
 }
 
 /* Undoes use_transports. */
-static void undo_transports(struct ht_link link[2],
-                            struct ht_shared_memory **shared) {
+static void undo_transports(struct ht_link link[2], struct ht_shared **shared) {
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
@@ -349,8 +346,7 @@ static enum ht_err replace_transport(struct ht_link link[2], const char *wish,
 }
 
 static enum ht_err settle_transports(struct ht_link link[2], const char *wish,
-                                     int chosen[2],
-                                     struct ht_shared_memory **shared) {
+                                     int chosen[2], struct ht_shared **shared) {
     double unsound[TRANSPORTS];
     for (bool again = true; again;) {
         again = false;
@@ -370,7 +366,7 @@ static enum ht_err settle_transports(struct ht_link link[2], const char *wish,
 /* The ranks agree on failures before they wait for each other. */
 enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
                             const char *wish, struct ht_link link[2],
-                            struct ht_shared_memory **shared) {
+                            struct ht_shared **shared) {
     int chosen[2] = {TRANSPORTS, TRANSPORTS};
     enum ht_err err = HT_OK;
     if (wish == NULL) wish = "auto";

@@ -18,7 +18,7 @@ struct ht_link {
     int neighbour; /* rank; -1: none, all else is empty then */
     int64_t room;  /* bytes of the longest message */
     const struct ht_transport *transport;
-    struct ht_shared_memory *shared; /* holds out_host and in_host; or NULL */
+    struct ht_shared *shared; /* holds out_host and in_host; or NULL */
     struct ht_buffer *out, *in[HT_SLOTS];
     struct ht_peer *peer[HT_SLOTS]; /* the neighbour's `in` */
     struct ht_pinned *out_host[HT_SLOTS], *in_host[HT_SLOTS];
@@ -45,7 +45,7 @@ struct ht_transport {
 HT_CHECKED enum ht_err ht_links_create(struct ht_comm *comm,
                                        struct ht_device *device,
                                        const char *wish, struct ht_link link[2],
-                                       struct ht_shared_memory **shared);
+                                       struct ht_shared **shared);
 void ht_links_destroy(struct ht_link link[2]);
 /* sound[side]: the link delivers what its other end sent; true where there is
  * no link. Collective. */

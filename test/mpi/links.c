@@ -28,7 +28,7 @@ static enum ht_err carry(struct ht_device *device, const char *wish,
     const int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
     struct ht_link link[2] = {{.neighbour = (rank + ranks - 1) % ranks},
                               {.neighbour = (rank + 1) % ranks}};
-    struct ht_shared_memory *memory = NULL;
+    struct ht_shared *memory = NULL;
     bool sound[2] = {false, false};
     for (int side = 0; side < 2; side++) link[side].room = 100000 + 16;
     enum ht_err err = ht_links_create(comm, device, wish, link, &memory);

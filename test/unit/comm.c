@@ -221,7 +221,7 @@ static void test_too_long(void) {
 
 /* Each rank writes into its own part; what a message tells of must be seen. */
 static void test_shared(int round) {
-    struct ht_shared_memory *memory = NULL;
+    struct ht_shared *memory = NULL;
     int64_t bytes = 1000 + 100 * rank;
     int up = (rank + 1) % size, down = (rank + size - 1) % size, note = 0;
     struct ht_message *in = NULL, *out = NULL;
@@ -259,7 +259,7 @@ static void nap(double seconds) {
 static enum ht_err wait_in(const char *where) {
     static double value[1 << 20];
     struct ht_message *message = NULL;
-    struct ht_shared_memory *memory = NULL;
+    struct ht_shared *memory = NULL;
     if (strcmp(where, "sum") == 0) return ht_comm_sum(comm, 1 << 20, value);
     if (strcmp(where, "memory") == 0)
         return ht_shared_create(comm, 4096, &memory);
