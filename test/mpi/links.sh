@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ways of messages, without kernels: on the device that is here, and from
+# The transports of messages, without kernels: on the device that is here, and from
 # GPU to GPU by a driver made for it (test/fake_cuda.c), also one that loses what
 # it copies between them.
 set -u

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Messages that do not arrive unchanged: a library between htwave and MPI
-# changes those by FAKE_BAD. By default the next way is taken, and the
-# result is that of one process; a way that was asked for is refused.
+# changes those by FAKE_BAD. By default the next transport is used, and the
+# result is that of one process; a transport that was asked for is refused.
 set -u
 . "${0%/*}/common.sh"
 have_device || {
@@ -79,7 +79,7 @@ by 2 none auto
 last=$(cd "$out" && ls fields_*.h5 | tail -n 1)
 judge "sound messages: exit code $code" [ $code = 0 ]
 judge 'sound messages: no note' noted 0
-# On GPUs that reach each other both of the ways tried here are further ones.
+# On GPUs that reach each other both of the transports tried here are further ones.
 way=$(sed -n 's/.*"transport": "\([a-z]*\)".*/\1/p' answer.txt)
 if [ "$way" = shared ]; then
     by 2 shared auto
