@@ -117,7 +117,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-O1 -g"
 
 all: program ## build the program (default)
 
-demo: ## install what is missing, build, run params/demo.cfg
+demo: ## install missing packages, build, run params/demo.cfg
 	@$(DEPS)
 	+@$(SUBMAKE) program
 	@$(B)/htwave run params/demo.cfg
@@ -136,7 +136,7 @@ check-gpu: ## the same tests on a GPU
 	@HTWAVE_DEVICE=gpu tools/check -j $(JOBS) \
 	    $(patsubst %,$(B):%,$(filter-out oclgrind.sh,$(ALL_ITEMS)))
 
-check-mpi: ## commands and parts of the method by several ranks
+check-mpi: ## tests that run several ranks by mpiexec
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	@tools/check -j $(JOBS) $(MPI_ITEMS:%=$(B):%)

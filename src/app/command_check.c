@@ -1,7 +1,7 @@
-/* htwave check: all that can be said about a run without running it. The
- * expected time comes from the compiled kernels on a small version of the
- * grid, since their share of the device's limits is known only from running
- * them.
+/* htwave check: everything about a run that is known without running it. The
+ * expected time comes from the compiled kernels on a small version of the grid,
+ * since the fraction of the device's limits that they reach can only be
+ * measured.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct estimate {
 
 /* ---- outputs ---- */
 
-/* The nearest folder above that is there must let itself be written to. */
+/* The nearest existing parent directory must be writable. */
 static enum ht_err check_directory(const struct ht_params *params) {
     char *path = NULL, *slash = NULL;
     TRY(ht_text_copy(params->output.directory, &path));
@@ -31,10 +31,11 @@ static enum ht_err check_directory(const struct ht_params *params) {
     bool good = access(above, W_OK | X_OK) == 0;
     enum ht_err err = HT_OK;
     if (!good)
-        err = ht_params_error(params, "output.directory",
-                              "cannot be written: no folder, or none to write "
-                              "to, at %s",
-                              above);
+        err =
+            ht_params_error(params, "output.directory",
+                            "cannot be written: %s is not a directory, or not "
+                            "writable",
+                            above);
     free(path);
     return err;
 }
@@ -58,7 +59,7 @@ static void shrink(const struct ht_simulation *sim, double most,
     problem->medium = problem;
 }
 
-/* Zeros would be quicker than a wave on some devices. */
+/* Zeros are faster than a wave on some devices. */
 static enum ht_err fill(const struct ht_problem *problem,
                         struct ht_stepper *stepper) {
     const struct ht_grid *grid = problem->grid;
@@ -78,7 +79,8 @@ static enum ht_err fill(const struct ht_problem *problem,
 static enum ht_err time_steps(struct ht_simulation *sim,
                               const struct ht_problem *problem, int64_t steps,
                               double *seconds) {
-    TRY(fill(problem, &sim->stepper)); /* or they overflow in the long run */
+    TRY(fill(problem, &sim->stepper)); /* else the values overflow in many steps
+                                        */
     double began = ht_clock();
     TRY(ht_simulation_advance(sim, steps));
     *seconds = ht_clock() - began;
@@ -87,8 +89,8 @@ static enum ht_err time_steps(struct ht_simulation *sim,
 
 static enum ht_err estimate_time(struct ht_simulation *sim,
                                  struct estimate *out) {
-    /* The reference takes minutes for all stages at N = 8 in 3-D; its time
-     * grows with their number. */
+    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is
+     * proportional to their number. */
     const int few = 4;
     const double most = sim->oracle ? 8 : sim->info.gpu ? 262144 : 2048;
     const double enough_s = 0.1, long_s = 0.5;
@@ -100,7 +102,7 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
     shrink(sim, most, &grid, &problem);
     if (sim->oracle && problem.stages > few) problem.stages = few;
     TRY(ht_simulation_stepper(sim, &problem, &sim->stepper));
-    TRY(time_steps(sim, &problem, 1, &seconds)); /* the first one warms up */
+    TRY(time_steps(sim, &problem, 1, &seconds)); /* warms up */
     for (; seconds < long_s; steps *= 2) {
         TRY(time_steps(sim, &problem, steps, &seconds));
         if (seconds >= enough_s || steps >= longest) break;
@@ -163,8 +165,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     ht_report_banner(sim, &text);
     add_estimate(sim, estimate, &text);
     ht_text_add(&text, "%s\n",
-                sim->no_device ? "fine, but there is no device to run it on"
-                               : "fine");
+                sim->no_device ? "fine, but no device is available" : "fine");
     return ht_json_or_text(&json, &text, as_json);
 }
 

@@ -1,10 +1,10 @@
-/* What this program is made of: for --version and reports of faults. */
+/* The parts of this program: for --version and error reports. */
 #include "commands.h"
 #include "htwave/device.h"
 #include "htwave/h5.h"
 #include "json.h"
 
-/* Given by the Makefile where it knows the commit. */
+/* The Makefile sets it where it knows the commit. */
 #ifndef HT_COMMIT
 #define HT_COMMIT ""
 #endif

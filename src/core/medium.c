@@ -1,6 +1,6 @@
-/* The medium as the methods see it: polynomials of the materials at the nodes
- * of x3 planes, of either mesh. What they are made of is read in
- * medium_source.c, made in medium_node.c and judged in medium_scan.c.
+/* The medium as the methods use it: polynomials of the materials at the nodes
+ * of x3 planes, of either grid. medium_source.c reads its parameters,
+ * medium_node.c computes the polynomials and medium_scan.c checks them.
  */
 #include "htwave/medium.h"
 
@@ -64,7 +64,7 @@ void ht_medium_destroy(struct ht_medium *medium) {
 
 /* ---- fill ---- */
 
-/* Where nodes go: out[(material * coefs + a) * count + node]. */
+/* Destination of nodes: out[(material * coefs + a) * count + node]. */
 struct target {
     const struct ht_medium *medium;
     const struct ht_medium_work *work;
@@ -107,7 +107,7 @@ static enum ht_err fill_node(const struct target *target,
     return HT_OK;
 }
 
-/* Nodes [from, from + size) of every material and power to `to`. */
+/* Copies nodes [from, from + size) of every material and power to `to`. */
 static void copy_nodes(const struct target *target, int64_t from, int64_t to,
                        int64_t size) {
     int64_t rows =
@@ -140,7 +140,7 @@ static enum ht_err fill_plane(const struct target *target, int64_t plane,
     return HT_OK;
 }
 
-/* Planes of other ranks are counted there. */
+/* Planes of other ranks are counted by those ranks. */
 static void count_plane(const struct target *target, int64_t plane,
                         int64_t flattened) {
     struct ht_medium_source *source = target->medium->source;
@@ -193,7 +193,7 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_mesh mesh,
 
 /* ---- single values ---- */
 
-/* Names that can be asked for, "c|K, rho", for the message. */
+/* Names that are accepted, "c|K, rho", for the message. */
 static enum ht_err unknown_name(const struct ht_medium *medium,
                                 const char *name) {
     const struct ht_system *system = medium->eq->system;

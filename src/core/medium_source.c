@@ -50,7 +50,7 @@ static bool system_takes(const struct ht_system *system, const char *wanted) {
     return false;
 }
 
-/* A parameter that the system would silently ignore is refused. */
+/* A parameter that the system would silently ignore is an error. */
 static enum ht_err check_unused(const struct ht_medium *medium) {
     const struct ht_params *params = medium->source->params;
     const struct ht_system *system = medium->eq->system;
@@ -133,7 +133,7 @@ static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
     return HT_OK;
 }
 
-/* All files lie on one lattice: cells average materials sample by sample. */
+/* All files have the same lattice: cells average materials sample by sample. */
 static enum ht_err check_lattice(const struct ht_medium *medium,
                                  int parameter) {
     const struct ht_medium_source *source = medium->source;
@@ -213,7 +213,7 @@ static enum ht_err row_text(const struct ht_medium *medium, int parameter,
                            ht_medium_type_word(source->type));
 }
 
-/* Numbers and samples can be judged before any node is visited. */
+/* Numbers and samples can be checked before any node is scanned. */
 static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
@@ -258,7 +258,7 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
     return row_check(medium, parameter);
 }
 
-/* That there are interfaces has been seen to by ht_params_read. */
+/* ht_params_read has checked that interfaces are given. */
 static enum ht_err read_layers(const struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
@@ -314,7 +314,7 @@ static void find_dependence(const struct ht_medium *medium) {
     }
 }
 
-/* What can be told of the medium's roughness before nodes are visited. */
+/* Roughness that is known before nodes are scanned. */
 static void find_roughness(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     for (int p = 0; p < medium->eq->system->nparameters; p++) {

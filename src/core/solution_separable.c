@@ -33,8 +33,8 @@ struct table {
     double *re, *im;
 };
 
-/* At a node on a wall one parity of coefficients vanishes; rounding must not
- * leave a trace of the others, which the mirror would make visible. */
+/* At a node on a wall one parity of coefficients vanishes. Rounding must not
+ * leave a rest of it, which the mirror would make visible. */
 static void clear_wall(const struct ht_solution *solution,
                        const struct ht_solution_point *point, int side,
                        double *re) {
@@ -216,7 +216,7 @@ static void add_bell(int order, double z, double e, double weight, double *re) {
     }
 }
 
-/* The bells at centre + n period within reach of x, weighted by weight[n
+/* The Gaussians at centre + n period within reach of x, weighted by weight[n
  * modulo 2]. */
 static void add_row(const struct ht_solution *solution,
                     const struct ht_solution_point *point, double centre,
@@ -226,7 +226,7 @@ static void add_row(const struct ht_solution *solution,
     bool periodic = ht_grid_periodic(grid, point->axis);
     double period = (periodic ? 1 : 2) * side(grid, point->axis);
     double s = point->x - centre;
-    /* However far the centre is, n stays small. */
+    /* n stays small however far away the centre is. */
     if (periodic) s = remainder(s, period);
     int64_t from = (int64_t)ceil((s - reach * width) / period);
     int64_t to = (int64_t)floor((s + reach * width) / period);
@@ -264,8 +264,8 @@ static void gaussian_amplitude(const struct ht_solution *solution, int field,
 
 /* ---- plane and standing waves ---- */
 
-/* The materials, of a medium that varies those at the domain's centre. The
- * user gave one of each parameter's alternative names. */
+/* The materials; of a medium that varies those at the domain's centre. The user
+ * gave one of each parameter's alternative names. */
 static enum ht_err centre_parameter(const struct ht_medium *medium,
                                     const char *names, int *chosen,
                                     double *value) {
@@ -405,8 +405,7 @@ static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis,
     return HT_OK;
 }
 
-/* The mirror factor that the system's formula takes: periodic counts as
- * even. */
+/* The mirror factor for the system's formula: periodic counts as even. */
 static int lower_factor(const struct ht_grid *grid, int axis) {
     return ht_grid_periodic(grid, axis) ? 1 : grid->wall[axis][0];
 }

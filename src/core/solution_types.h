@@ -1,10 +1,10 @@
-/* What the files src/core/solution*.c share: one row per initial.type. */
+/* Shared by the files src/core/solution*.c: one row per initial.type. */
 #ifndef HTWAVE_SOLUTION_TYPES_H
 #define HTWAVE_SOLUTION_TYPES_H
 
 #include "htwave/solution.h"
 
-/* The part of a mesh that ht_solution_fill is asked for. */
+/* The part of a grid that ht_solution_fill computes. */
 struct ht_solution_range {
     enum ht_mesh mesh;
     double time;
@@ -62,8 +62,8 @@ extern const struct ht_solution_type ht_solution_expression;
 /* solution_file.c */
 extern const struct ht_solution_type ht_solution_file;
 
-/* The field a name of the user stands for; key is blamed when there is no
- * such field. */
+/* The field with a name given by the user; the error names the key when there
+ * is no such field. */
 HT_CHECKED enum ht_err
 ht_solution_find_field(const struct ht_solution *solution, const char *key,
                        const char *name, int *field);

@@ -1,10 +1,10 @@
 /* The files of a run: input.cfg, fields_NNNNNN.h5 with fields.xdmf,
- * wave_NNNN.png, summary.json. Their directory holds those of one run only
+ * wave_NNNN.png, summary.json. Their directory has those of one run only
  * (directory.c).
  *
- * Every file is written beside its place and renamed into it, so a reader
- * (ParaView on a running simulation, too) meets complete files only. Numbers
- * in names count from 0, those of snapshots from directory.first.
+ * Every file is written under a temporary name and renamed, so a reader (also
+ * ParaView during a run) sees complete files only. Numbers in names count from
+ * 0, those of snapshots from directory.first.
  */
 #include "htwave/output.h"
 
@@ -25,7 +25,7 @@ struct ht_output {
     int field[HT_MAX_FIELDS]; /* selected fields, count in xdmf.nfields */
     struct ht_xdmf xdmf;
     char *xdmf_path;
-    bool listed; /* fields.xdmf is there */
+    bool listed; /* fields.xdmf has been written */
     int pictures, picture_field;
     char *last_picture;
     double *background; /* of the picture's slice; NULL: not read or none */
@@ -68,7 +68,7 @@ static enum ht_err find_field(const struct ht_output *output, const char *key,
     enum ht_err err = ht_text_status(&known);
     if (!err && *field >= 0)
         err = ht_params_error(output->params, key,
-                              "\"%s\" is not known at the times and nodes of "
+                              "\"%s\" is not stored at the times and nodes of "
                               "outputs by time.scheme = \"%s\", which stores "
                               "%s there",
                               name, ht_scheme_word(output->params->time.scheme),
@@ -158,7 +158,7 @@ static enum ht_err start(struct ht_output *output) {
                             : HT_OK;
 }
 
-/* Names are those of rank 0. */
+/* All ranks use the names of rank 0. */
 static enum ht_err share_first(struct ht_output *output) {
     output->xdmf.first = output->directory.first;
     return ht_comm_broadcast(comm_of(output), &output->xdmf.first,

@@ -254,7 +254,7 @@ over 'device that is not there' \
     device.select=nonexistent
 over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
     device.variant=fast
-over 'variant that does not apply' 'device.variant = "chains"|uniform|take "|"monolithic"|"two-naive"' \
+over 'variant that does not apply' 'device.variant = "chains"|uniform|use "|"monolithic"|"two-naive"' \
     device.variant=chains medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
     over 'larger than device memory' 'grid.cells|needs|has' \

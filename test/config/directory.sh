@@ -148,7 +148,7 @@ sleep 0.02
 sed 's/end = 0.4/end = 0.3/' edited/input.cfg >changed.cfg
 cat changed.cfg >edited/input.cfg
 simulates 'its own input, edited' 2 edited/input.cfg
-said 'its own input, edited' 'input.cfg there was changed after the run'
+said 'its own input, edited' 'input.cfg was changed after the run'
 mkdir edited/run-202611221530
 rm edited/input.cfg
 simulates "somebody's folder run-202611221530" 0 a.cfg output.directory=edited

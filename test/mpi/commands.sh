@@ -90,7 +90,7 @@ judge "continuing in place: $(cd out && echo fields_*.h5)" \
 judge "continuing in place: told once" [ "$(grep -c \
     'earlier run to out/run-001' message.txt)" = 1 ]
 
-# ---- 24 MiB of shared memory, of which MPI takes some, for a window of 32 ----
+# ---- 24 MiB of shared memory, of which MPI takes some, for 32 ----
 # 4 messages of each of two ranks: a plane of 64 x 64 nodes, 4 fields, 64 floats
 cat >wide.cfg <<'CFG'
 system = "acoustic";

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ways of messages, without kernels: on the device that is here, and from
+# The transports of messages, without kernels: on the device that is here, and from
 # GPU to GPU by a driver made for it (test/fake_cuda.c), also one that loses what
 # it copies between them.
 set -u
@@ -27,7 +27,7 @@ carries() {
 }
 noted() { # WHAT
     judge "$1: a note says so" grep -q \
-        'messages by "peer" do not arrive as they left; "shared" is taken' \
+        'messages by "peer" do not arrive unchanged; "shared" is used' \
         "$scratch/err"
 }
 

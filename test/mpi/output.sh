@@ -31,7 +31,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 ranks 3 "$program" "$scratch/busy" >"$scratch/out" 2>&1
 code=$?
-said=$(grep -c "output.directory = .*: process $child on .* is running" \
+said=$(grep -c "output.directory = .*: process $child on .* is writing to it" \
     "$scratch/out")
 judge "a directory in use: $said of 3 ranks refuse it" [ "$said" = 3 ]
 judge "exit code $code (expected 2)" [ $code = 2 ]

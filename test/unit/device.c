@@ -360,7 +360,7 @@ static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
     TEST_CHECK(launch_add(kernel, x, 1) == HT_OK &&
                    ht_kernel_launch(kernel, 2, good, groups, lanes) ==
                        HT_ERR_DEVICE,
-               "a group of %lld lanes is refused: %s", (long long)lanes,
+               "a group of %lld work-items is refused: %s", (long long)lanes,
                ht_err_message());
 }
 

@@ -216,7 +216,7 @@ static void test_unwritable(struct ht_device *device, const char *root,
     close(fd);
     close(old);
     bool read = ht_file_read(log, &said, &size) == HT_OK;
-    bool noted = read && strstr(said, "note: compiled kernels are not kept");
+    bool noted = read && strstr(said, "note: compiled kernels are not cached");
     bool named = read && strstr(said, file);
     TEST_CHECK(read && noted == note && named == note,
                "said of it at log level %d: \"%.*s\"", level,
