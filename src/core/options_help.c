@@ -15,6 +15,7 @@ const char *ht_option_type_words(const struct ht_option *option) {
     case HT_OPT_BOOL:
         return "true or false";
     case HT_OPT_STRING:
+    case HT_OPT_FILE:
     case HT_OPT_CHOICE:
         return "a string";
     case HT_OPT_CELLS:
@@ -22,12 +23,14 @@ const char *ht_option_type_words(const struct ht_option *option) {
     case HT_OPT_INT64_3:
         return "1 to 3 integers";
     case HT_OPT_REAL3:
+    case HT_OPT_SAMPLES3:
         return "1 to 3 numbers";
     case HT_OPT_SIDES:
         return "one or two strings";
     case HT_OPT_NAMES:
         return "a list of strings";
     case HT_OPT_VALUE:
+    case HT_OPT_MEDIUM:
         return "a number, a list of numbers or a string";
     case HT_OPT_MAP:
         break;

@@ -84,6 +84,7 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
         ht_text_add(out, *(const bool *)at ? "true" : "false");
         break;
     case HT_OPT_STRING:
+    case HT_OPT_FILE:
         ht_config_add_string(out, *(char *const *)at);
         break;
     case HT_OPT_CHOICE:
@@ -99,6 +100,7 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
         add_integers(out, 3, at);
         break;
     case HT_OPT_REAL3:
+    case HT_OPT_SAMPLES3:
         add_reals(out, 3, at);
         break;
     case HT_OPT_SIDES:
@@ -108,6 +110,7 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
         add_strings(out, names->count, names->name);
         break;
     case HT_OPT_VALUE:
+    case HT_OPT_MEDIUM:
         add_option_value(out, at);
         break;
     case HT_OPT_MAP:
@@ -119,7 +122,7 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
 static bool has_value(const struct ht_params *params,
                       const struct ht_option *option) {
     const void *at = (const char *)params + option->offset;
-    if (option->type == HT_OPT_VALUE)
+    if (option->type == HT_OPT_VALUE || option->type == HT_OPT_MEDIUM)
         return ((const struct ht_value *)at)->kind != HT_VALUE_NONE;
     if (option->type == HT_OPT_MAP)
         return ((const struct ht_map *)at)->count > 0;

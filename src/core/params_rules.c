@@ -10,7 +10,7 @@
 
 /* Entry k of a default such as "[0.0, 0.5]". */
 static double default_entry(const struct ht_option *option, int k) {
-    const char *at = option->fallback + 1;
+    const char *at = option->fallback ? option->fallback + 1 : "0";
     while (k-- > 0 && *at) at += strcspn(at, ",") + 1;
     return strtod(at, NULL);
 }
@@ -25,14 +25,13 @@ static double entry(const struct ht_params *p, const struct ht_option *option,
 /* Entries for axes beyond the grid's must be the defaults, as the resolved
  * input has them; samples of files have axes of their own. */
 static enum ht_err check_entries(const struct ht_params *p) {
-    static const char *const keys[] = {"grid.lower",     "grid.upper",
-                                       "initial.centre", "initial.cycles",
-                                       "initial.modes",  "medium.velocity"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const struct ht_option *option = ht_option_find(keys[i]);
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *option = ht_option_at(i);
+        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3)
+            continue;
         for (int k = p->grid.dims; k < 3; k++)
             if (entry(p, option, k) != default_entry(option, k))
-                return ht_params_error(p, keys[i],
+                return ht_params_error(p, option->key,
                                        "has an entry for x%d, but the grid has "
                                        "%d %s (grid.cells)",
                                        k + 1, p->grid.dims,

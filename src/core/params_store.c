@@ -45,6 +45,7 @@ void ht_params_clear(struct ht_params *params, const struct ht_option *option) {
     char **string = member(params, option);
     switch (option->type) {
     case HT_OPT_STRING:
+    case HT_OPT_FILE:
     case HT_OPT_SIDES:
         for (int i = 0; i < (option->type == HT_OPT_SIDES ? 2 : 1); i++) {
             free(string[i]);
@@ -55,6 +56,7 @@ void ht_params_clear(struct ht_params *params, const struct ht_option *option) {
         clear_names(member(params, option));
         break;
     case HT_OPT_VALUE:
+    case HT_OPT_MEDIUM:
         clear_value(member(params, option));
         break;
     case HT_OPT_MAP:
@@ -69,6 +71,7 @@ void ht_params_clear(struct ht_params *params, const struct ht_option *option) {
     case HT_OPT_INT3:
     case HT_OPT_INT64_3:
     case HT_OPT_REAL3:
+    case HT_OPT_SAMPLES3:
         break;
     }
 }
@@ -133,7 +136,8 @@ static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind,
 static enum ht_err store_numbers(struct ht_params *params,
                                  const struct ht_option *option,
                                  const struct ht_setting *setting) {
-    bool real = option->type == HT_OPT_REAL || option->type == HT_OPT_REAL3;
+    bool real = option->type == HT_OPT_REAL || option->type == HT_OPT_REAL3 ||
+                option->type == HT_OPT_SAMPLES3;
     bool one = option->type == HT_OPT_REAL || option->type == HT_OPT_INT ||
                option->type == HT_OPT_INT64;
     void *to = member(params, option);
@@ -263,10 +267,12 @@ enum ht_err ht_params_store(struct ht_params *params,
     case HT_OPT_INT3:
     case HT_OPT_INT64_3:
     case HT_OPT_REAL3:
+    case HT_OPT_SAMPLES3:
         return store_numbers(params, option, setting);
     case HT_OPT_BOOL:
         return store_bool(params, option, setting);
     case HT_OPT_STRING:
+    case HT_OPT_FILE:
         return store_string(params, option, setting);
     case HT_OPT_CHOICE:
         return store_choice(params, option, setting);
@@ -275,6 +281,7 @@ enum ht_err ht_params_store(struct ht_params *params,
     case HT_OPT_NAMES:
         return store_names(params, option, setting);
     case HT_OPT_VALUE:
+    case HT_OPT_MEDIUM:
         return store_value(params, option, setting);
     case HT_OPT_MAP:
         break;

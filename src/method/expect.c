@@ -64,7 +64,7 @@ static enum ht_err find_shorter(struct expect *x) {
     for (int j = 0; j < 3; j++)
         at[j] = gaussian ? params->initial.centre[j]
                          : (plan->grid.lower[j] + plan->grid.upper[j]) / 2;
-    TRY(ht_medium_parameter(plan->medium, "c", at, &speed));
+    TRY(ht_medium_speed(plan->medium, at, &speed));
     x->shorter = fmax(speed / plan->medium->speed_min, 1);
     return HT_OK;
 }

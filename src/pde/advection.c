@@ -27,6 +27,12 @@ static void plane(const double *material, int dims, const double *k,
     for (int j = 0; j < dims; j++) *omega += material[j] * k[j];
 }
 
+#define VELOCITY(name, k, value)                                              \
+    {                                                                         \
+        .names = name, .meanings = "velocity", .units = "length/time",        \
+        .fallback = value, .positive = false, .vector = "velocity", .axis = k \
+    }
+
 const struct ht_system ht_system_advection = {
     .name = "advection",
     .title = "advection with a constant velocity",
@@ -45,9 +51,8 @@ const struct ht_system ht_system_advection = {
     .first_field = "u",
     .translates = true,
     .nparameters = 3,
-    .parameter = {{"velocity1", "velocity along x1", 1.0, false},
-                  {"velocity2", "velocity along x2", 0.5, false},
-                  {"velocity3", "velocity along x3", 0.25, false}},
+    .parameter = {VELOCITY("velocity1", 0, 1.0), VELOCITY("velocity2", 1, 0.5),
+                  VELOCITY("velocity3", 2, 0.25)},
     .materials = materials,
     .speed = speed,
     .plane = plane,
