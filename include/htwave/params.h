@@ -26,6 +26,13 @@ struct ht_names {
     char **name;
 };
 
+/* The groups of a list, sources = ( { ... }, { ... } ): `count` structures,
+ * here of the type that the member's comment names. */
+struct ht_groups {
+    int count;
+    void *group;
+};
+
 /* ---- choices ---- */
 /* Options whose values are words of a fixed list: constant and word stand here
  * once. X(constant, word) */
@@ -78,6 +85,12 @@ struct ht_medium_given {
     struct ht_value value;
     double vector[3];
 };
+/* A Gaussian: a group of initial.pulses. */
+struct ht_pulse {
+    double centre[3], width, amplitude;
+    char *field;
+};
+
 enum { HT_MAX_MEDIUM_OPTIONS = 64 };
 
 struct ht_params {
@@ -114,6 +127,7 @@ struct ht_params {
         char *type; /* gaussian plane standing random expression file zero */
         char *field;
         double centre[3], width, amplitude, phase;
+        struct ht_groups pulses; /* of struct ht_pulse */
         int cycles[3], modes[3];
         int64_t seed;
         struct ht_map values; /* expression: field = "..." ; file: dataset */
@@ -179,6 +193,12 @@ bool ht_params_is_set(const struct ht_params *params, const char *key);
 const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
                                                const char *name);
 
+/* The Gaussians of the initial data, for index 0, 1, ..: initial.pulses or,
+ * where it is empty, the one of initial.centre, width, amplitude and field.
+ * false when there are no more. The field's name belongs to params. */
+bool ht_params_pulse(const struct ht_params *params, int index,
+                     struct ht_pulse *out);
+
 /* Files that the run reads, for index 0, 1, ..: false when there are no more.
  * *key: the option that names it, NULL for the input file itself. Paths in
  * params are relative to the current directory or absolute, wherever they were
@@ -209,7 +229,8 @@ enum ht_option_type {
     HT_OPT_NAMES,    /* struct ht_names */
     HT_OPT_VALUE,    /* struct ht_value */
     HT_OPT_MEDIUM,   /* the same of a medium: text may be the name of a file */
-    HT_OPT_MAP       /* struct ht_map: a group of strings */
+    HT_OPT_MAP,      /* struct ht_map: a group of strings */
+    HT_OPT_LIST      /* struct ht_groups: a list of groups, low..high of them */
 };
 struct ht_option {
     const char *key; /* "grid.order" */
@@ -225,6 +246,18 @@ struct ht_option {
  * parameters, made from the rows of all systems. */
 int ht_option_count(void);
 const struct ht_option *ht_option_at(int index);
+/* What the groups of a list hold: rows whose key is the name inside the group
+ * and whose offset is in the group's structure; without a fallback the key must
+ * be given. A group of the list "initial.pulses" has keys such as
+ * "initial.pulses.2.width", numbered from 1. No CELLS, MAP or LIST. */
+struct ht_option_list {
+    const char *key;
+    size_t size; /* of the group's structure */
+    int count;
+    const struct ht_option *option;
+};
+/* NULL when the option is no list. */
+const struct ht_option_list *ht_option_list(const struct ht_option *row);
 int ht_medium_option_count(void);
 const struct ht_option *ht_medium_option_at(int index);
 /* Manual of all options, for --help-config; markdown: as a table. */

@@ -5,6 +5,7 @@
  * sections inside it: the resolved input is printed in this order.
  */
 #include <float.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -136,6 +137,14 @@ static const struct ht_option option[] = {
      "field",
      "Gaussian, plane, standing: factor of the wave; random: the values lie "
      "between minus and plus the amplitude."},
+    {"initial.pulses", HT_OPT_LIST, AT(initial.pulses), "()", 0, 64, NULL,
+     "groups",
+     "Gaussian: several pulses, added, in place of centre, width, amplitude "
+     "and "
+     "field: ( { centre = [0.3, 0.5]; }, { centre = [0.7, 0.5]; width = 0.05; "
+     "} "
+     "). On the command line the whole list, or a key of the group N, counted "
+     "from 1."},
     {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL,
      "radians", "Plane and standing waves: phase at time 0."},
     {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL,
@@ -255,6 +264,28 @@ static const struct ht_option option[] = {
      "works between every two neighbours."},
 };
 
+/* ---- lists of groups ---- */
+
+#define IN_PULSE(member) offsetof(struct ht_pulse, member)
+
+static const struct ht_option pulse_option[] = {
+    {"centre", HT_OPT_REAL3, IN_PULSE(centre), NULL, ANY, NULL, "length",
+     "Where the pulse is centred."},
+    {"width", HT_OPT_REAL, IN_PULSE(width), "0.1", POSITIVE, NULL, "length",
+     "Width of the pulse, as initial.width."},
+    {"amplitude", HT_OPT_REAL, IN_PULSE(amplitude), "1.0", ANY, NULL, "field",
+     "Its value at the centre."},
+    {"field", HT_OPT_STRING, IN_PULSE(field), "\"\"", ANY, NULL, "",
+     "The field that holds it; empty is the first of the system."},
+};
+
+static const struct ht_option_list lists[] = {
+    {"initial.pulses", sizeof(struct ht_pulse),
+     sizeof pulse_option / sizeof *pulse_option, pulse_option},
+};
+
+/* ---- looking up ---- */
+
 enum { ROWS = sizeof option / sizeof *option };
 
 /* Rows up to this one, after which those of the medium's parameters stand. */
@@ -275,10 +306,44 @@ const struct ht_option *ht_option_at(int index) {
     return &option[index - made];
 }
 
+const struct ht_option_list *ht_option_list(const struct ht_option *row) {
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(lists[i].key, row->key) == 0) return &lists[i];
+    return NULL;
+}
+
+/* The number of a group and what follows it. */
+static void read_group(const char *text, struct ht_list_key *out) {
+    size_t digits = strspn(text, "0123456789");
+    out->group = 0;
+    out->name = text;
+    if (digits == 0 || (text[digits] != '\0' && text[digits] != '.')) return;
+    long group = digits < 9 ? strtol(text, NULL, 10) : 999999999;
+    out->group = (int)group;
+    out->name = text + digits + (text[digits] == '.');
+    for (int i = 0; i < out->list->count; i++)
+        if (strcmp(out->list->option[i].key, out->name) == 0)
+            out->row = &out->list->option[i];
+}
+
+bool ht_option_in_list(const char *key, struct ht_list_key *out) {
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        size_t length = strlen(lists[i].key);
+        if (strncmp(key, lists[i].key, length) != 0 || key[length] != '.')
+            continue;
+        *out = (struct ht_list_key){.list = &lists[i],
+                                    .option = ht_option_find(lists[i].key)};
+        read_group(key + length + 1, out);
+        return true;
+    }
+    return false;
+}
+
 const struct ht_option *ht_option_find(const char *key) {
+    struct ht_list_key in = {0};
     for (int i = 0; i < ht_option_count(); i++)
         if (strcmp(ht_option_at(i)->key, key) == 0) return ht_option_at(i);
-    return NULL;
+    return ht_option_in_list(key, &in) ? in.row : NULL;
 }
 
 int ht_option_section(const char *key) {

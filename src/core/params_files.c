@@ -15,8 +15,9 @@
 
 /* The member that holds a file's name; NULL: the option has none. */
 static char *const *file_name_at(const struct ht_params *params,
-                                 const struct ht_option *option) {
-    const void *at = (const char *)params + option->offset;
+                                 const struct ht_leaf *leaf) {
+    const struct ht_option *option = leaf->option;
+    const void *at = (const char *)leaf->base + option->offset;
     if (option->type == HT_OPT_FILE) {
         char *const *name = at;
         return *name && **name ? name : NULL;
@@ -27,9 +28,9 @@ static char *const *file_name_at(const struct ht_params *params,
     return value->kind == HT_VALUE_TEXT && *value->text ? &value->text : NULL;
 }
 
-const char *ht_params_file(const struct ht_params *params, const char *key) {
-    const struct ht_option *option = ht_option_find(key);
-    char *const *name = option ? file_name_at(params, option) : NULL;
+const char *ht_params_file_at(const struct ht_params *params,
+                              const struct ht_leaf *leaf) {
+    char *const *name = file_name_at(params, leaf);
     return name ? *name : NULL;
 }
 
@@ -46,11 +47,12 @@ bool ht_params_reads(const struct ht_params *params, int index,
     *key = NULL;
     *path = input;
     if (input && index-- == 0) return true;
-    for (int i = 0; i < ht_option_count(); i++) {
-        const struct ht_option *option = ht_option_at(i);
-        char *const *name = file_name_at(params, option);
-        if (!name || !is_read(params, option) || index-- > 0) continue;
-        *key = option->key;
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
+        char *const *name = file_name_at(params, &leaf);
+        if (!name || !is_read(params, leaf.option) || index-- > 0) continue;
+        const struct ht_source *source = ht_params_source(params, leaf.key);
+        *key = source ? source->key : leaf.option->key;
         *path = *name;
         return true;
     }
@@ -73,11 +75,11 @@ static enum ht_err join(const char *folder, int length, const char *name,
 enum ht_err ht_params_resolve(struct ht_params *params) {
     const char *input = params->sources->input;
     const char *slash = input ? strrchr(input, '/') : NULL;
-    for (int i = 0; slash && i < ht_option_count(); i++) {
-        const struct ht_option *option = ht_option_at(i);
-        char *const *name = file_name_at(params, option);
+    struct ht_leaf leaf;
+    for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
+        char *const *name = file_name_at(params, &leaf);
         char *whole = NULL;
-        if (!name || **name == '/' || !ht_params_in_file(params, option->key))
+        if (!name || **name == '/' || !ht_params_in_file(params, leaf.key))
             continue;
         TRY(join(input, (int)(slash - input) + 1, *name, &whole));
         free(*name);
