@@ -13,9 +13,9 @@
 
 #include "htwave/num.h"
 
-#define HT_MAX_FIELDS 12
-#define HT_MAX_TERMS 48
-#define HT_MAX_MATERIALS 6
+#define HT_MAX_FIELDS 32 /* bits of an unsigned mask */
+#define HT_MAX_TERMS 96
+#define HT_MAX_MATERIALS 24 /* 21 moduli, density */
 
 /* A plane wall on a grid plane is a mirror. For a wall normal to axis k with
  * factor r = +1 or -1, field f continues behind it with the sign

@@ -130,7 +130,7 @@ bool ht_params_is_set(const struct ht_params *params, const char *key) {
 
 /* ---- keys that are not there ---- */
 
-enum { KEYS_MAX = 128 };
+enum { KEYS_MAX = 192 }; /* more than there are options */
 
 /* The names directly inside a section, or the sections: members of a section
  * without the section's name. */
