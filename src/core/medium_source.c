@@ -27,6 +27,27 @@ static bool system_takes(const struct ht_system *system, const char *wanted) {
     return false;
 }
 
+/* "c|K, rho", "velocity". */
+static enum ht_err fail_unused(const struct ht_medium *medium,
+                               const char *key) {
+    const struct ht_system *system = medium->eq->system;
+    struct ht_text names = {0};
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *row = &system->parameter[p];
+        if (row->vector && row->axis > 0) continue;
+        ht_text_add(&names, "%s%s", p ? ", " : "",
+                    row->vector ? row->vector : row->names);
+    }
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(medium->source->params, key,
+                              "the system \"%s\" has no such parameter; it has "
+                              "%s",
+                              system->name, names.data);
+    ht_text_free(&names);
+    return err;
+}
+
 /* A parameter that the system would silently ignore is refused. */
 static enum ht_err check_unused(const struct ht_medium *medium) {
     const struct ht_params *params = medium->source->params;
@@ -35,9 +56,7 @@ static enum ht_err check_unused(const struct ht_medium *medium) {
         const char *key = ht_medium_option_at(i)->key;
         if (ht_params_is_set(params, key) &&
             !system_takes(system, key + strlen("medium.")))
-            return ht_params_error(params, key,
-                                   "the system \"%s\" has no such parameter",
-                                   system->name);
+            return fail_unused(medium, key);
     }
     return HT_OK;
 }
