@@ -151,8 +151,10 @@ static enum ht_err point_materials(const struct ht_medium *medium,
     const struct ht_system *system = medium->eq->system;
     const double *in[HT_MAX_MATERIALS] = {0};
     double *out[HT_MAX_MATERIALS] = {0};
-    for (int p = 0; p < system->nparameters; p++) in[p] = &values[p];
-    for (int m = 0; m < system->nmaterials; m++) out[m] = &material[m];
+    for (int i = 0; i < HT_MAX_MATERIALS; i++) {
+        in[i] = &values[i];
+        out[i] = &material[i];
+    }
     TRY(system->materials(source->zero, source->chosen, in, out));
     return check_materials(medium, material, x);
 }

@@ -317,7 +317,9 @@ static void read_group(const char *text, struct ht_list_key *out) {
     size_t digits = strspn(text, "0123456789");
     out->group = 0;
     out->name = text;
-    if (digits == 0 || (text[digits] != '\0' && text[digits] != '.')) return;
+    if (digits == 0 || *text == '0' ||
+        (text[digits] != '\0' && text[digits] != '.'))
+        return;
     long group = digits < 9 ? strtol(text, NULL, 10) : 999999999;
     out->group = (int)group;
     out->name = text + digits + (text[digits] == '.');

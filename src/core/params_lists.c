@@ -34,7 +34,7 @@ bool ht_params_leaf(const struct ht_params *params, int index,
             return true;
         }
         index--;
-        if (index < inside) {
+        if (list && index < inside) {
             int n = index / list->count + 1, row = index % list->count;
             leaf->option = &list->option[row];
             leaf->base = group_at(groups_of(params, option), list, n);

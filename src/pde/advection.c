@@ -27,12 +27,6 @@ static void plane(const double *material, int dims, const double *k,
     for (int j = 0; j < dims; j++) *omega += material[j] * k[j];
 }
 
-#define VELOCITY(name, k, value)                                              \
-    {                                                                         \
-        .names = name, .meanings = "velocity", .units = "length/time",        \
-        .fallback = value, .positive = false, .vector = "velocity", .axis = k \
-    }
-
 const struct ht_system ht_system_advection = {
     .name = "advection",
     .title = "advection with a constant velocity",
@@ -51,8 +45,24 @@ const struct ht_system ht_system_advection = {
     .first_field = "u",
     .translates = true,
     .nparameters = 3,
-    .parameter = {VELOCITY("velocity1", 0, 1.0), VELOCITY("velocity2", 1, 0.5),
-                  VELOCITY("velocity3", 2, 0.25)},
+    .parameter = {{.names = "velocity1",
+                   .meanings = "velocity",
+                   .units = "length/time",
+                   .fallback = 1.0,
+                   .vector = "velocity",
+                   .axis = 0},
+                  {.names = "velocity2",
+                   .meanings = "velocity",
+                   .units = "length/time",
+                   .fallback = 0.5,
+                   .vector = "velocity",
+                   .axis = 1},
+                  {.names = "velocity3",
+                   .meanings = "velocity",
+                   .units = "length/time",
+                   .fallback = 0.25,
+                   .vector = "velocity",
+                   .axis = 2}},
     .materials = materials,
     .speed = speed,
     .plane = plane,

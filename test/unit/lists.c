@@ -51,8 +51,9 @@ static const struct ht_pulse *pulse_at(const struct ht_params *params, int n) {
 }
 
 static bool same_pulse(const struct ht_pulse *a, const struct ht_pulse *b) {
-    return memcmp(a->centre, b->centre, sizeof a->centre) == 0 &&
-           a->width == b->width && a->amplitude == b->amplitude &&
+    for (int k = 0; k < 3; k++)
+        if (a->centre[k] != b->centre[k]) return false;
+    return a->width == b->width && a->amplitude == b->amplitude &&
            strcmp(a->field, b->field) == 0;
 }
 
@@ -155,108 +156,110 @@ static void test_overrides(void) {
     ht_params_destroy(p);
 }
 
+static const char *const wrong_files[][2] = {
+    {"initial = { pulses = (\n"
+     "  { centre = [0, 0, 0]; },\n"
+     "  { centre = [0, 0, 0]; },\n"
+     "  { centre = [0, 0, 0];\n"
+     "    widht = 1; } ); };",
+     "initial.pulses.3.widht: unknown key in group 3 of initial.pulses; "
+     "did you mean width? (x.cfg:5)"},
+    {"initial = { pulses = ( { centre = [0, 0, 0]; },\n{ colour = 1; } ); "
+     "};",
+     "initial.pulses.2.colour: unknown key in group 2 of initial.pulses, "
+     "whose groups have the keys centre, width, amplitude, field "
+     "(x.cfg:2)"},
+    {"initial = { pulses = ( { center = [0, 0, 0]; } ); };",
+     "initial.pulses.1.center: unknown key in group 1 of initial.pulses; "
+     "did you mean centre? (x.cfg:1)"},
+    {"initial = { pulses = ( { sigma = 1.0; } ); };",
+     "initial.pulses.1.sigma: unknown key in group 1 of initial.pulses; "
+     "did you mean width? (x.cfg:1)"},
+    {"initial = { pulses = ( { width = { a = 1; }; } ); };",
+     "initial.pulses.1.width = { ... }: must be a number (x.cfg:1)"},
+    {"initial = {\n pulses = { centre = [0, 0, 0]; };\n};",
+     "initial.pulses = { ... }: must be a list of groups, ( { ... }, { ... "
+     "} ) (x.cfg:2)"},
+    {"initial = { pulses = 3; };",
+     "initial.pulses = 3: must be a list of groups, ( { ... }, { ... } ) "
+     "(x.cfg:1)"},
+    {"initial = { pulses = [1, 2]; };",
+     "initial.pulses = [1, 2]: must be a list of groups, ( { ... }, { ... "
+     "} ) (x.cfg:1)"},
+    {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n5 ); };",
+     "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } "
+     "(x.cfg:3)"},
+    {"initial = { pulses = (\n( { centre = [0, 0, 0]; } ) ); };",
+     "initial.pulses.1 = ( ... ): group 1 of initial.pulses must be { ... "
+     "} (x.cfg:2)"},
+    {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n\n{ width = 2.0; } "
+     "); };",
+     "initial.pulses.2 = { ... }: must give centre (x.cfg:4)"},
+    {"initial = { pulses = (\n{ centre = [0, 0]; } ); };",
+     "initial.pulses.1.centre = [0, 0]: must have an entry for each of the "
+     "grid's 3 axes (grid.cells) (x.cfg:2)"},
+    {"grid = { cells = [8]; };\ninitial = { pulses = (\n"
+     "{ centre = [0, 1]; } ); };",
+     "initial.pulses.1.centre = [0, 1]: has an entry for x2, but the grid "
+     "has 1 axis (grid.cells) (x.cfg:3)"},
+    {"initial = { pulses = ( { centre = [0, 0, 0]; width = \"a\"; } ); };",
+     "initial.pulses.1.width = \"a\": must be a number (x.cfg:1)"},
+    {"initial = { pulses = ( { centre = [0, 0, 0];\nwidth = -1; } ); };",
+     "initial.pulses.1.width = -1: must be > 0 (x.cfg:2)"},
+    {"initial = { pulses = ( { centre = [0, 0, 0]; field = 3; } ); };",
+     "initial.pulses.1.field = 3: must be a string (x.cfg:1)"},
+    {"initial = { pulses = ( { centre = [0, 0, 1e999]; } ); };",
+     "initial.pulses.1.centre = [0, 0, inf]: must be finite (x.cfg:1)"},
+    {"initial = { pulse = ( { centre = [0, 0, 0]; } ); };",
+     "initial.pulse: unknown key; did you mean initial.pulses? (x.cfg:1)"},
+    {"initial = { type = \"zero\";\npulses = ( { centre = [0, 0, 0]; } ); "
+     "};",
+     "initial.pulses = ( ... ): is for initial.type \"gaussian\", but the "
+     "type is \"zero\" (x.cfg:2)"},
+    {"initial = { width = 0.2;\npulses = ( { centre = [0, 0, 0]; } ); };",
+     "initial.width = 0.2: initial.pulses is given too, whose groups have "
+     "their own: give one of them (x.cfg:1)"},
+};
+
 static void test_refused_files(void) {
-    static const char *const table[][2] = {
-        {"initial = { pulses = (\n"
-         "  { centre = [0, 0, 0]; },\n"
-         "  { centre = [0, 0, 0]; },\n"
-         "  { centre = [0, 0, 0];\n"
-         "    widht = 1; } ); };",
-         "initial.pulses.3.widht: unknown key in group 3 of initial.pulses; "
-         "did you mean width? (x.cfg:5)"},
-        {"initial = { pulses = ( { centre = [0, 0, 0]; },\n{ colour = 1; } ); "
-         "};",
-         "initial.pulses.2.colour: unknown key in group 2 of initial.pulses, "
-         "whose groups have the keys centre, width, amplitude, field "
-         "(x.cfg:2)"},
-        {"initial = { pulses = ( { center = [0, 0, 0]; } ); };",
-         "initial.pulses.1.center: unknown key in group 1 of initial.pulses; "
-         "did you mean centre? (x.cfg:1)"},
-        {"initial = { pulses = ( { sigma = 1.0; } ); };",
-         "initial.pulses.1.sigma: unknown key in group 1 of initial.pulses; "
-         "did you mean width? (x.cfg:1)"},
-        {"initial = { pulses = ( { width = { a = 1; }; } ); };",
-         "initial.pulses.1.width = { ... }: must be a number (x.cfg:1)"},
-        {"initial = {\n pulses = { centre = [0, 0, 0]; };\n};",
-         "initial.pulses = { ... }: must be a list of groups, ( { ... }, { ... "
-         "} ) (x.cfg:2)"},
-        {"initial = { pulses = 3; };",
-         "initial.pulses = 3: must be a list of groups, ( { ... }, { ... } ) "
-         "(x.cfg:1)"},
-        {"initial = { pulses = [1, 2]; };",
-         "initial.pulses = [1, 2]: must be a list of groups, ( { ... }, { ... "
-         "} ) (x.cfg:1)"},
-        {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n5 ); };",
-         "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } "
-         "(x.cfg:3)"},
-        {"initial = { pulses = (\n( { centre = [0, 0, 0]; } ) ); };",
-         "initial.pulses.1 = ( ... ): group 1 of initial.pulses must be { ... "
-         "} (x.cfg:2)"},
-        {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n\n{ width = 2.0; } "
-         "); };",
-         "initial.pulses.2 = { ... }: must give centre (x.cfg:4)"},
-        {"initial = { pulses = (\n{ centre = [0, 0]; } ); };",
-         "initial.pulses.1.centre = [0, 0]: must have an entry for each of the "
-         "grid's 3 axes (grid.cells) (x.cfg:2)"},
-        {"grid = { cells = [8]; };\ninitial = { pulses = (\n"
-         "{ centre = [0, 1]; } ); };",
-         "initial.pulses.1.centre = [0, 1]: has an entry for x2, but the grid "
-         "has 1 axis (grid.cells) (x.cfg:3)"},
-        {"initial = { pulses = ( { centre = [0, 0, 0]; width = \"a\"; } ); };",
-         "initial.pulses.1.width = \"a\": must be a number (x.cfg:1)"},
-        {"initial = { pulses = ( { centre = [0, 0, 0];\nwidth = -1; } ); };",
-         "initial.pulses.1.width = -1: must be > 0 (x.cfg:2)"},
-        {"initial = { pulses = ( { centre = [0, 0, 0]; field = 3; } ); };",
-         "initial.pulses.1.field = 3: must be a string (x.cfg:1)"},
-        {"initial = { pulses = ( { centre = [0, 0, 1e999]; } ); };",
-         "initial.pulses.1.centre = [0, 0, inf]: must be finite (x.cfg:1)"},
-        {"initial = { pulse = ( { centre = [0, 0, 0]; } ); };",
-         "initial.pulse: unknown key; did you mean initial.pulses? (x.cfg:1)"},
-        {"initial = { type = \"zero\";\npulses = ( { centre = [0, 0, 0]; } ); "
-         "};",
-         "initial.pulses = ( ... ): is for initial.type \"gaussian\", but the "
-         "type is \"zero\" (x.cfg:2)"},
-        {"initial = { width = 0.2;\npulses = ( { centre = [0, 0, 0]; } ); };",
-         "initial.width = 0.2: initial.pulses is given too, whose groups have "
-         "their own: give one of them (x.cfg:1)"},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        expect_refused(table[i][0], NULL, table[i][1]);
+    for (size_t i = 0; i < sizeof wrong_files / sizeof *wrong_files; i++)
+        expect_refused(wrong_files[i][0], NULL, wrong_files[i][1]);
 }
 
+static const char *const wrong_overrides[][2] = {
+    {"initial.pulses.3.frequency=1",
+     "initial.pulses.3.frequency: unknown key in group 3 of "
+     "initial.pulses, whose groups have the keys centre, width, "
+     "amplitude, field (command line)"},
+    {"initial.pulses.4.width=1",
+     "initial.pulses.4.width = 1: initial.pulses has no such group; it has "
+     "3, "
+     "counted from 1 (command line)"},
+    {"initial.pulses.99999999999.width=1",
+     "initial.pulses.99999999999.width = 1: initial.pulses has no such "
+     "group; it has 3, counted from 1 (command line)"},
+    {"initial.pulses.5={width=1.0;}",
+     "initial.pulses.5 = { ... }: initial.pulses has no such group; it has "
+     "3, "
+     "counted from 1 (command line)"},
+    {"initial.pulses.0={width=1.0;}",
+     "initial.pulses.0: initial.pulses is a list of groups, counted from 1: "
+     "give initial.pulses.1.centre, or the whole list (command line)"},
+    {"initial.pulses.width=1",
+     "initial.pulses.width: initial.pulses is a list of groups, counted "
+     "from 1: give initial.pulses.1.centre, or the whole list (command "
+     "line)"},
+    {"initial.pulses.2=5", "initial.pulses.2 = 5: group 2 of "
+                           "initial.pulses must be { ... } (command "
+                           "line)"},
+    {"initial.pulses.4={width=1.0;}",
+     "initial.pulses.4 = { ... }: must give centre (command line)"},
+};
+
 static void test_refused_overrides(void) {
-    static const char *const table[][2] = {
-        {"initial.pulses.3.frequency=1",
-         "initial.pulses.3.frequency: unknown key in group 3 of "
-         "initial.pulses, whose groups have the keys centre, width, "
-         "amplitude, field (command line)"},
-        {"initial.pulses.4.width=1",
-         "initial.pulses.4.width = 1: initial.pulses has no such group; it has "
-         "3, "
-         "counted from 1 (command line)"},
-        {"initial.pulses.99999999999.width=1",
-         "initial.pulses.99999999999.width = 1: initial.pulses has no such "
-         "group; it has 3, counted from 1 (command line)"},
-        {"initial.pulses.5={width=1.0;}",
-         "initial.pulses.5 = { ... }: initial.pulses has no such group; it has "
-         "3, "
-         "counted from 1 (command line)"},
-        {"initial.pulses.0={width=1.0;}",
-         "initial.pulses.0 = { ... }: initial.pulses has no such group; it has "
-         "3, "
-         "counted from 1 (command line)"},
-        {"initial.pulses.width=1",
-         "initial.pulses.width: initial.pulses is a list of groups, counted "
-         "from 1: give initial.pulses.1.centre, or the whole list (command "
-         "line)"},
-        {"initial.pulses.2=5", "initial.pulses.2 = 5: group 2 of "
-                               "initial.pulses must be { ... } (command "
-                               "line)"},
-        {"initial.pulses.4={width=1.0;}",
-         "initial.pulses.4 = { ... }: must give centre (command line)"},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        expect_refused(three, table[i][0], table[i][1]);
+    for (size_t i = 0; i < sizeof wrong_overrides / sizeof *wrong_overrides;
+         i++)
+        expect_refused(three, wrong_overrides[i][0], wrong_overrides[i][1]);
 }
 
 /* One group more than there may be. */

@@ -48,7 +48,7 @@ static double worse(double a, double b) {
 static bool draw_materials(const struct ht_system *system, const int *chosen,
                            double *material) {
     struct ht_jets *jets = NULL;
-    double value[HT_MAX_MATERIALS];
+    double value[HT_MAX_MATERIALS] = {0};
     const double *in[HT_MAX_MATERIALS] = {0};
     double *out[HT_MAX_MATERIALS] = {0};
     if (ht_jets_total(1, 0, &jets) != HT_OK) return false;
@@ -84,7 +84,8 @@ static double jets_difference(const struct ht_system *system,
     static double in[HT_MAX_MATERIALS][COEFS], out[HT_MAX_MATERIALS][COEFS];
     const double *from[HT_MAX_MATERIALS] = {0}, *value[HT_MAX_MATERIALS] = {0};
     double *to[HT_MAX_MATERIALS] = {0}, *single[HT_MAX_MATERIALS] = {0};
-    double at[HT_MAX_MATERIALS], expected[HT_MAX_MATERIALS], worst = 0;
+    double at[HT_MAX_MATERIALS] = {0}, expected[HT_MAX_MATERIALS] = {0};
+    double worst = 0;
     const double xi[2] = {0.003, -0.002};
     struct ht_jets *jets = NULL, *scalar = NULL;
     if (ht_jets_total(2, DEGREE, &jets) || ht_jets_total(1, 0, &scalar))
@@ -263,7 +264,8 @@ static void take_fields(const struct ht_equations *eq, const double *from,
 /* L a + i omega a over |L| |a|. */
 static double plane_residual(const struct sample *s) {
     double real[MOST_FIELDS] = {0}, imaginary[MOST_FIELDS] = {0};
-    double re[MOST_FIELDS], im[MOST_FIELDS], omega = 0, worst = 0, size = 0;
+    double re[MOST_FIELDS] = {0}, im[MOST_FIELDS] = {0}, omega = 0, worst = 0,
+           size = 0;
     s->eq.system->plane(s->material, s->eq.dims, s->k, real, imaginary, &omega);
     take_fields(&s->eq, real, re);
     take_fields(&s->eq, imaginary, im);
@@ -290,7 +292,8 @@ static double standing_factor(const struct sample *s, const struct ht_term *t,
 /* The residual of u_t = L u in cos and in sin, over |L| |u|. */
 static double standing_residual(struct sample *s, const int *factor) {
     double cosine[MOST_FIELDS] = {0}, sine[MOST_FIELDS] = {0};
-    double c[MOST_FIELDS], d[MOST_FIELDS], omega = 0, worst = 0, size = 0;
+    double c[MOST_FIELDS] = {0}, d[MOST_FIELDS] = {0}, omega = 0, worst = 0,
+           size = 0;
     double of_cos[MOST_FIELDS] = {0}, of_sin[MOST_FIELDS] = {0};
     for (int k = 0; k < s->eq.dims; k++) s->k[k] = fabs(s->k[k]);
     s->eq.system->standing(s->material, s->eq.dims, s->k, factor, cosine, sine,
