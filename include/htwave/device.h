@@ -25,6 +25,7 @@ struct ht_device_info {
     bool gpu, fp64;
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
     int64_t max_group;                        /* work-items per group */
+    int64_t max_arguments; /* bytes of a kernel's arguments; 0: not known */
     int compute_units;
     int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
     bool greedy; /* given a limit of registers per work-item, its compiler uses
@@ -87,13 +88,16 @@ HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program,
                                         struct ht_kernel **out);
 void ht_kernel_destroy(struct ht_kernel *kernel); /* NULL allowed */
 
+/* Arguments of one kernel. */
+enum { HT_MAX_ARGS = 128 };
 /* An argument: a buffer, or size bytes at value. */
 struct ht_arg {
     struct ht_buffer *buffer;
     const void *value;
     size_t size;
 };
-/* groups[3] work-groups of group_size work-items (along the first axis). */
+/* groups[3] work-groups of group_size work-items (along the first axis).
+ * HT_ERR_DEVICE where the device cannot take that many bytes of arguments. */
 HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
                                         const struct ht_arg *args,
                                         const int64_t groups[3],

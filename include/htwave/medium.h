@@ -67,8 +67,12 @@ void ht_medium_destroy(struct ht_medium *medium);
 HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium,
                                       enum ht_mesh mesh, int64_t first,
                                       int64_t last, double *out);
+/* The largest signal speed at x over the axes. */
+HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium,
+                                       const double x[3], double *speed);
 /* The value at x of one user parameter (such as "c"), of a material ("K",
- * "1/rho"), or of "c" also where K was given: for pictures. Files are linear
+ * "1/rho"), or of the speed by its name, such as "c" where K was given: for
+ * pictures. Files are linear
  * between samples here. HT_ERR_INPUT when the name is unknown. */
 HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium,
                                            const char *name, const double x[3],

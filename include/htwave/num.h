@@ -42,6 +42,9 @@ void ht_jets_destroy(struct ht_jets *jets);
 /* out must not overlap a or b. */
 void ht_jet_multiply(const struct ht_jets *jets, const double *a,
                      const double *b, double *out);
+/* out = 1 / a; a[0] is not 0, out must not overlap a. */
+void ht_jet_reciprocal(const struct ht_jets *jets, const double *a,
+                       double *out);
 
 /* ---- expr.c: expressions in x1, x2, x3 evaluated as jets ---- */
 /* Grammar: + - * / ^ (right associative), unary minus, parentheses, numbers,

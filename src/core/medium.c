@@ -4,6 +4,7 @@
  */
 #include "htwave/medium.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,15 +198,27 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_mesh mesh,
 static enum ht_err unknown_name(const struct ht_medium *medium,
                                 const char *name) {
     const struct ht_system *system = medium->eq->system;
-    char names[128] = "";
-    size_t length = 0;
-    for (int p = 0; p < system->nparameters && length < sizeof names; p++) {
-        int n = snprintf(names + length, sizeof names - length, "%s%s",
-                         p ? ", " : "", system->parameter[p].names);
-        if (n > 0) length += (size_t)n;
-    }
-    FAIL(HT_ERR_INPUT, "\"%s\" is no parameter of the medium: must be among %s",
-         name, names);
+    struct ht_text names = {0};
+    for (int p = 0; p < system->nparameters; p++)
+        ht_text_add(&names, "%s%s", p ? ", " : "", system->parameter[p].names);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_err_set(HT_ERR_INPUT,
+                         "\"%s\" is no parameter of the medium: must be among "
+                         "%s",
+                         name, names.data);
+    ht_text_free(&names);
+    return err;
+}
+
+enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3],
+                            double *speed) {
+    double material[HT_MAX_MATERIALS];
+    *speed = 0;
+    TRY(ht_medium_point(medium, x, material));
+    for (int k = 0; k < medium->grid->dims; k++)
+        *speed = fmax(*speed, medium->eq->system->speed(material, k));
+    return HT_OK;
 }
 
 enum ht_err ht_medium_parameter(const struct ht_medium *medium,
@@ -214,13 +227,11 @@ enum ht_err ht_medium_parameter(const struct ht_medium *medium,
     const struct ht_system *system = medium->eq->system;
     const struct ht_medium_source *source = medium->source;
     double material[HT_MAX_MATERIALS];
-    bool derived_speed = false;
-    for (int p = 0; p < system->nparameters; p++) {
+    bool derived_speed =
+        system->speed_name && strcmp(name, system->speed_name) == 0;
+    for (int p = 0; p < system->nparameters; p++)
         if (strcmp(source->row[p].name, name) == 0)
             return ht_medium_row_value(medium, p, x, value);
-        if (strncmp(system->parameter[p].names, "c|", 2) == 0)
-            derived_speed = strcmp(name, "c") == 0;
-    }
     int m = 0;
     while (m < system->nmaterials &&
            strcmp(system->material[m].name, name) != 0)

@@ -100,6 +100,7 @@ enum ht_err ht_solution_create(const struct ht_params *params,
     if (err == HT_OK) {
         solution->data->params = params;
         solution->data->medium = medium;
+        solution->data->parts = 1;
         err = prepare(solution);
     }
     if (err != HT_OK) {
@@ -120,6 +121,7 @@ void ht_solution_destroy(struct ht_solution *solution) {
         }
         ht_jets_destroy(data->jets);
         free(data->stencil);
+        free(data->pulse);
         free(data);
     }
     free(solution);

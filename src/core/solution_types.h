@@ -15,7 +15,7 @@ struct ht_solution_range {
 
 /* One node of one axis of one field, for separable data. */
 struct ht_solution_point {
-    int field, axis;
+    int part, field, axis;
     double x, time;
 };
 
@@ -25,21 +25,30 @@ struct ht_solution_type {
     enum ht_err (*prepare)(struct ht_solution *solution);
     enum ht_err (*fill)(const struct ht_solution *solution,
                         const struct ht_solution_range *range, double *out);
-    /* Separable data only: field = Re(amplitude * product over axes of
-     * factor_k(x_k)). factor gives the order + 1 scaled Taylor coefficients
-     * of the axis' factor, real and imaginary parts. */
+    /* Separable data only: field = sum over the data's parts of
+     * Re(amplitude * product over axes of factor_k(x_k)). factor gives the
+     * order + 1 scaled Taylor coefficients of the axis' factor, real and
+     * imaginary parts. */
     void (*factor)(const struct ht_solution *solution,
                    const struct ht_solution_point *point, double *re,
                    double *im);
-    void (*amplitude)(const struct ht_solution *solution, int field,
+    void (*amplitude)(const struct ht_solution *solution, int part, int field,
                       double time, double value[2]);
+};
+
+/* A Gaussian; key: of its list's group, or the section "initial". */
+struct ht_solution_pulse {
+    struct ht_pulse is;
+    int field;
+    char key[32];
 };
 
 struct ht_solution_data {
     const struct ht_params *params;
     const struct ht_medium *medium;
     const struct ht_solution_type *type;
-    int field;                           /* gaussian */
+    int parts;                           /* of separable data */
+    struct ht_solution_pulse *pulse;     /* gaussian: parts of them */
     double velocity[3];                  /* gaussian that translates */
     double k[3], omega;                  /* plane, standing */
     double cosine[HT_MAX_FIELDS];        /* plane: real part of amplitudes */

@@ -151,6 +151,7 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     info->max_group =
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->max_arguments = 4096; /* of every architecture and version */
     info->compute_units =
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     info->ptx = architecture_of(cuda, id);

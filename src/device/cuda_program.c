@@ -16,12 +16,10 @@ struct cuda_program {
     size_t size;
 };
 
-enum { MOST_PARAMETERS = 64 };
-
 struct cuda_kernel {
     CUfunction function;
     int nparameters; /* -1: the driver does not report it */
-    size_t size[MOST_PARAMETERS];
+    size_t size[HT_MAX_ARGS];
 };
 
 struct ht_cuda_timer {
@@ -139,7 +137,7 @@ static void ask_parameters(const struct ht_cuda *cuda,
     kernel->nparameters = -1;
     if (cuda->cuFuncGetParamInfo_v1 == NULL) return;
     int n = 0;
-    while (n < MOST_PARAMETERS &&
+    while (n < HT_MAX_ARGS &&
            cuda->cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
                                        &kernel->size[n]) == CUDA_SUCCESS)
         n++;
@@ -231,8 +229,8 @@ static const struct ht_cuda_buffer none;
 
 static enum ht_err collect(const struct cuda_kernel *kernel, int nargs,
                            const struct ht_arg *args,
-                           void *parameter[MOST_PARAMETERS]) {
-    REQUIRE(nargs <= MOST_PARAMETERS &&
+                           void *parameter[HT_MAX_ARGS]) {
+    REQUIRE(nargs <= HT_MAX_ARGS &&
                 (kernel->nparameters < 0 || nargs == kernel->nparameters),
             HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", nargs,
             kernel->nparameters);
@@ -270,7 +268,7 @@ enum ht_err ht_cuda_launch(void *handle, void *kernel_handle, int nargs,
     const struct cuda_kernel *kernel = kernel_handle;
     const struct ht_cuda *cuda = device->cuda;
     CUstream queue = device->queue[HT_QUEUE_WORK];
-    void *parameter[MOST_PARAMETERS];
+    void *parameter[HT_MAX_ARGS];
     struct ht_cuda_timer *timer = NULL;
     TRY(collect(kernel, nargs, args, parameter));
     TRY(check_groups(groups, group_size));

@@ -211,14 +211,28 @@ void ht_kernel_destroy(struct ht_kernel *kernel) {
     free(kernel);
 }
 
+/* A buffer counts as its address. */
+static enum ht_err check_arguments(const struct ht_device *device, int nargs,
+                                   const struct ht_arg *args) {
+    int64_t bytes = 0, most = device->info.max_arguments;
+    REQUIRE(nargs <= HT_MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments",
+            nargs);
+    for (int i = 0; i < nargs; i++)
+        bytes +=
+            args[i].buffer ? (int64_t)sizeof(void *) : (int64_t)args[i].size;
+    REQUIRE(most <= 0 || bytes <= most, HT_ERR_DEVICE,
+            "a kernel with %lld bytes of arguments; %s takes %lld: a variant "
+            "of two kernels needs fewer",
+            (long long)bytes, device->info.name, (long long)most);
+    return HT_OK;
+}
+
 enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
                              const struct ht_arg *args, const int64_t groups[3],
                              int64_t group_size) {
-    enum { MAX_ARGS = 64 };
     struct ht_device *device = kernel->device;
-    struct ht_arg own[MAX_ARGS];
-    REQUIRE(nargs <= MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments",
-            nargs);
+    struct ht_arg own[HT_MAX_ARGS];
+    TRY(check_arguments(device, nargs, args));
     for (int i = 0; i < nargs; i++) {
         own[i] = args[i];
         if (args[i].buffer != NULL)

@@ -157,6 +157,7 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     info->max_buffer = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->local_memory = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
     info->max_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    info->max_arguments = device_number(id, CL_DEVICE_MAX_PARAMETER_SIZE);
     info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->ptx = ptx_of(id, info);
     if (by_nvidia(id)) ht_pci_text(pci_of(id), info->id, sizeof info->id);

@@ -72,6 +72,19 @@ over() {
 printf '%s\ntime_step = 0.1;\n' "$base" >bad.cfg
 refused 'unknown key at the top' 2 'time_step|unknown|bad.cfg:6' \
     run bad.cfg --quiet "$device"
+cat >bad.cfg <<END
+grid = { cells = [6, 4]; order = 1; };
+output = { directory = "out"; };
+initial = { pulses = (
+    { centre = [0.1, 0.1]; },
+    { centre = [0.5, 0.5]; },
+    { centre = [0.5, 0.1];
+      widht = 0.1; }
+); };
+END
+refused 'unknown key in the third group' 2 \
+    'widht|unknown key in group 3 of initial.pulses|width?|bad.cfg:7' \
+    run bad.cfg --quiet "$device"
 bad 'unknown group' 'absorb|unknown group' 'absorb = { cells = 8; };'
 bad 'unknown key in a group' 'device.varient|did you mean device.variant' \
     'device = { varient = "auto"; };'
