@@ -110,7 +110,7 @@ void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
 /* Name of the temporary file that ht_file_commit syncs and renames to path;
- * both for writers that need a path (HDF5, libpng). The file is there, empty:
+ * both for writers that need a path (HDF5, cairo). The file is there, empty:
  * open it for writing with truncation. A failed commit has removed it; who
  * fails before the commit removes it. Free the name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);

@@ -111,8 +111,8 @@ static const struct ht_command commands[] = {
      .json = true,
      .ranks = true,
      .more =
-         "Writes bench.csv, bench.json and pictures. Every program timed has "
-         "been\ncompared with the reference.\n\n"
+         "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
+         "program\ntimed has been compared with the reference.\n\n"
          "Under mpiexec the case scaling only: it times this number of ranks, "
          "weak and\nstrong, adds rows to DIR/scaling.csv, and prints what "
          "that holds. It is\nalways three-dimensional: --dims means nothing "

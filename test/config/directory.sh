@@ -6,12 +6,13 @@ set -u
 . "$(dirname "$0")/common.sh"
 cd "$scratch" || exit 1
 
-cat >a.cfg <<'CFG'
+cat >a.cfg <<CFG
 system = "acoustic";
 grid = { cells = [8, 6]; order = 1; };
 time = { end = 0.4; };
 initial = { type = "gaussian"; width = 0.2; };
-output = { directory = "out"; every = 0.1; picture = { every = 0.2; }; };
+output = { directory = "out"; every = 0.1; pictures = $drawn;
+    picture = { every = 0.2; }; };
 device = { backend = "oracle"; };
 CFG
 
@@ -43,8 +44,8 @@ holds() {
     judge "$directory holds $*" cmp -s expected.txt found.txt
 }
 
-plain='fields.xdmf input.cfg summary.json wave_0000.png wave_0001.png
-    wave_0002.png'
+plain='fields.xdmf input.cfg summary.json'
+$drawn && plain="$plain wave_0000.png wave_0001.png wave_0002.png"
 five='fields_000000.h5 fields_000001.h5 fields_000002.h5 fields_000003.h5
     fields_000004.h5'
 
