@@ -159,10 +159,12 @@ format: ## clang-format on every C, header and kernel file
 	clang-format -i $(SOURCES) $(UNUSED) $(TEST_SOURCES) $(TOOL_SOURCES) \
 	    tools/embed.c $(HEADERS) $(KERNELS)
 
-install: program ## to $(DESTDIR)$(PREFIX): program and examples
+install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	install -d $(DESTDIR)$(PREFIX)/bin \
-	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines
+	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
+	    $(DESTDIR)$(PREFIX)/share/htwave/tools
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
+	install tools/plot.py $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
 	install -m 644 $(wildcard params/machines/*.cfg) \

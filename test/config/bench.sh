@@ -24,7 +24,6 @@ judge "bench: exit code $code" [ $code = 0 ]
 sed 's/^/    | /' message.txt
 judge 'bench: JSON on standard output' valid_json answer.json
 judge 'bench: the same in bench.json' cmp -s answer.json out/bench.json
-judge 'bench: how to draw it' grep -q 'tools/plot.py out/\*.csv' message.txt
 plots 'bench: plots' out/bench.csv roofline.png bars.png limit.png stages.png \
     stages_bandwidth.png
 rows=$(grep -o '"case"' answer.json | wc -l)
@@ -62,10 +61,12 @@ plots 'bench interpolation, q: plots' paper/bench.csv interpolation.png \
     interpolation_groups.png q.png
 judge 'bench q: time to cross a cell' grep -q 'ns to cross' table.txt
 # shellcheck disable=SC2086
-timeout 300 "$htwave" bench $tiny --seconds 0 --out none >/dev/null \
-    2>message.txt
+timeout 300 "$htwave" bench ${tiny% --quiet} --seconds 0 --out none \
+    >/dev/null 2>message.txt
 judge 'bench --seconds 0: nothing timed, said so' \
     grep -q '"left_out": [1-9]' none/bench.json
+judge "bench: how to draw it: $(grep plot.py message.txt)" \
+    grep -q '^results in none; tools/plot.py none/\*.csv draws them' message.txt
 
 # ---- bench accuracy ----
 # N = 4, both precisions
