@@ -132,6 +132,8 @@ else
         'output.picture.every = 0.1: .*without cairo.*(plane.cfg:6)' message.txt
     answers 'nothing said of pictures' 0 check plane.cfg output.pictures=true \
         output.picture.every=0.0
+    judge "nothing said of pictures: $(grep cairo message.txt)" \
+        grep -q 'no pictures are drawn: .*without cairo' message.txt
 fi
 
 # 49 steps would do, 50 hit all times
