@@ -34,10 +34,12 @@ static void free_image(struct image *image) {
     cairo_surface_destroy(image->surface);
 }
 
-/* 0xRRGGBB */
+/* 0xRRGGBB; of no image none of these. */
 static uint32_t at(const struct image *image, int x, int y) {
-    uint32_t value;
-    memcpy(&value, image->pixel + (size_t)y * (size_t)image->stride + 4 * x, 4);
+    uint32_t value = UINT32_MAX;
+    if (!image->pixel) return value;
+    const unsigned char *row = image->pixel + (size_t)y * (size_t)image->stride;
+    memcpy(&value, row + 4 * (size_t)x, sizeof value);
     return value & 0xffffff;
 }
 
