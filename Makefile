@@ -40,12 +40,12 @@ CUDA_HEADERS := $(if $(filter 0,$(CUDA)),,$(or $(firstword \
 # A part that can be left out is a pair x.c | x_none.c, where x may have further
 # files x_*.c: WITHOUT="x y".
 LEFT_OUT := $(WITHOUT) $(if $(CUDA_HEADERS)$(filter 1,$(CUDA)),,cuda)
-PAIRS := $(patsubst %_none.c,%,$(wildcard src/*/*_none.c))
+PAIRS := $(patsubst %_none.c,%,$(wildcard src/*/*_none.c test/*/*_none.c))
 UNUSED := $(foreach p,$(PAIRS),$(if $(filter $(notdir $(p)),$(LEFT_OUT)), \
     $(p).c $(filter-out $(p)_none.c,$(wildcard $(p)_*.c)),$(p)_none.c))
 SOURCES := $(filter-out $(UNUSED),$(wildcard src/*/*.c))
 KERNELS := $(sort $(wildcard cl/*.cl cl/*.h))
-TEST_SOURCES := $(wildcard test/*/*.c)
+TEST_SOURCES := $(filter-out $(UNUSED),$(wildcard test/*/*.c))
 TOOL_SOURCES := $(filter-out tools/embed.c,$(wildcard tools/*.c))
 HEADERS := $(wildcard include/htwave/*.h src/*/*.h test/*.h test/*/*.h)
 TEST_SCRIPTS := $(shell find test -maxdepth 2 -name '*.sh' -perm -u+x)
@@ -84,7 +84,7 @@ libraries = $(call library,$(1),OpenCL,-lOpenCL) \
     $(call library,$(1),libconfig,-lconfig) \
     $(call library,$(1),hdf5-mpich hdf5,-lhdf5) \
     $(call library,$(1),mpich mpi,-lmpich) \
-    $(call library,$(1),libpng,-lpng)
+    $(if $(filter cairo,$(LEFT_OUT)),,$(call library,$(1),cairo,-lcairo))
 # Other people's headers are not held to our warnings.
 LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := \
     $(patsubst -I%,-isystem %,$(call libraries,--cflags)) \
@@ -159,10 +159,12 @@ format: ## clang-format on every C, header and kernel file
 	clang-format -i $(SOURCES) $(UNUSED) $(TEST_SOURCES) $(TOOL_SOURCES) \
 	    tools/embed.c $(HEADERS) $(KERNELS)
 
-install: program ## to $(DESTDIR)$(PREFIX): program and examples
+install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	install -d $(DESTDIR)$(PREFIX)/bin \
-	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines
+	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
+	    $(DESTDIR)$(PREFIX)/share/htwave/tools
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
+	install tools/plot.py $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
 	install -m 644 $(wildcard params/machines/*.cfg) \

@@ -140,7 +140,9 @@ struct ht_params {
         double every; /* time between snapshots; 0: none but the last */
         struct ht_names fields; /* empty: all */
         bool coefficients;
-        bool snapshots; /* write HDF5 + XDMF */
+        bool snapshots;      /* write HDF5 + XDMF */
+        bool pictures;       /* draw PNG */
+        struct ht_map units; /* names: of length, time, fields, parameters */
         struct {
             enum ht_grid_axis plane; /* normal to the slice */
             char *field;

@@ -246,6 +246,11 @@ double ht_bench_cells(const struct ht_bench_row *row) {
     return pow((double)row->side, row->dims);
 }
 
+double ht_bench_largest_cfl(const struct ht_bench_row *row) {
+    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
+    return row->scheme->largest_cfl(&eq, row->order, row->stages);
+}
+
 double ht_bench_rate(const struct ht_bench_row *row) {
     return ht_bench_cells(row) / row->seconds;
 }

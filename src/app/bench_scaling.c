@@ -269,15 +269,18 @@ static enum ht_err show_table(const struct ht_bench *bench,
                               const struct ht_scaling *table) {
     struct ht_text text = {0};
     struct ht_json json = {0};
-    if (!bench->csv && !bench->json)
-        return ht_scaling_show(table, bench->directory, true);
+    if (!bench->csv && !bench->json) {
+        TRY(ht_scaling_show(table));
+        ht_log("tools/plot.py %s/scaling.csv draws the efficiencies",
+               bench->directory);
+        return HT_OK;
+    }
     ht_scaling_csv(table, &text);
     ht_json_open(&json, NULL, '{');
     ht_scaling_json(table, &json);
     ht_json_close(&json, '}');
     ht_json_end(&json);
-    TRY(ht_json_or_text(&json, &text, bench->json));
-    return ht_scaling_show(table, bench->directory, false);
+    return ht_json_or_text(&json, &text, bench->json);
 }
 
 static enum ht_err show_file(const struct ht_bench *bench) {

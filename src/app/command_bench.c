@@ -142,7 +142,8 @@ static enum ht_err run_cases(struct ht_bench *bench,
         ht_note("%d row%s left out by the time limit (--seconds %g)",
                 bench->left_out, bench->left_out == 1 ? "" : "s",
                 bench->seconds);
-    ht_log("results in %s", bench->directory);
+    ht_log("results in %s; tools/plot.py %s/*.csv draws them", bench->directory,
+           bench->directory);
     REQUIRE(!bench->wrong, HT_ERR_DEVICE,
             "at least one program does not agree with the reference");
     REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");

@@ -69,9 +69,7 @@ HT_CHECKED enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
                                          struct ht_sample *out);
 
 /* ---- scaling_show.c ---- */
-/* The rows beside what dG would send, on standard output when `print`, and
- * directory/scaling.png of their efficiencies. There must be rows. */
-HT_CHECKED enum ht_err ht_scaling_show(const struct ht_scaling *table,
-                                       const char *directory, bool print);
+/* The rows beside what dG would send, on standard output. */
+HT_CHECKED enum ht_err ht_scaling_show(const struct ht_scaling *table);
 
 #endif

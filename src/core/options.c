@@ -189,6 +189,14 @@ static const struct ht_option option[] = {
      "Write all (N+1)^dims derivatives of every node, not only the values."},
     {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL,
      "", "Write snapshots as HDF5 with an XDMF file for ParaView."},
+    {"output.pictures", HT_OPT_BOOL, AT(output.pictures), "true", ANY, NULL, "",
+     "Draw pictures (PNG) as output.picture says. A program built without "
+     "cairo draws none, and refuses keys of output.picture unless this is "
+     "false."},
+    {"output.units", HT_OPT_MAP, AT(output.units), NULL, ANY, NULL, "",
+     "Names of your units, shown in pictures: of length, time, fields and "
+     "parameters of the medium, such as { length = \"km\"; time = \"s\"; "
+     "p = \"Pa\"; c = \"km/s\"; }. Numbers are not converted."},
     {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"",
      ANY, CHOICES(HT_EACH_AXIS), "",
      "Three dimensions: the axis normal to the slice drawn."},

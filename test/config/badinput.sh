@@ -246,6 +246,12 @@ over 'unknown picture field' 'output.picture.field|p, v1, v2' \
     output.picture.field=q
 over 'unknown background' 'output.picture.background' \
     output.picture.background=temperature
+over 'unit of nothing' 'output.units.lenght|"km"|length, time, p, v1, v2, c, K, rho' \
+    output.units.lenght=km
+over 'unit that is no text' 'output.units.p|UTF-8 of at most 24' \
+    'output.units={p="P\x01";}'
+over 'long unit' 'output.units.time|at most 24 bytes' \
+    output.units.time=abcdefghijklmnopqrstuvwxy
 : >file
 printf '%s\n' "$base" >bad.cfg
 refused 'directory below a file' 2 'output.directory = "file/out"' \

@@ -12,6 +12,11 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0
+# Whether this htwave draws pictures: true or false.
+drawn=true
+"$htwave" --version 2>/dev/null | grep -q 'cairo [0-9]' || drawn=false
+# The plots of CSV files.
+plot=$(cd "$(dirname "$0")/../.." && pwd)/tools/plot.py
 
 device_option() { # WHICH
     echo "device = { select = \"$1\"; backend = \"${HTWAVE_BACKEND:-auto}\"; }"
@@ -50,6 +55,26 @@ valid_json() { # FILE
     else
         grep -q '^{.*}$' "$1"
     fi
+}
+
+# plots WHAT FILE...: the script draws a CSV file as these pictures
+plots() {
+    what=$1 file=$2
+    shift 2
+    if ! python3 -c 'import matplotlib' 2>/dev/null; then
+        skip "$what: no python3 with matplotlib is here"
+        return
+    fi
+    rm -rf plots
+    if ! MPLCONFIGDIR="$scratch" "$plot" "$file" --out plots >plots.txt 2>&1
+    then
+        sed 's/^/    | /' plots.txt
+        fail "$what: exit code not 0"
+        return
+    fi
+    (cd plots && ls) >found.txt
+    printf '%s\n' "$@" | sort >wanted.txt
+    judge "$what: $(tr '\n' ' ' <found.txt)" cmp -s wanted.txt found.txt
 }
 
 # A device is here.

@@ -10,14 +10,14 @@ have_device || {
 }
 cd "$scratch" || exit 1
 
-cat >plane.cfg <<'CFG'
+cat >plane.cfg <<CFG
 system = "acoustic";
 grid = { cells = [6, 6, 9]; order = 2; };
 time = { end = 0.5; };
 medium = { type = "expression"; c = "1 + 0.1*sin(2*pi*x3)"; };
 initial = { type = "gaussian"; width = 0.2; };
 output = { directory = "out"; every = 0.2; coefficients = true;
-           picture = { every = 0.2; }; };
+           pictures = $drawn; picture = { every = 0.2; }; };
 CFG
 
 # answers WHAT N ARGUMENT...: answer.txt and message.txt of N ranks of htwave

@@ -62,7 +62,6 @@ sed 's/^/    | /' message.txt
 judge "one rank: exit code $code" [ $code = 0 ]
 judge 'one rank: weak and strong' \
     [ "$(column out/scaling.csv kind | paste -s -d ' ' -)" = 'weak strong' ]
-judge 'one rank: no picture' [ ! -e out/scaling.png ]
 judge 'one rank: 100 % of itself' [ "$(grep -c ' 100.0% ' table.txt)" = 2 ]
 worst=$(column out/scaling.csv verified | sort -g | tail -n 1)
 judge "one rank: verified, worst ratio $worst (bound 1)" below "$worst" 1
@@ -127,7 +126,7 @@ for depth in 1 2; do
     judge "two ranks, depth $depth: exit code $code" [ $code = 0 ]
 done
 judge 'two ranks: the table begins once' [ "$(grep -c '^kind' table.txt)" = 1 ]
-judge 'two ranks: picture' [ -s out/scaling.png ]
+plots 'two ranks: plot' out/scaling.csv scaling.png
 judge 'two ranks: six rows' [ "$(column out/scaling.csv kind | wc -l)" = 6 ]
 # a plane has 8 x 8 nodes of 4 fields of 8 coefficients of 4 bytes: down and up
 # each step, in either way of doing it
