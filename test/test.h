@@ -44,12 +44,12 @@ static int test_passed, test_failed, test_skipped;
             test_failed++;                                      \
     } while (0)
 
-#define TEST_SKIP(...)       \
-    do {                     \
+#define TEST_SKIP(...)        \
+    do {                      \
         printf("ok # skip "); \
-        printf(__VA_ARGS__); \
-        printf("\n");        \
-        test_skipped++;      \
+        printf(__VA_ARGS__);  \
+        printf("\n");         \
+        test_skipped++;       \
     } while (0)
 
 /* The plan alone: of a part of a script, which may judge nothing. */

@@ -1,11 +1,12 @@
 /* Pairwise covering. A case of a test is a row: one level of each factor, say
- * order 3, double precision, layout 0. From all rows that are possible a few are
- * chosen such that every pair of levels of two factors that occurs in a possible
- * row occurs in a chosen one. A fault that shows for one level, or only where
- * two meet, is then found; some hundred rows stand for many thousands.
+ * order 3, double precision, layout 0. From all rows that are possible a few
+ * are chosen such that every pair of levels of two factors that occurs in a
+ * possible row occurs in a chosen one. A fault that shows for one level, or
+ * only where two meet, is then found; some hundred rows stand for many
+ * thousands.
  *
- * The choice is greedy: next comes the row with most new pairs for its cost, the
- * first of several. So the same rows are chosen every time.
+ * The choice is greedy: next comes the row with most new pairs for its cost,
+ * the first of several. So the same rows are chosen every time.
  */
 #ifndef TEST_KERNEL_COVER_H
 #define TEST_KERNEL_COVER_H
@@ -85,9 +86,10 @@ static inline size_t cover_candidates(const struct cover *c,
 
 /* The row of most worth. What a row is worth only falls while others are
  * chosen, so an old count is a bound. NULL: nothing is open. */
-static inline struct cover_candidate *cover_best(
-    const struct cover *c, struct cover_pairs *pairs,
-    struct cover_candidate *list, size_t count) {
+static inline struct cover_candidate *cover_best(const struct cover *c,
+                                                 struct cover_pairs *pairs,
+                                                 struct cover_candidate *list,
+                                                 size_t count) {
     struct cover_candidate *best = NULL;
     double most = 0;
     for (size_t i = 0; i < count; i++) {

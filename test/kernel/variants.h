@@ -7,10 +7,11 @@
  * The whole product of cases would compile thousands of programs. On a CPU,
  * where compiling takes most of the time, each variant gets rows of a pairwise
  * covering (cover.h): with it any two of law (system and scheme), dimension,
- * order up to 4, precision, layout, medium, trimming, cells and planes per group
- * meet, where it takes both; beyond order 4 it meets each order, in one or two
- * dimensions. On a GPU, and on a CPU by `make check-all` (HTWAVE_COVER=all), all
- * (variant, system, scheme, dimension, order) are run, the rest is drawn.
+ * order up to 4, precision, layout, medium, trimming, cells and planes per
+ * group meet, where it takes both; beyond order 4 it meets each order, in one
+ * or two dimensions. On a GPU, and on a CPU by `make check-all`
+ * (HTWAVE_COVER=all), all (variant, system, scheme, dimension, order) are run,
+ * the rest is drawn.
  *
  * Sides and lengths of rows are run-time data: each program is run with several
  * walls and, where a group's cells are those the variant chooses, on rows along
@@ -21,6 +22,7 @@
 #define HTWAVE_TEST_VARIANTS_H
 
 #include "cover.h"
+#include "law.h"
 #include "open_device.h"
 #include "test.h"
 
@@ -240,25 +242,6 @@ struct chooser {
     bool high; /* orders beyond COVERED_ORDER */
 };
 
-/* Law number n: a system, and its scheme. */
-static const struct ht_system *law_at(int n, bool *leapfrog) {
-    for (int s = 0; s < ht_system_count(); s++)
-        for (int scheme = 0; scheme < 2; scheme++) {
-            const struct ht_system *system = ht_system_at(s);
-            *leapfrog = scheme > 0;
-            if (*leapfrog && system->leapfrog.keep == 0) continue;
-            if (n-- == 0) return system;
-        }
-    return NULL;
-}
-
-static int law_count(void) {
-    bool leapfrog;
-    int n = 0;
-    while (law_at(n, &leapfrog) != NULL) n++;
-    return n;
-}
-
 static struct kind kind_of(const struct chooser *chooser,
                            const unsigned char *row) {
     struct kind kind = {.variant = chooser->variant};
@@ -291,8 +274,8 @@ static double row_cost(const unsigned char *row, void *context) {
     struct ht_grid grid = make_grid(dims, kind.spec.order, 0);
     struct ht_shape shape;
     if (kind.spec.fp64 && !chooser->info->fp64) return 0;
-    if (degree >= 0 && (!kind.eq.system->material[0].varies ||
-                        degree > variant->medium))
+    if (degree >= 0 &&
+        (!kind.eq.system->material[0].varies || degree > variant->medium))
         return 0;
     if (kind.cells > 0 && (dims == 3 || variant->ptx > 0)) return 0;
     if (kind.rows && (kind.cells > 0 || dims * kind.spec.order > 4)) return 0;
@@ -314,7 +297,7 @@ static void run_covered(struct chooser *chooser, int first, int last,
     struct cover cover = {
         .factors = COVERED, .cost = row_cost, .context = chooser};
     const int levels[COVERED] = {law_count(), 3, COVERED_ORDER, 2, 2, 4, 2, 4,
-                                 2, 2};
+                                 2,           2};
     bool met[COVER_LEVELS] = {false};
     memcpy(cover.levels, levels, sizeof levels);
     cover_make(&cover);

@@ -15,7 +15,8 @@ if ! have_device; then
     exit
 fi
 export XDG_CACHE_HOME="$PWD/home"
-tiny="--device ${HTWAVE_DEVICE:-cpu} --orders 1 --cells 8 --out out --quiet"
+tiny="--backend ${HTWAVE_BACKEND:-auto} --device ${HTWAVE_DEVICE:-cpu}"
+tiny="$tiny --orders 1 --cells 8 --out out --quiet"
 
 # column FILE NAME: values of a CSV file
 column() {

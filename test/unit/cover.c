@@ -1,6 +1,7 @@
-/* Pairwise covering (test/kernel/cover.h): every pair that some possible row has
- * is in a chosen one, counted here in another way; only possible rows are
- * chosen, the same ones each time, few, and cheap ones where it does not matter.
+/* Pairwise covering (test/kernel/cover.h): every pair that some possible row
+ * has is in a chosen one, counted here in another way; only possible rows are
+ * chosen, the same ones each time, few, and cheap ones where it does not
+ * matter.
  */
 #include "kernel/cover.h"
 #include "test.h"
@@ -50,8 +51,8 @@ static void judge(const char *name, struct cover c, int least, int most) {
                "%s: %d rows (expected %d to %d), %d of them dear", name,
                c.count, least, most, dear);
     TEST_CHECK(c.count == again.count &&
-                   memcmp(c.row, again.row,
-                          (size_t)c.count * sizeof *c.row) == 0,
+                   memcmp(c.row, again.row, (size_t)c.count * sizeof *c.row) ==
+                       0,
                "%s: the same rows again", name);
     free(c.row);
     free(again.row);
