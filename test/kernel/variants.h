@@ -43,7 +43,7 @@ static const int wall_sets[][3][2] = {
     {{0, 0}, {0, 0}, {0, 0}},
     {{1, 1}, {1, 1}, {1, 1}},
     {{-1, 1}, {0, 0}, {1, -1}},
-    {{0, 0}, {-1, -1}, {-1, 1}},
+    {{1, -1}, {-1, 1}, {-1, 1}},
 };
 
 /* Full vectors of the widest kind, a cell more, and a cell less than two. */
@@ -127,7 +127,7 @@ static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
         TRY(run_grid(kind, device, kernels, &grid, worst));
     }
     for (int n = 0; n < 3 && kind->rows; n++)
-        for (int w = 0; w < sets; w += 2) {
+        for (int w = 0; w < sets; w += 3) {
             struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, w);
             grid.cells[0] = row_lengths[n];
             grid.upper[0] = grid.h[0] * (double)grid.cells[0];
