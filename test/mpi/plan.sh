@@ -29,7 +29,7 @@ for n in 1 2 3 5; do
     judge "$n ranks: the program ends well" [ $? = 0 ]
     grep -v '^same \|^sum ' "$scratch/out" >"$scratch/judged"
     relay "$scratch/judged"
-    judge "$n ranks: $ran checks of its own (expected 6 or more)" [ $ran -ge 6 ]
+    judge "$n ranks: $ran checks of its own (expected 6 or more)" [ "$ran" -ge 6 ]
     grep '^same' "$scratch/out" >"$scratch/same.$n"
     grep '^sum' "$scratch/out" >"$scratch/sum.$n"
     judge "$n ranks: $lines lines on plans, media, fields and maxima are equal" \

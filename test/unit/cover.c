@@ -6,12 +6,12 @@
 #include "kernel/cover.h"
 #include "test.h"
 
-/* Three factors of the kernels' kind, where some levels exclude each other. */
 static double free_of(const unsigned char *row, void *context) {
     (void)row, (void)context;
     return 1;
 }
 
+/* Some levels exclude each other, one is dear. */
 static double bound_by(const unsigned char *row, void *context) {
     (void)context;
     if (row[0] == 2 && row[1] > 1) return 0; /* a level that takes few others */
@@ -36,6 +36,13 @@ static int missing(const struct cover *c) {
     return lost;
 }
 
+static int unlike(const struct cover *a, const struct cover *b) {
+    int count = abs(a->count - b->count);
+    for (int i = 0; i < a->count && i < b->count; i++)
+        count += memcmp(a->row[i], b->row[i], sizeof a->row[i]) != 0;
+    return count;
+}
+
 static void judge(const char *name, struct cover c, int least, int most) {
     struct cover again = c;
     int impossible = 0, dear = 0;
@@ -50,10 +57,8 @@ static void judge(const char *name, struct cover c, int least, int most) {
     TEST_CHECK(c.count >= least && c.count <= most,
                "%s: %d rows (expected %d to %d), %d of them dear", name,
                c.count, least, most, dear);
-    TEST_CHECK(c.count == again.count &&
-                   memcmp(c.row, again.row, (size_t)c.count * sizeof *c.row) ==
-                       0,
-               "%s: the same rows again", name);
+    TEST_BELOW(unlike(&c, &again), 0, "%s: rows that differ, chosen again",
+               name);
     free(c.row);
     free(again.row);
 }
