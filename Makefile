@@ -61,13 +61,14 @@ PROGRAMS := $(sort $(TEST_SOURCES:test/%.c=%))
 ITEMS := $(sort $(filter-out mpi/%,$(PROGRAMS)) $(TEST_SCRIPTS:test/%=%))
 MPI_ITEMS := $(filter mpi/%,$(ITEMS))
 LONGEST := oclgrind.sh mpi/slabs.sh kernel/variants_cube kernel/variants_flat \
-    kernel/nvrtc convergence/cube kernel/long_rows convergence/leapfrog
+    kernel/nvrtc convergence/cube convergence/leapfrog
 LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
     $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # With address checks: what judges each file's contents and each rank's memory.
-ASAN_ITEMS := $(HOST_ITEMS) $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
+ASAN_ITEMS := $(filter-out config/check.sh unit/cover,$(HOST_ITEMS)) \
+    $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Long, and the same with address checks or in the simulator of oclgrind.sh: once
 # is enough where both are run.
 ELSEWHERE := config/bench.sh kernel/small
@@ -110,7 +111,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-O1 -g"
 
 # ---- targets ----
 
-.PHONY: all demo check check-gpu check-mpi check-oclgrind check-asan lint format \
+.PHONY: all demo check check-gpu check-all check-mpi check-oclgrind check-asan lint format \
     FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -122,7 +123,7 @@ demo: ## install missing packages, build, run params/demo.cfg
 	+@$(SUBMAKE) program
 	@$(B)/htwave run params/demo.cfg
 
-check: ## all tests that need no GPU
+check: ## all tests that need no GPU; kernels by pairs of their options
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
@@ -130,8 +131,11 @@ check: ## all tests that need no GPU
 	    $(patsubst %,$(B):%,$(filter-out $(ELSEWHERE),$(ALL_ITEMS))) \
 	    $(ASAN_ITEMS:%=build/asan:%)
 
-check-gpu: ## the same tests on a GPU
-	@$(DEPS)
+check-all: ## the same with every case of the kernels, hours: for the night
+	+@HTWAVE_COVER=all HTWAVE_LIMIT=14400 $(SUBMAKE) check
+
+check-gpu: ## the tests on a GPU, with every case of the kernels
+	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	@HTWAVE_DEVICE=gpu tools/check -j $(JOBS) \
 	    $(patsubst %,$(B):%,$(filter-out oclgrind.sh,$(ALL_ITEMS)))
@@ -147,7 +151,7 @@ check-oclgrind: ## memory and race checks of every kernel
 	@tools/check $(B):oclgrind.sh
 
 check-asan: ## unit, config, io and some MPI tests with address and UB checks
-	@$(DEPS)
+	@$(DEPS) --check
 	+@$(SUBMAKE) $(ASAN) program host-tests
 	@tools/check -j $(JOBS) $(ASAN_ITEMS:%=build/asan:%)
 

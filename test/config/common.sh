@@ -24,9 +24,10 @@ device_option() { # WHICH
 device=device.backend=oracle
 [ -z "${HTWAVE_DEVICE:-}" ] || device=$(device_option "$HTWAVE_DEVICE")
 
-pass() { echo "pass $*"; passed=$((passed + 1)); }
-fail() { echo "FAIL $*"; failed=$((failed + 1)); }
-skip() { echo "skip $*"; skipped=$((skipped + 1)); }
+# Lines of TAP, as test/test.h prints them.
+pass() { echo "ok - $*"; passed=$((passed + 1)); }
+fail() { echo "not ok - $*"; failed=$((failed + 1)); }
+skip() { echo "ok # skip $*"; skipped=$((skipped + 1)); }
 
 # judge WHAT COMMAND...: passes when the command succeeds
 judge() {
@@ -35,8 +36,23 @@ judge() {
     if "$@"; then pass "$what"; else fail "$what"; fi
 }
 
+# relay FILE: what a test program printed counts as this script's; but for its
+# plan, which must be there: a script has one of its own.
+relay() {
+    grep -av '^1\.\.' "$1"
+    ran=$(grep -ac '^ok \|^not ok ' "$1")
+    bad=$(grep -ac '^not ok ' "$1")
+    none=$(grep -ac '^ok # skip ' "$1")
+    passed=$((passed + ran - bad - none))
+    failed=$((failed + bad)) skipped=$((skipped + none))
+    grep -aqx "1\.\.$ran" "$1" || fail "it broke off after $ran lines"
+}
+
+# end NAME: the plan, and the counts for people
 end() {
-    echo "$1: $passed passed, $failed failed, $skipped skipped"
+    [ $((passed + failed + skipped)) -gt 0 ] || fail "$1 judged nothing"
+    echo "# $1: $passed passed, $failed failed, $skipped skipped"
+    echo "1..$((passed + failed + skipped))"
     [ "$failed" = 0 ]
 }
 

@@ -9,9 +9,7 @@ program=$build/test/unit/comm
 for n in 1 2 3 5; do
     ranks $n "$program" >"$scratch/out" 2>&1
     code=$?
-    grep -a '^pass \|^FAIL ' "$scratch/out"
-    passed=$((passed + $(grep -ac '^pass ' "$scratch/out")))
-    failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
+    relay "$scratch/out"
     judge "$n ranks end with exit code $code (expected 0)" [ $code = 0 ]
 done
 

@@ -55,6 +55,7 @@ int main(int argc, char **argv) {
         err = ht_comm_agree(comm, carry(device, argv[1], argc > 2));
     if (err != HT_OK && ht_comm_rank(comm) == 0)
         printf("refused: %s\n", ht_err_message());
+    if (ht_comm_rank(comm) == 0) test_plan();
     ht_device_close(device);
     ht_comm_end(comm, err != HT_OK, 1);
     return test_failed > 0;

@@ -17,9 +17,8 @@ carries() {
         ranks $n "$build/test/mpi/links" "$1" ${3:+"$3"} >"$scratch/out" \
             2>"$scratch/err"
         code=$?
-        cat "$scratch/out"
+        relay "$scratch/out"
         grep -a '^note: ' "$scratch/err" | sed 's/^/    | /'
-        failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
         got=$(sed -n 's/^ways //p' "$scratch/out")
         judge "$n ranks, \"$1\": by \"$got\", exit code $code" \
             [ "$got" = "$2" -a $((code == 0)) = $((${#2} > 0)) ]

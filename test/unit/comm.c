@@ -21,7 +21,7 @@ static int rank, size;
 
 static void stop_on(enum ht_err err) {
     if (err == HT_OK) return;
-    printf("FAIL rank %d: %s\n", rank, ht_err_message());
+    printf("not ok - rank %d: %s\n", rank, ht_err_message());
     ht_comm_end(comm, true, 1);
     exit(1);
 }

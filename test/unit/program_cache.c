@@ -40,7 +40,7 @@ static bool read_only_file(const char *directory, struct file *file) {
 
 static void write_file(const char *path, const char *data, size_t size) {
     if (ht_file_write(path, data, size) == HT_OK) return;
-    printf("FAIL set-up: %s\n", ht_err_message());
+    printf("not ok - set-up: %s\n", ht_err_message());
     exit(1);
 }
 

@@ -76,7 +76,7 @@ static void store(const char *directory, const struct ht_device_info *info,
                   const char *name, int cells) {
     struct ht_tuned tuned = make_tuned(cells);
     if (ht_tuning_store(directory, info, name, &tuned) == HT_OK) return;
-    printf("FAIL set-up: %s\n", ht_err_message());
+    printf("not ok - set-up: %s\n", ht_err_message());
     exit(1);
 }
 
