@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "htwave/output.h"
+#include "htwave/rate.h"
 #include "predict.h"
 #include "report.h"
 
@@ -44,43 +45,23 @@ static enum ht_err check_directory(const struct ht_params *params) {
 
 /* The same problem on at most `most` cells, in the grid's proportions. */
 static void shrink(const struct ht_simulation *sim, double most,
-                   struct ht_grid *grid, struct ht_problem *problem) {
-    double factor = pow(fmin(1, most / ht_simulation_cells(sim)),
-                        1.0 / sim->plan->grid.dims);
-    *grid = ht_grid_whole(&sim->plan->grid);
-    *problem = sim->plan->problem;
-    for (int k = 0; k < grid->dims; k++) {
-        double cells = floor((double)grid->cells[k] * factor);
-        grid->cells[k] = cells < 2 ? 2 : (int64_t)cells;
-        grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
-    }
-    problem->grid = grid;
-    if (problem->medium_degree >= 0) problem->medium_fill = ht_test_medium;
-    problem->medium = problem;
-}
-
-/* Zeros are faster than a wave on some devices. */
-static enum ht_err fill(const struct ht_problem *problem,
-                        struct ht_stepper *stepper) {
-    const struct ht_grid *grid = problem->grid;
-    int64_t count = ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
-                    problem->eq->nfields;
-    double *coefs = NULL;
-    TRY(HT_ALLOC(coefs, count));
-    for (int64_t n = 0; n < count; n++)
-        coefs[n] = 1e-3 * ht_rng_uniform(1, (uint64_t)n);
-    enum ht_err err = stepper->ops->put(
-        stepper->self, HT_PRIMARY, 0, ht_grid_planes(grid, HT_PRIMARY), coefs);
-    free(coefs);
-    return err;
+                   struct ht_part *out) {
+    const struct ht_grid *grid = &sim->plan->grid;
+    double factor =
+        pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
+    struct ht_box box = {{0}, {0}};
+    for (int k = 0; k < grid->dims; k++)
+        box.end[k] = (int64_t)fmax(2, floor((double)grid->cells[k] * factor));
+    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST,
+                    out);
 }
 
 /* Seconds of `steps` whole steps. */
 static enum ht_err time_steps(struct ht_simulation *sim,
-                              const struct ht_problem *problem, int64_t steps,
+                              const struct ht_part *part, int64_t steps,
                               double *seconds) {
-    TRY(fill(problem, &sim->stepper)); /* else the values overflow in many steps
-                                        */
+    /* Else the values overflow in many steps. */
+    TRY(ht_test_problem_fill(part, &sim->stepper));
     double began = ht_clock();
     TRY(ht_simulation_advance(sim, steps));
     *seconds = ht_clock() - began;
@@ -95,24 +76,23 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
     const double most = sim->oracle ? 8 : sim->info.gpu ? 262144 : 2048;
     const double enough_s = 0.1, long_s = 0.5;
     const int64_t longest = 1024;
-    struct ht_grid grid;
-    struct ht_problem problem;
+    struct ht_part part;
     double seconds = 0, cells = 1;
     int64_t steps = 1;
-    shrink(sim, most, &grid, &problem);
-    if (sim->oracle && problem.stages > few) problem.stages = few;
-    TRY(ht_simulation_stepper(sim, &problem, &sim->stepper));
-    TRY(time_steps(sim, &problem, 1, &seconds)); /* warms up */
+    shrink(sim, most, &part);
+    if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
+    TRY(ht_simulation_stepper(sim, &part.problem, &sim->stepper));
+    TRY(time_steps(sim, &part, 1, &seconds)); /* warms up */
     for (; seconds < long_s; steps *= 2) {
-        TRY(time_steps(sim, &problem, steps, &seconds));
+        TRY(time_steps(sim, &part, steps, &seconds));
         if (seconds >= enough_s || steps >= longest) break;
     }
-    for (int k = 0; k < grid.dims; k++) {
-        out->cells[k] = grid.cells[k];
-        cells *= (double)grid.cells[k];
+    for (int k = 0; k < part.grid.dims; k++) {
+        out->cells[k] = part.grid.cells[k];
+        cells *= (double)part.grid.cells[k];
     }
     out->rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
-    out->rate *= (double)problem.stages / sim->plan->problem.stages;
+    out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
     ht_stepper_destroy(&sim->stepper);
     return ht_comm_sum(sim->comm, 1, &out->rate);
 }

@@ -111,7 +111,8 @@ static const struct ht_command commands[] = {
      .json = true,
      .ranks = true,
      .more =
-         "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every program is compared "
+         "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
+         "program is compared "
          "with the\nreference before it is timed.\n\n"
          "Under mpiexec only the case scaling runs: it times this number of "
          "ranks, weak and\nstrong, adds rows to DIR/scaling.csv, and prints "

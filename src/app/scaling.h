@@ -66,7 +66,7 @@ double ht_scaling_rate(const struct ht_scaling_row *row);
  * must outlive it. */
 HT_CHECKED enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
                                          const struct ht_equations *eq,
-                                         struct ht_sample *out);
+                                         struct ht_part *out);
 
 /* ---- scaling_show.c ---- */
 /* The rows beside what dG would send, on standard output. */

@@ -46,7 +46,7 @@ static void add_row(const struct ht_scaling *table,
 static enum ht_err add_sent(const struct ht_scaling_row *row,
                             struct ht_text *text) {
     const struct ht_system *system = ht_system_find(row->system);
-    struct ht_sample sample;
+    struct ht_part sample;
     if (system == NULL || row->ranks == 1) return HT_OK;
     const struct ht_equations eq = ht_equations_make(system, 3);
     TRY(ht_scaling_sample(row, &eq, &sample));
