@@ -14,6 +14,13 @@
 
 static int test_passed, test_failed, test_skipped;
 
+/* Each line leaves at once and whole: standard error may go to the same file.
+ */
+static inline void test_line(void) {
+    printf("\n");
+    fflush(stdout);
+}
+
 /* The printf arguments name the check. */
 #define TEST_CHECK(ok, ...)                                              \
     do {                                                                 \
@@ -21,7 +28,7 @@ static int test_passed, test_failed, test_skipped;
         printf("%s - ", test_ok_ ? "ok" : "not ok");                     \
         printf(__VA_ARGS__);                                             \
         if (!test_ok_) printf("  [%s:%d: %s]", __FILE__, __LINE__, #ok); \
-        printf("\n");                                                    \
+        test_line();                                                     \
         if (test_ok_)                                                    \
             test_passed++;                                               \
         else                                                             \
@@ -37,7 +44,7 @@ static int test_passed, test_failed, test_skipped;
         printf(__VA_ARGS__);                                    \
         printf(": %.3g (bound %.3g)", test_v_, test_b_);        \
         if (!test_ok_) printf("  [%s:%d]", __FILE__, __LINE__); \
-        printf("\n");                                           \
+        test_line();                                            \
         if (test_ok_)                                           \
             test_passed++;                                      \
         else                                                    \
@@ -48,7 +55,7 @@ static int test_passed, test_failed, test_skipped;
     do {                      \
         printf("ok # skip "); \
         printf(__VA_ARGS__);  \
-        printf("\n");         \
+        test_line();          \
         test_skipped++;       \
     } while (0)
 
