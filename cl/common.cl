@@ -16,7 +16,11 @@
 #define HT_LANES (HT_COLUMN * HT_CELLS)
 #define HT_CUBE (HT_COLUMN * HT_T3)
 
+#if HT_SORTED
+#define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, ht_place[i], node, nodes)
+#else
 #define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, i, node, nodes)
+#endif
 
 /* One pointer per stored field: parameters, arguments, and a choice by
  * number. Slots number the fields that a grid stores. */

@@ -82,7 +82,8 @@ HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
 }
 
 /* Two coefficients that lie together are read at once. */
-#define HT_PAIRED (HT_BLOCK % 2 == 0 && HT_ITEMS == 2 && HT_PLANE % 2 == 0)
+#define HT_PAIRED \
+    (HT_BLOCK % 2 == 0 && HT_ITEMS == 2 && HT_PLANE % 2 == 0 && !HT_SORTED)
 
 /* The lane's share of coefficients (i2, i1) at i3 of one field. */
 HT_INLINE void ht_read_share(const int g, const int i3, long nodes,

@@ -164,23 +164,24 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
  * there such a result? If not, `at` is some other valid place: what is read
  * there does no harm, and reads without branches do not wait for one another.
  */
-#define HT_EACH_RESULT(USE)                                                \
-    HT_UNROLL                                                              \
-    for (int tile = 0; tile < HT_TILES; tile++) {                          \
-        const int entry = info[HT_INFO_PARITIES + tile * 4 + t];           \
-        const int to = entry < 0 ? 0 : entry;                              \
-        const int field = to / HT_PLACES, place = to % HT_PLACES;          \
-        HT_GLOBAL real *chosen = dst0;                                     \
-        HT_EACH_DST(HT_DST_CHOOSE)                                         \
-        HT_UNROLL                                                          \
-        for (int target = 0; target < 2; target++) {                       \
-            const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;    \
-            const int own = entry >= 0 && m < n1 && m2 < n2;               \
-            const int node = (int)ht_target_row(&a, last2, m3) + last1;    \
-            HT_GLOBAL ht_pair *at =                                        \
-                (HT_GLOBAL ht_pair *)(chosen + HT_AT(place, node, nodes)); \
-            USE                                                            \
-        }                                                                  \
+#define HT_EACH_RESULT(USE)                                                  \
+    HT_UNROLL                                                                \
+    for (int tile = 0; tile < HT_TILES; tile++) {                            \
+        const int entry = info[HT_INFO_PARITIES + tile * 4 + t];             \
+        const int to = entry < 0 ? 0 : entry;                                \
+        const int field = to / HT_PLACES, place = to % HT_PLACES;            \
+        HT_GLOBAL real *chosen = dst0;                                       \
+        HT_EACH_DST(HT_DST_CHOOSE)                                           \
+        HT_UNROLL                                                            \
+        for (int target = 0; target < 2; target++) {                         \
+            const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;      \
+            const int own = entry >= 0 && m < n1 && m2 < n2;                 \
+            const int node = (int)ht_target_row(&a, last2, m3) + last1;      \
+            HT_GLOBAL ht_pair *at =                                          \
+                (HT_GLOBAL ht_pair *)(chosen + HT_LAYOUT_AT(HT_BLOCK, place, \
+                                                            node, nodes));   \
+            USE                                                              \
+        }                                                                    \
     }
 #define HT_READ_RESULT                 \
     const ht_pair old = *at;           \

@@ -20,8 +20,9 @@ struct ht_spec {
     int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
     bool trim;         /* skip what cannot reach an output coefficient */
-    bool sorted;       /* coefficients lie sorted by parity (ht_place) */
-    int ptx;           /* architecture whose PTX a kernel may use; 0: none */
+    bool sorted; /* coefficients lie sorted by parity (ht_place), in blocks
+                    of 16 bytes */
+    int ptx;     /* architecture whose PTX a kernel may use; 0: none */
     unsigned src, dst; /* bit f: field f is stored on the source, on the target
                           grid; 0: all fields are */
     int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
@@ -38,6 +39,8 @@ struct ht_spec {
 struct ht_tuning {
     const struct ht_variant *variant;
     bool fp64, trim;
+    bool sorted;             /* as in ht_spec, also where the variant reads the
+                                plain order */
     int block, ptx;          /* as in ht_spec */
     int cells, rows, planes; /* per group: targets along x1, x2 rows, x3
                                 planes; 0: chosen */
@@ -101,9 +104,10 @@ enum { HT_MAX_FILES = 12 };
 struct ht_variant {
     const char *name, *meaning;
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for; /* by "auto" */
-    int medium;    /* the widest kind of medium: HT_UNIFORM .. */
-    bool blocks;   /* needs the half step as parity blocks (blocks.h) */
-    bool sorted;   /* keeps coefficients sorted by parity, in blocks */
+    int medium;  /* the widest kind of medium: HT_UNIFORM .. */
+    bool blocks; /* needs the half step as parity blocks (blocks.h) */
+    /* Orders of coefficients in which it reads a state and writes it. */
+    enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;
     bool counts32; /* counts nodes with 32 bits */
     /* Least architecture of an NVIDIA device, for double precision; 0: any. */
     int ptx, ptx_double;

@@ -80,7 +80,8 @@ static enum ht_err write_turn(const char *directory, int ptx, int turn,
                                .order = order,
                                .trim = true,
                                .ptx = ptx,
-                               .sorted = ht_variant_at(v)->sorted};
+                               .sorted = ht_variant_at(v)->layouts ==
+                                         HT_READS_SORTED};
         spec.fp64 = (spec.sorted ? turn / 2 : turn + v) % 2 != 0;
         spec.medium_degree = varies ? degrees[(turn / 2 + v) % 3] : -1;
         if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL)

@@ -55,6 +55,7 @@ const struct ht_variant ht_variant_parity_chains = {
     .meaning = "two scalar chains, a lane per parity of a target in registers "
                "(media constant per node)",
     .medium = HT_PER_NODE,
+    .layouts = HT_READS_ANY,
     .refuses = refuses,
     .made_for = HT_FOR_GPU,
     .counts32 = true,

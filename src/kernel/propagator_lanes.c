@@ -110,6 +110,7 @@ const struct ht_variant ht_variant_propagator_lanes = {
     .meaning = "the half step as dense parity blocks that are literals of the "
                "program, a lane per target (uniform media)",
     .medium = HT_UNIFORM,
+    .layouts = HT_READS_ANY,
     .blocks = true,
     .refuses = refuses,
     .made_for = HT_FOR_GPU,

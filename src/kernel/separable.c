@@ -76,6 +76,7 @@ const struct ht_variant ht_variant_separable = {
     .meaning = "a one-dimensional half step along each axis (constant "
                "velocity)",
     .medium = HT_UNIFORM,
+    .layouts = HT_READS_PLAIN,
     .refuses = refuses,
     .shape = choose_shape,
     .pack = pack_axes,

@@ -43,6 +43,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"MOST_REGISTERS", shape->registers},
         {"PLACES", places},
         {"PTX", spec->ptx},
+        {"SORTED", spec->sorted},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
@@ -113,6 +114,19 @@ void ht_text_table(struct ht_text *out, const char *name, const double *values,
     ht_text_add(out, "};\n");
 }
 
+static void add_places(const struct ht_spec *spec, struct ht_text *out) {
+    int place[HT_MAX_COEFS], coefs = 1;
+    ht_place(spec, place);
+    for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
+    ht_text_add(out,
+                "/* storage index of each coefficient */\n"
+                "HT_TABLE const int ht_place[%d] = {",
+                coefs);
+    for (int i = 0; i < coefs; i++)
+        ht_text_add(out, "%s%d", i ? ", " : "", place[i]);
+    ht_text_add(out, "};\n");
+}
+
 static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
                        struct ht_text *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2, MOST_STAGES = 3 * MOST };
@@ -132,6 +146,7 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int i = 0; i < 2 * n; i++)
         ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
     ht_text_add(out, "};\n");
+    if (spec->sorted) add_places(spec, out);
     ht_text_add(out,
                 "/* of the fields stored on the source grid, by slot */\n"
                 "HT_TABLE const int ht_parity[%d] = {",

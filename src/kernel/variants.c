@@ -43,6 +43,8 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec) {
     const char *reason =
         variant->refuses != NULL ? variant->refuses(spec) : NULL;
+    if (spec->sorted && (variant->layouts & HT_READS_SORTED) == 0)
+        return "it does not read coefficients sorted by parity";
     if (spec->medium_degree > variant->medium)
         return variant->medium == HT_UNIFORM ? "it needs a uniform medium"
                                              : "it needs medium.degree = 0";

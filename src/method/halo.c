@@ -344,6 +344,7 @@ enum ht_err ht_halo_create(const struct ht_problem *problem,
     h->problem = *problem;
     const struct ht_tuning tuning = {.variant = kernels->variant,
                                      .fp64 = kernels->spec[0].fp64,
+                                     .sorted = kernels->spec[0].sorted,
                                      .block = kernels->spec[0].block};
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;

@@ -33,8 +33,10 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                            .dst = problem->stored[from == HT_PRIMARY],
                            .keep = problem->keep,
                            .stages = problem->stages};
-    if (tuning->variant != NULL && tuning->variant->sorted) {
-        spec.sorted = true;
+    spec.sorted =
+        tuning->sorted || (tuning->variant != NULL &&
+                           (tuning->variant->layouts & HT_READS_PLAIN) == 0);
+    if (spec.sorted) {
         spec.block = spec.fp64 ? 2 : 4;
     }
     for (int t = 0; t < problem->eq->nterms; t++) {

@@ -184,13 +184,19 @@ struct ht_budget ht_stepper_budget(const struct ht_problem *p,
     return b;
 }
 
+/* Variants that read the plain order too write no zeros into the gaps of a
+ * sorted one, which others and the reductions read. */
 static enum ht_err allocate_fields(struct ht_device_stepper *t,
                                    enum ht_mesh mesh) {
     const struct ht_problem *p = &t->problem;
-    for (int f = 0; f < p->eq->nfields; f++)
-        if (ht_problem_stores(p, mesh, f))
-            TRY(ht_buffer_create(t->device, field_bytes(p, mesh, &t->spec),
-                                 &t->u[mesh][f]));
+    bool gaps = t->spec.sorted && t->places > t->coefs &&
+                t->kernels.variant->layouts != HT_READS_SORTED;
+    for (int f = 0; f < p->eq->nfields; f++) {
+        if (!ht_problem_stores(p, mesh, f)) continue;
+        TRY(ht_buffer_create(t->device, field_bytes(p, mesh, &t->spec),
+                             &t->u[mesh][f]));
+        if (gaps) TRY(ht_stepper_clear(t, mesh, f));
+    }
     return HT_OK;
 }
 
@@ -238,6 +244,7 @@ enum ht_err ht_stepper_create(const struct ht_problem *problem,
     const struct ht_tuning tuning = {.variant = kernels->variant,
                                      .fp64 = spec->fp64,
                                      .trim = spec->trim,
+                                     .sorted = spec->sorted,
                                      .block = spec->block};
     struct ht_device_stepper *t = NULL;
     const struct ht_spec wanted = ht_problem_spec(problem, &tuning, HT_PRIMARY);

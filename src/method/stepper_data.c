@@ -199,6 +199,27 @@ enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
 
 /* ---- what a step reads ---- */
 
+enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_mesh mesh,
+                             int field) {
+    const int64_t most = (int64_t)1 << 24;
+    const struct ht_window *window = &t->window[mesh];
+    int64_t bytes =
+        HT_LAYOUT_SIZE(t->spec.block, t->places, ht_window_nodes(window)) *
+        t->word;
+    int64_t part = bytes < most ? bytes : most;
+    void *zeros = NULL;
+    TRY(ht_mem_alloc((size_t)part, 1, &zeros));
+    enum ht_err err = HT_OK;
+    for (int64_t at = 0; err == HT_OK && at < bytes; at += part) {
+        int64_t width = bytes - at < part ? bytes - at : part;
+        const struct ht_span span = {
+            .offset = at, .width = width, .pitch = width, .rows = 1};
+        err = ht_buffer_write(t->u[mesh][field], span, zeros);
+    }
+    free(zeros);
+    return err;
+}
+
 enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t) {
     double converted[HT_MAX_TERMS];
     int64_t bytes = (int64_t)t->spec.eq->nterms * t->word;

@@ -40,6 +40,9 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
 /* Makes and fills the buffers that a step reads: scale[term] of cl/evolve.cl,
  * the same for both half steps, and the medium of the planes held. */
 HT_CHECKED enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t);
+/* Zeros in a field where no coefficient is stored, and everywhere else. */
+HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
+                                        enum ht_mesh mesh, int field);
 HT_CHECKED enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
                                               enum ht_mesh mesh);
 

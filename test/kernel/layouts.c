@@ -1,0 +1,141 @@
+/* The order of coefficients belongs to the state, not to a variant. Every
+ * variant that reads coefficients sorted by parity is compared with the oracle
+ * on such a state, and two variants work on one state: one from the primary
+ * grid, the other from the dual one. Judged like variants.h: largest difference
+ * over the bound that rounding allows, 1 being the most.
+ */
+#include "open_device.h"
+#include "test.h"
+
+#include "htwave/method.h"
+
+struct scene {
+    struct ht_device *device;
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_problem problem;
+};
+
+static void make_scene(struct scene *s, int dims, int order, int degree) {
+    s->eq = ht_equations_make(ht_system_find("acoustic"), dims);
+    s->grid = (struct ht_grid){.dims = dims, .order = order};
+    for (int k = 0; k < 3; k++) {
+        s->grid.cells[k] = k < dims ? 3 + k : 1;
+        s->grid.h[k] = k < dims ? 0.5 + 0.25 * k : 1;
+        for (int side = 0; side < 2 && k < dims && k != 1; side++)
+            s->grid.wall[k][side] = side ? 1 : -1;
+    }
+    s->problem = (struct ht_problem){.eq = &s->eq,
+                                     .grid = &s->grid,
+                                     .dt = 0.3,
+                                     .stages = 5,
+                                     .medium_degree = degree};
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        s->problem.uniform[m] = 0.75 + 0.125 * m;
+    if (degree < 0) return;
+    s->problem.medium_coefs = 1;
+    s->problem.medium_fill = ht_test_medium;
+    s->problem.medium = &s->problem;
+}
+
+static enum ht_err create(const struct scene *s, const char *name, bool fp64,
+                          struct ht_kernels *out) {
+    struct ht_tuning tuning = {.fp64 = fp64, .sorted = true, .trim = true};
+    const struct ht_spec spec =
+        ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
+    tuning.variant = ht_variant_find(name, &spec, false);
+    tuning.block = spec.block;
+    return ht_kernels_create(&s->problem, s->device, &tuning, NULL, out);
+}
+
+static void judge(const struct scene *s, const struct ht_kernels *kernels,
+                  const char *name, bool fp64) {
+    double worst = 0;
+    enum ht_err err =
+        ht_verify_kernels(&s->problem, s->device, kernels, &worst);
+    if (err != HT_OK)
+        TEST_CHECK(false, "%s: %s", name, ht_err_message());
+    else
+        TEST_BELOW(worst, 1.0, "%s, %d-D, N = %d, %s", name, s->eq.dims,
+                   s->grid.order, fp64 ? "double" : "single");
+}
+
+static void run_one(const struct scene *s, const struct ht_variant *row,
+                    bool fp64) {
+    struct ht_kernels kernels = {0};
+    if (create(s, row->name, fp64, &kernels) == HT_OK)
+        judge(s, &kernels, row->name, fp64);
+    else
+        TEST_CHECK(false, "%s: %s", row->name, ht_err_message());
+    ht_kernels_destroy(&kernels);
+}
+
+/* The half step from the dual grid by the second variant. */
+static void run_two(const struct scene *s, const char *first,
+                    const char *second, bool fp64) {
+    struct ht_kernels one = {0}, two = {0};
+    char name[80];
+    snprintf(name, sizeof name, "%s, then %s", first, second);
+    enum ht_err err = create(s, first, fp64, &one);
+    if (err == HT_OK) err = create(s, second, fp64, &two);
+    if (err == HT_OK) {
+        struct ht_kernels mixed = one;
+        mixed.step[1] = two.step[0];
+        judge(s, &mixed, name, fp64);
+    } else {
+        TEST_CHECK(false, "%s: %s", name, ht_err_message());
+    }
+    ht_kernels_destroy(&one);
+    ht_kernels_destroy(&two);
+}
+
+static void run_variants(struct scene *s, int dims, int order, bool fp64) {
+    make_scene(s, dims, order, -1);
+    for (int v = 0; v < ht_variant_count(); v++) {
+        const struct ht_variant *row = ht_variant_at(v);
+        const struct ht_tuning tuning = {.fp64 = fp64,
+                                         .sorted = true,
+                                         .ptx = ht_device_info(s->device)->ptx};
+        const struct ht_spec spec =
+            ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
+        const char *why = ht_variant_refuses(row, &spec);
+        if (why == NULL) why = ht_variant_lacks(row, ht_device_info(s->device));
+        if (why != NULL || row->layouts == HT_READS_PLAIN) continue;
+        if (row->layouts == HT_READS_ANY) run_one(s, row, fp64);
+    }
+}
+
+/* Refused by name, not computed wrongly. */
+static void check_refusal(void) {
+    const struct ht_equations eq =
+        ht_equations_make(ht_system_find("advection"), 2);
+    const struct ht_spec spec = {.eq = &eq,
+                                 .order = 1,
+                                 .block = 4,
+                                 .sorted = true,
+                                 .medium_degree = HT_UNIFORM,
+                                 .stages = 6};
+    const struct ht_variant *row = ht_variant_find("separable", &spec, false);
+    const char *why = ht_variant_refuses(row, &spec);
+    TEST_CHECK(why != NULL && strstr(why, "sorted by parity") != NULL,
+               "separable refuses a sorted state: %s", why ? why : "no");
+}
+
+int main(void) {
+    struct scene s = {0};
+    if (test_open_device(&s.device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("layouts");
+    }
+    bool fp64 = ht_device_info(s.device)->fp64;
+    check_refusal();
+    run_variants(&s, 2, 2, false);
+    if (fp64) run_variants(&s, 3, 1, true);
+    make_scene(&s, 2, 2, -1);
+    run_two(&s, "monolithic", "propagator", false);
+    run_two(&s, "propagator", "vector", false);
+    make_scene(&s, 2, 2, 0);
+    run_two(&s, "parity-chains", "monolithic", fp64);
+    ht_device_close(s.device);
+    return test_end("layouts");
+}
