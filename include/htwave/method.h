@@ -178,6 +178,19 @@ HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                          struct ht_device *device,
                                          const struct ht_kernels *kernels,
                                          struct ht_stepper *out);
+/* A region: the targets of a box of cells, and the kernels that compute them.
+ * The targets are the dual nodes in these cells and the primary nodes at their
+ * lower ends, of the last cells along an axis also those on the upper wall. */
+struct ht_region {
+    struct ht_box cells; /* of the whole grid */
+    const struct ht_kernels *kernels;
+};
+/* The same with a grid in several regions, which are disjoint and leave out no
+ * cell; all ranks name the same ones. Their kernels must agree in precision,
+ * layout and order. */
+HT_CHECKED enum ht_err ht_stepper_create_regions(
+    const struct ht_problem *problem, struct ht_device *device, int regions,
+    const struct ht_region *region, struct ht_stepper *out);
 
 /* Device bytes that ht_stepper_create takes for a problem, on this rank. */
 struct ht_budget {

@@ -1,31 +1,41 @@
-/* The stepper on a device, shared by its files: stepper.c makes it and steps,
- * stepper_data.c moves its data.
+/* The stepper on a device, shared by its files: stepper.c makes it and runs its
+ * schedules, stepper_buffers.c lists its buffers, stepper_data.c moves its
+ * data.
  */
 #ifndef HTWAVE_METHOD_STEPPER_PRIVATE_H
 #define HTWAVE_METHOD_STEPPER_PRIVATE_H
 
 #include "halo.h"
 
-/* The ghosts of a window, as the device reads them. */
-struct ht_ghost_list {
-    int boxes;
-    struct ht_buffer *buffer; /* NULL: no ghosts */
+/* A half step that has been scheduled before. */
+struct ht_known_step {
+    enum ht_mesh from;
+    struct ht_halo_state before, after;
+    struct ht_schedule schedule;
 };
 
 struct ht_device_stepper {
     struct ht_problem problem;
     struct ht_spec spec;
     struct ht_device *device;
-    struct ht_kernels kernels;
-    struct ht_window window[2]; /* of each mesh */
-    struct ht_ghost_list ghosts[2];
-    struct ht_halo *halo;   /* NULL: the grid is not cut */
+    struct ht_partition partition;
+    int sets; /* of kernels, each once; the first one also fills
+                 ghosts, packs and measures */
+    struct ht_kernels *set;
+    int *set_of; /* [region] */
+    struct ht_halo_state state;
+    struct ht_known_step *known;
+    int known_count, known_room;
+    struct ht_halo *halo; /* NULL: the grid is not cut */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
-    struct ht_buffer *work; /* NULL: the variant needs none */
+    struct ht_buffer *work; /* NULL: no variant needs it */
     struct ht_buffer *scale;
+    struct ht_buffer *ghosts[2]; /* list of boxes; NULL: no ghosts */
+    int ghost_boxes[2];
     int64_t poly_planes;
+    struct ht_traffic counted;
     double before[2]; /* seconds that the kernels took for others */
     int word, coefs, places;
     int place[HT_MAX_COEFS]; /* of each coefficient */
@@ -42,13 +52,14 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
                                           int count,
                                           const struct ht_quantity *what,
                                           struct ht_measure *out);
-/* Makes and fills the buffers that a step reads: scale[term] of cl/evolve.cl,
- * the same for both half steps, the list of ghosts, and the medium of the planes
- * held. */
-HT_CHECKED enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t);
-HT_CHECKED enum ht_err ht_stepper_make_ghosts(struct ht_device_stepper *t,
+/* Makes all buffers, for the variants of the sets of kernels. */
+HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
+/* Fill the buffers that a step reads: scale[term] of cl/evolve.cl, the same for
+ * both half steps, the list of ghosts, and the medium of the planes held. */
+HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t);
+HT_CHECKED enum ht_err ht_stepper_fill_ghosts(struct ht_device_stepper *t,
                                               enum ht_mesh mesh);
-HT_CHECKED enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
+HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
                                               enum ht_mesh mesh);
 
 #endif
