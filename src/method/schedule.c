@@ -19,6 +19,23 @@ static int64_t most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* ---- backwards ---- */
+
+struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
+    struct ht_problem reversed = *problem;
+    reversed.dt = -problem->dt;
+    return reversed;
+}
+
+enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
+                                 const struct ht_scheme *scheme) {
+    const enum ht_mesh first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
+    TRY(stepper->ops->half_step_back(stepper->self, first));
+    return stepper->ops->half_step_back(stepper->self, other(first));
+}
+
+/* ---- partition ---- */
+
 static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
     struct ht_box box;
     for (int k = 0; k < 3; k++) {
@@ -27,8 +44,6 @@ static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
     }
     return box;
 }
-
-/* ---- partition ---- */
 
 static int depth_of(const struct ht_problem *problem) {
     return problem->halo.depth > 0 ? problem->halo.depth : 1;

@@ -21,12 +21,12 @@ static void stepper_destroy(void *self) {
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
-    ht_buffer_destroy(t->scale);
+    for (int i = 0; i < 2; i++) ht_buffer_destroy(t->scale[i]);
     for (int i = 0; i < t->known_count; i++)
         ht_schedule_free(&t->known[i].schedule);
     free(t->known);
     free(t->set);
-    free(t->set_of);
+    for (int i = 0; i < 2; i++) free(t->set_of[i]);
     ht_partition_free(&t->partition);
     free(t);
 }
@@ -60,8 +60,9 @@ static enum ht_err run_step(struct ht_device_stepper *t,
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
     int64_t shift[3], period;
-    struct ht_step_buffers buffers = {
-        .scale = t->scale, .work = t->work, .poly_planes = t->poly_planes};
+    struct ht_step_buffers buffers = {.scale = t->scale[t->direction],
+                                      .work = t->work,
+                                      .poly_planes = t->poly_planes};
     ht_window_shift(t->problem.grid, from, source, target, shift, &period);
     args.period = (long)period;
     for (int k = 0; k < 3; k++) {
@@ -73,8 +74,8 @@ static enum ht_err run_step(struct ht_device_stepper *t,
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
-    const struct ht_kernels *kernels = &t->set[t->set_of[targets->region]];
-    return ht_step_launch(kernels->step[from], task->part, &args, &buffers);
+    const int set = t->set_of[t->direction][targets->region];
+    return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
 }
 
 static enum ht_err run_send(struct ht_device_stepper *t,
@@ -145,11 +146,12 @@ static enum ht_err find_known(struct ht_device_stepper *t, enum ht_mesh from,
     return HT_OK;
 }
 
-static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
-    struct ht_device_stepper *t = self;
+static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_mesh from,
+                                 enum ht_direction direction) {
     const struct ht_known_step *step;
     bool fresh;
     TRY(find_known(t, from, &step, &fresh));
+    t->direction = direction;
     for (int i = 0; i < step->schedule.count; i++) {
         const struct ht_task *task = &step->schedule.task[i];
         TRY(run_task[task->kind](t, task));
@@ -157,6 +159,18 @@ static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
     t->state = step->after;
     t->counted.half_steps++;
     return HT_OK;
+}
+
+static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
+    return run_half_step(self, from, HT_FORWARDS);
+}
+
+static enum ht_err stepper_half_step_back(void *self, enum ht_mesh from) {
+    struct ht_device_stepper *t = self;
+    for (int r = 0; r < t->regions; r++)
+        REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL,
+                "no kernels for half steps back");
+    return run_half_step(t, from, HT_BACKWARDS);
 }
 
 /* Makes the schedules of a run: half steps in turn, until they repeat. */
@@ -212,6 +226,7 @@ static const struct ht_stepper_ops stepper_ops = {
     .get = ht_stepper_get,
     .measure = ht_stepper_measure,
     .half_step = stepper_half_step,
+    .half_step_back = stepper_half_step_back,
     .finish = stepper_finish,
     .destroy = stepper_destroy,
     .traffic = stepper_traffic,
@@ -219,19 +234,23 @@ static const struct ht_stepper_ops stepper_ops = {
 
 /* ---- making ---- */
 
-/* The operator that a variant has baked in must be that of the problem. */
+/* The operator that a variant has baked in must be that of the problem, or of
+ * the reversed one (sign -1). */
 static bool operator_differs(const struct ht_spec *baked,
-                             const struct ht_spec *wanted) {
+                             const struct ht_spec *wanted, double sign) {
     bool differs = baked->stages != wanted->stages;
     for (int t = 0; t < wanted->eq->nterms; t++)
-        differs = differs || baked->scale[t] != wanted->scale[t];
+        differs = differs || baked->scale[t] != sign * wanted->scale[t];
     return differs;
 }
 
 static enum ht_err check_kernels(const struct ht_device_stepper *t,
-                                 const struct ht_kernels *kernels) {
+                                 const struct ht_kernels *kernels,
+                                 enum ht_direction direction) {
     const struct ht_spec *spec = &kernels->spec[0];
-    REQUIRE(kernels->variant->pack == NULL || !operator_differs(spec, &t->spec),
+    const double sign = direction == HT_FORWARDS ? 1 : -1;
+    REQUIRE(kernels->variant->pack == NULL ||
+                !operator_differs(spec, &t->spec, sign),
             HT_ERR_INTERNAL, "kernels of another step or medium");
     REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
                 spec->sorted == t->spec.sorted && spec->order == t->spec.order,
@@ -239,11 +258,15 @@ static enum ht_err check_kernels(const struct ht_device_stepper *t,
     return HT_OK;
 }
 
-/* The number of a set of kernels, which is added where it is new. */
+/* *out: the number of a set of kernels, which is added where it is new; NULL:
+ * -1. */
 static enum ht_err add_set(struct ht_device_stepper *t,
-                           const struct ht_kernels *kernels, int *out) {
+                           const struct ht_kernels *kernels,
+                           enum ht_direction direction, int *out) {
     int i = 0;
-    TRY(check_kernels(t, kernels));
+    *out = -1;
+    if (kernels == NULL) return HT_OK;
+    TRY(check_kernels(t, kernels, direction));
     while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
     if (i == t->sets) t->set[t->sets++] = *kernels;
     *out = i;
@@ -252,11 +275,17 @@ static enum ht_err add_set(struct ht_device_stepper *t,
 
 static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
                                const struct ht_region *region) {
+    t->regions = regions;
     TRY(ht_partition_make(&t->problem, regions, region, &t->partition));
-    TRY(HT_ALLOC(t->set, regions));
-    TRY(HT_ALLOC(t->set_of, regions));
-    for (int r = 0; r < regions; r++)
-        TRY(add_set(t, region[r].kernels, &t->set_of[r]));
+    TRY(HT_ALLOC(t->set, 2 * (int64_t)regions));
+    TRY(HT_ALLOC(t->set_of[HT_FORWARDS], regions));
+    TRY(HT_ALLOC(t->set_of[HT_BACKWARDS], regions));
+    for (int r = 0; r < regions; r++) {
+        const struct ht_kernels *k = region[r].kernels, *back = region[r].back;
+        if (back == NULL && k->variant->pack == NULL) back = k;
+        TRY(add_set(t, k, HT_FORWARDS, &t->set_of[HT_FORWARDS][r]));
+        TRY(add_set(t, back, HT_BACKWARDS, &t->set_of[HT_BACKWARDS][r]));
+    }
     t->before[0] = part_seconds(t, HT_PART_INTERIOR);
     t->before[1] = part_seconds(t, HT_PART_BOUNDARY);
     return HT_OK;

@@ -10,12 +10,12 @@ enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE, GHOSTS };
 struct item {
     enum use use;
     enum ht_mesh mesh;
-    int index; /* of the field, material, interpolant */
+    int index; /* of the field, material, interpolant; direction */
     int64_t bytes;
 };
 struct list {
     int count;
-    struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 4];
+    struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 6];
     int64_t poly_planes;
 };
 
@@ -79,8 +79,9 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
     for (int mesh = 0; mesh < 2; mesh++) add_mesh(p, spec, mesh, list);
     if (per_target > 0)
         add_interpolants(p, spec->fp64, per_target, work, info, list);
-    add_item(list, SCALE, 0, 0,
-             (int64_t)spec->eq->nterms * (spec->fp64 ? 8 : 4));
+    for (int back = 0; back < 2; back++)
+        add_item(list, SCALE, 0, back,
+                 (int64_t)spec->eq->nterms * (spec->fp64 ? 8 : 4));
 }
 
 struct ht_budget ht_stepper_budget(const struct ht_problem *p,
@@ -122,7 +123,7 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
     case GHOSTS:
         return &t->ghosts[item->mesh];
     default:
-        return &t->scale;
+        return &t->scale[item->index];
     }
 }
 

@@ -191,11 +191,17 @@ enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
 /* ---- what a step reads ---- */
 
 enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t) {
-    double converted[HT_MAX_TERMS];
-    int64_t bytes = (int64_t)t->spec.eq->nterms * t->word;
+    double scale[HT_MAX_TERMS], converted[HT_MAX_TERMS];
+    const int terms = t->spec.eq->nterms;
+    int64_t bytes = (int64_t)terms * t->word;
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    to_device(t->word, t->spec.eq->nterms, t->spec.scale, converted);
-    return ht_buffer_write(t->scale, span, converted);
+    for (int back = 0; back < 2; back++) {
+        for (int n = 0; n < terms; n++)
+            scale[n] = back ? -t->spec.scale[n] : t->spec.scale[n];
+        to_device(t->word, terms, scale, converted);
+        TRY(ht_buffer_write(t->scale[back], span, converted));
+    }
+    return HT_OK;
 }
 
 enum ht_err ht_stepper_fill_ghosts(struct ht_device_stepper *t,

@@ -14,15 +14,19 @@ struct ht_known_step {
     struct ht_schedule schedule;
 };
 
+enum ht_direction { HT_FORWARDS, HT_BACKWARDS };
+
 struct ht_device_stepper {
     struct ht_problem problem;
     struct ht_spec spec;
     struct ht_device *device;
     struct ht_partition partition;
+    int regions;
     int sets; /* of kernels, each once; the first one also fills
                  ghosts, packs and measures */
     struct ht_kernels *set;
-    int *set_of; /* [region] */
+    int *set_of[2];              /* [direction][region]; -1: none */
+    enum ht_direction direction; /* of the half step under way */
     struct ht_halo_state state;
     struct ht_known_step *known;
     int known_count, known_room;
@@ -30,8 +34,8 @@ struct ht_device_stepper {
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
-    struct ht_buffer *work; /* NULL: no variant needs it */
-    struct ht_buffer *scale;
+    struct ht_buffer *work;      /* NULL: no variant needs it */
+    struct ht_buffer *scale[2];  /* [direction] */
     struct ht_buffer *ghosts[2]; /* list of boxes; NULL: no ghosts */
     int ghost_boxes[2];
     int64_t poly_planes;
@@ -54,8 +58,9 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
                                           struct ht_measure *out);
 /* Makes all buffers, for the variants of the sets of kernels. */
 HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
-/* Fill the buffers that a step reads: scale[term] of cl/evolve.cl, the same for
- * both half steps, the list of ghosts, and the medium of the planes held. */
+/* Fill the buffers that a step reads: scale[term] of cl/evolve.cl for either
+ * direction, the same from both grids, the list of ghosts, and the medium of
+ * the planes held. */
 HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t);
 HT_CHECKED enum ht_err ht_stepper_fill_ghosts(struct ht_device_stepper *t,
                                               enum ht_mesh mesh);
