@@ -103,9 +103,10 @@ struct ht_traffic {
     /* downwards and upwards; NULL: no neighbour is there */
     const char *transport[2];
     int64_t half_steps, exchanges;
-    int64_t messages, bytes;               /* sent */
-    double interior_s, boundary_s, pack_s; /* device seconds of kernels; pack:
-                                              into messages and out of them */
+    int64_t messages, bytes; /* sent */
+    /* Device seconds of kernels: ghosts, which are counted in interior, too;
+     * pack: into messages and out of them. */
+    double interior_s, boundary_s, ghosts_s, pack_s;
 };
 
 struct ht_stepper;

@@ -92,12 +92,12 @@ struct ht_schedule {
     int count;
     struct ht_task *task;
 };
-/* The tasks of a half step, and the state after it. */
-HT_CHECKED enum ht_err ht_schedule_make(const struct ht_partition *partition,
-                                        enum ht_mesh from,
-                                        struct ht_halo_state *state,
-                                        struct ht_schedule *out);
-void ht_schedule_free(struct ht_schedule *schedule);
+/* Most tasks of a half step of so many targets (struct ht_partition). */
+#define HT_MOST_TASKS(targets) (3 * (targets) + 5)
+/* The tasks of a half step, and the state after it. out->task has room for
+ * HT_MOST_TASKS of them. */
+void ht_schedule_make(const struct ht_partition *partition, enum ht_mesh from,
+                      struct ht_halo_state *state, struct ht_schedule *out);
 
 /* Sums over tasks. */
 struct ht_task_counts {

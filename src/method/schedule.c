@@ -267,11 +267,9 @@ static void add_half_step(const struct ht_partition *p, enum ht_mesh from,
     add_split(p, from, s);
 }
 
-enum ht_err ht_schedule_make(const struct ht_partition *p, enum ht_mesh from,
-                             struct ht_halo_state *state,
-                             struct ht_schedule *out) {
-    *out = (struct ht_schedule){0};
-    TRY(HT_ALLOC(out->task, 3 * (int64_t)p->count[other(from)] + 5));
+void ht_schedule_make(const struct ht_partition *p, enum ht_mesh from,
+                      struct ht_halo_state *state, struct ht_schedule *out) {
+    out->count = 0;
     if (state->open) {
         add_task(out, HT_TASK_RECEIVE, state->next);
         ht_halo_received(p, state);
@@ -283,12 +281,6 @@ enum ht_err ht_schedule_make(const struct ht_partition *p, enum ht_mesh from,
         ht_halo_received(p, state);
     }
     add_half_step(p, from, state, out);
-    return HT_OK;
-}
-
-void ht_schedule_free(struct ht_schedule *schedule) {
-    free(schedule->task);
-    *schedule = (struct ht_schedule){0};
 }
 
 void ht_schedule_count(const struct ht_schedule *schedule,

@@ -22,8 +22,7 @@ static void stepper_destroy(void *self) {
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
     for (int i = 0; i < 2; i++) ht_buffer_destroy(t->scale[i]);
-    for (int i = 0; i < t->known_count; i++)
-        ht_schedule_free(&t->known[i].schedule);
+    for (int i = 0; i < t->known_count; i++) free(t->known[i].schedule.task);
     free(t->known);
     free(t->set);
     for (int i = 0; i < 2; i++) free(t->set_of[i]);
@@ -114,6 +113,7 @@ static bool same_state(const struct ht_halo_state *a,
 }
 
 static enum ht_err make_known(struct ht_device_stepper *t, enum ht_mesh from) {
+    const int targets = t->partition.count[from == HT_PRIMARY];
     struct ht_known_step *step;
     if (t->known_count == t->known_room) {
         int room = 2 * t->known_room + 4;
@@ -126,7 +126,8 @@ static enum ht_err make_known(struct ht_device_stepper *t, enum ht_mesh from) {
     step = &t->known[t->known_count];
     *step = (struct ht_known_step){
         .from = from, .before = t->state, .after = t->state};
-    TRY(ht_schedule_make(&t->partition, from, &step->after, &step->schedule));
+    TRY(HT_ALLOC(step->schedule.task, HT_MOST_TASKS((int64_t)targets)));
+    ht_schedule_make(&t->partition, from, &step->after, &step->schedule);
     t->known_count++;
     return HT_OK;
 }
@@ -198,27 +199,31 @@ static enum ht_err stepper_finish(void *self) {
 
 /* ---- timers ---- */
 
-/* Device seconds that the kernels took for a part, whoever launched them. */
-static double part_seconds(const struct ht_device_stepper *t,
-                           enum ht_step_part part) {
-    double seconds = 0;
+/* What the kernels have taken so far, whoever launched them. */
+static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
+    struct ht_task_seconds sum = {.ghosts = 0};
     for (int i = 0; i < t->sets; i++) {
         const struct ht_kernels *k = &t->set[i];
-        seconds += ht_step_total(k->step[0], part);
-        if (k->step[1] != k->step[0])
-            seconds += ht_step_total(k->step[1], part);
+        for (int n = 0; n < 4; n++)
+            if (n < 2 || k->step[1] != k->step[0])
+                sum.step[n % 2] +=
+                    ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
-    for (int mesh = 0; part == HT_PART_INTERIOR && mesh < 2; mesh++)
-        seconds += ht_ghosts_total(t->set[0].ghosts[mesh]);
-    return seconds;
+    for (int mesh = 0; mesh < 2; mesh++)
+        sum.ghosts += ht_ghosts_total(t->set[0].ghosts[mesh]);
+    return sum;
 }
 
 static void stepper_traffic(void *self, struct ht_traffic *out) {
     struct ht_device_stepper *t = self;
+    const struct ht_task_seconds now = seconds_of(t), *before = &t->before;
     *out = t->counted;
     if (t->halo != NULL) ht_halo_traffic(t->halo, out);
-    out->interior_s = part_seconds(t, HT_PART_INTERIOR) - t->before[0];
-    out->boundary_s = part_seconds(t, HT_PART_BOUNDARY) - t->before[1];
+    out->ghosts_s = now.ghosts - before->ghosts;
+    out->interior_s = now.step[HT_PART_INTERIOR] -
+                      before->step[HT_PART_INTERIOR] + out->ghosts_s;
+    out->boundary_s =
+        now.step[HT_PART_BOUNDARY] - before->step[HT_PART_BOUNDARY];
 }
 
 static const struct ht_stepper_ops stepper_ops = {
@@ -286,8 +291,7 @@ static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
         TRY(add_set(t, k, HT_FORWARDS, &t->set_of[HT_FORWARDS][r]));
         TRY(add_set(t, back, HT_BACKWARDS, &t->set_of[HT_BACKWARDS][r]));
     }
-    t->before[0] = part_seconds(t, HT_PART_INTERIOR);
-    t->before[1] = part_seconds(t, HT_PART_BOUNDARY);
+    t->before = seconds_of(t);
     return HT_OK;
 }
 

@@ -14,6 +14,10 @@ struct ht_known_step {
     struct ht_schedule schedule;
 };
 
+/* Device seconds by kind of task. */
+struct ht_task_seconds {
+    double step[2], ghosts; /* [enum ht_step_part] */
+};
 enum ht_direction { HT_FORWARDS, HT_BACKWARDS };
 
 struct ht_device_stepper {
@@ -40,7 +44,7 @@ struct ht_device_stepper {
     int ghost_boxes[2];
     int64_t poly_planes;
     struct ht_traffic counted;
-    double before[2]; /* seconds that the kernels took for others */
+    struct ht_task_seconds before; /* that the kernels took for others */
     int word, coefs, places;
     int place[HT_MAX_COEFS]; /* of each coefficient */
 };

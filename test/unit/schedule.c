@@ -129,11 +129,12 @@ static void receive(struct rank *r, enum ht_mesh from) {
     }
 }
 
-static bool half_step(struct rank *r, enum ht_mesh from) {
+static void half_step(struct rank *r, enum ht_mesh from) {
     const enum ht_mesh to = other(from);
     const struct ht_box *own = &r->p.window[to].own;
-    struct ht_schedule s;
-    if (ht_schedule_make(&r->p, from, &r->state, &s) != HT_OK) return false;
+    static struct ht_task tasks[HT_MOST_TASKS(3)];
+    struct ht_schedule s = {.task = tasks};
+    ht_schedule_make(&r->p, from, &r->state, &s);
     r->nodes_done = 0;
     for (int i = 0; i < s.count; i++) {
         const struct ht_task *task = &s.task[i];
@@ -148,8 +149,6 @@ static bool half_step(struct rank *r, enum ht_mesh from) {
     r->wrong += r->nodes_done != ht_box_nodes(own);
     r->version[to]++;
     ht_schedule_count(&s, &r->counts);
-    ht_schedule_free(&s);
-    return true;
 }
 
 static void put(struct rank *r, enum ht_mesh mesh) {
@@ -168,11 +167,11 @@ static void run(int depth, bool two_level, bool wall, int regions, bool turns) {
     enum { HALVES = 200 };
     static struct rank r;
     make_slab(&r, depth, two_level, wall);
-    bool ok = make_regions(&r, regions);
+    const bool ok = make_regions(&r, regions);
     for (int n = 0; n < HALVES && ok; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int mesh = turns ? n % 2 : (int)(bits & 1);
-        ok = half_step(&r, mesh ? HT_DUAL : HT_PRIMARY);
+        half_step(&r, mesh ? HT_DUAL : HT_PRIMARY);
         if (!turns && (bits >> 1 & 7) == 0)
             put(&r, bits >> 4 & 1 ? HT_DUAL : HT_PRIMARY);
     }
