@@ -99,6 +99,11 @@ struct ht_schedule {
 void ht_schedule_make(const struct ht_partition *partition, enum ht_mesh from,
                       struct ht_halo_state *state, struct ht_schedule *out);
 
+/* Adds the tasks in words: "receive, ghosts, step boundary, send, step
+ * interior". */
+void ht_schedule_add_text(const struct ht_schedule *schedule,
+                          struct ht_text *out);
+
 /* Sums over tasks. */
 struct ht_task_counts {
     int64_t tasks[HT_TASK_KINDS];

@@ -283,6 +283,17 @@ void ht_schedule_make(const struct ht_partition *p, enum ht_mesh from,
     add_half_step(p, from, state, out);
 }
 
+void ht_schedule_add_text(const struct ht_schedule *schedule,
+                          struct ht_text *out) {
+    static const char *const parts[] = {
+        [HT_PART_INTERIOR] = " interior", [HT_PART_BOUNDARY] = " boundary"};
+    for (int i = 0; i < schedule->count; i++) {
+        const struct ht_task *task = &schedule->task[i];
+        ht_text_add(out, "%s%s%s", i > 0 ? ", " : "", ht_task_name(task->kind),
+                    task->kind == HT_TASK_STEP ? parts[task->part] : "");
+    }
+}
+
 void ht_schedule_count(const struct ht_schedule *schedule,
                        struct ht_task_counts *sum) {
     for (int i = 0; i < schedule->count; i++) {

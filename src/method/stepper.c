@@ -79,7 +79,6 @@ static enum ht_err run_step(struct ht_device_stepper *t,
 
 static enum ht_err run_send(struct ht_device_stepper *t,
                             const struct ht_task *task) {
-    t->counted.exchanges++;
     return ht_halo_send(t->halo, task->mesh);
 }
 
@@ -112,6 +111,16 @@ static bool same_state(const struct ht_halo_state *a,
     return same;
 }
 
+/* Of steppers among others: those of a run, not of samples. */
+static void tell_schedule(const struct ht_known_step *step) {
+    struct ht_text text = {0};
+    ht_schedule_add_text(&step->schedule, &text);
+    if (ht_text_status(&text) == HT_OK)
+        ht_log("half step from the %s grid: %s",
+               step->from == HT_DUAL ? "dual" : "primary", text.data);
+    ht_text_free(&text);
+}
+
 static enum ht_err make_known(struct ht_device_stepper *t, enum ht_mesh from) {
     const int targets = t->partition.count[from == HT_PRIMARY];
     struct ht_known_step *step;
@@ -129,6 +138,8 @@ static enum ht_err make_known(struct ht_device_stepper *t, enum ht_mesh from) {
     TRY(HT_ALLOC(step->schedule.task, HT_MOST_TASKS((int64_t)targets)));
     ht_schedule_make(&t->partition, from, &step->after, &step->schedule);
     t->known_count++;
+    if (t->partition.cut && ht_log_level_get() >= HT_LOG_VERBOSE)
+        tell_schedule(step);
     return HT_OK;
 }
 
@@ -157,8 +168,9 @@ static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_mesh from,
         const struct ht_task *task = &step->schedule.task[i];
         TRY(run_task[task->kind](t, task));
     }
+    ht_schedule_count(&step->schedule, &t->counts);
     t->state = step->after;
-    t->counted.half_steps++;
+    t->half_steps++;
     return HT_OK;
 }
 
@@ -217,7 +229,8 @@ static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
 static void stepper_traffic(void *self, struct ht_traffic *out) {
     struct ht_device_stepper *t = self;
     const struct ht_task_seconds now = seconds_of(t), *before = &t->before;
-    *out = t->counted;
+    *out = (struct ht_traffic){.half_steps = t->half_steps,
+                               .exchanges = t->counts.tasks[HT_TASK_SEND]};
     if (t->halo != NULL) ht_halo_traffic(t->halo, out);
     out->ghosts_s = now.ghosts - before->ghosts;
     out->interior_s = now.step[HT_PART_INTERIOR] -

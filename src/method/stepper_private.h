@@ -43,7 +43,8 @@ struct ht_device_stepper {
     struct ht_buffer *ghosts[2]; /* list of boxes; NULL: no ghosts */
     int ghost_boxes[2];
     int64_t poly_planes;
-    struct ht_traffic counted;
+    int64_t half_steps; /* so far, and their tasks */
+    struct ht_task_counts counts;
     struct ht_task_seconds before; /* that the kernels took for others */
     int word, coefs, places;
     int place[HT_MAX_COEFS]; /* of each coefficient */

@@ -226,14 +226,49 @@ static void test_partition(void) {
     judge_regions("two of them overlap", &problem, 3, r, false);
 }
 
-static void test_names(void) {
-    for (int i = 0; i < HT_TASK_KINDS; i++)
-        TEST_CHECK(ht_task_name((enum ht_task_kind)i)[0] != '\0',
-                   "task kind %d is %s", i, ht_task_name((enum ht_task_kind)i));
+/* ---- the order of tasks ---- */
+
+static void judge_text(struct rank *r, enum ht_mesh from, const char *wanted) {
+    struct ht_task tasks[HT_MOST_TASKS(3)];
+    struct ht_schedule s = {.task = tasks};
+    struct ht_text text = {0};
+    ht_schedule_make(&r->p, from, &r->state, &s);
+    ht_schedule_add_text(&s, &text);
+    TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0,
+               "depth %d from %s: %s", r->p.depth,
+               from == HT_DUAL ? "dual" : "primary", text.data);
+    ht_text_free(&text);
+}
+
+/* Messages travel behind the interior; where a halo is deeper, every second
+ * half step exchanges nothing. */
+static void test_order(void) {
+    static struct rank r;
+    make_slab(&r, 1, false, false);
+    r.p.window[0].count[1]++; /* ghosts of the primary grid */
+    if (!make_regions(&r, 1)) return;
+    judge_text(&r, HT_PRIMARY,
+               "send, receive, ghosts, step boundary, send, step interior");
+    judge_text(&r, HT_DUAL, "receive, step boundary, send, step interior");
+    judge_text(&r, HT_PRIMARY,
+               "receive, ghosts, step boundary, send, step interior");
+    ht_partition_free(&r.p);
+    make_slab(&r, 2, false, false);
+    if (!make_regions(&r, 1)) return;
+    judge_text(&r, HT_PRIMARY, "send, receive, step interior");
+    judge_text(&r, HT_DUAL,
+               "step boundary, step boundary, send, step interior");
+    judge_text(&r, HT_PRIMARY, "receive, step interior");
+    ht_partition_free(&r.p);
+    make_slab(&r, 1, false, false);
+    if (!make_regions(&r, 2)) return;
+    r.p.cut = false;
+    judge_text(&r, HT_DUAL, "step interior, step interior");
+    ht_partition_free(&r.p);
 }
 
 int main(void) {
-    test_names();
+    test_order();
     test_partition();
     for (int depth = 1; depth <= 5; depth++)
         for (int i = 0; i < 8; i++)
