@@ -306,7 +306,7 @@ static void test_sums(void) {
                     load.sent[from] = (struct ht_exchange){{bytes, bytes}};
                 ht_predict(&load, &m, 1e9, 2, &p);
                 double interior =
-                    (k * planes - k + k * (k - 1) / 2) * 1e-6 + k * 3e-6;
+                    (k * planes - k + 0.5 * k * (k - 1)) * 1e-6 + k * 3e-6;
                 double boundary = k * 1.5e-6 + sides * 3e-6;
                 double pack = 4 * sides * bytes / 4e9 + 2 * sides * 3e-6;
                 double travel = sides * bytes / 1e9;
