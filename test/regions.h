@@ -49,6 +49,12 @@ static inline enum ht_err put_noise(const struct ht_problem *p,
     return HT_OK;
 }
 
+/* A zero's sign counts, too. */
+static inline bool same_bits(double a, double b) {
+    const void *bits[2] = {&a, &b};
+    return memcmp(bits[0], bits[1], sizeof a) == 0;
+}
+
 /* Adds the number of values in which two steppers differ in any bit, or which
  * are not finite. data: room for a field of each. */
 static inline enum ht_err count_different(const struct ht_problem *p,
@@ -64,8 +70,7 @@ static inline enum ht_err count_different(const struct ht_problem *p,
                                     ht_grid_planes(p->grid, mesh), data[i]));
         for (int64_t n = 0; n < ht_grid_total(p->grid, mesh) * coefs; n++)
             *different +=
-                memcmp(&data[0][n], &data[1][n], sizeof **data) != 0 ||
-                !isfinite(data[0][n]);
+                !same_bits(data[0][n], data[1][n]) || !isfinite(data[0][n]);
     }
     return HT_OK;
 }
