@@ -40,12 +40,12 @@ CUDA_HEADERS := $(if $(filter 0,$(CUDA)),,$(or $(firstword \
 # A part that can be left out is a pair x.c | x_none.c, where x may have further
 # files x_*.c: WITHOUT="x y".
 LEFT_OUT := $(WITHOUT) $(if $(CUDA_HEADERS)$(filter 1,$(CUDA)),,cuda)
-PAIRS := $(patsubst %_none.c,%,$(wildcard src/*/*_none.c))
+PAIRS := $(patsubst %_none.c,%,$(wildcard src/*/*_none.c test/*/*_none.c))
 UNUSED := $(foreach p,$(PAIRS),$(if $(filter $(notdir $(p)),$(LEFT_OUT)), \
     $(p).c $(filter-out $(p)_none.c,$(wildcard $(p)_*.c)),$(p)_none.c))
 SOURCES := $(filter-out $(UNUSED),$(wildcard src/*/*.c))
 KERNELS := $(sort $(wildcard cl/*.cl cl/*.h))
-TEST_SOURCES := $(wildcard test/*/*.c)
+TEST_SOURCES := $(filter-out $(UNUSED),$(wildcard test/*/*.c))
 TOOL_SOURCES := $(filter-out tools/embed.c,$(wildcard tools/*.c))
 HEADERS := $(wildcard include/htwave/*.h src/*/*.h test/*.h test/*/*.h)
 TEST_SCRIPTS := $(shell find test -maxdepth 2 -name '*.sh' -perm -u+x)
@@ -61,13 +61,14 @@ PROGRAMS := $(sort $(TEST_SOURCES:test/%.c=%))
 ITEMS := $(sort $(filter-out mpi/%,$(PROGRAMS)) $(TEST_SCRIPTS:test/%=%))
 MPI_ITEMS := $(filter mpi/%,$(ITEMS))
 LONGEST := oclgrind.sh mpi/slabs.sh kernel/variants_cube kernel/variants_flat \
-    kernel/nvrtc convergence/cube kernel/long_rows convergence/leapfrog
+    kernel/nvrtc convergence/cube convergence/leapfrog
 LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
     $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # With address checks: what judges each file's contents and each rank's memory.
-ASAN_ITEMS := $(HOST_ITEMS) $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
+ASAN_ITEMS := $(filter-out config/check.sh unit/cover,$(HOST_ITEMS)) \
+    $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Long, and the same with address checks or in the simulator of oclgrind.sh: once
 # is enough where both are run.
 ELSEWHERE := config/bench.sh kernel/small
@@ -84,7 +85,7 @@ libraries = $(call library,$(1),OpenCL,-lOpenCL) \
     $(call library,$(1),libconfig,-lconfig) \
     $(call library,$(1),hdf5-mpich hdf5,-lhdf5) \
     $(call library,$(1),mpich mpi,-lmpich) \
-    $(call library,$(1),libpng,-lpng)
+    $(if $(filter cairo,$(LEFT_OUT)),,$(call library,$(1),cairo,-lcairo))
 # Other people's headers are not held to our warnings.
 LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := \
     $(patsubst -I%,-isystem %,$(call libraries,--cflags)) \
@@ -110,19 +111,19 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-O1 -g"
 
 # ---- targets ----
 
-.PHONY: all demo check check-gpu check-mpi check-oclgrind check-asan lint format \
+.PHONY: all demo check check-gpu check-all check-mpi check-oclgrind check-asan lint format \
     FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
 
 all: program ## build the program (default)
 
-demo: ## install what is missing, build, run params/demo.cfg
+demo: ## install missing packages, build, run params/demo.cfg
 	@$(DEPS)
 	+@$(SUBMAKE) program
 	@$(B)/htwave run params/demo.cfg
 
-check: ## all tests that need no GPU
+check: ## all tests that need no GPU; kernels by pairs of their options
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
@@ -130,13 +131,16 @@ check: ## all tests that need no GPU
 	    $(patsubst %,$(B):%,$(filter-out $(ELSEWHERE),$(ALL_ITEMS))) \
 	    $(ASAN_ITEMS:%=build/asan:%)
 
-check-gpu: ## the same tests on a GPU
-	@$(DEPS)
+check-all: ## the same with every case of the kernels, hours: for the night
+	+@HTWAVE_COVER=all HTWAVE_LIMIT=14400 $(SUBMAKE) check
+
+check-gpu: ## the tests on a GPU, with every case of the kernels
+	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	@HTWAVE_DEVICE=gpu tools/check -j $(JOBS) \
 	    $(patsubst %,$(B):%,$(filter-out oclgrind.sh,$(ALL_ITEMS)))
 
-check-mpi: ## commands and parts of the method by several ranks
+check-mpi: ## tests that run several ranks by mpiexec
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	@tools/check -j $(JOBS) $(MPI_ITEMS:%=$(B):%)
@@ -147,7 +151,7 @@ check-oclgrind: ## memory and race checks of every kernel
 	@tools/check $(B):oclgrind.sh
 
 check-asan: ## unit, config, io and some MPI tests with address and UB checks
-	@$(DEPS)
+	@$(DEPS) --check
 	+@$(SUBMAKE) $(ASAN) program host-tests
 	@tools/check -j $(JOBS) $(ASAN_ITEMS:%=build/asan:%)
 
@@ -159,10 +163,12 @@ format: ## clang-format on every C, header and kernel file
 	clang-format -i $(SOURCES) $(UNUSED) $(TEST_SOURCES) $(TOOL_SOURCES) \
 	    tools/embed.c $(HEADERS) $(KERNELS)
 
-install: program ## to $(DESTDIR)$(PREFIX): program and examples
+install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	install -d $(DESTDIR)$(PREFIX)/bin \
-	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines
+	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
+	    $(DESTDIR)$(PREFIX)/share/htwave/tools
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
+	install tools/plot.py $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
 	install -m 644 $(wildcard params/machines/*.cfg) \

@@ -3,10 +3,9 @@
  *
  * Indices are those of the windows (htwave/window.h): node (m1, m2, m3) of a
  * window is number m3 plane + m2 row + m1. Target m takes its data from the
- * source nodes m + shift and m + shift + 1 of every axis, which are there:
- * ghosts stand for what lies behind a wall, a seam or a slab's end. Along x1 a
- * periodic grid has no ghosts: there source index i stands for i - period from
- * i = period on.
+ * source nodes m + shift and m + shift + 1 of every axis. Ghosts stand for what
+ * lies behind a wall. A window that closes upon itself along an axis has none
+ * there: source index i stands for i - period from i = period on.
  */
 #ifndef HTWAVE_ARGS_H
 #define HTWAVE_ARGS_H
@@ -15,8 +14,8 @@ struct ht_step_args {
     long begin[3]; /* targets [begin, end) are computed */
     long end[3];
     long shift[3];
-    long period;  /* not periodic: more than any index */
-    long src_row; /* of the source's window */
+    long period[3]; /* of an open axis: more than any index */
+    long src_row;   /* of the source's window */
     long src_plane;
     long src_nodes; /* in all */
     long dst_row;   /* of the target's window */

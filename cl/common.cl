@@ -30,16 +30,16 @@
 #define HT_SRC_CHOOSE(slot, f) chosen = field == slot ? src##slot : chosen;
 #define HT_DST_CHOOSE(slot, f) chosen = field == slot ? dst##slot : chosen;
 
-/* Source index along x1: a periodic row closes. */
-HT_INLINE long ht_along_row(const struct ht_step_args *a, long i) {
-    return i < a->period ? i : i - a->period;
+/* Source index i of an axis, which may close. */
+HT_INLINE long ht_closed(const struct ht_step_args *a, const int axis, long i) {
+    return i < a->period[axis] ? i : i - a->period[axis];
 }
 
 /* Number of the source node at index 0 of the row (i2, i3). */
 HT_INLINE long ht_source_row(const struct ht_step_args *a, long i2, long i3) {
     long row = 0;
-    if (HT_DIMS > 1) row += i2 * a->src_row;
-    if (HT_DIMS > 2) row += i3 * a->src_plane;
+    if (HT_DIMS > 1) row += ht_closed(a, 1, i2) * a->src_row;
+    if (HT_DIMS > 2) row += ht_closed(a, 2, i3) * a->src_plane;
     return row;
 }
 

@@ -29,7 +29,7 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
         real in[HT_T1], out[HT_T1];
         HT_UNROLL
         for (int j1 = 0; j1 < 2; j1++) {
-            const long node = row + ht_along_row(a, m + a->shift[0] + j1);
+            const long node = row + ht_closed(a, 0, m + a->shift[0] + j1);
             HT_UNROLL
             for (int i1 = 0; i1 < HT_N1; i1++) {
                 const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;

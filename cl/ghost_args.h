@@ -1,29 +1,23 @@
-/* Arguments of the ghost kernel. This file is read by the host's compiler and
- * by the device's: only int and long (64 bits on both).
+/* Arguments of the ghost kernel, passed by value. This file is read by the
+ * host's compiler and by the device's: only int and long (64 bits on both).
+ *
+ * Ghosts come in the order x3 planes, x2 rows of the other planes, x1 nodes of
+ * the other rows, each first the lower ones.
  */
 #ifndef HTWAVE_GHOST_ARGS_H
 #define HTWAVE_GHOST_ARGS_H
 
-/* Ghosts of one box of a window, and the nodes whose values they take: ghost
- * (i1, i2, i3) of the box is node to + i3 plane + i2 row + i1 of the window,
- * its source from + i3 step[2] + i2 step[1] + i1 step[0]. */
-struct ht_ghost_box {
-    long to;
-    long from;
-    long step[3]; /* negative along axes that a wall mirrors */
-    int first;    /* ghosts of the boxes before */
-    int count[2]; /* ghosts along x1 and x2 */
-    int mirrored; /* bit k: by a wall normal to axis k */
-    int factor;   /* product of the factors of these walls */
-};
-
-/* Passed by value. */
 struct ht_ghost_args {
     long row; /* of the window */
     long plane;
-    long nodes; /* in all */
-    int boxes;
-    int ghosts; /* of all boxes */
+    long nodes;   /* in all */
+    int count[3]; /* nodes along each axis */
+    int begin[3]; /* nodes [begin, end) of an axis are no ghosts */
+    int end[3];
+    int factor[6]; /* of the wall at [2 * axis + side] */
+    int planes;    /* ghosts in x3 planes, in x2 rows, in all */
+    int rows;
+    int ghosts;
 };
 
 #endif

@@ -1,8 +1,10 @@
-/* Fills the ghosts of all fields of a window in one launch. A box of ghosts is
- * the image of a box of other nodes, so that faces, edges and corners need no
- * order. Behind walls coefficient `place` of a field takes the sign
- *     factor * (-1)^(number of bits in mirrored & bits[field][place]),
- * where bit k tells that the coefficient is odd under reflection of x_(k+1).
+/* Fills the ghosts of all fields of a window in one launch: index i of an axis
+ * below `begin` is the mirror image of 2 begin - 1 - i, one from `end` on that
+ * of 2 end - 1 - i. Edges and corners are mirrored along several axes at once,
+ * so that no order matters. Coefficient `place` of a field takes the sign
+ *     product of the walls' factors * (-1)^(number of bits in mirrored & bits),
+ * where bit k of bits[field][place] tells that the coefficient is odd under
+ * reflection of x_(k+1).
  *
  * Groups: first axis HT_GHOST_LANES ghosts, second axis HT_GHOST_BLOCKS blocks
  * of coefficients, third axis the field.
@@ -10,53 +12,82 @@
 #define HT_GHOST_PARAM(slot) , HT_GLOBAL ht_pack *HT_RESTRICT u##slot
 #define HT_GHOST_CHOOSE(slot) u = field == slot ? u##slot : u;
 
-HT_INLINE int ht_is_odd(int bits) {
-    return (bits ^ bits >> 1 ^ bits >> 2) & 1;
+/* Indices of ghost n in the window. */
+HT_INLINE void ht_ghost_at(const struct ht_ghost_args *a, int n, int m[3]) {
+    const int low = a->begin[0], inner1 = a->count[0] - a->end[0] + low;
+    const int inner2 = a->end[1] - a->begin[1];
+    if (n < a->planes) {
+        m[0] = n % a->count[0];
+        m[1] = n / a->count[0] % a->count[1];
+        m[2] = n / a->count[0] / a->count[1];
+        m[2] = m[2] < a->begin[2] ? m[2] : m[2] - a->begin[2] + a->end[2];
+    } else if (n < a->rows) {
+        const int outer = a->count[1] - inner2;
+        n -= a->planes;
+        m[0] = n % a->count[0];
+        m[1] = n / a->count[0] % outer;
+        m[1] = m[1] < a->begin[1] ? m[1] : m[1] - a->begin[1] + a->end[1];
+        m[2] = a->begin[2] + n / a->count[0] / outer;
+    } else {
+        n -= a->rows;
+        m[0] = n % inner1;
+        m[0] = m[0] < low ? m[0] : m[0] - low + a->end[0];
+        m[1] = a->begin[1] + n / inner1 % inner2;
+        m[2] = a->begin[2] + n / inner1 / inner2;
+    }
 }
 
-/* The box that ghost n lies in. */
-HT_INLINE int ht_ghost_box_of(const struct ht_ghost_args *a, const int n,
-                              HT_GLOBAL const struct ht_ghost_box *boxes) {
-    int box = 0;
-    while (box + 1 < a->boxes && boxes[box + 1].first <= n) box++;
-    return box;
+/* Number of the node whose image m is. mirrored: bit k, by a wall normal to
+ * axis k; factor: the product of these walls' factors. */
+HT_INLINE long ht_ghost_source(const struct ht_ghost_args *a, const int m[3],
+                               int *mirrored, int *factor) {
+    int from[3];
+    *mirrored = 0;
+    *factor = 1;
+    HT_UNROLL
+    for (int k = 0; k < 3; k++) {
+        const int below = m[k] < a->begin[k], above = m[k] >= a->end[k];
+        from[k] = below   ? 2 * a->begin[k] - 1 - m[k]
+                  : above ? 2 * a->end[k] - 1 - m[k]
+                          : m[k];
+        *mirrored |= (below || above) << k;
+        *factor *= below ? a->factor[2 * k] : above ? a->factor[2 * k + 1] : 1;
+    }
+    return from[2] * a->plane + from[1] * a->row + from[0];
 }
 
-/* The block as a wall mirrors it. */
 HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored,
                               const int factor, HT_GLOBAL const int *bits) {
     real v[HT_BLOCK];
     ht_unpack(x, v);
     HT_UNROLL
-    for (int j = 0; j < HT_BLOCK; j++)
-        v[j] *= (real)(ht_is_odd(mirrored & bits[j]) ? -factor : factor);
+    for (int j = 0; j < HT_BLOCK; j++) {
+        const int odd = bits[j] & mirrored;
+        const int sign = (odd ^ odd >> 1 ^ odd >> 2) & 1 ? -factor : factor;
+        v[j] *= (real)sign;
+    }
     return ht_packed(v);
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_GHOST_LANES) void ht_fill_ghosts(
     struct ht_ghost_args a,
-    HT_GLOBAL const struct ht_ghost_box *HT_RESTRICT boxes,
     HT_GLOBAL const int *HT_RESTRICT bits HT_EACH_GHOST_FIELD(HT_GHOST_PARAM)) {
     const int n = (int)(HT_GROUP_1() * HT_GHOST_LANES) + HT_LANE();
     const int first = (int)HT_GROUP_2() * HT_GHOST_BLOCKS;
     const int field = (int)HT_GROUP_3();
+    int m[3], mirrored, factor;
     if (n >= a.ghosts) return;
-    const struct ht_ghost_box box = boxes[ht_ghost_box_of(&a, n, boxes)];
-    const int i1 = (n - box.first) % box.count[0];
-    const int rest = (n - box.first) / box.count[0];
-    const long i2 = rest % box.count[1], i3 = rest / box.count[1];
-    const long to = box.to + i3 * a.plane + i2 * a.row + i1;
-    const long from =
-        box.from + i3 * box.step[2] + i2 * box.step[1] + i1 * box.step[0];
+    ht_ghost_at(&a, n, m);
+    const long to = m[2] * a.plane + m[1] * a.row + m[0];
+    const long from = ht_ghost_source(&a, m, &mirrored, &factor);
     HT_GLOBAL ht_pack *u = u0;
     HT_EACH_GHOST_FIELD(HT_GHOST_CHOOSE)
-    for (int b = first; b < first + HT_GHOST_BLOCKS; b++) {
-        if (b >= HT_GHOST_PLACES / HT_BLOCK) continue;
-        const ht_pack x = u[b * a.nodes + from];
-        u[b * a.nodes + to] =
-            box.mirrored
-                ? ht_mirrored(x, box.mirrored, box.factor,
-                              bits + field * HT_GHOST_PLACES + b * HT_BLOCK)
-                : x;
+    HT_UNROLL
+    for (int i = 0; i < HT_GHOST_BLOCKS; i++) {
+        const int b = first + i;
+        if (b < HT_GHOST_PLACES / HT_BLOCK)
+            u[b * a.nodes + to] =
+                ht_mirrored(u[b * a.nodes + from], mirrored, factor,
+                            bits + field * HT_GHOST_PLACES + b * HT_BLOCK);
     }
 }

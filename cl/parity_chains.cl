@@ -56,19 +56,29 @@
 
 /* Vertices of one lane's cell as nodes of the source grid. */
 struct ht_cell {
-    int node[HT_CORNERS];
+    int node;    /* the lowest */
+    int step[3]; /* to the other one along each axis: it may be beyond a seam */
 };
+
+HT_INLINE int ht_cell_node(const struct ht_cell *cell, const int v) {
+    int node = cell->node;
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++)
+        if (v >> k & 1) node += cell->step[k];
+    return node;
+}
 
 HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
                              long m3, struct ht_cell *cell) {
     const long i1 = (m1 < a->end[0] ? m1 : a->end[0] - 1) + a->shift[0];
-    const int row = (int)ht_source_row(a, m2 + a->shift[1], m3 + a->shift[2]);
-    const int low = row + (int)ht_along_row(a, i1);
-    const int high = row + (int)ht_along_row(a, i1 + 1);
-    HT_UNROLL
-    for (int v = 0; v < HT_CORNERS; v++)
-        cell->node[v] = (v & 1 ? high : low) + (v & 2 ? (int)a->src_row : 0) +
-                        (v & 4 ? (int)a->src_plane : 0);
+    const long i2 = m2 + a->shift[1], i3 = m3 + a->shift[2];
+    const int along = (int)ht_closed(a, 0, i1);
+    const int row = (int)ht_source_row(a, i2, 0);
+    const int plane = (int)ht_source_row(a, 0, i3);
+    cell->node = along + row + plane;
+    cell->step[0] = (int)ht_closed(a, 0, i1 + 1) - along;
+    cell->step[1] = (int)ht_source_row(a, i2 + 1, 0) - row;
+    cell->step[2] = (int)ht_source_row(a, 0, i3 + 1) - plane;
 }
 
 /* Two coefficients that lie together are read at once. */
@@ -85,7 +95,7 @@ HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
     HT_UNROLL
     for (int v = 0; v < HT_CORNERS; v++) {
         const HT_VECTOR(2) x = *(HT_GLOBAL const HT_VECTOR(
-            2) *)(at + (long)cell->node[v] * HT_BLOCK);
+            2) *)(at + (long)ht_cell_node(cell, v) * HT_BLOCK);
         share[0][v] = x.x;
         share[1][v] = x.y;
     }
@@ -96,7 +106,7 @@ HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
         HT_GLOBAL const real *at = src + HT_AT(i3 * HT_PLANE + q, 0, nodes);
         HT_UNROLL
         for (int v = 0; v < HT_CORNERS; v++)
-            share[n][v] = at[(long)cell->node[v] * HT_BLOCK];
+            share[n][v] = at[(long)ht_cell_node(cell, v) * HT_BLOCK];
     }
 #endif
 }

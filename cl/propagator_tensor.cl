@@ -147,6 +147,9 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
             v[0][w] = x.x;
             v[1][w] = x.y;
         }
+#if HT_DOUBLE
+        HT_KEEP_ORDER(); /* twice the registers */
+#endif
         HT_UNROLL
         for (int e = 0; e < 2; e++) {
             ht_vertex_sums(v[e], sign);
@@ -173,7 +176,7 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
         for (int target = 0; target < 2; target++) {                       \
             const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;    \
             const int own = entry >= 0 && m < n1 && m2 < n2;               \
-            const int node = row_node + last1;                             \
+            const int node = (int)ht_target_row(&a, last2, m3) + last1;    \
             HT_GLOBAL ht_pair *at =                                        \
                 (HT_GLOBAL ht_pair *)(chosen + HT_AT(place, node, nodes)); \
             USE                                                            \
@@ -238,7 +241,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     int stage = 0, unit = 0; /* which areas hold what comes next */
     for (long m3 = begin; m3 < end; m3++) {
         real acc[HT_TILES][4];
-        const int row_node = (int)ht_target_row(&a, last2, m3);
 #if HT_KEEP != 0
         HT_EACH_RESULT(HT_READ_RESULT)
 #endif

@@ -3,6 +3,15 @@
  * later); elsewhere plain copies, for which the barrier that every use needs
  * anyway is enough.
  */
+/* Reads of local memory stay before or after this place: where registers are
+ * short, the compiler would else begin too many of them at once. All lanes of a
+ * warp are here. */
+#if HT_PTX >= 70
+#define HT_KEEP_ORDER() __asm__ volatile("bar.warp.sync -1;" : : : "memory")
+#else
+#define HT_KEEP_ORDER()
+#endif
+
 #if HT_PTX >= 80
 /* The data arrives at the latest when HT_COPY_WAIT(n) returns with at most n
  * groups committed after it; a barrier then shows it to the other lanes. */

@@ -29,41 +29,75 @@ HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node,
     }
 }
 
+/* The slabs of a plane come in turn, number side * HT_N3 + i3, those of the two
+ * nodes along x1 together. HT_AHEAD of them are on their way while one is used:
+ * few warps share a unit, so a lane must wait for many reads at a time. */
+#define HT_SIDES (HT_DIMS > 1 ? 2 : 1)
+#define HT_SLAB_WORDS (2 * HT_N1 * HT_N2 * (1 + HT_DOUBLE))
+#define HT_AHEAD (HT_SLAB_WORDS <= 32 ? 2 : HT_SLAB_WORDS <= 50 ? 1 : 0)
+
+struct ht_slabs {
+    real at[2][HT_LINE_PACKS * HT_BLOCK]; /* of the lower, the upper node */
+};
+
+HT_INLINE void ht_read_slabs(const struct ht_step_args *a,
+                             HT_GLOBAL const real *src, const int turn,
+                             const long node[HT_SIDES][2],
+                             struct ht_slabs *out) {
+    HT_UNROLL
+    for (int upper = 0; upper < 2; upper++)
+        ht_read_slab(src, turn % HT_N3, node[turn / HT_N3][upper], a->src_nodes,
+                     out->at[upper]);
+}
+
 /* face += what the two nodes of a row along x1 contribute, the row being the
  * lower (side 0) or upper one along x2. */
-HT_INLINE void ht_add_row(HT_GLOBAL const real *src, const long node[2],
-                          long nodes, const int side,
-                          real along[2][HT_TILE][HT_N1],
-                          real face[HT_N3][HT_PLANE]) {
+HT_INLINE void ht_add_slabs(const struct ht_slabs *slabs, const int turn,
+                            real along[2][HT_TILE][HT_N1],
+                            real face[HT_N3][HT_PLANE]) {
+    const int side = turn / HT_N3, i3 = turn % HT_N3;
+    const int skip = i3 * HT_N1 * HT_N2 % HT_BLOCK;
     HT_UNROLL
-    for (int i3 = 0; i3 < HT_N3; i3++) {
-        real slab[2][HT_LINE_PACKS * HT_BLOCK];
-        const int skip = i3 * HT_N1 * HT_N2 % HT_BLOCK;
-        ht_read_slab(src, i3, node[0], nodes, slab[0]);
-        ht_read_slab(src, i3, node[1], nodes, slab[1]);
+    for (int i2 = 0; i2 < HT_N2; i2++) {
         HT_UNROLL
-        for (int i2 = 0; i2 < HT_N2; i2++) {
+        for (int r = 0; r < HT_TILE; r++) {
+            real sum = 0;
             HT_UNROLL
-            for (int r = 0; r < HT_TILE; r++) {
-                real sum = 0;
-                HT_UNROLL
-                for (int i = 0; i < HT_N1; i++) {
-                    sum = fma(along[0][r][i], slab[0][skip + i2 * HT_N1 + i],
-                              sum);
-                    sum = fma(along[1][r][i], slab[1][skip + i2 * HT_N1 + i],
-                              sum);
-                }
-#if HT_DIMS > 1
-                HT_UNROLL
-                for (int r2 = 0; r2 < HT_N2; r2++)
-                    face[i3][r2 * HT_TILE + r] =
-                        fma(HT_AXIS_AT(1, side, r2, i2), sum,
-                            face[i3][r2 * HT_TILE + r]);
-#else
-                face[i3][r] = sum;
-#endif
+            for (int i = 0; i < HT_N1; i++) {
+                const int at = skip + i2 * HT_N1 + i;
+                sum = fma(along[0][r][i], slabs->at[0][at], sum);
+                sum = fma(along[1][r][i], slabs->at[1][at], sum);
             }
+#if HT_DIMS > 1
+            HT_UNROLL
+            for (int r2 = 0; r2 < HT_N2; r2++)
+                face[i3][r2 * HT_TILE + r] =
+                    fma(HT_AXIS_AT(1, side, r2, i2), sum,
+                        face[i3][r2 * HT_TILE + r]);
+#else
+            (void)side;
+            face[i3][r] = sum;
+#endif
         }
+    }
+}
+
+/* The part of a plane of sources. */
+HT_INLINE void ht_face_part(const struct ht_step_args *a,
+                            HT_GLOBAL const real *src,
+                            const long node[HT_SIDES][2],
+                            real along[2][HT_TILE][HT_N1],
+                            real face[HT_N3][HT_PLANE]) {
+    struct ht_slabs slabs[HT_AHEAD + 1];
+    HT_UNROLL
+    for (int turn = 0; turn < HT_AHEAD && turn < HT_SIDES * HT_N3; turn++)
+        ht_read_slabs(a, src, turn, node, &slabs[turn]);
+    HT_UNROLL
+    for (int turn = 0; turn < HT_SIDES * HT_N3; turn++) {
+        const int next = turn + HT_AHEAD;
+        if (next < HT_SIDES * HT_N3)
+            ht_read_slabs(a, src, next, node, &slabs[next % (HT_AHEAD + 1)]);
+        ht_add_slabs(&slabs[turn % (HT_AHEAD + 1)], turn, along, face);
     }
 }
 
@@ -139,8 +173,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     (void)unused;
     if (m1 >= a.end[0] || m2 >= a.end[1]) return;
-    const long left = ht_along_row(&a, m1 + a.shift[0]);
-    const long right = ht_along_row(&a, m1 + a.shift[0] + 1);
+    const long left = ht_closed(&a, 0, m1 + a.shift[0]);
+    const long right = ht_closed(&a, 0, m1 + a.shift[0] + 1);
     real along[2][HT_TILE][HT_N1], low[HT_N3][HT_PLANE];
     HT_UNROLL
     for (int side = 0; side < 2; side++) {
@@ -164,13 +198,15 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
             HT_UNROLL
             for (int q = 0; q < HT_PLANE; q++) face[i3][q] = 0;
         }
+        long node[HT_SIDES][2];
         HT_UNROLL
-        for (int side = 0; side < (HT_DIMS > 1 ? 2 : 1); side++) {
+        for (int side = 0; side < HT_SIDES; side++) {
             const long row =
                 ht_source_row(&a, m2 + a.shift[1] + side, m3 + a.shift[2]);
-            const long node[2] = {row + left, row + right};
-            ht_add_row(src0, node, a.src_nodes, side, along, face);
+            node[side][0] = row + left;
+            node[side][1] = row + right;
         }
+        ht_face_part(&a, src0, node, along, face);
         const long target = ht_target_row(&a, m2, m3 - (HT_DIMS > 2)) + m1;
 #if HT_DIMS > 2
         real out[HT_N3][HT_PLANE];

@@ -39,14 +39,14 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
         q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
         q2 = (q2 < a->end[1] ? q2 : a->end[1]) + a->shift[1];
-        const long node = ht_source_row(a, q2, 0) + ht_along_row(a, q1);
+        const long node = ht_source_row(a, q2, 0) + ht_closed(a, 0, q1);
         tile->node[i] = (int)node * 2 + (top & 1);
     }
 }
 
 /* First node of the source plane at index i3. */
 HT_INLINE int ht_plane_node(const struct ht_step_args *a, long i3) {
-    return HT_DIMS < 3 ? 0 : (int)(i3 * a->src_plane);
+    return (int)ht_source_row(a, 0, i3);
 }
 
 /* Begins to copy one chunk of the tile whose planes begin at node bottom and

@@ -38,9 +38,9 @@ HT_INLINE void ht_set_ends(const struct ht_step_args *a, long m1,
                            struct ht_ends *e) {
     const long last = a->end[0] - HT_CELLS;
     e->start = last >= a->begin[0] && m1 > last ? last : m1;
-    e->base = ht_along_row(a, e->start + a->shift[0]);
-    e->first = e->base + 1 == a->period;
-    e->last = !e->first && e->base + HT_CELLS == a->period;
+    e->base = ht_closed(a, 0, e->start + a->shift[0]);
+    e->first = e->base + 1 == a->period[0];
+    e->last = !e->first && e->base + HT_CELLS == a->period[0];
     e->whole = HT_BLOCK == 1 && last >= a->begin[0];
 }
 
@@ -78,7 +78,7 @@ HT_INLINE void ht_read_row(const struct ht_step_args *a,
     } else {
         const long most = a->end[0] - e->start;
         for (int n = 0; n <= HT_CELLS; n++) {
-            const long m = ht_along_row(a, e->base + (n < most ? n : most));
+            const long m = ht_closed(a, 0, e->base + (n < most ? n : most));
             stage[n] = src[HT_AT(i, row + m, nodes)];
         }
         *left = HT_LOCAL_VECTOR(stage);

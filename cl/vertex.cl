@@ -13,5 +13,5 @@ HT_INLINE real ht_vertex(const struct ht_step_args *a,
     }
     const long row =
         ht_source_row(a, HT_DIMS > 1 ? at[1] : 0, HT_DIMS > 2 ? at[2] : 0);
-    return src[HT_AT(i, row + ht_along_row(a, at[0]), a->src_nodes)];
+    return src[HT_AT(i, row + ht_closed(a, 0, at[0]), a->src_nodes)];
 }

@@ -10,16 +10,8 @@
 # The device's small memory makes the two-kernel variants keep one plane of
 # interpolants at a time.
 set -u
+. "${0%/*}/config/common.sh"
 folder=${HTWAVE_BUILD:-build}/test/kernel
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 255' INT TERM
-failed=0
-
-fail() {
-    echo "FAIL $1"
-    failed=1
-}
 
 simulate() { # program, further compiler options, argument of the program...
     program=$folder/$1 options="-DHT_RESTRICT= $2"
@@ -35,7 +27,7 @@ planted() { # what, compiler option, what Oclgrind should say
     simulate small "$2" "monolithic acoustic taylor 2D"
     found=$(grep -c "$3" "$scratch/log" 2>/dev/null)
     if [ "${found:-0}" -gt 0 ]; then
-        echo "pass $1 is reported: $found times \"$3\" (bound: above 0)"
+        pass "$1 is reported: $found times \"$3\" (bound: above 0)"
     else
         fail "$1 is not reported; Oclgrind says:"
         head -n 20 "$scratch/log" "$scratch/out"
@@ -43,21 +35,21 @@ planted() { # what, compiler option, what Oclgrind should say
 }
 
 command -v oclgrind >/dev/null || {
-    echo "skip oclgrind is not here"
-    exit 0
+    skip 'oclgrind is not here'
+    end oclgrind
+    exit
 }
 
 for name in small packer; do
     simulate $name ""
     code=$?
-    cat "$scratch/out"
-    grep -q '^skip no device' "$scratch/out" &&
+    relay "$scratch/out"
+    grep -q '^ok # skip no device' "$scratch/out" &&
         fail "Oclgrind's device is not found"
-    [ $code -le 1 ] || fail "$name ended with exit code $code"
-    [ $code = 0 ] || failed=1
+    judge "$name ends with exit code $code (expected 0)" [ $code = 0 ]
     lines=$(grep -c . "$scratch/log" 2>/dev/null)
     if [ -r "$scratch/log" ] && [ "$lines" = 0 ]; then
-        echo "pass Oclgrind reports $lines lines of $name (bound 0)"
+        pass "Oclgrind reports $lines lines of $name (bound 0)"
     else
         fail "Oclgrind reports ${lines:-no log} lines of $name (bound 0):"
         grep -h . "$scratch/log" | head -n 60
@@ -71,4 +63,4 @@ planted "a row too far" "-Dget_group_id(x)=(get_group_id(x)+9*((x)==1))" \
     "Invalid write"
 planted "a row too low" "-Dget_group_id(x)=(get_group_id(x)-9*((x)==1))" \
     "Invalid read"
-exit $failed
+end oclgrind

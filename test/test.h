@@ -1,6 +1,7 @@
-/* A test program checks things and prints one line each; `make check` sums
- * the lines of all programs. A line says what was judged: the number and its
- * bound.
+/* A test program checks things and prints one line of TAP each (Test Anything
+ * Protocol, read by prove): "ok - TEXT", "not ok - TEXT", "ok # skip WHY". The
+ * text says what was judged: the number and its bound. The plan "1..N" at the
+ * end tells a program that ended from one that broke off.
  */
 #ifndef HTWAVE_TEST_H
 #define HTWAVE_TEST_H
@@ -13,14 +14,21 @@
 
 static int test_passed, test_failed, test_skipped;
 
+/* Each line leaves at once and whole: standard error may go to the same file.
+ */
+static inline void test_line(void) {
+    printf("\n");
+    fflush(stdout);
+}
+
 /* The printf arguments name the check. */
 #define TEST_CHECK(ok, ...)                                              \
     do {                                                                 \
         bool test_ok_ = (ok);                                            \
-        printf("%s ", test_ok_ ? "pass" : "FAIL");                       \
+        printf("%s - ", test_ok_ ? "ok" : "not ok");                     \
         printf(__VA_ARGS__);                                             \
         if (!test_ok_) printf("  [%s:%d: %s]", __FILE__, __LINE__, #ok); \
-        printf("\n");                                                    \
+        test_line();                                                     \
         if (test_ok_)                                                    \
             test_passed++;                                               \
         else                                                             \
@@ -32,29 +40,37 @@ static int test_passed, test_failed, test_skipped;
     do {                                                        \
         double test_v_ = (value), test_b_ = (bound);            \
         bool test_ok_ = test_v_ <= test_b_;                     \
-        printf("%s ", test_ok_ ? "pass" : "FAIL");              \
+        printf("%s - ", test_ok_ ? "ok" : "not ok");            \
         printf(__VA_ARGS__);                                    \
         printf(": %.3g (bound %.3g)", test_v_, test_b_);        \
         if (!test_ok_) printf("  [%s:%d]", __FILE__, __LINE__); \
-        printf("\n");                                           \
+        test_line();                                            \
         if (test_ok_)                                           \
             test_passed++;                                      \
         else                                                    \
             test_failed++;                                      \
     } while (0)
 
-#define TEST_SKIP(...)       \
-    do {                     \
-        printf("skip ");     \
-        printf(__VA_ARGS__); \
-        printf("\n");        \
-        test_skipped++;      \
+#define TEST_SKIP(...)        \
+    do {                      \
+        printf("ok # skip "); \
+        printf(__VA_ARGS__);  \
+        test_line();          \
+        test_skipped++;       \
     } while (0)
 
-/* Ends main. The last line is for people; the harness counts lines. */
+/* The plan alone: of a part of a script, which may judge nothing. */
+static inline void test_plan(void) {
+    printf("1..%d\n", test_passed + test_failed + test_skipped);
+}
+
+/* Ends main: the plan, and the counts for people. */
 static inline int test_end(const char *name) {
-    printf("%s: %d passed, %d failed, %d skipped\n", name, test_passed,
+    if (test_passed + test_failed + test_skipped == 0)
+        TEST_CHECK(false, "%s judged nothing", name);
+    printf("# %s: %d passed, %d failed, %d skipped\n", name, test_passed,
            test_failed, test_skipped);
+    test_plan();
     return test_failed ? 1 : 0;
 }
 

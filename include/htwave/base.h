@@ -1,5 +1,5 @@
-/* Small services without knowledge of waves: log, memory, text, clock, hash,
- * random numbers, files. Each group lives in src/base/<group>.c.
+/* General services that know nothing of waves: log, memory, text, clock, hash,
+ * random numbers, files. Each group is in src/base/<group>.c.
  */
 #ifndef HTWAVE_BASE_H
 #define HTWAVE_BASE_H
@@ -13,7 +13,7 @@
 
 /* ---- log.c: progress and messages, all on standard error ---- */
 enum ht_log_level {
-    HT_LOG_SILENT, /* of a rank that leaves all messages to another */
+    HT_LOG_SILENT, /* of ranks whose messages another rank prints */
     HT_LOG_QUIET,
     HT_LOG_NORMAL,
     HT_LOG_VERBOSE
@@ -23,9 +23,9 @@ enum ht_log_level ht_log_level_get(void);
 HT_PRINTF(1, 2) void ht_log(const char *fmt, ...);  /* NORMAL and above */
 HT_PRINTF(1, 2) void ht_note(const char *fmt, ...); /* "note: ..." likewise */
 HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* QUIET and above */
-/* A progress line rewritten in place on a terminal, a line every ~10 % or
- * 10 s elsewhere; silent for work shorter than two seconds. rate is printed
- * with its unit, e.g. "cell half-steps". done <= total. */
+/* A progress line. On a terminal it is rewritten in place; elsewhere a line is
+ * printed every ~10 % or 10 s. Silent for work shorter than two seconds. rate
+ * is printed with its unit, e.g. "cell half-steps". done <= total. */
 struct ht_progress {
     const char *what, *unit;
     double total, units_per_item;
@@ -57,9 +57,9 @@ void ht_text_add_json(struct ht_text *text, const char *string); /* "quoted" */
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
-/* What others wrote, as it stands in a message: control characters but the tab,
- * and bytes that are no UTF-8, become text such as \x1b, and where buffer (size
- * bytes, at least 32) has no room the middle is replaced by "...". */
+/* Makes text from outside printable for a message: control characters except
+ * the tab, and bytes that are not UTF-8, become text such as \x1b. Where buffer
+ * (size bytes, at least 32) is too small the middle is replaced by "...". */
 char *ht_text_show(const char *string, char *buffer, size_t size); /* buffer */
 /* The same of the first `length` bytes; returns the bytes written, without
  * the NUL. */
@@ -95,47 +95,48 @@ double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
  * refused without waiting. */
 HT_CHECKED enum ht_err ht_file_read(const char *path, char **data,
                                     size_t *size);
-/* Refuses files of more bytes, before they are read. */
+/* Refuses larger files before reading them. */
 HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most,
                                          char **data, size_t *size);
-/* Bytes of a regular file that can be read; refuses like ht_file_read. */
+/* Size of a regular file that can be read; refuses like ht_file_read. */
 HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
-/* Writes to a temporary file beside path, syncs, renames: complete or not at
- * all, also with the disk full. */
+/* Writes to a temporary file beside path, syncs, renames: complete or absent,
+ * also when the disk is full. */
 HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data,
                                      size_t size);
-/* Removes the temporary file of an ht_file_write that is going on: for signal
- * handlers that end the process. */
+/* Removes the temporary file of a running ht_file_write: for signal handlers
+ * that end the process. */
 void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
 /* Name of the temporary file that ht_file_commit syncs and renames to path;
- * both for writers that need a path (HDF5, libpng). The file is there, empty:
- * open it for writing with truncation. A failed commit has removed it; who
- * fails before the commit removes it. Free the name. */
+ * both for writers that need a path (HDF5, cairo). The file exists and is empty:
+ * open it for writing with truncation. A commit that fails removes it; a caller
+ * that fails before the commit must remove it. Free the name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
 HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
-/* Forces a temporary file to disk; path is for the message. */
+/* Forces a temporary file to disk; path is for messages. */
 HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
 
 /* ---- lock.c ---- */
-/* Of one process at a time; it ends with the process, however that ends. */
+/* Held by one process at a time; released when the process ends, for whatever
+ * reason. */
 enum { HT_LOCK_HOLDER = 128 };
 struct ht_lock {
     enum ht_lock_state {
         HT_LOCK_UNKNOWN, /* the file system has no locks */
         HT_LOCK_TAKEN,
-        HT_LOCK_BUSY /* another process has it: holder says which */
+        HT_LOCK_BUSY /* another process has it: see holder */
     } state;
     int fd;
     char *path, holder[HT_LOCK_HOLDER]; /* "process 12 on host" */
 };
-/* Makes the file at path and locks it, without waiting. */
+/* Creates the file at path and locks it, without waiting. */
 HT_CHECKED enum ht_err ht_lock_take(const char *path, struct ht_lock *lock);
 /* Whether another process has it now; holder is set then. */
 bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
-/* Removes the file that was locked; nothing to do for others. */
+/* Removes the file if this process locked it. */
 void ht_lock_release(struct ht_lock *lock);
 
 #endif

@@ -1,9 +1,9 @@
-/* Devices behind one set of operations: memory, programs, launches. A back
- * end is a struct ht_backend (src/device/backend.h) and one row in choice.c.
+/* Devices behind one set of operations: memory, programs, launches. A back end
+ * is a struct ht_backend (src/device/backend.h) and one row in choice.c.
  *
- * A device has an in-order queue of work: writes and reads return when the
- * data is copied, launches return at once and ht_device_finish waits for them.
- * Transfers that run beside the work have an in-order queue of their own (see
+ * A device has an in-order work queue: writes and reads return when the data is
+ * copied, launches return at once and ht_device_finish waits for them.
+ * Transfers that overlap with the work have an in-order queue of their own (see
  * below).
  */
 #ifndef HTWAVE_DEVICE_H
@@ -18,46 +18,47 @@ struct ht_kernel;
 
 struct ht_device_info {
     char name[128], vendor[128], driver[128], platform[128];
-    char id[40]; /* of the hardware, alike in all processes that reach it by
+    char id[40]; /* of the hardware, equal in all processes that use it through
                     this back end; empty: not known */
     const char *backend; /* "opencl", "cuda" */
     int index;           /* among all devices listed; device.select = "N" */
     bool gpu, fp64;
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
-    int64_t max_group;                        /* lanes per group */
+    int64_t max_group;                        /* work-items per group */
+    int64_t max_arguments; /* bytes of a kernel's arguments; 0: not known */
     int compute_units;
     int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
-    bool greedy; /* told how many registers a lane may take, its compiler takes
-                    them all, at the cost of groups side by side */
+    bool greedy; /* given a limit of registers per work-item, its compiler uses
+                    all of them, so that fewer groups run side by side */
     const char *no_gemm; /* why it has no matrix products; NULL: it has */
     const char *no_peer; /* why no process may copy into another's buffers;
                             NULL: it may */
 };
 
-/* All devices of all back ends; *out is owned by the caller (free). None at
- * all is not an error: count 0. */
+/* All devices of all back ends; *out is owned by the caller (free). No device
+ * is not an error: count 0. */
 HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
 
-/* select: "auto" (a GPU, else any), "gpu", "cpu", a device index, or a part
- * of the device or platform name, case ignored. backend: "auto" or a name.
- * Among the matches the best kind counts alone: GPUs by CUDA, GPUs, others;
- * of n such devices the one numbered sharer modulo n is opened, where sharer
- * numbers the processes that share these devices (0: the first).
- * HT_ERR_DEVICE lists what is there when nothing matches. */
+/* select: "auto" (a GPU, else any), "gpu", "cpu", a device index, or a part of
+ * the device or platform name, case ignored. backend: "auto" or a name. Of the
+ * matches only the best kind counts: GPUs by CUDA, GPUs, others. Of n such
+ * devices the one with number sharer modulo n is opened, where sharer numbers
+ * the processes that share these devices (0: the first). HT_ERR_DEVICE lists
+ * the available devices when nothing matches. */
 HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select,
                                       int sharer, struct ht_device **out);
-/* Names of the back ends, built in or not; NULL behind the last. */
+/* Names of the back ends, built in or not; NULL after the last. */
 const char *ht_device_backend(int i);
 /* Why a back end has no devices here (not built in, no driver); NULL: it is
  * unknown or it has some. */
 const char *ht_device_missing(const char *backend);
-/* Whether this htwave was built with it. */
+/* Whether this htwave was built with the back end. */
 bool ht_device_built(const char *backend);
-/* Why the back end has no matrix products; NULL: it has. */
+/* Why the back end has no matrix products; NULL: it has them. */
 const char *ht_device_no_gemm(const char *backend);
 void ht_device_close(struct ht_device *device); /* NULL allowed */
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
-/* Bytes of buffers alive on the device. */
+/* Bytes of the buffers that exist on the device. */
 int64_t ht_device_allocated(const struct ht_device *device);
 
 /* Contents undefined. HT_ERR_DEVICE names the size when it does not fit. */
@@ -75,8 +76,8 @@ HT_CHECKED enum ht_err ht_buffer_write(struct ht_buffer *buffer,
 HT_CHECKED enum ht_err ht_buffer_read(struct ht_buffer *buffer,
                                       struct ht_span span, void *data);
 
-/* Compiles program text, or takes it from the cache directory (NULL: no
- * cache). A failure's message holds the compiler's log. */
+/* Compiles program text, or loads it from the cache directory (NULL: no cache).
+ * The message of a failure contains the compiler's log. */
 HT_CHECKED enum ht_err ht_program_build(struct ht_device *device,
                                         const char *text, const char *cache,
                                         struct ht_program **out);
@@ -87,59 +88,64 @@ HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program,
                                         struct ht_kernel **out);
 void ht_kernel_destroy(struct ht_kernel *kernel); /* NULL allowed */
 
+/* Arguments of one kernel. */
+enum { HT_MAX_ARGS = 128 };
 /* An argument: a buffer, or size bytes at value. */
 struct ht_arg {
     struct ht_buffer *buffer;
     const void *value;
     size_t size;
 };
-/* groups[3] groups of `lanes` lanes (along the first axis). */
+/* groups[3] work-groups of group_size work-items (along the first axis).
+ * HT_ERR_DEVICE where the device cannot take that many bytes of arguments. */
 HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
                                         const struct ht_arg *args,
-                                        const int64_t groups[3], int64_t lanes);
+                                        const int64_t groups[3],
+                                        int64_t group_size);
 /* Device seconds of all finished launches since the last call; counted in
  * ht_device_finish. */
 double ht_kernel_seconds(struct ht_kernel *kernel);
-/* The same of all launches since the kernel was made. */
+/* As ht_kernel_seconds, of all launches since the kernel was created. */
 double ht_kernel_total(const struct ht_kernel *kernel);
 HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
-/* Joules that the device has taken since some origin, counters being renewed
- * every 0.1 s or so; negative: the device does not tell. */
+/* Joules that the device has used since some origin, updated every 0.1 s or so;
+ * negative: the device does not report it. */
 double ht_device_joules(struct ht_device *device);
 
-/* ---- transfers beside the work ---- */
-/* They go to a second queue, in order among themselves, and return at once. A
- * mark orders the two queues: it stands for all that was enqueued on a queue
- * when it was set. Host memory and buffers in use must stay until a mark set
- * behind the transfer is done. */
+/* ---- transfers that overlap with the work ---- */
+/* They go to a second in-order queue and return at once. An event orders the
+ * two queues: it stands for all commands that were in a queue when it was
+ * recorded. Host memory and buffers in use must stay until an event recorded
+ * after the transfer is done. */
 enum ht_queue { HT_QUEUE_WORK, HT_QUEUE_TRANSFER };
-struct ht_mark;
-HT_CHECKED enum ht_err ht_mark_create(struct ht_device *device,
-                                      struct ht_mark **out);
-void ht_mark_destroy(struct ht_mark *mark); /* NULL allowed */
-/* A mark may be set again; it then stands for the new place alone. */
-HT_CHECKED enum ht_err ht_mark_set(struct ht_mark *mark, enum ht_queue queue);
-/* What is enqueued on the queue from now on waits for the mark, which has been
- * set; the host does not wait. */
-HT_CHECKED enum ht_err ht_mark_await(struct ht_mark *mark, enum ht_queue queue);
-/* Without waiting; starts what is still held back. A failure of the work before
- * the mark is an error. */
-HT_CHECKED enum ht_err ht_mark_done(struct ht_mark *mark, bool *done);
+struct ht_event;
+HT_CHECKED enum ht_err ht_event_create(struct ht_device *device,
+                                       struct ht_event **out);
+void ht_event_destroy(struct ht_event *event); /* NULL allowed */
+/* An event may be recorded again; it then stands for the new point only. */
+HT_CHECKED enum ht_err ht_event_record(struct ht_event *event,
+                                       enum ht_queue queue);
+/* Commands enqueued from now on wait for the event, which must have been
+ * recorded; the host does not wait. */
+HT_CHECKED enum ht_err ht_event_await(struct ht_event *event,
+                                      enum ht_queue queue);
+/* Does not wait; starts commands that are held back. A failure of the work
+ * before the event is an error. */
+HT_CHECKED enum ht_err ht_event_done(struct ht_event *event, bool *done);
 
-/* Host memory that transfers reach at full speed, where the device knows such
- * (page-locked); else plain. */
+/* Host memory for transfers at full speed where the device supports it
+ * (page-locked); else plain memory. */
 struct ht_pinned;
 HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
                                         struct ht_pinned **out);
-/* The same of memory that is there already, such as what processes share; it
- * must stay until ht_pinned_destroy, which leaves it there. */
+/* The same for existing memory, such as memory that processes share. It must
+ * stay until ht_pinned_destroy, which does not free it. */
 HT_CHECKED enum ht_err ht_pinned_wrap(struct ht_device *device, void *memory,
                                       int64_t bytes, struct ht_pinned **out);
 void ht_pinned_destroy(struct ht_pinned *pinned); /* NULL allowed */
 void *ht_pinned_memory(const struct ht_pinned *pinned);
 
-/* bytes from `at` on of a buffer to or from the beginning of the pinned memory
- * plus `to`. */
+/* bytes of a buffer, from `at` on, to or from the pinned memory at `to`. */
 HT_CHECKED enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at,
                                         int64_t bytes, struct ht_pinned *pinned,
                                         int64_t to);
@@ -150,8 +156,8 @@ HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at,
 
 /* A buffer of another process, on a device of this machine, opened by the name
  * that its owner gave (as bytes, for a message). HT_ERR_DEVICE where the info
- * has no_peer, or when the two devices cannot reach each other. The owner keeps
- * the buffer until the peer is closed. */
+ * has no_peer, or when the two devices cannot access each other. The owner
+ * keeps the buffer until the peer is closed. */
 struct ht_peer;
 enum { HT_PEER_NAME = 96 };
 HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer,
@@ -173,15 +179,15 @@ struct ht_gemm_shape {
     int64_t m, n, k, batches; /* batches: 1 to 65535 */
     int64_t at[3], stride[3];
 };
-/* Products in one precision, with an account of their time. Compiled by the
- * library at the first launch of a device, which may take long.
- * HT_ERR_DEVICE: none here, for the reason of ht_device_info. */
+/* Products in one precision, with a timer. The library compiles them at the
+ * first launch on a device, which may take long. HT_ERR_DEVICE: not available,
+ * for the reason in ht_device_info. */
 struct ht_gemm;
 HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
                                       struct ht_gemm **out);
 void ht_gemm_destroy(struct ht_gemm *gemm); /* NULL allowed */
-/* buffers: of A, B, C, which must hold all that the shape names and 2^31 values
- * at most up to its end. */
+/* buffers: of A, B, C, which must hold all values that the shape names, and at
+ * most 2^31 values up to its end. */
 HT_CHECKED enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
                                       const struct ht_gemm_shape *shape,
                                       struct ht_buffer *const buffers[3]);

@@ -1,5 +1,5 @@
 /* Errors: every function that can fail returns enum ht_err and leaves one
- * message, in words a user can act on, in the error record of the thread.
+ * message, in terms that a user can act on, in the error record of the thread.
  * Nothing below src/app prints an error or exits.
  */
 #ifndef HTWAVE_ERR_H
@@ -13,10 +13,10 @@ enum ht_err {
     HT_ERR_IO,          /* files, directories, disk */
     HT_ERR_NOT_FINITE,  /* the solution holds NaN or infinity */
     HT_ERR_DIFFERENT,   /* compare or converge found a difference */
-    HT_ERR_INTERRUPTED, /* by a signal; what was done so far is written */
+    HT_ERR_INTERRUPTED, /* by a signal; results so far are written */
     HT_ERR_COMM,        /* messages between ranks */
-    HT_ERR_ELSEWHERE,   /* another rank has failed, which tells why */
-    HT_ERR_INTERNAL     /* a broken invariant of htwave itself */
+    HT_ERR_ELSEWHERE,   /* another rank has failed; it has the message */
+    HT_ERR_INTERNAL     /* a broken invariant of htwave */
 };
 
 #define HT_CHECKED __attribute__((warn_unused_result))
@@ -42,8 +42,8 @@ int ht_err_exit_code(enum ht_err code);
         enum ht_err try_err_ = (call);          \
         if (try_err_ != HT_OK) return try_err_; \
     } while (0)
-/* The code is returned itself, not the result of a call, so that analysers see
- * that it is not HT_OK. */
+/* Returns the code itself, not the result of a call, so that static analysers
+ * see that it is not HT_OK. */
 #define FAIL(code, ...)                  \
     do {                                 \
         ht_err_set((code), __VA_ARGS__); \

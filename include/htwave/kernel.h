@@ -237,11 +237,10 @@ HT_CHECKED enum ht_err ht_ghosts_build(struct ht_ghosts *ghosts);
 HT_CHECKED enum ht_err ht_ghosts_text(const struct ht_spec *spec, int fields,
                                       int places, int lanes,
                                       struct ht_text *out);
-/* Enqueued among the work. list: the boxes of ht_window_ghosts in device
- * memory; u: the buffers of the fields, without gaps. */
+/* Enqueued among the work. args: of ht_window_ghosts; u: the buffers of the
+ * fields, without gaps. */
 HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_ghosts *ghosts,
-                                      const struct ht_window *window, int boxes,
-                                      struct ht_buffer *list,
+                                      const struct ht_ghost_args *args,
                                       struct ht_buffer *const *u);
 /* Device seconds since the last call, and of all launches so far; NULL: 0. */
 double ht_ghosts_seconds(struct ht_ghosts *ghosts);

@@ -1,5 +1,5 @@
-/* Powers of a large matrix that is known by its products with vectors, applied
- * to one vector: what some entries are after many steps.
+/* Powers of a large matrix, given by its products with vectors, applied to one
+ * vector: the values of some entries after many steps.
  */
 #ifndef HTWAVE_KRYLOV_H
 #define HTWAVE_KRYLOV_H
@@ -10,7 +10,7 @@
 
 #define HT_KRYLOV_WATCHED 12
 
-/* re + i im without the products of re + I * im; CMPLX is not everywhere. */
+/* re + i im without the products of re + I * im; some compilers lack CMPLX. */
 static inline double complex ht_complex(double re, double im) {
     const union {
         double part[2];
@@ -26,21 +26,22 @@ struct ht_linear_map {
     void (*apply)(void *self, const double complex *x, double complex *y);
 };
 
-/* What is asked: the entries watch[0..watched) of A^steps start. */
+/* The result wanted: the entries watch[0..watched) of A^steps start. */
 struct ht_power {
     double steps;
-    double complex guess; /* near the eigenvalue of which start consists
+    double complex guess; /* near the eigenvalue whose eigenvector start is
                              almost */
     bool conservative;    /* that eigenvalue lies on the unit circle; else
                              within it */
-    double direct;        /* steps up to which they are simply taken */
+    double direct;        /* up to so many steps are computed directly */
     int most;             /* products with A beyond that, at most 64 */
     int watched;
     int64_t watch[HT_KRYLOV_WATCHED];
 };
 
-/* value: from that eigenvalue alone, or complete where the products show all.
- * rest: root mean square of what the other eigenvectors add. */
+/* value: of that eigenvalue alone, or the complete sum where the products
+ * determine it. rest: root mean square of the contribution of the other
+ * eigenvectors. */
 struct ht_power_result {
     double complex value[HT_KRYLOV_WATCHED];
     double rest[HT_KRYLOV_WATCHED];

@@ -1,4 +1,4 @@
-/* A machine with many devices as a prediction needs it (docs/scaling.md), read
+/* A machine with many devices, as predictions need it (docs/scaling.md), read
  * from a file of params/machines.
  */
 #ifndef HTWAVE_MACHINE_H
@@ -6,9 +6,9 @@
 
 #include "htwave/base.h"
 
-/* One way between two devices. */
+/* A connection between two devices. */
 struct ht_machine_link {
-    double bytes_per_s; /* each way, both at the same time */
+    double bytes_per_s; /* each direction, both at the same time */
     double latency_s;
     bool staged; /* through host memory on both sides */
 };

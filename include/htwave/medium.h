@@ -1,14 +1,14 @@
 /* The medium: materials of the equations as polynomials about every node of
- * both grids, in xi = (x - x_m)/h, truncated at total degree `degree`:
- * M_a belongs to index[a] of ht_jets_total(dims, degree).
+ * both grids, in xi = (x - x_m)/h, truncated at total degree `degree`: M_a
+ * belongs to index[a] of ht_jets_total(dims, degree).
  *
  * A positive material keeps its polynomial at a node only where its variation
- * over the node's cell, sum over a != 0 of |M_a| 2^-|a|, stays below half of
- * M_0; elsewhere all materials of the node are reduced to degree 0 with their
+ * over the node's cell, sum over a != 0 of |M_a| 2^-|a|, is below half of M_0.
+ * Elsewhere all materials of the node are reduced to degree 0 and have their
  * harmonic means over the cell. The same holds where a jump or a kink of an
- * expression (step, abs, min, max) lies in the cell. Layers, and whatever has
- * degree 0, have these means at all nodes. On a periodic axis the cell of the
- * node on the seam goes on at the far side of the box.
+ * expression (step, abs, min, max) lies in the cell. Layers, and media of
+ * degree 0, have these means at all nodes. On a periodic axis the cell of a
+ * node on the seam continues at the far side of the box.
  */
 #ifndef HTWAVE_MEDIUM_H
 #define HTWAVE_MEDIUM_H
@@ -26,7 +26,7 @@ struct ht_medium {
     double speed[3];    /* largest signal speed along each axis */
     double speed_min;   /* smallest above 0 over axes and nodes, for cells per
                            wavelength; 0 when nothing moves */
-    int64_t flattened;  /* nodes of both meshes where a rough or unresolved
+    int64_t flattened;  /* nodes of both grids where a rough or unresolved
                            medium was reduced to degree 0. Final after create,
                            of the whole grid, up to 2e6 different nodes;
                            beyond, fills count those of own planes,
@@ -34,10 +34,9 @@ struct ht_medium {
     bool rough;         /* has jumps or kinks, or is not resolved: layers that
                            differ, expressions that are not smooth, files at
                            degree 0, nodes flattened (as far as they are known).
-                           What is said about orders and errors in smooth media
-                           does not hold */
+                           Orders and errors of smooth media do not hold then */
     bool wall_gradient; /* varies across a wall: order drops there */
-    double visited;     /* part of the different nodes looked at, 1: all */
+    double visited;     /* part of the different nodes evaluated, 1: all */
     struct ht_medium_source *source; /* private */
 };
 
@@ -51,25 +50,29 @@ HT_CHECKED enum ht_err ht_medium_create(const struct ht_params *params,
                                         const struct ht_equations *eq,
                                         const struct ht_grid *grid,
                                         struct ht_medium **out);
-/* The same from some 2e6 nodes spread evenly where there are more: for what
- * needs no more than a good guess of the speeds. Speeds and values that fail
- * between them are not seen, flattened is a part only. */
+/* The same from some 2e6 nodes spread evenly where there are more: for callers
+ * that need only a good guess of the speeds. Speeds and invalid values between
+ * these nodes are not detected; flattened is only a part. */
 HT_CHECKED enum ht_err ht_medium_sample(const struct ht_params *params,
                                         const struct ht_equations *eq,
                                         const struct ht_grid *grid,
                                         struct ht_medium **out);
 void ht_medium_destroy(struct ht_medium *medium);
 
-/* Materials on x3 planes [first, last) of a mesh (2-D, 1-D: plane 0):
+/* Materials on x3 planes [first, last) of a grid (2-D, 1-D: plane 0):
  * out[material][a][node in those planes], nodes with x1 fastest. At primary
  * nodes on a wall the powers odd in the wall's normal are left out: the
- * mirrored medium is even, so the wall condition holds exactly. Planes of
- * other ranks may be asked for. */
+ * mirrored medium is even, so the wall condition holds exactly. Planes of other
+ * ranks are allowed. */
 HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium,
                                       enum ht_mesh mesh, int64_t first,
                                       int64_t last, double *out);
+/* The largest signal speed at x over the axes. */
+HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium,
+                                       const double x[3], double *speed);
 /* The value at x of one user parameter (such as "c"), of a material ("K",
- * "1/rho"), or of "c" also where K was given: for pictures. Files are linear
+ * "1/rho"), or of the speed by its name, such as "c" where K was given: for
+ * pictures. Files are linear
  * between samples here. HT_ERR_INPUT when the name is unknown. */
 HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium,
                                            const char *name, const double x[3],
@@ -81,11 +84,12 @@ struct ht_samples {
     double origin[3], spacing[3];
     double *value; /* x1 fastest */
 };
-/* How a file is read. Entries of shape, spacing and origin follow axes, the
- * axes of the file from the fastest on (none: x1, x2, ..); axes not named are
- * extruded. format is raw, little-endian float32 whose size must match the
- * shape exactly, or HDF5, where 0 in shape takes the dataset's extent (which
- * must match otherwise). Values are multiplied by scale and must be finite. */
+/* Format of a file. Entries of shape, spacing and origin follow axes, the axes
+ * of the file from the fastest on (none: x1, x2, ..); along axes not named the
+ * values do not vary. format is raw, little-endian float32 whose size must
+ * match the shape exactly, or HDF5, where 0 in shape takes the dataset's extent
+ * (which must match otherwise). Values are multiplied by scale and must be
+ * finite. */
 struct ht_samples_format {
     const char *path, *dataset;
     enum ht_file_format format;
@@ -105,8 +109,8 @@ HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples,
                                       const struct ht_jets *jets,
                                       const double x[3], const double h[3],
                                       double *out);
-/* Arithmetic or harmonic mean over the cell of size h about x, each sample
- * standing for half a spacing to either side. */
+/* Arithmetic or harmonic mean over the cell of size h about x. Each sample
+ * represents half a spacing to either side. */
 double ht_samples_mean(const struct ht_samples *samples, const double x[3],
                        const double h[3], bool harmonic);
 

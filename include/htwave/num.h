@@ -42,6 +42,9 @@ void ht_jets_destroy(struct ht_jets *jets);
 /* out must not overlap a or b. */
 void ht_jet_multiply(const struct ht_jets *jets, const double *a,
                      const double *b, double *out);
+/* out = 1 / a; a[0] is not 0, out must not overlap a. */
+void ht_jet_reciprocal(const struct ht_jets *jets, const double *a,
+                       double *out);
 
 /* ---- expr.c: expressions in x1, x2, x3 evaluated as jets ---- */
 /* Grammar: + - * / ^ (right associative), unary minus, parentheses, numbers,
@@ -57,20 +60,20 @@ HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr,
                                    const struct ht_jets *jets,
                                    const double x[3], const double h[3],
                                    double *out);
-/* The value alone. branches (or NULL): hash of the sides that step, abs, min
- * and max took is added to it; equal ones at two points mean that no jump and
+/* The value alone. branches (or NULL): a hash of the sides that step, abs, min
+ * and max took is added to it. Equal hashes at two points mean that no jump and
  * no kink was passed an odd number of times between them. */
 HT_CHECKED enum ht_err ht_expr_value(const struct ht_expr *expr,
                                      const double x[3], double *value,
                                      uint64_t *branches);
-/* Whether it depends on x1 (axis 0), x2 (1), x3 (2). */
+/* Whether the expression depends on x1 (axis 0), x2 (1), x3 (2). */
 bool ht_expr_uses(const struct ht_expr *expr, int axis);
-/* False where step, abs, min or max of something that depends on a coordinate
+/* False where step, abs, min or max of an operand that depends on a coordinate
  * may make a jump or a kink. Roots and quotients count as smooth: where they
  * are singular they are not finite. */
 bool ht_expr_smooth(const struct ht_expr *expr);
 /* The names of an expression: coordinates and constants, then functions; NULL
- * behind the last. */
+ * after the last. */
 struct ht_expr_word {
     const char *name, *operand, *help; /* "min", "(a, b)", "the smaller one" */
     bool smooth;                       /* no jump, no kink */
@@ -79,29 +82,29 @@ struct ht_expr_word {
 const struct ht_expr_word *ht_expr_word(int i);
 
 /* ---- stability.c ---- */
-/* Largest stable CFL number (0 < result <= 1) of the Hermite-Taylor scheme
- * with `stages` Taylor stages, order N, in dims dimensions; 0 when no useful
- * step is stable. kind tells the symbol apart: systems whose terms couple
- * fields pairwise (acoustics and the like) or a single advected field.
- * Values come from von Neumann analysis (tools/stability.py) and hold a
- * margin of 0.01; full stages give 1 for the first-order systems and 0.99
- * for leapfrog, of which some modes grow linearly at 1. */
+/* Largest stable CFL number (0 < result <= 1) of the Hermite-Taylor scheme with
+ * `stages` Taylor stages, order N, in dims dimensions; 0 when no useful step is
+ * stable. kind selects the symbol: systems whose terms couple fields pairwise
+ * (acoustics and the like) or a single advected field. Values come from von
+ * Neumann analysis (tools/stability.py) and include a margin of 0.01; full
+ * stages give 1 for the first-order systems and 0.99 for leapfrog, some modes
+ * of which grow linearly at 1. */
 enum ht_symbol {
     HT_SYMBOL_ADVECTION,
     HT_SYMBOL_WAVE,
     HT_SYMBOL_PAIR,          /* u_t = v, v_t = c^2 lap u */
-    HT_SYMBOL_LEAPFROG_EVEN, /* even powers of dt, groups that are the same */
+    HT_SYMBOL_LEAPFROG_EVEN, /* even powers of dt, groups that are equal */
     HT_SYMBOL_LEAPFROG_ODD
 };
 double ht_stability_cfl(enum ht_symbol kind, int dims, int order, int stages);
-/* Stages that sum the whole series in time of a uniform medium: more have no
- * effect there. */
+/* Stages that sum the whole series in time of a uniform medium: more stages
+ * change nothing there. */
 int ht_stability_full(enum ht_symbol kind, int dims, int order);
 /* The smallest number of stages that is stable at cfl and accurate to order
  * 2N+1 in time (at least 2N+1 stages), else the full number. */
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
 
-/* The value in the middle, of an even number the larger of both; sorts them. */
+/* The middle value, for an even number the larger of both; sorts them. */
 double ht_median(int count, double *values);
 
 #endif

@@ -10,12 +10,16 @@
 
 #include "htwave/medium.h"
 
-/* ---- picture.c + png.c ---- */
-/* One slice as an image: colour map diverging and symmetric about 0, scale
- * bar with numbers, title, axis extents; values[height][width], row 0 at the
- * bottom (largest y on top). background (may be NULL) of the same shape is
- * drawn as grey relief under the wave: the darker the larger. height 1 gives
- * a curve of the values over x instead of a map. Texts may be NULL. Values
+/* ---- cairo.c, plot.c ---- */
+/* What numbers along an axis are; either may be NULL. */
+struct ht_label {
+    const char *name, *unit;
+};
+/* One slice as an image: colour map diverging and symmetric about 0, colour
+ * bar, axes with ticks, titles; values[height][width], row 0 at the bottom
+ * (largest y on top). background (may be NULL) of the same shape is drawn as
+ * grey relief under the wave: the darker the larger. height 1 gives a curve of
+ * the values over x instead of a map. Texts are UTF-8 and may be NULL. Values
  * that are not finite are drawn black. */
 struct ht_picture {
     int64_t width, height;
@@ -23,15 +27,21 @@ struct ht_picture {
     double range; /* colours span [-range, range]; 0: from the data */
     double x0, x1, y0, y1;
     bool y_down; /* draw the first row on top (depth) */
-    const char *title, *x_label, *y_label, *unit;
+    const char *title, *subtitle;
+    struct ht_label x, y, value;
     int pixels; /* longest side of the map at least so many pixels */
 };
 HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
                                         const char *path);
+/* The version of cairo, which draws; NULL: this program was built without it,
+ * and the function above fails. */
+const char *ht_picture_cairo(void);
 
 /* ---- output.c ---- */
 struct ht_output;
-/* Fields, background, ranks, files that the run would read and write: what
+/* Whether a run draws pictures. */
+bool ht_output_draws(const struct ht_params *params);
+/* Fields, pictures, units, ranks, files that the run would read and write: what
  * ht_output_create refuses before it writes. stored: bit per field that the
  * primary grid stores, 0: all. */
 HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
@@ -59,7 +69,8 @@ HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time,
                                           int64_t step,
                                           const double *const *nodal,
                                           const double *coefs);
-/* wave_NNNN.png of output.picture's plane and field; nodal as above. Rank 0
+/* wave_NNNN.png of output.picture's plane and field, unless the run draws
+ * none; nodal as above. Rank 0
  * holds the values of the whole plane meanwhile. Collective. */
 HT_CHECKED enum ht_err ht_output_picture(struct ht_output *output, double time,
                                          const double *const *nodal);

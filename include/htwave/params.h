@@ -26,6 +26,13 @@ struct ht_names {
     char **name;
 };
 
+/* The groups of a list, sources = ( { ... }, { ... } ): `count` structures,
+ * here of the type that the member's comment names. */
+struct ht_groups {
+    int count;
+    void *group;
+};
+
 /* ---- choices ---- */
 /* Options whose values are words of a fixed list: constant and word stand here
  * once. X(constant, word) */
@@ -72,6 +79,20 @@ const char *ht_medium_type_word(enum ht_medium_type value);
 const char *ht_precision_word(enum ht_precision value);
 const char *ht_halo_precision_word(enum ht_halo_precision value);
 
+/* A parameter of the medium, such as c: of type HT_OPT_MEDIUM or, of a vector,
+ * HT_OPT_REAL3. */
+struct ht_medium_given {
+    struct ht_value value;
+    double vector[3];
+};
+/* A Gaussian: a group of initial.pulses. */
+struct ht_pulse {
+    double centre[3], width, amplitude;
+    char *field;
+};
+
+enum { HT_MAX_MEDIUM_OPTIONS = 64 };
+
 struct ht_params {
     char *system;
     struct {
@@ -90,8 +111,8 @@ struct ht_params {
     } boundary;
     struct {
         enum ht_medium_type type;
-        struct ht_value c, K, rho;
-        double velocity[3];
+        /* By the order of ht_medium_option_at: see ht_params_medium. */
+        struct ht_medium_given given[HT_MAX_MEDIUM_OPTIONS];
         int degree;             /* cell polynomials; -1: keeps order 2N+1 */
         enum ht_grid_axis axis; /* layers */
         struct ht_value interfaces;
@@ -106,6 +127,7 @@ struct ht_params {
         char *type; /* gaussian plane standing random expression file zero */
         char *field;
         double centre[3], width, amplitude, phase;
+        struct ht_groups pulses; /* of struct ht_pulse */
         int cycles[3], modes[3];
         int64_t seed;
         struct ht_map values; /* expression: field = "..." ; file: dataset */
@@ -118,7 +140,9 @@ struct ht_params {
         double every; /* time between snapshots; 0: none but the last */
         struct ht_names fields; /* empty: all */
         bool coefficients;
-        bool snapshots; /* write HDF5 + XDMF */
+        bool snapshots;      /* write HDF5 + XDMF */
+        bool pictures;       /* draw PNG */
+        struct ht_map units; /* names: of length, time, fields, parameters */
         struct {
             enum ht_grid_axis plane; /* normal to the slice */
             char *field;
@@ -167,6 +191,16 @@ HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params,
  * a resolved input, which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
+/* What was given as medium.NAME; NULL when no system has such a parameter. */
+const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
+                                               const char *name);
+
+/* The Gaussians of the initial data, for index 0, 1, ..: initial.pulses or,
+ * where it is empty, the one of initial.centre, width, amplitude and field.
+ * false when there are no more. The field's name belongs to params. */
+bool ht_params_pulse(const struct ht_params *params, int index,
+                     struct ht_pulse *out);
+
 /* Files that the run reads, for index 0, 1, ..: false when there are no more.
  * *key: the option that names it, NULL for the input file itself. Paths in
  * params are relative to the current directory or absolute, wherever they were
@@ -185,16 +219,20 @@ enum ht_option_type {
     HT_OPT_INT64, /* int64_t */
     HT_OPT_REAL,  /* double; integers are accepted */
     HT_OPT_BOOL,
-    HT_OPT_STRING,  /* char * */
-    HT_OPT_CHOICE,  /* an enumeration in the order of `choices` */
-    HT_OPT_CELLS,   /* int64_t[3] and grid.dims: 1 to 3 integers */
-    HT_OPT_INT3,    /* int[3], 1 to 3 integers (missing: the default's) */
-    HT_OPT_INT64_3, /* int64_t[3], likewise */
-    HT_OPT_REAL3,   /* double[3], 1 to 3 numbers, likewise */
-    HT_OPT_SIDES,   /* char *[2]: one name for both sides or two */
-    HT_OPT_NAMES,   /* struct ht_names */
-    HT_OPT_VALUE,   /* struct ht_value */
-    HT_OPT_MAP      /* struct ht_map: a group of strings */
+    HT_OPT_STRING,   /* char * */
+    HT_OPT_FILE,     /* char *, the name of a file */
+    HT_OPT_CHOICE,   /* an enumeration in the order of `choices` */
+    HT_OPT_CELLS,    /* int64_t[3] and grid.dims: 1 to 3 integers */
+    HT_OPT_INT3,     /* int[3], 1 to 3 integers (missing: the default's) */
+    HT_OPT_INT64_3,  /* int64_t[3], likewise */
+    HT_OPT_REAL3,    /* double[3], 1 to 3 numbers, likewise */
+    HT_OPT_SAMPLES3, /* the same for the axes of a file, not of the grid */
+    HT_OPT_SIDES,    /* char *[2]: one name for both sides or two */
+    HT_OPT_NAMES,    /* struct ht_names */
+    HT_OPT_VALUE,    /* struct ht_value */
+    HT_OPT_MEDIUM,   /* the same of a medium: text may be the name of a file */
+    HT_OPT_MAP,      /* struct ht_map: a group of strings */
+    HT_OPT_LIST      /* struct ht_groups: a list of groups, low..high of them */
 };
 struct ht_option {
     const char *key; /* "grid.order" */
@@ -206,8 +244,24 @@ struct ht_option {
                              of HT_OPT_VALUE or HT_OPT_STRING */
     const char *unit, *help;
 };
+/* The rows of src/core/options.c and, among them, those of the medium's
+ * parameters, made from the rows of all systems. */
 int ht_option_count(void);
 const struct ht_option *ht_option_at(int index);
+/* What the groups of a list hold: rows whose key is the name inside the group
+ * and whose offset is in the group's structure; without a fallback the key must
+ * be given. A group of the list "initial.pulses" has keys such as
+ * "initial.pulses.2.width", numbered from 1. No CELLS, MAP or LIST. */
+struct ht_option_list {
+    const char *key;
+    size_t size; /* of the group's structure */
+    int count;
+    const struct ht_option *option;
+};
+/* NULL when the option is no list. */
+const struct ht_option_list *ht_option_list(const struct ht_option *row);
+int ht_medium_option_count(void);
+const struct ht_option *ht_medium_option_at(int index);
 /* Manual of all options, for --help-config; markdown: as a table. */
 void ht_params_help(FILE *out, bool markdown);
 

@@ -4,34 +4,29 @@
 #ifndef HTWAVE_RATE_H
 #define HTWAVE_RATE_H
 
-#include "htwave/method.h"
+#include "htwave/part.h"
 
-/* A problem to be timed and its grid. problem.grid and problem.medium point
- * into it: do not copy. */
-struct ht_sample {
-    struct ht_grid grid;
-    struct ht_problem problem;
-};
-/* As `like` in equations, order, steps, stages and kind of medium, in a
- * periodic box of so many cells (those beyond the dimensions are ignored). */
-void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
-                    struct ht_sample *out);
+/* A problem to be timed. As `like` in equations, order, steps, stages and kind
+ * of medium, in a periodic box of so many cells (those beyond the dimensions
+ * are ignored). */
+void ht_test_problem(const struct ht_problem *like, const int64_t cells[3],
+                     struct ht_part *out);
 /* A problem of its own: unit cells and materials, 0.9 of the largest stable
- * step. eq must outlive the sample, and has a form of the scheme; stages 0: the
- * full number. */
-void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
-                     const struct ht_scheme *scheme, struct ht_sample *out);
+ * step. eq must outlive the test problem, and has a form of the scheme; stages
+ * 0: the full number. */
+void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
+                           const struct ht_scheme *scheme, struct ht_part *out);
 /* The largest number of cells along each axis, at most `most`, for which the
  * state takes no more than so many bytes and a half step of the costliest
  * variant counts no more than so many multiply-adds; a multiple of 8 from 16
  * on, and at least 4. */
-int64_t ht_sample_cells(const struct ht_problem *like,
-                        const struct ht_tuning *tuning, int64_t most,
-                        double bytes, double fma);
+int64_t ht_test_problem_cells(const struct ht_problem *like,
+                              const struct ht_tuning *tuning, int64_t most,
+                              double bytes, double fma);
 
-/* Random data on the grids of a stepper of the sample. */
-HT_CHECKED enum ht_err ht_sample_fill(const struct ht_sample *sample,
-                                      const struct ht_stepper *stepper);
+/* Random data on the grids of a stepper of a test problem. */
+HT_CHECKED enum ht_err ht_test_problem_fill(const struct ht_part *sample,
+                                            const struct ht_stepper *stepper);
 
 /* How long to measure. */
 struct ht_effort {
@@ -51,7 +46,7 @@ struct ht_rate {
 enum { HT_RATE_MOST = 201 };
 void ht_rate_summarise(int count, const double (*seconds)[2],
                        struct ht_rate *out);
-HT_CHECKED enum ht_err ht_rate_measure(const struct ht_sample *sample,
+HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *sample,
                                        struct ht_device *device,
                                        struct ht_kernels *kernels,
                                        const struct ht_effort *effort,
@@ -79,9 +74,9 @@ HT_CHECKED enum ht_err ht_speed_cut(struct ht_plan *plan,
 
 /* The kernels against the reference on three cells along each axis, with all
  * the stages where that is affordable; *worst as in ht_verify_kernels. */
-HT_CHECKED enum ht_err ht_sample_verify(const struct ht_sample *sample,
-                                        struct ht_device *device,
-                                        const struct ht_kernels *kernels,
-                                        double *worst);
+HT_CHECKED enum ht_err ht_test_problem_verify(const struct ht_part *sample,
+                                              struct ht_device *device,
+                                              const struct ht_kernels *kernels,
+                                              double *worst);
 
 #endif

@@ -1,5 +1,5 @@
 /* A system of linear wave equations as data. One file per system in src/pde,
- * one row in src/pde/systems.c; kernels, oracle, step size, energy, exact
+ * one name in src/pde/systems.h; kernels, oracle, step size, energy, exact
  * solutions, tests, documentation and help all loop over these tables.
  *
  *     d u[row]/dt = sum over terms of  coef * M[material] * D u[col],
@@ -13,9 +13,9 @@
 
 #include "htwave/num.h"
 
-#define HT_MAX_FIELDS 12
-#define HT_MAX_TERMS 48
-#define HT_MAX_MATERIALS 6
+#define HT_MAX_FIELDS 32 /* bits of an unsigned mask */
+#define HT_MAX_TERMS 96
+#define HT_MAX_MATERIALS 24 /* 21 moduli, density */
 
 /* A plane wall on a grid plane is a mirror. For a wall normal to axis k with
  * factor r = +1 or -1, field f continues behind it with the sign
@@ -84,15 +84,25 @@ struct ht_system {
     const char *first_field; /* where a Gaussian goes by default */
     bool translates;         /* u(x,t) = u0(x - M t): advection */
 
-    /* The user's medium parameters (names as in the medium group) that give
-     * the materials; alternatives share a slot: {"c|K", "rho"}. */
+    /* The user's medium parameters, from which the materials are made. The
+     * options medium.NAME, their help and their checks come from these rows.
+     * Alternatives share a row; names, meanings and units are then lists of
+     * the same length, separated by '|': "c|K". */
     int nparameters;
     struct ht_parameter {
-        const char *names; /* alternatives separated by '|' */
-        const char *meaning;
-        double fallback; /* when none is given */
-        bool positive;
+        const char *names;
+        const char *meanings;
+        const char *units; /* "length/time|pressure" */
+        double fallback;   /* of the first name; when none is given */
+        bool positive;     /* must be > 0 */
+        /* A component of a vector: the option medium.VECTOR gives three rows,
+         * one per axis, in one array; they are constant in space. */
+        const char *vector; /* NULL: none */
+        int axis;
     } parameter[HT_MAX_MATERIALS];
+    /* The name by which speed() along x1 can be asked for where it is no
+     * parameter that was given; NULL: none. */
+    const char *speed_name;
     /* Materials as jets from parameter jets: chosen[p] tells which
      * alternative of parameter p was given. value[p] and out[m] are jets over
      * `jets`; scratch is not needed from the caller. */
@@ -115,9 +125,12 @@ struct ht_system {
                      double *omega);
 };
 
-/* The rows of src/pde/systems.c. */
+/* The systems of src/pde/systems.h. */
 int ht_system_count(void);
 const struct ht_system *ht_system_at(int index);
+/* Entry `index` of a list such as "c|K", with its length; NULL: there are
+ * fewer. */
+const char *ht_alternative(const char *list, int index, int *length);
 /* NULL when there is none of that name. */
 const struct ht_system *ht_system_find(const char *name);
 

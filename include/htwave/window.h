@@ -5,12 +5,11 @@
  * window, counted from its first, is number (m3 count[1] + m2) count[0] + m1 of
  * every field.
  *
- * Ghosts are copies of other nodes of the same window, with a sign where a wall
- * mirrors them: what a half step reads behind a wall or a periodic seam. Only
- * the dual grid is read behind a wall. The primary grid is read behind the
- * upper end of a periodic axis, the dual grid behind the lower one. Along x1 a
- * periodic grid has no ghosts, since a copy of one node per row would cost the
- * traffic of a whole memory sector: the kernels close the row themselves.
+ * Ghosts are the mirror images, with a sign, of nodes of the same window: what a
+ * half step reads behind a wall. Only the dual grid is read there, half a cell
+ * off. A periodic axis has no ghosts: the window closes upon itself, since a
+ * launch that copies a layer of nodes costs more than the comparison that tells
+ * the kernels where to go on (bench/NOTES.md, Ghosts).
  */
 #ifndef HTWAVE_WINDOW_H
 #define HTWAVE_WINDOW_H
@@ -43,18 +42,17 @@ int64_t ht_window_nodes(const struct ht_window *window);
 int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2,
                      int64_t m3);
 /* Source index of target index 0 of the half step from a mesh, per axis: the
- * lower of the two sources. period: number of source nodes along x1 where they
- * close, else more than any index. */
+ * lower of the two sources. period: source nodes after which the axis closes,
+ * else more than any index. */
 void ht_window_shift(const struct ht_grid *grid, enum ht_mesh from,
                      const struct ht_window *source,
                      const struct ht_window *target, int64_t shift[3],
-                     int64_t *period);
-
-/* The ghosts of a window as boxes, faces, edges and corners, each the image of
- * a box of held nodes; their number, HT_MAX_GHOST_BOXES at most. */
-struct ht_ghost_box; /* cl/ghost_args.h */
-enum { HT_MAX_GHOST_BOXES = 26 };
-int ht_window_ghosts(const struct ht_grid *grid, enum ht_mesh mesh,
-                     const struct ht_window *window, struct ht_ghost_box *out);
+                     int64_t period[3]);
+/* Ghosts of a window of a grid, as their kernel takes them (cl/ghost_args.h).
+ * HT_ERR_DEVICE where int cannot count them. */
+struct ht_ghost_args;
+HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid,
+                                        const struct ht_window *window,
+                                        struct ht_ghost_args *out);
 
 #endif

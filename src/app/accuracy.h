@@ -45,7 +45,7 @@ int ht_accuracy_front(int count, const struct ht_accuracy_point *point,
  * those of the cheapest point where that is good enough; NaN: not reached. */
 double ht_accuracy_seconds(const struct ht_accuracy_curve *curve, double error);
 
-/* accuracy.csv of all runs, pictures, and the table on standard output unless
+/* accuracy.csv of all runs, and the table on standard output unless
  * that is for rows. */
 HT_CHECKED enum ht_err ht_accuracy_show(const struct ht_accuracy *accuracy);
 

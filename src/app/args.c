@@ -1,5 +1,5 @@
-/* Flags stand anywhere after the command, as "--flag value" or
- * "--flag=value"; "--" ends them. All else is an operand.
+/* Flags may stand anywhere after the command, as "--flag value" or
+ * "--flag=value"; "--" ends them. All other arguments are operands.
  */
 #include "args.h"
 
@@ -56,7 +56,7 @@ static bool read_common(const char *word, struct ht_args *out) {
     return true;
 }
 
-/* A flag of the command itself; *next is moved past a value of its own. */
+/* A flag of this command; *next is moved past its value. */
 static enum ht_err read_own(const struct ht_command *command, int argc,
                             char **argv, int *next, struct ht_args *out) {
     const char *word = argv[*next - 1];

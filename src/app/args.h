@@ -1,5 +1,5 @@
-/* The command line: a table of commands, each with its flags, and what was
- * given to the one that runs.
+/* The command line: a table of commands, each with its flags, and the arguments
+ * of the one that runs.
  */
 #ifndef HTWAVE_APP_ARGS_H
 #define HTWAVE_APP_ARGS_H
@@ -16,10 +16,10 @@ struct ht_flag {
 struct ht_args;
 struct ht_command {
     const char *name, *arguments, *help;
-    struct ht_flag flag[HT_MAX_FLAGS]; /* of its own; ends at name NULL */
+    struct ht_flag flag[HT_MAX_FLAGS]; /* of this command; ends at name NULL */
     int least, most;                   /* operands; most -1: any number */
     bool json;                         /* knows --json */
-    bool ranks;                        /* of one run may share its work */
+    bool ranks;                        /* may run it together */
     bool hidden;                       /* left out of the list */
     const char *more;                  /* text after the flags, or NULL */
     enum ht_err (*run)(const struct ht_args *args);
@@ -27,14 +27,14 @@ struct ht_command {
 
 struct ht_args {
     const struct ht_command *command;
-    struct ht_comm *comm; /* NULL: alone */
+    struct ht_comm *comm; /* NULL: a single rank */
     bool json, help;
-    int count;                       /* operands: what is no flag */
+    int count;                       /* operands: arguments that are no flags */
     char **operand;                  /* inside argv */
     const char *value[HT_MAX_FLAGS]; /* NULL: not given; "": without value */
 };
 
-/* Reads what follows the command's name; sets the log level. argv is
+/* Reads the arguments after the command's name; sets the log level. argv is
  * reordered: the operands come first. */
 HT_CHECKED enum ht_err ht_args_read(const struct ht_command *command, int argc,
                                     char **argv, struct ht_args *out);

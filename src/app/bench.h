@@ -4,7 +4,6 @@
 #ifndef HTWAVE_APP_BENCH_H
 #define HTWAVE_APP_BENCH_H
 
-#include "htwave/chart.h"
 #include "htwave/rate.h"
 #include "json.h"
 #include "sweep.h"
@@ -64,7 +63,7 @@ struct ht_bench_case {
     /* Adds rows with ht_bench_plan. NULL: finish does everything. */
     enum ht_err (*plan)(struct ht_bench *bench,
                         const struct ht_bench_case *self);
-    /* Prints and draws its measured rows [first, last). NULL: nothing. */
+    /* Prints its measured rows [first, last). NULL: nothing. */
     enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
     bool ranks; /* several ranks may run it together; has files of its own, and
                    needs no limits of the device */
@@ -88,6 +87,8 @@ HT_CHECKED enum ht_err ht_bench_measure(struct ht_bench *bench, int first,
                                         int last);
 double ht_bench_cells(const struct ht_bench_row *row); /* of the grid */
 double ht_bench_rate(const struct ht_bench_row *row);  /* cell half-steps/s */
+/* The largest stable cfl number at the row's stages. */
+double ht_bench_largest_cfl(const struct ht_bench_row *row);
 double ht_bench_gflops(const struct ht_bench_row *row);
 double ht_bench_gbytes(const struct ht_bench_row *row);
 const char *ht_bench_precision(const struct ht_bench_row *row);
@@ -103,29 +104,6 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
                                      const char *name, char **path);
 /* One line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
-
-/* ---- bench_pictures.c ---- */
-enum { HT_BENCH_NAME = 64 };
-typedef double ht_bench_number(const struct ht_bench *bench,
-                               const struct ht_bench_row *row);
-typedef void ht_bench_words(const struct ht_bench_row *row,
-                            char words[HT_BENCH_NAME]);
-/* Rows as points, those of one name as a line; roofs: the measured limits as
- * GFLOP/s over FLOP per byte. */
-struct ht_bench_plot {
-    const char *file, *title;
-    struct ht_axis x, y;
-    ht_bench_number *x_of, *y_of;
-    ht_bench_words *name, *label; /* label NULL: none */
-    bool roofs;
-    bool by_line; /* a colour per line; else per kernel */
-};
-HT_CHECKED enum ht_err ht_bench_lines(const struct ht_bench *bench,
-                                      const struct ht_bench_plot *plot,
-                                      int first, int last);
-/* Rates of each kernel, grouped by order, a panel per kind of problem. */
-HT_CHECKED enum ht_err ht_bench_bars(const struct ht_bench *bench,
-                                     const char *file, int first, int last);
 
 /* ---- bench_cases.c, bench_accuracy.c, bench_scaling.c ---- */
 int ht_bench_case_count(void);

@@ -6,83 +6,11 @@
 
 #include "bench.h"
 
-/* ---- numbers and words of rows ---- */
-
-static double intensity(const struct ht_bench *bench,
-                        const struct ht_bench_row *row) {
-    (void)bench;
-    return row->cost.bytes > 0 ? 2 * row->cost.fma / row->cost.bytes : NAN;
-}
-
-static double gflops(const struct ht_bench *bench,
-                     const struct ht_bench_row *row) {
-    (void)bench;
-    return ht_bench_gflops(row);
-}
-
-static double gbytes(const struct ht_bench *bench,
-                     const struct ht_bench_row *row) {
-    (void)bench;
-    return ht_bench_gbytes(row);
-}
-
-static double stages(const struct ht_bench *bench,
-                     const struct ht_bench_row *row) {
-    (void)bench;
-    return row->stages;
-}
-
-static void name_kernel(const struct ht_bench_row *row,
-                        char words[HT_BENCH_NAME]) {
-    static const char *const dims[] = {" 1-D", " 2-D", ""};
-    const char *mark = ht_scheme_mark(row->scheme);
-    snprintf(words, HT_BENCH_NAME, "%s%s%s%s %s %s %s", row->system->name,
-             mark[0] ? " " : "", mark, dims[row->dims - 1],
-             ht_bench_kernel(row), ht_bench_precision(row),
-             ht_bench_layout(row));
-}
-
-static void name_order(const struct ht_bench_row *row,
-                       char words[HT_BENCH_NAME]) {
-    const char *mark = ht_scheme_mark(row->scheme);
-    snprintf(words, HT_BENCH_NAME, "%s%s%s %s N = %d", row->system->name,
-             mark[0] ? " " : "", mark, ht_bench_kernel(row), row->order);
-}
-
-static void label_order(const struct ht_bench_row *row,
-                        char words[HT_BENCH_NAME]) {
-    snprintf(words, HT_BENCH_NAME, "N=%d", row->order);
-}
-
-static double group_cells(const struct ht_bench *bench,
-                          const struct ht_bench_row *row) {
-    (void)bench;
-    bool naive =
-        row->tuning.variant->stage[0].kind == HT_STAGE_INTERPOLATE_NAIVE;
-    return naive ? 1 : row->shape.cells;
-}
-
 /* ---- rates, roofline ---- */
-
-static const struct ht_bench_plot roofline = {
-    .file = "roofline.png",
-    .title = "Roofline: work by the variants' own minimal counts",
-    .x = {.label = "FLOP per byte", .log = true},
-    .y = {.label = "GFLOP/s", .log = true},
-    .x_of = intensity,
-    .y_of = gflops,
-    .name = name_kernel,
-    .label = label_order,
-    .roofs = true};
 
 static enum ht_err plan_rates(struct ht_bench *bench,
                               const struct ht_bench_case *self) {
     return ht_bench_plan_sweep(bench, self, bench->info->gpu ? 5 : 3);
-}
-
-static enum ht_err finish_rates(struct ht_bench *bench, int first, int last) {
-    TRY(ht_bench_lines(bench, &roofline, first, last));
-    return ht_bench_bars(bench, "bars.png", first, last);
 }
 
 /* Plans rows of `like`, then keeps or changes each. change: false leaves the
@@ -142,14 +70,6 @@ static enum ht_err plan_roofline(struct ht_bench *bench,
     return HT_OK;
 }
 
-static enum ht_err finish_roofline(struct ht_bench *bench, int first,
-                                   int last) {
-    struct ht_bench_plot plot = roofline;
-    plot.file = "roofline_kernels.png";
-    plot.title = "Roofline of the single kernels";
-    return ht_bench_lines(bench, &plot, first, last);
-}
-
 /* ---- interpolation: figures 1 and 2 ---- */
 
 /* Cell by cell, and rolled with the cells per group that are chosen and with
@@ -179,21 +99,6 @@ static enum ht_err plan_interpolation(struct ht_bench *bench,
         bench->count = kept;
     }
     return HT_OK;
-}
-
-static enum ht_err finish_interpolation(struct ht_bench *bench, int first,
-                                        int last) {
-    const struct ht_bench_plot plot = {
-        .file = "interpolation_groups.png",
-        .title = "Interpolation: memory traffic against cells per group",
-        .x = {.label = "cells per group", .log = true},
-        .y = {.label = "GB/s, each value counted once"},
-        .x_of = group_cells,
-        .y_of = gbytes,
-        .name = name_order,
-        .by_line = true};
-    TRY(ht_bench_lines(bench, &plot, first, last));
-    return ht_bench_bars(bench, "interpolation.png", first, last);
 }
 
 /* ---- stages: figures 3 and 4 ---- */
@@ -244,45 +149,17 @@ static enum ht_err plan_stages(struct ht_bench *bench,
     return HT_OK;
 }
 
-static enum ht_err finish_stages(struct ht_bench *bench, int first, int last) {
-    struct ht_bench_plot plot = {.file = "stages.png",
-                                 .title = "Taylor stages against performance",
-                                 .x = {.label = "stages"},
-                                 .y = {.label = "GFLOP/s"},
-                                 .x_of = stages,
-                                 .y_of = gflops,
-                                 .name = name_order,
-                                 .by_line = true};
-    TRY(ht_bench_lines(bench, &plot, first, last));
-    plot.file = "stages_bandwidth.png";
-    plot.y = (struct ht_axis){.label = "GB/s"};
-    plot.y_of = gbytes;
-    return ht_bench_lines(bench, &plot, first, last);
-}
-
 /* ---- q: fewer stages, smaller steps ---- */
 
-static double largest_cfl(const struct ht_bench_row *row) {
-    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
-    return row->scheme->largest_cfl(&eq, row->order, row->stages);
-}
-
-/* Device seconds for a cell to be crossed, at the largest stable step. */
-static double crossing(const struct ht_bench *bench,
-                       const struct ht_bench_row *row) {
-    (void)bench;
-    return 2 / (largest_cfl(row) * ht_bench_rate(row));
-}
-
-static double crossing_ns(const struct ht_bench *bench,
-                          const struct ht_bench_row *row) {
-    return 1e9 * crossing(bench, row);
+/* Device nanoseconds for a cell to be crossed, at the largest stable step. */
+static double crossing_ns(const struct ht_bench_row *row) {
+    return 2e9 / (ht_bench_largest_cfl(row) * ht_bench_rate(row));
 }
 
 static bool taylor_only(struct ht_bench_row *row) {
     row->kernel = -1;
     return row->tuning.variant->pack == NULL && !has_two(row) &&
-           largest_cfl(row) > 0;
+           ht_bench_largest_cfl(row) > 0;
 }
 
 static enum ht_err plan_q(struct ht_bench *bench,
@@ -301,16 +178,6 @@ static enum ht_err plan_q(struct ht_bench *bench,
 }
 
 static enum ht_err finish_q(struct ht_bench *bench, int first, int last) {
-    const struct ht_bench_plot plot = {
-        .file = "q.png",
-        .title = "Fewer stages: device time for a cell to be crossed, at the "
-                 "largest stable step",
-        .x = {.label = "stages"},
-        .y = {.label = "ns per cell", .log = true},
-        .x_of = stages,
-        .y_of = crossing_ns,
-        .name = name_order,
-        .by_line = true};
     struct ht_text text = {0};
     ht_text_add(&text, "%-10s %-12s %-6s %2s %6s %6s %14s\n", "system",
                 "kernels", "prec.", "N", "stages", "cfl", "ns to cross");
@@ -320,13 +187,12 @@ static enum ht_err finish_q(struct ht_bench *bench, int first, int last) {
             ht_text_add(&text, "%-10s %-12s %-6s %2d %6d %6.3f %14.4g\n",
                         row->system->name, ht_bench_kernel(row),
                         ht_bench_precision(row), row->order, row->stages,
-                        largest_cfl(row), crossing_ns(bench, row));
+                        ht_bench_largest_cfl(row), crossing_ns(row));
     }
     enum ht_err err = HT_OK;
     if (!bench->csv && !bench->json) err = ht_args_print(&text);
     ht_text_free(&text);
-    TRY(err);
-    return ht_bench_lines(bench, &plot, first, last);
+    return err;
 }
 
 /* ---- table 1 ---- */
@@ -444,7 +310,7 @@ static const struct ht_bench_case cases[] = {
     {"rates",
      "variants x orders x precisions x systems (the default)",
      plan_rates,
-     finish_rates,
+     NULL,
      false,
      {60, 600}},
     {"table1",
@@ -456,19 +322,19 @@ static const struct ht_bench_case cases[] = {
     {"interpolation",
      "naive against rolled interpolation (figures 1 and 2)",
      plan_interpolation,
-     finish_interpolation,
+     NULL,
      false,
      {60, 600}},
     {"stages",
      "stages against performance (figures 3 and 4)",
      plan_stages,
-     finish_stages,
+     NULL,
      false,
      {60, 600}},
     {"roofline",
      "single kernels under the device's limits (figure 5)",
      plan_roofline,
-     finish_roofline,
+     NULL,
      false,
      {60, 600}},
     {"q",

@@ -44,19 +44,20 @@ void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text) {
                 joules, row->verified);
 }
 
-/* ---- columns, once for CSV and JSON ---- */
+/* ---- columns ---- */
 
 struct value {
     const char *name;
     const char *text; /* NULL: a number */
     double number;    /* NaN: absent */
 };
-enum { COLUMNS = 28 };
+enum { COLUMNS = 34 };
 
 static void add(struct value *list, int *n, struct value value) {
     if (*n < COLUMNS) list[(*n)++] = value;
 }
 
+/* For CSV and JSON. */
 static int columns_of(const struct ht_bench_row *r, struct value *v) {
     double unknowns = r->fields * pow(r->order + 1, r->dims);
     double rate = r->done ? ht_bench_rate(r) : NAN;
@@ -92,14 +93,33 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
                        r->done ? r->joules : NAN});
     add(v, &n,
         (struct value){"verified_ratio", NULL, r->done ? r->verified : NAN});
+    add(v, &n,
+        (struct value){"largest_cfl", NULL,
+                       r->done ? ht_bench_largest_cfl(r) : NAN});
     add(v, &n, (struct value){"note", r->why, 0});
+    return n;
+}
+
+/* What JSON says once for all rows, CSV has in each. */
+static int csv_columns_of(const struct ht_bench *bench,
+                          const struct ht_bench_row *r, struct value *v) {
+    const struct ht_limits *limits = &bench->limits[r->tuning.fp64];
+    const struct ht_device_info *info = bench->info;
+    int n = columns_of(r, v);
+    add(v, &n, (struct value){"limit_gflops", NULL, 2e-9 * limits->fma_per_s});
+    add(v, &n,
+        (struct value){"limit_gbytes_per_s", NULL, 1e-9 * limits->bytes_per_s});
+    add(v, &n, (struct value){"device", info->name, 0});
+    add(v, &n, (struct value){"backend", info->backend, 0});
+    add(v, &n, (struct value){"driver", info->driver, 0});
+    add(v, &n, (struct value){"version", HT_VERSION, 0});
     return n;
 }
 
 static void add_csv(const struct ht_bench *bench, struct ht_text *text) {
     struct value v[COLUMNS];
     for (int i = 0; i < bench->count; i++) {
-        int n = columns_of(&bench->row[i], v);
+        int n = csv_columns_of(bench, &bench->row[i], v);
         for (int k = 0; i == 0 && k < n; k++)
             ht_text_add(text, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
         for (int k = 0; k < n; k++) {

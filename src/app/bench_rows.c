@@ -24,8 +24,8 @@ enum ht_err ht_bench_plan(struct ht_bench *bench,
 
 static struct ht_spec spec_of(const struct ht_bench_row *row,
                               const struct ht_equations *eq,
-                              struct ht_sample *sample) {
-    ht_sample_plain(eq, row->order, row->stages, row->scheme, sample);
+                              struct ht_part *sample) {
+    ht_test_problem_plain(eq, row->order, row->stages, row->scheme, sample);
     return ht_problem_spec(&sample->problem, &row->tuning, HT_PRIMARY);
 }
 
@@ -45,7 +45,7 @@ static bool wants_variant(const struct ht_bench *bench,
 static enum ht_err plan_variants(struct ht_bench *bench,
                                  struct ht_bench_row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
-    struct ht_sample sample;
+    struct ht_part sample;
     const struct ht_spec spec = spec_of(&row, &eq, &sample);
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
@@ -130,15 +130,15 @@ enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
  * is what slow kernels reach. */
 static int64_t choose_side(const struct ht_bench *bench,
                            const struct ht_bench_row *row,
-                           const struct ht_sample *plain) {
+                           const struct ht_part *plain) {
     static const int64_t usual[] = {1 << 20, 2048, 128};
     const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
     double fma =
         bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = row->side > 0 ? row->side : usual[row->dims - 1];
     double gib = row->brief ? fmin(bench->gib, 1) : bench->gib;
-    return ht_sample_cells(&plain->problem, &row->tuning, most, gib * 0x1p30,
-                           row->side > 0 ? INFINITY : fma);
+    return ht_test_problem_cells(&plain->problem, &row->tuning, most,
+                                 gib * 0x1p30, row->side > 0 ? INFINITY : fma);
 }
 
 static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
@@ -153,7 +153,7 @@ static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
 }
 
 static enum ht_err time_row(const struct ht_bench *bench,
-                            const struct ht_sample *sample,
+                            const struct ht_part *sample,
                             struct ht_kernels *kernels,
                             struct ht_bench_row *row) {
     const bool gpu = bench->info->gpu;
@@ -166,7 +166,7 @@ static enum ht_err time_row(const struct ht_bench *bench,
         effort.least = row->steps;
         effort.seconds = 0;
     }
-    TRY(ht_sample_verify(sample, bench->device, kernels, &row->verified));
+    TRY(ht_test_problem_verify(sample, bench->device, kernels, &row->verified));
     REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
             "differs from the reference by %.3g times what rounding explains",
             row->verified);
@@ -182,14 +182,14 @@ static enum ht_err time_row(const struct ht_bench *bench,
 static enum ht_err measure_row(const struct ht_bench *bench,
                                struct ht_bench_row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
-    struct ht_sample plain, sample;
+    struct ht_part plain, sample;
     struct ht_kernels kernels;
     const struct ht_spec spec = spec_of(row, &eq, &plain);
     row->joules = row->verified = NAN;
     row->stages = spec.stages;
     row->side = choose_side(bench, row, &plain);
     const int64_t cells[3] = {row->side, row->side, row->side};
-    ht_sample_make(&plain.problem, cells, &sample);
+    ht_test_problem(&plain.problem, cells, &sample);
     row->fields = 0.5 * (ht_problem_stored(&sample.problem, HT_PRIMARY) +
                          ht_problem_stored(&sample.problem, HT_DUAL));
     TRY(ht_kernels_create(&sample.problem, bench->device, &row->tuning,
@@ -244,6 +244,11 @@ enum ht_err ht_bench_measure(struct ht_bench *bench, int first, int last) {
 
 double ht_bench_cells(const struct ht_bench_row *row) {
     return pow((double)row->side, row->dims);
+}
+
+double ht_bench_largest_cfl(const struct ht_bench_row *row) {
+    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
+    return row->scheme->largest_cfl(&eq, row->order, row->stages);
 }
 
 double ht_bench_rate(const struct ht_bench_row *row) {

@@ -25,7 +25,7 @@ struct work {
 struct run {
     struct ht_bench *bench;
     const struct ht_bench_row *plan;
-    struct ht_sample sample;
+    struct ht_part sample;
     struct ht_kernels kernels;
     struct ht_stepper stepper;
     struct ht_scaling_row row;
@@ -71,8 +71,8 @@ static enum ht_err fill(const struct run *run, enum ht_mesh mesh) {
 static enum ht_err start(struct run *run) {
     const struct ht_problem *p = &run->sample.problem;
     struct ht_device *device = run->bench->device;
-    TRY(ht_sample_verify(&run->sample, device, &run->kernels,
-                         &run->row.verified));
+    TRY(ht_test_problem_verify(&run->sample, device, &run->kernels,
+                               &run->row.verified));
     REQUIRE(run->row.verified <= 1, HT_ERR_DEVICE,
             "differs from the reference by %.3g times what rounding explains",
             run->row.verified);
@@ -213,10 +213,9 @@ static void describe(struct run *run, const char *kind) {
 }
 
 static enum ht_err measure_cut(struct run *run, const int64_t cells[3],
-                               const struct ht_sample *plain,
-                               const char *kind) {
+                               const struct ht_part *plain, const char *kind) {
     struct ht_bench *bench = run->bench;
-    ht_sample_make(&plain->problem, cells, &run->sample);
+    ht_test_problem(&plain->problem, cells, &run->sample);
     TRY(cut(&run->sample.grid, bench->comm));
     run->sample.problem.halo = bench->halo;
     describe(run, kind);
@@ -269,15 +268,18 @@ static enum ht_err show_table(const struct ht_bench *bench,
                               const struct ht_scaling *table) {
     struct ht_text text = {0};
     struct ht_json json = {0};
-    if (!bench->csv && !bench->json)
-        return ht_scaling_show(table, bench->directory, true);
+    if (!bench->csv && !bench->json) {
+        TRY(ht_scaling_show(table));
+        ht_log("tools/plot.py %s/scaling.csv draws the efficiencies",
+               bench->directory);
+        return HT_OK;
+    }
     ht_scaling_csv(table, &text);
     ht_json_open(&json, NULL, '{');
     ht_scaling_json(table, &json);
     ht_json_close(&json, '}');
     ht_json_end(&json);
-    TRY(ht_json_or_text(&json, &text, bench->json));
-    return ht_scaling_show(table, bench->directory, false);
+    return ht_json_or_text(&json, &text, bench->json);
 }
 
 static enum ht_err show_file(const struct ht_bench *bench) {
@@ -314,7 +316,7 @@ static int thinnest(const struct ht_bench *bench) {
 
 static enum ht_err measure_kind(struct work *work,
                                 const struct ht_bench_row *plan,
-                                const struct ht_sample *plain, bool strong) {
+                                const struct ht_part *plain, bool strong) {
     struct run run = {.bench = work->bench, .plan = plan};
     const int ranks = ht_comm_size(run.bench->comm);
     const int64_t side = plan->side;
@@ -343,8 +345,8 @@ static enum ht_err measure_kind(struct work *work,
 static enum ht_err measure_plan(struct work *work,
                                 const struct ht_bench_row *plan) {
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
-    struct ht_sample plain;
-    ht_sample_plain(&eq, plan->order, plan->stages, plan->scheme, &plain);
+    struct ht_part plain;
+    ht_test_problem_plain(&eq, plan->order, plan->stages, plan->scheme, &plain);
     TRY(measure_kind(work, plan, &plain, false));
     if (ht_comm_size(work->bench->comm) == 1) return HT_OK;
     return measure_kind(work, plan, &plain, true);
@@ -357,11 +359,11 @@ static int64_t side_of(const struct ht_bench *bench,
                        const struct ht_bench_row *plan) {
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
     const int64_t usual = bench->info->gpu ? 1024 : 24;
-    struct ht_sample plain;
-    ht_sample_plain(&eq, plan->order, plan->stages, plan->scheme, &plain);
-    return ht_sample_cells(&plain.problem, &plan->tuning,
-                           bench->side > 0 ? bench->side : usual,
-                           bench->gib * 0x1p30, INFINITY);
+    struct ht_part plain;
+    ht_test_problem_plain(&eq, plan->order, plan->stages, plan->scheme, &plain);
+    return ht_test_problem_cells(&plain.problem, &plan->tuning,
+                                 bench->side > 0 ? bench->side : usual,
+                                 bench->gib * 0x1p30, INFINITY);
 }
 
 /* Three-dimensional rows of the sweep, by default acoustic, Taylor, N = 3,

@@ -1,4 +1,4 @@
-/* htwave bench: measures the device, runs the cases, writes what came out. */
+/* htwave bench: measures the device, runs the cases, writes the results. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static enum ht_err read_flags(const struct ht_args *args,
     bench->csv = ht_args_value(args, "--csv") != NULL;
     bench->json = args->json;
     REQUIRE(!bench->csv || !bench->json, HT_ERR_INPUT,
-            "--csv and --json are both for standard output: choose one");
+            "--csv and --json both write to standard output: choose one");
     TRY(ht_sweep_read(args, &bench->sweep));
     TRY(read_whole(args, "--cells", &side));
     TRY(read_whole(args, "--group", &bench->cells));
@@ -85,8 +85,8 @@ static enum ht_err find_case(const char *name,
     }
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK && *out == NULL)
-        ht_err_set(HT_ERR_INPUT, "bench %s: no such case; there are %s", name,
-                   names.data);
+        ht_err_set(HT_ERR_INPUT, "bench %s: no such case; must be among %s",
+                   name, names.data);
     ht_text_free(&names);
     TRY(err);
     return *out != NULL ? HT_OK : HT_ERR_INPUT;
@@ -107,7 +107,7 @@ static enum ht_err measure_device(struct ht_bench *bench) {
            1e-9 *
                fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
            1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,
-           ht_device_joules(bench->device) >= 0 ? "" : ", energy not known");
+           ht_device_joules(bench->device) >= 0 ? "" : ", energy not reported");
     if (!info->gpu)
         ht_note("a CPU: small grids, single precision and low orders unless "
                 "flags say otherwise, so that a case takes about a minute");
@@ -139,10 +139,11 @@ static enum ht_err run_cases(struct ht_bench *bench,
     }
     TRY(ht_bench_write(bench));
     if (bench->left_out > 0)
-        ht_note("%d row%s left out for want of time (--seconds %g)",
+        ht_note("%d row%s left out by the time limit (--seconds %g)",
                 bench->left_out, bench->left_out == 1 ? "" : "s",
                 bench->seconds);
-    ht_log("results in %s", bench->directory);
+    ht_log("results in %s; tools/plot.py %s/*.csv draws them", bench->directory,
+           bench->directory);
     REQUIRE(!bench->wrong, HT_ERR_DEVICE,
             "at least one program does not agree with the reference");
     REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");
@@ -159,7 +160,7 @@ static enum ht_err list_cases(void) {
     return err;
 }
 
-/* A case that several ranks may run together stands alone. */
+/* A case that several ranks may run together must be the only one. */
 static enum ht_err choose_cases(const struct ht_args *args,
                                 const struct ht_comm *comm,
                                 const struct ht_bench_case **together) {
@@ -170,9 +171,9 @@ static enum ht_err choose_cases(const struct ht_args *args,
         if (c->ranks) *together = c;
     }
     REQUIRE(*together == NULL || args->count == 1, HT_ERR_INPUT,
-            "bench %s: stands alone", (*together)->name);
+            "bench %s: must be the only case", (*together)->name);
     REQUIRE(*together != NULL || ht_comm_size(comm) == 1, HT_ERR_INPUT,
-            "bench: of the cases only scaling is work for several ranks");
+            "bench: only the case scaling runs on several ranks");
     return HT_OK;
 }
 

@@ -1,7 +1,7 @@
-/* htwave check: all that can be said about a run without running it. The
- * expected time comes from the compiled kernels on a small version of the
- * grid, since their share of the device's limits is known only from running
- * them.
+/* htwave check: everything about a run that is known without running it. The
+ * expected time comes from the compiled kernels on a small version of the grid,
+ * since the fraction of the device's limits that they reach can only be
+ * measured.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "htwave/output.h"
+#include "htwave/rate.h"
 #include "predict.h"
 #include "report.h"
 
@@ -21,7 +22,7 @@ struct estimate {
 
 /* ---- outputs ---- */
 
-/* The nearest folder above that is there must let itself be written to. */
+/* The nearest existing parent directory must be writable. */
 static enum ht_err check_directory(const struct ht_params *params) {
     char *path = NULL, *slash = NULL;
     TRY(ht_text_copy(params->output.directory, &path));
@@ -31,10 +32,11 @@ static enum ht_err check_directory(const struct ht_params *params) {
     bool good = access(above, W_OK | X_OK) == 0;
     enum ht_err err = HT_OK;
     if (!good)
-        err = ht_params_error(params, "output.directory",
-                              "cannot be written: no folder, or none to write "
-                              "to, at %s",
-                              above);
+        err =
+            ht_params_error(params, "output.directory",
+                            "cannot be written: %s is not a directory, or not "
+                            "writable",
+                            above);
     free(path);
     return err;
 }
@@ -43,42 +45,23 @@ static enum ht_err check_directory(const struct ht_params *params) {
 
 /* The same problem on at most `most` cells, in the grid's proportions. */
 static void shrink(const struct ht_simulation *sim, double most,
-                   struct ht_grid *grid, struct ht_problem *problem) {
-    double factor = pow(fmin(1, most / ht_simulation_cells(sim)),
-                        1.0 / sim->plan->grid.dims);
-    *grid = ht_grid_whole(&sim->plan->grid);
-    *problem = sim->plan->problem;
-    for (int k = 0; k < grid->dims; k++) {
-        double cells = floor((double)grid->cells[k] * factor);
-        grid->cells[k] = cells < 2 ? 2 : (int64_t)cells;
-        grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
-    }
-    problem->grid = grid;
-    if (problem->medium_degree >= 0) problem->medium_fill = ht_test_medium;
-    problem->medium = problem;
-}
-
-/* Zeros would be quicker than a wave on some devices. */
-static enum ht_err fill(const struct ht_problem *problem,
-                        struct ht_stepper *stepper) {
-    const struct ht_grid *grid = problem->grid;
-    int64_t count = ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
-                    problem->eq->nfields;
-    double *coefs = NULL;
-    TRY(HT_ALLOC(coefs, count));
-    for (int64_t n = 0; n < count; n++)
-        coefs[n] = 1e-3 * ht_rng_uniform(1, (uint64_t)n);
-    enum ht_err err = stepper->ops->put(
-        stepper->self, HT_PRIMARY, 0, ht_grid_planes(grid, HT_PRIMARY), coefs);
-    free(coefs);
-    return err;
+                   struct ht_part *out) {
+    const struct ht_grid *grid = &sim->plan->grid;
+    double factor =
+        pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
+    struct ht_box box = {{0}, {0}};
+    for (int k = 0; k < grid->dims; k++)
+        box.end[k] = (int64_t)fmax(2, floor((double)grid->cells[k] * factor));
+    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST,
+                    out);
 }
 
 /* Seconds of `steps` whole steps. */
 static enum ht_err time_steps(struct ht_simulation *sim,
-                              const struct ht_problem *problem, int64_t steps,
+                              const struct ht_part *part, int64_t steps,
                               double *seconds) {
-    TRY(fill(problem, &sim->stepper)); /* or they overflow in the long run */
+    /* Else the values overflow in many steps. */
+    TRY(ht_test_problem_fill(part, &sim->stepper));
     double began = ht_clock();
     TRY(ht_simulation_advance(sim, steps));
     *seconds = ht_clock() - began;
@@ -87,30 +70,29 @@ static enum ht_err time_steps(struct ht_simulation *sim,
 
 static enum ht_err estimate_time(struct ht_simulation *sim,
                                  struct estimate *out) {
-    /* The reference takes minutes for all stages at N = 8 in 3-D; its time
-     * grows with their number. */
+    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is
+     * proportional to their number. */
     const int few = 4;
     const double most = sim->oracle ? 8 : sim->info.gpu ? 262144 : 2048;
     const double enough_s = 0.1, long_s = 0.5;
     const int64_t longest = 1024;
-    struct ht_grid grid;
-    struct ht_problem problem;
+    struct ht_part part;
     double seconds = 0, cells = 1;
     int64_t steps = 1;
-    shrink(sim, most, &grid, &problem);
-    if (sim->oracle && problem.stages > few) problem.stages = few;
-    TRY(ht_simulation_stepper(sim, &problem, &sim->stepper));
-    TRY(time_steps(sim, &problem, 1, &seconds)); /* the first one warms up */
+    shrink(sim, most, &part);
+    if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
+    TRY(ht_simulation_stepper(sim, &part.problem, &sim->stepper));
+    TRY(time_steps(sim, &part, 1, &seconds)); /* warms up */
     for (; seconds < long_s; steps *= 2) {
-        TRY(time_steps(sim, &problem, steps, &seconds));
+        TRY(time_steps(sim, &part, steps, &seconds));
         if (seconds >= enough_s || steps >= longest) break;
     }
-    for (int k = 0; k < grid.dims; k++) {
-        out->cells[k] = grid.cells[k];
-        cells *= (double)grid.cells[k];
+    for (int k = 0; k < part.grid.dims; k++) {
+        out->cells[k] = part.grid.cells[k];
+        cells *= (double)part.grid.cells[k];
     }
     out->rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
-    out->rate *= (double)problem.stages / sim->plan->problem.stages;
+    out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
     ht_stepper_destroy(&sim->stepper);
     return ht_comm_sum(sim->comm, 1, &out->rate);
 }
@@ -163,8 +145,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     ht_report_banner(sim, &text);
     add_estimate(sim, estimate, &text);
     ht_text_add(&text, "%s\n",
-                sim->no_device ? "fine, but there is no device to run it on"
-                               : "fine");
+                sim->no_device ? "fine, but no device is available" : "fine");
     return ht_json_or_text(&json, &text, as_json);
 }
 

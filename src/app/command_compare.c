@@ -21,7 +21,7 @@ static enum ht_err print(const struct ht_difference *d, double eps,
     ht_json_close(&json, '}');
     ht_json_end(&json);
     ht_text_add(&text,
-                "%lld values; largest difference in %s: %.6g beside values up "
+                "%lld values; largest difference in %s: %.6g for values up "
                 "to %.6g, relative %.6g; relative L2 of all %.6g\n",
                 (long long)d->values, d->dataset, d->max_abs, d->largest,
                 d->max_rel, d->l2_rel);

@@ -78,8 +78,7 @@ static enum ht_err read_params(const struct ht_args *args,
     int given = args->count - 1, count = given;
     char grid[128], number[32], selfcheck[] = "device.selfcheck=false";
     /* Nothing is written: times of outputs must not change the steps. */
-    char snapshots[] = "output.every=0.0",
-         pictures[] = "output.picture.every=0.0";
+    char snapshots[] = "output.every=0.0", pictures[] = "output.pictures=false";
     char **overrides = NULL;
     *out = NULL;
     int used = snprintf(grid, sizeof grid, "grid.cells=[");

@@ -61,13 +61,33 @@ static void add_schemes(const struct ht_system *system, struct ht_text *text) {
     ht_text_add(text, "\n");
 }
 
+/* "speed of sound, or bulk modulus", "velocity along x1". */
+static const char *parameter_meaning(const struct ht_parameter *row,
+                                     char *buffer, size_t size) {
+    int length = 0;
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (int i = 0; used < size; i++) {
+        const char *entry = ht_alternative(row->meanings, i, &length);
+        if (!entry) break;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%.*s",
+                                 i ? ", or " : "", length, entry);
+    }
+    if (row->vector && used < size)
+        snprintf(buffer + used, size - used, " along x%d", row->axis + 1);
+    return buffer;
+}
+
 static void add_parameters(const struct ht_system *system,
                            struct ht_text *text) {
-    for (int p = 0; p < system->nparameters; p++)
+    char meaning[160];
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *row = &system->parameter[p];
         ht_text_add(text, "%-11s medium.%-11s %s (default %g)\n",
-                    p ? "" : "medium", system->parameter[p].names,
-                    system->parameter[p].meaning,
-                    system->parameter[p].fallback);
+                    p ? "" : "medium", row->vector ? row->vector : row->names,
+                    parameter_meaning(row, meaning, sizeof meaning),
+                    row->fallback);
+    }
     for (int m = 0; m < system->nmaterials; m++)
         ht_text_add(text, "%-11s %-18s %s%s%s\n", m ? "" : "materials",
                     system->material[m].name, system->material[m].meaning,
@@ -121,11 +141,14 @@ static void add_fields_json(const struct ht_system *system,
 
 static void add_medium_json(const struct ht_system *system,
                             struct ht_json *json) {
+    char meaning[160];
     ht_json_open(json, "parameters", '[');
     for (int p = 0; p < system->nparameters; p++) {
         ht_json_open(json, NULL, '{');
         ht_json_string(json, "name", system->parameter[p].names);
-        ht_json_string(json, "meaning", system->parameter[p].meaning);
+        ht_json_string(
+            json, "meaning",
+            parameter_meaning(&system->parameter[p], meaning, sizeof meaning));
         ht_json_number(json, "default", system->parameter[p].fallback);
         ht_json_close(json, '}');
     }

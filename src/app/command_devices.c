@@ -1,4 +1,4 @@
-/* htwave devices: what is here and what it can do. */
+/* htwave devices: the devices and their properties. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -77,7 +77,7 @@ static void add_text(const struct ht_device_info *info, const struct measure *m,
     if (m->bytes_per_s > 0) ht_text_add(text, "\n");
 }
 
-/* Back ends that have no devices here, with the reason. */
+/* Back ends without devices, with the reason. */
 static void add_missing(struct ht_json *json, struct ht_text *text) {
     const char *name;
     ht_json_open(json, "missing", '{');

@@ -46,6 +46,12 @@ static bool is_multiple(const struct ht_simulation *sim, double every,
     return step == 0 || next_multiple(sim, every, step - 1) == step;
 }
 
+/* Time between pictures; 0: none but the last, which may be none, too. */
+static double pictures_apart(const struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    return ht_output_draws(params) ? params->output.picture.every : 0;
+}
+
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -56,7 +62,7 @@ static int64_t next_look(const struct ht_simulation *sim) {
     int64_t step = sim->steps, apart = sim->plan->steps / 20 + 1;
     int64_t next = least((step / apart + 1) * apart, sim->plan->steps);
     next = least(next, next_multiple(sim, params->output.every, step));
-    return least(next, next_multiple(sim, params->output.picture.every, step));
+    return least(next, next_multiple(sim, pictures_apart(sim), step));
 }
 
 /* ---- looking ---- */
@@ -83,7 +89,7 @@ static enum ht_err write_outputs(struct run *r, bool last) {
         if (r->coefs != NULL) TRY(read_coefficients(r));
         TRY(ht_output_snapshot(r->output, time, step, nodal, r->coefs));
     }
-    if (last || is_multiple(sim, sim->params->output.picture.every, step))
+    if (last || is_multiple(sim, pictures_apart(sim), step))
         TRY(ht_output_picture(r->output, time, nodal));
     return HT_OK;
 }
@@ -149,7 +155,7 @@ static enum ht_err find_error(struct run *r) {
 static bool values_wanted(const struct run *r, bool last) {
     const struct ht_params *params = r->sim->params;
     return last || is_multiple(r->sim, params->output.every, r->sim->steps) ||
-           is_multiple(r->sim, params->output.picture.every, r->sim->steps);
+           is_multiple(r->sim, pictures_apart(r->sim), r->sim->steps);
 }
 
 static enum ht_err look(struct run *r) {

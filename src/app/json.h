@@ -1,5 +1,5 @@
 /* Members of a JSON object, appended to a text. A number that is not finite
- * has no JSON and is left out: the key is then absent.
+ * cannot be written in JSON: its key is left out.
  */
 #ifndef HTWAVE_APP_JSON_H
 #define HTWAVE_APP_JSON_H

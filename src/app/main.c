@@ -1,5 +1,5 @@
-/* The program: finds the command in the table, runs it, and says on standard
- * error, once, what went wrong. Of several ranks the first speaks for all.
+/* The program: finds the command in the table, runs it, and prints an error
+ * once on standard error. Of several ranks only rank 0 prints.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,11 +14,11 @@
 
 #define OVERRIDES \
     "key=value replaces a value of FILE; htwave --help-config lists all keys."
-/* What ranks do; that they may run a command ends its help. */
-#define SLABS                                                                \
-    "\n\nUnder mpiexec each process has a slab of x3 planes of a grid in "   \
-    "three\ndimensions, and the device whose turn it is among those of its " \
-    "machine;\nkeys parallel.*"
+/* Added to the help of commands that several ranks may run. */
+#define SLABS                                                               \
+    "\n\nUnder mpiexec each process gets a slab of x3 planes of a grid in " \
+    "three\ndimensions and one of its machine's devices, in turn. Keys: "   \
+    "parallel.*"
 
 static const struct ht_command commands[] = {
     {.name = "run",
@@ -60,7 +60,7 @@ static const struct ht_command commands[] = {
      .run = ht_command_converge},
     {.name = "devices",
      .arguments = "",
-     .help = "what is here and what it can do",
+     .help = "devices that can be used, and their properties",
      .flag = {{"--measure", NULL, "also copy bandwidth and arithmetic"}},
      .json = true,
      .run = ht_command_devices},
@@ -80,8 +80,8 @@ static const struct ht_command commands[] = {
      .json = true,
      .more =
          "A directory stands for its last snapshot. The largest difference of\n"
-         "each dataset is told relative to its largest value in either file;\n"
-         "the worst dataset is judged. Relative L2 is over all datasets.",
+         "each dataset is divided by its largest value in either file;\n"
+         "--eps judges the worst dataset. Relative L2 is over all datasets.",
      .run = ht_command_compare},
     {.name = "bench",
      .arguments = "[CASE ...]",
@@ -111,25 +111,27 @@ static const struct ht_command commands[] = {
      .json = true,
      .ranks = true,
      .more =
-         "Writes bench.csv, bench.json and pictures. Every program timed has "
-         "been\ncompared with the reference.\n\n"
-         "Under mpiexec the case scaling only: it times this number of ranks, "
-         "weak and\nstrong, adds rows to DIR/scaling.csv, and prints what "
-         "that holds. It is\nalways three-dimensional: --dims means nothing "
-         "to it. When --seconds are over it\nbegins no other measurement.",
+         "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
+         "program is compared "
+         "with the\nreference before it is timed.\n\n"
+         "Under mpiexec only the case scaling runs: it times this number of "
+         "ranks, weak and\nstrong, adds rows to DIR/scaling.csv, and prints "
+         "all rows of that file. It is\nalways three-dimensional and ignores "
+         "--dims. After --seconds it begins no new\nmeasurement.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",
-     .help = "find the fastest kernels by timing and remember them",
+     .help = "find the fastest kernels by timing and store the result",
      .flag = {{"--seconds", "X", "for each class of problems (default 60)"},
               HT_SWEEP_FLAGS},
      .most = -1,
      .json = true,
      .more =
-         "Without FILE: for uniform media, systems, dimensions, orders and\n"
-         "precisions as the flags say, which FILE makes useless. Results "
-         "are\nkept in the cache directory; runs with device.variant or "
-         "device.layout\n\"auto\" take them.\n" OVERRIDES,
+         "Without FILE: for uniform media, and the systems, dimensions, "
+         "orders\n"
+         "and precisions that the flags select. With FILE only --seconds has "
+         "an effect.\nResults are stored in the cache directory; runs with "
+         "device.variant or\ndevice.layout \"auto\" use them.\n" OVERRIDES,
      .run = ht_command_tune},
     {.name = "kernel-text",
      .arguments = "FILE [key=value ...] | --all DIR",
@@ -176,7 +178,7 @@ static enum ht_err fail_unknown(const char *word) {
 
 /* ---- ranks ---- */
 
-/* Commands print as they do alone, on rank 0 only. */
+/* Ranks print as a single process does, on rank 0 only. */
 static enum ht_err silence(const struct ht_comm *comm) {
     if (ht_comm_rank(comm) == 0) return HT_OK;
     ht_log_level_set(HT_LOG_SILENT);
@@ -189,7 +191,7 @@ static enum ht_err read_args(struct ht_comm *comm,
                              const struct ht_command *command, int argc,
                              char **argv, struct ht_args *args) {
     REQUIRE(command->ranks || ht_comm_size(comm) == 1, HT_ERR_INPUT,
-            "%s is work for one process, not for %d ranks: run it without "
+            "%s runs in one process, not on %d ranks: run it without "
             "mpiexec",
             command->name, ht_comm_size(comm));
     enum ht_err err = ht_args_read(command, argc, argv, args);
@@ -235,12 +237,12 @@ static bool is_one_of(const char *word, const char *a, const char *b) {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-/* Words from number `first` on: the flag at most. */
+/* Refuses arguments from number `first` on, except the flag. */
 static enum ht_err check_rest(int argc, char **argv, int first,
                               const char *flag) {
     bool given = flag && argc > first && strcmp(argv[first], flag) == 0;
     int rest = first + given;
-    REQUIRE(argc <= rest, HT_ERR_INPUT, "%s: \"%s\" has no meaning here%s%s",
+    REQUIRE(argc <= rest, HT_ERR_INPUT, "%s: \"%s\" is not an argument%s%s",
             argv[1], HT_SHOWN(argv[rest]), flag ? "; it takes " : "",
             flag ? flag : "");
     return HT_OK;
@@ -273,7 +275,8 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     struct ht_comm *comm = NULL;
-    /* A write beyond a limit on file sizes is then an error of that write. */
+    /* Without the signal a write beyond a limit on file sizes returns an error.
+     */
     signal(SIGXFSZ, SIG_IGN);
     enum ht_err err = ht_comm_start(&comm);
     ht_stop_end(ht_comm_rank(comm) == 0);

@@ -1,16 +1,16 @@
-/* Memory of a run and of its device, which several ranks may share: they must
- * fit together.
+/* Memory of a run and of its device, which several ranks may share: their needs
+ * together must fit.
  */
 #include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks whose memory counts together: those of one device, or all as long as
- * slabs are still to follow speeds, which may fit where equal ones do not. */
+/* Ranks whose needs are added up: those of one device, or all ranks while slabs
+ * are still to be cut by speed, which may fit where equal ones do not. */
 static bool shares_memory(const struct ht_simulation *sim, int rank) {
     return sim->cut_later ||
-           sim->seat[rank].first == sim->seat[sim->rank].first;
+           sim->assignment[rank].first == sim->assignment[sim->rank].first;
 }
 
 static int sharers(const struct ht_simulation *sim) {
@@ -19,11 +19,11 @@ static int sharers(const struct ht_simulation *sim) {
     return count;
 }
 
-/* Of this rank's device, or of all that are used. */
+/* Memory of this rank's device, or of all devices in use. */
 static enum ht_err find_memory(const struct ht_simulation *sim, double *out) {
     *out = (double)sim->info.memory;
     if (!sim->cut_later) return HT_OK;
-    if (sim->seat[sim->rank].first != sim->rank) *out = 0;
+    if (sim->assignment[sim->rank].first != sim->rank) *out = 0;
     return ht_comm_sum(sim->comm, 1, out);
 }
 
@@ -45,8 +45,8 @@ static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes,
                            sim->info.name, have, advice);
 }
 
-/* Both grids have at least as many nodes as there are cells, shared out among
- * the ranks. In floating point: the product may exceed 64 bits. */
+/* Both grids have at least as many nodes as there are cells, divided among the
+ * ranks. In floating point: the product may exceed 64 bits. */
 enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const struct ht_system *system = ht_system_find(params->system);
@@ -65,7 +65,7 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     return HT_OK;
 }
 
-/* The variant that keeps the least between its kernels. */
+/* The variant that needs the least memory between its kernels. */
 static const struct ht_variant *leanest(const struct ht_simulation *sim) {
     const struct ht_spec spec =
         ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
@@ -89,7 +89,7 @@ static struct ht_budget budget_of(const struct ht_simulation *sim,
     return b;
 }
 
-/* Bytes -> those of all ranks whose memory counts together. */
+/* Replaces bytes by the sum over the ranks whose needs are added up. */
 static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count,
                                   int64_t *bytes) {
     int64_t *all = NULL;

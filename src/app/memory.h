@@ -1,14 +1,15 @@
-/* Refusals of what does not fit: parts of ht_simulation_plan and of what
- * changes its slabs or kernels. Collective.
+/* Checks that memory suffices: parts of ht_simulation_plan and of the functions
+ * that change its slabs or kernels. Collective.
  */
 #ifndef HTWAVE_APP_MEMORY_H
 #define HTWAVE_APP_MEMORY_H
 
 #include "simulation.h"
 
-/* Before the plan visits the grid: a lower bound. */
+/* Before the plan scans the grid: a lower bound. */
 HT_CHECKED enum ht_err ht_memory_check_cells(const struct ht_simulation *sim);
-/* Sets the budget from plan and tuning; without a device it is only told. */
+/* Sets the budget from plan and tuning; without a device it is only reported.
+ */
 HT_CHECKED enum ht_err ht_memory_check_budget(struct ht_simulation *sim);
 
 #endif

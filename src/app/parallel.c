@@ -32,8 +32,8 @@ enum ht_err ht_parallel_transport(struct ht_comm *comm,
     return HT_OK;
 }
 
-/* Kernels outside the run's steps (of the conserved energy) are in the
- * stepper's account, too: its seconds are scaled to these steps. */
+/* The stepper's timers also have kernels outside the run's steps (of the
+ * conserved energy): its seconds are scaled to these steps. */
 static void fill_traffic(const struct ht_simulation *sim,
                          const struct ht_traffic *traffic, struct part *out) {
     double done = fmax(0.5 * (double)traffic->half_steps, 1);
@@ -60,7 +60,7 @@ static void fill_part(const struct ht_simulation *sim,
     out->joules = ht_simulation_joules(sim);
 }
 
-/* Of the member of all parts that lies at an offset. */
+/* Mean and largest value of a member, at an offset, of all parts. */
 static struct ht_spread spread(int ranks, const struct part *all,
                                size_t offset) {
     struct ht_spread s = {.mean = 0};
@@ -108,7 +108,7 @@ enum ht_err ht_parallel_gather(const struct ht_simulation *sim,
     return ht_parallel_transport(sim->comm, &traffic, out->transport);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static const char *precision_of(const struct ht_simulation *sim) {
     return ht_halo_precision_word(sim->params->parallel.halo_precision);
@@ -118,7 +118,7 @@ void ht_parallel_add_ranks(const struct ht_simulation *sim,
                            struct ht_text *text) {
     if (sim->ranks == 1) return;
     ht_text_add(text, "  parallel  ");
-    ht_ranks_add_devices(sim->ranks, sim->seat, text);
+    ht_ranks_add_devices(sim->ranks, sim->assignment, text);
     int64_t least = sim->planes[0], most = least;
     for (int r = 1; r < sim->ranks; r++) {
         if (sim->planes[r] < least) least = sim->planes[r];
@@ -186,8 +186,10 @@ void ht_parallel_add_json(const struct ht_simulation *sim,
     if (sim->ranks == 1) return;
     ht_json_open(json, "parallel", '{');
     ht_json_integer(json, "ranks", sim->ranks);
-    ht_json_integer(json, "devices", ht_ranks_devices(sim->ranks, sim->seat));
-    ht_json_integer(json, "machines", ht_ranks_machines(sim->ranks, sim->seat));
+    ht_json_integer(json, "devices",
+                    ht_ranks_devices(sim->ranks, sim->assignment));
+    ht_json_integer(json, "machines",
+                    ht_ranks_machines(sim->ranks, sim->assignment));
     ht_json_open(json, "planes", '[');
     for (int r = 0; r < sim->ranks; r++)
         ht_json_integer(json, NULL, sim->planes[r]);

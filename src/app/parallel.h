@@ -1,5 +1,5 @@
-/* What several ranks did together: gathered from all, told by rank 0. Alone
- * there is nothing to tell, and nothing is added.
+/* Results of several ranks: gathered from all, printed by rank 0. For a single
+ * rank nothing is printed.
  */
 #ifndef HTWAVE_APP_PARALLEL_H
 #define HTWAVE_APP_PARALLEL_H

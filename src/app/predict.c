@@ -286,7 +286,7 @@ static enum ht_err predict_row(const struct predict *p,
                                struct ht_prediction *out) {
     const struct ht_scaling_row *alone = ht_scaling_alone(&p->measured, row);
     bool weak = strcmp(row->kind, "weak") == 0;
-    struct ht_sample sample;
+    struct ht_part sample;
     struct ht_load load;
     TRY(ht_scaling_sample(row, &p->plan->eq, &sample));
     ht_load_make(&sample.problem, &p->spec[0], weak, &load);

@@ -26,7 +26,7 @@ static void describe_program(const char *command, struct program *out) {
     free(data);
 }
 
-/* Of all ranks alike. */
+/* The same result on all ranks. */
 static enum ht_err compare_programs(int ranks, const struct program *all) {
     struct ht_text others = {0};
     for (int r = 1; r < ranks; r++)
@@ -74,7 +74,7 @@ enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
     if (own == rank0) return ht_comm_agree(args->comm, HT_OK);
     return ht_comm_agree(
         args->comm,
-        ht_err_set(HT_ERR_INPUT, "other flags than those of rank 0"));
+        ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
 }
 
 /* The lines in which two texts first differ. */
@@ -97,7 +97,7 @@ static enum ht_err compare_params(const char *own, const char *rank0) {
     n = (int)strcspn(own, "\n");
     n0 = (int)strcspn(rank0, "\n");
     FAIL(HT_ERR_INPUT,
-         "other parameters than those of rank 0: \"%.*s\", not \"%.*s\"; all "
+         "parameters differ from those of rank 0: \"%.*s\", not \"%.*s\"; all "
          "ranks must read the same input",
          n < most ? n : most, own, n0 < most ? n0 : most, rank0);
 }
@@ -122,8 +122,8 @@ enum ht_err ht_ranks_check_params(struct ht_comm *comm,
 
 /* ---- devices ---- */
 
-/* Which devices a process sees may be its own: their numbers then say nothing
- * to others. They count where the hardware is not known. */
+/* A launcher may show each process only its own devices: then numbers mean
+ * nothing to other ranks. They count where the hardware is not identified. */
 struct device_name {
     int machine, index;
     uint64_t visible;
@@ -136,7 +136,7 @@ static int machine_of(const struct ht_comm *comm) {
     return rank;
 }
 
-/* Without padding or old bytes: names are compared as memory. */
+/* Zeroes padding and unused bytes: names are compared as memory. */
 static void name_device(const struct ht_comm *comm,
                         const struct ht_device_info *info,
                         struct device_name *out) {
@@ -185,7 +185,7 @@ enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend,
     struct ht_device_info *infos = NULL;
     int count = 0, sharer = 0;
     *out = NULL;
-    /* Without a list here the others still wait for this rank's. */
+    /* A rank without a list still takes part: the others wait for it. */
     enum ht_err listed = ht_device_list(&count, &infos);
     if (listed != HT_OK) count = 0;
     enum ht_err err = ht_ranks_sharer(comm, count, infos, &sharer);
@@ -195,68 +195,72 @@ enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend,
     return ht_device_open(backend, select, sharer, out);
 }
 
-enum ht_err ht_ranks_seats(struct ht_comm *comm,
-                           const struct ht_device_info *info,
-                           struct ht_seat **out) {
+enum ht_err ht_ranks_assignments(struct ht_comm *comm,
+                                 const struct ht_device_info *info,
+                                 struct ht_assignment **out) {
     int ranks = ht_comm_size(comm);
     struct device_name own, *all = NULL;
-    struct ht_seat *seat = NULL;
+    struct ht_assignment *assignment = NULL;
     *out = NULL;
     name_device(comm, info, &own);
     TRY(HT_ALLOC(all, ranks));
-    enum ht_err err = HT_ALLOC(seat, ranks);
+    enum ht_err err = HT_ALLOC(assignment, ranks);
     if (err == HT_OK) err = ht_comm_gather(comm, &own, sizeof own, all);
     for (int r = 0; err == HT_OK && r < ranks; r++) {
         int first = 0;
         while (memcmp(&all[first], &all[r], sizeof own) != 0) first++;
-        seat[r].machine = all[r].machine;
-        seat[r].first = all[r].index < 0 ? -1 : first;
-        memcpy(seat[r].name, all[r].name, sizeof seat[r].name);
+        assignment[r].machine = all[r].machine;
+        assignment[r].first = all[r].index < 0 ? -1 : first;
+        memcpy(assignment[r].name, all[r].name, sizeof assignment[r].name);
     }
     free(all);
     if (err != HT_OK) {
-        free(seat);
+        free(assignment);
         return err;
     }
-    *out = seat;
+    *out = assignment;
     return HT_OK;
 }
 
-int ht_ranks_devices(int ranks, const struct ht_seat *seat) {
+int ht_ranks_devices(int ranks, const struct ht_assignment *assignment) {
     int count = 0;
-    for (int r = 0; r < ranks; r++) count += seat[r].first == r;
+    for (int r = 0; r < ranks; r++) count += assignment[r].first == r;
     return count;
 }
 
-int ht_ranks_machines(int ranks, const struct ht_seat *seat) {
+int ht_ranks_machines(int ranks, const struct ht_assignment *assignment) {
     int count = 0;
-    for (int r = 0; r < ranks; r++) count += seat[r].machine == r;
+    for (int r = 0; r < ranks; r++) count += assignment[r].machine == r;
     return count;
 }
 
-/* Devices of the name that rank r's has; 0 when a lower rank has told it. */
-static int count_name(int ranks, const struct ht_seat *seat, int r) {
+/* Number of devices with the name of rank r's; 0 when a lower rank has it. */
+static int count_name(int ranks, const struct ht_assignment *assignment,
+                      int r) {
     int count = 0;
     for (int other = 0; other < ranks; other++) {
-        if (seat[other].first != other) continue;
-        if (strcmp(seat[other].name, seat[r].name) != 0) continue;
+        if (assignment[other].first != other) continue;
+        if (strcmp(assignment[other].name, assignment[r].name) != 0) continue;
         if (other < r) return 0;
         count++;
     }
     return count;
 }
 
-void ht_ranks_add_devices(int ranks, const struct ht_seat *seat,
+void ht_ranks_add_devices(int ranks, const struct ht_assignment *assignment,
                           struct ht_text *text) {
     bool more = false;
     ht_text_add(text, "%d ranks%s", ranks,
-                ht_ranks_devices(ranks, seat) > 0 ? " on " : ", no device");
+                ht_ranks_devices(ranks, assignment) > 0 ? " on "
+                                                        : ", no device");
     for (int r = 0; r < ranks; r++) {
-        int count = seat[r].first == r ? count_name(ranks, seat, r) : 0;
+        int count =
+            assignment[r].first == r ? count_name(ranks, assignment, r) : 0;
         if (count == 0) continue;
-        ht_text_add(text, "%s%d x %s", more ? ", " : "", count, seat[r].name);
+        ht_text_add(text, "%s%d x %s", more ? ", " : "", count,
+                    assignment[r].name);
         more = true;
     }
-    int machines = ht_ranks_machines(ranks, seat);
+    int machines = ht_ranks_machines(ranks, assignment);
     if (machines > 1) ht_text_add(text, " of %d machines", machines);
 }

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "htwave/output.h"
+
 /* "1.23 M" */
 static const char *with_prefix(double value, char buffer[32]) {
     static const char *const prefix[] = {"", " k", " M", " G", " T", " P"};
@@ -175,6 +177,8 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
 
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
+    if (sim->params->output.pictures && !ht_output_draws(sim->params))
+        ht_note("no pictures are drawn: this htwave was built without cairo");
     if (medium->flattened > 0 && medium->degree > 0)
         ht_note("the medium is too rough for polynomials at %lld nodes of "
                 "both grids; it is constant about these",

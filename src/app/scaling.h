@@ -66,12 +66,10 @@ double ht_scaling_rate(const struct ht_scaling_row *row);
  * must outlive it. */
 HT_CHECKED enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
                                          const struct ht_equations *eq,
-                                         struct ht_sample *out);
+                                         struct ht_part *out);
 
 /* ---- scaling_show.c ---- */
-/* The rows beside what dG would send, on standard output when `print`, and
- * directory/scaling.png of their efficiencies. There must be rows. */
-HT_CHECKED enum ht_err ht_scaling_show(const struct ht_scaling *table,
-                                       const char *directory, bool print);
+/* The rows beside what dG would send, on standard output. */
+HT_CHECKED enum ht_err ht_scaling_show(const struct ht_scaling *table);
 
 #endif

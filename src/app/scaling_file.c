@@ -266,15 +266,16 @@ double ht_scaling_efficiency(const struct ht_scaling *table,
 
 enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
                               const struct ht_equations *eq,
-                              struct ht_sample *out) {
+                              struct ht_part *out) {
     const int64_t cells[3] = {(int64_t)row->side, (int64_t)row->side,
                               (int64_t)row->planes};
-    struct ht_sample plain;
+    struct ht_part plain;
     const struct ht_scheme *scheme = ht_scheme_find(row->scheme);
     REQUIRE(scheme != NULL && ht_scheme_steps(scheme, eq), HT_ERR_INPUT,
             "%s has no %s form", row->system, row->scheme);
-    ht_sample_plain(eq, (int)row->order, (int)row->stages, scheme, &plain);
-    ht_sample_make(&plain.problem, cells, out);
+    ht_test_problem_plain(eq, (int)row->order, (int)row->stages, scheme,
+                          &plain);
+    ht_test_problem(&plain.problem, cells, out);
     out->problem.halo.depth = (int)row->depth;
     out->problem.halo.precision =
         strcmp(row->halo, "single") == 0 ? HT_HALO_SINGLE

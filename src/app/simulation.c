@@ -1,6 +1,6 @@
-/* Device, kernels and state of a run. Whatever follows from sizes is refused
- * before anything of that size is touched: a lower bound of the memory before
- * the plan visits the grid's nodes, the exact budget before compiling.
+/* Device, kernels and state of a run. Everything that depends on sizes is
+ * refused before anything of that size is touched: a lower bound of the memory
+ * before the plan scans the grid's nodes, the exact budget before compiling.
  */
 #include "simulation.h"
 
@@ -38,13 +38,14 @@ static void use_oracle(struct ht_simulation *sim) {
 }
 
 static enum ht_err refuse_oracle(const struct ht_simulation *sim) {
-    return ht_params_error(sim->params, "device.backend",
-                           "the serial reference is one process, not %d ranks: "
-                           "run it without mpiexec or take a device",
-                           sim->ranks);
+    return ht_params_error(
+        sim->params, "device.backend",
+        "the serial reference runs in one process, not on %d "
+        "ranks: run it without mpiexec or choose a device",
+        sim->ranks);
 }
 
-/* That none is here becomes a failure when it is needed. */
+/* A missing device becomes a failure only when one is needed. */
 static enum ht_err open_device(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const char *backend = params->device.backend;
@@ -62,7 +63,7 @@ static enum ht_err open_device(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-/* A device asked for by name is a matter of the input. */
+/* A device that was asked for by name is an error of the input. */
 static enum ht_err need_device(const struct ht_simulation *sim) {
     if (sim->oracle || sim->device != NULL) return HT_OK;
     if (ht_params_is_set(sim->params, "device.select"))
@@ -71,22 +72,23 @@ static enum ht_err need_device(const struct ht_simulation *sim) {
     FAIL(HT_ERR_DEVICE, "%s", sim->no_device);
 }
 
-/* All ranks have a device or none has. */
-static enum ht_err find_seats(struct ht_simulation *sim) {
-    TRY(ht_ranks_seats(sim->comm, sim->device != NULL ? &sim->info : NULL,
-                       &sim->seat));
-    return ht_comm_agree(sim->comm, ht_ranks_devices(sim->ranks, sim->seat) > 0
-                                        ? need_device(sim)
-                                        : HT_OK);
+/* Either all ranks have a device or none. */
+static enum ht_err find_assignments(struct ht_simulation *sim) {
+    TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL,
+                             &sim->assignment));
+    return ht_comm_agree(sim->comm,
+                         ht_ranks_devices(sim->ranks, sim->assignment) > 0
+                             ? need_device(sim)
+                             : HT_OK);
 }
 
 bool ht_simulation_leads(const struct ht_simulation *sim) {
-    return sim->ranks == 1 || sim->seat[sim->rank].first == sim->rank;
+    return sim->ranks == 1 || sim->assignment[sim->rank].first == sim->rank;
 }
 
 /* ---- kernels ---- */
 
-/* What the half step from the primary grid computes. */
+/* The spec of the half step from the primary grid. */
 static struct ht_spec spec_of(const struct ht_simulation *sim) {
     return ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
 }
@@ -98,9 +100,8 @@ static enum ht_err refuse_variant(const struct ht_simulation *sim,
     ht_variant_list(spec, &names);
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
-        err =
-            ht_params_error(sim->params, "device.variant",
-                            "does not apply: %s; take %s", reason, names.data);
+        err = ht_params_error(sim->params, "device.variant",
+                              "does not apply: %s; use %s", reason, names.data);
     ht_text_free(&names);
     return err;
 }
@@ -141,7 +142,8 @@ static int choose_block(const struct ht_simulation *sim) {
     return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
 }
 
-/* A refusal of the cells per group is one of the input's, with its place. */
+/* An error about the cells per group becomes one of the input, with its place.
+ */
 static enum ht_err choose_shape(struct ht_simulation *sim) {
     char rule[256];
     enum ht_err err = ht_kernels_plan(&sim->plan->problem, &sim->info,
@@ -152,14 +154,14 @@ static enum ht_err choose_shape(struct ht_simulation *sim) {
     return ht_params_error(sim->params, "device.cells_per_group", "%s", rule);
 }
 
-/* All ranks take what rank 0 has, or results and layouts would differ. */
+/* All ranks use the tuning of rank 0, or results and layouts would differ. */
 static enum ht_err settle_kernels(struct ht_simulation *sim) {
     TRY(ht_tuning_share(sim));
     if (sim->rank > 0) TRY(check_variant(sim));
     return choose_shape(sim);
 }
 
-/* The tuning is complete without a device as well, for a budget. */
+/* The tuning is complete without a device as well, for the budget. */
 static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tuning *tuning = &sim->tuning;
@@ -169,8 +171,8 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));
-    /* Branches keep a CPU from joining lanes; vector kernels have them joined
-     * already. */
+    /* Branches prevent a CPU from vectorising work-items; vector kernels use
+     * vectors anyway. */
     tuning->trim = sim->info.gpu || (tuning->variant != NULL &&
                                      tuning->variant->made_for == HT_FOR_CPU);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
@@ -217,7 +219,7 @@ static enum ht_err gather_planes(struct ht_simulation *sim) {
 static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
-    TRY(find_seats(sim));
+    TRY(find_assignments(sim));
     TRY(ht_memory_check_cells(sim));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     TRY(gather_planes(sim));
@@ -266,7 +268,7 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
     ht_kernels_destroy(&sim->kernels);
     ht_device_close(sim->device);
     ht_plan_destroy(sim->plan);
-    free(sim->seat);
+    free(sim->assignment);
     free(sim->planes);
     free(sim->no_device);
     free(sim->cache);
@@ -286,7 +288,8 @@ static enum ht_err compile(struct ht_simulation *sim) {
     began = ht_clock();
     TRY(ht_selfcheck(&sim->plan->problem, sim->device, &sim->kernels,
                      &sim->selfcheck_ratio));
-    (void)ht_kernels_seconds(&sim->kernels); /* not of the run */
+    (void)ht_kernels_seconds(&sim->kernels); /* of the self-check, not of the
+                                              * run */
     sim->selfcheck_s = ht_clock() - began;
     return HT_OK;
 }
@@ -356,7 +359,8 @@ enum ht_err ht_simulation_advance(struct ht_simulation *sim, int64_t steps) {
 double ht_simulation_time(const struct ht_simulation *sim, int64_t step) {
     double end = sim->params->time.end, steps = (double)sim->plan->steps;
     if (step == sim->plan->steps) return end;
-    return end * (double)step / steps; /* 0.3, where step * dt may be next to */
+    return end * (double)step / steps; /* 0.3, where step * dt may be its
+                                        * neighbour */
 }
 
 double ht_simulation_cells(const struct ht_simulation *sim) {

@@ -1,5 +1,5 @@
-/* A signal handler can tell the rest of the program through static objects
- * only (C11 7.14.1.1), so here are the variables of this kind.
+/* A signal handler can communicate with the program through static objects only
+ * (C11 7.14.1.1). This file has all variables of this kind.
  */
 #include "stop.h"
 
@@ -9,17 +9,17 @@
 
 #include "htwave/base.h"
 
-/* Of the terminal, of job schedulers, of limits on processor time. */
+/* Sent by terminals, job schedulers and limits on processor time. */
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
 
 static volatile sig_atomic_t wanted, silent;
 
-/* A hang-up that the parent has ignored (nohup) stays ignored. Libraries set
- * handlers of their own before main (UCX does for SIGHUP), so the question is
- * asked before their constructors run. */
+/* A hang-up that the parent ignores (nohup) stays ignored. Libraries install
+ * handlers before main (UCX for SIGHUP), so this is tested before their
+ * constructors run. */
 static bool hangup_ignored;
 
-static void look_for_nohup(void) {
+static void find_nohup(void) {
     struct sigaction now;
     hangup_ignored =
         sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -27,8 +27,7 @@ static void look_for_nohup(void) {
 
 #ifdef __ELF__
 __attribute__((section(".preinit_array"),
-               used)) static void (*const before_libraries)(void) =
-    look_for_nohup;
+               used)) static void (*const before_libraries)(void) = find_nohup;
 #endif
 
 static void set_one(int number, void (*handler)(int)) {
@@ -43,7 +42,7 @@ static void set(void (*handler)(int)) {
         set_one(numbers[i], handler);
 }
 
-/* Calls only what is safe in a handler (POSIX.1-2008, 2.4.3). */
+/* Only calls that are safe in a handler (POSIX.1-2008, 2.4.3). */
 static void end(int number) {
     static const char message[] = "htwave: interrupted\n";
     (void)number;
@@ -53,7 +52,7 @@ static void end(int number) {
     _exit(1);
 }
 
-/* SIGXCPU comes again every second. */
+/* SIGXCPU is sent again every second. */
 static void note(int number) {
     (void)number;
     wanted = 1;
@@ -63,7 +62,7 @@ static void note(int number) {
 
 void ht_stop_end(bool speak) {
 #ifndef __ELF__
-    look_for_nohup();
+    find_nohup();
 #endif
     silent = !speak;
     set(end);

@@ -22,7 +22,7 @@ static bool is_closed(const struct ht_simulation *sim) {
            (choice.variant != NULL && choice.block != 0);
 }
 
-/* Numbers of the shape that the input gives stay. */
+/* Shape values that the input gives are not changed. */
 static void adopt(struct ht_simulation *sim, const struct ht_tuned *tuned) {
     const struct ht_params *params = sim->params;
     struct ht_tuning tuning = tuned->tuning;
@@ -45,7 +45,8 @@ void ht_tuning_recall(struct ht_simulation *sim) {
     if (!ht_tuning_load(sim->cache, &sim->info, name, &tuned)) return;
     tuned.tuning.fp64 = sim->tuning.fp64;
     tuned.tuning.ptx = sim->info.ptx;
-    /* A line may have been edited: it must hold for this problem. */
+    /* The stored line may have been edited: it must be valid for this problem.
+     */
     if (ht_kernels_plan(&sim->plan->problem, &sim->info, &tuned.tuning,
                         &plan) == HT_OK)
         adopt(sim, &tuned);
@@ -79,7 +80,7 @@ enum ht_err ht_tuning_share(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-/* At a tenth of what the device allows. */
+/* Assumes a tenth of the device's limit. */
 static double expected_seconds(const struct ht_simulation *sim) {
     const double fraction = 0.1;
     const struct ht_limits *limits = &sim->limits;
@@ -110,16 +111,16 @@ void ht_tuning_search(struct ht_simulation *sim) {
     char name[HT_TUNE_CLASS];
     struct ht_tuned tuned;
     ht_log("timing kernels for up to %.0f s: the first run of this kind on "
-           "this device (device.tune = \"never\" does without)",
+           "this device (device.tune = \"never\" turns this off)",
            search_s);
     if (ht_tune(problem, sim->device, sim->tuning.fp64, &choice, &effort,
                 &tuned) != HT_OK) {
-        ht_note("the built-in guess is taken: %s", ht_err_message());
+        ht_note("the built-in rules choose the kernels: %s", ht_err_message());
         return;
     }
     ht_tune_class(problem, tuned.tuning.fp64, &choice, name);
     if (sim->cache != NULL &&
         ht_tuning_store(sim->cache, &sim->info, name, &tuned) != HT_OK)
-        ht_note("the result of the timing is not kept: %s", ht_err_message());
+        ht_note("the result of the timing is not stored: %s", ht_err_message());
     adopt(sim, &tuned);
 }

@@ -1,21 +1,24 @@
-/* What this program is made of: for --version and reports of faults. */
+/* The parts of this program: for --version and error reports. */
 #include "commands.h"
 #include "htwave/device.h"
 #include "htwave/h5.h"
+#include "htwave/output.h"
 #include "json.h"
 
-/* Given by the Makefile where it knows the commit. */
+/* The Makefile sets it where it knows the commit. */
 #ifndef HT_COMMIT
 #define HT_COMMIT ""
 #endif
 
 struct facts {
     char hdf5[32], mpi[128];
+    const char *cairo; /* its version; NULL: not built */
     bool gemm;
 };
 
 static struct facts collect(void) {
-    struct facts facts = {.gemm = ht_device_no_gemm("opencl") == NULL};
+    struct facts facts = {.gemm = ht_device_no_gemm("opencl") == NULL,
+                          .cairo = ht_picture_cairo()};
     ht_h5_version(facts.hdf5, sizeof facts.hdf5);
     ht_comm_library(facts.mpi, sizeof facts.mpi);
     return facts;
@@ -35,6 +38,8 @@ static void add_text(const struct facts *facts, struct ht_text *text) {
                                  : "not parallel: no snapshots of several "
                                    "ranks");
     ht_text_add(text, "  MPI        %s\n", facts->mpi);
+    ht_text_add(text, "  pictures   %s%s\n", facts->cairo ? "cairo " : "none",
+                facts->cairo ? facts->cairo : ", built without cairo");
 }
 
 static void add_json(const struct facts *facts, struct ht_json *json) {
@@ -51,6 +56,7 @@ static void add_json(const struct facts *facts, struct ht_json *json) {
     ht_json_string(json, "hdf5", facts->hdf5);
     ht_json_bool(json, "hdf5_parallel", ht_h5_parallel());
     ht_json_string(json, "mpi", facts->mpi);
+    ht_json_string(json, "cairo", facts->cairo);
     ht_json_close(json, '}');
     ht_json_end(json);
 }

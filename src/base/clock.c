@@ -1,4 +1,4 @@
-/* Monotonic time: differences are wall time, whatever is done to the date. */
+/* Monotonic time: differences are wall time even if the date is changed. */
 #include <time.h>
 
 #include "htwave/base.h"

@@ -1,9 +1,8 @@
-/* The error record: one message per thread, of fixed size, so that recording
- * an error can itself not fail. A message too long for the record (a
- * compiler's log) is cut and ends in "...". Whatever is recorded may go to a
- * terminal: control characters are made visible, and a line that is longer
- * than any that htwave writes itself, because of somebody's file name, loses
- * its middle.
+/* The error record: one message per thread, of fixed size, so that recording an
+ * error cannot itself fail. A message that is too long (a compiler's log) is
+ * cut and ends in "...". A record may be printed on a terminal: control
+ * characters are made visible, and a line that is too long because of a file
+ * name loses its middle.
  */
 #include "htwave/err.h"
 
@@ -23,7 +22,7 @@ static void format(char *buffer, const char *fmt, va_list args) {
     if (length >= RECORD_SIZE) memcpy(buffer + RECORD_SIZE - 4, "...", 4);
 }
 
-/* Line by line into the record. */
+/* Copies the message line by line into the record. */
 static void record_lines(const char *text) {
     size_t used = 0;
     for (const char *line = text; *line;) {
@@ -43,7 +42,8 @@ static void record_lines(const char *text) {
 }
 
 enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...) {
-    /* Formatted aside: an argument may point into the record. */
+    /* Formatted into a separate buffer: an argument may point into the record.
+     */
     char fresh[RECORD_SIZE];
     va_list args;
     va_start(args, fmt);

@@ -1,10 +1,10 @@
 /* Files that are complete or absent.
  *
- * A file is written under another name in the same directory, forced to disk
- * and renamed: rename replaces the old file in one step (POSIX.1-2008), so a
- * reader meets the old file or the new one. Disks report that they are full
- * at write, at fsync or at close; all three are checked, and the temporary
- * file is removed on every failure.
+ * A file is written under a temporary name in the same directory, forced to
+ * disk and renamed. rename replaces the old file in one step (POSIX.1-2008), so
+ * a reader sees the old file or the new one. A full disk is reported by write,
+ * fsync or close; all three are checked, and the temporary file is removed on
+ * every failure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static enum ht_err fail_read(const char *path) {
     FAIL(HT_ERR_IO, "cannot read %s: %s", path, strerror(errno));
 }
 
-/* Anything but a regular file may have no end, or nobody who writes it. */
+/* Other files than regular ones may be endless or have no writer. */
 static enum ht_err check_regular(const char *path, const struct stat *info) {
     const char *kind = S_ISFIFO(info->st_mode)   ? "a named pipe"
                        : S_ISSOCK(info->st_mode) ? "a socket"
@@ -32,8 +32,8 @@ static enum ht_err check_regular(const char *path, const struct stat *info) {
     FAIL(HT_ERR_IO, "cannot read %s: it is %s, not a regular file", path, kind);
 }
 
-/* A device may act when it is opened, so its kind is looked at before. To open
- * a named pipe would wait for a writer: what has become one meanwhile is opened
+/* Opening a device may act on it, so the type is tested before. Opening a named
+ * pipe would wait for a writer: what has become a pipe since the test is opened
  * without waiting, and refused. */
 static enum ht_err open_regular(const char *path, int *fd, int64_t *size) {
     struct stat info;
@@ -63,12 +63,12 @@ static enum ht_err check_most(const char *path, size_t size, size_t most) {
          ht_text_bytes((double)most, limit));
 }
 
-/* The file may grow meanwhile, or not know its size as those of /proc. */
+/* The file may grow meanwhile, or have no known size, as those of /proc. */
 static enum ht_err read_stream(FILE *file, const char *path, size_t capacity,
                                size_t most, char **data, size_t *size) {
     TRY(ht_mem_alloc(capacity, 1, data));
     for (;;) {
-        /* One byte is kept for the NUL. */
+        /* One byte is reserved for the NUL. */
         size_t got = fread(*data + *size, 1, capacity - 1 - *size, file);
         *size += got;
         TRY(check_most(path, *size, most));
@@ -95,7 +95,7 @@ enum ht_err ht_file_read_most(const char *path, size_t most, char **data,
     enum ht_err err = check_most(path, (size_t)expected, most);
     FILE *file = err ? NULL : fdopen(fd, "rb");
     if (!err && !file) err = fail_read(path);
-    /* A byte for the NUL and one to meet the end. */
+    /* One byte for the NUL and one to detect the end. */
     if (!err)
         err = read_stream(file, path, (size_t)expected + 2, most, data, size);
     if (file)
@@ -114,9 +114,9 @@ enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
     return ht_file_read_most(path, SIZE_MAX, data, size);
 }
 
-/* Creates a file nobody else uses; the name carries the process and a number.
- * Not mkstemp: its files are readable by their owner only, and the name is to
- * become the user's file under the user's umask. */
+/* Creates a file that no other process uses; the name contains the process
+ * number and a counter. Not mkstemp: its files are readable by their owner
+ * only, and this file becomes the user's file under the user's umask. */
 static enum ht_err create_temporary(const char *path, char **name, int *fd) {
     struct ht_text text = {0};
     *name = NULL;
@@ -147,12 +147,12 @@ static bool write_all(int fd, const char *data, size_t size) {
     return true;
 }
 
-/* Some file systems know no fsync and say EINVAL; that is no lost data. */
+/* Some file systems lack fsync and return EINVAL; no data is lost then. */
 static bool sync_file(int fd) {
     return fsync(fd) == 0 || errno == EINVAL;
 }
 
-/* Removes the temporary file; error is the errno of what went wrong. */
+/* Removes the temporary file; error is the errno of the failure. */
 static enum ht_err fail_write(const char *temporary, const char *path,
                               int error) {
     unlink(temporary);
@@ -213,15 +213,14 @@ enum ht_err ht_file_commit(const char *temporary, const char *path) {
     return err;
 }
 
-/* One directory of a path; that it is there already is fine. */
+/* Creates one directory of a path; an existing one is accepted. */
 static enum ht_err make_one(const char *path) {
     struct stat info;
     if (mkdir(path, 0777) == 0) return HT_OK;
     int error = errno;
     if (stat(path, &info) == 0) {
         REQUIRE(S_ISDIR(info.st_mode), HT_ERR_IO,
-                "cannot create directory %s: a file of this name is there",
-                path);
+                "cannot create directory %s: a file of this name exists", path);
         return HT_OK;
     }
     FAIL(HT_ERR_IO, "cannot create directory %s: %s", path, strerror(error));

@@ -1,7 +1,7 @@
 /* HDF5 files: datasets of doubles, attributes of the root group. Files are
- * created through a driver of our own (h5_disk.c).
+ * created through the project's file driver (h5_disk.c).
  *
- * Invariants: a handle of HDF5 opened in a function is closed there on every
+ * Invariants: an HDF5 handle opened in a function is closed there on every
  * path, except the file's; struct ht_h5 of a created file owns the temporary
  * name until commit or discard.
  */
@@ -75,14 +75,14 @@ enum ht_err ht_h5_commit(struct ht_h5 *file) {
 
 void ht_h5_discard(struct ht_h5 *file) {
     if (!file) return;
-    /* from here on nothing needs to reach the disk */
+    /* nothing needs to be written to disk from here on */
     if (!file->error) file->error = ECANCELED;
     ht_h5_shut(file);
     unlink(file->temporary);
     ht_h5_free(file);
 }
 
-/* Without locks: reading must work on file systems that have none. */
+/* Opens without locks: some file systems have none, and reading must work. */
 static hid_t open_unlocked(const char *path) {
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     if (fapl < 0) return fapl;
@@ -125,9 +125,9 @@ void ht_h5_close(struct ht_h5 *file) {
 
 /* ---- datasets ---- */
 
-/* Room for all values from the beginning, none of them written: ranks write
- * parts of it, and a disk that is too small is then met by the values. No times
- * are kept, so that equal runs write equal files. */
+/* Creates a dataset with space for all values but writes none. Ranks write
+ * parts of it, and a disk that is too small is detected when values are
+ * written. No times are stored, so that equal runs write equal files. */
 static hid_t dataset_properties(void) {
     hid_t made = H5Pcreate(H5P_DATASET_CREATE);
     if (made >= 0 && (H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) < 0 ||
@@ -169,7 +169,7 @@ enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
     return HT_OK;
 }
 
-/* Opens a dataset and its space; both are the caller's to close. */
+/* Opens a dataset and its space; the caller closes both. */
 static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set,
                             hid_t *space) {
     *set = H5Dopen2(file->id, name, H5P_DEFAULT);
@@ -182,7 +182,7 @@ static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set,
     return HT_OK;
 }
 
-/* Selects [first, last) along an axis; *part: a space of that many values. */
+/* Selects [first, last) along an axis; *part: a space of as many values. */
 static bool select_planes(hid_t space, int axis, int64_t first, int64_t last,
                           hid_t *part) {
     hsize_t size[8], start[8] = {0};
@@ -202,7 +202,7 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
                                const double *data) {
     hid_t set, space, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
-    errno = 0; /* HDF5 and MPI keep the system's reason to themselves */
+    errno = 0; /* HDF5 and MPI do not pass on the system's errno */
     bool ok =
         select_planes(space, axis, first, last, &part) &&
         H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
@@ -356,7 +356,8 @@ static herr_t visit_object(hid_t group, const char *name,
     struct visitor *visitor = data;
     if (info->type != H5O_TYPE_DATASET) return 0;
     visitor->err = visitor->visit(name, visitor->context);
-    return visitor->err ? 1 : 0; /* 1 stops without being an error of HDF5 */
+    return visitor->err ? 1 : 0; /* 1 stops the iteration without an HDF5 error
+                                  */
 }
 
 enum ht_err ht_h5_each(struct ht_h5 *file,

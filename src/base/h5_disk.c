@@ -1,12 +1,11 @@
-/* The file driver through which one process writes.
+/* The HDF5 file driver of files that one process writes.
  *
- * The reason for one of our own: HDF5 keeps metadata in a cache until the file
- * is closed, and a file whose metadata cannot be written (disk full) can not be
- * closed: the handle stays half open and the library crashes on it when the
- * process ends (seen with 1.10.8). This driver remembers the first error of the
- * system, then takes all further writes without doing them, so that HDF5 always
- * closes cleanly; the error is reported by us, and the temporary file never
- * gets its name.
+ * Why not a driver of the library: HDF5 caches metadata until the file is
+ * closed. If they cannot be written (disk full) the file cannot be closed: the
+ * handle stays half open and the library crashes when the process ends (seen
+ * with 1.10.8). This driver records the first system error and ignores all
+ * further writes, so that HDF5 always closes cleanly. Then htwave reports the
+ * error, and the temporary file is not renamed.
  */
 #include "h5_private.h"
 

@@ -1,4 +1,4 @@
-/* What the files that see HDF5 share: src/base/h5*.c. */
+/* Shared by the files that use HDF5: src/base/h5*.c. */
 #ifndef HTWAVE_BASE_H5_PRIVATE_H
 #define HTWAVE_BASE_H5_PRIVATE_H
 
@@ -15,19 +15,19 @@ struct ht_h5 {
     int error;              /* the first errno of a write */
 };
 
-/* HDF5's own messages off. */
+/* Turns HDF5's own messages off. */
 void ht_h5_quiet(void);
-/* In words. */
+/* Text of a system error, or of HDF5's where error is 0. */
 const char *ht_h5_reason(int error);
-/* Closes what is open; a failure is remembered in file->error. */
+/* Closes what is open; a failure is recorded in file->error. */
 void ht_h5_shut(struct ht_h5 *file);
-/* Of a file that is shut. */
+/* Frees the record of a closed file. */
 void ht_h5_free(struct ht_h5 *file);
 
 /* h5_disk.c: creates file->temporary; negative when that failed. */
 hid_t ht_h5_disk_create(struct ht_h5 *file);
-/* Not before the file is closed: HDF5 reads the class of a driver while it
- * closes a file that held the last count of it. NULL driver allowed. */
+/* Not before the file is closed: HDF5 uses the class of a driver while it
+ * closes a file that held the last reference to it. NULL driver allowed. */
 void ht_h5_disk_drop(struct ht_h5 *file);
 
 #endif

@@ -1,14 +1,14 @@
-/* Files that the ranks of a run write together, by HDF5 over MPI.
+/* Files that all ranks of a run write together, by HDF5 over MPI.
  *
- * HDF5 waits inside its collective calls for the other ranks, and a rank whose
- * call has failed does not always come to what the others wait for: a
+ * HDF5 waits for the other ranks inside its collective calls, and a rank whose
+ * call has failed does not always reach the point where the others wait: a
  * collective H5Dwrite that fails on one rank leaves the others in
- * MPI_File_set_view, metadata that cannot be written leaves them in a barrier
+ * MPI_File_set_view; metadata that cannot be written leave them in a barrier
  * (seen in the sources of 1.10). So only opening and closing are collective
- * here. The metadata are complete before the ranks come: one process has
- * written them through h5_disk.c. Values are written by transfers of each rank
- * alone; its part of a dataset is one piece of the file, or one per
- * coefficient, so that nothing is lost by it.
+ * here. The metadata are complete before the ranks open the file: one process
+ * has written them through h5_disk.c. Each rank writes its values by
+ * independent transfers. Its part of a dataset is one contiguous piece of the
+ * file, or one per coefficient, so independent transfers cost nothing.
  */
 #include "h5_private.h"
 
@@ -105,7 +105,8 @@ enum ht_err ht_h5_leave(struct ht_h5 *file) {
     if (file->error)
         err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path,
                          ht_h5_reason(file->error));
-    /* by each rank: its values may still be in this machine's memory only */
+    /* on each rank: its values may still be in the memory of this machine only
+     */
     if (!err) err = ht_file_sync(file->temporary, file->path);
     ht_h5_free(file);
     return err;

@@ -1,9 +1,9 @@
-/* Locks of the kernel on a file (fcntl, POSIX.1-2008): a process that ends,
- * however it does, has released them.
+/* Advisory locks on a file (fcntl, POSIX.1-2008). The operating system releases
+ * them when the process ends, for whatever reason.
  *
- * The file is removed at the end. Somebody may have opened it meanwhile, and
- * would then lock a file that nobody else can find: who has a lock therefore
- * looks whether its file still is the one under the name.
+ * The file is removed at the end. Another process may have opened it before,
+ * and would then lock a file that has no name any more. So after locking, a
+ * process tests whether its file is still the one under the name.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { LOCK_TRIES = 1000 };
 
-/* Who wrote into the file: a line of printable characters. */
+/* Reads the holder's line, as printable characters. */
 static void read_holder(int fd, char holder[HT_LOCK_HOLDER]) {
     ssize_t length = pread(fd, holder, HT_LOCK_HOLDER - 1, 0);
     holder[length > 0 ? length : 0] = '\0';
@@ -27,7 +27,7 @@ static void read_holder(int fd, char holder[HT_LOCK_HOLDER]) {
     if (!*holder) snprintf(holder, HT_LOCK_HOLDER, "another process");
 }
 
-/* For people; that it cannot be written is no harm. */
+/* Informative only; a failure is ignored. */
 static void write_holder(int fd) {
     char host[64] = "", text[HT_LOCK_HOLDER];
     if (gethostname(host, sizeof host) != 0) host[0] = '\0';
@@ -44,14 +44,14 @@ static bool same_file(int fd, const char *path) {
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/* One try; *again: the file has been removed meanwhile. */
+/* One try; *again: the file was removed meanwhile. */
 static enum ht_err try_lock(struct ht_lock *lock, bool *again) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     *again = false;
     lock->fd = open(lock->path, flags, 0666);
     REQUIRE(lock->fd >= 0, HT_ERR_IO,
-            "cannot open %s: %s (where nobody is running, it may be removed)",
+            "cannot open %s: %s (remove it if no run uses the directory)",
             lock->path, strerror(errno));
     if (fcntl(lock->fd, F_SETLK, &whole) == 0) {
         *again = !same_file(lock->fd, lock->path);
@@ -82,7 +82,9 @@ enum ht_err ht_lock_take(const char *path, struct ht_lock *lock) {
         close_lock(lock);
         err = try_lock(lock, &again);
         if (again && i == LOCK_TRIES)
-            err = ht_err_set(HT_ERR_IO, "%s is removed again and again", path);
+            err = ht_err_set(HT_ERR_IO,
+                             "cannot lock %s: other processes keep removing it",
+                             path);
     }
     if (!err && lock->state == HT_LOCK_TAKEN) return HT_OK;
     close_lock(lock);

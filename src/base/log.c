@@ -1,8 +1,8 @@
 /* Messages and progress on standard error.
  *
  * On a terminal a progress line stays open, without a newline. Every message
- * therefore starts by clearing the line, and the next update of the progress
- * draws it again: no state links the two.
+ * therefore clears the line first, and the next progress update draws it again.
+ * No state links the two.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static bool on_terminal(void) {
     return isatty(STDERR_FILENO) == 1;
 }
 
-/* A file's name may hold what a terminal obeys. */
+/* A file name may contain terminal control sequences. */
 static void put_lines(const char *text) {
     char line[1024];
     while (*text) {
@@ -51,7 +51,7 @@ static void say(const char *head, const char *fmt, va_list args) {
         if (text)
             vsnprintf(text, (size_t)length + 1, fmt, again);
         else
-            text = fixed; /* cut, but said */
+            text = fixed; /* cut rather than lost */
     }
     va_end(again);
     flockfile(stderr);
@@ -117,9 +117,9 @@ static void format_rate(double rate, char *buffer, size_t size) {
 
 enum { LINE_WIDTH = 79, BAR_MAX = 30, BAR_MIN = 8 };
 
-/* The bar takes what the words leave of the line. */
-static void format_bar(double fraction, size_t words, char *bar) {
-    int room = LINE_WIDTH - 3 - (int)words;
+/* The bar takes what the text leaves of the line. */
+static void format_bar(double fraction, size_t used, char *bar) {
+    int room = LINE_WIDTH - 3 - (int)used;
     int width = room > BAR_MAX ? BAR_MAX : room;
     bar[0] = '\0';
     if (width < BAR_MIN) return;

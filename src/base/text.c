@@ -1,4 +1,4 @@
-/* Growing strings, the nearest word, and quantities as people read them. */
+/* Growing strings, the nearest name, quantities in readable units. */
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -8,7 +8,8 @@
 
 #include "htwave/base.h"
 
-/* Room for extra characters and the NUL. Doubling keeps appends linear. */
+/* Room for extra characters and the NUL. Doubling makes appends linear in all.
+ */
 static bool reserve(struct ht_text *text, size_t extra) {
     size_t need = text->length + extra + 1;
     if (need <= text->capacity) return true;
@@ -77,10 +78,10 @@ enum ht_err ht_text_copy(const char *string, char **out) {
     return HT_OK;
 }
 
-/* ---- what others wrote ---- */
+/* ---- text from outside ---- */
 
-/* Bytes of the UTF-8 character at s; 0: it is none, or a control character of
- * the upper half (C1), which terminals obey. */
+/* Bytes of the UTF-8 character at s; 0: invalid, or a control character of the
+ * upper half (C1), which terminals interpret. */
 static size_t character(const unsigned char *s) {
     static const struct {
         unsigned char mask, head, least; /* least: of the second byte */
@@ -102,7 +103,7 @@ static size_t character(const unsigned char *s) {
     return 0;
 }
 
-/* One character at s as a terminal may get it; returns the bytes taken. */
+/* Makes one character at s printable; returns the bytes taken. */
 static size_t visible(const char *s, char shown[8]) {
     const unsigned char *byte = (const unsigned char *)s;
     size_t length = character(byte);
@@ -158,9 +159,9 @@ static int lower(char c) {
 
 enum { WORD_MAX = 63 };
 
-/* Optimal string alignment distance without regard to case: insertions,
- * deletions, replacements and swaps of neighbours cost one each. The rows of
- * the table are kept three deep. */
+/* Optimal string alignment distance, case ignored: insertions, deletions,
+ * replacements and swaps of neighbours cost one each. Only three rows of the
+ * table are stored. */
 static int distance(const char *a, const char *b) {
     int table[3][WORD_MAX + 1];
     int rows = (int)strlen(a), columns = (int)strlen(b);
@@ -188,11 +189,11 @@ const char *ht_text_nearest(const char *word, const char *const *names,
     int best_distance = 0;
     for (int i = 0; i < count; i++) {
         int d = distance(word, names[i]);
-        /* An abbreviation is one mistake, however much was left out. */
+        /* An abbreviation counts as one mistake, whatever its length. */
         if (length >= 3 && strncmp(word, names[i], length) == 0)
             d = least(d, 1);
         size_t longest = length > strlen(names[i]) ? length : strlen(names[i]);
-        /* Up to a third of the letters wrong still suggests the word. */
+        /* Names are suggested with up to a third of the letters wrong. */
         if ((size_t)d * 3 > longest || (best && d >= best_distance)) continue;
         best = names[i];
         best_distance = d;

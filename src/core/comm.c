@@ -1,10 +1,10 @@
-/* Ranks by MPI. Waits are polls, which give way to other processes after a
- * while (ranks may share cores) and end when a rank has failed: it sends a
- * notice to every other rank before it agrees. Three communicators keep the
- * notices, the agreement and all else apart, since a failure may leave
- * collectives and messages of the run unfinished. Until the process ends MPI
- * may still write where they were to write: collectives have memory of their
- * own for that, which an unfinished one keeps.
+/* Ranks by MPI. Waits are polls. They yield the core after a while (ranks may
+ * share cores) and end when another rank has failed: that rank sends a notice
+ * to every other rank before it agrees. Notices, agreement and the run have
+ * separate communicators, since a failure may leave collectives and messages of
+ * the run unfinished. MPI may still write to their destinations until the
+ * process ends: collectives use their own buffers, and the buffer of an
+ * unfinished one is never freed.
  */
 #include "comm_private.h"
 
@@ -19,7 +19,7 @@
 
 /* Tag of notices. */
 enum { NOTICE = 1 };
-/* Bytes that go in one piece where sizes have no bound. */
+/* Largest piece of a transfer whose size has no bound, in bytes. */
 enum { PIECE = 1 << 30 };
 /* Bytes of a message about a failure; a longer one is cut. */
 enum { MESSAGE = 16384 };
@@ -29,17 +29,17 @@ enum ht_err ht_comm_check(int code, const char *what) {
     int length = 0;
     if (code == MPI_SUCCESS) return HT_OK;
     (void)MPI_Error_string(code, text, &length);
-    FAIL(HT_ERR_COMM, "%s: MPI says: %s", what, text);
+    FAIL(HT_ERR_COMM, "%s: MPI error: %s", what, text);
 }
 
 /* ---- start and end ---- */
 
 static bool launched(void) {
-    static const char *const marks[] = {"PMI_RANK", "PMI_FD", "PMIX_RANK",
-                                        "OMPI_COMM_WORLD_RANK",
-                                        "MPI_LOCALRANKID"};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (getenv(marks[i]) != NULL) return true;
+    static const char *const variables[] = {"PMI_RANK", "PMI_FD", "PMIX_RANK",
+                                            "OMPI_COMM_WORLD_RANK",
+                                            "MPI_LOCALRANKID"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (getenv(variables[i]) != NULL) return true;
     return false;
 }
 
@@ -73,14 +73,14 @@ static enum ht_err find_machine(struct ht_comm *c) {
 }
 
 static enum ht_err start(struct ht_comm *c) {
-    /* Our own message says why; MPICH's adds nothing. */
+    /* htwave's message gives the reason; MPICH's adds nothing. */
     (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
     int provided = 0;
     TRY(ht_comm_check(
         MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
         "starting MPI"));
-    /* For calls without a communicator, which MPI would let end the job before
-     * anyone has said why. */
+    /* For calls without a communicator: by default MPI would end the job before
+     * any rank has printed the reason. */
     MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
     for (int i = 0; i < 2; i++)
         TRY(ht_comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN),
@@ -103,8 +103,8 @@ static void comm_free(struct ht_comm *c) {
     free(c);
 }
 
-/* After a failure MPI is left as it is: the process ends without
- * MPI_Finalize, and so the launcher ends the others. */
+/* After a failure MPI is not finalised: the process ends without MPI_Finalize,
+ * so that the launcher ends the other ranks. */
 enum ht_err ht_comm_start(struct ht_comm **out) {
     struct ht_comm *c = NULL;
     *out = NULL;
@@ -136,7 +136,8 @@ static void end_now(int unused) {
     _exit(last_code);
 }
 
-/* What MPI may say of messages that are unfinished is news to nobody. */
+/* MPI may print complaints about unfinished messages; they do not help users.
+ */
 static void fall_silent(void) {
     int nothing = open("/dev/null", O_WRONLY);
     fflush(NULL);
@@ -145,9 +146,9 @@ static void fall_silent(void) {
     (void)dup2(nothing, STDERR_FILENO);
 }
 
-/* Does not return. MPI_Finalize keeps the launcher from stopping the ranks that
- * are a little later, by a signal and with words of its own; what is unfinished
- * may make it wait for ever, so that an alarm ends that. */
+/* Does not return. MPI_Finalize keeps the launcher from killing the ranks that
+ * end a little later, with messages of the launcher. Unfinished messages may
+ * make it wait for ever; an alarm ends that. */
 static void end_failed(struct ht_comm *c, int exit_code) {
     const double patience = 5;
     double began = ht_clock();
@@ -170,7 +171,7 @@ static void end_failed(struct ht_comm *c, int exit_code) {
 void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
     if (c == NULL) return;
     if (failed) end_failed(c, exit_code);
-    ht_comm_free_windows(c);
+    ht_comm_free_shared(c);
     (void)MPI_Comm_free(&c->machine);
     (void)MPI_Comm_free(&c->notice);
     (void)MPI_Comm_free(&c->agree);
@@ -179,7 +180,7 @@ void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
     comm_free(c);
 }
 
-/* One of the few functions that may be called before MPI is started. */
+/* One of the few MPI functions that may be called before MPI is started. */
 void ht_comm_library(char *buffer, size_t size) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "unknown";
     int length = 0;
@@ -220,8 +221,8 @@ enum ht_err ht_comm_look_out(struct ht_comm *c) {
     return HT_OK;
 }
 
-/* What a rank did before it failed may just be arriving: without a moment's
- * grace a failure of all ranks alike would be told as that of one. */
+/* Data that a rank sent before it failed may still be arriving. Without this
+ * grace period a failure of all ranks would be reported as that of one. */
 enum ht_err ht_comm_wait(struct ht_comm *c, MPI_Request *request,
                          const char *what) {
     const double grace = 0.05;
@@ -241,7 +242,8 @@ enum ht_err ht_comm_wait(struct ht_comm *c, MPI_Request *request,
     return HT_OK;
 }
 
-/* To all others. Nobody receives notices: they are only looked for. */
+/* Sends a notice to all other ranks. Notices are only probed, never received.
+ */
 static void send_notices(struct ht_comm *c) {
     for (int r = 0; r < c->size; r++) {
         MPI_Request request;
@@ -252,7 +254,8 @@ static void send_notices(struct ht_comm *c) {
     }
 }
 
-/* The lowest rank with an error of its own, else with any; -1: none has. */
+/* The lowest rank that failed itself, else the lowest with any error; -1: no
+ * rank has failed. */
 static int find_failed(const int *codes, int size, bool *all) {
     int own = -1, any = -1;
     *all = true;
@@ -266,7 +269,7 @@ static int find_failed(const int *codes, int size, bool *all) {
     return own >= 0 ? own : any;
 }
 
-/* Without looking out: here all ranks come. */
+/* Does not poll for failures: all ranks come here. */
 static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
     MPI_Request request;
     int done = 0;
@@ -281,7 +284,7 @@ static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
     return HT_OK;
 }
 
-/* The message of rank `from` to c->message of all. */
+/* Copies the message of rank `from` to c->message on all ranks. */
 static enum ht_err share_message(struct ht_comm *c, int from, bool all) {
     if (all || c->rank != from)
         snprintf(c->message, MESSAGE, "%s", ht_err_message());
@@ -308,11 +311,11 @@ static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     return c->failed;
 }
 
-/* Once only: other ranks do not come to a second agreement. */
+/* Only once: the other ranks do not join a second agreement. */
 enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     if (c == NULL || c->size == 1) return err;
     if (c->failed == HT_OK && agree(c, err) == HT_OK) return HT_OK;
-    if (c->failed == HT_OK) return HT_ERR_COMM; /* nor could they agree */
+    if (c->failed == HT_OK) return HT_ERR_COMM; /* the agreement failed */
     return ht_err_set(c->failed, "%s", c->message);
 }
 
@@ -331,7 +334,7 @@ enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes,
     int count;
     MPI_Datatype type;
     MPI_Request request;
-    unsigned char *room = NULL; /* own part, then all; kept when unfinished */
+    unsigned char *room = NULL; /* own part, then all; not freed on failure */
     TRY(ht_comm_sound(c));
     TRY(ht_comm_count((int64_t)bytes, &count, &type));
     TRY(ht_mem_alloc((size_t)c->size + 1, bytes, &room));
@@ -350,7 +353,7 @@ enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
     int count;
     MPI_Datatype type;
     MPI_Request request;
-    unsigned char *room = NULL; /* kept when unfinished */
+    unsigned char *room = NULL; /* not freed on failure */
     TRY(ht_comm_sound(c));
     TRY(ht_comm_count((int64_t)bytes, &count, &type));
     TRY(ht_mem_alloc(bytes, 1, &room));
@@ -363,7 +366,7 @@ enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
     return HT_OK;
 }
 
-/* values <- combined with those of the ranks from 0 on. */
+/* values <- combined with those of the other ranks in the order of ranks. */
 static enum ht_err combine(struct ht_comm *c, int count, double *values,
                            bool add) {
     double *all = NULL;
@@ -397,7 +400,7 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* By messages of at most PIECE bytes, one after the other. */
+/* In messages of at most PIECE bytes, one after the other. */
 static enum ht_err send_pieces(struct ht_comm *c, const char *own,
                                int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += PIECE) {

@@ -19,14 +19,14 @@ struct ht_shared {
 
 /* ---- messages ---- */
 
-/* In words of 8 bytes where the size allows, since MPI counts with an int. */
+/* As 8-byte units where the size allows, since MPI counts with an int. */
 enum ht_err ht_comm_count(int64_t bytes, int *count, MPI_Datatype *type) {
-    bool words = bytes % 8 == 0;
-    int64_t n = words ? bytes / 8 : bytes;
+    bool eights = bytes % 8 == 0;
+    int64_t n = eights ? bytes / 8 : bytes;
     REQUIRE(n >= 0 && n <= INT32_MAX, HT_ERR_COMM,
             "a message of %lld bytes is too long", (long long)bytes);
     *count = (int)n;
-    *type = words ? MPI_UINT64_T : MPI_BYTE;
+    *type = eights ? MPI_UINT64_T : MPI_BYTE;
     return HT_OK;
 }
 
@@ -96,16 +96,16 @@ enum ht_err ht_message_wait(struct ht_message **message) {
     return HT_OK;
 }
 
-/* A receive that nobody has begun to answer is cancelled; what is under way
- * comes to its end when the other side polls, too. All messages together get a
- * second for that; then they will not. */
+/* Cancels a receive that has not begun to be answered. A message under way is
+ * completed when the other side polls, too. All abandoned messages together get
+ * one second for that. */
 void ht_message_abandon(struct ht_message *message) {
     const double patience = 1;
     int done = 0;
     if (message == NULL) return;
     struct ht_comm *c = message->comm;
     if (c->abandoned_at == 0) c->abandoned_at = ht_clock();
-    /* A test that failed has left no request, which must not be cancelled. */
+    /* A test that failed has freed the request, which must not be cancelled. */
     if (message->receives && message->request != MPI_REQUEST_NULL)
         (void)MPI_Cancel(&message->request);
     for (long n = 0;
@@ -120,18 +120,18 @@ void ht_message_abandon(struct ht_message *message) {
 
 /* ---- shared memory ---- */
 
-void ht_comm_free_windows(struct ht_comm *c) {
+void ht_comm_free_shared(struct ht_comm *c) {
     while (c->destroyed != NULL) {
-        struct ht_shared *window = c->destroyed;
-        c->destroyed = window->next;
-        (void)MPI_Win_unlock_all(window->win);
-        (void)MPI_Win_free(&window->win);
-        free(window);
+        struct ht_shared *memory = c->destroyed;
+        c->destroyed = memory->next;
+        (void)MPI_Win_unlock_all(memory->win);
+        (void)MPI_Win_free(&memory->win);
+        free(memory);
     }
 }
 
-/* Bytes free where Linux keeps shared memory; what is beyond them is given, but
- * whoever touches it gets SIGBUS. */
+/* Free bytes where Linux keeps shared memory. More can be allocated, but
+ * accessing it raises SIGBUS. */
 static int64_t free_bytes(void) {
     struct statvfs info;
     if (statvfs("/dev/shm", &info) != 0) return INT64_MAX;
@@ -146,20 +146,22 @@ static enum ht_err meet(struct ht_comm *c) {
     return ht_comm_wait(c, &request, what);
 }
 
-/* All ranks have as many; their room is free when the last has freed them. */
+/* All ranks have the same number of them. The memory is free when the last rank
+ * has freed its part. */
 static enum ht_err free_destroyed(struct ht_comm *c) {
     if (c->destroyed == NULL) return HT_OK;
     TRY(meet(c));
-    ht_comm_free_windows(c);
+    ht_comm_free_shared(c);
     return meet(c);
 }
 
-/* The same numbers on all ranks of the machine, which have all come here then:
- * what follows waits inside MPI, where nobody looks out. */
+/* The same numbers on all ranks of the machine. After it all of them are here:
+ * the calls that follow wait inside MPI, without polling for failures. */
 static enum ht_err ask_room(struct ht_comm *c, int64_t bytes, double *wanted,
                             double *room) {
     const char *what = "memory that ranks share";
-    int64_t *all = NULL; /* {bytes, free}: own, then of all; may be kept */
+    int64_t *all = NULL; /* {bytes, free}: own, then of all; not freed on
+                          * failure */
     MPI_Request request;
     TRY(free_destroyed(c));
     TRY(HT_ALLOC(all, 2 * (c->local_size + 1)));
@@ -184,23 +186,23 @@ static enum ht_err check_room(struct ht_comm *c, int64_t bytes) {
     char text[2][32];
     TRY(ask_room(c, bytes, &wanted, &room));
     REQUIRE(wanted <= room, HT_ERR_MEMORY,
-            "the ranks of a machine want to share %s, for which /dev/shm has "
-            "%s (containers: --shm-size)",
+            "the ranks of a machine need %s of shared memory, but /dev/shm has "
+            "%s free (containers: --shm-size)",
             ht_text_bytes(wanted, text[0]), ht_text_bytes(room, text[1]));
     return HT_OK;
 }
 
-static enum ht_err allocate_window(struct ht_comm *c, int64_t bytes,
-                                   struct ht_shared *window) {
+static enum ht_err allocate_shared(struct ht_comm *c, int64_t bytes,
+                                   struct ht_shared *memory) {
     const char *what = "memory that ranks share";
     void *own = NULL;
     TRY(check_room(c, bytes));
     TRY(ht_comm_check(MPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL,
-                                              c->machine, &own, &window->win),
+                                              c->machine, &own, &memory->win),
                       what));
-    TRY(ht_comm_check(MPI_Win_set_errhandler(window->win, MPI_ERRORS_RETURN),
+    TRY(ht_comm_check(MPI_Win_set_errhandler(memory->win, MPI_ERRORS_RETURN),
                       what));
-    return ht_comm_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window->win), what);
+    return ht_comm_check(MPI_Win_lock_all(MPI_MODE_NOCHECK, memory->win), what);
 }
 
 enum ht_err ht_shared_fits(struct ht_comm *c, int64_t bytes, bool *fits) {
@@ -214,41 +216,41 @@ enum ht_err ht_shared_fits(struct ht_comm *c, int64_t bytes, bool *fits) {
 
 enum ht_err ht_shared_create(struct ht_comm *c, int64_t bytes,
                              struct ht_shared **out) {
-    struct ht_shared *window = NULL;
+    struct ht_shared *memory = NULL;
     *out = NULL;
     REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone shares no memory");
     TRY(ht_comm_sound(c));
-    TRY(HT_ALLOC(window, 1));
-    window->comm = c;
-    enum ht_err err = allocate_window(c, bytes, window);
+    TRY(HT_ALLOC(memory, 1));
+    memory->comm = c;
+    enum ht_err err = allocate_shared(c, bytes, memory);
     if (err != HT_OK) {
-        free(window);
+        free(memory);
         return err;
     }
-    *out = window;
+    *out = memory;
     return HT_OK;
 }
 
-void *ht_shared_part(const struct ht_shared *window, int rank) {
+void *ht_shared_part(const struct ht_shared *memory, int rank) {
     MPI_Aint size = 0;
     int unit = 0;
     void *part = NULL;
-    int local = window->comm->machine_rank[rank];
+    int local = memory->comm->machine_rank[rank];
     if (local == MPI_UNDEFINED ||
-        MPI_Win_shared_query(window->win, local, &size, &unit, &part) !=
+        MPI_Win_shared_query(memory->win, local, &size, &unit, &part) !=
             MPI_SUCCESS)
         return NULL;
     return part;
 }
 
-void ht_shared_sync(struct ht_shared *window) {
-    (void)MPI_Win_sync(window->win);
+void ht_shared_sync(struct ht_shared *memory) {
+    (void)MPI_Win_sync(memory->win);
 }
 
-/* Only noted: freeing waits for the other ranks, and one that has failed is on
- * its way to tell them. */
-void ht_shared_destroy(struct ht_shared *window) {
-    if (window == NULL) return;
-    window->next = window->comm->destroyed;
-    window->comm->destroyed = window;
+/* Only put on a list: freeing waits for the other ranks, and a rank that has
+ * failed must first report it to them. */
+void ht_shared_destroy(struct ht_shared *memory) {
+    if (memory == NULL) return;
+    memory->next = memory->comm->destroyed;
+    memory->comm->destroyed = memory;
 }

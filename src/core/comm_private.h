@@ -1,4 +1,4 @@
-/* What the files that see MPI share: src/core/comm*.c. */
+/* Shared by the files that use MPI: src/core/comm*.c. */
 #ifndef HTWAVE_CORE_COMM_PRIVATE_H
 #define HTWAVE_CORE_COMM_PRIVATE_H
 
@@ -6,30 +6,31 @@
 
 #include <mpi.h>
 
-/* Tag of ht_comm_collect, the last that MPI promises to allow. */
+/* Tag of ht_comm_collect, the largest that MPI guarantees. */
 enum { HT_COMM_COLLECT = 32767 };
 
 struct ht_comm {
     MPI_Comm run, agree, notice, machine;
     int rank, size, local_size;
     int *machine_rank;  /* [rank] on this machine; MPI_UNDEFINED elsewhere */
-    enum ht_err failed; /* what the ranks have agreed on, and its message */
+    enum ht_err failed; /* the agreed failure, and its message */
     char *message;
     double abandoned_at; /* when the first message was abandoned; 0: none */
     struct ht_shared *destroyed; /* not freed yet */
 };
 
-/* code: of MPI. */
+/* code: an MPI error code. */
 HT_CHECKED enum ht_err ht_comm_check(int code, const char *what);
-/* A number of items of a type for so many bytes. */
+/* count items of a type that have so many bytes. */
 HT_CHECKED enum ht_err ht_comm_count(int64_t bytes, int *count,
                                      MPI_Datatype *type);
 /* Fails when the ranks have agreed on a failure. */
 HT_CHECKED enum ht_err ht_comm_sound(const struct ht_comm *comm);
-/* Until the request is done or a rank has failed. */
+/* Waits until the request is done or a rank has failed. */
 HT_CHECKED enum ht_err ht_comm_wait(struct ht_comm *comm, MPI_Request *request,
                                     const char *what);
-/* Those destroyed; where all ranks of the machine are. */
-void ht_comm_free_windows(struct ht_comm *comm);
+/* Frees the list of destroyed shared memory; all ranks of the machine must call
+ * it. */
+void ht_comm_free_shared(struct ht_comm *comm);
 
 #endif

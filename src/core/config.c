@@ -135,19 +135,35 @@ static enum ht_err visit_one(const struct walk *walk, config_setting_t *from,
     return err;
 }
 
+/* A list with a group or a list in it, whose elements are visited, too. */
+static bool is_nested(const config_setting_t *setting) {
+    if (!config_setting_is_list(setting)) return false;
+    for (int i = 0; i < config_setting_length(setting); i++)
+        if (config_setting_is_aggregate(
+                config_setting_get_elem(setting, (unsigned)i)))
+            return true;
+    return false;
+}
+
+/* What is inside a group or a list. */
 static enum ht_err visit_all(const struct walk *walk, config_setting_t *group,
                              const char *key, int depth) {
     struct walk inner = *walk;
     enum ht_err err = HT_OK;
     inner.raw = NULL;
+    if (!config_setting_is_group(group) && !is_nested(group)) return HT_OK;
     for (int i = 0; !err && i < config_setting_length(group); i++) {
         config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
+        const char *own = config_setting_name(member);
         struct ht_text name = {0};
-        ht_text_add(&name, "%s%s%s", key, *key ? "." : "",
-                    config_setting_name(member));
+        ht_text_add(&name, "%s%s", key, *key ? "." : "");
+        if (own)
+            ht_text_add(&name, "%s", own);
+        else
+            ht_text_add(&name, "%d", i + 1);
         err = ht_text_status(&name);
         if (!err) err = visit_one(&inner, member, name.data);
-        if (!err && config_setting_is_group(member) && depth < DEPTH_MAX)
+        if (!err && depth < DEPTH_MAX)
             err = visit_all(&inner, member, name.data, depth + 1);
         ht_text_free(&name);
     }
@@ -266,8 +282,7 @@ static enum ht_err visit_value(const char *key, const char *text,
         config_setting_t *setting =
             config_setting_get_elem(config_root_setting(&config), 0);
         err = visit_one(walk, setting, key);
-        if (!err && config_setting_is_group(setting))
-            err = visit_all(walk, setting, key, 1);
+        if (!err) err = visit_all(walk, setting, key, 1);
     }
     config_destroy(&config);
     ht_text_free(&whole);

@@ -20,7 +20,8 @@ struct ht_scalar {
 };
 
 /* What a visitor sees; all of it lives only during the visit. A group comes
- * before its members. */
+ * before its members, a list with groups in it before these, whose keys end in
+ * their number from 1: "initial.pulses.2", "initial.pulses.2.width". */
 struct ht_setting {
     const char *key;   /* "grid.order" */
     const char *place; /* "params/x.cfg:14", "command line" */

@@ -1,4 +1,4 @@
-/* Machine files: a table of keys, each with its place in struct ht_machine. */
+/* Machine files: a table of keys, each with its offset in struct ht_machine. */
 #include "htwave/machine.h"
 
 #include <float.h>
@@ -8,8 +8,8 @@
 #include "config.h"
 #include "options.h"
 
-/* An option as of runs, with an offset in struct ht_machine and the value of
- * its unit. A key without a default must be there. */
+/* An option as in input files, with an offset in struct ht_machine and the
+ * value of its unit. A key without a default is required. */
 struct key {
     struct ht_option option;
     double unit;
@@ -62,7 +62,7 @@ struct reading {
     bool set[KEYS];
 };
 
-/* Index of a key; -1: there is none. */
+/* Index of a key; -1: unknown. */
 static int find_key(const char *name) {
     for (int i = 0; i < KEYS; i++)
         if (strcmp(keys[i].option.key, name) == 0) return i;
@@ -115,7 +115,7 @@ static enum ht_err store_number(const struct key *key,
     return HT_OK;
 }
 
-/* The name of the machine, or which of two choices it is. */
+/* The name of the machine, or which of two choices was made. */
 static enum ht_err store_string(const struct key *key,
                                 const struct ht_setting *setting,
                                 struct ht_machine *machine) {

@@ -1,9 +1,10 @@
-/* The medium as the methods see it: polynomials of the materials at the nodes
- * of x3 planes, of either mesh. What they are made of is read in
- * medium_source.c, made in medium_node.c and judged in medium_scan.c.
+/* The medium as the methods use it: polynomials of the materials at the nodes
+ * of x3 planes, of either grid. medium_source.c reads its parameters,
+ * medium_node.c computes the polynomials and medium_scan.c checks them.
  */
 #include "htwave/medium.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +65,7 @@ void ht_medium_destroy(struct ht_medium *medium) {
 
 /* ---- fill ---- */
 
-/* Where nodes go: out[(material * coefs + a) * count + node]. */
+/* Destination of nodes: out[(material * coefs + a) * count + node]. */
 struct target {
     const struct ht_medium *medium;
     const struct ht_medium_work *work;
@@ -107,7 +108,7 @@ static enum ht_err fill_node(const struct target *target,
     return HT_OK;
 }
 
-/* Nodes [from, from + size) of every material and power to `to`. */
+/* Copies nodes [from, from + size) of every material and power to `to`. */
 static void copy_nodes(const struct target *target, int64_t from, int64_t to,
                        int64_t size) {
     int64_t rows =
@@ -140,7 +141,7 @@ static enum ht_err fill_plane(const struct target *target, int64_t plane,
     return HT_OK;
 }
 
-/* Planes of other ranks are counted there. */
+/* Planes of other ranks are counted by those ranks. */
 static void count_plane(const struct target *target, int64_t plane,
                         int64_t flattened) {
     struct ht_medium_source *source = target->medium->source;
@@ -193,19 +194,31 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_mesh mesh,
 
 /* ---- single values ---- */
 
-/* Names that can be asked for, "c|K, rho", for the message. */
+/* Names that are accepted, "c|K, rho", for the message. */
 static enum ht_err unknown_name(const struct ht_medium *medium,
                                 const char *name) {
     const struct ht_system *system = medium->eq->system;
-    char names[128] = "";
-    size_t length = 0;
-    for (int p = 0; p < system->nparameters && length < sizeof names; p++) {
-        int n = snprintf(names + length, sizeof names - length, "%s%s",
-                         p ? ", " : "", system->parameter[p].names);
-        if (n > 0) length += (size_t)n;
-    }
-    FAIL(HT_ERR_INPUT, "\"%s\" is no parameter of the medium: must be among %s",
-         name, names);
+    struct ht_text names = {0};
+    for (int p = 0; p < system->nparameters; p++)
+        ht_text_add(&names, "%s%s", p ? ", " : "", system->parameter[p].names);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_err_set(HT_ERR_INPUT,
+                         "\"%s\" is no parameter of the medium: must be among "
+                         "%s",
+                         name, names.data);
+    ht_text_free(&names);
+    return err;
+}
+
+enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3],
+                            double *speed) {
+    double material[HT_MAX_MATERIALS];
+    *speed = 0;
+    TRY(ht_medium_point(medium, x, material));
+    for (int k = 0; k < medium->grid->dims; k++)
+        *speed = fmax(*speed, medium->eq->system->speed(material, k));
+    return HT_OK;
 }
 
 enum ht_err ht_medium_parameter(const struct ht_medium *medium,
@@ -214,13 +227,11 @@ enum ht_err ht_medium_parameter(const struct ht_medium *medium,
     const struct ht_system *system = medium->eq->system;
     const struct ht_medium_source *source = medium->source;
     double material[HT_MAX_MATERIALS];
-    bool derived_speed = false;
-    for (int p = 0; p < system->nparameters; p++) {
+    bool derived_speed =
+        system->speed_name && strcmp(name, system->speed_name) == 0;
+    for (int p = 0; p < system->nparameters; p++)
         if (strcmp(source->row[p].name, name) == 0)
             return ht_medium_row_value(medium, p, x, value);
-        if (strncmp(system->parameter[p].names, "c|", 2) == 0)
-            derived_speed = strcmp(name, "c") == 0;
-    }
     int m = 0;
     while (m < system->nmaterials &&
            strcmp(system->material[m].name, name) != 0)

@@ -1,17 +1,17 @@
 /* The medium at one point: the polynomials of the materials about a node.
  *
- * Parameters become jets (expressions exactly, files by interpolation), the
- * system turns these into jets of its materials. A polynomial serves while it
- * is resolved, that is, while its variation over the cell,
- *     sum over a != 0 of |M_a| 2^-|a|  <  ROUGH * M_0,
- * proves it positive there and keeps the speed near the node's, from which
- * the time step comes, and while no jump and no kink of an expression lies in
- * the cell. Otherwise, for layers, and at degree 0, the node gets constants:
- * the harmonic mean of every positive material over the part of the cell in
- * the box, or, on a periodic axis, over the cell that goes on at the far side.
- * For K and 1/rho these are the harmonic mean of the modulus and the arithmetic
- * mean of the density, the effective medium of Moczo, Kristek, Vavrycuk,
- * Archuleta, Halada (2002), Bull. Seism. Soc. Am. 92(8), 3042-3066.
+ * Parameters become jets (expressions exactly, files by interpolation). The
+ * system turns these into jets of its materials. A polynomial is used while it
+ * is resolved, that is, while its variation over the cell satisfies
+ *     sum over a != 0 of |M_a| 2^-|a|  <  ROUGH * M_0
+ * (it is then positive there, and the speed is near the node's, from which the
+ * time step comes), and while no jump and no kink of an expression lies in the
+ * cell. Otherwise, for layers, and at degree 0, the node gets constants: the
+ * harmonic mean of every positive material over the part of the cell in the
+ * box, or, on a periodic axis, over the cell continued at the far side. For K
+ * and 1/rho these are the harmonic mean of the modulus and the arithmetic mean
+ * of the density, the effective medium of Moczo, Kristek, Vavrycuk, Archuleta,
+ * Halada (2002), Bull. Seism. Soc. Am. 92(8), 3042-3066.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@
 
 static const double ROUGH = 0.5;
 
-/* Rules that average an expression over a cell. Where it is smooth Gauss's with
- * four points per axis, three where it depends on all axes of the space: errors
- * near (k h)^8 / 2e9 and (k h)^6 / 2e6 for a wave number k of the medium. Where
- * it is not, pairs of points in equal panels, as many as the number of axes
- * allows, which see the volume of a part to some 0.6 / points. CROSS_POINTS
- * per axis look for sides that change. */
+/* Rules that average an expression over a cell. Where it is smooth, Gauss's
+ * rule with four points per axis, three where it depends on all axes of the
+ * space: errors near (k h)^8 / 2e9 and (k h)^6 / 2e6 for a wave number k of the
+ * medium. Where it is not, pairs of points in equal panels, as many as the
+ * number of axes allows, which find the volume of a part up to some 0.6 /
+ * points. CROSS_POINTS per axis detect jumps and kinks. */
 enum { GAUSS_POINTS = 4, CROSS_POINTS = 4 };
 struct gauss {
     int points;
@@ -202,7 +202,7 @@ struct mean {
     int points;
     bool several;
     uint64_t branches; /* of the expressions, at the first point */
-    bool crossed;      /* others at another point */
+    bool crossed;      /* different at some other point */
 };
 
 static enum ht_err mean_add(struct mean *mean, double weight,
@@ -257,7 +257,7 @@ static int axis_parts(const struct ht_grid *grid, int axis, double x,
     return (below || above) && ht_grid_periodic(grid, axis) ? 2 : 1;
 }
 
-/* What is summed over a part of a cell, a box that has this weight. */
+/* The function that is summed over a part of a cell, a box with this weight. */
 typedef enum ht_err add_part(struct mean *mean, double weight,
                              const double low[3], const double high[3]);
 
@@ -284,7 +284,7 @@ static enum ht_err each_part(struct mean *mean, const double x[3],
     return HT_OK;
 }
 
-/* Exact: lengths of the layers in the cell, which on a periodic axis goes on
+/* Exact: lengths of the layers in the cell, which on a periodic axis continues
  * at the far side of the box. */
 static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
     const struct ht_medium *medium = mean->medium;
@@ -310,7 +310,7 @@ static enum ht_err mean_layers(struct mean *mean, const double x[3]) {
     return HT_OK;
 }
 
-/* The parameters at a point, and which sides their expressions took. */
+/* The parameters at a point, and the sides that their expressions took. */
 static enum ht_err point_values(struct mean *mean, const double x[3],
                                 double *values) {
     const struct ht_medium *medium = mean->medium;
@@ -327,7 +327,7 @@ static enum ht_err point_values(struct mean *mean, const double x[3],
     return HT_OK;
 }
 
-/* Point i of an axis of the rule: its place in [0, 1] and its weight. */
+/* Point i of an axis of the rule: its position in [0, 1] and its weight. */
 static double rule_place(const struct mean *mean, int i, double *weight) {
     if (mean->gauss) {
         *weight *= mean->gauss->weight[i];
@@ -363,7 +363,7 @@ static enum ht_err add_expression(struct mean *mean, double weight,
     return HT_OK;
 }
 
-/* Looks at points from end to end of a part for sides that change. */
+/* Tests points from end to end of a part for a change of sides. */
 static enum ht_err look_at_part(struct mean *mean, double weight,
                                 const double low[3], const double high[3]) {
     const bool *depends = mean->medium->source->depends;
@@ -375,7 +375,8 @@ static enum ht_err look_at_part(struct mean *mean, double weight,
             for (i[0] = 0; i[0] < count[0] && !mean->crossed; i[0]++) {
                 double x[3], values[HT_MAX_MATERIALS];
                 for (int k = 0; k < 3; k++) {
-                    /* A jump on the side of the cell is outside of it. */
+                    /* A jump on the side of the cell counts as outside of it.
+                     */
                     double place = (double)i[k] / (CROSS_POINTS - 1);
                     place = 1e-6 + (1 - 2e-6) * place;
                     x[k] = low[k] + (high[k] - low[k]) * place;
@@ -415,7 +416,8 @@ static enum ht_err mean_expression(struct mean *mean, const double x[3]) {
     return each_part(mean, x, add_expression);
 }
 
-/* Adds sample number `at` of every file, with the numbers among them. */
+/* Adds sample number `at` of every file, and the parameters that are numbers.
+ */
 static enum ht_err mean_sample(struct mean *mean, double weight, int64_t at,
                                const double x[3]) {
     const struct ht_medium *medium = mean->medium;
@@ -502,7 +504,7 @@ static enum ht_err parameter_jets(const struct ht_medium *medium,
     return HT_OK;
 }
 
-/* A NaN anywhere makes the comparisons false: not resolved. */
+/* A NaN anywhere makes the comparison false: not resolved. */
 static bool resolved(const struct ht_medium *medium,
                      const struct ht_medium_work *work) {
     const struct ht_system *system = medium->eq->system;

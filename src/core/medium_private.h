@@ -1,4 +1,5 @@
-/* What the medium is made of, shared by src/core/medium*.c only. */
+/* The parameters and expressions behind a medium, shared by src/core/medium*.c
+ * only. */
 #ifndef HTWAVE_MEDIUM_PRIVATE_H
 #define HTWAVE_MEDIUM_PRIVATE_H
 
@@ -8,7 +9,7 @@
  * (expression) or else numbers, one or one per layer. */
 struct ht_medium_row {
     char name[16], key[32]; /* "c", "medium.c" */
-    double single;          /* what number points to when there is one */
+    double single;          /* number points to it when there is one */
     const double *number;
     int count;
     struct ht_expr *expr;
@@ -16,7 +17,7 @@ struct ht_medium_row {
 };
 
 struct ht_medium_source {
-    struct ht_medium *medium; /* the owner, whose counter fills advance */
+    struct ht_medium *medium; /* the owner; fills add to its counter */
     const struct ht_params *params;
     enum ht_medium_type type;
     struct ht_medium_row row[HT_MAX_MATERIALS]; /* system's nparameters */
@@ -28,7 +29,7 @@ struct ht_medium_source {
     const double *interface;              /* ... interfaces along axis */
     bool sampled;                         /* by ht_medium_sample */
     bool counted;                         /* flattened is final already */
-    bool *seen[2];                        /* planes of each mesh counted */
+    bool *seen[2]; /* planes of each grid that are counted */
 };
 
 /* medium_source.c: rows, type, degree and dependence from the parameters. */
@@ -51,19 +52,20 @@ HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium,
 HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium,
                                        const double x[3],
                                        double material[HT_MAX_MATERIALS]);
-/* Materials at a node, without the rest of its polynomials and before any
- * reduction to means (which is made only where the value cannot stand). */
+/* Materials at a node, without the other coefficients of its polynomials and
+ * before any reduction to means (which is made only where the value is not
+ * valid). */
 HT_CHECKED enum ht_err ht_medium_estimate(const struct ht_medium *medium,
                                           const struct ht_medium_work *work,
                                           const double x[3],
                                           double material[HT_MAX_MATERIALS]);
-/* The polynomials of a node at x into work->material; flattened tells that
- * they were reduced to the means over the cell. */
+/* The polynomials of a node at x into work->material; flattened: they were
+ * reduced to the means over the cell. */
 HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
                                       const struct ht_medium_work *work,
                                       const double x[3], bool *flattened);
 
-/* medium_scan.c: speeds, walls, checks over all nodes of both meshes. */
+/* medium_scan.c: speeds, walls, checks over all nodes of both grids. */
 HT_CHECKED enum ht_err ht_medium_scan(struct ht_medium *medium);
 
 #endif

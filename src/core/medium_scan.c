@@ -1,24 +1,24 @@
-/* One visit to the nodes of both meshes before the run: the signal speeds
- * that set the time step, every check that a value can fail, and how many
- * nodes were too rough for a polynomial. Axes along which the medium does not
- * change are visited at one node. Ranks visit the planes that they own and put
- * together what they found: largest and smallest values and sums of integers,
- * so that the result is that of one rank, bit by bit. A sampled medium is
- * visited at nodes spread evenly over each axis.
+/* One scan of the nodes of both grids before the run: the signal speeds that
+ * set the time step, every check of values, and the number of nodes that are
+ * too rough for a polynomial. Along axes on which the medium does not depend
+ * one node is scanned. Ranks scan the planes that they own and combine their
+ * results, largest and smallest values and sums of integers, so that the result
+ * is bit for bit that of one rank. A sampled medium is scanned at nodes spread
+ * evenly over each axis.
  */
 #include <math.h>
 
 #include "medium_private.h"
 
-/* Up to so many nodes whole polynomials are made here; beyond, only their
- * values, and fills count the flattened nodes. A sampled medium is visited at
- * about so many. */
+/* Up to so many nodes the scan computes whole polynomials; beyond, only values,
+ * and fills count the flattened nodes. A sampled medium is scanned at about so
+ * many. */
 static const double FULL_SCAN_NODES = 2e6;
 
-/* Odd powers below this part of the value count as no gradient. */
+/* Odd powers below this fraction of the value count as no gradient. */
 static const double FLAT = 1e-10;
 
-/* Nodes per axis looked at on each wall. */
+/* Nodes per axis tested on each wall. */
 enum { WALL_POINTS = 5 };
 
 static void node_position(const struct ht_grid *grid, enum ht_mesh mesh,
@@ -26,8 +26,8 @@ static void node_position(const struct ht_grid *grid, enum ht_mesh mesh,
     for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, mesh, k, index[k]);
 }
 
-/* A speed of zero along an axis (an advected field that does not move there)
- * says nothing about wavelengths: speed_min is the smallest other one. */
+/* A zero speed along an axis (an advected field that does not move there) is
+ * irrelevant for wavelengths: speed_min is the smallest other one. */
 static void note_speed(struct ht_medium *medium, const double *material) {
     for (int k = 0; k < medium->grid->dims; k++) {
         double speed = medium->eq->system->speed(material, k);
@@ -54,8 +54,9 @@ static enum ht_err scan_node(struct ht_medium *medium,
     return HT_OK;
 }
 
-/* Nodes to visit per axis, of the whole grid: that part of those along which
- * the medium changes, and both ends; *same: nodes each of them stands for. */
+/* Nodes to scan per axis, of the whole grid: the given fraction of those along
+ * which the medium changes, and both ends; *same: nodes that each represents.
+ */
 static void visits(const struct ht_medium *medium, enum ht_mesh mesh,
                    double part, int64_t count[3], int64_t *same) {
     *same = 1;
@@ -94,7 +95,7 @@ static enum ht_err scan_mesh(struct ht_medium *medium,
     if (medium->source->depends[2])
         ht_grid_own(medium->grid, mesh, &first, &end);
     const int64_t planes = points[2] < end - first ? points[2] : end - first;
-    ht_progress_start(&progress, "looking at the medium",
+    ht_progress_start(&progress, "scanning the medium",
                       (double)(planes * points[1]), "nodes", (double)points[0]);
     for (p[2] = 0; p[2] < points[2]; p[2]++) {
         i[2] = spread(p[2], points[2], nodes[2]);
@@ -130,8 +131,8 @@ static enum ht_err wall_node(struct ht_medium *medium,
     return HT_OK;
 }
 
-/* Those on own planes of some nodes, spread evenly, of the wall at one end of
- * an axis. */
+/* Whether the polynomials of some nodes on own planes, spread evenly over the
+ * wall at one end of an axis, change across it. */
 static enum ht_err wall_side(struct ht_medium *medium,
                              const struct ht_medium_work *work, int axis,
                              int side) {
@@ -180,8 +181,8 @@ static enum ht_err scan_varying(struct ht_medium *medium,
     return medium->degree > 0 ? scan_walls(medium, work) : HT_OK;
 }
 
-/* What the ranks have found, put together. Where nothing depends on x3 each
- * has counted the flattened nodes of all planes. */
+/* Combines the results of the ranks. Where nothing depends on x3 each rank has
+ * counted the flattened nodes of all planes. */
 static enum ht_err combine(struct ht_medium *medium) {
     struct ht_comm *comm = medium->grid->slab.comm;
     double flattened = (double)medium->flattened;

@@ -8,67 +8,56 @@
 
 #include "medium_private.h"
 
-/* Parameters that are a number, numbers or text of their own. */
-static const struct {
-    const char *name;
-    size_t offset;
-} values[] = {
-    {"c", offsetof(struct ht_params, medium.c)},
-    {"K", offsetof(struct ht_params, medium.K)},
-    {"rho", offsetof(struct ht_params, medium.rho)},
-};
-enum { NVALUES = (int)(sizeof values / sizeof values[0]) };
-
-static const struct ht_value *value_find(const struct ht_params *params,
-                                         const char *name) {
-    for (int i = 0; i < NVALUES; i++)
-        if (strcmp(values[i].name, name) == 0)
-            return (const void *)((const char *)params + values[i].offset);
-    return NULL;
-}
-
 /* The alternative `index` of "c|K"; false when there are fewer. */
 static bool alternative(const char *names, int index, char *name, size_t size) {
-    for (; index > 0; index--) {
-        names = strchr(names, '|');
-        if (!names) return false;
-        names++;
-    }
-    size_t length = strcspn(names, "|");
-    if (length >= size) length = size - 1;
-    memcpy(name, names, length);
-    name[length] = '\0';
-    return true;
+    int length = 0;
+    const char *entry = ht_alternative(names, index, &length);
+    if (entry) snprintf(name, size, "%.*s", length, entry);
+    return entry != NULL;
 }
 
 static bool system_takes(const struct ht_system *system, const char *wanted) {
     char name[16];
-    for (int p = 0; p < system->nparameters; p++)
-        for (int i = 0;
-             alternative(system->parameter[p].names, i, name, sizeof name); i++)
-            if (strcmp(name, wanted) == 0) return true;
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *row = &system->parameter[p];
+        if (row->vector && strcmp(row->vector, wanted) == 0) return true;
+        for (int i = 0; alternative(row->names, i, name, sizeof name); i++)
+            if (!row->vector && strcmp(name, wanted) == 0) return true;
+    }
     return false;
+}
+
+/* "c|K, rho", "velocity". */
+static enum ht_err fail_unused(const struct ht_medium *medium,
+                               const char *key) {
+    const struct ht_system *system = medium->eq->system;
+    struct ht_text names = {0};
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *row = &system->parameter[p];
+        if (row->vector && row->axis > 0) continue;
+        ht_text_add(&names, "%s%s", p ? ", " : "",
+                    row->vector ? row->vector : row->names);
+    }
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(medium->source->params, key,
+                              "the system \"%s\" has no such parameter; it has "
+                              "%s",
+                              system->name, names.data);
+    ht_text_free(&names);
+    return err;
 }
 
 /* A parameter that the system would silently ignore is refused. */
 static enum ht_err check_unused(const struct ht_medium *medium) {
     const struct ht_params *params = medium->source->params;
     const struct ht_system *system = medium->eq->system;
-    for (int i = 0; i < NVALUES; i++) {
-        char key[32];
-        snprintf(key, sizeof key, "medium.%s", values[i].name);
-        if (value_find(params, values[i].name)->kind == HT_VALUE_NONE ||
-            system_takes(system, values[i].name))
-            continue;
-        return ht_params_error(params, key,
-                               "the system \"%s\" has no such parameter",
-                               system->name);
+    for (int i = 0; i < ht_medium_option_count(); i++) {
+        const char *key = ht_medium_option_at(i)->key;
+        if (ht_params_is_set(params, key) &&
+            !system_takes(system, key + strlen("medium.")))
+            return fail_unused(medium, key);
     }
-    if (ht_params_is_set(params, "medium.velocity") &&
-        !system_takes(system, "velocity1"))
-        return ht_params_error(params, "medium.velocity",
-                               "the system \"%s\" has no such parameter",
-                               system->name);
     return HT_OK;
 }
 
@@ -79,9 +68,11 @@ static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
     const char *names = medium->eq->system->parameter[parameter].names;
     char name[16];
     source->chosen[parameter] = -1;
+    if (medium->eq->system->parameter[parameter].vector) return HT_OK;
     for (int i = 0; alternative(names, i, name, sizeof name); i++) {
-        const struct ht_value *value = value_find(source->params, name);
-        if (!value || value->kind == HT_VALUE_NONE) continue;
+        const struct ht_medium_given *given =
+            ht_params_medium(source->params, name);
+        if (!given || given->value.kind == HT_VALUE_NONE) continue;
         char key[32];
         snprintf(key, sizeof key, "medium.%s", name);
         if (source->chosen[parameter] >= 0)
@@ -95,22 +86,19 @@ static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
     return HT_OK;
 }
 
-/* velocity1..3 are entries of one vector; anything else not given takes its
- * fallback, as the first alternative. */
+/* The component of a vector; anything else not given takes its fallback, as
+ * the first alternative. */
 static void row_fallback(const struct ht_medium *medium, int parameter) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
-    const char *names = medium->eq->system->parameter[parameter].names;
-    char name[16];
+    const struct ht_parameter *from = &medium->eq->system->parameter[parameter];
+    const struct ht_medium_given *given =
+        from->vector ? ht_params_medium(source->params, from->vector) : NULL;
     source->chosen[parameter] = 0;
-    alternative(names, 0, name, sizeof name);
-    memcpy(row->name, name, sizeof name);
-    snprintf(row->key, sizeof row->key, "medium.%s", name);
-    row->single = medium->eq->system->parameter[parameter].fallback;
-    if (strncmp(names, "velocity", 8) == 0) {
-        row->single = source->params->medium.velocity[names[8] - '1'];
-        snprintf(row->key, sizeof row->key, "medium.velocity");
-    }
+    alternative(from->names, 0, row->name, sizeof row->name);
+    snprintf(row->key, sizeof row->key, "medium.%s",
+             from->vector ? from->vector : row->name);
+    row->single = given ? given->vector[from->axis] : from->fallback;
     row->number = &row->single;
     row->count = 1;
 }
@@ -133,7 +121,7 @@ static enum ht_err row_numbers(const struct ht_medium *medium, int parameter,
     return HT_OK;
 }
 
-/* All files lie on one lattice: cells average materials sample by sample. */
+/* All files have the same lattice: cells average materials sample by sample. */
 static enum ht_err check_lattice(const struct ht_medium *medium,
                                  int parameter) {
     const struct ht_medium_source *source = medium->source;
@@ -213,7 +201,7 @@ static enum ht_err row_text(const struct ht_medium *medium, int parameter,
                            ht_medium_type_word(source->type));
 }
 
-/* Numbers and samples can be judged before any node is visited. */
+/* Numbers and samples can be checked before any node is scanned. */
 static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
@@ -249,7 +237,8 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
         row_fallback(medium, parameter);
     } else {
         const struct ht_value *value =
-            value_find(source->params, source->row[parameter].name);
+            &ht_params_medium(source->params, source->row[parameter].name)
+                 ->value;
         if (value->kind == HT_VALUE_NUMBERS)
             TRY(row_numbers(medium, parameter, value));
         else
@@ -258,7 +247,7 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
     return row_check(medium, parameter);
 }
 
-/* That there are interfaces has been seen to by ht_params_read. */
+/* ht_params_read has checked that interfaces are given. */
 static enum ht_err read_layers(const struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     const struct ht_params *params = source->params;
@@ -314,7 +303,7 @@ static void find_dependence(const struct ht_medium *medium) {
     }
 }
 
-/* What can be told of the medium's roughness before nodes are visited. */
+/* Roughness that is known before nodes are scanned. */
 static void find_roughness(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     for (int p = 0; p < medium->eq->system->nparameters; p++) {

@@ -1,9 +1,11 @@
 /* The options: one row each. A new option is a row here and a member of
  * struct ht_params; parsing, checks, the manual and the resolved input loop
- * over the rows. Rows of one section stand together, a section before the
+ * over the rows. The rows of the medium's parameters are made from the systems
+ * (options_medium.c). Rows of one section stand together, a section before the
  * sections inside it: the resolved input is printed in this order.
  */
 #include <float.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -74,19 +76,10 @@ static const struct ht_option option[] = {
     {"medium.type", HT_OPT_CHOICE, AT(medium.type), "\"constant\"", ANY,
      CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "Where the medium comes from: one value everywhere, plane layers, "
-     "gridded files, or expressions in x1, x2, x3."},
-    {"medium.c", HT_OPT_VALUE, AT(medium.c), NULL, POSITIVE, NULL,
-     "length/time",
-     "Speed of sound: a number, one number per layer, the name of a file or "
-     "an expression, as medium.type says. Give c or K, not both; 1 when "
-     "neither is given. A relative name is meant from the folder of the input "
-     "file, on the command line from the current directory."},
-    {"medium.K", HT_OPT_VALUE, AT(medium.K), NULL, POSITIVE, NULL, "pressure",
-     "Bulk modulus rho c^2, instead of c; given in the same ways."},
-    {"medium.rho", HT_OPT_VALUE, AT(medium.rho), NULL, POSITIVE, NULL,
-     "mass/length^3", "Density, in the same ways as c; 1 when not given."},
-    {"medium.velocity", HT_OPT_REAL3, AT(medium.velocity), "[1.0, 0.5, 0.25]",
-     ANY, NULL, "length/time", "Velocity of the advection system."},
+     "gridded files, or expressions in x1, x2, x3. Each of its parameters is "
+     "then a number, or else one number per layer, the name of a file or an "
+     "expression. A relative name is meant from the folder of the input file, "
+     "on the command line from the current directory."},
     {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
      "Degree g of the polynomials that describe the medium in each cell; 0 "
      "makes it constant per node, the mean of its cell. In smooth media the "
@@ -112,12 +105,12 @@ static const struct ht_option option[] = {
      COUNT_MAX, NULL, "samples",
      "Files: samples along each axis of the file, in the order of medium.axes. "
      "Raw files need it; HDF5 files know it (0)."},
-    {"medium.spacing", HT_OPT_REAL3, AT(medium.spacing), "[1.0, 1.0, 1.0]",
+    {"medium.spacing", HT_OPT_SAMPLES3, AT(medium.spacing), "[1.0, 1.0, 1.0]",
      POSITIVE, NULL, "length",
      "Files: distance of samples along each axis of the file, in the order of "
      "medium.axes."},
-    {"medium.origin", HT_OPT_REAL3, AT(medium.origin), "[0.0, 0.0, 0.0]", ANY,
-     NULL, "length",
+    {"medium.origin", HT_OPT_SAMPLES3, AT(medium.origin), "[0.0, 0.0, 0.0]",
+     ANY, NULL, "length",
      "Files: position of the first sample, in the order of medium.axes. "
      "Outside the samples the medium goes on with the value of the edge."},
     {"medium.axes", HT_OPT_NAMES, AT(medium.axes), "[]", ANY, NULL, "",
@@ -144,6 +137,14 @@ static const struct ht_option option[] = {
      "field",
      "Gaussian, plane, standing: factor of the wave; random: the values lie "
      "between minus and plus the amplitude."},
+    {"initial.pulses", HT_OPT_LIST, AT(initial.pulses), "()", 0, 64, NULL,
+     "groups",
+     "Gaussian: several pulses, added, in place of centre, width, amplitude "
+     "and "
+     "field: ( { centre = [0.3, 0.5]; }, { centre = [0.7, 0.5]; width = 0.05; "
+     "} "
+     "). On the command line the whole list, or a key of the group N, counted "
+     "from 1."},
     {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL,
      "radians", "Plane and standing waves: phase at time 0."},
     {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL,
@@ -157,10 +158,10 @@ static const struct ht_option option[] = {
     {"initial.values", HT_OPT_MAP, AT(initial.values), NULL, ANY, NULL, "",
      "Expression: field = \"expression in x1, x2, x3\", fields left out are "
      "zero. File: field = \"dataset\", where it is not named like the field."},
-    {"initial.file", HT_OPT_STRING, AT(initial.file), "\"\"", ANY, NULL, "",
+    {"initial.file", HT_OPT_FILE, AT(initial.file), "\"\"", ANY, NULL, "",
      "File: HDF5 file with a dataset per field, nodal values on the primary "
      "grid or all coefficients as a run writes them. A relative name is meant "
-     "as for medium.c."},
+     "as for medium.type."},
     {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL,
      "",
      "States that the exact solution at time.end is the initial data, so that "
@@ -188,6 +189,14 @@ static const struct ht_option option[] = {
      "Write all (N+1)^dims derivatives of every node, not only the values."},
     {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL,
      "", "Write snapshots as HDF5 with an XDMF file for ParaView."},
+    {"output.pictures", HT_OPT_BOOL, AT(output.pictures), "true", ANY, NULL, "",
+     "Draw pictures (PNG) as output.picture says. A program built without "
+     "cairo draws none, and refuses keys of output.picture unless this is "
+     "false."},
+    {"output.units", HT_OPT_MAP, AT(output.units), NULL, ANY, NULL, "",
+     "Names of your units, shown in pictures: of length, time, fields and "
+     "parameters of the medium, such as { length = \"km\"; time = \"s\"; "
+     "p = \"Pa\"; c = \"km/s\"; }. Numbers are not converted."},
     {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"",
      ANY, CHOICES(HT_EACH_AXIS), "",
      "Three dimensions: the axis normal to the slice drawn."},
@@ -263,18 +272,88 @@ static const struct ht_option option[] = {
      "works between every two neighbours."},
 };
 
+/* ---- lists of groups ---- */
+
+#define IN_PULSE(member) offsetof(struct ht_pulse, member)
+
+static const struct ht_option pulse_option[] = {
+    {"centre", HT_OPT_REAL3, IN_PULSE(centre), NULL, ANY, NULL, "length",
+     "Where the pulse is centred."},
+    {"width", HT_OPT_REAL, IN_PULSE(width), "0.1", POSITIVE, NULL, "length",
+     "Width of the pulse, as initial.width."},
+    {"amplitude", HT_OPT_REAL, IN_PULSE(amplitude), "1.0", ANY, NULL, "field",
+     "Its value at the centre."},
+    {"field", HT_OPT_STRING, IN_PULSE(field), "\"\"", ANY, NULL, "",
+     "The field that holds it; empty is the first of the system."},
+};
+
+static const struct ht_option_list lists[] = {
+    {"initial.pulses", sizeof(struct ht_pulse),
+     sizeof pulse_option / sizeof *pulse_option, pulse_option},
+};
+
+/* ---- looking up ---- */
+
+enum { ROWS = sizeof option / sizeof *option };
+
+/* Rows up to this one, after which those of the medium's parameters stand. */
+static int rows_before(void) {
+    int rows = 0;
+    while (strcmp(option[rows].key, "medium.type") != 0) rows++;
+    return rows + 1;
+}
+
 int ht_option_count(void) {
-    return (int)(sizeof option / sizeof *option);
+    return ROWS + ht_medium_option_count();
 }
 
 const struct ht_option *ht_option_at(int index) {
-    return &option[index];
+    int before = rows_before(), made = ht_medium_option_count();
+    if (index < before) return &option[index];
+    if (index < before + made) return ht_medium_option_at(index - before);
+    return &option[index - made];
+}
+
+const struct ht_option_list *ht_option_list(const struct ht_option *row) {
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(lists[i].key, row->key) == 0) return &lists[i];
+    return NULL;
+}
+
+/* The number of a group and what follows it. */
+static void read_group(const char *text, struct ht_list_key *out) {
+    size_t digits = strspn(text, "0123456789");
+    out->group = 0;
+    out->name = text;
+    if (digits == 0 || *text == '0' ||
+        (text[digits] != '\0' && text[digits] != '.'))
+        return;
+    long group = digits < 9 ? strtol(text, NULL, 10) : 999999999;
+    out->group = (int)group;
+    out->name = text + digits + (text[digits] == '.');
+    for (int i = 0; i < out->list->count; i++)
+        if (strcmp(out->list->option[i].key, out->name) == 0)
+            out->row = &out->list->option[i];
+}
+
+bool ht_option_in_list(const char *key, struct ht_list_key *out) {
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        size_t length = strlen(lists[i].key);
+        if (strncmp(key, lists[i].key, length) != 0 || key[length] != '.')
+            continue;
+        *out = (struct ht_list_key){.list = &lists[i],
+                                    .option = ht_option_find(lists[i].key)};
+        read_group(key + length + 1, out);
+        return true;
+    }
+    return false;
 }
 
 const struct ht_option *ht_option_find(const char *key) {
+    struct ht_list_key in = {0};
     for (int i = 0; i < ht_option_count(); i++)
-        if (strcmp(option[i].key, key) == 0) return &option[i];
-    return NULL;
+        if (strcmp(ht_option_at(i)->key, key) == 0) return ht_option_at(i);
+    return ht_option_in_list(key, &in) ? in.row : NULL;
 }
 
 int ht_option_section(const char *key) {

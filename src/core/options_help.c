@@ -15,6 +15,7 @@ const char *ht_option_type_words(const struct ht_option *option) {
     case HT_OPT_BOOL:
         return "true or false";
     case HT_OPT_STRING:
+    case HT_OPT_FILE:
     case HT_OPT_CHOICE:
         return "a string";
     case HT_OPT_CELLS:
@@ -22,17 +23,21 @@ const char *ht_option_type_words(const struct ht_option *option) {
     case HT_OPT_INT64_3:
         return "1 to 3 integers";
     case HT_OPT_REAL3:
+    case HT_OPT_SAMPLES3:
         return "1 to 3 numbers";
     case HT_OPT_SIDES:
         return "one or two strings";
     case HT_OPT_NAMES:
         return "a list of strings";
     case HT_OPT_VALUE:
+    case HT_OPT_MEDIUM:
         return "a number, a list of numbers or a string";
     case HT_OPT_MAP:
+        return "a group of strings";
+    case HT_OPT_LIST:
         break;
     }
-    return "a group of strings";
+    return "a list of groups, ( { ... }, { ... } )";
 }
 
 /* The numbers allowed. DBL_MIN, the least positive number, stands for an open
@@ -98,11 +103,18 @@ static void print_wrapped(FILE *out, const char *text) {
     }
 }
 
-static void print_terminal(FILE *out, const struct ht_option *option) {
+/* An option as the manual names it: of a list's group, list.N.key. */
+struct help_row {
+    const struct ht_option *option;
+    const char *key, *none; /* words for no default */
+};
+
+static void print_terminal(FILE *out, const struct help_row *row) {
+    const struct ht_option *option = row->option;
     char range[RANGE_SIZE];
     ht_option_range(option, range);
-    fprintf(out, "  %s = %s\n", option->key,
-            option->fallback ? option->fallback : "(not set)");
+    fprintf(out, option->fallback ? "  %s = %s\n" : "  %s = (%s)\n", row->key,
+            option->fallback ? option->fallback : row->none);
     fprintf(out, "%*s%s%s%s", HELP_INDENT, "", type_name(option),
             *range ? ", " : "", range);
     if (*option->unit) fprintf(out, "  [%s]", option->unit);
@@ -120,13 +132,14 @@ static void print_cell(FILE *out, const char *text) {
     fputc(' ', out);
 }
 
-static void print_markdown(FILE *out, const struct ht_option *option) {
+static void print_markdown(FILE *out, const struct help_row *row) {
+    const struct ht_option *option = row->option;
     char range[RANGE_SIZE];
-    fprintf(out, "| `%s` | %s ", option->key, type_name(option));
+    fprintf(out, "| `%s` | %s ", row->key, type_name(option));
     if (option->fallback)
         fprintf(out, "| `%s` ", option->fallback);
     else
-        fputs("| not set ", out);
+        fprintf(out, "| %s ", row->none);
     print_cell(out, ht_option_range(option, range));
     print_cell(out, option->unit);
     print_cell(out, option->help);
@@ -154,6 +167,22 @@ static void print_expressions(FILE *out, bool markdown) {
         markdown ? "\n" : "");
 }
 
+/* An option and, of a list, the keys of its groups. */
+static void print_option(FILE *out, const struct ht_option *option,
+                         bool markdown) {
+    void (*print)(FILE *, const struct help_row *) =
+        markdown ? print_markdown : print_terminal;
+    const struct ht_option_list *list = ht_option_list(option);
+    struct help_row row = {option, option->key, "not set"};
+    print(out, &row);
+    for (int k = 0; list && k < list->count; k++) {
+        char key[96];
+        snprintf(key, sizeof key, "%s.N.%s", list->key, list->option[k].key);
+        row = (struct help_row){&list->option[k], key, "must be given"};
+        print(out, &row);
+    }
+}
+
 void ht_params_help(FILE *out, bool markdown) {
     const char *previous = NULL;
     if (!markdown)
@@ -175,10 +204,7 @@ void ht_params_help(FILE *out, bool markdown) {
                     i ? "\n" : "", length, title);
         else if (fresh)
             fprintf(out, "\n%.*s\n", length, title);
-        if (markdown)
-            print_markdown(out, option);
-        else
-            print_terminal(out, option);
+        print_option(out, option, markdown);
         previous = option->key;
     }
     print_expressions(out, markdown);

@@ -20,6 +20,11 @@ static struct ht_source *find_source(const struct ht_params *params,
     return NULL;
 }
 
+const struct ht_source *ht_params_source(const struct ht_params *params,
+                                         const char *key) {
+    return find_source(params, key);
+}
+
 static void clear_source(struct ht_source *source) {
     free(source->key);
     free(source->value);
@@ -33,11 +38,11 @@ static bool is_inside(const char *key, const char *group) {
     return strncmp(key, group, length) == 0 && key[length] == '.';
 }
 
-/* What was said about the members of a map no longer holds. */
-static void forget_members(struct ht_sources *sources, const char *map) {
+void ht_params_forget(struct ht_params *params, const char *group) {
+    struct ht_sources *sources = params->sources;
     int kept = 0;
     for (int i = 0; i < sources->count; i++) {
-        if (is_inside(sources->source[i].key, map))
+        if (is_inside(sources->source[i].key, group))
             clear_source(&sources->source[i]);
         else
             sources->source[kept++] = sources->source[i];
@@ -55,8 +60,8 @@ static enum ht_err append_source(struct ht_sources *sources,
     return HT_OK;
 }
 
-static enum ht_err remember(struct ht_params *params,
-                            const struct ht_setting *setting) {
+enum ht_err ht_params_remember(struct ht_params *params,
+                               const struct ht_setting *setting) {
     struct ht_source fresh = {.in_file = setting->in_file};
     struct ht_source *old = find_source(params, setting->key);
     enum ht_err err = ht_text_copy(setting->key, &fresh.key);
@@ -107,6 +112,8 @@ enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
  * defaults are written in that way (test/unit/params.c checks it). */
 static bool says_default(const struct ht_source *source) {
     const struct ht_option *option = ht_option_find(source->key);
+    if (option && option->type == HT_OPT_LIST)
+        return strcmp(source->value, "[]") == 0; /* as all empty lists */
     return option && option->fallback &&
            strcmp(source->value, option->fallback) == 0;
 }
@@ -123,7 +130,7 @@ bool ht_params_is_set(const struct ht_params *params, const char *key) {
 
 /* ---- keys that are not there ---- */
 
-enum { KEYS_MAX = 128 };
+enum { KEYS_MAX = 192 }; /* more than there are options */
 
 /* The names directly inside a section, or the sections: members of a section
  * without the section's name. */
@@ -209,6 +216,15 @@ static const char *synonym(const char *key) {
         if (!found) found = other;
     }
     return found;
+}
+
+const char *ht_params_synonym(const char *word, int index) {
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
+        const char *key = synonyms[i].key, *dot = strrchr(key, '.');
+        if (strcasecmp(word, synonyms[i].word) == 0 && index-- == 0)
+            return dot ? dot + 1 : key;
+    }
+    return NULL;
 }
 
 /* section.name for a name of the list that is near, else NULL; a key of the
@@ -301,16 +317,25 @@ static enum ht_err fail_unknown_group(const struct ht_setting *setting) {
 
 /* ---- reading ---- */
 
+/* A default on its way to its place. */
+struct default_target {
+    struct ht_params *params;
+    void *base;
+    const struct ht_option *option;
+};
+
 static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
-    return ht_params_store(data, ht_option_find(setting->key), setting);
+    const struct default_target *to = data;
+    return ht_params_store(to->params, to->base, to->option, setting);
 }
 
-static enum ht_err set_default(struct ht_params *params,
-                               const struct ht_option *option) {
-    ht_params_clear(params, option);
+enum ht_err ht_params_set_default(struct ht_params *params, void *base,
+                                  const struct ht_option *option) {
+    struct default_target to = {params, base, option};
+    ht_params_clear(base, option);
     if (!option->fallback) return HT_OK;
     return ht_config_read_value(option->key, option->fallback, visit_default,
-                                params);
+                                &to);
 }
 
 static bool is_section(const char *key) {
@@ -331,17 +356,21 @@ static const struct ht_option *map_of(const char *key) {
 
 static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
     struct ht_params *params = data;
+    struct ht_list_key in;
+    if (ht_option_in_list(setting->key, &in))
+        return ht_params_visit_list(params, &in, setting);
     const struct ht_option *option = ht_option_find(setting->key);
     const struct ht_option *map = map_of(setting->key);
     bool group = setting->kind == HT_SETTING_GROUP;
     if (option || map) {
-        if (option && option->type == HT_OPT_MAP)
-            forget_members(params->sources, option->key);
-        TRY(remember(params, setting));
+        if (option &&
+            (option->type == HT_OPT_MAP || option->type == HT_OPT_LIST))
+            ht_params_forget(params, option->key);
+        TRY(ht_params_remember(params, setting));
         if (!option) return ht_params_store_member(params, map, setting);
         /* What an array leaves out has its default, whatever came before. */
-        TRY(set_default(params, option));
-        return ht_params_store(params, option, setting);
+        TRY(ht_params_set_default(params, params, option));
+        return ht_params_store(params, params, option, setting);
     }
     if (is_section(setting->key)) {
         REQUIRE(group, HT_ERR_INPUT,
@@ -376,7 +405,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path,
                             int noverrides, char *const *overrides) {
     TRY(HT_ALLOC(params->sources, 1));
     for (int i = 0; i < ht_option_count(); i++)
-        TRY(set_default(params, ht_option_at(i)));
+        TRY(ht_params_set_default(params, params, ht_option_at(i)));
     if (path) TRY(ht_text_copy(path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++)

@@ -13,30 +13,32 @@
 #include "options.h"
 #include "params_parts.h"
 
-static const char *const keys[] = {"initial.file", "medium.c", "medium.K",
-                                   "medium.rho"};
-enum { KEYS = sizeof keys / sizeof keys[0] };
-
-static bool is_given(const struct ht_value *value) {
-    return value->kind == HT_VALUE_TEXT && *value->text;
-}
-
-/* The member that holds a file's name; NULL: the key has none. */
-static char *const *name_at(const struct ht_params *params, int key) {
-    const struct ht_value *value[] = {&params->medium.c, &params->medium.K,
-                                      &params->medium.rho};
-    if (key == 0) return *params->initial.file ? &params->initial.file : NULL;
-    bool file = params->medium.type == HT_MEDIUM_FILE;
-    return file && is_given(value[key - 1]) ? &value[key - 1]->text : NULL;
-}
-
-const char *ht_params_file(const struct ht_params *params, const char *key) {
-    for (int i = 0; i < KEYS; i++) {
-        char *const *name =
-            strcmp(key, keys[i]) == 0 ? name_at(params, i) : NULL;
-        if (name) return *name;
+/* The member that holds a file's name; NULL: the option has none. */
+static char *const *file_name_at(const struct ht_params *params,
+                                 const struct ht_leaf *leaf) {
+    const struct ht_option *option = leaf->option;
+    const void *at = (const char *)leaf->base + option->offset;
+    if (option->type == HT_OPT_FILE) {
+        char *const *name = at;
+        return *name && **name ? name : NULL;
     }
-    return NULL;
+    const struct ht_value *value = at;
+    if (option->type != HT_OPT_MEDIUM || params->medium.type != HT_MEDIUM_FILE)
+        return NULL;
+    return value->kind == HT_VALUE_TEXT && *value->text ? &value->text : NULL;
+}
+
+const char *ht_params_file_at(const struct ht_params *params,
+                              const struct ht_leaf *leaf) {
+    char *const *name = file_name_at(params, leaf);
+    return name ? *name : NULL;
+}
+
+/* A file that this run's kind of initial data does not need is not read. */
+static bool is_read(const struct ht_params *params,
+                    const struct ht_option *option) {
+    return strcmp(option->key, "initial.file") != 0 ||
+           strcmp(params->initial.type, "file") == 0;
 }
 
 bool ht_params_reads(const struct ht_params *params, int index,
@@ -45,11 +47,12 @@ bool ht_params_reads(const struct ht_params *params, int index,
     *key = NULL;
     *path = input;
     if (input && index-- == 0) return true;
-    for (int i = 0; i < KEYS; i++) {
-        char *const *name = name_at(params, i);
-        if (i == 0 && strcmp(params->initial.type, "file") != 0) continue;
-        if (!name || index-- > 0) continue;
-        *key = keys[i];
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
+        char *const *name = file_name_at(params, &leaf);
+        if (!name || !is_read(params, leaf.option) || index-- > 0) continue;
+        const struct ht_source *source = ht_params_source(params, leaf.key);
+        *key = source ? source->key : leaf.option->key;
         *path = *name;
         return true;
     }
@@ -72,10 +75,11 @@ static enum ht_err join(const char *folder, int length, const char *name,
 enum ht_err ht_params_resolve(struct ht_params *params) {
     const char *input = params->sources->input;
     const char *slash = input ? strrchr(input, '/') : NULL;
-    for (int i = 0; slash && i < KEYS; i++) {
-        char *const *name = name_at(params, i);
+    struct ht_leaf leaf;
+    for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
+        char *const *name = file_name_at(params, &leaf);
         char *whole = NULL;
-        if (!name || **name == '/' || !ht_params_in_file(params, keys[i]))
+        if (!name || **name == '/' || !ht_params_in_file(params, leaf.key))
             continue;
         TRY(join(input, (int)(slash - input) + 1, *name, &whole));
         free(*name);

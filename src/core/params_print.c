@@ -65,9 +65,10 @@ static void add_choice(struct ht_text *out, const struct ht_option *option,
     ht_text_add(out, "\"%.*s\"", (int)strcspn(word, "|"), word);
 }
 
-static void add_value(struct ht_text *out, const struct ht_params *params,
+/* base: struct ht_params or a list's group. */
+static void add_value(struct ht_text *out, const void *base,
                       const struct ht_option *option) {
-    const void *at = (const char *)params + option->offset;
+    const void *at = (const char *)base + option->offset;
     const struct ht_names *names = at;
     const int *small = at;
     switch (option->type) {
@@ -84,13 +85,14 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
         ht_text_add(out, *(const bool *)at ? "true" : "false");
         break;
     case HT_OPT_STRING:
+    case HT_OPT_FILE:
         ht_config_add_string(out, *(char *const *)at);
         break;
     case HT_OPT_CHOICE:
         add_choice(out, option, *small);
         break;
     case HT_OPT_CELLS:
-        add_integers(out, params->grid.dims, at);
+        add_integers(out, ((const struct ht_params *)base)->grid.dims, at);
         break;
     case HT_OPT_INT3:
         ht_text_add(out, "[%d, %d, %d]", small[0], small[1], small[2]);
@@ -99,6 +101,7 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
         add_integers(out, 3, at);
         break;
     case HT_OPT_REAL3:
+    case HT_OPT_SAMPLES3:
         add_reals(out, 3, at);
         break;
     case HT_OPT_SIDES:
@@ -108,18 +111,20 @@ static void add_value(struct ht_text *out, const struct ht_params *params,
         add_strings(out, names->count, names->name);
         break;
     case HT_OPT_VALUE:
+    case HT_OPT_MEDIUM:
         add_option_value(out, at);
         break;
     case HT_OPT_MAP:
         add_map(out, at);
         break;
+    case HT_OPT_LIST: /* see add_list */
+        break;
     }
 }
 
-static bool has_value(const struct ht_params *params,
-                      const struct ht_option *option) {
-    const void *at = (const char *)params + option->offset;
-    if (option->type == HT_OPT_VALUE)
+static bool has_value(const void *base, const struct ht_option *option) {
+    const void *at = (const char *)base + option->offset;
+    if (option->type == HT_OPT_VALUE || option->type == HT_OPT_MEDIUM)
         return ((const struct ht_value *)at)->kind != HT_VALUE_NONE;
     if (option->type == HT_OPT_MAP)
         return ((const struct ht_map *)at)->count > 0;
@@ -173,29 +178,64 @@ static enum ht_err add_path(struct ht_text *out, const char *path) {
     return HT_OK;
 }
 
+/* "name = value;" or a comment that there is none. */
+static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
+                            const struct ht_leaf *leaf, int depth) {
+    const char *path = ht_params_file_at(params, leaf);
+    int section = ht_option_section(leaf->key);
+    const char *name = leaf->key + (section ? section + 1 : 0);
+    indent(out, depth);
+    if (!has_value(leaf->base, leaf->option)) {
+        ht_text_add(out, "// %s is not set\n", name);
+        return HT_OK;
+    }
+    ht_text_add(out, "%s = ", name);
+    if (path)
+        TRY(add_path(out, path));
+    else
+        add_value(out, leaf->base, leaf->option);
+    ht_text_add(out, ";\n");
+    return HT_OK;
+}
+
+/* The groups of a list, whose values are the leaves from `index` on, which is
+ * moved behind them. */
+static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
+                            const struct ht_leaf *leaf, int depth, int *index) {
+    const struct ht_option_list *list = ht_option_list(leaf->option);
+    const struct ht_groups *groups =
+        (const void *)((const char *)leaf->base + leaf->option->offset);
+    int section = ht_option_section(leaf->key);
+    indent(out, depth);
+    ht_text_add(out, "%s = (", leaf->key + (section ? section + 1 : 0));
+    for (int n = 0; n < groups->count; n++) {
+        ht_text_add(out, n ? ", {\n" : "{\n");
+        for (int k = 0; k < list->count; k++) {
+            struct ht_leaf inside;
+            if (ht_params_leaf(params, ++*index, &inside))
+                TRY(add_line(out, params, &inside, depth + 1));
+        }
+        indent(out, depth);
+        ht_text_add(out, "}");
+    }
+    ht_text_add(out, ");\n");
+    return HT_OK;
+}
+
 enum ht_err ht_params_print(const struct ht_params *params,
                             struct ht_text *out) {
     const char *previous = "";
-    for (int i = 0; i < ht_option_count(); i++) {
-        const struct ht_option *option = ht_option_at(i);
-        const char *key = option->key;
-        int section = ht_option_section(key), depth = depth_of(key);
-        const char *name = key + (section ? section + 1 : 0);
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
+        const char *key = leaf.option->key;
+        int depth = depth_of(key);
         change_group(out, previous, key);
         indent(out, depth);
-        ht_text_add(out, "// %s\n", option->help);
-        indent(out, depth);
-        if (has_value(params, option)) {
-            const char *path = ht_params_file(params, key);
-            ht_text_add(out, "%s = ", name);
-            if (path)
-                TRY(add_path(out, path));
-            else
-                add_value(out, params, option);
-            ht_text_add(out, ";\n");
-        } else {
-            ht_text_add(out, "// %s is not set\n", name);
-        }
+        ht_text_add(out, "// %s\n", leaf.option->help);
+        if (leaf.option->type == HT_OPT_LIST)
+            TRY(add_list(out, params, &leaf, depth, &i));
+        else
+            TRY(add_line(out, params, &leaf, depth));
         previous = key;
     }
     change_group(out, previous, "");

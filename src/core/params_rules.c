@@ -10,14 +10,18 @@
 
 /* Entry k of a default such as "[0.0, 0.5]". */
 static double default_entry(const struct ht_option *option, int k) {
+    if (!option->fallback) return 0;
     const char *at = option->fallback + 1;
-    while (k-- > 0 && *at) at += strcspn(at, ",") + 1;
+    while (k-- > 0) {
+        at += strcspn(at, ",");
+        if (*at) at++;
+    }
     return strtod(at, NULL);
 }
 
-static double entry(const struct ht_params *p, const struct ht_option *option,
-                    int k) {
-    const void *at = (const char *)p + option->offset;
+static double entry(const struct ht_leaf *leaf, int k) {
+    const struct ht_option *option = leaf->option;
+    const void *at = (const char *)leaf->base + option->offset;
     if (option->type == HT_OPT_INT3) return ((const int *)at)[k];
     return ((const double *)at)[k];
 }
@@ -25,14 +29,14 @@ static double entry(const struct ht_params *p, const struct ht_option *option,
 /* Entries for axes beyond the grid's must be the defaults, as the resolved
  * input has them; samples of files have axes of their own. */
 static enum ht_err check_entries(const struct ht_params *p) {
-    static const char *const keys[] = {"grid.lower",     "grid.upper",
-                                       "initial.centre", "initial.cycles",
-                                       "initial.modes",  "medium.velocity"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const struct ht_option *option = ht_option_find(keys[i]);
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
+        const struct ht_option *option = leaf.option;
+        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3)
+            continue;
         for (int k = p->grid.dims; k < 3; k++)
-            if (entry(p, option, k) != default_entry(option, k))
-                return ht_params_error(p, keys[i],
+            if (entry(&leaf, k) != default_entry(option, k))
+                return ht_params_error(p, leaf.key,
                                        "has an entry for x%d, but the grid has "
                                        "%d %s (grid.cells)",
                                        k + 1, p->grid.dims,
@@ -117,7 +121,26 @@ static enum ht_err check_layers(const struct ht_params *p) {
     return HT_OK;
 }
 
+/* Pulses in a list replace the single one. */
+static enum ht_err check_pulses(const struct ht_params *p) {
+    static const char *const single[] = {"initial.centre", "initial.width",
+                                         "initial.amplitude", "initial.field"};
+    if (p->initial.pulses.count == 0) return HT_OK;
+    if (strcmp(p->initial.type, "gaussian") != 0)
+        return ht_params_error(p, "initial.pulses",
+                               "is for initial.type \"gaussian\", but the type "
+                               "is \"%s\"",
+                               p->initial.type);
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (ht_params_is_set(p, single[i]))
+            return ht_params_error(p, single[i],
+                                   "initial.pulses is given too, whose groups "
+                                   "have their own: give one of them");
+    return HT_OK;
+}
+
 static enum ht_err check_initial(const struct ht_params *p) {
+    TRY(check_pulses(p));
     if (strcmp(p->initial.type, "expression") == 0 &&
         p->initial.values.count == 0)
         return ht_params_error(p, "initial.values",
@@ -131,6 +154,7 @@ static enum ht_err check_initial(const struct ht_params *p) {
 }
 
 enum ht_err ht_params_check(const struct ht_params *params) {
+    TRY(ht_params_check_lists(params));
     TRY(check_entries(params));
     TRY(check_boundaries(params));
     TRY(check_box(params));

@@ -11,9 +11,18 @@
 #include "options.h"
 #include "params_parts.h"
 
-static void *member(struct ht_params *params, const struct ht_option *option) {
-    return (char *)params + option->offset;
+/* base: struct ht_params or, of an option in a list, the group's. */
+static void *member(void *base, const struct ht_option *option) {
+    return (char *)base + option->offset;
 }
+
+/* Where a setting goes, and what messages about it name. */
+struct target {
+    const struct ht_params *params;
+    const struct ht_setting *setting;
+    const struct ht_option *option;
+    void *base;
+};
 
 static void clear_names(struct ht_names *names) {
     for (int i = 0; i < names->count; i++) free(names->name[i]);
@@ -41,10 +50,21 @@ static void clear_value(struct ht_value *value) {
     *value = (struct ht_value){.kind = HT_VALUE_NONE};
 }
 
-void ht_params_clear(struct ht_params *params, const struct ht_option *option) {
-    char **string = member(params, option);
+static void clear_groups(struct ht_groups *groups,
+                         const struct ht_option_list *list) {
+    for (int i = 0; i < groups->count; i++)
+        for (int k = 0; k < list->count; k++)
+            ht_params_clear((char *)groups->group + (size_t)i * list->size,
+                            &list->option[k]);
+    free(groups->group);
+    *groups = (struct ht_groups){0};
+}
+
+void ht_params_clear(void *base, const struct ht_option *option) {
+    char **string = member(base, option);
     switch (option->type) {
     case HT_OPT_STRING:
+    case HT_OPT_FILE:
     case HT_OPT_SIDES:
         for (int i = 0; i < (option->type == HT_OPT_SIDES ? 2 : 1); i++) {
             free(string[i]);
@@ -52,13 +72,17 @@ void ht_params_clear(struct ht_params *params, const struct ht_option *option) {
         }
         break;
     case HT_OPT_NAMES:
-        clear_names(member(params, option));
+        clear_names(member(base, option));
         break;
     case HT_OPT_VALUE:
-        clear_value(member(params, option));
+    case HT_OPT_MEDIUM:
+        clear_value(member(base, option));
         break;
     case HT_OPT_MAP:
-        clear_map(member(params, option));
+        clear_map(member(base, option));
+        break;
+    case HT_OPT_LIST:
+        clear_groups(member(base, option), ht_option_list(option));
         break;
     case HT_OPT_INT:
     case HT_OPT_INT64:
@@ -69,27 +93,26 @@ void ht_params_clear(struct ht_params *params, const struct ht_option *option) {
     case HT_OPT_INT3:
     case HT_OPT_INT64_3:
     case HT_OPT_REAL3:
+    case HT_OPT_SAMPLES3:
         break;
     }
 }
 
 /* ---- checks ---- */
 
-static enum ht_err fail_type(const struct ht_params *params,
-                             const struct ht_option *option) {
-    return ht_params_error(params, option->key, "must be %s",
-                           ht_option_type_words(option));
+static enum ht_err fail_type(const struct target *t) {
+    return ht_params_error(t->params, t->setting->key, "must be %s",
+                           ht_option_type_words(t->option));
 }
 
-static enum ht_err check_number(const struct ht_params *params,
-                                const struct ht_option *option, double value) {
+static enum ht_err check_number(const struct target *t, double value) {
     char range[160];
     if (!isfinite(value))
-        return ht_params_error(params, option->key, "must be finite");
-    if (option->low <= option->high &&
-        !(value >= option->low && value <= option->high))
-        return ht_params_error(params, option->key, "must be %s",
-                               ht_option_range(option, range));
+        return ht_params_error(t->params, t->setting->key, "must be finite");
+    if (t->option->low <= t->option->high &&
+        !(value >= t->option->low && value <= t->option->high))
+        return ht_params_error(t->params, t->setting->key, "must be %s",
+                               ht_option_range(t->option, range));
     return HT_OK;
 }
 
@@ -105,13 +128,12 @@ static int choice_of(const char *choices, const char *text) {
     return -1;
 }
 
-static enum ht_err check_string(const struct ht_params *params,
-                                const struct ht_option *option,
-                                const char *text) {
+static enum ht_err check_string(const struct target *t, const char *text) {
     char range[160];
-    if (!option->choices || choice_of(option->choices, text) >= 0) return HT_OK;
-    return ht_params_error(params, option->key, "must be %s",
-                           ht_option_range(option, range));
+    if (!t->option->choices || choice_of(t->option->choices, text) >= 0)
+        return HT_OK;
+    return ht_params_error(t->params, t->setting->key, "must be %s",
+                           ht_option_range(t->option, range));
 }
 
 /* All items are scalars of the kind wanted; a number may be an integer. */
@@ -130,132 +152,137 @@ static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind,
 
 /* ---- one function per shape of value ---- */
 
-static enum ht_err store_numbers(struct ht_params *params,
-                                 const struct ht_option *option,
-                                 const struct ht_setting *setting) {
-    bool real = option->type == HT_OPT_REAL || option->type == HT_OPT_REAL3;
-    bool one = option->type == HT_OPT_REAL || option->type == HT_OPT_INT ||
-               option->type == HT_OPT_INT64;
-    void *to = member(params, option);
-    if (!all_of(setting, real ? HT_SCALAR_REAL : HT_SCALAR_INT, 1,
+static enum ht_err store_numbers(const struct target *t) {
+    bool real = t->option->type == HT_OPT_REAL ||
+                t->option->type == HT_OPT_REAL3 ||
+                t->option->type == HT_OPT_SAMPLES3;
+    bool one = t->option->type == HT_OPT_REAL ||
+               t->option->type == HT_OPT_INT || t->option->type == HT_OPT_INT64;
+    void *to = member(t->base, t->option);
+    if (!all_of(t->setting, real ? HT_SCALAR_REAL : HT_SCALAR_INT, 1,
                 one ? 1 : 3) ||
-        (one && setting->kind != HT_SETTING_SCALAR))
-        return fail_type(params, option);
-    for (int i = 0; i < setting->count; i++) {
-        const struct ht_scalar *item = &setting->item[i];
-        TRY(check_number(params, option, item->real));
+        (one && t->setting->kind != HT_SETTING_SCALAR))
+        return fail_type(t);
+    for (int i = 0; i < t->setting->count; i++) {
+        const struct ht_scalar *item = &t->setting->item[i];
+        TRY(check_number(t, item->real));
         if (real) {
             ((double *)to)[i] = item->real;
-        } else if (option->type == HT_OPT_INT || option->type == HT_OPT_INT3) {
+        } else if (t->option->type == HT_OPT_INT ||
+                   t->option->type == HT_OPT_INT3) {
             if (item->integer < INT_MIN || item->integer > INT_MAX)
-                return ht_params_error(params, option->key,
+                return ht_params_error(t->params, t->setting->key,
                                        "must fit into 32 bits");
             ((int *)to)[i] = (int)item->integer;
         } else {
             ((int64_t *)to)[i] = item->integer;
         }
     }
-    if (option->type == HT_OPT_CELLS) params->grid.dims = setting->count;
+    if (t->option->type == HT_OPT_CELLS)
+        ((struct ht_params *)t->base)->grid.dims = t->setting->count;
     return HT_OK;
 }
 
-static enum ht_err store_string(struct ht_params *params,
-                                const struct ht_option *option,
-                                const struct ht_setting *setting) {
-    char **to = member(params, option);
+static enum ht_err store_string(const struct target *t) {
+    char **to = member(t->base, t->option);
     const char *text = NULL;
-    if (setting->kind == HT_SETTING_SCALAR) {
+    if (t->setting->kind == HT_SETTING_SCALAR) {
         /* The command line has no need of quotes: device.select=0. */
-        text = setting->item[0].kind == HT_SCALAR_STRING ? setting->item[0].text
-                                                         : setting->raw;
+        text = t->setting->item[0].kind == HT_SCALAR_STRING
+                   ? t->setting->item[0].text
+                   : t->setting->raw;
     }
-    if (!text) return fail_type(params, option);
-    TRY(check_string(params, option, text));
+    if (!text) return fail_type(t);
+    TRY(check_string(t, text));
     free(*to);
     return ht_text_copy(text, to);
 }
 
-static enum ht_err store_choice(struct ht_params *params,
-                                const struct ht_option *option,
-                                const struct ht_setting *setting) {
-    int *to = member(params, option);
-    if (!all_of(setting, HT_SCALAR_STRING, 1, 1) ||
-        setting->kind != HT_SETTING_SCALAR)
-        return fail_type(params, option);
-    TRY(check_string(params, option, setting->item[0].text));
-    *to = choice_of(option->choices, setting->item[0].text);
+static enum ht_err store_choice(const struct target *t) {
+    int *to = member(t->base, t->option);
+    if (!all_of(t->setting, HT_SCALAR_STRING, 1, 1) ||
+        t->setting->kind != HT_SETTING_SCALAR)
+        return fail_type(t);
+    TRY(check_string(t, t->setting->item[0].text));
+    *to = choice_of(t->option->choices, t->setting->item[0].text);
     return HT_OK;
 }
 
-static enum ht_err store_sides(struct ht_params *params,
-                               const struct ht_option *option,
-                               const struct ht_setting *setting) {
-    char **to = member(params, option);
-    if (!all_of(setting, HT_SCALAR_STRING, 1, 2))
-        return fail_type(params, option);
+static enum ht_err store_sides(const struct target *t) {
+    char **to = member(t->base, t->option);
+    if (!all_of(t->setting, HT_SCALAR_STRING, 1, 2)) return fail_type(t);
     for (int i = 0; i < 2; i++) {
-        const char *text = setting->item[setting->count == 2 ? i : 0].text;
+        const char *text =
+            t->setting->item[t->setting->count == 2 ? i : 0].text;
         free(to[i]);
         TRY(ht_text_copy(text, &to[i]));
     }
     return HT_OK;
 }
 
-static enum ht_err store_names(struct ht_params *params,
-                               const struct ht_option *option,
-                               const struct ht_setting *setting) {
-    struct ht_names *to = member(params, option);
-    if (!all_of(setting, HT_SCALAR_STRING, 0, INT_MAX))
-        return fail_type(params, option);
+static enum ht_err store_names(const struct target *t) {
+    struct ht_names *to = member(t->base, t->option);
+    if (!all_of(t->setting, HT_SCALAR_STRING, 0, INT_MAX)) return fail_type(t);
     clear_names(to);
-    if (setting->count == 0) return HT_OK;
-    TRY(HT_ALLOC(to->name, setting->count));
-    for (int i = 0; i < setting->count; i++) {
-        TRY(ht_text_copy(setting->item[i].text, &to->name[i]));
+    if (t->setting->count == 0) return HT_OK;
+    TRY(HT_ALLOC(to->name, t->setting->count));
+    for (int i = 0; i < t->setting->count; i++) {
+        TRY(ht_text_copy(t->setting->item[i].text, &to->name[i]));
         to->count++;
     }
     return HT_OK;
 }
 
-static enum ht_err store_value(struct ht_params *params,
-                               const struct ht_option *option,
-                               const struct ht_setting *setting) {
-    struct ht_value *to = member(params, option);
+static enum ht_err store_value(const struct target *t) {
+    struct ht_value *to = member(t->base, t->option);
     clear_value(to);
-    if (setting->kind == HT_SETTING_SCALAR &&
-        setting->item[0].kind == HT_SCALAR_STRING) {
-        TRY(check_string(params, option, setting->item[0].text));
-        TRY(ht_text_copy(setting->item[0].text, &to->text));
+    if (t->setting->kind == HT_SETTING_SCALAR &&
+        t->setting->item[0].kind == HT_SCALAR_STRING) {
+        TRY(check_string(t, t->setting->item[0].text));
+        TRY(ht_text_copy(t->setting->item[0].text, &to->text));
         to->kind = HT_VALUE_TEXT;
         return HT_OK;
     }
-    if (!all_of(setting, HT_SCALAR_REAL, 1, INT_MAX))
-        return fail_type(params, option);
-    TRY(HT_ALLOC(to->number, setting->count));
-    for (int i = 0; i < setting->count; i++) {
-        TRY(check_number(params, option, setting->item[i].real));
-        to->number[i] = setting->item[i].real;
+    if (!all_of(t->setting, HT_SCALAR_REAL, 1, INT_MAX)) return fail_type(t);
+    TRY(HT_ALLOC(to->number, t->setting->count));
+    for (int i = 0; i < t->setting->count; i++) {
+        TRY(check_number(t, t->setting->item[i].real));
+        to->number[i] = t->setting->item[i].real;
     }
-    to->count = setting->count;
+    to->count = t->setting->count;
     to->kind = HT_VALUE_NUMBERS;
     return HT_OK;
 }
 
-static enum ht_err store_bool(struct ht_params *params,
-                              const struct ht_option *option,
-                              const struct ht_setting *setting) {
-    bool *to = member(params, option);
-    if (setting->kind != HT_SETTING_SCALAR ||
-        setting->item[0].kind != HT_SCALAR_BOOL)
-        return fail_type(params, option);
-    *to = setting->item[0].flag;
+static enum ht_err store_bool(const struct target *t) {
+    bool *to = member(t->base, t->option);
+    if (t->setting->kind != HT_SETTING_SCALAR ||
+        t->setting->item[0].kind != HT_SCALAR_BOOL)
+        return fail_type(t);
+    *to = t->setting->item[0].flag;
     return HT_OK;
 }
 
-enum ht_err ht_params_store(struct ht_params *params,
+static enum ht_err store_map(const struct target *t) {
+    if (t->setting->kind != HT_SETTING_GROUP) return fail_type(t);
+    clear_map(member(t->base, t->option));
+    return HT_OK;
+}
+
+/* The groups come one by one after it. */
+static enum ht_err store_list(const struct target *t) {
+    bool empty = t->setting->kind == HT_SETTING_ARRAY && t->setting->count == 0;
+    if (!empty && t->setting->kind != HT_SETTING_NESTED) return fail_type(t);
+    clear_groups(member(t->base, t->option), ht_option_list(t->option));
+    return HT_OK;
+}
+
+enum ht_err ht_params_store(struct ht_params *params, void *base,
                             const struct ht_option *option,
                             const struct ht_setting *setting) {
-    switch (option->type) {
+    const struct target target = {params, setting, option, base};
+    const struct target *t = &target;
+    switch (t->option->type) {
     case HT_OPT_INT:
     case HT_OPT_INT64:
     case HT_OPT_REAL:
@@ -263,25 +290,28 @@ enum ht_err ht_params_store(struct ht_params *params,
     case HT_OPT_INT3:
     case HT_OPT_INT64_3:
     case HT_OPT_REAL3:
-        return store_numbers(params, option, setting);
+    case HT_OPT_SAMPLES3:
+        return store_numbers(t);
     case HT_OPT_BOOL:
-        return store_bool(params, option, setting);
+        return store_bool(t);
     case HT_OPT_STRING:
-        return store_string(params, option, setting);
+    case HT_OPT_FILE:
+        return store_string(t);
     case HT_OPT_CHOICE:
-        return store_choice(params, option, setting);
+        return store_choice(t);
     case HT_OPT_SIDES:
-        return store_sides(params, option, setting);
+        return store_sides(t);
     case HT_OPT_NAMES:
-        return store_names(params, option, setting);
+        return store_names(t);
     case HT_OPT_VALUE:
-        return store_value(params, option, setting);
+    case HT_OPT_MEDIUM:
+        return store_value(t);
     case HT_OPT_MAP:
+        return store_map(t);
+    case HT_OPT_LIST:
         break;
     }
-    if (setting->kind != HT_SETTING_GROUP) return fail_type(params, option);
-    clear_map(member(params, option));
-    return HT_OK;
+    return store_list(t);
 }
 
 /* ---- maps ---- */

@@ -24,7 +24,7 @@ enum { MAX_POINTS = 24 }; /* samples per axis of a stencil */
 
 /* ---- reading ---- */
 
-/* How the file is laid out: axis[j] of its j-th fastest axis, extents. */
+/* Layout of the file: axis[j] of its j-th fastest axis, extents. */
 struct layout {
     int rank, axis[3];
     int64_t extent[3];
@@ -54,7 +54,7 @@ static enum ht_err layout_axes(const struct ht_samples_format *format,
     return HT_OK;
 }
 
-/* Without names the file's axes are x1, x2, .. as many as it has. */
+/* Without names the file's axes are x1, x2, .. for as many as it has. */
 static void layout_default(struct layout *layout, int rank) {
     if (layout->rank > 0) return;
     layout->rank = rank;
@@ -74,7 +74,7 @@ static const char *layout_text(const struct layout *layout, char *buffer,
     return buffer;
 }
 
-/* Number of samples; refuses counts that no memory holds. */
+/* Number of samples; refuses more than can be addressed. */
 static enum ht_err layout_count(const struct layout *layout, int64_t *count) {
     *count = 1;
     for (int j = 0; j < layout->rank; j++) {
@@ -115,8 +115,8 @@ static float float_from_big_endian(const unsigned char *bytes) {
     return float_from_little_endian(swapped);
 }
 
-/* Values as media have them: finite, and those that are not 0 within eight
- * decades of each other, none beyond any unit. */
+/* Whether values look like a medium: finite, and those that are not 0 within
+ * eight decades of each other, none too large for any unit. */
 static bool plausible(const unsigned char *data, int64_t count,
                       float (*from)(const unsigned char *)) {
     double least = INFINITY, most = 0;
@@ -130,8 +130,8 @@ static bool plausible(const unsigned char *data, int64_t count,
     return most > 0 && least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
 }
 
-/* With the bytes exchanged numbers near 1 or 1000 become ones near 1e-38 or of
- * all magnitudes. */
+/* With the wrong byte order numbers near 1 or 1000 become numbers near 1e-38 or
+ * of all magnitudes. */
 static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
     if (plausible(data, count, float_from_little_endian) ||
         !plausible(data, count, float_from_big_endian))
@@ -440,8 +440,8 @@ double ht_samples_value(const struct ht_samples *samples, int dims, int degree,
 
 /* ---- means ---- */
 
-/* Sample i stands for the interval half a spacing to either side; the first
- * and the last one go on for ever. */
+/* Sample i represents the interval half a spacing to either side; the first and
+ * the last one extend to infinity. */
 void ht_samples_span(const struct ht_samples *samples, int axis, double low,
                      double high, struct ht_samples_span *span) {
     double origin = samples->origin[axis], spacing = samples->spacing[axis];

@@ -1,5 +1,5 @@
 /* Parts of samples.c for the medium: the value alone of a polynomial, and
- * shares of samples in an interval, for means of more than one quantity.
+ * weights of samples in an interval, for means of more than one quantity.
  */
 #ifndef HTWAVE_SAMPLES_PRIVATE_H
 #define HTWAVE_SAMPLES_PRIVATE_H

@@ -1,6 +1,6 @@
-/* Initial data and exact solutions: the table of initial.type and what all
- * types share. A type leaves node coefficients u_i = h^|i|/i! D^i u that come
- * from formulas, never from differences of values.
+/* Initial data and exact solutions: the table of initial.type and the code that
+ * all types share. Node coefficients u_i = h^|i|/i! D^i u come from formulas,
+ * never from differences of values.
  */
 #include "solution_types.h"
 
@@ -58,12 +58,12 @@ static enum ht_err find_type(const struct ht_params *params,
     }
     const char *near = ht_text_nearest(params->initial.type, known, NTYPES);
     return ht_params_error(params, "initial.type",
-                           "unknown kind of initial data%s%s",
+                           "unknown type of initial data%s%s",
                            near ? ", nearest is " : "", near ? near : "");
 }
 
-/* A frequency of interest decides how fine the grid is, unless the data are
- * a single wave. */
+/* A frequency of interest determines how fine the grid must be, unless the data
+ * are a single wave. */
 static void resolve(struct ht_solution *solution) {
     const struct ht_solution_data *data = solution->data;
     double frequency = data->params->initial.frequency;
@@ -100,6 +100,7 @@ enum ht_err ht_solution_create(const struct ht_params *params,
     if (err == HT_OK) {
         solution->data->params = params;
         solution->data->medium = medium;
+        solution->data->parts = 1;
         err = prepare(solution);
     }
     if (err != HT_OK) {
@@ -120,6 +121,7 @@ void ht_solution_destroy(struct ht_solution *solution) {
         }
         ht_jets_destroy(data->jets);
         free(data->stencil);
+        free(data->pulse);
         free(data);
     }
     free(solution);

@@ -48,8 +48,8 @@ static enum ht_err make_stencil(const struct ht_grid *grid, double **out) {
     return HT_OK;
 }
 
-/* The node that holds the values of node m of the primary grid, and the sign
- * they have there. */
+/* The node that holds the values of node m of the primary grid, and their sign
+ * there. */
 static int64_t neighbour(const struct ht_solution *solution, int field,
                          int axis, int64_t m, int *sign) {
     const struct ht_grid *grid = solution->grid;
@@ -80,7 +80,7 @@ static enum ht_err find(struct ht_h5 *file, struct dataset *set,
 }
 
 /* Product of the extents before those of the existing axes, or 0 when the
- * latter do not suit the grid. */
+ * latter do not match the grid. */
 static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
     if (set->rank < grid->dims) return 0;
     int64_t product = 1;
@@ -137,7 +137,7 @@ static enum ht_err check_finite(const struct ht_solution *solution,
     return HT_OK;
 }
 
-/* name is the dataset, or what stands before _coefficients in its name. */
+/* name: of the dataset, or without its ending _coefficients. */
 static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file,
                               int field, const char *name) {
     struct ht_solution_data *data = solution->data;

@@ -23,10 +23,10 @@ static enum ht_err fill_zero(const struct ht_solution *solution,
 
 /* ---- random ---- */
 
-/* Every coefficient of total degree g is uniform in amplitude * [-1, 1) /
- * 4^g: as large in relation to each other as those of a wave with some four
- * cells per wavelength. They depend on seed, mesh, node, field and coefficient
- * alone, so that any range of planes can be made by itself. */
+/* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
+ * their ratios are those of a wave with some four cells per wavelength. They
+ * depend on seed, grid, node, field and coefficient only, so that any range of
+ * planes can be computed separately. */
 static enum ht_err fill_random(const struct ht_solution *solution,
                                const struct ht_solution_range *range,
                                double *out) {

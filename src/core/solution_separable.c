@@ -1,6 +1,7 @@
 /* Data that are products of functions of one coordinate: Gaussian, plane
  * wave, standing mode. Per field,
- *     u(x, t) = Re( A(t) f_1(x1) f_2(x2) f_3(x3) ),
+ *     u(x, t) = Re( A(t) f_1(x1) f_2(x2) f_3(x3) )
+ * or, of several Gaussians, a sum of such parts,
  * so the coefficients of a node are products of one-dimensional ones, which
  * are tabulated along each axis:
  *     exp(i k x):              c_(i+1) = c_i (i k h)/(i+1)
@@ -15,6 +16,7 @@
 #include "solution_types.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +35,8 @@ struct table {
     double *re, *im;
 };
 
-/* At a node on a wall one parity of coefficients vanishes; rounding must not
- * leave a trace of the others, which the mirror would make visible. */
+/* At a node on a wall one parity of coefficients vanishes. Rounding must not
+ * leave a rest of it, which the mirror would make visible. */
 static void clear_wall(const struct ht_solution *solution,
                        const struct ht_solution_point *point, int side,
                        double *re) {
@@ -74,9 +76,9 @@ static void multiply(double value[2], const struct table *table, int i,
     value[0] = real;
 }
 
-/* All nodes of coefficient (i1, i2, i3) of one field. */
-static void fill_coefficient(const struct table table[3], const int i[3],
-                             const double amplitude[2], double *out) {
+/* Adds one part to all nodes of coefficient (i1, i2, i3) of one field. */
+static void add_coefficient(const struct table table[3], const int i[3],
+                            const double amplitude[2], double *out) {
     const double *re = table[0].re + i[0] * table[0].nodes;
     const double *im = table[0].im + i[0] * table[0].nodes;
     for (int64_t m3 = 0; m3 < table[2].nodes; m3++)
@@ -85,31 +87,28 @@ static void fill_coefficient(const struct table table[3], const int i[3],
             multiply(value, &table[2], i[2], m3);
             multiply(value, &table[1], i[1], m2);
             for (int64_t m1 = 0; m1 < table[0].nodes; m1++)
-                out[m1] = value[0] * re[m1] - value[1] * im[m1];
+                out[m1] += value[0] * re[m1] - value[1] * im[m1];
             out += table[0].nodes;
         }
 }
 
-static void fill_field(const struct ht_solution *solution,
-                       const struct ht_solution_range *range, int field,
-                       struct table table[3], double *out) {
+static void add_part(const struct ht_solution *solution,
+                     const struct ht_solution_range *range, int part, int field,
+                     struct table table[3], double *out) {
     double amplitude[2];
-    solution->data->type->amplitude(solution, field, range->time, amplitude);
-    if (amplitude[0] == 0 && amplitude[1] == 0) {
-        size_t count = (size_t)ht_grid_coefs(solution->grid);
-        memset(out, 0, count * (size_t)range->nodes * sizeof *out);
-        return;
-    }
+    solution->data->type->amplitude(solution, part, field, range->time,
+                                    amplitude);
+    if (amplitude[0] == 0 && amplitude[1] == 0) return;
     for (int j = 0; j < solution->eq->dims; j++) {
         struct ht_solution_point point = {
-            .field = field, .axis = j, .time = range->time};
+            .part = part, .field = field, .axis = j, .time = range->time};
         fill_table(solution, range, point, &table[j]);
     }
     int i[3];
     for (i[2] = 0; i[2] < table[2].coefs; i[2]++)
         for (i[1] = 0; i[1] < table[1].coefs; i[1]++)
             for (i[0] = 0; i[0] < table[0].coefs; i[0]++) {
-                fill_coefficient(table, i, amplitude, out);
+                add_coefficient(table, i, amplitude, out);
                 out += range->nodes;
             }
 }
@@ -135,8 +134,10 @@ static enum ht_err fill(const struct ht_solution *solution,
     for (int j = 0; j < 3 && err == HT_OK; j++)
         err = make_table(solution, range, j, &table[j]);
     int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
+    memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
     for (int f = 0; f < solution->eq->nfields && err == HT_OK; f++)
-        fill_field(solution, range, f, table, out + f * size);
+        for (int part = 0; part < solution->data->parts; part++)
+            add_part(solution, range, part, f, table, out + f * size);
     for (int j = 0; j < 3; j++) {
         free(table[j].re);
         free(table[j].im);
@@ -150,56 +151,91 @@ static double side(const struct ht_grid *grid, int axis) {
     return grid->upper[axis] - grid->lower[axis];
 }
 
-static enum ht_err check_centre(const struct ht_solution *solution, int axis) {
-    const struct ht_params *params = solution->data->params;
+/* Blames a key of a pulse. */
+HT_PRINTF(4, 5)
+static enum ht_err fail_pulse(const struct ht_solution *solution,
+                              const struct ht_solution_pulse *pulse,
+                              const char *name, const char *fmt, ...) {
+    char key[64], rule[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(rule, sizeof rule, fmt, args);
+    va_end(args);
+    snprintf(key, sizeof key, "%s.%s", pulse->key, name);
+    return ht_params_error(solution->data->params, key, "%s", rule);
+}
+
+static enum ht_err check_centre(const struct ht_solution *solution,
+                                const struct ht_solution_pulse *pulse,
+                                int axis) {
     const struct ht_grid *grid = solution->grid;
-    double centre = params->initial.centre[axis];
+    double centre = pulse->is.centre[axis];
     if (!isfinite(centre))
-        return ht_params_error(params, "initial.centre", "must be finite");
+        return fail_pulse(solution, pulse, "centre", "must be finite");
     if (ht_grid_periodic(grid, axis)) return HT_OK;
     double wall[2] = {grid->lower[axis], grid->upper[axis]};
     if (centre < wall[0] || centre > wall[1])
-        return ht_params_error(params, "initial.centre",
-                               "along x%d it must lie between the walls at %g "
-                               "and %g",
-                               axis + 1, wall[0], wall[1]);
+        return fail_pulse(solution, pulse, "centre",
+                          "along x%d it must lie between the walls at %g "
+                          "and %g",
+                          axis + 1, wall[0], wall[1]);
     for (int end = 0; end < 2; end++)
         if (centre == wall[end] &&
-            ht_wall_sign(solution->eq, solution->data->field, axis,
+            ht_wall_sign(solution->eq, pulse->field, axis,
                          grid->wall[axis][end]) < 0)
-            return ht_params_error(
-                params, "initial.centre",
+            return fail_pulse(
+                solution, pulse, "centre",
                 "it lies on the wall x%d = %g, where %s = 0: the mirror image "
                 "cancels the Gaussian",
-                axis + 1, wall[end],
-                solution->eq->field[solution->data->field].name);
+                axis + 1, wall[end], solution->eq->field[pulse->field].name);
+    return HT_OK;
+}
+
+static enum ht_err check_pulse(struct ht_solution *solution,
+                               struct ht_solution_pulse *pulse) {
+    const char *name = pulse->is.field;
+    char key[64];
+    if (!name || !name[0]) name = solution->eq->system->first_field;
+    snprintf(key, sizeof key, "%s.field", pulse->key);
+    TRY(ht_solution_find_field(solution, key, name, &pulse->field));
+    double width = pulse->is.width;
+    if (!(width > 0) || !isfinite(width))
+        return fail_pulse(solution, pulse, "width", "must be positive");
+    for (int j = 0; j < solution->eq->dims; j++) {
+        /* The number of images grows with the width. */
+        if (width > 10 * side(solution->grid, j))
+            return fail_pulse(solution, pulse, "width",
+                              "at most ten times the box, which is %g "
+                              "along x%d",
+                              side(solution->grid, j), j + 1);
+        TRY(check_centre(solution, pulse, j));
+        /* The spectrum exp(-(k w)^2/2) has fallen to 1 % at 3/w. */
+        solution->wavenumber[j] = fmax(solution->wavenumber[j], 3 / width);
+    }
     return HT_OK;
 }
 
 static enum ht_err prepare_gaussian(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_params *params = data->params;
-    const struct ht_system *system = solution->eq->system;
-    const char *name = params->initial.field;
-    double width = params->initial.width;
-    if (!name || !name[0]) name = system->first_field;
-    TRY(ht_solution_find_field(solution, "initial.field", name, &data->field));
-    if (!(width > 0) || !isfinite(width))
-        return ht_params_error(params, "initial.width", "must be positive");
-    bool periodic = true;
-    for (int j = 0; j < solution->eq->dims; j++) {
-        /* The number of images grows with the width. */
-        if (width > 10 * side(solution->grid, j))
-            return ht_params_error(params, "initial.width",
-                                   "at most ten times the box, which is %g "
-                                   "along x%d",
-                                   side(solution->grid, j), j + 1);
-        TRY(check_centre(solution, j));
-        periodic = periodic && ht_grid_periodic(solution->grid, j);
-        /* The spectrum exp(-(k w)^2/2) has fallen to 1 % at 3/w. */
-        solution->wavenumber[j] = 3 / width;
+    bool listed = params->initial.pulses.count > 0;
+    struct ht_pulse pulse;
+    data->parts = 0;
+    while (ht_params_pulse(params, data->parts, &pulse)) data->parts++;
+    TRY(HT_ALLOC(data->pulse, data->parts));
+    for (int i = 0; i < data->parts; i++) {
+        struct ht_solution_pulse *to = &data->pulse[i];
+        ht_params_pulse(params, i, &to->is);
+        snprintf(to->key, sizeof to->key, "initial");
+        if (listed)
+            snprintf(to->key, sizeof to->key, "initial.pulses.%d", i + 1);
+        TRY(check_pulse(solution, to));
     }
-    solution->exact = system->translates && periodic && data->medium->uniform;
+    bool periodic = true;
+    for (int j = 0; j < solution->eq->dims; j++)
+        periodic = periodic && ht_grid_periodic(solution->grid, j);
+    solution->exact =
+        solution->eq->system->translates && periodic && data->medium->uniform;
     for (int j = 0; j < solution->eq->dims && solution->exact; j++)
         data->velocity[j] = data->medium->constant[j];
     return HT_OK;
@@ -216,17 +252,17 @@ static void add_bell(int order, double z, double e, double weight, double *re) {
     }
 }
 
-/* The bells at centre + n period within reach of x, weighted by weight[n
+/* The Gaussians at centre + n period within reach of x, weighted by weight[n
  * modulo 2]. */
 static void add_row(const struct ht_solution *solution,
                     const struct ht_solution_point *point, double centre,
                     const double weight[2], double *re) {
     const struct ht_grid *grid = solution->grid;
-    double width = solution->data->params->initial.width;
+    double width = solution->data->pulse[point->part].is.width;
     bool periodic = ht_grid_periodic(grid, point->axis);
     double period = (periodic ? 1 : 2) * side(grid, point->axis);
     double s = point->x - centre;
-    /* However far the centre is, n stays small. */
+    /* n stays small however far away the centre is. */
     if (periodic) s = remainder(s, period);
     int64_t from = (int64_t)ceil((s - reach * width) / period);
     int64_t to = (int64_t)floor((s + reach * width) / period);
@@ -241,7 +277,7 @@ static void gaussian_factor(const struct ht_solution *solution,
     const struct ht_grid *grid = solution->grid;
     int j = point->axis;
     memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
-    double centre = solution->data->params->initial.centre[j];
+    double centre = solution->data->pulse[point->part].is.centre[j];
     if (ht_grid_periodic(grid, j)) {
         centre += solution->data->velocity[j] * point->time;
         add_row(solution, point, centre, (const double[2]){1, 1}, re);
@@ -254,18 +290,18 @@ static void gaussian_factor(const struct ht_solution *solution,
             (const double[2]){low, high}, re);
 }
 
-static void gaussian_amplitude(const struct ht_solution *solution, int field,
-                               double time, double value[2]) {
+static void gaussian_amplitude(const struct ht_solution *solution, int part,
+                               int field, double time, double value[2]) {
     (void)time;
-    const struct ht_solution_data *data = solution->data;
-    value[0] = field == data->field ? data->params->initial.amplitude : 0;
+    const struct ht_solution_pulse *pulse = &solution->data->pulse[part];
+    value[0] = field == pulse->field ? pulse->is.amplitude : 0;
     value[1] = 0;
 }
 
 /* ---- plane and standing waves ---- */
 
-/* The materials, of a medium that varies those at the domain's centre. The
- * user gave one of each parameter's alternative names. */
+/* The materials; of a medium that varies those at the domain's centre. The user
+ * gave one of each parameter's alternative names. */
 static enum ht_err centre_parameter(const struct ht_medium *medium,
                                     const char *names, int *chosen,
                                     double *value) {
@@ -371,8 +407,9 @@ static void plane_factor(const struct ht_solution *solution,
              k * solution->grid->h[point->axis], re, im);
 }
 
-static void plane_amplitude(const struct ht_solution *solution, int field,
-                            double time, double value[2]) {
+static void plane_amplitude(const struct ht_solution *solution, int part,
+                            int field, double time, double value[2]) {
+    (void)part;
     const struct ht_solution_data *data = solution->data;
     double angle = data->params->initial.phase - data->omega * time;
     double c = cos(angle), s = sin(angle);
@@ -405,8 +442,7 @@ static enum ht_err mode_wavenumber(const struct ht_solution *solution, int axis,
     return HT_OK;
 }
 
-/* The mirror factor that the system's formula takes: periodic counts as
- * even. */
+/* The mirror factor for the system's formula: periodic counts as even. */
 static int lower_factor(const struct ht_grid *grid, int axis) {
     return ht_grid_periodic(grid, axis) ? 1 : grid->wall[axis][0];
 }
@@ -457,8 +493,9 @@ static void standing_factor(const struct ht_solution *solution,
     memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
 }
 
-static void standing_amplitude(const struct ht_solution *solution, int field,
-                               double time, double value[2]) {
+static void standing_amplitude(const struct ht_solution *solution, int part,
+                               int field, double time, double value[2]) {
+    (void)part;
     const struct ht_solution_data *data = solution->data;
     double angle = data->omega * time - data->params->initial.phase;
     value[0] =

@@ -1,10 +1,10 @@
-/* What the files src/core/solution*.c share: one row per initial.type. */
+/* Shared by the files src/core/solution*.c: one row per initial.type. */
 #ifndef HTWAVE_SOLUTION_TYPES_H
 #define HTWAVE_SOLUTION_TYPES_H
 
 #include "htwave/solution.h"
 
-/* The part of a mesh that ht_solution_fill is asked for. */
+/* The part of a grid that ht_solution_fill computes. */
 struct ht_solution_range {
     enum ht_mesh mesh;
     double time;
@@ -15,7 +15,7 @@ struct ht_solution_range {
 
 /* One node of one axis of one field, for separable data. */
 struct ht_solution_point {
-    int field, axis;
+    int part, field, axis;
     double x, time;
 };
 
@@ -25,21 +25,30 @@ struct ht_solution_type {
     enum ht_err (*prepare)(struct ht_solution *solution);
     enum ht_err (*fill)(const struct ht_solution *solution,
                         const struct ht_solution_range *range, double *out);
-    /* Separable data only: field = Re(amplitude * product over axes of
-     * factor_k(x_k)). factor gives the order + 1 scaled Taylor coefficients
-     * of the axis' factor, real and imaginary parts. */
+    /* Separable data only: field = sum over the data's parts of
+     * Re(amplitude * product over axes of factor_k(x_k)). factor gives the
+     * order + 1 scaled Taylor coefficients of the axis' factor, real and
+     * imaginary parts. */
     void (*factor)(const struct ht_solution *solution,
                    const struct ht_solution_point *point, double *re,
                    double *im);
-    void (*amplitude)(const struct ht_solution *solution, int field,
+    void (*amplitude)(const struct ht_solution *solution, int part, int field,
                       double time, double value[2]);
+};
+
+/* A Gaussian; key: of its list's group, or the section "initial". */
+struct ht_solution_pulse {
+    struct ht_pulse is;
+    int field;
+    char key[32];
 };
 
 struct ht_solution_data {
     const struct ht_params *params;
     const struct ht_medium *medium;
     const struct ht_solution_type *type;
-    int field;                           /* gaussian */
+    int parts;                           /* of separable data */
+    struct ht_solution_pulse *pulse;     /* gaussian: parts of them */
     double velocity[3];                  /* gaussian that translates */
     double k[3], omega;                  /* plane, standing */
     double cosine[HT_MAX_FIELDS];        /* plane: real part of amplitudes */
@@ -62,8 +71,8 @@ extern const struct ht_solution_type ht_solution_expression;
 /* solution_file.c */
 extern const struct ht_solution_type ht_solution_file;
 
-/* The field a name of the user stands for; key is blamed when there is no
- * such field. */
+/* The field with a name given by the user; the error names the key when there
+ * is no such field. */
 HT_CHECKED enum ht_err
 ht_solution_find_field(const struct ht_solution *solution, const char *key,
                        const char *name, int *field);

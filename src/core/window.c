@@ -14,11 +14,9 @@ int64_t ht_box_nodes(const struct ht_box *box) {
 static int64_t ghosts_at(const struct ht_grid *grid, enum ht_mesh mesh,
                          int axis, int side) {
     bool cut = axis == 2 && ht_grid_cut(grid);
-    if (axis >= grid->dims || (cut && ht_grid_neighbour(grid, side) >= 0))
-        return 0;
-    if (!ht_grid_periodic(grid, axis)) return mesh == HT_DUAL ? 1 : 0;
-    if (axis == 0) return 0;
-    return side == (mesh == HT_DUAL ? 0 : 1) ? 1 : 0;
+    if (axis >= grid->dims || ht_grid_periodic(grid, axis)) return 0;
+    if (cut && ht_grid_neighbour(grid, side) >= 0) return 0;
+    return mesh == HT_DUAL ? 1 : 0;
 }
 
 struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_mesh mesh,
@@ -61,76 +59,43 @@ int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2,
 void ht_window_shift(const struct ht_grid *grid, enum ht_mesh from,
                      const struct ht_window *source,
                      const struct ht_window *target, int64_t shift[3],
-                     int64_t *period) {
-    *period = INT64_MAX / 4;
+                     int64_t period[3]) {
     for (int k = 0; k < 3; k++) {
         bool lower = from == HT_DUAL && k < grid->dims;
+        bool cut = k == 2 && ht_grid_cut(grid);
         shift[k] = target->origin[k] - source->origin[k] - (lower ? 1 : 0);
+        period[k] = INT64_MAX / 4;
+        if (cut || !ht_grid_periodic(grid, k)) continue;
+        period[k] = source->count[k];
+        if (shift[k] < 0) shift[k] += period[k];
     }
-    if (!ht_grid_periodic(grid, 0)) return;
-    *period = source->count[0];
-    if (shift[0] < 0) shift[0] += *period;
 }
 
-/* ---- ghosts ---- */
-
-/* The ghosts at a side of an axis (-1, 1), or the held nodes (0), and where
- * these find their values: index begin + i is the image of from + i step. */
-struct segment {
-    int64_t begin, count, from;
-    int step, factor;
-    bool mirrored;
-};
-
-static struct segment segment_at(const struct ht_grid *grid, enum ht_mesh mesh,
-                                 const struct ht_window *w, int axis,
-                                 int side) {
-    int64_t low = w->held.begin[axis], high = w->held.end[axis];
-    int64_t n = ht_grid_nodes(grid, mesh, axis);
-    struct segment s = {low, high - low, low, 1, 1, false};
-    if (side == 0) return s;
-    s.begin = side < 0 ? 0 : high;
-    s.count = side < 0 ? low : w->count[axis] - high;
-    s.from = s.begin + (side < 0 ? n : -n);
-    if (ht_grid_periodic(grid, axis)) return s;
-    s.from = side < 0 ? 2 * low - 1 : high - 1;
-    s.step = -1;
-    s.factor = grid->wall[axis][side > 0];
-    s.mirrored = true;
-    return s;
-}
-
-static struct ht_ghost_box box_of(const struct ht_window *w,
-                                  const struct segment s[3], int first) {
-    struct ht_ghost_box box = {.first = first, .factor = 1};
-    const int64_t stride[3] = {1, ht_window_row(w), ht_window_plane(w)};
+enum ht_err ht_window_ghosts(const struct ht_grid *grid,
+                             const struct ht_window *window,
+                             struct ht_ghost_args *out) {
+    const struct ht_box *held = &window->held;
+    int64_t inner3 = held->end[2] - held->begin[2];
+    int64_t planes = (window->count[2] - inner3) * ht_window_plane(window);
+    int64_t inner2 = held->end[1] - held->begin[1];
+    int64_t rows = (window->count[1] - inner2) * window->count[0] * inner3;
+    int64_t ghosts = ht_window_nodes(window) - ht_box_nodes(held);
+    REQUIRE(ghosts <= INT32_MAX, HT_ERR_DEVICE,
+            "grid.cells: %lld ghost nodes behind walls, more than the %d that "
+            "one rank counts",
+            (long long)ghosts, INT32_MAX);
+    *out = (struct ht_ghost_args){.row = (long)ht_window_row(window),
+                                  .plane = (long)ht_window_plane(window),
+                                  .nodes = (long)ht_window_nodes(window),
+                                  .planes = (int)planes,
+                                  .rows = (int)(planes + rows),
+                                  .ghosts = (int)ghosts};
     for (int k = 0; k < 3; k++) {
-        box.to += (long)(s[k].begin * stride[k]);
-        box.from += (long)(s[k].from * stride[k]);
-        box.step[k] = (long)(s[k].step * stride[k]);
-        if (k < 2) box.count[k] = (int)s[k].count;
-        if (s[k].mirrored) box.mirrored |= 1 << k;
-        box.factor *= s[k].factor;
+        out->count[k] = (int)window->count[k];
+        out->begin[k] = (int)held->begin[k];
+        out->end[k] = (int)held->end[k];
+        for (int side = 0; side < 2; side++)
+            out->factor[2 * k + side] = grid->wall[k][side];
     }
-    return box;
-}
-
-int ht_window_ghosts(const struct ht_grid *grid, enum ht_mesh mesh,
-                     const struct ht_window *window, struct ht_ghost_box *out) {
-    int boxes = 0;
-    int64_t first = 0;
-    for (int turn = 0; turn < 27; turn++) {
-        const int side[3] = {(turn + 1) % 3 - 1, (turn / 3 + 1) % 3 - 1,
-                             (turn / 9 + 1) % 3 - 1};
-        struct segment s[3];
-        int64_t nodes = turn > 0 ? 1 : 0; /* turn 0: no ghosts */
-        for (int k = 0; k < 3; k++) {
-            s[k] = segment_at(grid, mesh, window, k, side[k]);
-            nodes *= s[k].count;
-        }
-        if (nodes == 0) continue;
-        out[boxes++] = box_of(window, s, (int)first);
-        first += nodes;
-    }
-    return boxes;
+    return HT_OK;
 }

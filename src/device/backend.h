@@ -1,6 +1,7 @@
-/* What a back end provides. Handles are the back end's own structs; each
- * operation follows the contract of its namesake in htwave/device.h, its
- * arguments having been checked against the sizes of what they name.
+/* Operations of a back end. Handles are the back end's own structs. Each
+ * operation follows the contract of the function of the same name in
+ * htwave/device.h. Its arguments have been checked against the sizes of the
+ * buffers that they name.
  */
 #ifndef HTWAVE_BACKEND_H
 #define HTWAVE_BACKEND_H
@@ -12,7 +13,7 @@ struct ht_backend {
     enum ht_err (*count)(int *count);
     /* Why there are no devices; NULL: unknown, or there are some. */
     const char *(*missing)(void);
-    /* info is zero before. */
+    /* info is zero on entry. */
     enum ht_err (*info)(int index, struct ht_device_info *info);
     enum ht_err (*open)(int index, void **device);
     void (*close)(void *device);
@@ -22,9 +23,9 @@ struct ht_backend {
                                 const void *data);
     enum ht_err (*buffer_read)(void *device, void *buffer, struct ht_span span,
                                void *data);
-    /* From source text, or from a binary that program_binary gave. registers:
-     * the most that a lane shall take where a compiler can be told so, 0: its
-     * choice. */
+    /* From source text, or from a binary of program_binary. registers: limit
+     * per work-item where the compiler accepts one, 0: the compiler's choice.
+     */
     enum ht_err (*program_build)(void *device, const char *text, int registers,
                                  void **program);
     enum ht_err (*program_load)(void *device, const void *binary, size_t size,
@@ -37,23 +38,23 @@ struct ht_backend {
     /* args hold back end buffers in .value when .size is 0. */
     enum ht_err (*launch)(void *device, void *kernel, int nargs,
                           const struct ht_arg *args, const int64_t groups[3],
-                          int64_t lanes, void **event);
+                          int64_t group_size, void **timing);
     /* Why there are no matrix products; NULL: gemm works. */
     const char *(*no_gemm)(void);
     enum ht_err (*gemm)(void *device, bool fp64,
                         const struct ht_gemm_shape *shape,
-                        void *const buffers[3], void **event);
+                        void *const buffers[3], void **timing);
     enum ht_err (*finish)(void *device);
-    /* Device seconds of a finished launch; frees the event. */
-    double (*event_seconds)(void *event);
+    /* Device seconds of a finished launch; frees its timing. */
+    double (*launch_seconds)(void *timing);
     double (*joules)(void *device);
 
-    enum ht_err (*mark_create)(void *device, void **mark);
-    void (*mark_destroy)(void *mark);
-    enum ht_err (*mark_set)(void *device, void *mark, enum ht_queue queue);
-    enum ht_err (*mark_await)(void *device, void *mark, enum ht_queue queue);
-    enum ht_err (*mark_done)(void *device, void *mark, bool *done);
-    /* *memory is made here, or wrapped when it is not NULL. */
+    enum ht_err (*event_create)(void *device, void **event);
+    void (*event_destroy)(void *event);
+    enum ht_err (*event_record)(void *device, void *event, enum ht_queue queue);
+    enum ht_err (*event_await)(void *device, void *event, enum ht_queue queue);
+    enum ht_err (*event_done)(void *device, void *event, bool *done);
+    /* *memory is allocated here, or wrapped when it is not NULL. */
     enum ht_err (*pinned_create)(void *device, int64_t bytes, void **memory,
                                  void **pinned);
     void (*pinned_destroy)(void *pinned);

@@ -1,10 +1,10 @@
-/* The program cache: one file per (device, driver, program text), named by
- * the hash of these, which are stored in it whole and compared whole. Files
- * appear by rename, so that two processes never see half a file, and end in
- * a checksum, so that a truncated or damaged one is recognised.
+/* The program cache: one file per (device, driver, program text), named by the
+ * hash of these. The file contains them in full, and they are compared in full.
+ * Files appear by rename, so that two processes never see half a file, and end
+ * in a checksum, so that a truncated or damaged file is detected.
  *
- *     "htwave program 1\n"  key bytes  binary bytes  checksum
- *     then the key and the binary (all counts are 64-bit, this machine's)
+ *      "htwave program 1\n"  key bytes  binary bytes  checksum
+ *      then the key and the binary (all counts are 64-bit, this machine's)
  */
 #include "cache.h"
 
@@ -18,7 +18,7 @@ struct header {
     uint64_t key_size, binary_size, checksum;
 };
 
-/* Everything that changes what the compiler makes of the text. */
+/* All properties that change the result of compiling the text. */
 static enum ht_err make_key(const struct ht_device_info *info, const char *text,
                             struct ht_text *key) {
     ht_text_add(key, "%s\n%s\n%s\n%s %d\n%s\n", info->backend, info->platform,
@@ -40,7 +40,7 @@ static uint64_t checksum(const struct ht_text *key, const void *binary,
     return ht_hash(hash, binary, size);
 }
 
-/* The binary inside a cache file's contents, or NULL. */
+/* The binary in the contents of a cache file, or NULL. */
 static const char *verify(const char *data, size_t size,
                           const struct ht_text *key, size_t *binary_size) {
     struct header header;
@@ -106,6 +106,6 @@ void ht_cache_store(const char *directory, const struct ht_device_info *info,
     if (make_key(info, text, &key) == HT_OK &&
         store(directory, &key, binary, size) != HT_OK &&
         ht_log_level_get() >= HT_LOG_VERBOSE)
-        ht_note("compiled kernels are not kept: %s", ht_err_message());
+        ht_note("compiled kernels are not cached: %s", ht_err_message());
     ht_text_free(&key);
 }

@@ -1,5 +1,5 @@
-/* Compiled programs on disk. A cache never fails a run: what cannot be read,
- * verified or written counts as absent.
+/* Compiled programs on disk. A cache never makes a run fail: an entry that
+ * cannot be read, verified or written counts as absent.
  */
 #ifndef HTWAVE_CACHE_H
 #define HTWAVE_CACHE_H

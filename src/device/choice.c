@@ -1,5 +1,5 @@
-/* The table of back ends, the list of all devices, and which of them is
- * opened.
+/* The table of back ends, the list of all devices, and the choice of the device
+ * that is opened.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const struct ht_backend *const backends[] = {&ht_backend_cuda,
                                                     &ht_backend_opencl};
 enum { NBACKENDS = sizeof backends / sizeof backends[0] };
 
-/* Where a device in the common list is found: its back end and its index. */
+/* Back end of a device of the common list, and its index there. */
 static enum ht_err list_all(int *count, struct ht_device_info **infos,
                             int **own_index) {
     int total = 0, counts[NBACKENDS];
@@ -71,7 +71,7 @@ bool ht_device_built(const char *backend) {
 
 const char *ht_device_no_gemm(const char *backend) {
     const struct ht_backend *b = backend_of(backend);
-    if (b == NULL || b->no_gemm == NULL) return "there is no such back end";
+    if (b == NULL || b->no_gemm == NULL) return "no such back end";
     return b->no_gemm();
 }
 
@@ -99,8 +99,8 @@ static bool matches(const struct ht_device_info *info, const char *backend,
     return contains(info->name, select) || contains(info->platform, select);
 }
 
-/* A GPU may be listed by two back ends; with one of them for all, processes
- * that share a machine spread over different GPUs. */
+/* Two back ends may list the same GPU. When all processes of a machine use one
+ * back end they get different GPUs. */
 static int kind_of(const struct ht_device_info *info) {
     if (!info->gpu) return 2;
     return strcmp(info->backend, "cuda") == 0 ? 0 : 1;
@@ -152,7 +152,7 @@ static enum ht_err none_matches(int count, const struct ht_device_info *infos,
     if (err == HT_OK)
         err = ht_err_set(HT_ERR_DEVICE,
                          "no device matches device.backend = \"%s\", "
-                         "device.select = \"%s\"; here: %s",
+                         "device.select = \"%s\"; available: %s",
                          backend, select, text.data);
     ht_text_free(&text);
     return err;

@@ -1,6 +1,7 @@
-/* Matrix products by CLBlast: the only file that sees it. Its strided-batched
- * routine does products below about 128^3 with one kernel and no memory of its
- * own; it compiles its kernels at the first call, some 20 s on a CPU.
+/* Matrix products by CLBlast: the only file that includes it. Its
+ * strided-batched routine computes products below about 128^3 with one kernel
+ * and no temporary buffer. It compiles its kernels at the first call, some 20 s
+ * on a CPU.
  */
 #include "gemm.h"
 
@@ -44,7 +45,8 @@ enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
         at[i] = (size_t)shape->at[i];
         stride[i] = (size_t)shape->stride[i];
     }
-    if (stride[2] == 0) stride[2] = m * n; /* refused, even for one product */
+    /* CLBlast refuses a stride of 0, even for one product. */
+    if (stride[2] == 0) stride[2] = m * n;
     if (fp64)
         status = CLBlastDgemmStridedBatched(
             CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n,

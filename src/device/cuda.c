@@ -1,7 +1,7 @@
-/* The CUDA back end: the driver's library, devices, queues and marks. Its
+/* The CUDA back end: the driver's library, devices, queues and events. Its
  * memory is in cuda_memory.c and cuda_peers.c, its programs and launches in
- * cuda_program.c and cuda_nvrtc.c. Of CUDA only the toolkit's headers must be
- * there when htwave is built; the libraries are looked for when it runs.
+ * cuda_program.c and cuda_nvrtc.c. Building needs only the headers of the CUDA
+ * toolkit; the libraries are loaded at run time.
  */
 #include "cuda_device.h"
 
@@ -27,7 +27,7 @@ static bool need(void *library, const char *name, void *function) {
     return false;
 }
 
-/* Names as cuda.h has turned them. */
+/* Names after the macros of cuda.h. */
 #define TEXT(name) #name
 #define NEED(name) &&need(library, TEXT(name), &cuda->name)
 static bool find_all(void *library, struct ht_cuda *cuda) {
@@ -45,7 +45,7 @@ static const char *text_of(CUresult code) {
     return text != NULL ? text : "unknown error";
 }
 
-/* Starts the library; the driver's compiler must be there too. */
+/* Starts the library; the driver's compiler must exist, too. */
 static bool start(struct ht_cuda *cuda) {
     CUresult code = cuda->cuInit(0);
     if (code == CUDA_SUCCESS) code = cuda->cuDriverGetVersion(&cuda->driver);
@@ -53,7 +53,7 @@ static bool start(struct ht_cuda *cuda) {
     if (code == CUDA_SUCCESS && cuda->devices < 1) code = CUDA_ERROR_NO_DEVICE;
     if (code != CUDA_SUCCESS) {
         snprintf(driver.missing, sizeof driver.missing,
-                 "the driver says: %s (code %d)", text_of(code), (int)code);
+                 "driver error: %s (code %d)", text_of(code), (int)code);
         return false;
     }
     const char *missing = ht_nvrtc_missing(cuda->driver);
@@ -67,7 +67,7 @@ static void load(void) {
     driver.tried = true;
     if (library == NULL) {
         snprintf(driver.missing, sizeof driver.missing, "%s",
-                 "no NVIDIA driver is installed (libcuda.so.1 is not here)");
+                 "no NVIDIA driver is installed (libcuda.so.1 not found)");
         return;
     }
     if (!find_all(library, &driver.cuda) || !start(&driver.cuda))
@@ -129,7 +129,7 @@ static void name_hardware(const struct ht_cuda *cuda, CUdevice id,
         snprintf(info->id + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);
 }
 
-/* Local memory is what arrays of fixed size may take. */
+/* Local memory: the limit of arrays of fixed size. */
 static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     const struct ht_cuda *cuda = ht_cuda_get();
     CUdevice id;
@@ -151,6 +151,7 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     info->max_group =
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->max_arguments = 4096; /* of every architecture and version */
     info->compute_units =
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     info->ptx = architecture_of(cuda, id);
@@ -241,65 +242,66 @@ static const char *cuda_no_gemm(void) {
     return "CLBlast needs OpenCL (device.backend = \"opencl\")";
 }
 
-/* ---- marks ---- */
+/* ---- events ---- */
 
-struct cuda_mark {
+struct cuda_queue_event {
     struct ht_cuda_device *device;
-    CUevent event;
+    CUevent handle;
 };
 
-static enum ht_err cuda_mark_create(void *handle, void **out) {
+static enum ht_err cuda_event_create(void *handle, void **out) {
     struct ht_cuda_device *device = handle;
-    struct cuda_mark *mark = NULL;
+    struct cuda_queue_event *event = NULL;
     TRY(ht_cuda_enter(device));
-    TRY(HT_ALLOC(mark, 1));
-    mark->device = device;
+    TRY(HT_ALLOC(event, 1));
+    event->device = device;
     enum ht_err err = ht_cuda_check(
-        device->cuda->cuEventCreate(&mark->event, CU_EVENT_DISABLE_TIMING),
-        "making a mark");
+        device->cuda->cuEventCreate(&event->handle, CU_EVENT_DISABLE_TIMING),
+        "creating an event");
     if (err != HT_OK) {
-        free(mark);
+        free(event);
         return err;
     }
-    *out = mark;
+    *out = event;
     return HT_OK;
 }
 
-static void cuda_mark_destroy(void *handle) {
-    struct cuda_mark *mark = handle;
-    if (ht_cuda_enter(mark->device) == HT_OK)
-        (void)mark->device->cuda->cuEventDestroy(mark->event);
-    free(mark);
+static void cuda_event_destroy(void *handle) {
+    struct cuda_queue_event *event = handle;
+    if (ht_cuda_enter(event->device) == HT_OK)
+        (void)event->device->cuda->cuEventDestroy(event->handle);
+    free(event);
 }
 
-static enum ht_err cuda_mark_set(void *handle, void *mark_handle,
-                                 enum ht_queue queue) {
+static enum ht_err cuda_event_record(void *handle, void *event_handle,
+                                     enum ht_queue queue) {
     const struct ht_cuda_device *device = handle;
-    const struct cuda_mark *mark = mark_handle;
+    const struct cuda_queue_event *event = event_handle;
     TRY(ht_cuda_enter(device));
     return ht_cuda_check(
-        device->cuda->cuEventRecord(mark->event, device->queue[queue]),
-        "setting a mark");
+        device->cuda->cuEventRecord(event->handle, device->queue[queue]),
+        "recording an event");
 }
 
-static enum ht_err cuda_mark_await(void *handle, void *mark_handle,
-                                   enum ht_queue queue) {
+static enum ht_err cuda_event_await(void *handle, void *event_handle,
+                                    enum ht_queue queue) {
     const struct ht_cuda_device *device = handle;
-    const struct cuda_mark *mark = mark_handle;
+    const struct cuda_queue_event *event = event_handle;
     TRY(ht_cuda_enter(device));
     return ht_cuda_check(
-        device->cuda->cuStreamWaitEvent(device->queue[queue], mark->event, 0),
-        "waiting for a mark");
+        device->cuda->cuStreamWaitEvent(device->queue[queue], event->handle, 0),
+        "waiting for an event");
 }
 
-static enum ht_err cuda_mark_done(void *handle, void *mark_handle, bool *done) {
+static enum ht_err cuda_event_done(void *handle, void *event_handle,
+                                   bool *done) {
     const struct ht_cuda_device *device = handle;
-    const struct cuda_mark *mark = mark_handle;
+    const struct cuda_queue_event *event = event_handle;
     TRY(ht_cuda_enter(device));
-    CUresult code = device->cuda->cuEventQuery(mark->event);
+    CUresult code = device->cuda->cuEventQuery(event->handle);
     *done = code == CUDA_SUCCESS;
     if (code == CUDA_ERROR_NOT_READY) return HT_OK;
-    return ht_cuda_check(code, "work before a mark");
+    return ht_cuda_check(code, "work before an event");
 }
 
 const struct ht_backend ht_backend_cuda = {
@@ -322,13 +324,13 @@ const struct ht_backend ht_backend_cuda = {
     .launch = ht_cuda_launch,
     .no_gemm = cuda_no_gemm,
     .finish = cuda_finish,
-    .event_seconds = ht_cuda_event_seconds,
+    .launch_seconds = ht_cuda_launch_seconds,
     .joules = cuda_joules,
-    .mark_create = cuda_mark_create,
-    .mark_destroy = cuda_mark_destroy,
-    .mark_set = cuda_mark_set,
-    .mark_await = cuda_mark_await,
-    .mark_done = cuda_mark_done,
+    .event_create = cuda_event_create,
+    .event_destroy = cuda_event_destroy,
+    .event_record = cuda_event_record,
+    .event_await = cuda_event_await,
+    .event_done = cuda_event_done,
     .pinned_create = ht_cuda_pinned_create,
     .pinned_destroy = ht_cuda_pinned_destroy,
     .transfer_read = ht_cuda_transfer_read,

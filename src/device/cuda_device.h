@@ -1,5 +1,5 @@
-/* What the files of the CUDA back end share: the functions of the driver's
- * library, which is looked for at run time, and what an open device holds.
+/* Shared by the files of the CUDA back end: the functions of the driver's
+ * library, which is loaded at run time, and the state of an open device.
  */
 #ifndef HTWAVE_DEVICE_CUDA_DEVICE_H
 #define HTWAVE_DEVICE_CUDA_DEVICE_H
@@ -8,8 +8,8 @@
 
 #include "backend.h"
 
-/* The functions used; cuda.h turns some of the names into those of a later
- * version (cuMemAlloc_v2). */
+/* The functions used; cuda.h redefines some names to those of a later version
+ * (cuMemAlloc_v2). */
 #define HT_CUDA_FUNCTIONS(X)     \
     X(cuInit)                    \
     X(cuDriverGetVersion)        \
@@ -53,25 +53,25 @@ struct ht_cuda {
 #define HT_CUDA_POINTER(name) __typeof__(name) *(name);
     HT_CUDA_FUNCTIONS(HT_CUDA_POINTER)
 #undef HT_CUDA_POINTER
-    /* By its first version, which every driver has. */
+    /* Its first version, which every driver has. */
     CUresult (*cuEventElapsedTime_v1)(float *milliseconds, CUevent start,
                                       CUevent end);
-    /* Since driver 12.4; NULL: arguments go unchecked. */
+    /* Since driver 12.4; NULL: arguments are not checked. */
     CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index,
                                       size_t *offset, size_t *size);
-    /* Since driver 11.4; of a part of a GPU its own. NULL: the place on the bus
-     * must do. */
+    /* Since driver 11.4; distinguishes parts of a GPU. NULL: the PCI bus
+     * address is used instead. */
     CUresult (*cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice device);
     int driver;  /* 1000 major + 10 minor of the CUDA version it is for */
     int devices; /* above 0 */
 };
 
 /* The library with its devices, NULL when there are none; it is loaded and
- * started once and stays. */
+ * started once and never unloaded. */
 const struct ht_cuda *ht_cuda_get(void);
-/* Why ht_cuda_get gives NULL. */
+/* Why ht_cuda_get returns NULL. */
 const char *ht_cuda_missing(void);
-/* The driver's word for a code other than CUDA_SUCCESS, as an error. */
+/* The driver's text for a code other than CUDA_SUCCESS, as an error. */
 HT_CHECKED enum ht_err ht_cuda_check(CUresult code, const char *what);
 
 struct ht_cuda_timer;
@@ -80,7 +80,7 @@ struct ht_cuda_device {
     CUdevice id;
     CUcontext context;           /* the device's primary one; NULL: none yet */
     CUstream queue[2];           /* [enum ht_queue] */
-    struct ht_cuda_timer *spare; /* a list, for launches to come */
+    struct ht_cuda_timer *spare; /* a list, for later launches */
     struct ht_nvml *nvml;        /* NULL: energy is unknown */
     int architecture;            /* 10 major + minor */
     int64_t most_pitch;          /* of copies by rows */
@@ -92,11 +92,11 @@ struct ht_cuda_buffer {
     int64_t bytes;
 };
 
-/* Makes the device's context the calling thread's; every operation begins
- * so, since a process may have several devices open. */
+/* Makes the device's context current in the calling thread. Every operation
+ * begins with it, since a process may have several devices open. */
 HT_CHECKED enum ht_err ht_cuda_enter(const struct ht_cuda_device *device);
-/* Waits for both queues; failures show elsewhere. Before memory that they may
- * use goes. */
+/* Waits for both queues before memory that they may use is freed. Failures are
+ * reported by later calls. */
 void ht_cuda_settle(const struct ht_cuda_device *device);
 
 /* cuda_memory.c: operations of struct ht_backend. */
@@ -143,9 +143,9 @@ HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
 void ht_cuda_kernel_destroy(void *kernel);
 HT_CHECKED enum ht_err ht_cuda_launch(void *device, void *kernel, int nargs,
                                       const struct ht_arg *args,
-                                      const int64_t groups[3], int64_t lanes,
-                                      void **event);
-double ht_cuda_event_seconds(void *handle);
+                                      const int64_t groups[3],
+                                      int64_t group_size, void **timing);
+double ht_cuda_launch_seconds(void *handle);
 /* Destroys the device's spare timers. */
 void ht_cuda_forget_timers(struct ht_cuda_device *device);
 

@@ -1,6 +1,6 @@
-/* Buffers, pinned memory and transfers of the CUDA back end. Copies that must
- * be done on return go to the queue of work as well, so that they are in order
- * with kernels, and are waited for.
+/* Buffers, pinned memory and transfers of the CUDA back end. Synchronous copies
+ * also go to the work queue, so that they are in order with kernels; then the
+ * host waits for them.
  */
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ void ht_cuda_buffer_destroy(void *handle) {
     free(buffer);
 }
 
-/* A range that begins at a place of the device: copied to or from the host. */
+/* A range at an address of the device: copied to or from the host. */
 static enum ht_err copy(const struct ht_cuda_device *device, CUdeviceptr at,
                         int64_t bytes, void *in, const void *out,
                         enum ht_queue queue) {
@@ -76,8 +76,8 @@ static enum ht_err copy_rows(const struct ht_cuda_device *device,
         in != NULL ? "reading from the device" : "writing to the device");
 }
 
-/* in: where data of the buffer goes, or out: where it comes from. Rows further
- * apart than the driver can count are copied one by one. */
+/* in: destination in host memory, or out: source there. Rows further apart than
+ * the driver's largest pitch are copied one by one. */
 static enum ht_err copy_span(struct ht_cuda_device *device,
                              const struct ht_cuda_buffer *buffer,
                              struct ht_span span, char *in, const char *out) {
@@ -116,7 +116,7 @@ struct cuda_pinned {
     enum { PLAIN_OF_OTHERS, PLAIN, ALLOCATED, REGISTERED } kind;
 };
 
-/* What the driver refuses remains, or becomes, plain memory. */
+/* Memory that the driver refuses to lock is, or stays, plain memory. */
 static enum ht_err pin(struct cuda_pinned *pinned, int64_t bytes) {
     const struct ht_cuda *cuda = pinned->device->cuda;
     if (pinned->memory != NULL) {

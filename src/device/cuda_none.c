@@ -1,4 +1,4 @@
-/* A build without CUDA (make CUDA=0, or the toolkit's headers are not there):
+/* A build without CUDA (make CUDA=0, or the toolkit's headers were not found):
  * no devices.
  */
 #include "backend.h"

@@ -1,7 +1,6 @@
-/* NVRTC through the dynamic linker: of the toolkit only the header must be
- * there when htwave is built. Code of a compiler that is later than the driver
- * may be refused by it; so libraries are tried from the driver's version
- * downwards, later ones at last.
+/* NVRTC, loaded at run time: building needs only the toolkit's header. A driver
+ * may refuse code of a compiler that is newer than itself. So libraries are
+ * tried from the driver's version downwards, then newer ones.
  */
 #include "cuda_nvrtc.h"
 
@@ -35,7 +34,7 @@ static struct {
 
 /* ---- the library ---- */
 
-/* By the linker's own search, then where toolkits are. */
+/* Tries the linker's search path, then the usual directories of toolkits. */
 static void *open_name(const char *name) {
     const char *home = getenv("CUDA_HOME");
     const char *const folders[] = {home, "/usr/local/cuda"};
@@ -83,7 +82,7 @@ static void load(int driver) {
     int major = 0, minor = 0;
     if (library == NULL) {
         snprintf(nvrtc.missing, sizeof nvrtc.missing, "%s",
-                 "the compiler libnvrtc.so of the CUDA toolkit is not here");
+                 "the compiler libnvrtc.so of the CUDA toolkit was not found");
         return;
     }
 #define FIND(name) &&find(library, #name, &nvrtc.name)
@@ -114,7 +113,7 @@ static enum ht_err check(nvrtcResult code, const char *what) {
     return HT_OK;
 }
 
-/* The newest architecture that the compiler knows and the device runs. */
+/* The newest architecture that the compiler supports and the device runs. */
 static enum ht_err nearest(int architecture, int *out) {
     int count = 0, *list = NULL;
     *out = 0;
@@ -128,7 +127,7 @@ static enum ht_err nearest(int architecture, int *out) {
     free(list);
     TRY(err);
     REQUIRE(*out > 0, HT_ERR_DEVICE,
-            "NVRTC %s does not know architectures as old as %d.%d: take an "
+            "NVRTC %s does not support architecture %d.%d any more: use an "
             "older CUDA toolkit or device.backend = \"opencl\"",
             nvrtc.version, architecture / 10, architecture % 10);
     return HT_OK;
@@ -142,7 +141,7 @@ static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
     TRY(HT_ALLOC(log, size + 1));
     if (size > 0) (void)nvrtc.nvrtcGetProgramLog(program, log);
     ht_err_set(HT_ERR_DEVICE,
-               "the kernel does not compile (%s); the compiler says:\n%s",
+               "the kernel does not compile (%s); compiler log:\n%s",
                nvrtc.nvrtcGetErrorString(code), log);
     free(log);
     return HT_ERR_DEVICE;
@@ -154,7 +153,7 @@ static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code,
     TRY(check(cubin ? nvrtc.nvrtcGetCUBINSize(program, size)
                     : nvrtc.nvrtcGetPTXSize(program, size),
               "the size of compiled code"));
-    REQUIRE(*size > 0, HT_ERR_DEVICE, "NVRTC gives no code");
+    REQUIRE(*size > 0, HT_ERR_DEVICE, "NVRTC returned no code");
     TRY(HT_ALLOC(bytes, *size));
     enum ht_err err = check(cubin ? nvrtc.nvrtcGetCUBIN(program, bytes)
                                   : nvrtc.nvrtcGetPTX(program, bytes),
@@ -167,8 +166,8 @@ static enum ht_err take_code(nvrtcProgram program, bool cubin, void **code,
     return HT_OK;
 }
 
-/* As OpenCL's -cl-denorms-are-zero; products and sums contract to fused ones by
- * default, as there. */
+/* As OpenCL's -cl-denorms-are-zero. Products and sums are fused by default, as
+ * in OpenCL. */
 static enum ht_err compile(nvrtcProgram program, int architecture,
                            int registers, void **code, size_t *size) {
     char target[40], most[32];

@@ -1,5 +1,5 @@
 /* Program text to device code by NVRTC, the run-time compiler of the CUDA
- * toolkit (cuda_nvrtc.c; cuda_none.c: never). It needs no device.
+ * toolkit (cuda_nvrtc.c; in cuda_none.c it is missing). It needs no device.
  */
 #ifndef HTWAVE_DEVICE_CUDA_NVRTC_H
 #define HTWAVE_DEVICE_CUDA_NVRTC_H
@@ -7,16 +7,16 @@
 #include "htwave/base.h"
 
 /* Why it cannot be used; NULL: it can. driver: 1000 major + 10 minor of the
- * CUDA version that will run the code, 0: any. The first call looks for the
- * library, which stays. */
+ * CUDA version that will run the code, 0: any. The first call loads the
+ * library, which stays loaded. */
 const char *ht_nvrtc_missing(int driver);
 /* "13.0"; "" when it is missing. */
 const char *ht_nvrtc_version(void);
 
 /* Machine code (a cubin) for the architecture (90: 9.0); where the compiler
- * does not know that, PTX for the nearest older one, which drivers translate.
- * registers: as in struct ht_backend. *code is owned by the caller. A failure's
- * message holds the compiler's log. */
+ * does not support that, PTX for the nearest older one, which drivers
+ * translate. registers: as in struct ht_backend. *code is owned by the caller.
+ * The message of a failure contains the compiler's log. */
 HT_CHECKED enum ht_err ht_nvrtc_compile(const char *text, int architecture,
                                         int registers, void **code,
                                         size_t *size);

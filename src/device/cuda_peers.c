@@ -1,6 +1,6 @@
-/* Buffers of other processes, by the driver's handles for them. A handle stands
- * for a whole allocation, so the place of the buffer in it goes along. A
- * process cannot open its own handles: it goes by the address.
+/* Buffers of other processes, opened by the driver's handles. A handle stands
+ * for a whole allocation, so a name also holds the buffer's offset in it. A
+ * process cannot open its own handles; then the name's address is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* The bytes of a name. */
 struct name {
     CUipcMemHandle handle;
-    uint64_t process; /* that made it */
+    uint64_t process; /* the process that allocated it */
     uint64_t address; /* there */
     int64_t offset;   /* in the allocation */
     int64_t bytes;
@@ -24,8 +24,8 @@ struct cuda_peer {
     CUdeviceptr at;
 };
 
-/* A number for this process, the same at every call. Ids alone may repeat
- * between containers. */
+/* A number that identifies this process, the same at every call. Process ids
+ * alone may repeat between containers. */
 static uint64_t process_number(void) {
     static uint64_t number;
     if (number == 0) {

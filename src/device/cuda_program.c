@@ -1,6 +1,6 @@
 /* Programs and launches of the CUDA back end. NVRTC compiles text to machine
- * code, which is kept for the program cache; the driver loads it. Launches are
- * timed by a pair of events each, which are used again.
+ * code, which the program cache stores; the driver loads it. Each launch is
+ * timed by a pair of events, which are used again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,10 @@ struct cuda_program {
     size_t size;
 };
 
-enum { MOST_PARAMETERS = 64 };
-
 struct cuda_kernel {
     CUfunction function;
-    int nparameters; /* -1: the driver does not tell */
-    size_t size[MOST_PARAMETERS];
+    int nparameters; /* -1: the driver does not report it */
+    size_t size[HT_MAX_ARGS];
 };
 
 struct ht_cuda_timer {
@@ -43,8 +41,8 @@ void ht_cuda_program_destroy(void *handle) {
     free(program);
 }
 
-/* code: machine code, or PTX with a zero at its end, for which the driver's
- * compiler is told the registers too. */
+/* code: machine code, or PTX with a zero at its end. The driver's compiler gets
+ * the limit of registers for PTX. */
 static enum ht_err load(struct cuda_program *program, void *code,
                         int registers) {
     const struct ht_cuda *cuda = program->device->cuda;
@@ -70,7 +68,7 @@ static enum ht_err load(struct cuda_program *program, void *code,
     return ht_cuda_check(result, what);
 }
 
-/* Takes the code, also when it fails. */
+/* Takes ownership of the code, also when it fails. */
 static enum ht_err make(struct ht_cuda_device *device, void *code, size_t size,
                         int registers, void **out) {
     struct cuda_program *program = NULL;
@@ -100,8 +98,8 @@ enum ht_err ht_cuda_program_build(void *handle, const char *text, int registers,
     return make(device, code, size, registers, out);
 }
 
-/* What is neither machine code nor PTX is not shown to the driver, which takes
- * all that is not machine code for text. */
+/* Only machine code and PTX are given to the driver, which would take anything
+ * else for PTX text. */
 static bool plausible(const char *code, size_t size) {
     static const char elf[] = {0x7f, 'E', 'L', 'F'};
     if (size > sizeof elf && memcmp(code, elf, sizeof elf) == 0) return true;
@@ -116,7 +114,7 @@ enum ht_err ht_cuda_program_load(void *handle, const void *binary, size_t size,
     memcpy(code, binary, size);
     if (!plausible(code, size)) {
         free(code);
-        FAIL(HT_ERR_DEVICE, "the binary is not one of CUDA");
+        FAIL(HT_ERR_DEVICE, "the binary is not CUDA code");
     }
     return make(handle, code, size, registers, out);
 }
@@ -139,7 +137,7 @@ static void ask_parameters(const struct ht_cuda *cuda,
     kernel->nparameters = -1;
     if (cuda->cuFuncGetParamInfo_v1 == NULL) return;
     int n = 0;
-    while (n < MOST_PARAMETERS &&
+    while (n < HT_MAX_ARGS &&
            cuda->cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
                                        &kernel->size[n]) == CUDA_SUCCESS)
         n++;
@@ -213,7 +211,7 @@ void ht_cuda_forget_timers(struct ht_cuda_device *device) {
     }
 }
 
-double ht_cuda_event_seconds(void *handle) {
+double ht_cuda_launch_seconds(void *handle) {
     struct ht_cuda_timer *timer = handle;
     const double millisecond = 1e-3;
     float ms = 0;
@@ -226,13 +224,13 @@ double ht_cuda_event_seconds(void *handle) {
 
 /* ---- launches ---- */
 
-/* For a kernel that takes a buffer and does not touch it. */
+/* For a kernel that has a buffer argument but does not use it. */
 static const struct ht_cuda_buffer none;
 
 static enum ht_err collect(const struct cuda_kernel *kernel, int nargs,
                            const struct ht_arg *args,
-                           void *parameter[MOST_PARAMETERS]) {
-    REQUIRE(nargs <= MOST_PARAMETERS &&
+                           void *parameter[HT_MAX_ARGS]) {
+    REQUIRE(nargs <= HT_MAX_ARGS &&
                 (kernel->nparameters < 0 || nargs == kernel->nparameters),
             HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", nargs,
             kernel->nparameters);
@@ -251,29 +249,29 @@ static enum ht_err collect(const struct cuda_kernel *kernel, int nargs,
     return HT_OK;
 }
 
-static enum ht_err check_groups(const int64_t groups[3], int64_t lanes) {
+static enum ht_err check_groups(const int64_t groups[3], int64_t group_size) {
     const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
     for (int k = 0; k < 3; k++)
         REQUIRE(groups[k] <= most[k], HT_ERR_DEVICE,
                 "%lld groups along x%d: CUDA allows %lld (device.backend = "
                 "\"opencl\" may allow more)",
                 (long long)groups[k], k + 1, (long long)most[k]);
-    REQUIRE(lanes <= INT32_MAX, HT_ERR_DEVICE, "a group of %lld lanes",
-            (long long)lanes);
+    REQUIRE(group_size <= INT32_MAX, HT_ERR_DEVICE,
+            "a group of %lld work-items", (long long)group_size);
     return HT_OK;
 }
 
 enum ht_err ht_cuda_launch(void *handle, void *kernel_handle, int nargs,
                            const struct ht_arg *args, const int64_t groups[3],
-                           int64_t lanes, void **event) {
+                           int64_t group_size, void **timing) {
     struct ht_cuda_device *device = handle;
     const struct cuda_kernel *kernel = kernel_handle;
     const struct ht_cuda *cuda = device->cuda;
     CUstream queue = device->queue[HT_QUEUE_WORK];
-    void *parameter[MOST_PARAMETERS];
+    void *parameter[HT_MAX_ARGS];
     struct ht_cuda_timer *timer = NULL;
     TRY(collect(kernel, nargs, args, parameter));
-    TRY(check_groups(groups, lanes));
+    TRY(check_groups(groups, group_size));
     TRY(ht_cuda_enter(device));
     enum ht_err err = take_timer(device, &timer);
     if (timer == NULL) return err;
@@ -281,13 +279,13 @@ enum ht_err ht_cuda_launch(void *handle, void *kernel_handle, int nargs,
     if (code == CUDA_SUCCESS)
         code = cuda->cuLaunchKernel(kernel->function, (unsigned)groups[0],
                                     (unsigned)groups[1], (unsigned)groups[2],
-                                    (unsigned)lanes, 1, 1, 0, queue, parameter,
-                                    NULL);
+                                    (unsigned)group_size, 1, 1, 0, queue,
+                                    parameter, NULL);
     if (code == CUDA_SUCCESS) code = cuda->cuEventRecord(timer->end, queue);
     if (code != CUDA_SUCCESS) {
         give_timer(timer);
         return ht_cuda_check(code, "launching a kernel");
     }
-    *event = timer;
+    *timing = timer;
     return HT_OK;
 }

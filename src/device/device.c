@@ -1,4 +1,4 @@
-/* The operations of htwave/device.h on an open device: accounts of memory and
+/* The operations of htwave/device.h on an open device: counts of memory and
  * time, checks, and the program cache around builds. Devices are chosen in
  * choice.c; transfers are in transfer.c.
  */
@@ -17,19 +17,19 @@ struct ht_program {
 struct ht_kernel {
     struct ht_device *device;
     void *handle;
-    struct ht_account account;
+    struct ht_launch_timer timer;
 };
 
 struct ht_gemm {
     struct ht_device *device;
     bool fp64;
-    struct ht_account account;
+    struct ht_launch_timer timer;
 };
 
 void ht_device_close(struct ht_device *device) {
     if (device == NULL) return;
     for (int i = 0; i < device->npending; i++)
-        (void)device->backend->event_seconds(device->pending[i].event);
+        (void)device->backend->launch_seconds(device->pending[i].timing);
     device->backend->close(device->handle);
     free(device);
 }
@@ -106,16 +106,16 @@ enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span,
                                                 buffer->handle, span, data);
 }
 
-/* A program says itself how many registers a lane may take, so that its text
- * remains all that its binary depends on. */
+/* Reads the limit of registers per work-item from the program text, so that a
+ * binary depends on the text alone. */
 static int registers_of(const char *text) {
     const char key[] = "#define HT_MOST_REGISTERS (";
     const char *at = strstr(text, key);
     return at == NULL ? 0 : (int)strtol(at + sizeof key - 1, NULL, 10);
 }
 
-/* From the cache if it has this text for this device and the driver takes
- * the binary; anything wrong with it means compiling as if it were absent. */
+/* From the cache if it has this text for this device and the driver accepts the
+ * binary; with any fault in it the text is compiled as if it were absent. */
 static bool load_cached(struct ht_device *device, const char *text,
                         const char *cache, void **handle) {
     void *binary = NULL;
@@ -186,40 +186,53 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
     return HT_OK;
 }
 
-/* Launches of an account that is closed are still waited for. */
-static void close_account(struct ht_device *device,
-                          const struct ht_account *account) {
+/* Launches of a timer that is closed are still waited for. */
+static void close_timer(struct ht_device *device,
+                        const struct ht_launch_timer *timer) {
     for (int i = 0; i < device->npending; i++)
-        if (device->pending[i].account == account)
-            device->pending[i].account = NULL;
+        if (device->pending[i].timer == timer) device->pending[i].timer = NULL;
 }
 
-static double recent_seconds(struct ht_account *account) {
-    double seconds = account->recent;
-    account->recent = 0;
+static double recent_seconds(struct ht_launch_timer *timer) {
+    double seconds = timer->recent;
+    timer->recent = 0;
     return seconds;
 }
 
-/* There is room for one more after ht_device_finish. */
+/* ht_device_finish makes room for one more. */
 static enum ht_err make_room(struct ht_device *device) {
     return device->npending < HT_MAX_PENDING ? HT_OK : ht_device_finish(device);
 }
 
 void ht_kernel_destroy(struct ht_kernel *kernel) {
     if (kernel == NULL) return;
-    close_account(kernel->device, &kernel->account);
+    close_timer(kernel->device, &kernel->timer);
     kernel->device->backend->kernel_destroy(kernel->handle);
     free(kernel);
 }
 
+/* A buffer counts as its address. */
+static enum ht_err check_arguments(const struct ht_device *device, int nargs,
+                                   const struct ht_arg *args) {
+    int64_t bytes = 0, most = device->info.max_arguments;
+    REQUIRE(nargs <= HT_MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments",
+            nargs);
+    for (int i = 0; i < nargs; i++)
+        bytes +=
+            args[i].buffer ? (int64_t)sizeof(void *) : (int64_t)args[i].size;
+    REQUIRE(most <= 0 || bytes <= most, HT_ERR_DEVICE,
+            "a kernel with %lld bytes of arguments; %s takes %lld: a variant "
+            "of two kernels needs fewer",
+            (long long)bytes, device->info.name, (long long)most);
+    return HT_OK;
+}
+
 enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
                              const struct ht_arg *args, const int64_t groups[3],
-                             int64_t lanes) {
-    enum { MAX_ARGS = 64 };
+                             int64_t group_size) {
     struct ht_device *device = kernel->device;
-    struct ht_arg own[MAX_ARGS];
-    REQUIRE(nargs <= MAX_ARGS, HT_ERR_INTERNAL, "a kernel with %d arguments",
-            nargs);
+    struct ht_arg own[HT_MAX_ARGS];
+    TRY(check_arguments(device, nargs, args));
     for (int i = 0; i < nargs; i++) {
         own[i] = args[i];
         if (args[i].buffer != NULL)
@@ -228,18 +241,18 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
     TRY(make_room(device));
     struct ht_pending *pending = &device->pending[device->npending];
     TRY(device->backend->launch(device->handle, kernel->handle, nargs, own,
-                                groups, lanes, &pending->event));
-    pending->account = &kernel->account;
+                                groups, group_size, &pending->timing));
+    pending->timer = &kernel->timer;
     device->npending++;
     return HT_OK;
 }
 
 double ht_kernel_seconds(struct ht_kernel *kernel) {
-    return recent_seconds(&kernel->account);
+    return recent_seconds(&kernel->timer);
 }
 
 double ht_kernel_total(const struct ht_kernel *kernel) {
-    return kernel->account.total;
+    return kernel->timer.total;
 }
 
 double ht_device_joules(struct ht_device *device) {
@@ -260,12 +273,12 @@ enum ht_err ht_gemm_create(struct ht_device *device, bool fp64,
 
 void ht_gemm_destroy(struct ht_gemm *gemm) {
     if (gemm == NULL) return;
-    close_account(gemm->device, &gemm->account);
+    close_timer(gemm->device, &gemm->timer);
     free(gemm);
 }
 
-/* All matrices of a shape lie inside their buffers, and libraries count their
- * values with 32 bits. */
+/* All matrices of a shape lie inside their buffers, and libraries use 32-bit
+ * indices for their values. */
 static enum ht_err check_gemm(const struct ht_gemm *gemm,
                               const struct ht_gemm_shape *s,
                               struct ht_buffer *const buffers[3]) {
@@ -296,24 +309,24 @@ enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
     TRY(make_room(device));
     struct ht_pending *pending = &device->pending[device->npending];
     TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles,
-                              &pending->event));
-    pending->account = &gemm->account;
+                              &pending->timing));
+    pending->timer = &gemm->timer;
     device->npending++;
     return HT_OK;
 }
 
 double ht_gemm_seconds(struct ht_gemm *gemm) {
-    return recent_seconds(&gemm->account);
+    return recent_seconds(&gemm->timer);
 }
 
 enum ht_err ht_device_finish(struct ht_device *device) {
     enum ht_err err = device->backend->finish(device->handle);
     for (int i = 0; i < device->npending; i++) {
         struct ht_pending *pending = &device->pending[i];
-        double seconds = device->backend->event_seconds(pending->event);
-        if (pending->account == NULL) continue;
-        pending->account->recent += seconds;
-        pending->account->total += seconds;
+        double seconds = device->backend->launch_seconds(pending->timing);
+        if (pending->timer == NULL) continue;
+        pending->timer->recent += seconds;
+        pending->timer->total += seconds;
     }
     device->npending = 0;
     return err;

@@ -1,4 +1,4 @@
-/* What the files of the device layer share: the structs behind the handles of
+/* Shared by the files of the device layer: the structs behind the handles of
  * htwave/device.h, and the choice of a device.
  */
 #ifndef HTWAVE_DEVICE_PRIVATE_H
@@ -7,14 +7,14 @@
 #include "backend.h"
 
 /* Device seconds of launches, counted when they have finished. */
-struct ht_account {
-    double recent; /* since they were asked for */
+struct ht_launch_timer {
+    double recent; /* since they were last read */
     double total;
 };
 
 struct ht_pending {
-    void *event;
-    struct ht_account *account; /* it goes to; NULL: closed */
+    void *timing;                  /* handle of the back end */
+    struct ht_launch_timer *timer; /* charged with it; NULL: closed */
 };
 
 enum { HT_MAX_PENDING = 256 };
@@ -24,7 +24,7 @@ struct ht_device {
     struct ht_device_info info;
     void *handle;
     int64_t allocated;
-    struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet accounted */
+    struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
 };
 
@@ -34,7 +34,7 @@ struct ht_buffer {
     int64_t bytes;
 };
 
-/* The place in the list of the device that ht_device_open takes, -1 when none
+/* Index in the list of the device that ht_device_open takes, -1 when none
  * matches. */
 int ht_device_choose(int count, const struct ht_device_info *infos,
                      const char *backend, const char *select, int sharer);

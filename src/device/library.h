@@ -1,4 +1,4 @@
-/* Functions of a library that is looked for at run time. */
+/* Functions of a library that is loaded at run time. */
 #ifndef HTWAVE_DEVICE_LIBRARY_H
 #define HTWAVE_DEVICE_LIBRARY_H
 
@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Into the pointer to a function at `function`, NULL when there is none of the
- * name. C has no cast from an object pointer to one to a function; POSIX
- * promises that both look the same (dlsym). */
+/* Stores the function's address in the function pointer at `function`, NULL
+ * when the library has no such function. C has no cast from an object pointer
+ * to a function pointer; POSIX guarantees that both have the same
+ * representation (dlsym). */
 static inline bool ht_library_find(void *library, const char *name,
                                    void *function) {
     void *symbol = dlsym(library, name);

@@ -1,6 +1,6 @@
-/* NVML through the dynamic linker: its header need not be there when htwave
- * is built, nor the library when it runs. Declared here is what NVML's
- * documentation states of the five functions used.
+/* NVML, loaded at run time: neither its header nor its library is needed to
+ * build htwave. The declarations of the functions used follow NVML's
+ * documentation.
  */
 #include "nvml.h"
 

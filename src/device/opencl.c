@@ -45,8 +45,8 @@ enum ht_err ht_cl_check(cl_int code, const char *what) {
     return HT_OK;
 }
 
-/* All devices of all platforms; *out is owned by the caller. A loader that
- * finds no platform counts as no device. */
+/* All devices of all platforms; *out is owned by the caller. A loader without a
+ * platform counts as no device. */
 static enum ht_err all_devices(int *count, cl_device_id **out) {
     enum { MAX_PLATFORMS = 32 };
     cl_platform_id platforms[MAX_PLATFORMS];
@@ -93,7 +93,8 @@ static enum ht_err device_at(int index, cl_device_id *id) {
     bool there = index < count;
     if (there) *id = ids[index];
     free(ids);
-    REQUIRE(there, HT_ERR_DEVICE, "OpenCL device %d went away", index);
+    REQUIRE(there, HT_ERR_DEVICE, "OpenCL device %d is no longer available",
+            index);
     return HT_OK;
 }
 
@@ -104,14 +105,14 @@ static void device_text(cl_device_id id, cl_device_info what, char *out,
 }
 
 static int64_t device_number(cl_device_id id, cl_device_info what) {
-    cl_ulong value = 0; /* holds every integer type asked for here */
+    cl_ulong value = 0; /* large enough for every integer type queried here */
     if (clGetDeviceInfo(id, what, sizeof value, &value, NULL) != CL_SUCCESS)
         return 0;
     return (int64_t)value;
 }
 
-/* NVIDIA's compiler takes PTX in asm statements. Numbers of the extension
- * cl_nv_device_attribute_query. */
+/* NVIDIA's compiler accepts PTX in asm statements. The constants are those of
+ * the extension cl_nv_device_attribute_query. */
 static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
     enum { CAPABILITY_MAJOR_NV = 0x4000, CAPABILITY_MINOR_NV = 0x4001 };
     if (strstr(info->platform, "NVIDIA") == NULL) return 0;
@@ -119,7 +120,7 @@ static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
                  device_number(id, CAPABILITY_MINOR_NV));
 }
 
-/* By cl_nv_device_attribute_query, whose names not all headers have. */
+/* Through cl_nv_device_attribute_query, whose names some headers lack. */
 static struct ht_pci pci_of(cl_device_id id) {
     const cl_device_info bus_query = 0x4008, slot_query = 0x4009,
                          domain_query = 0x400A;
@@ -156,6 +157,7 @@ static enum ht_err cl_info(int index, struct ht_device_info *info) {
     info->max_buffer = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->local_memory = device_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
     info->max_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    info->max_arguments = device_number(id, CL_DEVICE_MAX_PARAMETER_SIZE);
     info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->ptx = ptx_of(id, info);
     if (by_nvidia(id)) ht_pci_text(pci_of(id), info->id, sizeof info->id);
@@ -187,7 +189,7 @@ static enum ht_err open_into(struct ht_cl_device *device, int index) {
     TRY(ht_cl_check(code, "opening the device's queue"));
     device->queue[HT_QUEUE_TRANSFER] =
         clCreateCommandQueue(device->context, device->id, 0, &code);
-    TRY(ht_cl_check(code, "opening the device's queue of transfers"));
+    TRY(ht_cl_check(code, "opening the device's transfer queue"));
     if (by_nvidia(device->id)) device->nvml = ht_nvml_open(pci_of(device->id));
     struct ht_device_info info = {0};
     TRY(cl_info(index, &info));
@@ -217,7 +219,7 @@ static enum ht_err build_failed(struct ht_cl_device *device, cl_program program,
     TRY(HT_ALLOC(log, size + 1));
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size,
                                 log, NULL);
-    ht_err_set(HT_ERR_DEVICE, "%s (code %d); the compiler says:\n%s",
+    ht_err_set(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s",
                ht_cl_code_name(code), (int)code, log);
     free(log);
     return HT_ERR_DEVICE;
@@ -230,7 +232,7 @@ static void cl_program_destroy(void *handle) {
     free(built);
 }
 
-/* NVIDIA's compiler can be told how many registers to take. */
+/* NVIDIA's compiler accepts a limit of registers. */
 static void option_text(const struct ht_cl_device *device, int registers,
                         char *out, size_t size) {
     snprintf(out, size, "%s", "-cl-std=CL1.2 -cl-denorms-are-zero");
@@ -291,7 +293,7 @@ static enum ht_err cl_program_binary(void *handle, void **binary,
     TRY(ht_cl_check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES,
                                      sizeof *size, size, NULL),
                     "reading the size of a compiled program"));
-    REQUIRE(*size > 0, HT_ERR_DEVICE, "the driver gives no program binary");
+    REQUIRE(*size > 0, HT_ERR_DEVICE, "the driver returned no program binary");
     TRY(HT_ALLOC(bytes, *size));
     *binary = bytes;
     return ht_cl_check(clGetProgramInfo(built->program, CL_PROGRAM_BINARIES,
@@ -314,7 +316,7 @@ static void cl_kernel_destroy(void *kernel) {
 
 static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
                              const struct ht_arg *args, const int64_t groups[3],
-                             int64_t lanes, void **event) {
+                             int64_t group_size, void **timing) {
     struct ht_cl_device *device = handle;
     cl_event done = NULL;
     for (int i = 0; i < nargs; i++) {
@@ -327,26 +329,26 @@ static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
         REQUIRE(code == CL_SUCCESS, HT_ERR_INTERNAL,
                 "kernel argument %d is refused (code %d)", i, (int)code);
     }
-    size_t local[3] = {(size_t)lanes, 1, 1};
-    size_t global[3] = {(size_t)(groups[0] * lanes), (size_t)groups[1],
+    size_t local[3] = {(size_t)group_size, 1, 1};
+    size_t global[3] = {(size_t)(groups[0] * group_size), (size_t)groups[1],
                         (size_t)groups[2]};
     TRY(ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK],
                                            (cl_kernel)kernel, 3, NULL, global,
                                            local, 0, NULL, &done),
                     "launching a kernel"));
-    *event = done;
-    (void)clFlush(device->queue[HT_QUEUE_WORK]); /* a failure shows in finish */
+    *timing = done;
+    (void)clFlush(device->queue[HT_QUEUE_WORK]); /* finish reports a failure */
     return HT_OK;
 }
 
 static enum ht_err cl_gemm(void *handle, bool fp64,
                            const struct ht_gemm_shape *shape,
-                           void *const buffers[3], void **event) {
+                           void *const buffers[3], void **timing) {
     struct ht_cl_device *device = handle;
     cl_event done = NULL;
     TRY(ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape, buffers,
                         &done));
-    *event = done;
+    *timing = done;
     return HT_OK;
 }
 
@@ -356,7 +358,7 @@ static enum ht_err cl_finish(void *handle) {
                        "running kernels");
 }
 
-static double cl_event_seconds(void *handle) {
+static double cl_launch_seconds(void *handle) {
     cl_event event = handle;
     cl_ulong start = 0, end = 0;
     bool known =
@@ -394,13 +396,13 @@ const struct ht_backend ht_backend_opencl = {
     .no_gemm = ht_clblast_missing,
     .gemm = cl_gemm,
     .finish = cl_finish,
-    .event_seconds = cl_event_seconds,
+    .launch_seconds = cl_launch_seconds,
     .joules = cl_joules,
-    .mark_create = ht_cl_mark_create,
-    .mark_destroy = ht_cl_mark_destroy,
-    .mark_set = ht_cl_mark_set,
-    .mark_await = ht_cl_mark_await,
-    .mark_done = ht_cl_mark_done,
+    .event_create = ht_cl_event_create,
+    .event_destroy = ht_cl_event_destroy,
+    .event_record = ht_cl_event_record,
+    .event_await = ht_cl_event_await,
+    .event_done = ht_cl_event_done,
     .pinned_create = ht_cl_pinned_create,
     .pinned_destroy = ht_cl_pinned_destroy,
     .transfer_read = ht_cl_transfer_read,

@@ -1,4 +1,4 @@
-/* What the files of the OpenCL back end share. OpenCL 1.2 is all it asks for.
+/* Shared by the files of the OpenCL back end. It needs OpenCL 1.2 only.
  */
 #ifndef HTWAVE_DEVICE_OPENCL_H
 #define HTWAVE_DEVICE_OPENCL_H
@@ -13,12 +13,13 @@
 struct ht_cl_device {
     cl_device_id id;
     cl_context context;
-    cl_command_queue queue[2]; /* [enum ht_queue]; of work: with times */
+    cl_command_queue queue[2]; /* [enum ht_queue]; the work queue measures times
+                                */
     struct ht_nvml *nvml;      /* NULL: energy is unknown */
     bool nvidia;
 };
 
-/* The name of a code that users meet, else "OpenCL error". */
+/* Text of an error code that users meet, else "OpenCL error". */
 const char *ht_cl_code_name(cl_int code);
 HT_CHECKED enum ht_err ht_cl_check(cl_int code, const char *what);
 
@@ -31,13 +32,13 @@ HT_CHECKED enum ht_err ht_cl_buffer_write(void *device, void *buffer,
                                           const void *data);
 HT_CHECKED enum ht_err ht_cl_buffer_read(void *device, void *buffer,
                                          struct ht_span span, void *data);
-HT_CHECKED enum ht_err ht_cl_mark_create(void *device, void **mark);
-void ht_cl_mark_destroy(void *handle);
-HT_CHECKED enum ht_err ht_cl_mark_set(void *device, void *mark,
-                                      enum ht_queue queue);
-HT_CHECKED enum ht_err ht_cl_mark_await(void *device, void *mark,
-                                        enum ht_queue queue);
-HT_CHECKED enum ht_err ht_cl_mark_done(void *device, void *mark, bool *done);
+HT_CHECKED enum ht_err ht_cl_event_create(void *device, void **event);
+void ht_cl_event_destroy(void *handle);
+HT_CHECKED enum ht_err ht_cl_event_record(void *device, void *event,
+                                          enum ht_queue queue);
+HT_CHECKED enum ht_err ht_cl_event_await(void *device, void *event,
+                                         enum ht_queue queue);
+HT_CHECKED enum ht_err ht_cl_event_done(void *device, void *event, bool *done);
 HT_CHECKED enum ht_err ht_cl_pinned_create(void *device, int64_t bytes,
                                            void **memory, void **pinned);
 void ht_cl_pinned_destroy(void *handle);

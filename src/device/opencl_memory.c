@@ -1,21 +1,21 @@
-/* Buffers, marks, pinned memory and transfers of the OpenCL back end. A mark is
- * the event of a marker command. Pinned memory is that of a buffer which the
- * driver keeps in host memory, mapped for as long as it lives; memory that is
- * there already remains plain, OpenCL having no way to pin it.
+/* Buffers, events, pinned memory and transfers of the OpenCL back end. An event
+ * is that of a marker command. Pinned memory is that of a buffer which the
+ * driver keeps in host memory, mapped for its whole life. Memory that exists
+ * already is wrapped in such a buffer where the driver locks it.
  */
 #include <stdlib.h>
 
 #include "opencl.h"
 
-struct cl_mark {
-    cl_event event; /* NULL: not set yet */
+struct cl_queue_event {
+    cl_event handle; /* NULL: not recorded yet */
 };
 
 struct cl_pinned {
     struct ht_cl_device *device;
     cl_mem buffer; /* NULL: plain memory */
     void *memory;
-    bool own; /* plain memory that was made here */
+    bool own; /* plain memory that was allocated here */
 };
 
 enum ht_err ht_cl_buffer_create(void *handle, int64_t bytes, void **out) {
@@ -46,7 +46,7 @@ enum ht_err ht_cl_buffer_write(void *handle, void *buffer, struct ht_span span,
                                  (size_t)(span.width * span.rows), data, 0,
                                  NULL, NULL),
             "writing to the device");
-    /* As a column of rows in y; x holds the part of the offset within one. */
+    /* Uses rows as the y axis; x is the part of the offset within a row. */
     size_t at[3] = {(size_t)(span.offset % span.pitch),
                     (size_t)(span.offset / span.pitch), 0};
     size_t origin[3] = {0, 0, 0};
@@ -80,61 +80,61 @@ enum ht_err ht_cl_buffer_read(void *handle, void *buffer, struct ht_span span,
         "reading from the device");
 }
 
-enum ht_err ht_cl_mark_create(void *device, void **out) {
-    struct cl_mark *mark = NULL;
+enum ht_err ht_cl_event_create(void *device, void **out) {
+    struct cl_queue_event *event = NULL;
     (void)device;
-    TRY(HT_ALLOC(mark, 1));
-    *out = mark;
+    TRY(HT_ALLOC(event, 1));
+    *out = event;
     return HT_OK;
 }
 
-static void forget_event(struct cl_mark *mark) {
-    if (mark->event != NULL) (void)clReleaseEvent(mark->event);
-    mark->event = NULL;
+static void forget_event(struct cl_queue_event *event) {
+    if (event->handle != NULL) (void)clReleaseEvent(event->handle);
+    event->handle = NULL;
 }
 
-void ht_cl_mark_destroy(void *handle) {
+void ht_cl_event_destroy(void *handle) {
     forget_event(handle);
     free(handle);
 }
 
 /* Flushed, so that another queue may wait for it. */
-enum ht_err ht_cl_mark_set(void *handle, void *mark_handle,
-                           enum ht_queue queue) {
+enum ht_err ht_cl_event_record(void *handle, void *event_handle,
+                               enum ht_queue queue) {
     struct ht_cl_device *device = handle;
-    struct cl_mark *mark = mark_handle;
-    forget_event(mark);
+    struct cl_queue_event *event = event_handle;
+    forget_event(event);
     TRY(ht_cl_check(clEnqueueMarkerWithWaitList(device->queue[queue], 0, NULL,
-                                                &mark->event),
-                    "setting a mark"));
-    return ht_cl_check(clFlush(device->queue[queue]), "setting a mark");
+                                                &event->handle),
+                    "recording an event"));
+    return ht_cl_check(clFlush(device->queue[queue]), "recording an event");
 }
 
-enum ht_err ht_cl_mark_await(void *handle, void *mark_handle,
-                             enum ht_queue queue) {
+enum ht_err ht_cl_event_await(void *handle, void *event_handle,
+                              enum ht_queue queue) {
     struct ht_cl_device *device = handle;
-    const struct cl_mark *mark = mark_handle;
+    const struct cl_queue_event *event = event_handle;
     return ht_cl_check(clEnqueueBarrierWithWaitList(device->queue[queue], 1,
-                                                    &mark->event, NULL),
-                       "waiting for a mark");
+                                                    &event->handle, NULL),
+                       "waiting for an event");
 }
 
-enum ht_err ht_cl_mark_done(void *handle, void *mark_handle, bool *done) {
-    const struct cl_mark *mark = mark_handle;
+enum ht_err ht_cl_event_done(void *handle, void *event_handle, bool *done) {
+    const struct cl_queue_event *event = event_handle;
     cl_int status = CL_QUEUED;
     (void)handle;
-    TRY(ht_cl_check(clGetEventInfo(mark->event,
+    TRY(ht_cl_check(clGetEventInfo(event->handle,
                                    CL_EVENT_COMMAND_EXECUTION_STATUS,
                                    sizeof status, &status, NULL),
-                    "asking for a mark"));
+                    "querying an event"));
     *done = status == CL_COMPLETE;
-    return status < 0 ? ht_cl_check(status, "work before a mark") : HT_OK;
+    return status < 0 ? ht_cl_check(status, "work before an event") : HT_OK;
 }
 
-/* Memory of the driver's, or that given, as a buffer that stays mapped: NVIDIA
- * locks the pages of both then (55 GB/s on an H200 instead of 14 to 17), and
- * transfers name the memory, not the buffer. False when the driver gives none
- * or maps it elsewhere. */
+/* Makes a buffer in memory of the driver or in the given memory, and keeps it
+ * mapped: NVIDIA then locks its pages (55 GB/s on an H200 instead of 14 to 17).
+ * Transfers use the memory, not the buffer. False when the driver creates no
+ * buffer or maps it to other memory. */
 static bool map(struct cl_pinned *pinned, void *given, int64_t bytes) {
     struct ht_cl_device *device = pinned->device;
     cl_mem_flags whose = given ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR;

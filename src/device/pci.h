@@ -1,4 +1,4 @@
-/* Where a device sits on the PCI bus. */
+/* Address of a device on the PCI bus. */
 #ifndef HTWAVE_DEVICE_PCI_H
 #define HTWAVE_DEVICE_PCI_H
 
@@ -9,7 +9,7 @@ struct ht_pci {
     int domain, bus, slot; /* bus -1: not known */
 };
 
-/* As NVML and lspci write it; empty when it is not known. */
+/* In the format of NVML and lspci; empty when it is not known. */
 static inline void ht_pci_text(struct ht_pci pci, char *out, size_t size) {
     out[0] = '\0';
     if (pci.bus >= 0)

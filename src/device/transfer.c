@@ -1,15 +1,15 @@
-/* The operations of htwave/device.h that run beside the work: marks, pinned
- * memory, transfers, peers. Here it is checked that they stay inside what they
- * name; the rest is the back end's.
+/* The operations of htwave/device.h that overlap with the work: events, pinned
+ * memory, transfers, peers. They are checked here to stay inside the buffers
+ * that they name; the back end does the rest.
  */
 #include <stdlib.h>
 
 #include "device_private.h"
 
-struct ht_mark {
+struct ht_event {
     struct ht_device *device;
     void *handle;
-    bool set;
+    bool recorded;
 };
 
 struct ht_pinned {
@@ -24,58 +24,59 @@ struct ht_peer {
     int64_t bytes;
 };
 
-/* ---- marks ---- */
+/* ---- events ---- */
 
-enum ht_err ht_mark_create(struct ht_device *device, struct ht_mark **out) {
-    struct ht_mark *mark = NULL;
+enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out) {
+    struct ht_event *event = NULL;
     *out = NULL;
-    TRY(HT_ALLOC(mark, 1));
-    mark->device = device;
+    TRY(HT_ALLOC(event, 1));
+    event->device = device;
     enum ht_err err =
-        device->backend->mark_create(device->handle, &mark->handle);
+        device->backend->event_create(device->handle, &event->handle);
     if (err != HT_OK) {
-        free(mark);
+        free(event);
         return err;
     }
-    *out = mark;
+    *out = event;
     return HT_OK;
 }
 
-void ht_mark_destroy(struct ht_mark *mark) {
-    if (mark == NULL) return;
-    mark->device->backend->mark_destroy(mark->handle);
-    free(mark);
+void ht_event_destroy(struct ht_event *event) {
+    if (event == NULL) return;
+    event->device->backend->event_destroy(event->handle);
+    free(event);
 }
 
-enum ht_err ht_mark_set(struct ht_mark *mark, enum ht_queue queue) {
-    mark->set = false;
-    TRY(mark->device->backend->mark_set(mark->device->handle, mark->handle,
-                                        queue));
-    mark->set = true;
+enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue) {
+    event->recorded = false;
+    TRY(event->device->backend->event_record(event->device->handle,
+                                             event->handle, queue));
+    event->recorded = true;
     return HT_OK;
 }
 
-static enum ht_err check_mark(const struct ht_mark *mark) {
-    REQUIRE(mark->set, HT_ERR_INTERNAL, "a mark is used before it is set");
+static enum ht_err check_event(const struct ht_event *event) {
+    REQUIRE(event->recorded, HT_ERR_INTERNAL,
+            "an event is used before it is recorded");
     return HT_OK;
 }
 
-enum ht_err ht_mark_await(struct ht_mark *mark, enum ht_queue queue) {
-    TRY(check_mark(mark));
-    return mark->device->backend->mark_await(mark->device->handle, mark->handle,
-                                             queue);
+enum ht_err ht_event_await(struct ht_event *event, enum ht_queue queue) {
+    TRY(check_event(event));
+    return event->device->backend->event_await(event->device->handle,
+                                               event->handle, queue);
 }
 
-enum ht_err ht_mark_done(struct ht_mark *mark, bool *done) {
+enum ht_err ht_event_done(struct ht_event *event, bool *done) {
     *done = false;
-    TRY(check_mark(mark));
-    return mark->device->backend->mark_done(mark->device->handle, mark->handle,
-                                            done);
+    TRY(check_event(event));
+    return event->device->backend->event_done(event->device->handle,
+                                              event->handle, done);
 }
 
 /* ---- pinned memory ---- */
 
-/* memory: NULL, or what is wrapped. */
+/* memory: NULL, or the memory to wrap. */
 static enum ht_err make_pinned(struct ht_device *device, void *memory,
                                int64_t bytes, struct ht_pinned **out) {
     struct ht_pinned *pinned = NULL;
@@ -126,7 +127,7 @@ static bool fits(int64_t at, int64_t bytes, int64_t whole) {
     return at >= 0 && bytes >= 0 && at <= whole && bytes <= whole - at;
 }
 
-/* other: what the bytes come from or go to, of `whole` bytes. */
+/* other: the other end of the transfer, of `whole` bytes. */
 static enum ht_err check_range(const struct ht_buffer *buffer, int64_t at,
                                int64_t bytes, const char *other,
                                int64_t other_at, int64_t whole) {

@@ -1,7 +1,7 @@
-/* Two outputs side by side: the largest difference of each dataset beside the
+/* Two outputs compared: the largest difference of each dataset relative to the
  * largest value that it has in either file, so that fields of different size
- * count alike, and a field that is zero in one of them has a scale, too; and
- * one number for all values together. A and B may change places.
+ * count alike, and a field that is zero in one file has a scale, too; and one
+ * number for all values together. The result is symmetric in A and B.
  */
 #include <dirent.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static bool is_snapshot(const char *name) {
            strcmp(name + length - 3, ".h5") == 0;
 }
 
-/* Longer numbers come later. */
+/* Longer numbers are later. */
 static bool comes_later(const char *name, const char *than) {
     size_t a = strlen(name), b = strlen(than);
     return a != b ? a > b : strcmp(name, than) > 0;
@@ -144,13 +144,13 @@ struct squares {
     double difference, a, b;
 };
 
-/* 0/0 is no difference. */
+/* 0/0 counts as no difference. */
 static double ratio(double difference, double scale) {
     return difference > 0.0 ? difference / scale : 0.0;
 }
 
-/* NaN on either side differs from everything. Infinite values are no scale:
- * beside them a difference would vanish. */
+/* NaN on either side differs from everything. Infinite values are not used as
+ * scale: relative to them any difference would vanish. */
 static void measure(int64_t count, const double *a, const double *b,
                     struct ht_difference *out, struct squares *sum) {
     double most = 0.0, scale = 0.0;

@@ -1,16 +1,19 @@
-/* One rule for what is in output.directory when a run begins:
+/* Rules for the contents of output.directory when a run begins:
  *
- * 1. One run at a time: the file .htwave.lock is locked, by the kernel, until
- *    the run ends. Another run is refused.
+ * 1. One run at a time: the run holds a lock on the file .htwave.lock until it
+ * ends. Another run is refused.
+ *
  * 2. Files that the run reads are neither written nor moved nor removed. A
- *    snapshot among them keeps its number, and the new ones have higher
- *    numbers; any other file whose name the run would write is a refusal.
- * 3. All other outputs, those whose names are in the table below, are moved to
- *    a new folder run-NNN inside. A snapshot that stays is linked there as
- *    well, so that the earlier run is complete.
- * 4. Whatever else is there is not looked at.
+ * snapshot among them keeps its number, and the new ones have higher numbers.
+ * Any other file whose name the run would write is an error.
  *
- * Nothing is changed before all refusals have been made.
+ * 3. All other outputs, whose names are in the table below, are moved to a new
+ * folder run-NNN inside. A snapshot that stays is also linked there, so that
+ * the earlier run is complete.
+ *
+ * 4. All other files are left alone.
+ *
+ * All refusals come before the first change.
  */
 #include "directory.h"
 
@@ -26,7 +29,8 @@
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"
 
-/* Names of outputs: digits > 0 stands for a number of at least so many. */
+/* Names of outputs: digits > 0 stands for a number of at least so many digits.
+ */
 static const struct {
     const char *before;
     size_t digits;
@@ -37,7 +41,7 @@ static const struct {
 };
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3 };
 
-/* What is in the directory before the run. */
+/* Contents of the directory before the run. */
 struct listing {
     int count, capacity;
     struct entry {
@@ -65,7 +69,7 @@ enum ht_err ht_directory_path(const char *directory, const char *name,
 
 /* ---- names ---- */
 
-/* name = before, at least `digits` digits if there are to be any, after;
+/* Whether name is before, at least `digits` digits if that is not 0, after;
  * length: of name. */
 static bool is_numbered(const char *name, size_t length, const char *before,
                         size_t digits, const char *after) {
@@ -87,19 +91,20 @@ static int output_kind(const char *name, size_t length) {
     return kind;
 }
 
-/* The number behind `before`; INT_MAX when it is as large or larger. */
+/* The number after `before`; INT_MAX when it is as large or larger. */
 static int number_of(const char *name, const char *before) {
     long number = strtol(name + strlen(before), NULL, 10);
     return number < INT_MAX ? (int)number : INT_MAX;
 }
 
-/* OUTPUT.tmp.PROCESS.NUMBER, as ht_file_temporary names it, of a process that
- * is no more. The lock keeps runs on other machines away. */
+/* Whether the name is OUTPUT.tmp.PROCESS.NUMBER, as ht_file_temporary names it,
+ * of a process that has ended. Because of the lock no process of another
+ * machine writes here. */
 static bool is_unfinished(const char *name) {
-    const char *mark = strstr(name, ".tmp."), *number = mark;
-    size_t length = mark ? (size_t)(mark - name) : 0;
-    bool ours = mark && (output_kind(name, length) < OUTPUTS ||
-                         (length == 6 && strncmp(name, "htwave", 6) == 0));
+    const char *suffix = strstr(name, ".tmp."), *number = suffix;
+    size_t length = suffix ? (size_t)(suffix - name) : 0;
+    bool ours = suffix && (output_kind(name, length) < OUTPUTS ||
+                           (length == 6 && strncmp(name, "htwave", 6) == 0));
     if (!ours) return false;
     number += strlen(".tmp.");
     size_t digits = strspn(number, "0123456789");
@@ -109,7 +114,7 @@ static bool is_unfinished(const char *name) {
     return kill((pid_t)strtol(number, NULL, 10), 0) != 0 && errno == ESRCH;
 }
 
-/* ---- what is there ---- */
+/* ---- contents ---- */
 
 static enum ht_err add_entry(struct listing *list, const char *name,
                              bool unfinished) {
@@ -136,7 +141,7 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
     size_t length = strlen(name);
     if (is_numbered(name, length, "run-", 3, "")) {
         int number = number_of(name, "run-");
-        /* run-202611221530 is somebody's own */
+        /* run-202611221530 is a name of the user's */
         if (number < INT_MAX / 2 && number > list->last_old)
             list->last_old = number;
         return HT_OK;
@@ -146,7 +151,7 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
     return add_entry(list, name, unfinished);
 }
 
-/* A directory that is not there holds nothing. */
+/* A missing directory is an empty one. */
 static enum ht_err list_outputs(const char *directory, struct listing *list) {
     enum ht_err err = HT_OK;
     DIR *stream = opendir(directory);
@@ -159,7 +164,7 @@ static enum ht_err list_outputs(const char *directory, struct listing *list) {
     return err;
 }
 
-/* ---- what is read ---- */
+/* ---- files that the run reads ---- */
 
 static bool same_file(const char *a, const char *b) {
     struct stat x, y;
@@ -167,7 +172,7 @@ static bool same_file(const char *a, const char *b) {
            x.st_ino == y.st_ino;
 }
 
-/* The resolved input of this run is what is there already. */
+/* The run reads its own resolved input, unchanged. */
 static enum ht_err check_input(const struct ht_params *params,
                                const char *path) {
     struct ht_text text = {0};
@@ -181,13 +186,13 @@ static enum ht_err check_input(const struct ht_params *params,
     TRY(err);
     if (same) return HT_OK;
     return ht_params_error(params, "output.directory",
-                           "the run reads %s and would write another one "
-                           "there: copy the input to another place or choose "
-                           "another directory",
+                           "the run reads %s and would replace it by another "
+                           "one: copy the input to another directory or choose "
+                           "another output.directory",
                            path);
 }
 
-/* An output of an earlier run that this one reads. */
+/* An output of an earlier run that this run reads. */
 static enum ht_err keep(const struct ht_params *params, struct listing *list,
                         struct entry *entry, const char *key,
                         const char *path) {
@@ -196,7 +201,7 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list,
     if (!key && kind == 0) return check_input(params, path);
     if (kind == SNAPSHOT) {
         int number = number_of(entry->name, outputs[SNAPSHOT].before);
-        /* room for the snapshots of any run */
+        /* leaves numbers for the snapshots of any run */
         if (number < INT_MAX / 2) {
             if (number >= list->first) list->first = number + 1;
             return HT_OK;
@@ -204,13 +209,13 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list,
     }
     return ht_params_error(params, key ? key : "output.directory",
                            "the run reads %s and would write a file of this "
-                           "name: move it to another place or choose another "
-                           "output.directory",
+                           "name: move it to another directory or choose "
+                           "another output.directory",
                            path);
 }
 
-/* An input that is younger than all other outputs was changed after the run
- * that they are of: it would be kept as that run's input. */
+/* An input that is younger than all other outputs was changed after their run:
+ * it would be stored as that run's input. */
 static enum ht_err check_age(const struct ht_params *params,
                              const struct listing *list) {
     struct timespec input = {0}, other = {0};
@@ -234,11 +239,12 @@ static enum ht_err check_age(const struct ht_params *params,
         input.tv_sec > other.tv_sec ||
         (input.tv_sec == other.tv_sec && input.tv_nsec > other.tv_nsec);
     if (other.tv_sec == 0 || !younger) return HT_OK;
-    return ht_params_error(params, "output.directory",
-                           "%s there was changed after the run whose outputs "
-                           "are there: copy it to another place or choose "
-                           "another directory",
-                           HT_INPUT_NAME);
+    return ht_params_error(
+        params, "output.directory",
+        "%s was changed after the run that wrote the outputs "
+        "beside it: copy it to another directory or choose "
+        "another output.directory",
+        HT_INPUT_NAME);
 }
 
 static enum ht_err find_read(const struct ht_params *params,
@@ -267,7 +273,7 @@ static enum ht_err make_listing(const struct ht_params *params,
 
 /* ---- changes ---- */
 
-/* A directory that cannot be made is a wrong value of its key. */
+/* A directory that cannot be created is a wrong value of its key. */
 static enum ht_err take_lock(const struct ht_params *params,
                              struct ht_lock *lock) {
     const char *directory = params->output.directory;
@@ -282,8 +288,8 @@ static enum ht_err take_lock(const struct ht_params *params,
 static enum ht_err refuse_busy(const struct ht_params *params,
                                const char *holder) {
     return ht_params_error(params, "output.directory",
-                           "%s is running there: choose another directory, or "
-                           "wait for its end",
+                           "%s is writing to it: choose another directory, or "
+                           "wait until it has ended",
                            holder);
 }
 
@@ -320,7 +326,7 @@ static enum ht_err make_old(const char *directory, int last, char **out) {
     FAIL(HT_ERR_IO, "%s has too many folders run-NNN", directory);
 }
 
-/* The input is copied: who changes it later shall not change the kept one. */
+/* The input is copied: later changes must not affect the stored one. */
 static enum ht_err copy_text(const char *from, const char *to) {
     char *data = NULL;
     size_t size = 0;
@@ -330,7 +336,7 @@ static enum ht_err copy_text(const char *from, const char *to) {
     return err;
 }
 
-/* A link to a place named from its folder is named from one folder below. */
+/* A relative link, moved one folder down, needs one more "..". */
 static bool move_link(const char *from, const char *to) {
     char target[PATH_MAX + 4] = "../";
     ssize_t length = readlink(from, target + 3, PATH_MAX - 1);
@@ -349,7 +355,8 @@ static bool move_file(const char *from, const char *to) {
     return rename(from, to) == 0;
 }
 
-/* Another file that stays gets a second name where the system allows it. */
+/* Any other file that stays gets a second name where the file system allows it.
+ */
 static enum ht_err move_entry(const struct entry *entry, const char *directory,
                               const char *old) {
     char *from = NULL, *to = NULL;
@@ -367,7 +374,7 @@ static enum ht_err move_entry(const struct entry *entry, const char *directory,
     return err;
 }
 
-/* What has been moved, after a failure: back as far as it goes. */
+/* After a failure: moves files back as far as possible. */
 static void move_back(const char *directory, const struct listing *list,
                       const char *old, int moved) {
     for (int i = 0; i < moved; i++) {
@@ -421,7 +428,7 @@ static enum ht_err move_outputs(const char *directory,
     return HT_OK;
 }
 
-/* That the one which is read is the same has been seen to. */
+/* The caller has checked that the file that is read is the same. */
 static enum ht_err write_input(const struct ht_params *params,
                                const struct listing *list) {
     struct ht_text text = {0};
@@ -447,7 +454,7 @@ static enum ht_err take_listed(const struct ht_params *params,
     if (out->lock.state == HT_LOCK_TAKEN)
         remove_unfinished(directory, list);
     else
-        ht_note("%s lies on a file system without locks: keep other runs away",
+        ht_note("%s is on a file system without locks: keep other runs away",
                 directory);
     TRY(ht_params_blame(params, "output.directory",
                         move_outputs(directory, list)));

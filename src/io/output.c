@@ -1,10 +1,10 @@
 /* The files of a run: input.cfg, fields_NNNNNN.h5 with fields.xdmf,
- * wave_NNNN.png, summary.json. Their directory holds those of one run only
+ * wave_NNNN.png, summary.json. Their directory has those of one run only
  * (directory.c).
  *
- * Every file is written beside its place and renamed into it, so a reader
- * (ParaView on a running simulation, too) meets complete files only. Numbers
- * in names count from 0, those of snapshots from directory.first.
+ * Every file is written under a temporary name and renamed, so a reader (also
+ * ParaView during a run) sees complete files only. Numbers in names count from
+ * 0, those of snapshots from directory.first.
  */
 #include "htwave/output.h"
 
@@ -13,8 +13,10 @@
 
 #include "directory.h"
 #include "htwave/h5.h"
+#include "plot.h"
 #include "slice.h"
 #include "snapshot.h"
+#include "units.h"
 #include "xdmf.h"
 
 struct ht_output {
@@ -25,7 +27,7 @@ struct ht_output {
     int field[HT_MAX_FIELDS]; /* selected fields, count in xdmf.nfields */
     struct ht_xdmf xdmf;
     char *xdmf_path;
-    bool listed; /* fields.xdmf is there */
+    bool listed; /* fields.xdmf has been written */
     int pictures, picture_field;
     char *last_picture;
     double *background; /* of the picture's slice; NULL: not read or none */
@@ -68,7 +70,7 @@ static enum ht_err find_field(const struct ht_output *output, const char *key,
     enum ht_err err = ht_text_status(&known);
     if (!err && *field >= 0)
         err = ht_params_error(output->params, key,
-                              "\"%s\" is not known at the times and nodes of "
+                              "\"%s\" is not stored at the times and nodes of "
                               "outputs by time.scheme = \"%s\", which stores "
                               "%s there",
                               name, ht_scheme_word(output->params->time.scheme),
@@ -104,22 +106,46 @@ static const char *background_name(const struct ht_output *output) {
     return name && *name && strcmp(name, "none") != 0 ? name : NULL;
 }
 
+bool ht_output_draws(const struct ht_params *params) {
+    return params->output.pictures && ht_picture_cairo() != NULL;
+}
+
+/* Without cairo a run that says nothing about pictures has none. */
+static enum ht_err check_cairo(const struct ht_params *params) {
+    static const char section[] = "output.picture.";
+    if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
+    for (int i = 0; i < ht_option_count(); i++) {
+        const char *key = ht_option_at(i)->key;
+        if (strncmp(key, section, sizeof section - 1) == 0 &&
+            ht_params_is_set(params, key))
+            return ht_params_error(
+                params, key,
+                "asks for pictures, but this htwave was built without cairo, "
+                "which draws them: leave it out, or set output.pictures = "
+                "false");
+    }
+    return HT_OK;
+}
+
 static enum ht_err check_picture(struct ht_output *output) {
     const char *name = output->params->output.picture.field;
     if (!name || !*name) name = equations(output)->system->first_field;
     TRY(find_field(output, "output.picture.field", name,
                    &output->picture_field));
     const char *background = background_name(output);
-    if (!background) return HT_OK;
     double value;
-    enum ht_err err = ht_medium_parameter(output->medium, background,
-                                          output->medium->grid->lower, &value);
+    enum ht_err err = HT_OK;
+    if (background)
+        err = ht_medium_parameter(output->medium, background,
+                                  output->medium->grid->lower, &value);
     if (err == HT_ERR_INPUT)
         err = ht_params_error(
             output->params, "output.picture.background",
             "must be \"none\" or a parameter of the medium of %s",
             equations(output)->system->name);
-    return err;
+    TRY(err);
+    TRY(ht_units_check(output->params, equations(output)));
+    return check_cairo(output->params);
 }
 
 static enum ht_err check_ranks(const struct ht_output *output) {
@@ -158,7 +184,7 @@ static enum ht_err start(struct ht_output *output) {
                             : HT_OK;
 }
 
-/* Names are those of rank 0. */
+/* All ranks use the names of rank 0. */
 static enum ht_err share_first(struct ht_output *output) {
     output->xdmf.first = output->directory.first;
     return ht_comm_broadcast(comm_of(output), &output->xdmf.first,
@@ -252,18 +278,43 @@ static enum ht_err read_background(struct ht_output *output,
     return ht_slice_parameter(slice, output->medium, name, output->background);
 }
 
-static void picture_title(const struct ht_output *output,
-                          const struct ht_slice *slice, double time,
-                          struct ht_text *title) {
-    const struct ht_equations *eq = equations(output);
-    ht_text_add(title, "%s: %s at t = %.4g", eq->system->name,
-                eq->field[output->picture_field].name, time);
-    if (slice->normal >= 0)
+/* " km", or nothing. */
+static void add_unit(const struct ht_output *output, const char *quantity,
+                     struct ht_text *text) {
+    const char *unit = ht_units_name(output->params, quantity);
+    if (unit) ht_text_add(text, " %s", unit);
+}
+
+/* "p (pressure) at t = 1.4 s" */
+static enum ht_err add_title(const struct ht_output *output, double time,
+                             struct ht_text *title) {
+    const struct ht_field *field =
+        &equations(output)->field[output->picture_field];
+    ht_text_add(title, "%s (%s) at t = %.5g", field->name, field->meaning,
+                time);
+    add_unit(output, "time", title);
+    return ht_text_status(title);
+}
+
+/* "acoustic, x3 = 0.5 km; grey: c from 1.5 (light) to 4.5 (dark) km/s" */
+static enum ht_err add_subtitle(const struct ht_output *output,
+                                const struct ht_slice *slice,
+                                const struct ht_picture *picture,
+                                struct ht_text *text) {
+    double extreme[2];
+    ht_text_add(text, "%s", equations(output)->system->name);
+    if (slice->normal >= 0) {
         ht_text_add(
-            title, ", x%d = %.4g", slice->normal + 1,
+            text, ", x%d = %.4g", slice->normal + 1,
             ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));
-    if (output->background && !output->medium->uniform)
-        ht_text_add(title, ", over %s", background_name(output));
+        add_unit(output, "length", text);
+    }
+    if (ht_plot_relief(picture, extreme)) {
+        ht_text_add(text, "; grey: %s from %.4g (light) to %.4g (dark)",
+                    background_name(output), extreme[0], extreme[1]);
+        add_unit(output, background_name(output), text);
+    }
+    return ht_text_status(text);
 }
 
 static enum ht_err write_picture(struct ht_output *output, double time,
@@ -272,27 +323,31 @@ static enum ht_err write_picture(struct ht_output *output, double time,
     static const char *const axis[] = {"x1", "x2", "x3"};
     const struct ht_params *params = output->params;
     const char *lower_wall = params->boundary.side[slice->up][0];
-    struct ht_text title = {0};
-    picture_title(output, slice, time, &title);
-    enum ht_err err = ht_text_status(&title);
-    struct ht_picture picture = {
-        .width = slice->width,
-        .height = slice->height,
-        .values = values,
-        .background = output->background,
-        .range = params->output.picture.range,
-        .x0 = slice->x0,
-        .x1 = slice->x1,
-        .y0 = slice->y0,
-        .y1 = slice->y1,
-        .y_down = slice->height > 1 && strcmp(lower_wall, "free") == 0,
-        .title = title.data,
-        .x_label = axis[slice->across],
-        .y_label = axis[slice->up],
-        .unit = equations(output)->field[output->picture_field].name,
-        .pixels = params->output.picture.pixels};
+    const char *field = equations(output)->field[output->picture_field].name;
+    const char *length = ht_units_name(params, "length");
+    struct ht_text title = {0}, subtitle = {0};
+    struct ht_picture picture = {.width = slice->width,
+                                 .height = slice->height,
+                                 .values = values,
+                                 .background = output->background,
+                                 .range = params->output.picture.range,
+                                 .x0 = slice->x0,
+                                 .x1 = slice->x1,
+                                 .y0 = slice->y0,
+                                 .y1 = slice->y1,
+                                 .y_down = slice->height > 1 &&
+                                           strcmp(lower_wall, "free") == 0,
+                                 .x = {axis[slice->across], length},
+                                 .y = {axis[slice->up], length},
+                                 .value = {field, ht_units_name(params, field)},
+                                 .pixels = params->output.picture.pixels};
+    enum ht_err err = add_title(output, time, &title);
+    if (!err) err = add_subtitle(output, slice, &picture, &subtitle);
+    picture.title = title.data;
+    picture.subtitle = subtitle.data;
     if (!err) err = ht_picture_write(&picture, path);
     ht_text_free(&title);
+    ht_text_free(&subtitle);
     return err;
 }
 
@@ -335,6 +390,7 @@ enum ht_err ht_output_picture(struct ht_output *output, double time,
                               const double *const *nodal) {
     const char *directory = output->params->output.directory;
     char name[32], *path = NULL;
+    if (!ht_output_draws(output->params)) return HT_OK;
     snprintf(name, sizeof name, HT_PICTURE_NAME, output->pictures);
     enum ht_err err = ht_directory_path(directory, name, &path);
     if (!err) err = take_picture(output, time, nodal, path);

@@ -12,12 +12,12 @@
 #include "plot.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-static const struct ht_colour black = {0, 0, 0};
+#include "colour.h"
+
+static const struct ht_colour white = {255, 255, 255};
 static const struct ht_colour light_grey = {250, 250, 250};
 static const struct ht_colour dark_grey = {184, 184, 184};
-static const struct ht_colour curve_colour = {2, 94, 195};
 
 double ht_plot_range(const struct ht_picture *picture) {
     double range = 0.0;
@@ -71,30 +71,23 @@ static double sample(const double *values, int64_t width, const struct taps *x,
     return sum;
 }
 
-/* Extremes of the background. */
-struct relief {
-    const double *values; /* NULL: nothing to show */
-    double low, high;
-};
-
-static struct relief make_relief(const struct ht_picture *picture) {
-    struct relief relief = {picture->background, INFINITY, -INFINITY};
-    if (!relief.values) return relief;
-    for (int64_t i = 0; i < picture->width * picture->height; i++) {
-        if (!isfinite(relief.values[i])) continue;
-        relief.low = fmin(relief.low, relief.values[i]);
-        relief.high = fmax(relief.high, relief.values[i]);
+bool ht_plot_relief(const struct ht_picture *picture, double extreme[2]) {
+    const double *ground = picture->background;
+    extreme[0] = INFINITY;
+    extreme[1] = -INFINITY;
+    for (int64_t i = 0; ground && i < picture->width * picture->height; i++) {
+        if (!isfinite(ground[i])) continue;
+        extreme[0] = fmin(extreme[0], ground[i]);
+        extreme[1] = fmax(extreme[1], ground[i]);
     }
     /* a uniform background carries no information and only dulls the map */
-    if (relief.high - relief.low <= 1e-6 * fabs(relief.high) ||
-        relief.low > relief.high)
-        relief.values = NULL;
-    return relief;
+    return extreme[1] - extreme[0] > 1e-6 * fabs(extreme[1]);
 }
 
-static struct ht_colour relief_colour(const struct relief *relief,
-                                      double value) {
-    double t = (value - relief->low) / (relief->high - relief->low);
+/* The background, where it is drawn and finite, else white. */
+static struct ht_colour relief_colour(const double extreme[2], double value) {
+    double t = (value - extreme[0]) / (extreme[1] - extreme[0]);
+    if (!isfinite(t)) return white;
     return ht_colour_mix(light_grey, dark_grey, fmin(fmax(t, 0.0), 1.0));
 }
 
@@ -107,91 +100,49 @@ static struct ht_colour over(struct ht_colour ground, double value) {
     return ht_colour_mix(ground, ht_colour_signed(value), opacity);
 }
 
-void ht_plot_map(struct ht_canvas *canvas, const struct ht_box *box,
-                 const struct ht_picture *picture, double range) {
-    struct relief relief = make_relief(picture);
-    int64_t columns = box->x[1] - box->x[0], rows = box->y[1] - box->y[0];
+static uint32_t rgb(struct ht_colour c) {
+    return (uint32_t)c.red << 16 | (uint32_t)c.green << 8 | c.blue;
+}
+
+/* A pixel's wave over its ground; ground NAN: over none. */
+static uint32_t map_colour(const double extreme[2], double value,
+                           double ground) {
+    const uint32_t black = 0;
+    if (!isfinite(value)) return black;
+    if (!isfinite(ground)) return rgb(ht_colour_signed(value));
+    return rgb(over(relief_colour(extreme, ground), value));
+}
+
+void ht_plot_map(const struct ht_picture *picture, double range,
+                 const int64_t size[2], int64_t stride, uint32_t *pixel) {
     int64_t nx = picture->width, ny = picture->height;
-    for (int64_t j = 0; j < rows; j++) {
-        int64_t up = picture->y_down ? j : rows - 1 - j;
-        struct taps y = pixel_taps(up, rows, ny, true);
-        struct taps flat_y = pixel_taps(up, rows, ny, false);
-        struct ht_colour *pixel =
-            &canvas->pixel[(box->y[0] + j) * canvas->width + box->x[0]];
-        for (int64_t i = 0; i < columns; i++) {
-            struct taps x = pixel_taps(i, columns, nx, true);
-            double value = sample(picture->values, nx, &x, &y) / range;
-            pixel[i] = isfinite(value) ? ht_colour_signed(value) : black;
-            if (!relief.values || !isfinite(value)) continue;
-            struct taps flat_x = pixel_taps(i, columns, nx, false);
-            double ground = sample(relief.values, nx, &flat_x, &flat_y);
-            if (isfinite(ground))
-                pixel[i] = over(relief_colour(&relief, ground), value);
+    double extreme[2];
+    bool relief = ht_plot_relief(picture, extreme), curve = ny == 1;
+    for (int64_t j = 0; j < size[1]; j++, pixel += stride) {
+        int64_t up = picture->y_down ? j : size[1] - 1 - j;
+        struct taps y = pixel_taps(up, size[1], ny, true);
+        struct taps flat_y = pixel_taps(up, size[1], ny, false);
+        for (int64_t i = 0; i < size[0]; i++) {
+            struct taps x = pixel_taps(i, size[0], nx, true);
+            struct taps flat_x = pixel_taps(i, size[0], nx, false);
+            double ground =
+                relief ? sample(picture->background, nx, &flat_x, &flat_y)
+                       : NAN;
+            pixel[i] =
+                curve ? rgb(relief_colour(extreme, ground))
+                      : map_colour(extreme,
+                                   sample(picture->values, nx, &x, &y) / range,
+                                   ground);
         }
     }
 }
 
-/* ---- curves ---- */
-
-static void curve_ground(struct ht_canvas *canvas, const struct ht_box *box,
-                         const struct ht_picture *picture) {
-    struct relief relief = make_relief(picture);
-    int64_t columns = box->x[1] - box->x[0];
-    const struct taps one = {{0, 0, 0, 0}, {0.0, 1.0, 0.0, 0.0}};
-    for (int64_t i = 0; relief.values && i < columns; i++) {
-        struct taps x = pixel_taps(i, columns, picture->width, false);
-        double ground = sample(relief.values, picture->width, &x, &one);
-        if (!isfinite(ground)) continue;
-        const int64_t column[2] = {box->x[0] + i, box->x[0] + i + 1};
-        ht_canvas_fill(canvas, column, box->y, relief_colour(&relief, ground));
-    }
-}
-
-static void curve_rules(struct ht_canvas *canvas, const struct ht_box *box,
-                        double middle, double half) {
-    static const struct ht_colour rule = {205, 205, 205};
-    for (int k = -1; k <= 1; k++) {
-        int64_t at = (int64_t)(middle + k * half);
-        const int64_t line[2] = {at, at + 1};
-        ht_canvas_fill(canvas, box->x, line, rule);
-    }
-}
-
-/* The value at a column, in halves of the box's height; NAN past the end. */
-static double curve_at(const struct ht_picture *picture, int64_t column,
-                       int64_t columns, double range) {
+double ht_plot_curve(const struct ht_picture *picture, double range,
+                     int64_t column, int64_t columns) {
     const double edge = 1.0 / HT_PLOT_HEADROOM;
     const struct taps one = {{0, 0, 0, 0}, {0.0, 1.0, 0.0, 0.0}};
-    if (column >= columns) return NAN;
     struct taps x = pixel_taps(column, columns, picture->width, true);
     double value = sample(picture->values, picture->width, &x, &one) / range;
     /* fmin and fmax would turn NaN into a number */
     return isfinite(value) ? fmin(fmax(value, -edge), edge) : NAN;
-}
-
-/* A piece of line per run of finite values. */
-enum ht_err ht_plot_curve(struct ht_canvas *canvas, const struct ht_box *box,
-                          const struct ht_picture *picture, double range) {
-    int64_t columns = box->x[1] - box->x[0];
-    double middle = 0.5 * (double)(box->y[0] + box->y[1]);
-    double half = 0.5 * (double)(box->y[1] - box->y[0]) * HT_PLOT_HEADROOM;
-    double(*point)[2];
-    TRY(HT_ALLOC(point, columns));
-    curve_ground(canvas, box, picture);
-    curve_rules(canvas, box, middle, half);
-    enum ht_err err = HT_OK;
-    int64_t n = 0;
-    for (int64_t i = 0; !err && i <= columns; i++) {
-        double value = curve_at(picture, i, columns, range);
-        if (!isnan(value)) {
-            point[n][0] = (double)(box->x[0] + i) + 0.5;
-            point[n++][1] = middle - half * value;
-        } else if (n > 0) {
-            err = ht_canvas_line(canvas, n, (const double(*)[2])point, 2.0,
-                                 curve_colour);
-            n = 0;
-        }
-    }
-    free(point);
-    return err;
 }

@@ -1,25 +1,23 @@
-/* The insides of a picture: the map of a slice, the curve of a row. */
+/* From nodes to pixels: the map of a slice, the curve of a row. */
 #ifndef HTWAVE_IO_PLOT_H
 #define HTWAVE_IO_PLOT_H
 
 #include "htwave/output.h"
 
-#include "canvas.h"
-
-/* A rectangle of pixels, [x[0], x[1]) x [y[0], y[1]). */
-struct ht_box {
-    int64_t x[2], y[2];
-};
-
 /* The largest finite |value|, 1 when there is none above 0. */
 double ht_plot_range(const struct ht_picture *picture);
-void ht_plot_map(struct ht_canvas *canvas, const struct ht_box *box,
-                 const struct ht_picture *picture, double range);
-/* Fraction of the half height of the box that the range takes. */
+/* The extremes of a background, in order; false: it is uniform, or there is
+ * none, and is not drawn. */
+bool ht_plot_relief(const struct ht_picture *picture, double extreme[2]);
+/* The map of columns x rows pixels 0xRRGGBB, pixel[row * stride + column], the
+ * upper row first. Of a picture of height 1 the background only. */
+void ht_plot_map(const struct ht_picture *picture, double range,
+                 const int64_t size[2], int64_t stride, uint32_t *pixel);
+/* Fraction of the half height of a curve's box that the range takes. */
 #define HT_PLOT_HEADROOM 0.9
-HT_CHECKED enum ht_err ht_plot_curve(struct ht_canvas *canvas,
-                                     const struct ht_box *box,
-                                     const struct ht_picture *picture,
-                                     double range);
+/* The curve at the centre of a pixel column, over the range, cut off at the
+ * box; NAN where a value is not finite. */
+double ht_plot_curve(const struct ht_picture *picture, double range,
+                     int64_t column, int64_t columns);
 
 #endif

@@ -1,6 +1,6 @@
-/* Rank 0 lays the file out: attributes and room for the values. Then every rank
- * writes its own planes. Several ranks do that through HDF5 over MPI, a rank
- * alone in the file that it has just created; the bytes are the same.
+/* Rank 0 creates the file with attributes and space for the values. Then every
+ * rank writes its own planes: several ranks through HDF5 over MPI, a single
+ * rank in the file that it has just created. The bytes are the same.
  */
 #include "snapshot.h"
 
@@ -62,7 +62,7 @@ static enum ht_err lay_out(const struct ht_snapshot *s, const char *path,
     return err;
 }
 
-/* Own planes; below three dimensions the slowest axis has them all. */
+/* Own planes; below three dimensions all planes of the slowest axis. */
 static enum ht_err write_values(const struct ht_snapshot *s,
                                 struct ht_h5 *file) {
     const struct ht_grid *grid = s->grid;
@@ -84,7 +84,7 @@ static enum ht_err write_values(const struct ht_snapshot *s,
 
 /* ---- several ranks ---- */
 
-/* *copy: the text of rank 0; NULL or the caller's to free. */
+/* *copy: the text of rank 0; NULL or freed by the caller. */
 static enum ht_err broadcast_text(struct ht_comm *comm, const char *text,
                                   char **copy) {
     int64_t size = text ? (int64_t)strlen(text) + 1 : 0;
@@ -95,8 +95,8 @@ static enum ht_err broadcast_text(struct ht_comm *comm, const char *text,
     return ht_comm_broadcast(comm, *copy, (size_t)size);
 }
 
-/* Of an agreed name. After a failure the file stays open: closing one that not
- * all have opened would wait for them. */
+/* name: agreed by the ranks. After a failure the file stays open: closing a
+ * file that some ranks have not opened would wait for them. */
 static enum ht_err write_joined(const struct ht_snapshot *s, const char *name,
                                 const char *path) {
     struct ht_comm *comm = s->grid->slab.comm;
@@ -112,7 +112,7 @@ static enum ht_err write_joined(const struct ht_snapshot *s, const char *name,
     return ht_comm_agree(comm, err ? err : left);
 }
 
-/* file: of rank 0. */
+/* file: on rank 0. */
 static enum ht_err write_together(const struct ht_snapshot *s, const char *path,
                                   struct ht_h5 *file) {
     const char *shared = NULL;

@@ -1,11 +1,11 @@
-/* XDMF 3: a temporal collection of uniform rectilinear grids whose values
- * stay in the HDF5 files beside it.
+/* XDMF 3: a temporal collection of uniform rectilinear grids whose values stay
+ * in the HDF5 files beside it.
  *
- * XDMF names axes slowest first, as HDF5 does: dimensions, origin and
- * spacing are x3 x2 x1. The mesh always has three dimensions, of one node
- * where the run has fewer: VTK's reader lays a two-dimensional mesh into the
- * y-z plane, this one into x-y. The grid is that of the stored nodes: the
- * node behind a periodic seam is not repeated.
+ * XDMF names axes slowest first, as HDF5 does: dimensions, origin and spacing
+ * are x3 x2 x1. The grid always has three dimensions, with one node along axes
+ * that the run lacks: VTK's reader puts a two-dimensional grid into the y-z
+ * plane, this one into x-y. The grid is that of the stored nodes: the node
+ * behind a periodic seam is not repeated.
  */
 #include "xdmf.h"
 

@@ -6,7 +6,6 @@
 #include "counts.h"
 #include "ghost_args.h"
 #include "htwave/kernel_sources.h"
-#include "htwave/window.h"
 
 enum { MOST_LANES = 128, BLOCKS = 8 };
 
@@ -100,26 +99,19 @@ enum ht_err ht_ghosts_build(struct ht_ghosts *g) {
     return ht_kernel_create(g->program, "ht_fill_ghosts", &g->fill);
 }
 
-enum ht_err ht_ghosts_fill(struct ht_ghosts *g, const struct ht_window *window,
-                           int boxes, struct ht_buffer *list,
+enum ht_err ht_ghosts_fill(struct ht_ghosts *g,
+                           const struct ht_ghost_args *args,
                            struct ht_buffer *const *u) {
-    const int64_t ghosts =
-        ht_window_nodes(window) - ht_box_nodes(&window->held);
-    const struct ht_ghost_args args = {.row = (long)ht_window_row(window),
-                                       .plane = (long)ht_window_plane(window),
-                                       .nodes = (long)ht_window_nodes(window),
-                                       .boxes = boxes,
-                                       .ghosts = (int)ghosts};
     const int64_t blocks = g->places / g->spec.block;
-    const int64_t groups[3] = {(ghosts + g->lanes - 1) / g->lanes,
+    const int64_t groups[3] = {(args->ghosts + g->lanes - 1) / g->lanes,
                                (blocks + BLOCKS - 1) / BLOCKS, g->fields};
-    struct ht_arg arg[3 + HT_MAX_FIELDS] = {
-        {.value = &args, .size = sizeof args}, {.buffer = list}};
-    if (boxes == 0) return HT_OK;
+    struct ht_arg arg[2 + HT_MAX_FIELDS] = {
+        {.value = args, .size = sizeof *args}};
+    if (args->ghosts == 0) return HT_OK;
     TRY(ht_ghosts_build(g));
-    arg[2].buffer = g->bits;
-    for (int f = 0; f < g->fields; f++) arg[3 + f].buffer = u[f];
-    return ht_kernel_launch(g->fill, 3 + g->fields, arg, groups, g->lanes);
+    arg[1].buffer = g->bits;
+    for (int f = 0; f < g->fields; f++) arg[2 + f].buffer = u[f];
+    return ht_kernel_launch(g->fill, 2 + g->fields, arg, groups, g->lanes);
 }
 
 double ht_ghosts_seconds(struct ht_ghosts *g) {

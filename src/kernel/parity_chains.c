@@ -8,6 +8,8 @@ static const char *refuses(const struct ht_spec *spec) {
     int values = z.n1 * z.n2 * z.n3 * (spec->fp64 ? 2 : 1);
     if (z.chain != 0)
         return "the system is not one scalar with a partner per axis";
+    if (spec->eq->field[0].parity != 0)
+        return "the scalar is odd under reflections";
     if (spec->keep != 0) return "it has no leapfrog form";
     if (spec->order > 3 || values > most_values)
         return "the order is too high for its registers";

@@ -170,6 +170,9 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers) {
     enum ht_stage_kind kind = step->variant->stage[i].kind;
+    /* Longer marches save little and leave units idle at the end. */
+    const long most = 8;
+    struct ht_step_args some = *args;
     struct arguments list = {0};
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
         return interpolate_by_products(step, part, args, buffers);
@@ -186,8 +189,11 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         lanes = step->shape.naive_lanes;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
+    } else if (kind == HT_STAGE_INTERPOLATE_ROLLED && some.march > most) {
+        some.march = most;
+        groups[2] = divide_up(planes, most);
     }
-    add_arguments(step, kind, args, buffers, &list);
+    add_arguments(step, kind, &some, buffers, &list);
     return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,
                             lanes);
 }
@@ -234,7 +240,6 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     if (step->products != NULL)
         seconds[0] += ht_products_seconds(step->products);
 }
-
 
 /* Without the products of a library, which have one account for both parts. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part) {

@@ -57,16 +57,22 @@ static enum ht_err find_shorter(struct expect *x) {
     const struct ht_plan *plan = x->plan;
     const struct ht_params *params = plan->params;
     bool gaussian = strcmp(params->initial.type, "gaussian") == 0;
-    double at[3], speed;
+    double fastest = 0;
     x->shorter = 1;
     if (plan->medium->uniform || plan->eq.system->translates) return HT_OK;
     if (params->initial.frequency > 0 && !plan->solution->single_wave)
         return HT_OK;
-    for (int j = 0; j < 3; j++)
-        at[j] = gaussian ? params->initial.centre[j]
-                         : (plan->grid.lower[j] + plan->grid.upper[j]) / 2;
-    TRY(ht_medium_parameter(plan->medium, "c", at, &speed));
-    x->shorter = fmax(speed / plan->medium->speed_min, 1);
+    struct ht_pulse pulse = {.width = 0};
+    for (int i = 0; gaussian ? ht_params_pulse(params, i, &pulse) : i < 1;
+         i++) {
+        double speed, at[3];
+        for (int j = 0; j < 3; j++)
+            at[j] = gaussian ? pulse.centre[j]
+                             : (plan->grid.lower[j] + plan->grid.upper[j]) / 2;
+        TRY(ht_medium_speed(plan->medium, at, &speed));
+        fastest = fmax(fastest, speed);
+    }
+    x->shorter = fmax(fastest / plan->medium->speed_min, 1);
     return HT_OK;
 }
 
@@ -249,13 +255,58 @@ static double mean_square(int dims, const double *log_error) {
     return sum / weights;
 }
 
+/* Of the narrowest pulse, which has the shortest waves. */
+static double narrowest_width(const struct ht_params *params, int *pulses) {
+    struct ht_pulse pulse;
+    double width = INFINITY;
+    for (*pulses = 0; ht_params_pulse(params, *pulses, &pulse); ++*pulses)
+        width = fmin(width, pulse.width);
+    return width;
+}
+
+static bool same_field(const struct ht_plan *plan, const char *a,
+                       const char *b) {
+    const char *first = plan->eq.system->first_field;
+    return strcmp(*a ? a : first, *b ? b : first) == 0;
+}
+
+/* Opposite pulses of one field that overlap (by exp(-2) or more): the sum is
+ * smaller and has shorter waves than its parts. */
+static bool cancel_out(const struct ht_plan *plan, const struct ht_pulse *a,
+                       const struct ht_pulse *b) {
+    const struct ht_grid *grid = &plan->grid;
+    double square = 0;
+    if (a->amplitude * b->amplitude >= 0 ||
+        !same_field(plan, a->field, b->field))
+        return false;
+    for (int j = 0; j < grid->dims; j++) {
+        double apart = a->centre[j] - b->centre[j];
+        if (ht_grid_periodic(grid, j))
+            apart = remainder(apart, grid->upper[j] - grid->lower[j]);
+        square += apart * apart;
+    }
+    return square < 4 * (a->width * a->width + b->width * b->width);
+}
+
+static bool pulses_cancel(const struct ht_plan *plan) {
+    struct ht_pulse a, b;
+    if (strcmp(plan->params->initial.type, "gaussian") != 0) return false;
+    for (int i = 0; ht_params_pulse(plan->params, i, &a); i++)
+        for (int j = 0; j < i && ht_params_pulse(plan->params, j, &b); j++)
+            if (cancel_out(plan, &a, &b)) return true;
+    return false;
+}
+
+/* Several pulses: each has at most the relative error of the narrowest, so the
+ * sum of n of them, where they do not cancel, at most sqrt(n) times that. */
 static enum ht_err expect_gaussian(struct expect *x) {
     struct ht_expected *expected = &x->plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
     const int dims = x->plan->grid.dims;
     const int count = list_directions(x->plan, direction);
     const bool dissipates = ht_problem_scheme(&x->plan->problem)->dissipates;
-    const double width = x->plan->params->initial.width;
+    int pulses = 0;
+    const double width = narrowest_width(x->plan->params, &pulses);
     const double margin = dissipates ? 2 : 4;
     double sum = 0, weights = 0;
     for (int d = 0; d < count; d++) {
@@ -269,8 +320,8 @@ static enum ht_err expect_gaussian(struct expect *x) {
         weights += direction[d].weight;
     }
     expected->error = sqrt(sum / weights);
-    expected->low = dissipates ? expected->error / margin : 0;
-    expected->high = expected->error * margin;
+    expected->low = dissipates && pulses <= 1 ? expected->error / margin : 0;
+    expected->high = expected->error * margin * sqrt(pulses);
     return HT_OK;
 }
 
@@ -298,12 +349,13 @@ static enum ht_err expect_kind(struct expect *x, double *length) {
     const struct ht_params *params = x->plan->params;
     const double *k = x->plan->solution->wavenumber;
     bool gaussian = strcmp(params->initial.type, "gaussian") == 0;
+    int pulses = 0;
     if (x->plan->solution->single_wave) {
         *length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
         return expect_single(x);
     }
     if (gaussian && !(params->initial.frequency > 0)) {
-        *length = 2 / params->initial.width;
+        *length = 2 / narrowest_width(params, &pulses);
         return expect_gaussian(x);
     }
     *length = k[0];
@@ -332,8 +384,10 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     plan->expected.jumps = plan->medium->rough;
     plan->expected.limited =
         !plan->medium->uniform && plan->medium->degree < 2 * plan->grid.order;
-    /* Shorter waves than the grid can tell from longer ones. */
-    if (!plan->solution->single_wave && plan->cells_per_wavelength < 1)
+    /* Shorter waves than the grid can tell from longer ones, or than those of
+     * single pulses. */
+    if ((!plan->solution->single_wave && plan->cells_per_wavelength < 1) ||
+        pulses_cancel(plan))
         plan->expected = (struct ht_expected){.error = 0};
     return HT_OK;
 }

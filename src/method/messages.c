@@ -49,9 +49,9 @@ struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
     return sent;
 }
 
-/* One message to a neighbour per exchange that has planes for it; an exchange
+/* One message to a neighbour per exchange that has planes for it. An exchange
  * serves `depth` half steps, a step is two. An odd depth alternates between the
- * meshes. */
+ * grids. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     int depth = depth_of(p), kinds = depth % 2 == 0 ? 1 : 2;
     struct ht_sent sum = {0, 0};

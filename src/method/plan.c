@@ -276,7 +276,8 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     double end = params->time.end, most = floor(steps * dearest);
     double every = params->output.snapshots ? params->output.every : 0;
     int64_t snapshots = equal_parts(end, every, most);
-    int64_t pictures = equal_parts(end, params->output.picture.every, most);
+    double drawn = params->output.pictures ? params->output.picture.every : 0;
+    int64_t pictures = equal_parts(end, drawn, most);
     double all =
         steps_on_parts(steps, common_multiple(snapshots, pictures), most);
     double some = steps_on_parts(steps, snapshots, most);

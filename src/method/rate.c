@@ -4,27 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the sample ---- */
+/* ---- the test problem ---- */
 
-void ht_sample_make(const struct ht_problem *like, const int64_t cells[3],
-                    struct ht_sample *out) {
-    struct ht_grid *grid = &out->grid;
-    *grid = ht_grid_whole(like->grid);
-    out->problem = *like;
-    out->problem.halo = (struct ht_halo_choice){0};
-    out->problem.grid = grid;
-    for (int k = 0; k < 3; k++) {
-        grid->cells[k] = k < grid->dims ? cells[k] : 1;
-        grid->wall[k][0] = grid->wall[k][1] = 0;
-        grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
-    }
-    if (like->medium_degree < 0) return;
-    out->problem.medium_fill = ht_test_medium;
-    out->problem.medium = &out->problem;
+void ht_test_problem(const struct ht_problem *like, const int64_t cells[3],
+                     struct ht_part *out) {
+    const struct ht_box box = {.end = {cells[0], cells[1], cells[2]}};
+    ht_problem_part(like, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST, out);
 }
 
-void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
-                     const struct ht_scheme *scheme, struct ht_sample *out) {
+void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
+                           const struct ht_scheme *scheme,
+                           struct ht_part *out) {
     const int64_t cells[3] = {4, 4, 4};
     struct ht_grid grid = {.dims = eq->dims, .order = order};
     struct ht_problem like = {.eq = eq, .grid = &grid, .medium_degree = -1};
@@ -34,7 +24,7 @@ void ht_sample_plain(const struct ht_equations *eq, int order, int stages,
     like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
     for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
     (void)ht_problem_set_scheme(&like, scheme);
-    ht_sample_make(&like, cells, out);
+    ht_test_problem(&like, cells, out);
 }
 
 /* Of the costliest variant that applies: all are to have the same sample. */
@@ -46,9 +36,9 @@ static double most_fma(const struct ht_spec *spec) {
     return fmax(most, 1);
 }
 
-int64_t ht_sample_cells(const struct ht_problem *like,
-                        const struct ht_tuning *tuning, int64_t most,
-                        double bytes, double fma) {
+int64_t ht_test_problem_cells(const struct ht_problem *like,
+                              const struct ht_tuning *tuning, int64_t most,
+                              double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
     int word = tuning->fp64 ? 8 : 4;
     double state = 2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * word;
@@ -77,8 +67,8 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
 }
 
 /* A scheme of two levels reads what was on the target grid. */
-enum ht_err ht_sample_fill(const struct ht_sample *sample,
-                           const struct ht_stepper *stepper) {
+enum ht_err ht_test_problem_fill(const struct ht_part *sample,
+                                 const struct ht_stepper *stepper) {
     TRY(fill(&sample->problem, HT_PRIMARY, stepper));
     if (!ht_problem_scheme(&sample->problem)->two_level) return HT_OK;
     return fill(&sample->problem, HT_DUAL, stepper);
@@ -144,7 +134,7 @@ static enum ht_err measure_energy(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-enum ht_err ht_rate_measure(const struct ht_sample *sample,
+enum ht_err ht_rate_measure(const struct ht_part *sample,
                             struct ht_device *device,
                             struct ht_kernels *kernels,
                             const struct ht_effort *effort,
@@ -152,7 +142,7 @@ enum ht_err ht_rate_measure(const struct ht_sample *sample,
     struct ht_stepper stepper = {0};
     *out = (struct ht_rate){.joules = NAN};
     TRY(ht_stepper_create(&sample->problem, device, kernels, &stepper));
-    enum ht_err err = ht_sample_fill(sample, &stepper);
+    enum ht_err err = ht_test_problem_fill(sample, &stepper);
     (void)ht_kernels_seconds(kernels);
     if (err == HT_OK) err = time_steps(&stepper, kernels, effort, out);
     if (err == HT_OK) err = measure_energy(&stepper, device, effort, out);
@@ -170,13 +160,14 @@ static bool affordable(const struct ht_problem *p) {
     return cube * p->stages * p->eq->nterms < 1e5;
 }
 
-enum ht_err ht_sample_verify(const struct ht_sample *sample,
-                             struct ht_device *device,
-                             const struct ht_kernels *kernels, double *worst) {
+enum ht_err ht_test_problem_verify(const struct ht_part *sample,
+                                   struct ht_device *device,
+                                   const struct ht_kernels *kernels,
+                                   double *worst) {
     const int64_t cells[3] = {3, 3, 3};
     const int few = 6;
-    struct ht_sample small;
-    ht_sample_make(&sample->problem, cells, &small);
+    struct ht_part small;
+    ht_test_problem(&sample->problem, cells, &small);
     if (kernels->variant->pack == NULL && !affordable(&small.problem) &&
         small.problem.stages > few)
         small.problem.stages = few;

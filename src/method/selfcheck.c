@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/method.h"
+#include "htwave/part.h"
 
 /* A smooth positive medium of the wanted degree: 1 + small polynomials. */
 enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
@@ -34,21 +34,12 @@ enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
 
 /* The same problem on 3 x 2 x 2 cells. */
 static void shrink(const struct ht_problem *problem,
-                   const struct ht_variant *variant, struct ht_grid *grid,
-                   struct ht_problem *small) {
+                   const struct ht_variant *variant, struct ht_part *small) {
     const int most_stages = 4; /* kernels that loop over stages at run time */
-    *small = *problem;
-    small->halo = (struct ht_halo_choice){0};
-    *grid = ht_grid_whole(problem->grid);
-    for (int k = 0; k < grid->dims; k++) {
-        grid->cells[k] = k == 0 ? 3 : 2;
-        grid->upper[k] = grid->lower[k] + grid->h[k] * (double)grid->cells[k];
-    }
-    small->grid = grid;
-    if (variant->pack == NULL && small->stages > most_stages)
-        small->stages = most_stages;
-    if (small->medium_degree >= 0) small->medium_fill = ht_test_medium;
-    small->medium = small;
+    const struct ht_box box = {.end = {3, 2, 2}};
+    ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
+    if (variant->pack == NULL && small->problem.stages > most_stages)
+        small->problem.stages = most_stages;
 }
 
 /* Values that both precisions hold exactly, decaying as a resolved
@@ -150,10 +141,9 @@ enum ht_err ht_verify_kernels(const struct ht_problem *problem,
 enum ht_err ht_selfcheck(const struct ht_problem *problem,
                          struct ht_device *device,
                          const struct ht_kernels *kernels, double *worst) {
-    struct ht_problem small;
-    struct ht_grid grid;
-    shrink(problem, kernels->variant, &grid, &small);
-    TRY(ht_verify_kernels(&small, device, kernels, worst));
+    struct ht_part small;
+    shrink(problem, kernels->variant, &small);
+    TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
             "self-check: variant %s on %s differs from the reference by %.3g "
             "times what rounding explains; the driver or device cannot be "

@@ -43,13 +43,13 @@ static enum ht_err steps_for(const struct ht_stepper *stepper, double seconds,
     return HT_OK;
 }
 
-static enum ht_err time_steps(const struct ht_sample *sample,
+static enum ht_err time_steps(const struct ht_part *sample,
                               struct ht_comm *comm,
                               const struct ht_stepper *stepper, double *speed) {
     const double seconds = 0.2;
     int done;
     double meet = 0;
-    TRY(ht_sample_fill(sample, stepper));
+    TRY(ht_test_problem_fill(sample, stepper));
     TRY(steps_for(stepper, 0, 1, &done));
     TRY(ht_comm_sum(comm, 1, &meet));
     double began = ht_clock();
@@ -62,11 +62,11 @@ static enum ht_err time_steps(const struct ht_sample *sample,
 enum ht_err ht_device_speed(const struct ht_problem *problem,
                             struct ht_device *device,
                             struct ht_kernels *kernels, double *speed) {
-    struct ht_sample sample;
+    struct ht_part sample;
     struct ht_stepper stepper = {0};
     int64_t cells[3];
     choose_cells(problem, kernels, ht_device_info(device)->gpu, cells);
-    ht_sample_make(problem, cells, &sample);
+    ht_test_problem(problem, cells, &sample);
     TRY(ht_stepper_create(&sample.problem, device, kernels, &stepper));
     enum ht_err err =
         time_steps(&sample, problem->grid->slab.comm, &stepper, speed);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/method.h"
+#include "htwave/part.h"
 
 /* ---- data from formulas ---- */
 
@@ -89,53 +89,21 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
  * what its sides are does not matter. Without a third axis it is the plan's. */
 struct layer {
     const struct ht_plan *plan;
-    int64_t first, last;
-    struct ht_grid grid;
-    struct ht_problem problem;
+    struct ht_part part;
 };
 
-/* The planes of the layer from those of the plan; a periodic box continues. */
-static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
-                               int64_t first, int64_t last, double *out) {
-    const struct layer *s = context;
-    const struct ht_problem *whole = &s->plan->problem;
-    int64_t planes = ht_grid_planes(&s->plan->grid, mesh);
-    int64_t plane = ht_grid_plane(&s->plan->grid, mesh);
-    int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
-    double *one = NULL;
-    TRY(HT_ALLOC(one, rows * plane));
-    enum ht_err err = HT_OK;
-    for (int64_t m = first; err == HT_OK && m < last; m++) {
-        int64_t at = (s->first + m) % planes;
-        err = whole->medium_fill(whole->medium, mesh, at, at + 1, one);
-        for (int64_t r = 0; err == HT_OK && r < rows; r++)
-            memcpy(out + (r * (last - first) + m - first) * plane,
-                   one + r * plane, (size_t)plane * sizeof *out);
-    }
-    free(one);
-    return err;
-}
-
-/* A layer must stay where it is: the problem points into it. */
 static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
                        struct layer *s) {
     const struct ht_scheme *starter = scheme_of(plan)->starter;
-    *s = (struct layer){.plan = plan,
-                        .first = first,
-                        .last = last,
-                        .grid = ht_grid_whole(&plan->grid),
-                        .problem = plan->problem};
-    if (plan->grid.dims == 3) {
-        s->grid.cells[2] = last - first;
-        s->grid.wall[2][0] = s->grid.wall[2][1] = 1;
-    }
-    s->problem.grid = &s->grid;
-    if (s->problem.medium_degree >= 0) s->problem.medium_fill = fill_medium;
-    s->problem.medium = s;
-    (void)ht_problem_set_scheme(&s->problem, starter);
-    s->problem.halo = (struct ht_halo_choice){0};
-    s->problem.dt = -plan->problem.dt;
-    s->problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
+    const int64_t *cells = plan->grid.cells;
+    const struct ht_box box = {.begin = {0, 0, first},
+                               .end = {cells[0], cells[1], last}};
+    s->plan = plan;
+    ht_problem_part(&plan->problem, &box, HT_SIDES_MIRROR, HT_MEDIUM_OWN,
+                    &s->part);
+    (void)ht_problem_set_scheme(&s->part.problem, starter);
+    s->part.problem.dt = -plan->problem.dt;
+    s->part.problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
 }
 
 /* x3 planes of cells that are computed at a time: all fields of both grids in
@@ -150,8 +118,8 @@ static enum ht_err put_layer(const struct layer *s,
                              const struct ht_stepper *stepper, double *coefs) {
     const struct ht_plan *plan = s->plan;
     int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
-    for (int64_t m = 0; m < ht_grid_planes(&s->grid, HT_PRIMARY); m++) {
-        int64_t at = (s->first + m) % whole;
+    for (int64_t m = 0; m < ht_grid_planes(&s->part.grid, HT_PRIMARY); m++) {
+        int64_t at = (s->part.cells.begin[2] + m) % whole;
         TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
         clear_walls(plan, at, at + 1, coefs);
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
@@ -166,13 +134,13 @@ static enum ht_err move_dual(const struct layer *s,
     const struct ht_plan *plan = s->plan;
     int count = ht_grid_coefs(&plan->grid);
     int64_t values = ht_grid_plane(&plan->grid, HT_DUAL) * count;
-    int64_t planes = ht_grid_planes(&s->grid, HT_DUAL);
+    int64_t planes = ht_grid_planes(&s->part.grid, HT_DUAL);
     for (int64_t m = 0; m < planes; m++) {
         for (int f = 0; f < plan->eq.nfields; f++)
             TRY(from->ops->get(from->self, HT_DUAL, f, count, m, m + 1,
                                coefs + f * values));
-        TRY(to->ops->put(to->self, HT_DUAL, s->first + m, s->first + m + 1,
-                         coefs));
+        TRY(to->ops->put(to->self, HT_DUAL, s->part.cells.begin[2] + m,
+                         s->part.cells.begin[2] + m + 1, coefs));
     }
     return HT_OK;
 }
@@ -183,9 +151,10 @@ static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
     const struct ht_grid *grid = &s->plan->grid;
     struct ht_stepper stepper = {0};
     double *coefs = NULL;
-    enum ht_err err = device != NULL ? ht_stepper_create(&s->problem, device,
-                                                         kernels, &stepper)
-                                     : ht_oracle_create(&s->problem, &stepper);
+    enum ht_err err =
+        device != NULL
+            ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
+            : ht_oracle_create(&s->part.problem, &stepper);
     if (err == HT_OK)
         err = HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) *
                                   ht_grid_coefs(grid) * s->plan->eq.nfields);
@@ -203,7 +172,7 @@ static struct ht_tuning start_tuning(const struct layer *s,
                                      const struct ht_tuning *tuning) {
     struct ht_tuning out = *tuning;
     const struct ht_spec spec =
-        ht_problem_spec(&s->problem, tuning, HT_PRIMARY);
+        ht_problem_spec(&s->part.problem, tuning, HT_PRIMARY);
     out.variant = ht_variant_find("monolithic", &spec, false);
     out.cells = out.rows = out.planes = 0;
     return out;
@@ -221,7 +190,7 @@ static enum ht_err step_back(const struct ht_plan *plan,
     make_layer(plan, begin, begin + chunk, &s);
     if (device != NULL) {
         const struct ht_tuning own = start_tuning(&s, tuning);
-        TRY(ht_kernels_create(&s.problem, device, &own, cache, &kernels));
+        TRY(ht_kernels_create(&s.part.problem, device, &own, cache, &kernels));
     }
     enum ht_err err = HT_OK;
     ht_progress_start(&progress, "half a step back", (double)(end - begin),
@@ -249,7 +218,7 @@ int64_t ht_start_bytes(const struct ht_plan *plan,
     if (!steps_back(plan)) return 0;
     make_layer(plan, 0, layer_planes(plan), &s);
     const struct ht_tuning own = start_tuning(&s, tuning);
-    return ht_stepper_budget(&s.problem, &own, info).total;
+    return ht_stepper_budget(&s.part.problem, &own, info).total;
 }
 
 enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,

@@ -17,7 +17,6 @@ static void stepper_destroy(void *self) {
             ht_buffer_destroy(t->u[mesh][f]);
         for (int m = 0; m < HT_MAX_MATERIALS; m++)
             ht_buffer_destroy(t->medium[mesh][m]);
-        ht_buffer_destroy(t->ghosts[mesh]);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
@@ -35,13 +34,12 @@ static void stepper_destroy(void *self) {
 /* The sources of a half step: all stored fields of the grid. */
 static enum ht_err run_ghosts(struct ht_device_stepper *t,
                               const struct ht_task *task) {
-    const struct ht_window *window = &t->partition.window[task->mesh];
     struct ht_buffer *u[HT_MAX_FIELDS];
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
         if (t->u[task->mesh][f] != NULL) u[fields++] = t->u[task->mesh][f];
-    return ht_ghosts_fill(t->set[0].ghosts[task->mesh], window,
-                          t->ghost_boxes[task->mesh], t->ghosts[task->mesh], u);
+    return ht_ghosts_fill(t->set[0].ghosts[task->mesh], &t->ghosts[task->mesh],
+                          u);
 }
 
 static enum ht_err run_step(struct ht_device_stepper *t,
@@ -58,14 +56,14 @@ static enum ht_err run_step(struct ht_device_stepper *t,
                                 .dst_plane = (long)ht_window_plane(target),
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
-    int64_t shift[3], period;
+    int64_t shift[3], period[3];
     struct ht_step_buffers buffers = {.scale = t->scale[t->direction],
                                       .work = t->work,
                                       .poly_planes = t->poly_planes};
-    ht_window_shift(t->problem.grid, from, source, target, shift, &period);
-    args.period = (long)period;
+    ht_window_shift(t->problem.grid, from, source, target, shift, period);
     for (int k = 0; k < 3; k++) {
         args.shift[k] = (long)shift[k];
+        args.period[k] = (long)period[k];
         args.begin[k] = (long)targets->box.begin[k];
         args.end[k] = (long)targets->box.end[k];
     }
@@ -318,7 +316,8 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
     TRY(ht_stepper_allocate(t));
     TRY(ht_stepper_fill_scale(t));
     for (int mesh = 0; mesh < 2; mesh++) {
-        TRY(ht_stepper_fill_ghosts(t, mesh ? HT_DUAL : HT_PRIMARY));
+        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[mesh],
+                             &t->ghosts[mesh]));
         TRY(ht_stepper_fill_medium(t, mesh ? HT_DUAL : HT_PRIMARY));
     }
     return HT_OK;

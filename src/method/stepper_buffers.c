@@ -1,11 +1,10 @@
 /* The buffers of the stepper on a device as one list, from which the budget is
  * counted and the buffers are made. Those of messages are the halo's.
  */
-#include "ghost_args.h"
 #include "layout.h"
 #include "stepper_private.h"
 
-enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE, GHOSTS };
+enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE };
 
 struct item {
     enum use use;
@@ -15,7 +14,7 @@ struct item {
 };
 struct list {
     int count;
-    struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 6];
+    struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 3];
     int64_t poly_planes;
 };
 
@@ -34,18 +33,14 @@ static void add_mesh(const struct ht_problem *p, const struct ht_spec *spec,
     const enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
     const struct ht_window window = ht_problem_window(p, which);
     const int64_t nodes = ht_window_nodes(&window), word = spec->fp64 ? 8 : 4;
-    struct ht_ghost_box boxes[HT_MAX_GHOST_BOXES];
     int place[HT_MAX_COEFS];
     int64_t field =
         HT_LAYOUT_SIZE(spec->block, ht_place(spec, place), nodes) * word;
-    int ghosts = ht_window_ghosts(p->grid, which, &window, boxes);
     for (int f = 0; f < p->eq->nfields; f++)
         if (ht_problem_stores(p, which, f))
             add_item(list, FIELD, mesh, f, field);
     for (int m = 0; p->medium_degree >= 0 && m < p->eq->nmaterials; m++)
         add_item(list, MEDIUM, mesh, m, nodes * p->medium_coefs * word);
-    if (ghosts > 0)
-        add_item(list, GHOSTS, mesh, 0, ghosts * (int64_t)sizeof boxes[0]);
 }
 
 /* Interpolants are kept for as many planes as fit about an eighth of the
@@ -120,8 +115,6 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
         return &t->poly[item->index];
     case WORK:
         return &t->work;
-    case GHOSTS:
-        return &t->ghosts[item->mesh];
     default:
         return &t->scale[item->index];
     }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ghost_args.h"
 #include "layout.h"
 #include "reduce_args.h"
 #include "stepper_private.h"
@@ -19,6 +18,13 @@ static void to_device(int word, int64_t count, const double *from, void *to) {
     for (int64_t i = 0; i < count; i++) single[i] = (float)from[i];
 }
 
+static void set_value(int word, void *to, int64_t i, double value) {
+    if (word == 8)
+        ((double *)to)[i] = value;
+    else
+        ((float *)to)[i] = (float)value;
+}
+
 static double from_device(int word, const void *from, int64_t i) {
     return word == 8 ? ((const double *)from)[i]
                      : (double)((const float *)from)[i];
@@ -26,16 +32,20 @@ static double from_device(int word, const void *from, int64_t i) {
 
 /* ---- fields ---- */
 
-/* Number of node n of whole planes of the grid in the same planes of the
- * window.
- */
-static int64_t window_node(const struct ht_device_stepper *t, enum ht_mesh mesh,
-                           int64_t n) {
+/* where[n]: number of node n of so many whole planes of the grid among the
+ * nodes of the same planes of the window. To be freed. */
+static enum ht_err find_nodes(const struct ht_device_stepper *t,
+                              enum ht_mesh mesh, int64_t planes,
+                              int64_t **where) {
     const struct ht_window *window = &t->partition.window[mesh];
-    int64_t n1 = window->own.end[0] - window->own.begin[0];
-    int64_t n2 = window->own.end[1] - window->own.begin[1];
-    return ht_window_at(window, window->own.begin[0] + n % n1,
-                        window->own.begin[1] + n / n1 % n2, n / (n1 * n2));
+    const struct ht_box *own = &window->own;
+    int64_t nodes = planes * ht_grid_plane(t->problem.grid, mesh), n = 0;
+    TRY(HT_ALLOC(*where, nodes));
+    for (int64_t m3 = 0; m3 < planes; m3++)
+        for (int64_t m2 = own->begin[1]; m2 < own->end[1]; m2++)
+            for (int64_t m1 = own->begin[0]; m1 < own->end[0]; m1++)
+                (*where)[n++] = ht_window_at(window, m1, m2, m3);
+    return HT_OK;
 }
 
 /* Rows of one coefficient block each, for planes [first, last) of the whole
@@ -71,26 +81,24 @@ enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh, int64_t first,
     struct ht_span span = block_span(t, mesh, t->places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
     int64_t room = ht_window_plane(&t->partition.window[mesh]) * (last - first);
-    int block = t->spec.block;
-    double *packed = NULL;
+    int64_t *where = NULL;
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
     ht_halo_overwritten(&t->state, mesh);
-    TRY(HT_ALLOC(packed, span.rows * room * block));
+    TRY(find_nodes(t, mesh, last - first, &where));
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[mesh][f] == NULL) continue;
-        for (int64_t n = 0; n < part; n++) {
-            int64_t at = window_node(t, mesh, n);
-            for (int i = 0; i < t->coefs; i++)
-                packed[HT_LAYOUT_AT(block, t->place[i], at, room)] =
-                    coefs[(f * t->coefs + i) * part + n];
-        }
-        to_device(t->word, span.rows * room * block, packed, data);
+        for (int i = 0; i < t->coefs; i++)
+            for (int64_t n = 0; n < part; n++)
+                set_value(
+                    t->word, data,
+                    HT_LAYOUT_AT(t->spec.block, t->place[i], where[n], room),
+                    coefs[(f * t->coefs + i) * part + n]);
         err = ht_buffer_write(t->u[mesh][f], span, data);
     }
     free(data);
-    free(packed);
+    free(where);
     return err;
 }
 
@@ -103,19 +111,20 @@ enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
     struct ht_span span = block_span(t, mesh, places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
     int64_t room = ht_window_plane(&t->partition.window[mesh]) * (last - first);
+    int64_t *where = NULL;
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
     REQUIRE(t->u[mesh][field] != NULL, HT_ERR_INTERNAL,
             "%s is not stored on this grid", t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
-    for (int64_t n = 0; err == HT_OK && n < part; n++) {
-        int64_t at = window_node(t, mesh, n);
-        for (int i = 0; i < count; i++)
-            out[i * part + n] =
-                from_device(t->word, data,
-                            HT_LAYOUT_AT(t->spec.block, t->place[i], at, room));
-    }
+    if (err == HT_OK) err = find_nodes(t, mesh, last - first, &where);
+    for (int i = 0; err == HT_OK && i < count; i++)
+        for (int64_t n = 0; n < part; n++)
+            out[i * part + n] = from_device(
+                t->word, data,
+                HT_LAYOUT_AT(t->spec.block, t->place[i], where[n], room));
+    free(where);
     free(data);
     return err;
 }
@@ -204,28 +213,11 @@ enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t) {
     return HT_OK;
 }
 
-enum ht_err ht_stepper_fill_ghosts(struct ht_device_stepper *t,
-                                   enum ht_mesh mesh) {
-    struct ht_ghost_box boxes[HT_MAX_GHOST_BOXES];
-    const struct ht_window *window = &t->partition.window[mesh];
-    int64_t ghosts = ht_window_nodes(window) - ht_box_nodes(&window->held);
-    int count = ht_window_ghosts(t->problem.grid, mesh, window, boxes);
-    int64_t bytes = count * (int64_t)sizeof boxes[0];
-    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    t->ghost_boxes[mesh] = count;
-    if (count == 0) return HT_OK;
-    REQUIRE(ghosts <= INT32_MAX, HT_ERR_DEVICE,
-            "grid.cells: %lld ghost nodes of the %s grid; a rank counts at "
-            "most %d",
-            (long long)ghosts, mesh == HT_DUAL ? "dual" : "primary", INT32_MAX);
-    return ht_buffer_write(t->ghosts[mesh], span, boxes);
-}
-
 /* Planes [at, at + count) of the windows of all materials, which do not cross
- * the periodic seam; values, spread and data are scratch. */
+ * the periodic seam; values and data are scratch, where as of find_nodes. */
 static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_mesh mesh,
                                  int64_t at, int64_t count, double *values,
-                                 double *spread, void *data) {
+                                 const int64_t *where, void *data) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->partition.window[mesh];
     int64_t part = ht_grid_plane(p->grid, mesh) * count;
@@ -238,13 +230,10 @@ static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_mesh mesh,
                            .rows = p->medium_coefs};
     TRY(p->medium_fill(p->medium, mesh, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
-        for (int64_t n = 0; n < part; n++) {
-            int64_t node = window_node(t, mesh, n);
-            for (int a = 0; a < p->medium_coefs; a++)
-                spread[a * room + node] =
-                    values[(m * p->medium_coefs + a) * part + n];
-        }
-        to_device(t->word, room * p->medium_coefs, spread, data);
+        for (int a = 0; a < p->medium_coefs; a++)
+            for (int64_t n = 0; n < part; n++)
+                set_value(t->word, data, a * room + where[n],
+                          values[(m * p->medium_coefs + a) * part + n]);
         TRY(ht_buffer_write(t->medium[mesh][m], span, data));
     }
     return HT_OK;
@@ -281,20 +270,21 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
         planes_at_once(t, mesh, (int64_t)p->eq->nmaterials * p->medium_coefs);
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
-    double *values = NULL, *spread = NULL, *data = NULL;
+    double *values = NULL, *data = NULL;
+    int64_t *where = NULL;
     TRY(HT_ALLOC(values, room * p->eq->nmaterials));
     enum ht_err err = HT_ALLOC(data, room);
-    if (err == HT_OK) err = HT_ALLOC(spread, room);
+    if (err == HT_OK) err = find_nodes(t, mesh, chunk, &where);
     struct ht_progress progress;
     ht_progress_start(&progress, "medium", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(p->grid, mesh));
     for (int64_t at = begin, count; err == HT_OK && at < end; at += count) {
         count = planes_from(t, mesh, at, chunk);
-        err = upload_medium(t, mesh, at, count, values, spread, data);
+        err = upload_medium(t, mesh, at, count, values, where, data);
         ht_progress_update(&progress, (double)(at + count - begin));
     }
     ht_progress_end(&progress);
-    free(spread);
+    free(where);
     free(data);
     free(values);
     return err;

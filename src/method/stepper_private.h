@@ -5,6 +5,7 @@
 #ifndef HTWAVE_METHOD_STEPPER_PRIVATE_H
 #define HTWAVE_METHOD_STEPPER_PRIVATE_H
 
+#include "ghost_args.h"
 #include "halo.h"
 
 /* A half step that has been scheduled before. */
@@ -38,10 +39,9 @@ struct ht_device_stepper {
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
-    struct ht_buffer *work;      /* NULL: no variant needs it */
-    struct ht_buffer *scale[2];  /* [direction] */
-    struct ht_buffer *ghosts[2]; /* list of boxes; NULL: no ghosts */
-    int ghost_boxes[2];
+    struct ht_buffer *work;         /* NULL: no variant needs it */
+    struct ht_buffer *scale[2];     /* [direction] */
+    struct ht_ghost_args ghosts[2]; /* of each grid */
     int64_t poly_planes;
     int64_t half_steps; /* so far, and their tasks */
     struct ht_task_counts counts;
@@ -64,11 +64,8 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
 /* Makes all buffers, for the variants of the sets of kernels. */
 HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
 /* Fill the buffers that a step reads: scale[term] of cl/evolve.cl for either
- * direction, the same from both grids, the list of ghosts, and the medium of
- * the planes held. */
+ * direction, the same from both grids, and the medium of the planes held. */
 HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t);
-HT_CHECKED enum ht_err ht_stepper_fill_ghosts(struct ht_device_stepper *t,
-                                              enum ht_mesh mesh);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
                                               enum ht_mesh mesh);
 

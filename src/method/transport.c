@@ -1,14 +1,13 @@
-/* The ways of messages and the choice among them.
+/* The transports of messages and the choice among them.
  *
- * No way needs a word back from the receiver: slabs exchange in turn, and a
- * rank sends into a slot again only after a message from the same neighbour
- * which that neighbour sent after it had emptied the slot (docs/method.md,
- * section 15).
+ * No transport needs an acknowledgement: slabs exchange in turn, and a rank
+ * sends into a slot again only after it has received a message that the
+ * neighbour sent after emptying the slot (docs/method.md, section 15).
  *
- * A message goes as a whole. Pieces could be on their way while others are
- * copied; but in the one queue of transfers all that leave would stand before
- * those that come. So shared memory would gain nothing and messages a third at
- * most, of a time that the interior hides first.
+ * A message is sent as a whole. In pieces, some could travel while others are
+ * copied. But there is one transfer queue, in which all outgoing pieces would
+ * stand before the incoming ones. So shared memory would gain nothing, and MPI
+ * messages at most a third of a time that is mostly hidden by the interior.
  */
 #include "transport.h"
 
@@ -17,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- ways ---- */
+/* ---- transports ---- */
 
 static enum ht_err ship_to_peer(struct ht_link *link, int slot, int64_t bytes) {
     return ht_transfer_peer(link->out, 0, bytes, link->peer[slot], 0);
@@ -51,16 +50,17 @@ const char *ht_transport_name(int i) {
 /* ---- links ---- */
 
 static enum ht_err create_buffers(struct ht_link *link) {
-    TRY(ht_mark_create(link->device, &link->packed));
-    TRY(ht_mark_create(link->device, &link->shipped));
-    TRY(ht_mark_create(link->device, &link->fetched));
+    TRY(ht_event_create(link->device, &link->packed));
+    TRY(ht_event_create(link->device, &link->shipped));
+    TRY(ht_event_create(link->device, &link->fetched));
     TRY(ht_buffer_create(link->device, link->room, &link->out));
     for (int slot = 0; slot < HT_SLOTS; slot++)
         TRY(ht_buffer_create(link->device, link->room, &link->in[slot]));
     return HT_OK;
 }
 
-/* By direction, since both neighbours may be the same rank: 1 is upwards. */
+/* Tags by direction, since both neighbours may be the same rank: 1 is upwards.
+ */
 static int tag_out(const struct ht_link *link) {
     return link->side;
 }
@@ -75,14 +75,14 @@ static void abandon_messages(struct ht_link *link) {
     ht_message_abandon(link->coming);
 }
 
-/* An empty message out and one in. */
-static enum ht_err tell_closed(const struct ht_link *link,
-                               struct ht_message *word[2]) {
-    enum { CLOSED = 2 }; /* the lower of these tags */
+/* Sends an empty message and receives one. */
+static enum ht_err notify_closed(const struct ht_link *link,
+                                 struct ht_message *notice[2]) {
+    enum { CLOSED = 2 }; /* the lower of these two tags */
     TRY(ht_message_send(link->comm, link->neighbour, CLOSED + tag_out(link),
-                        NULL, 0, &word[0]));
+                        NULL, 0, &notice[0]));
     return ht_message_receive(link->comm, link->neighbour,
-                              CLOSED + tag_in(link), NULL, 0, &word[1]);
+                              CLOSED + tag_in(link), NULL, 0, &notice[1]);
 }
 
 static void wait_until(double end, struct ht_message *message) {
@@ -94,22 +94,22 @@ static void wait_until(double end, struct ht_message *message) {
     ht_message_abandon(message);
 }
 
-/* A buffer stays until nobody else has it open: neighbours tell each other when
- * they have closed theirs. Who hears nothing for a second, or of a failure,
- * goes on. */
+/* A buffer must exist until the neighbour has closed it: neighbours notify each
+ * other when they have closed theirs. After a second without a notice, or after
+ * a failure, the rank continues. */
 static void close_peers(struct ht_link link[2]) {
     const double patience = 1;
     double end = ht_clock() + patience;
-    struct ht_message *word[2][2] = {{NULL, NULL}, {NULL, NULL}};
+    struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         for (int slot = 0; slot < HT_SLOTS; slot++)
             ht_peer_close(l->peer[slot]);
         if (l->transport == &transports[PEER] &&
-            tell_closed(l, word[side]) != HT_OK)
+            notify_closed(l, notice[side]) != HT_OK)
             end = 0;
     }
-    for (int i = 0; i < 4; i++) wait_until(end, word[i / 2][i % 2]);
+    for (int i = 0; i < 4; i++) wait_until(end, notice[i / 2][i % 2]);
 }
 
 void ht_links_destroy(struct ht_link link[2]) {
@@ -123,25 +123,26 @@ void ht_links_destroy(struct ht_link link[2]) {
             ht_buffer_destroy(l->in[slot]);
         }
         ht_buffer_destroy(l->out);
-        ht_mark_destroy(l->packed);
-        ht_mark_destroy(l->shipped);
-        ht_mark_destroy(l->fetched);
+        ht_event_destroy(l->packed);
+        ht_event_destroy(l->shipped);
+        ht_event_destroy(l->fetched);
     }
 }
 
-/* What a rank tells of its links. */
+/* What a rank can offer on its links. */
 struct offer {
     bool named[2];  /* name holds peers' names */
-    bool opened[2]; /* and those of the neighbour could be opened */
+    bool opened[2]; /* and the neighbour's names could be opened */
     unsigned char name[2][HT_SLOTS][HT_PEER_NAME];
 };
 
-static bool is_wanted(const char *wish, int way) {
-    return strcmp(wish, "auto") == 0 || strcmp(wish, transports[way].name) == 0;
+static bool is_wanted(const char *wish, int transport) {
+    return strcmp(wish, "auto") == 0 ||
+           strcmp(wish, transports[transport].name) == 0;
 }
 
-/* Names of the buffers that the neighbour may copy into. Where that fails there
- * are other ways. */
+/* Names of the buffers that the neighbour may copy into. Where that fails other
+ * transports remain. */
 static void offer_names(const struct ht_link link[2], struct offer *own) {
     for (int side = 0; side < 2; side++) {
         const struct ht_link *l = &link[side];
@@ -167,7 +168,7 @@ static void open_peers(struct ht_link link[2], const struct offer *all,
     }
 }
 
-/* The neighbour comes to the same result. */
+/* The neighbour computes the same result. */
 static int choose(const struct ht_link *link, const char *wish,
                   const struct offer *own, const struct offer *all) {
     bool here = ht_comm_same_machine(link->comm, link->neighbour);
@@ -182,16 +183,17 @@ static enum ht_err refuse(const struct ht_link *link, const char *wish) {
     const struct ht_device_info *info = ht_device_info(link->device);
     const char *why = "the ranks are on different machines";
     if (ht_comm_same_machine(link->comm, link->neighbour))
-        why = info->no_peer != NULL ? info->no_peer
-                                    : "the devices do not reach each other";
+        why = info->no_peer != NULL
+                  ? info->no_peer
+                  : "the devices cannot access each other's memory";
     FAIL(HT_ERR_INPUT,
          "parallel.transport = \"%s\": not possible between ranks %d and %d: "
-         "%s; \"auto\" takes what is",
+         "%s; \"auto\" takes one that is",
          wish, ht_comm_rank(link->comm), link->neighbour, why);
 }
 
-static enum ht_err agree_on_ways(struct ht_link link[2], const char *wish,
-                                 int way[2]) {
+static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish,
+                                       int chosen[2]) {
     struct ht_comm *comm = link[0].comm;
     struct offer own = {0}, *all = NULL;
     enum ht_err err = HT_OK;
@@ -203,28 +205,29 @@ static enum ht_err agree_on_ways(struct ht_link link[2], const char *wish,
         err = ht_comm_gather(comm, &own, sizeof own, all);
     }
     for (int side = 0; side < 2 && err == HT_OK; side++) {
-        way[side] = TRANSPORTS;
+        chosen[side] = TRANSPORTS;
         if (link[side].neighbour < 0) continue;
-        way[side] = choose(&link[side], wish, &own, all);
-        if (way[side] == TRANSPORTS) err = refuse(&link[side], wish);
+        chosen[side] = choose(&link[side], wish, &own, all);
+        if (chosen[side] == TRANSPORTS) err = refuse(&link[side], wish);
     }
     free(all);
     return err;
 }
 
-/* A rank's part of the window: what its links send, [side][slot]. */
+/* A rank's part of the shared memory: the messages that it sends, [side][slot].
+ */
 static int64_t part_bytes(int64_t room) {
     const int64_t page = 4096;
     return (room + page - 1) / page * page;
 }
 
-static enum ht_err use_window(struct ht_link *link, struct ht_shared *window,
+static enum ht_err use_shared(struct ht_link *link, struct ht_shared *shared,
                               int64_t room) {
-    char *own = ht_shared_part(window, ht_comm_rank(link->comm));
-    char *other = ht_shared_part(window, link->neighbour);
+    char *own = ht_shared_part(shared, ht_comm_rank(link->comm));
+    char *other = ht_shared_part(shared, link->neighbour);
     REQUIRE(own != NULL && other != NULL, HT_ERR_COMM,
-            "memory shared with rank %d is not to be found", link->neighbour);
-    link->window = window;
+            "no access to the memory shared with rank %d", link->neighbour);
+    link->shared = shared;
     for (int slot = 0; slot < HT_SLOTS; slot++) {
         int64_t mine = (link->side * HT_SLOTS + slot) * part_bytes(room);
         int64_t theirs =
@@ -245,17 +248,17 @@ static enum ht_err use_own_memory(struct ht_link *link) {
     return HT_OK;
 }
 
-/* The ranks of a machine make a window together when one of them needs it;
- * rooms are those of the longest message of all. On a machine that has no room
- * for it (containers often give little) messages are staged, unless shared
- * memory is what was asked for. */
-static enum ht_err create_window(struct ht_link link[2], const char *wish,
-                                 int way[2], struct ht_shared **window,
+/* All ranks of a machine allocate shared memory when one of them needs it; its
+ * slots have the size of the longest message of all. A machine without enough
+ * of it (containers often have little) uses staged messages, unless the user
+ * asked for shared memory. */
+static enum ht_err create_shared(struct ht_link link[2], const char *wish,
+                                 int chosen[2], struct ht_shared **shared,
                                  int64_t *room) {
     struct ht_comm *comm = link[0].comm;
     bool fits = true;
     double values[2] = {
-        way[0] == SHARED || way[1] == SHARED,
+        chosen[0] == SHARED || chosen[1] == SHARED,
         (double)(link[0].room > link[1].room ? link[0].room : link[1].room)};
     TRY(ht_comm_max(comm, 2, values));
     *room = (int64_t)values[1];
@@ -263,40 +266,41 @@ static enum ht_err create_window(struct ht_link link[2], const char *wish,
     int64_t bytes = part_bytes(*room) * 2 * HT_SLOTS;
     if (strcmp(wish, "auto") == 0) TRY(ht_shared_fits(comm, bytes, &fits));
     for (int side = 0; side < 2 && !fits; side++)
-        if (way[side] == SHARED) way[side] = STAGED;
+        if (chosen[side] == SHARED) chosen[side] = STAGED;
     if (!fits) return HT_OK;
-    enum ht_err err = ht_shared_create(comm, bytes, window);
+    enum ht_err err = ht_shared_create(comm, bytes, shared);
     return err == HT_ERR_MEMORY
-               ? ht_err_prefix(err, "parallel.transport = \"staged\" would do "
-                                    "with less")
+               ? ht_err_prefix(err, "parallel.transport = \"staged\" needs "
+                                    "less")
                : err;
 }
 
-/* Those of a way not taken, before anyone may free what they are open to. */
-static void close_unused_peers(struct ht_link link[2], const int way[2]) {
+/* Closes the peers of links that use another transport, before any rank frees
+ * the buffers that they refer to. */
+static void close_unused_peers(struct ht_link link[2], const int chosen[2]) {
     for (int side = 0; side < 2; side++)
-        for (int slot = 0; slot < HT_SLOTS && way[side] != PEER; slot++) {
+        for (int slot = 0; slot < HT_SLOTS && chosen[side] != PEER; slot++) {
             ht_peer_close(link[side].peer[slot]);
             link[side].peer[slot] = NULL;
         }
 }
 
-static enum ht_err use_ways(struct ht_link link[2], const char *wish,
-                            int way[2], struct ht_shared **window) {
+static enum ht_err use_transports(struct ht_link link[2], const char *wish,
+                                  int chosen[2], struct ht_shared **shared) {
     int64_t room = 0;
-    close_unused_peers(link, way);
-    TRY(create_window(link, wish, way, window, &room));
+    close_unused_peers(link, chosen);
+    TRY(create_shared(link, wish, chosen, shared, &room));
     for (int side = 0; side < 2; side++) {
-        if (way[side] == TRANSPORTS) continue;
-        link[side].transport = &transports[way[side]];
-        if (way[side] == SHARED) TRY(use_window(&link[side], *window, room));
-        if (way[side] == STAGED) TRY(use_own_memory(&link[side]));
+        if (chosen[side] == TRANSPORTS) continue;
+        link[side].transport = &transports[chosen[side]];
+        if (chosen[side] == SHARED) TRY(use_shared(&link[side], *shared, room));
+        if (chosen[side] == STAGED) TRY(use_own_memory(&link[side]));
     }
     return HT_OK;
 }
 
-/* What use_ways has made for the ways so far. */
-static void undo_ways(struct ht_link link[2], struct ht_shared **window) {
+/* Undoes use_transports. */
+static void undo_transports(struct ht_link link[2], struct ht_shared **shared) {
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
@@ -305,62 +309,65 @@ static void undo_ways(struct ht_link link[2], struct ht_shared **window) {
             l->out_host[slot] = l->in_host[slot] = NULL;
         }
         l->transport = NULL;
-        l->window = NULL;
+        l->shared = NULL;
     }
-    ht_shared_destroy(*window);
-    *window = NULL;
+    ht_shared_destroy(*shared);
+    *shared = NULL;
 }
 
-/* unsound[way]: on some link of the run, not always one of this rank's. */
-static enum ht_err find_unsound(struct ht_link link[2], const int way[2],
+/* unsound[t]: transport t failed on some link of the run, not always on one of
+ * this rank's. */
+static enum ht_err find_unsound(struct ht_link link[2], const int chosen[2],
                                 double unsound[TRANSPORTS]) {
     bool sound[2];
     memset(unsound, 0, TRANSPORTS * sizeof *unsound);
     TRY(ht_links_try(link, sound));
     for (int side = 0; side < 2; side++)
-        if (!sound[side]) unsound[way[side]] = 1;
+        if (!sound[side]) unsound[chosen[side]] = 1;
     return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
 }
 
-/* The next way for all links of one that loses or changes messages. */
-static enum ht_err replace_way(struct ht_link link[2], const char *wish,
-                               int bad, int way[2]) {
+/* The next transport for all links that use one which loses or changes
+ * messages. */
+static enum ht_err replace_transport(struct ht_link link[2], const char *wish,
+                                     int bad, int chosen[2]) {
     const char *name = transports[bad].name;
     REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
-            "messages by \"%s\" do not arrive as they left (parallel.transport "
+            "messages by \"%s\" do not arrive unchanged (parallel.transport "
             "= \"%s\")",
             name, wish);
     if (ht_comm_rank(link[0].comm) == 0)
-        ht_note("messages by \"%s\" do not arrive as they left; \"%s\" is "
-                "taken instead",
+        ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is "
+                "used instead",
                 name, transports[bad + 1].name);
     for (int side = 0; side < 2; side++)
-        if (way[side] == bad) way[side]++;
+        if (chosen[side] == bad) chosen[side]++;
     return HT_OK;
 }
 
-static enum ht_err settle_ways(struct ht_link link[2], const char *wish,
-                               int way[2], struct ht_shared **window) {
+static enum ht_err settle_transports(struct ht_link link[2], const char *wish,
+                                     int chosen[2], struct ht_shared **shared) {
     double unsound[TRANSPORTS];
     for (bool again = true; again;) {
         again = false;
-        TRY(ht_comm_agree(link[0].comm, use_ways(link, wish, way, window)));
-        TRY(ht_comm_agree(link[0].comm, find_unsound(link, way, unsound)));
+        TRY(ht_comm_agree(link[0].comm,
+                          use_transports(link, wish, chosen, shared)));
+        TRY(ht_comm_agree(link[0].comm, find_unsound(link, chosen, unsound)));
         for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
             if (unsound[bad] == 0) continue;
-            TRY(replace_way(link, wish, bad, way));
+            TRY(replace_transport(link, wish, bad, chosen));
             again = true;
         }
-        if (again) undo_ways(link, window);
+        if (again) undo_transports(link, shared);
     }
     return HT_OK;
 }
 
-/* Failures of a rank are agreed on before others would wait for it. */
+/* The ranks agree on failures before they wait for each other. */
 enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
                             const char *wish, struct ht_link link[2],
-                            struct ht_shared **window) {
-    int way[2] = {TRANSPORTS, TRANSPORTS};
+                            struct ht_shared **shared) {
+    int chosen[2] = {TRANSPORTS, TRANSPORTS};
     enum ht_err err = HT_OK;
     if (wish == NULL) wish = "auto";
     for (int side = 0; side < 2 && err == HT_OK; side++) {
@@ -370,26 +377,26 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
         if (link[side].neighbour >= 0) err = create_buffers(&link[side]);
     }
     TRY(ht_comm_agree(comm, err));
-    TRY(ht_comm_agree(comm, agree_on_ways(link, wish, way)));
-    return settle_ways(link, wish, way, window);
+    TRY(ht_comm_agree(comm, agree_on_transports(link, wish, chosen)));
+    return settle_transports(link, wish, chosen, shared);
 }
 
 /* ---- messages ---- */
 
 enum ht_err ht_link_send(struct ht_link *link, int slot, int64_t bytes) {
     TRY(ht_message_wait(&link->sent[slot]));
-    TRY(ht_mark_set(link->packed, HT_QUEUE_WORK));
-    TRY(ht_mark_await(link->packed, HT_QUEUE_TRANSFER));
+    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
+    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
     TRY(link->transport->ship(link, slot, bytes));
-    return ht_mark_set(link->shipped, HT_QUEUE_TRANSFER);
+    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
 }
 
 enum ht_err ht_link_announce(struct ht_link *link, int slot, int64_t bytes,
                              bool *done) {
     bool token = link->transport->token;
-    TRY(ht_mark_done(link->shipped, done));
+    TRY(ht_event_done(link->shipped, done));
     if (!*done) return HT_OK;
-    if (link->window != NULL) ht_shared_sync(link->window);
+    if (link->shared != NULL) ht_shared_sync(link->shared);
     return ht_message_send(link->comm, link->neighbour, tag_out(link),
                            token ? NULL
                                  : ht_pinned_memory(link->out_host[slot]),
@@ -408,8 +415,8 @@ enum ht_err ht_link_fetch(struct ht_link *link, int slot, int64_t bytes,
                           bool *done) {
     TRY(ht_message_done(&link->coming, done));
     if (!*done || link->transport->fetch == NULL) return HT_OK;
-    if (link->window != NULL) ht_shared_sync(link->window);
+    if (link->shared != NULL) ht_shared_sync(link->shared);
     TRY(link->transport->fetch(link, slot, bytes));
-    TRY(ht_mark_set(link->fetched, HT_QUEUE_TRANSFER));
-    return ht_mark_await(link->fetched, HT_QUEUE_WORK);
+    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
+    return ht_event_await(link->fetched, HT_QUEUE_WORK);
 }

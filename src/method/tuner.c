@@ -40,7 +40,7 @@ struct search {
     struct ht_device *device;
     const struct ht_tune_choice *choice;
     const struct ht_tune_effort *effort;
-    struct ht_sample sample;
+    struct ht_part sample;
     double began;
     uint64_t seen[CANDIDATES]; /* hashes of what has been timed */
     int nseen;
@@ -196,10 +196,10 @@ static void make_sample(struct search *s, bool fp64) {
     int64_t most = 1, cells[3];
     for (int k = 0; k < grid->dims; k++)
         if (grid->cells[k] > most) most = grid->cells[k];
-    int64_t side = ht_sample_cells(s->problem, &tuning, most, bytes, fma);
+    int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
     for (int k = 0; k < 3; k++)
         cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
-    ht_sample_make(s->problem, cells, &s->sample);
+    ht_test_problem(s->problem, cells, &s->sample);
 }
 
 enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device,

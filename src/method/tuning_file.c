@@ -1,4 +1,4 @@
-/* What the tuner found, one text file per device:
+/* Results of the tuner, one text file per device:
  *
  *     htwave tuning 1
  *     device NAME
@@ -8,9 +8,10 @@
  *     ...
  *     end HASH                          of all bytes before this line
  *
- * It appears by rename. The last line tells a damaged or truncated file from
- * a whole one; the head tells results of another driver or of other kernels.
- * Two processes that store at once lose one line, which is found anew.
+ * It appears by rename. The last line shows whether the file is complete and
+ * undamaged; the head shows whether the results are of this driver and these
+ * kernels. Two processes that store at once lose one line, which is measured
+ * again later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,7 @@ enum ht_err ht_tuning_path(const char *directory,
 
 /* ---- reading ---- */
 
-/* The start of the last line of a whole file whose hash is right; NULL. */
+/* The start of the last line of a complete file whose hash is right; NULL. */
 static char *find_end(char *data, size_t size) {
     static const char word[] = "end ";
     const size_t digits = 16, line = sizeof word - 1 + digits + 1;
@@ -66,9 +67,9 @@ static char *find_end(char *data, size_t size) {
     return stop == data + size - 1 && stored == hash ? end : NULL;
 }
 
-/* The lines of a file that is whole and of this device and program, without
- * the last; why: what is wrong with it otherwise, or NULL (no file). *data is
- * to be freed. */
+/* The lines, without the last, of a file that is complete and of this device
+ * and program. why: otherwise what is wrong with it, or NULL (no file). The
+ * caller frees *data. */
 static char *read_lines(const char *path, const struct ht_device_info *info,
                         char **data, const char **why) {
     struct ht_text head = {0};
@@ -81,11 +82,11 @@ static char *read_lines(const char *path, const struct ht_device_info *info,
     if (ht_text_status(&head) != HT_OK)
         *why = "out of memory";
     else if (ht_file_read(path, data, &size) != HT_OK)
-        *why = "it cannot be read";
+        *why = "unreadable";
     else if ((end = find_end(*data, size)) == NULL)
-        *why = "it is damaged";
+        *why = "damaged";
     else if (size < head.length || memcmp(*data, head.data, head.length) != 0)
-        *why = "it is of another device, driver or version of htwave";
+        *why = "from another device, driver or version of htwave";
     if (*why == NULL) {
         *end = '\0';
         lines = *data + head.length;
@@ -107,7 +108,7 @@ static char *find_line(char *lines, const char *class_name) {
     return NULL;
 }
 
-/* The number after key in a line; false: there is none from 0 on. */
+/* The number after key in a line; false: missing or negative. */
 static bool number(const char *line, const char *key, int *out) {
     const char *at = strstr(line, key), *end = strchr(line, '\n');
     if (at == NULL || (end != NULL && at > end)) return false;
@@ -117,26 +118,25 @@ static bool number(const char *line, const char *key, int *out) {
     return stop != at + strlen(key) && value >= 0 && value <= 1 << 24;
 }
 
-static const struct ht_variant *variant_of(const char *words) {
-    size_t length = strcspn(words, " ");
+static const struct ht_variant *variant_of(const char *line) {
+    size_t length = strcspn(line, " ");
     for (int i = 0; i < ht_variant_count(); i++)
         if (strlen(ht_variant_at(i)->name) == length &&
-            strncmp(ht_variant_at(i)->name, words, length) == 0)
+            strncmp(ht_variant_at(i)->name, line, length) == 0)
             return ht_variant_at(i);
     return NULL;
 }
 
-/* words: the line after the class. */
-static bool parse(const char *words, struct ht_tuned *out) {
+/* line: what follows the class. */
+static bool parse(const char *line, struct ht_tuned *out) {
     struct ht_tuning *t = &out->tuning;
-    const char *rate = strstr(words, " rate=");
+    const char *rate = strstr(line, " rate=");
     int trim = 0;
-    *out = (struct ht_tuned){.tuning = {.variant = variant_of(words)}};
-    if (rate == NULL || !number(words, " block=", &t->block) ||
-        !number(words, " cells=", &t->cells) ||
-        !number(words, " rows=", &t->rows) ||
-        !number(words, " planes=", &t->planes) ||
-        !number(words, " trim=", &trim))
+    *out = (struct ht_tuned){.tuning = {.variant = variant_of(line)}};
+    if (rate == NULL || !number(line, " block=", &t->block) ||
+        !number(line, " cells=", &t->cells) ||
+        !number(line, " rows=", &t->rows) ||
+        !number(line, " planes=", &t->planes) || !number(line, " trim=", &trim))
         return false;
     t->trim = trim != 0;
     out->rate = strtod(rate + strlen(" rate="), NULL);
@@ -152,7 +152,7 @@ bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
         return false;
     char *line = find_line(read_lines(path, info, &data, &why), class_name);
     bool found = line != NULL && parse(line + strlen(class_name) + 2, out);
-    if (line != NULL && !found) why = "it is damaged";
+    if (line != NULL && !found) why = "damaged";
     if (why != NULL) ht_note("the tuning file %s is ignored: %s", path, why);
     free(data);
     free(path);

@@ -103,12 +103,13 @@ const struct ht_expr_word *ht_expr_word(int i) {
 
 /* ---- evaluation ---- */
 
-/* What an operation may use besides its operands. */
+/* Inputs of an operation besides its operands. */
 struct work {
     const struct ht_jets *jets;
     const double *x, *h;
-    double *scratch;    /* SCRATCH jets */
-    uint64_t *branches; /* which sides were taken, hashed; NULL: not asked */
+    double *scratch; /* SCRATCH jets */
+    uint64_t
+        *branches; /* hash of the sides that were taken; NULL: not wanted */
 };
 
 static void note_branch(const struct work *work, bool side) {
@@ -283,7 +284,7 @@ enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3],
     return HT_OK;
 }
 
-/* ---- what it depends on ---- */
+/* ---- dependence ---- */
 
 bool ht_expr_uses(const struct ht_expr *expr, int axis) {
     for (int n = 0; n < expr->count; n++)
@@ -292,8 +293,8 @@ bool ht_expr_uses(const struct ht_expr *expr, int axis) {
     return false;
 }
 
-/* What takes numbers only was folded: an operation that is left has an operand
- * that depends on a coordinate. */
+/* Operations on numbers only were folded: a remaining one has an operand that
+ * depends on a coordinate. */
 bool ht_expr_smooth(const struct ht_expr *expr) {
     for (int n = 0; n < expr->count; n++)
         for (int f = 0; f < NFUNCTIONS; f++)

@@ -60,6 +60,13 @@ void ht_jet_divide(const struct ht_jets *jets, const double *a, const double *b,
     }
 }
 
+void ht_jet_reciprocal(const struct ht_jets *jets, const double *a,
+                       double *out) {
+    set_constant(jets, 1, out);
+    /* Each entry of the numerator is read before it is overwritten. */
+    ht_jet_divide(jets, out, a, out);
+}
+
 void ht_jet_exp(const struct ht_jets *jets, const double *g, double *out) {
     out[0] = exp(g[0]);
     int p = 1;

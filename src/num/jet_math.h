@@ -1,6 +1,6 @@
 /* Elementary functions of jets, for expr.c. Every set of ht_jets_total or
- * ht_jets_tensor serves; out must not overlap the arguments. A function that
- * is singular at the value gives entries that are not finite.
+ * ht_jets_tensor is allowed; out must not overlap the arguments. A function
+ * that is singular at the value gives entries that are not finite.
  */
 #ifndef HTWAVE_NUM_JET_MATH_H
 #define HTWAVE_NUM_JET_MATH_H

@@ -39,7 +39,7 @@ struct krylov {
     struct square h, scratch[2];
 };
 
-/* Products by hand: those of C ask whether either is infinite. */
+/* Products written out: those of C test for infinities. */
 static number product(number x, number y) {
     double re = creal(x) * creal(y) - cimag(x) * cimag(y);
     double im = creal(x) * cimag(y) + cimag(x) * creal(y);
@@ -69,7 +69,7 @@ static void add(int64_t size, number factor, const number *x, number *y) {
 
 /* ---- the basis ---- */
 
-/* next -= V V* next; its parts are added to a column of H, or forgotten. */
+/* next -= V V* next; the components are added to a column of H, or dropped. */
 static void orthogonalise(struct krylov *k, int count, number *next,
                           int column) {
     for (int i = 0; i < count; i++) {
@@ -80,9 +80,9 @@ static void orthogonalise(struct krylov *k, int count, number *next,
     }
 }
 
-/* Column `at` of H and the next vector, twice orthogonalised, and once more
- * when its length is 1: little may be left of it, but that little is what a
- * precise start excites. false: nothing is left. */
+/* Column `at` of H and the next vector, orthogonalised twice, and once more
+ * when its length is 1: the remainder may be small, but an accurate start
+ * excites just that remainder. false: nothing remains. */
 static bool extend(const struct ht_linear_map *map, struct krylov *k, int at) {
     number *next = k->basis + (at + 1) * k->size;
     map->apply(map->self, k->basis + at * k->size, next);
@@ -201,8 +201,8 @@ static void iterate(struct krylov *k, number shift, bool adjoint, number *x) {
     scale(k->m, 1 / norm(k->m, x), x);
 }
 
-/* Inverse iteration from e_1, with the shift held for the first sweeps so that
- * it cannot wander to another eigenvalue. part: what of e_1 belongs to it. */
+/* Inverse iteration from e_1, with the shift fixed for the first sweeps so that
+ * it cannot move to another eigenvalue. part: the part of e_1 along it. */
 static number nearest(struct krylov *k, number guess, number *part) {
     number right[MOST] = {1}, left[MOST] = {1}, shift = guess, mu = guess;
     for (int sweep = 0; sweep < 12; sweep++) {

@@ -13,20 +13,6 @@ enum { P, V1, V2, V3 };
 enum { MODULUS, INVERSE_DENSITY };
 enum { PARAMETER_C_OR_K, PARAMETER_RHO };
 
-/* out = 1 / a by the series for a power -1: sum over pairs of a and out. */
-static void reciprocal(const struct ht_jets *jets, const double *a,
-                       double *out) {
-    memset(out, 0, (size_t)jets->count * sizeof *out);
-    out[0] = 1 / a[0];
-    for (int total = 1; total <= jets->degree; total++) {
-        for (int n = 0; n < jets->pairs; n++) {
-            const int *pair = jets->pair[n], *k = jets->index[pair[2]];
-            if (pair[0] != 0 && k[0] + k[1] + k[2] == total)
-                out[pair[2]] -= a[pair[0]] * out[pair[1]] * out[0];
-        }
-    }
-}
-
 /* K = rho c^2 unless given itself; 1/rho. */
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out) {
@@ -38,7 +24,7 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     } else {
         memcpy(out[MODULUS], first, bytes);
     }
-    reciprocal(jets, rho, out[INVERSE_DENSITY]);
+    ht_jet_reciprocal(jets, rho, out[INVERSE_DENSITY]);
     return HT_OK;
 }
 
@@ -115,8 +101,17 @@ const struct ht_system ht_system_acoustic = {
     .first_field = "p",
     .translates = false,
     .nparameters = 2,
-    .parameter = {{"c|K", "speed of sound, or bulk modulus", 1.0, true},
-                  {"rho", "density", 1.0, true}},
+    .parameter = {{.names = "c|K",
+                   .meanings = "speed of sound|bulk modulus rho c^2",
+                   .units = "length/time|pressure",
+                   .fallback = 1.0,
+                   .positive = true},
+                  {.names = "rho",
+                   .meanings = "density",
+                   .units = "mass/length^3",
+                   .fallback = 1.0,
+                   .positive = true}},
+    .speed_name = "c",
     .materials = materials,
     .speed = speed,
     .plane = plane,

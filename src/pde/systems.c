@@ -3,11 +3,8 @@
 
 #include <string.h>
 
-static const struct ht_system *const systems[] = {
-    &ht_system_advection,
-    &ht_system_acoustic,
-    &ht_system_wave,
-};
+#define ADDRESS(name) &ht_system_##name,
+static const struct ht_system *const systems[] = {HT_EACH_SYSTEM(ADDRESS)};
 
 int ht_system_count(void) {
     return (int)(sizeof systems / sizeof systems[0]);
@@ -21,6 +18,16 @@ const struct ht_system *ht_system_find(const char *name) {
     for (int i = 0; i < ht_system_count(); i++)
         if (strcmp(systems[i]->name, name) == 0) return systems[i];
     return NULL;
+}
+
+const char *ht_alternative(const char *list, int index, int *length) {
+    for (; index > 0; index--) {
+        list = strchr(list, '|');
+        if (!list) return NULL;
+        list++;
+    }
+    *length = (int)strcspn(list, "|");
+    return list;
 }
 
 /* The bits of the fields that exist, at their new numbers. */

@@ -1,11 +1,13 @@
-/* The systems that src/pde/systems.c lists; one file each. */
+/* The systems: one file each, src/pde/NAME.c with ht_system_NAME, and one name
+ * here. Options, help, kernels and tests follow from the file. */
 #ifndef HTWAVE_PDE_SYSTEMS_H
 #define HTWAVE_PDE_SYSTEMS_H
 
 #include "htwave/system.h"
 
-extern const struct ht_system ht_system_advection;
-extern const struct ht_system ht_system_acoustic;
-extern const struct ht_system ht_system_wave;
+#define HT_EACH_SYSTEM(X) X(advection) X(acoustic) X(wave)
+
+#define HT_DECLARE_SYSTEM(name) extern const struct ht_system ht_system_##name;
+HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 
 #endif

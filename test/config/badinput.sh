@@ -72,6 +72,19 @@ over() {
 printf '%s\ntime_step = 0.1;\n' "$base" >bad.cfg
 refused 'unknown key at the top' 2 'time_step|unknown|bad.cfg:6' \
     run bad.cfg --quiet "$device"
+cat >bad.cfg <<END
+grid = { cells = [6, 4]; order = 1; };
+output = { directory = "out"; };
+initial = { pulses = (
+    { centre = [0.1, 0.1]; },
+    { centre = [0.5, 0.5]; },
+    { centre = [0.5, 0.1];
+      widht = 0.1; }
+); };
+END
+refused 'unknown key in the third group' 2 \
+    'widht|unknown key in group 3 of initial.pulses|width?|bad.cfg:7' \
+    run bad.cfg --quiet "$device"
 bad 'unknown group' 'absorb|unknown group' 'absorb = { cells = 8; };'
 bad 'unknown key in a group' 'device.varient|did you mean device.variant' \
     'device = { varient = "auto"; };'
@@ -233,6 +246,12 @@ over 'unknown picture field' 'output.picture.field|p, v1, v2' \
     output.picture.field=q
 over 'unknown background' 'output.picture.background' \
     output.picture.background=temperature
+over 'unit of nothing' 'output.units.lenght|"km"|length, time, p, v1, v2, c, K, rho' \
+    output.units.lenght=km
+over 'unit that is no text' 'output.units.p|UTF-8 of at most 24' \
+    'output.units={p="P\x01";}'
+over 'long unit' 'output.units.time|at most 24 bytes' \
+    output.units.time=abcdefghijklmnopqrstuvwxy
 : >file
 printf '%s\n' "$base" >bad.cfg
 refused 'directory below a file' 2 'output.directory = "file/out"' \
@@ -254,7 +273,7 @@ over 'device that is not there' \
     device.select=nonexistent
 over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
     device.variant=fast
-over 'variant that does not apply' 'device.variant = "chains"|uniform|take "|"monolithic"|"two-naive"' \
+over 'variant that does not apply' 'device.variant = "chains"|uniform|use "|"monolithic"|"two-naive"' \
     device.variant=chains medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
     over 'larger than device memory' 'grid.cells|needs|has' \

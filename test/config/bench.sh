@@ -14,11 +14,6 @@ select=${HTWAVE_DEVICE:-cpu}
 export XDG_CACHE_HOME="$PWD/home"
 tiny="--device $select --dims 1 --orders 1,2 --cells 64 --quiet"
 
-# A PNG file of some size.
-picture() { # FILE
-    [ -s "$1" ] && [ "$(head -c 4 "$1" | tail -c 3)" = PNG ]
-}
-
 # ---- bench ----
 # shellcheck disable=SC2086 # the flags are words
 timeout 300 "$htwave" bench rates stages $tiny --systems acoustic \
@@ -29,9 +24,8 @@ judge "bench: exit code $code" [ $code = 0 ]
 sed 's/^/    | /' message.txt
 judge 'bench: JSON on standard output' valid_json answer.json
 judge 'bench: the same in bench.json' cmp -s answer.json out/bench.json
-for name in roofline bars stages stages_bandwidth; do
-    judge "bench: $name.png" picture out/$name.png
-done
+plots 'bench: plots' out/bench.csv roofline.png bars.png limit.png stages.png \
+    stages_bandwidth.png
 rows=$(grep -o '"case"' answer.json | wc -l)
 lines=$(wc -l <out/bench.csv)
 judge "bench: $lines lines of CSV, $rows rows of JSON" \
@@ -63,13 +57,16 @@ code=$?
 sed 's/^/    | /' message.txt
 judge "bench table1 interpolation q: exit code $code" [ $code = 0 ]
 judge 'bench table1: the paper beside it' grep -q '2.09.*13.77.*36.17' table.txt
-judge 'bench interpolation: picture' picture paper/interpolation.png
+plots 'bench interpolation, q: plots' paper/bench.csv interpolation.png \
+    interpolation_groups.png q.png
 judge 'bench q: time to cross a cell' grep -q 'ns to cross' table.txt
 # shellcheck disable=SC2086
-timeout 300 "$htwave" bench $tiny --seconds 0 --out none >/dev/null \
-    2>message.txt
+timeout 300 "$htwave" bench ${tiny% --quiet} --seconds 0 --out none \
+    >/dev/null 2>message.txt
 judge 'bench --seconds 0: nothing timed, said so' \
     grep -q '"left_out": [1-9]' none/bench.json
+judge "bench: how to draw it: $(grep plot.py message.txt)" \
+    grep -q '^results in none; tools/plot.py none/\*.csv draws them' message.txt
 
 # ---- bench accuracy ----
 # N = 4, both precisions
@@ -84,9 +81,8 @@ judge 'bench accuracy: a table down to errors of 1e-8' \
 judge 'bench accuracy: lines of all methods' [ "$(grep -c \
     -e '^FD 8, 2 in time  ' -e '^FD 16, 4 in time, 12 B' \
     -e '^wave leapfrog N = 4' table.txt)" = 3 ]
-for name in accuracy accuracy_wave_leapfrog; do
-    judge "bench accuracy: $name.png" picture accuracy/$name.png
-done
+plots 'bench accuracy: plots' accuracy/accuracy.csv accuracy.png \
+    accuracy_wave_leapfrog.png
 # "(1,1,0)" has commas
 kinds=$(sed -n 's/^wave,leapfrog,\([0-9]\),\([a-z]*\),[^"]*"\([^"]*\)".*/\1\2\3/p' \
     accuracy/accuracy.csv | sort -u | wc -l)

@@ -12,6 +12,11 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0
+# Whether this htwave draws pictures: true or false.
+drawn=true
+"$htwave" --version 2>/dev/null | grep -q 'cairo [0-9]' || drawn=false
+# The plots of CSV files.
+plot=$(cd "$(dirname "$0")/../.." && pwd)/tools/plot.py
 
 device_option() { # WHICH
     echo "device = { select = \"$1\"; backend = \"${HTWAVE_BACKEND:-auto}\"; }"
@@ -19,9 +24,10 @@ device_option() { # WHICH
 device=device.backend=oracle
 [ -z "${HTWAVE_DEVICE:-}" ] || device=$(device_option "$HTWAVE_DEVICE")
 
-pass() { echo "pass $*"; passed=$((passed + 1)); }
-fail() { echo "FAIL $*"; failed=$((failed + 1)); }
-skip() { echo "skip $*"; skipped=$((skipped + 1)); }
+# Lines of TAP, as test/test.h prints them.
+pass() { echo "ok - $*"; passed=$((passed + 1)); }
+fail() { echo "not ok - $*"; failed=$((failed + 1)); }
+skip() { echo "ok # skip $*"; skipped=$((skipped + 1)); }
 
 # judge WHAT COMMAND...: passes when the command succeeds
 judge() {
@@ -30,8 +36,23 @@ judge() {
     if "$@"; then pass "$what"; else fail "$what"; fi
 }
 
+# relay FILE: what a test program printed counts as this script's; but for its
+# plan, which must be there: a script has one of its own.
+relay() {
+    grep -av '^1\.\.' "$1"
+    ran=$(grep -ac '^ok \|^not ok ' "$1")
+    bad=$(grep -ac '^not ok ' "$1")
+    none=$(grep -ac '^ok # skip ' "$1")
+    passed=$((passed + ran - bad - none))
+    failed=$((failed + bad)) skipped=$((skipped + none))
+    grep -aqx "1\.\.$ran" "$1" || fail "it broke off after $ran lines"
+}
+
+# end NAME: the plan, and the counts for people
 end() {
-    echo "$1: $passed passed, $failed failed, $skipped skipped"
+    [ $((passed + failed + skipped)) -gt 0 ] || fail "$1 judged nothing"
+    echo "# $1: $passed passed, $failed failed, $skipped skipped"
+    echo "1..$((passed + failed + skipped))"
     [ "$failed" = 0 ]
 }
 
@@ -50,6 +71,26 @@ valid_json() { # FILE
     else
         grep -q '^{.*}$' "$1"
     fi
+}
+
+# plots WHAT FILE...: the script draws a CSV file as these pictures
+plots() {
+    what=$1 file=$2
+    shift 2
+    if ! python3 -c 'import matplotlib' 2>/dev/null; then
+        skip "$what: no python3 with matplotlib is here"
+        return
+    fi
+    rm -rf plots
+    if ! MPLCONFIGDIR="$scratch" "$plot" "$file" --out plots >plots.txt 2>&1
+    then
+        sed 's/^/    | /' plots.txt
+        fail "$what: exit code not 0"
+        return
+    fi
+    (cd plots && ls) >found.txt
+    printf '%s\n' "$@" | sort >wanted.txt
+    judge "$what: $(tr '\n' ' ' <found.txt)" cmp -s wanted.txt found.txt
 }
 
 # A device is here.

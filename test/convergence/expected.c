@@ -275,6 +275,26 @@ static void gaussian(struct scene *scene, const char *text) {
                o.expected.high, err != HT_OK ? ht_err_message() : "");
 }
 
+/* Several pulses: the range holds. */
+static void pulses(struct scene *scene, const char *text) {
+    struct scene_run run;
+    struct outcome o = {0};
+    enum ht_err err = scene_open(
+        scene, &run,
+        "%s time.end=3 initial.returns=true device.variant=monolithic "
+        "initial.pulses=({centre=[0.3];width=0.1;},"
+        "{centre=[0.8];width=0.15;amplitude=-3.0;})",
+        text);
+    if (err == HT_OK) err = scene_finish(&run, &o.measured);
+    if (err == HT_OK) o.expected = run.plan->expected;
+    scene_close(&run);
+    TEST_BELOW(err == HT_OK ? o.expected.low : (double)NAN, o.measured,
+               "two pulses, %s: lowest expected error (bound: the error)%s",
+               text, err != HT_OK ? ht_err_message() : "");
+    TEST_BELOW(o.measured, o.expected.high,
+               "two pulses, %s: error (bound: the highest expected)", text);
+}
+
 static void gaussians(struct scene *scene) {
     gaussian(scene, "system=advection grid.order=2 grid.cells=[20]");
     gaussian(scene, "system=advection grid.order=4 grid.cells=[10]");
@@ -284,6 +304,8 @@ static void gaussians(struct scene *scene) {
                     "grid.cells=[20]");
     gaussian(scene, "system=advection grid.order=2 grid.cells=[14,14] "
                     "medium.velocity=[1,1]");
+    pulses(scene, "system=advection grid.order=2 grid.cells=[20]");
+    pulses(scene, "system=acoustic grid.order=4 grid.cells=[20]");
 }
 
 /* A mode between walls: by leapfrog u goes as cos(omega t - phase), of which
@@ -332,6 +354,12 @@ static void statements(void) {
                    "a frequency: %.2e, from %.2e in the best direction to %.2e "
                    "in the worst",
                    e.error, e.low, e.high);
+    if (plan_of("grid.cells=[20] initial.pulses=({centre=[0.4];},"
+                "{centre=[0.6];amplitude=-1.0;}) time.end=1",
+                &e))
+        TEST_CHECK(e.error == 0,
+                   "opposite pulses that overlap: %.2e, none expected",
+                   e.error);
     if (plan_of("grid.cells=[20] initial.type=gaussian "
                 "medium.type=expression medium.c=\"1+0.2*x1\" time.end=1",
                 &e))

@@ -13,7 +13,7 @@ precisions = set()
 
 def check(ok, text):
     results[not ok] += 1
-    print("pass" if ok else "FAIL", text)
+    print("ok -" if ok else "not ok -", text)
 
 
 def expected(snapshot, field, node):
@@ -50,5 +50,5 @@ for index, grid in enumerate(grids):
         check(worst == 0.0, f"{name}{dataset}: values off by {worst}")
 check(precisions == {8 if directory.endswith("double") else 4},
       f"bytes of a value: {precisions}")
-print(f"io/readback: {results[0]} passed, {results[1]} failed, 0 skipped")
+print(f"1..{sum(results)}")
 sys.exit(1 if results[1] else 0)

@@ -91,6 +91,8 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
 }
 
 int main(void) {
+    /* PoCL compiles in a third of the time. */
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
     static const int degrees[] = {-1, 0, 3};
     static const int orders[] = {8, 5, 3}; /* by dims */
     struct ht_device *device = NULL;

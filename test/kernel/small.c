@@ -9,6 +9,8 @@
  * Cells along x1 do not fill the groups, slabs and face batches do not divide
  * what they split, so the partial ones at the ends run too.
  */
+#include "cover.h"
+#include "law.h"
 #include "open_device.h"
 #include "test.h"
 
@@ -142,44 +144,64 @@ static void run_case(struct small_case *c, struct ht_device *device) {
         TEST_BELOW(worst, 1.0, "%s", name);
 }
 
-/* One variant of one system: n counts its cases. Bit 0 of n is the precision,
- * bit 1 the layout; trimming and the split go round with other periods. Stages
- * are enough to use every exchange buffer twice. */
-static void run_variant(const struct ht_system *system, bool leapfrog,
-                        int variant, struct ht_device *device) {
+enum { LAW, DIMS, MEDIUM, FP64, BLOCK, TRIM, NARROW, FACTORS };
+
+struct chooser {
+    const struct ht_variant *variant;
+    const struct ht_device_info *info;
+};
+
+/* Stages are enough to use every exchange buffer twice. */
+static struct small_case case_of(const struct chooser *chooser,
+                                 const unsigned char *row) {
     static const int degrees[] = {-1, 0, 2};
-    const struct ht_variant *row = ht_variant_at(variant);
-    bool fp64 = ht_device_info(device)->fp64;
-    bool varies = system->material[0].varies && row->medium != HT_UNIFORM;
-    int n = variant;
-    if (ht_variant_lacks(row, ht_device_info(device)) != NULL) {
-        TEST_SKIP("%s: %s", row->name,
-                  ht_variant_lacks(row, ht_device_info(device)));
+    struct small_case c = {.variant = chooser->variant,
+                           .stages = 3 + (row[LAW] + row[DIMS]) % 3,
+                           .narrow = row[NARROW]};
+    c.eq = ht_equations_make(law_at(row[LAW], &c.leapfrog), 1 + row[DIMS]);
+    c.spec.order = 3 - row[DIMS];
+    c.spec.fp64 = row[FP64];
+    c.spec.block = row[BLOCK] ? 1 : c.spec.fp64 ? 2 : 4;
+    c.spec.trim = row[TRIM];
+    c.spec.medium_degree = degrees[row[MEDIUM]];
+    return c;
+}
+
+static double row_cost(const unsigned char *row, void *context) {
+    const struct chooser *chooser = context;
+    const struct ht_variant *variant = chooser->variant;
+    const struct small_case c = case_of(chooser, row);
+    const struct ht_grid grid = make_grid(c.eq.dims, c.spec.order, false);
+    const struct ht_problem problem = make_problem(&c, &grid);
+    const struct ht_tuning tuning = {.fp64 = c.spec.fp64};
+    const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+    if (c.spec.fp64 && !chooser->info->fp64) return 0;
+    if (row[MEDIUM] > 0 &&
+        (!c.eq.system->material[0].varies || variant->medium == HT_UNIFORM))
+        return 0;
+    return ht_variant_refuses(variant, &spec) == NULL ? 1 + row[DIMS] : 0;
+}
+
+static void run_variant(const struct ht_variant *variant,
+                        struct ht_device *device) {
+    struct chooser chooser = {.variant = variant,
+                              .info = ht_device_info(device)};
+    struct cover cover = {.factors = FACTORS,
+                          .levels = {law_count(), 3, 3, 2, 2, 2, 2},
+                          .cost = row_cost,
+                          .context = &chooser};
+    const char *lacks = ht_variant_lacks(variant, chooser.info);
+    if (lacks != NULL) {
+        TEST_SKIP("%s: %s", variant->name, lacks);
         return;
     }
-    /* made for Oclgrind; elsewhere test/kernel/variants.h sees more */
-    bool all = strstr(ht_device_info(device)->name, "Oclgrind") != NULL;
-    for (int dims = 1; dims <= 3; dims++)
-        for (int m = 0; m < (varies ? 3 : 2); m++, n++) {
-            if (!all && (n + dims) % 3 != 0) continue;
-            struct small_case c = {.variant = row,
-                                   .eq = ht_equations_make(system, dims),
-                                   .stages = 3 + n % 3,
-                                   .leapfrog = leapfrog,
-                                   .narrow = n % 3 != 0};
-            c.spec.eq = &c.eq;
-            c.spec.order = 4 - dims;
-            c.spec.fp64 = fp64 && n % 2;
-            c.spec.block = n / 2 % 2 ? 1 : c.spec.fp64 ? 2 : 4;
-            c.spec.trim = n % 5 != 0;
-            c.spec.medium_degree = varies ? degrees[m] : -1;
-            const struct ht_grid grid = make_grid(dims, c.spec.order, false);
-            const struct ht_problem problem = make_problem(&c, &grid);
-            const struct ht_tuning tuning = {.fp64 = c.spec.fp64};
-            const struct ht_spec spec =
-                ht_problem_spec(&problem, &tuning, HT_PRIMARY);
-            if (ht_variant_refuses(row, &spec) == NULL) run_case(&c, device);
-        }
+    cover_make(&cover);
+    for (int i = 0; i < cover.count; i++) {
+        struct small_case c = case_of(&chooser, cover.row[i]);
+        c.spec.eq = &c.eq;
+        run_case(&c, device);
+    }
+    free(cover.row);
 }
 
 /* The kernels that measure the device; a rate is all there is to judge. */
@@ -255,12 +277,8 @@ int main(int argc, char **argv) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("small");
     }
-    for (int s = 0; s < ht_system_count(); s++)
-        for (int v = 0; v < ht_variant_count(); v++) {
-            run_variant(ht_system_at(s), false, v, device);
-            if (ht_system_at(s)->leapfrog.keep != 0)
-                run_variant(ht_system_at(s), true, v, device);
-        }
+    for (int v = 0; v < ht_variant_count(); v++)
+        run_variant(ht_variant_at(v), device);
     run_reduction(false, device);
     if (ht_device_info(device)->fp64) run_reduction(true, device);
     run_limits(false, device);

@@ -4,15 +4,28 @@
  *     n eps sum|products|
  * of the oracle's absolute mode; 1 is the most that rounding explains.
  *
- * The whole product of cases would compile thousands of programs. All
- * (variant, system, scheme, dimension, order) are run; precision, layout, kind
- * of medium, cells and planes per group are drawn so that pairs of them meet.
- * Walls are run-time data: each program is run with several.
+ * The whole product of cases would compile thousands of programs. On a CPU,
+ * where compiling takes most of the time, each variant gets rows of a pairwise
+ * covering (cover.h): with it any two of law (system and scheme), dimension,
+ * order up to 4, precision, layout, medium, trimming, cells and planes per
+ * group meet, where it takes both; beyond order 4 it meets each order, in one
+ * or two dimensions. On a GPU, and on a CPU by `make check-all`
+ * (HTWAVE_COVER=all), all (variant, system, scheme, dimension, order) are run,
+ * the rest is drawn.
+ *
+ * Sides and lengths of rows are run-time data: each program is run with several
+ * walls and, where a group's cells are those the variant chooses, on rows along
+ * x1 longer than a vector or a group: whole vectors, vectors at either end and
+ * between, rows that they do not fill. Each grid is also stepped in several
+ * regions, which must not change a bit.
  */
 #ifndef HTWAVE_TEST_VARIANTS_H
 #define HTWAVE_TEST_VARIANTS_H
 
+#include "cover.h"
+#include "law.h"
 #include "open_device.h"
+#include "regions.h"
 #include "test.h"
 
 #include "htwave/method.h"
@@ -22,7 +35,8 @@ struct kind {
     struct ht_equations eq;
     struct ht_spec spec;
     int cells, planes; /* per group; 0: chosen */
-    bool leapfrog;
+    bool leapfrog, rows /* long ones, too */, plain /* not optimised */;
+    double different; /* values in regions */
 };
 
 /* Optional argument: run the cases whose name holds it. */
@@ -32,8 +46,11 @@ static const int wall_sets[][3][2] = {
     {{0, 0}, {0, 0}, {0, 0}},
     {{1, 1}, {1, 1}, {1, 1}},
     {{-1, 1}, {0, 0}, {1, -1}},
-    {{0, 0}, {-1, -1}, {-1, 1}},
+    {{1, -1}, {-1, 1}, {-1, 1}},
 };
+
+/* Full vectors of the widest kind, a cell more, and a cell less than two. */
+static const int64_t row_lengths[] = {32, 17, 31};
 
 static struct ht_grid make_grid(int dims, int order, int walls) {
     struct ht_grid grid = {.dims = dims, .order = order};
@@ -72,12 +89,15 @@ static struct ht_problem make_problem(const struct kind *kind,
 }
 
 static void describe(const struct kind *kind, char *out, size_t size) {
-    snprintf(
-        out, size, "%s %s %s %dD N=%d %s block %d medium %d cells %d planes %d",
-        kind->variant->name, kind->eq.system->name,
-        kind->leapfrog ? "leapfrog" : "taylor", kind->eq.dims, kind->spec.order,
-        kind->spec.fp64 ? "double" : "single", kind->spec.block,
-        kind->spec.medium_degree, kind->cells, kind->planes);
+    snprintf(out, size,
+             "%s %s %s %dD N=%d %s block %d medium %d%s cells %d planes %d%s%s",
+             kind->variant->name, kind->eq.system->name,
+             kind->leapfrog ? "leapfrog" : "taylor", kind->eq.dims,
+             kind->spec.order, kind->spec.fp64 ? "double" : "single",
+             kind->spec.block, kind->spec.medium_degree,
+             kind->spec.trim ? " trimmed" : "", kind->cells, kind->planes,
+             kind->rows ? " long rows" : "",
+             kind->plain ? " not optimised" : "");
 }
 
 static struct ht_tuning tuning_of(const struct kind *kind) {
@@ -90,19 +110,42 @@ static struct ht_tuning tuning_of(const struct kind *kind) {
                               .planes = kind->planes};
 }
 
+static enum ht_err run_grid(struct kind *kind, struct ht_device *device,
+                            const struct ht_kernels *kernels,
+                            const struct ht_grid *grid, double *worst) {
+    struct ht_problem problem = make_problem(kind, grid);
+    double ratio = 0;
+    problem.medium = &problem;
+    TRY(ht_verify_kernels(&problem, device, kernels, &ratio));
+    if (!(ratio <= *worst)) *worst = ratio;
+    return regions_differ(&problem, device, &kernels, 1,
+                          (uint64_t)grid->cells[0], 2, &kind->different);
+}
+
 static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
                              const struct ht_kernels *kernels, double *worst) {
     int sets = kind->eq.system->nwalls > 0 ? 4 : 1;
     *worst = 0;
     for (int w = 0; w < sets; w++) {
         struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, w);
-        struct ht_problem problem = make_problem(kind, &grid);
-        double ratio = 0;
-        problem.medium = &problem;
-        TRY(ht_verify_kernels(&problem, device, kernels, &ratio));
-        if (!(ratio <= *worst)) *worst = ratio;
+        TRY(run_grid(kind, device, kernels, &grid, worst));
     }
+    for (int n = 0; n < 3 && kind->rows; n++)
+        for (int w = 0; w < sets; w += 3) {
+            struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, w);
+            grid.cells[0] = row_lengths[n];
+            grid.upper[0] = grid.h[0] * (double)grid.cells[0];
+            TRY(run_grid(kind, device, kernels, &grid, worst));
+        }
     return HT_OK;
+}
+
+/* PoCL compiles without optimising in a third of the time. */
+static void set_compiler(const struct kind *kind) {
+    if (kind->plain)
+        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
+    else
+        unsetenv("POCL_EXTRA_BUILD_FLAGS");
 }
 
 static void run_kind(struct kind *kind, struct ht_device *device) {
@@ -114,6 +157,7 @@ static void run_kind(struct kind *kind, struct ht_device *device) {
     char name[160];
     describe(kind, name, sizeof name);
     if (only != NULL && strstr(name, only) == NULL) return;
+    set_compiler(kind);
     if (ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels) !=
         HT_OK) {
         TEST_SKIP("%s: %s", name, ht_err_message());
@@ -123,10 +167,13 @@ static void run_kind(struct kind *kind, struct ht_device *device) {
         ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
     if (err == HT_OK) err = run_walls(kind, device, &kernels, &worst);
     ht_kernels_destroy(&kernels);
-    if (err != HT_OK)
+    if (err != HT_OK) {
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
-    else
-        TEST_BELOW(worst, 1.0, "%s", name);
+        return;
+    }
+    TEST_BELOW(worst, 1.0, "%s", name);
+    TEST_CHECK(kind->different == 0, "%s in regions: %.0f values differ", name,
+               kind->different);
 }
 
 /* The options of case number n: drawn, so that over the many cases of a
@@ -149,19 +196,17 @@ static void draw_options(struct kind *kind, int n) {
     /* Left to itself a group takes one plane of so few; on real grids it walks
      * through many, and keeps what neighbouring planes share. */
     kind->planes = (bits >> 8 & 3) > 0 ? 3 : 0;
+    kind->rows = kind->cells == 0 && kind->eq.dims * kind->spec.order <= 4;
 }
 
 /* Cases of one (system, scheme, dimension, order); by leapfrog the variants
- * take turns, up to N = 4 in three dimensions; so they do on CPUs, where
- * compiling takes long, above N = 3. */
+ * take turns, up to N = 4 in three dimensions. */
 static void run_order(const struct ht_system *system, bool leapfrog, int dims,
                       int order, struct ht_device *device) {
     static int number;
-    bool gpu = ht_device_info(device)->gpu;
-    int rounds = gpu && order <= 2 && !leapfrog ? 3 : 1;
+    int rounds = order <= 2 && !leapfrog ? 3 : 1;
     for (int v = 0; v < ht_variant_count(); v++)
         for (int r = 0; r < rounds; r++) {
-            if (!gpu && order > 3 && (v + order + dims) % 3 != 0) continue;
             struct kind kind = {.variant = ht_variant_at(v),
                                 .eq = ht_equations_make(system, dims),
                                 .leapfrog = leapfrog};
@@ -180,6 +225,107 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims,
             draw_options(&kind, number++);
             run_kind(&kind, device);
         }
+}
+
+static void run_all(int first, int last, struct ht_device *device) {
+    for (int order = 1; order <= HT_MAX_ORDER; order++)
+        for (int dims = first; dims <= last; dims++)
+            for (int s = 0; s < ht_system_count(); s++) {
+                const struct ht_system *system = ht_system_at(s);
+                run_order(system, false, dims, order, device);
+                if (system->leapfrog.keep != 0)
+                    run_order(system, true, dims, order, device);
+            }
+}
+
+/* ---- a covering ---- */
+
+enum { LAW, DIMS, ORDER, FP64, BLOCK, MEDIUM, TRIM, CELLS, PLANES, ROWS };
+enum { COVERED = 10, COVERED_ORDER = 4 };
+
+struct chooser {
+    const struct ht_variant *variant;
+    const struct ht_device_info *info;
+    bool high; /* orders beyond COVERED_ORDER */
+};
+
+static struct kind kind_of(const struct chooser *chooser,
+                           const unsigned char *row) {
+    struct kind kind = {.variant = chooser->variant};
+    const struct ht_system *system = law_at(row[LAW], &kind.leapfrog);
+    const int order = 1 + row[ORDER] + (chooser->high ? COVERED_ORDER : 0);
+    const int degrees[4] = {-1, 0, 2, order + 1};
+    kind.eq = ht_equations_make(system, 1 + row[DIMS]);
+    kind.spec.order = order;
+    kind.spec.fp64 = row[FP64];
+    kind.spec.block = !row[BLOCK] ? 1 : row[FP64] ? 2 : 4;
+    kind.spec.medium_degree = degrees[row[MEDIUM]];
+    kind.spec.trim = row[TRIM];
+    kind.spec.ptx = chooser->info->ptx;
+    kind.cells = row[CELLS];
+    /* Left to itself a group takes one plane of so few; on real grids it walks
+     * through many, and keeps what neighbouring planes share. */
+    kind.planes = row[PLANES] ? 3 : 0;
+    kind.rows = row[ROWS];
+    /* Optimised in half of the cases, so that compilers' faults are found. */
+    kind.plain = order > 1 && row[TRIM];
+    return kind;
+}
+
+/* Compiling takes seconds in three dimensions, else tenths. */
+static double row_cost(const unsigned char *row, void *context) {
+    const struct chooser *chooser = context;
+    struct kind kind = kind_of(chooser, row);
+    const struct ht_variant *variant = chooser->variant;
+    const int dims = kind.eq.dims, degree = kind.spec.medium_degree;
+    struct ht_grid grid = make_grid(dims, kind.spec.order, 0);
+    struct ht_shape shape;
+    if (kind.spec.fp64 && !chooser->info->fp64) return 0;
+    if (degree >= 0 &&
+        (!kind.eq.system->material[0].varies || degree > variant->medium))
+        return 0;
+    if (kind.cells > 0 && (dims == 3 || variant->ptx > 0)) return 0;
+    if (kind.rows && (kind.cells > 0 || dims * kind.spec.order > 4)) return 0;
+    if (chooser->high && dims == 3) return 0;
+    const struct ht_tuning tuning = tuning_of(&kind);
+    const struct ht_problem problem = make_problem(&kind, &grid);
+    const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+    if (ht_variant_refuses(variant, &spec) != NULL ||
+        ht_variant_lacks(variant, chooser->info) != NULL ||
+        ht_variant_shape(&tuning, &spec, chooser->info, &shape) != HT_OK)
+        return 0;
+    double cost = dims == 1 ? 1 : dims == 2 ? 1.5 : 2 + kind.spec.order;
+    return kind.plain ? cost : 2.5 * cost;
+}
+
+/* Rows of one variant in some dimensions; of high orders each but once. */
+static void run_covered(struct chooser *chooser, int first, int last,
+                        struct ht_device *device) {
+    struct cover cover = {
+        .factors = COVERED, .cost = row_cost, .context = chooser};
+    const int levels[COVERED] = {law_count(), 3, COVERED_ORDER, 2, 2, 4, 2, 4,
+                                 2,           2};
+    bool met[COVER_LEVELS] = {false};
+    memcpy(cover.levels, levels, sizeof levels);
+    cover_make(&cover);
+    for (int i = 0; i < cover.count; i++) {
+        struct kind kind = kind_of(chooser, cover.row[i]);
+        if (chooser->high && met[cover.row[i][ORDER]]) continue;
+        met[cover.row[i][ORDER]] = true;
+        if (kind.eq.dims >= first && kind.eq.dims <= last)
+            run_kind(&kind, device);
+    }
+    free(cover.row);
+}
+
+static void run_covering(int first, int last, struct ht_device *device) {
+    for (int v = 0; v < ht_variant_count(); v++) {
+        struct chooser chooser = {.variant = ht_variant_at(v),
+                                  .info = ht_device_info(device)};
+        run_covered(&chooser, first, last, device);
+        chooser.high = true;
+        run_covered(&chooser, first, last, device);
+    }
 }
 
 /* What the comparison must find: a kernel with a wrong parity, seen behind a
@@ -262,14 +408,11 @@ static int run_dimensions(int first, int last, int argc, char **argv) {
     run_planted(device);
     run_slightly_wrong(device, false, 1e-4);
     run_slightly_wrong(device, true, 1e-12);
-    for (int order = 1; order <= HT_MAX_ORDER; order++)
-        for (int dims = first; dims <= last; dims++)
-            for (int s = 0; s < ht_system_count(); s++) {
-                const struct ht_system *system = ht_system_at(s);
-                run_order(system, false, dims, order, device);
-                if (system->leapfrog.keep != 0)
-                    run_order(system, true, dims, order, device);
-            }
+    const char *cover = getenv("HTWAVE_COVER");
+    if (ht_device_info(device)->gpu || (cover && strcmp(cover, "all") == 0))
+        run_all(first, last, device);
+    else
+        run_covering(first, last, device);
     ht_device_close(device);
     return test_end("variants");
 }

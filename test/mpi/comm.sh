@@ -9,9 +9,7 @@ program=$build/test/unit/comm
 for n in 1 2 3 5; do
     ranks $n "$program" >"$scratch/out" 2>&1
     code=$?
-    grep -a '^pass \|^FAIL ' "$scratch/out"
-    passed=$((passed + $(grep -ac '^pass ' "$scratch/out")))
-    failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
+    relay "$scratch/out"
     judge "$n ranks end with exit code $code (expected 0)" [ $code = 0 ]
 done
 
@@ -35,7 +33,7 @@ one_failure() { # N WHERE EXPECTED
     judge "a failure, others in $2: \"$3\": $result" [ $? = 0 ]
     judge "exit code $code (expected 7)" [ $code = 7 ]
 }
-for where in sum wait send agree window; do
+for where in sum wait send agree memory; do
     one_failure 5 $where "rank 4: device of rank 4 lost"
 done
 one_failure 2 wait "rank 1: device of rank 1 lost"

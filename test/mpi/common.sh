@@ -21,8 +21,7 @@ judged_by_ranks() {
     for n in "$@"; do
         ranks "$n" "$build/test/mpi/$program" >"$scratch/out" 2>&1
         code=$?
-        cat "$scratch/out"
-        failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
+        relay "$scratch/out"
         judge "$n ranks: exit code $code" [ $code = 0 ]
     done
 }

@@ -98,7 +98,8 @@ for signal in INT TERM; do
     judge "$title: in the summary" \
         grep -q '"interrupted": true' out/summary.json
     judge "$title: the last state is written" \
-        [ -e out/fields_000001.h5 -a -e out/wave_0000.png ]
+        [ -e out/fields_000001.h5 ]
+    judge "$title: and drawn" [ $drawn = false -o -e out/wave_0000.png ]
     judge_files
 done
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ways of messages, without kernels: on the device that is here, and from
+# The transports of messages, without kernels: on the device that is here, and from
 # GPU to GPU by a driver made for it (test/fake_cuda.c), also one that loses what
 # it copies between them.
 set -u
@@ -17,9 +17,8 @@ carries() {
         ranks $n "$build/test/mpi/links" "$1" ${3:+"$3"} >"$scratch/out" \
             2>"$scratch/err"
         code=$?
-        cat "$scratch/out"
+        relay "$scratch/out"
         grep -a '^note: ' "$scratch/err" | sed 's/^/    | /'
-        failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
         got=$(sed -n 's/^ways //p' "$scratch/out")
         judge "$n ranks, \"$1\": by \"$got\", exit code $code" \
             [ "$got" = "$2" -a $((code == 0)) = $((${#2} > 0)) ]
@@ -27,7 +26,7 @@ carries() {
 }
 noted() { # WHAT
     judge "$1: a note says so" grep -q \
-        'messages by "peer" do not arrive as they left; "shared" is taken' \
+        'messages by "peer" do not arrive unchanged; "shared" is used' \
         "$scratch/err"
 }
 

@@ -35,7 +35,7 @@ static bool speaks(void) {
 
 static void stop_on(enum ht_err err) {
     if (err == HT_OK) return;
-    printf("FAIL rank %d: %s\n", ht_comm_rank(comm), ht_err_message());
+    printf("not ok - rank %d: %s\n", ht_comm_rank(comm), ht_err_message());
     ht_comm_end(comm, ht_comm_agree(comm, err) != HT_OK, 1);
     exit(1);
 }

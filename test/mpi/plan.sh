@@ -27,9 +27,9 @@ judge "alone: $lines lines and $sums sums to compare with" \
 for n in 1 2 3 5; do
     ranks "$n" "$plan" >"$scratch/out" 2>"$scratch/err"
     judge "$n ranks: the program ends well" [ $? = 0 ]
-    grep '^FAIL' "$scratch/out" "$scratch/err"
-    judge "$n ranks: $(grep -c '^pass' "$scratch/out") checks of its own pass" \
-        [ "$(grep -c '^pass' "$scratch/out")" -ge 6 ]
+    grep -v '^same \|^sum ' "$scratch/out" >"$scratch/judged"
+    relay "$scratch/judged"
+    judge "$n ranks: $ran checks of its own (expected 6 or more)" [ "$ran" -ge 6 ]
     grep '^same' "$scratch/out" >"$scratch/same.$n"
     grep '^sum' "$scratch/out" >"$scratch/sum.$n"
     judge "$n ranks: $lines lines on plans, media, fields and maxima are equal" \

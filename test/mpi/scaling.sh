@@ -15,7 +15,8 @@ if ! have_device; then
     exit
 fi
 export XDG_CACHE_HOME="$PWD/home"
-tiny="--device ${HTWAVE_DEVICE:-cpu} --orders 1 --cells 8 --out out --quiet"
+tiny="--backend ${HTWAVE_BACKEND:-auto} --device ${HTWAVE_DEVICE:-cpu}"
+tiny="$tiny --orders 1 --cells 8 --out out --quiet"
 
 # column FILE NAME: values of a CSV file
 column() {
@@ -62,7 +63,6 @@ sed 's/^/    | /' message.txt
 judge "one rank: exit code $code" [ $code = 0 ]
 judge 'one rank: weak and strong' \
     [ "$(column out/scaling.csv kind | paste -s -d ' ' -)" = 'weak strong' ]
-judge 'one rank: no picture' [ ! -e out/scaling.png ]
 judge 'one rank: 100 % of itself' [ "$(grep -c ' 100.0% ' table.txt)" = 2 ]
 worst=$(column out/scaling.csv verified | sort -g | tail -n 1)
 judge "one rank: verified, worst ratio $worst (bound 1)" below "$worst" 1
@@ -105,8 +105,8 @@ refused 'depth 65' 'halo-depth 65.*1[.][.]64' 2 \
         "$htwave" bench scaling $tiny --seconds 0 --out nothing
 }
 help=$("$htwave" bench --help)
-for words in 'auto (default), peer' '1..64 (default 1)' '--dims means nothing' \
-    'When --seconds are over'; do
+for words in 'auto (default), peer' '1..64 (default 1)' 'ignores --dims' \
+    'After --seconds it begins'; do
     judge "bench --help: $words" [ -z "${help##*"$words"*}" ]
 done
 
@@ -127,7 +127,7 @@ for depth in 1 2; do
     judge "two ranks, depth $depth: exit code $code" [ $code = 0 ]
 done
 judge 'two ranks: the table begins once' [ "$(grep -c '^kind' table.txt)" = 1 ]
-judge 'two ranks: picture' [ -s out/scaling.png ]
+plots 'two ranks: plot' out/scaling.csv scaling.png
 judge 'two ranks: six rows' [ "$(column out/scaling.csv kind | wc -l)" = 6 ]
 # a plane has 8 x 8 nodes of 4 fields of 8 coefficients of 4 bytes: down and up
 # each step, in either way of doing it
@@ -160,7 +160,7 @@ judge "one rank: so do interior and exposed, but for $off (bound 1e-6)" \
 ranks 2 "$htwave" bench rates --orders 1 >table.txt 2>message.txt
 code=$?
 judge 'two ranks: other cases are refused' \
-    [ $code != 0 -a "$(grep -c 'only scaling' message.txt)" -ge 1 ]
+    [ $code != 0 -a "$(grep -c 'only .*scaling' message.txt)" -ge 1 ]
 
 cat >cube.cfg <<'CFG'
 system = "acoustic";
@@ -235,20 +235,19 @@ unset MPIR_CVAR_NUM_CLIQUES MPIR_CVAR_CLIQUES_BY_BLOCK
 # ---- ranks that differ ----
 ranks 3 "$build/test/mpi/unlike" "$PWD/unlike" >answer.txt 2>&1
 code=$?
-cat answer.txt
-failed=$((failed + $(grep -ac '^FAIL ' answer.txt)))
+relay answer.txt
 judge "unlike devices: exit code $code" [ $code = 0 ]
 
 # ---- time, signals ----
 many="--orders 1,2 --schemes taylor,leapfrog" # 8 measurements by two ranks
 # shellcheck disable=SC2086
-ranks 2 "$htwave" bench scaling $tiny --verbose $many --seconds 0.5 \
+ranks 2 "$htwave" bench scaling $tiny --verbose $many --seconds 0.001 \
     --out short >table.txt 2>message.txt
 code=$?
 rows=$(column short/scaling.csv kind | wc -l)
-# One at least, and as many as the machine is fast.
+# One at least; no machine does all of them in a millisecond.
 left=$(sed -n 's/.*: \([0-9]*\) measurements* left out.*/\1/p' message.txt)
-judge "--seconds 0.5: exit code $code, $rows rows, $left left out (8 in all)" \
+judge "--seconds 0.001: exit code $code, $rows rows, $left left out (8 in all)" \
     [ "$code $((rows + left))" = '0 8' -a "$rows" -ge 1 -a "$left" -ge 1 ]
 
 # Tells its process number, which stays when it becomes htwave.

@@ -9,10 +9,7 @@ run() { # N PROGRAM
     timeout -k 5 240 mpiexec -n "$1" "$build/test/mpi/$2" "$scratch/cache" \
         >"$scratch/out" 2>&1
     code=$?
-    grep -a '^pass \|^FAIL \|^skip ' "$scratch/out"
-    passed=$((passed + $(grep -ac '^pass ' "$scratch/out")))
-    failed=$((failed + $(grep -ac '^FAIL ' "$scratch/out")))
-    skipped=$((skipped + $(grep -ac '^skip ' "$scratch/out")))
+    relay "$scratch/out"
     judge "$2 by $1 ranks ends with exit code $code (expected 0)" [ $code = 0 ]
     [ $code = 0 ] || tail -n 20 "$scratch/out"
 }

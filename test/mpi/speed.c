@@ -15,15 +15,18 @@ static struct ht_comm *comm;
 
 static void stop_on(enum ht_err err) {
     if (err == HT_OK) return;
-    printf("FAIL rank %d: %s\n", ht_comm_rank(comm), ht_err_message());
+    printf("not ok - rank %d: %s\n", ht_comm_rank(comm), ht_err_message());
     ht_comm_end(comm, ht_comm_agree(comm, err) != HT_OK, 1);
     exit(1);
 }
 
-static void make_plan(struct ht_params **params, struct ht_plan **plan) {
-    static const char *const text[OPTIONS] = {
-        "grid.cells=[6, 5, 37]", "grid.order=1", "system=acoustic",
-        "boundary.x3=rigid", "time.scheme=leapfrog"};
+/* Planes for which a kernel takes much longer than its launch. */
+static void make_plan(bool gpu, struct ht_params **params,
+                      struct ht_plan **plan) {
+    const char *const text[OPTIONS] = {
+        gpu ? "grid.cells=[512, 512, 37]" : "grid.cells=[6, 5, 37]",
+        "grid.order=1", "system=acoustic", "boundary.x3=rigid",
+        "time.scheme=leapfrog"};
     char copy[OPTIONS][64], *list[OPTIONS];
     for (int i = 0; i < OPTIONS; i++) {
         snprintf(copy[i], sizeof copy[i], "%s", text[i]);
@@ -67,10 +70,12 @@ static void check_cut(struct ht_plan *plan, struct ht_device *device,
     }
     TEST_CHECK(joined && end == PLANES, "%d ranks: all %d planes shared out",
                ranks, PLANES);
-    int64_t most = all[0][1] - all[0][0], least = all[last][1] - all[last][0];
-    if (ranks > 1)
+    int64_t most = 0, least = all[last][1] - all[last][0];
+    for (int r = 0; r < last; r++)
+        if (all[r][1] - all[r][0] > most) most = all[r][1] - all[r][0];
+    if (ranks > 1) /* another may share a device with the slow one */
         TEST_CHECK(2 * least < most,
-                   "%d ranks: %d planes for the slow one, %d for the first",
+                   "%d ranks: %d planes for the slow one, up to %d for others",
                    ranks, (int)least, (int)most);
 }
 
@@ -104,7 +109,7 @@ int main(void) {
         ht_comm_end(comm, true, 0);
         return test_end("speed");
     }
-    make_plan(&params, &plan);
+    make_plan(ht_device_info(device)->gpu, &params, &plan);
     make_kernels(plan, device, &kernels);
     check_speed(plan, device, &kernels);
     check_cut(plan, device, &kernels);

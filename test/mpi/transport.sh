@@ -1,7 +1,7 @@
 #!/bin/sh
-# Messages that do not arrive as they left: a library between htwave and MPI
-# changes those by FAKE_BAD. By default the next way is taken, and the
-# result is that of one process; a way that was asked for is refused.
+# Messages that do not arrive unchanged: a library between htwave and MPI
+# changes those by FAKE_BAD. By default the next transport is used, and the
+# result is that of one process; a transport that was asked for is refused.
 set -u
 . "${0%/*}/common.sh"
 have_device || {
@@ -72,14 +72,14 @@ took() { # WHAT WAY
         cmp -s "$out/$last" "out.none.auto/$last"
 }
 noted() { # TIMES
-    [ "$(grep -c 'do not arrive as they left' message.txt)" = "$1" ]
+    [ "$(grep -c 'do not arrive unchanged' message.txt)" = "$1" ]
 }
 
 by 2 none auto
 last=$(cd "$out" && ls fields_*.h5 | tail -n 1)
 judge "sound messages: exit code $code" [ $code = 0 ]
 judge 'sound messages: no note' noted 0
-# On GPUs that reach each other both of the ways tried here are further ones.
+# On GPUs that reach each other both of the transports tried here are further ones.
 way=$(sed -n 's/.*"transport": "\([a-z]*\)".*/\1/p' answer.txt)
 if [ "$way" = shared ]; then
     by 2 shared auto

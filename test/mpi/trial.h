@@ -108,19 +108,39 @@ static inline void trial_problem(struct trial *t, int stages, bool leapfrog,
     t->problem.medium = t->alone.medium = &t->alone;
 }
 
-/* Rank 0 compiles first, the others find its programs in the cache. */
+/* PoCL compiles at the first launch, and keeps what it has compiled on disk:
+ * half a step each way of the whole grid. */
+static inline enum ht_err trial_warm(const struct scene *scene,
+                                     const struct trial *t,
+                                     const struct ht_kernels *kernels) {
+    struct ht_stepper stepper = {0};
+    TRY(ht_stepper_create(&t->alone, scene->device, kernels, &stepper));
+    enum ht_err err = stepper.ops->half_step(stepper.self, HT_PRIMARY);
+    if (err == HT_OK) err = stepper.ops->half_step(stepper.self, HT_DUAL);
+    if (err == HT_OK) err = stepper.ops->finish(stepper.self);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+/* Rank 0 compiles first, the others find its programs in a cache: PoCL's own,
+ * since for another it would compile each kernel twice (for any size of group,
+ * too), else the scene's. */
 static inline enum ht_err trial_kernels(const struct scene *scene,
                                         const struct trial *t,
                                         struct ht_kernels *kernels) {
+    const bool first = ht_comm_rank(scene->comm) == 0;
+    const bool gpu = ht_device_info(scene->device)->gpu;
+    const char *cache = gpu ? scene->cache : NULL;
     enum ht_err err = HT_OK;
     double nothing = 0;
-    if (ht_comm_rank(scene->comm) == 0)
-        err = ht_kernels_create(&t->problem, scene->device, &t->tuning,
-                                scene->cache, kernels);
+    if (first)
+        err = ht_kernels_create(&t->problem, scene->device, &t->tuning, cache,
+                                kernels);
+    if (err == HT_OK && first && !gpu) err = trial_warm(scene, t, kernels);
     if (err == HT_OK) err = ht_comm_max(scene->comm, 1, &nothing);
-    if (err == HT_OK && ht_comm_rank(scene->comm) > 0)
-        err = ht_kernels_create(&t->problem, scene->device, &t->tuning,
-                                scene->cache, kernels);
+    if (err == HT_OK && !first)
+        err = ht_kernels_create(&t->problem, scene->device, &t->tuning, cache,
+                                kernels);
     return ht_comm_agree(scene->comm, err);
 }
 

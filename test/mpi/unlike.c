@@ -80,6 +80,7 @@ int main(int argc, char **argv) {
     err = ht_ranks_open(comm, test_backend(), test_select(), &device);
     if (ht_comm_agree(comm, err) != HT_OK) {
         if (first) TEST_SKIP("no device: %s", ht_err_message());
+        if (first) test_plan();
         ht_comm_end(comm, true, 0);
         return 0;
     }
@@ -87,5 +88,6 @@ int main(int argc, char **argv) {
         judge(&kinds[i], device, argv[1]);
     ht_device_close(device);
     ht_comm_end(comm, false, 0);
+    if (first) test_plan();
     return test_failed > 0;
 }

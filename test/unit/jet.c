@@ -63,6 +63,25 @@ static double dense_difference(const struct ht_jets *jets) {
     return worst;
 }
 
+/* a times 1/a is 1: the largest difference. The entries of a beyond the first
+ * are small enough for those of 1/a to stay below 1. */
+static double reciprocal_difference(const struct ht_jets *jets) {
+    unsigned state = 11;
+    size_t size = (size_t)jets->count;
+    double *a = calloc(3 * size, sizeof *a), worst = 0;
+    if (!a) return NAN;
+    double *b = a + size, *one = b + size;
+    for (int n = 0; n < jets->count; n++)
+        a[n] = n ? uniform(&state) / jets->count : 2;
+    ht_jet_reciprocal(jets, a, b);
+    ht_jet_multiply(jets, a, b, one);
+    one[0] -= 1;
+    for (int n = 0; n < jets->count; n++)
+        worst = isnan(one[n]) ? INFINITY : fmax(worst, fabs(one[n]));
+    free(a);
+    return worst;
+}
+
 /* Entries come after all their parts; pairs are grouped by their sum. */
 static int misplaced(const struct ht_jets *jets) {
     int wrong = 0, before = -1;
@@ -91,6 +110,8 @@ static void test_set(const char *name, struct ht_jets *jets, int size,
         TEST_BELOW(dense_difference(jets), 2.3e-16 * jets->count,
                    "%s(%d, %d): product against the definition", name,
                    jets->dims, size);
+    TEST_BELOW(reciprocal_difference(jets), 2.3e-16 * (jets->count + 3),
+               "%s(%d, %d): a times 1/a is 1", name, jets->dims, size);
     ht_jets_destroy(jets);
 }
 

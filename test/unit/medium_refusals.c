@@ -70,8 +70,10 @@ static void test_refusals(void) {
            "must be 0 or left out");
     refuse("advection", LINE, "medium.type=expression",
            "medium.type = \"expression\"");
-    refuse("advection", LINE, "medium.c=2", "has no such parameter");
-    refuse("acoustic", LINE, "medium.velocity=[1.0]", "has no such parameter");
+    refuse("advection", LINE, "medium.c=2",
+           "has no such parameter; it has velocity");
+    refuse("acoustic", LINE, "medium.velocity=[1.0]",
+           "has no such parameter; it has c|K, rho");
 }
 
 /* With their bytes exchanged; values that have few digits become tiny, others

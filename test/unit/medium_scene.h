@@ -25,7 +25,7 @@ enum { MAX_OPTIONS = 12 };
 
 static inline void stop_on(enum ht_err err) {
     if (err == HT_OK) return;
-    printf("FAIL set-up: %s\n", ht_err_message());
+    printf("not ok - set-up: %s\n", ht_err_message());
     exit(1);
 }
 

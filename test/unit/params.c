@@ -32,6 +32,11 @@ static void expect_refused(const char *text, const char *override,
     ht_params_destroy(params);
 }
 
+static const struct ht_value *medium_value(const struct ht_params *p,
+                                           const char *name) {
+    return &ht_params_medium(p, name)->value;
+}
+
 static void test_defaults(void) {
     struct ht_params *p = NULL;
     enum ht_err err = ht_params_read(NULL, 0, NULL, &p);
@@ -47,10 +52,12 @@ static void test_defaults(void) {
                    p->device.selfcheck && !*p->initial.field,
                "defaults: system %s, cfl %g, stages %s", p->system, p->time.cfl,
                p->time.stages.text);
-    TEST_CHECK(p->medium.c.kind == HT_VALUE_NONE &&
-                   p->medium.velocity[2] == 0.25 && p->medium.degree == -1 &&
-                   p->output.fields.count == 0 && p->initial.values.count == 0,
-               "defaults: no medium.c, velocity3 %g", p->medium.velocity[2]);
+    TEST_CHECK(medium_value(p, "c")->kind == HT_VALUE_NONE &&
+                   ht_params_medium(p, "velocity")->vector[2] == 0.25 &&
+                   p->medium.degree == -1 && p->output.fields.count == 0 &&
+                   p->initial.values.count == 0,
+               "defaults: no medium.c, velocity3 %g",
+               ht_params_medium(p, "velocity")->vector[2]);
     TEST_CHECK(!ht_params_is_set(p, "grid.order"), "defaults: nothing is set");
     ht_params_error(p, "grid.order", "must be %d", 4);
     TEST_CHECK(!strcmp(ht_err_message(), "grid.order = 3: must be 4 (default)"),
@@ -100,13 +107,14 @@ static void test_file(void) {
                    !strcmp(p->boundary.side[1][1], "periodic"),
                "file: sides %s, %s", p->boundary.side[0][0],
                p->boundary.side[0][1]);
-    TEST_CHECK(p->medium.c.count == 2 && p->medium.c.number[1] == 2.5 &&
-                   p->medium.rho.count == 1 && p->medium.axes.count == 2 &&
-                   !strcmp(p->medium.axes.name[1], "x1") &&
-                   p->medium.shape[1] == 20 && p->medium.shape[2] == 0 &&
-                   ht_params_is_set(p, "medium.shape") &&
-                   !ht_params_is_set(p, "medium.scale"),
-               "file: integers and reals mixed in one array");
+    TEST_CHECK(
+        medium_value(p, "c")->count == 2 &&
+            medium_value(p, "c")->number[1] == 2.5 &&
+            medium_value(p, "rho")->count == 1 && p->medium.axes.count == 2 &&
+            !strcmp(p->medium.axes.name[1], "x1") && p->medium.shape[1] == 20 &&
+            p->medium.shape[2] == 0 && ht_params_is_set(p, "medium.shape") &&
+            !ht_params_is_set(p, "medium.scale"),
+        "file: integers and reals mixed in one array");
     TEST_CHECK(p->initial.seed == 99999999999LL && p->initial.cycles[0] == 2 &&
                    p->initial.returns && p->initial.amplitude == 1e-3,
                "file: seed %lld beyond 32 bits", (long long)p->initial.seed);
@@ -154,7 +162,7 @@ static void test_round_trip(void) {
                    q->initial.seed == INT64_MIN && q->time.step == 0.1,
                "round trip: the extremes are the same bits");
     TEST_CHECK(!err && !strcmp(q->output.directory, p->output.directory) &&
-                   q->medium.K.kind == HT_VALUE_NONE &&
+                   medium_value(q, "K")->kind == HT_VALUE_NONE &&
                    q->initial.values.count == 2 && q->grid.dims == 2,
                "round trip: strings, map, absent values");
     free(first);
@@ -171,7 +179,8 @@ static void test_table(void) {
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *o = ht_option_at(i);
         size_t length = strlen(o->help);
-        bool none = o->type == HT_OPT_VALUE || o->type == HT_OPT_MAP;
+        bool none = o->type == HT_OPT_VALUE || o->type == HT_OPT_MEDIUM ||
+                    o->type == HT_OPT_MAP;
         good += o->key && o->unit && length > 20 && (o->fallback || none) &&
                 o->offset < sizeof *p && o->help[length - 1] == '.';
     }
@@ -229,8 +238,9 @@ static void test_overrides(void) {
                err ? ht_err_message() : "");
     ht_params_destroy(p);
     err = read_text("", " time.end = 2", "medium.c=2*x1 + 1", &p);
-    TEST_CHECK(!err && p->time.end == 2 && p->medium.c.kind == HT_VALUE_TEXT &&
-                   !strcmp(p->medium.c.text, "2*x1 + 1"),
+    TEST_CHECK(!err && p->time.end == 2 &&
+                   medium_value(p, "c")->kind == HT_VALUE_TEXT &&
+                   !strcmp(medium_value(p, "c")->text, "2*x1 + 1"),
                "override: blanks, an expression%s",
                err ? ht_err_message() : "");
     ht_params_destroy(p);
@@ -508,25 +518,26 @@ static void test_paths(void) {
         TEST_CHECK(false, "paths: %s", ht_err_message());
         return;
     }
-    TEST_CHECK(is_text(p->medium.c.text, "sub/m.f32") &&
+    TEST_CHECK(is_text(medium_value(p, "c")->text, "sub/m.f32") &&
                    is_text(p->initial.file, "sub/u.h5"),
-               "paths: %s and %s from the file", p->medium.c.text,
+               "paths: %s and %s from the file", medium_value(p, "c")->text,
                p->initial.file);
-    TEST_CHECK(is_text(p->medium.rho.text, "/r.f32") &&
+    TEST_CHECK(is_text(medium_value(p, "rho")->text, "/r.f32") &&
                    is_text(q->initial.file, "v.h5") &&
                    is_text(p->output.directory, "out"),
                "paths: absolute, of the command line, of outputs: %s, %s, %s",
-               p->medium.rho.text, q->initial.file, p->output.directory);
+               medium_value(p, "rho")->text, q->initial.file,
+               p->output.directory);
     char *whole = printed(p);
     snprintf(wanted, sizeof wanted, "c = \"%s/sub/m.f32\";", here);
     TEST_CHECK(whole && strstr(whole, wanted), "paths: printed as %s", wanted);
     free(whole);
     int count = 0;
     while (ht_params_reads(p, count, &key, &path)) count++;
-    TEST_CHECK(count == 4 && ht_params_reads(p, 1, &key, &path) &&
-                   is_text(key, "initial.file") && is_text(path, "sub/u.h5") &&
+    TEST_CHECK(count == 4 && ht_params_reads(p, 2, &key, &path) &&
+                   is_text(key, "medium.rho") && is_text(path, "/r.f32") &&
                    ht_params_reads(p, 3, &key, &path) &&
-                   is_text(key, "medium.rho") && is_text(path, "/r.f32"),
+                   is_text(key, "initial.file") && is_text(path, "sub/u.h5"),
                "paths: %d files are read", count);
     ht_params_destroy(p);
     ht_params_destroy(q);

@@ -50,11 +50,11 @@ static void test_planes(void) {
 static struct ht_equations eq;
 
 static void make(const char *system, enum ht_scheme_name scheme, int order,
-                 const int64_t cells[3], struct ht_sample *out) {
-    struct ht_sample plain;
+                 const int64_t cells[3], struct ht_part *out) {
+    struct ht_part plain;
     eq = ht_equations_make(ht_system_find(system), 3);
-    ht_sample_plain(&eq, order, 0, ht_scheme_at((int)scheme), &plain);
-    ht_sample_make(&plain.problem, cells, out);
+    ht_test_problem_plain(&eq, order, 0, ht_scheme_at((int)scheme), &plain);
+    ht_test_problem(&plain.problem, cells, out);
     out->problem.halo.depth = 1;
 }
 
@@ -67,7 +67,7 @@ static void judge(const char *what, struct ht_sent sent, double messages,
 
 static void test_messages(void) {
     const int64_t cells[3] = {10, 20, 30};
-    struct ht_sample s;
+    struct ht_part s;
     make("acoustic", HT_TAYLOR, 3, cells, &s);
     /* 200 nodes, 64 coefficients, 4 fields, 4 bytes: down, then up */
     const double plane = 200 * 64 * 4 * 4;
@@ -359,7 +359,7 @@ static void test_laws(void) {
 
 static void test_load(void) {
     const int64_t cells[3] = {10, 20, 30};
-    struct ht_sample s;
+    struct ht_part s;
     struct ht_load load;
     struct ht_machine m = round_machine();
     make("acoustic", HT_TAYLOR, 3, cells, &s);
@@ -390,7 +390,7 @@ static void test_load(void) {
 static void test_leapfrog_rate(void) {
     const int64_t cells[3] = {10, 20, 30};
     const double there = 7 * 8 * 4, back = 5 * 8 * 4;
-    struct ht_sample s;
+    struct ht_part s;
     struct ht_machine m = round_machine();
     make("acoustic", HT_LEAPFROG, 1, cells, &s);
     const struct ht_tuning tuning = {.block = 4};

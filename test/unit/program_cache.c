@@ -40,7 +40,7 @@ static bool read_only_file(const char *directory, struct file *file) {
 
 static void write_file(const char *path, const char *data, size_t size) {
     if (ht_file_write(path, data, size) == HT_OK) return;
-    printf("FAIL set-up: %s\n", ht_err_message());
+    printf("not ok - set-up: %s\n", ht_err_message());
     exit(1);
 }
 
@@ -216,7 +216,7 @@ static void test_unwritable(struct ht_device *device, const char *root,
     close(fd);
     close(old);
     bool read = ht_file_read(log, &said, &size) == HT_OK;
-    bool noted = read && strstr(said, "note: compiled kernels are not kept");
+    bool noted = read && strstr(said, "note: compiled kernels are not cached");
     bool named = read && strstr(said, file);
     TEST_CHECK(read && noted == note && named == note,
                "said of it at log level %d: \"%.*s\"", level,

@@ -15,7 +15,7 @@ static char directory[] = "/tmp/htwave-samples-XXXXXX";
 
 static void stop_on(enum ht_err err) {
     if (err == HT_OK) return;
-    printf("FAIL set-up: %s\n", ht_err_message());
+    printf("not ok - set-up: %s\n", ht_err_message());
     exit(1);
 }
 

@@ -145,7 +145,7 @@ static void test_alone(void) {
 
 static void weigh(int ranks, const double *speed, double *weights) {
     if (ht_speed_weights(ranks, speed, weights) == HT_OK) return;
-    printf("FAIL weights: %s\n", ht_err_message());
+    printf("not ok - weights: %s\n", ht_err_message());
     exit(1);
 }
 

@@ -253,6 +253,27 @@ static const struct rule rules[] = {
       {0},
       {"initial.type=gaussian", "initial.width=11.0"}},
      "initial.width"},
+    {{"acoustic",
+      1,
+      3,
+      {4},
+      {"rr"},
+      {"initial.pulses=({centre=[0.1,0.0,0.0];},{centre=[0.7,0.0,0.0];})"}},
+     "initial.pulses.2.centre = [0.7, 0.0, 0.0]: along x1"},
+    {{"acoustic",
+      2,
+      3,
+      {4, 4},
+      {0},
+      {"initial.pulses=({centre=[0.1,0.0,0.0];field=\"v3\";})"}},
+     "initial.pulses.1.field = \"v3\": no field"},
+    {{"acoustic",
+      1,
+      3,
+      {4},
+      {0},
+      {"initial.pulses=({centre=[0.1,0.0,0.0];width=11.0;})"}},
+     "initial.pulses.1.width = 11.0: at most"},
     {{"acoustic", 1, 3, {4}, {0}, {"initial.type=expression"}},
      "initial.values"},
     {{"acoustic",
@@ -303,7 +324,62 @@ static void test_rules(void) {
     tear_down(&setup);
 }
 
+/* ---- several pulses ---- */
+
+/* Adds the data of a request to out, or fails. */
+static bool add_data(const struct request *request, enum ht_mesh mesh,
+                     double time, double *out) {
+    struct setup setup;
+    set_up(&setup, request);
+    double *data = filled(&setup, mesh, time);
+    for (int64_t n = 0; data && n < size_of(&setup, mesh); n++)
+        out[n] += data[n];
+    bool good = data != NULL;
+    free(data);
+    tear_down(&setup);
+    return good;
+}
+
+/* A list of pulses is the sum of each alone, bit by bit: no sum has more than
+ * two terms other than 0. */
+static void check_sum(const char *what, struct request request, double time) {
+    static const char *const list =
+        "initial.pulses=({centre=[0.1,0.7,1.2];amplitude=2.0;},"
+        "{centre=[-0.3,0.5,1.5];width=0.2;})";
+    request.setting[0] = list;
+    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+        struct setup setup;
+        set_up(&setup, &request);
+        double *data = filled(&setup, (enum ht_mesh)mesh, time);
+        int64_t size = size_of(&setup, (enum ht_mesh)mesh);
+        double *sum = calloc((size_t)size, sizeof *sum);
+        struct request first = request, second = request;
+        first.setting[0] = "initial.centre=[0.1,0.7,1.2]";
+        first.setting[1] = "initial.amplitude=2.0";
+        second.setting[0] = "initial.centre=[-0.3,0.5,1.5]";
+        second.setting[1] = "initial.width=0.2";
+        bool good = data && sum &&
+                    add_data(&first, (enum ht_mesh)mesh, time, sum) &&
+                    add_data(&second, (enum ht_mesh)mesh, time, sum);
+        TEST_BELOW(good ? difference(data, sum, size) : (double)NAN, 0,
+                   "%s, grid %d: two pulses less each alone (largest %g)", what,
+                   mesh, good ? largest(sum, size) : (double)NAN);
+        free(data);
+        free(sum);
+        tear_down(&setup);
+    }
+}
+
+static void test_pulses(void) {
+    struct request walls = {"acoustic",         3,     2, {4, 3, 5},
+                            {"rf", "pp", "rr"}, {NULL}};
+    struct request carried = {"advection", 2, 3, {4, 5}, {0}, {NULL}};
+    check_sum("between walls", walls, 0);
+    check_sum("carried", carried, 0.3);
+}
+
 int main(void) {
+    test_pulses();
     test_ranges();
     test_random();
     test_files();

@@ -1,4 +1,4 @@
-/* Transfers beside the work: that marks order the two queues is judged by a
+/* Transfers beside the work: that events order the two queues is judged by a
  * kernel, or a copy, slow enough that a wrong order would show; values are
  * small integers and judged exactly.
  */
@@ -79,39 +79,39 @@ static int slow_turns(struct ht_device *device, const struct kernels *k,
 }
 
 /* Asks until it is done; false after a minute or a failure. */
-static bool wait_for(struct ht_mark *mark) {
+static bool wait_for(struct ht_event *event) {
     double start = ht_clock();
     bool done = false;
     while (!done && ht_clock() - start < 60)
-        if (ht_mark_done(mark, &done) != HT_OK) return false;
+        if (ht_event_done(event, &done) != HT_OK) return false;
     return done;
 }
 
-/* ---- marks ---- */
+/* ---- events ---- */
 
-/* A read waits for a mark behind a slow kernel: it must see what that wrote.
+/* A read waits for an event behind a slow kernel: it must see what that wrote.
  * at_once: the host must not wait for either. */
 static void test_read_behind_kernel(struct ht_device *device,
                                     const struct kernels *k,
                                     struct ht_pinned *pinned, bool at_once,
                                     const char *what) {
     struct ht_buffer *x = NULL;
-    struct ht_mark *kernel = NULL, *read = NULL;
+    struct ht_event *kernel = NULL, *read = NULL;
     const float *values = ht_pinned_memory(pinned);
     float zeros[VALUES] = {0};
     bool early = true;
     enum ht_err err = ht_buffer_create(device, sizeof zeros, &x);
     int turns = err == HT_OK ? slow_turns(device, k, x) : 0;
     if (err == HT_OK) err = ht_buffer_write(x, whole(sizeof zeros), zeros);
-    if (err == HT_OK) err = ht_mark_create(device, &kernel);
-    if (err == HT_OK) err = ht_mark_create(device, &read);
+    if (err == HT_OK) err = ht_event_create(device, &kernel);
+    if (err == HT_OK) err = ht_event_create(device, &read);
     double start = ht_clock();
     if (err == HT_OK) err = launch_slow(k, x, 7, turns);
-    if (err == HT_OK) err = ht_mark_set(kernel, HT_QUEUE_WORK);
-    if (err == HT_OK) err = ht_mark_await(kernel, HT_QUEUE_TRANSFER);
+    if (err == HT_OK) err = ht_event_record(kernel, HT_QUEUE_WORK);
+    if (err == HT_OK) err = ht_event_await(kernel, HT_QUEUE_TRANSFER);
     if (err == HT_OK) err = ht_transfer_read(x, 0, sizeof zeros, pinned, 0);
-    if (err == HT_OK) err = ht_mark_set(read, HT_QUEUE_TRANSFER);
-    if (err == HT_OK) err = ht_mark_done(kernel, &early);
+    if (err == HT_OK) err = ht_event_record(read, HT_QUEUE_TRANSFER);
+    if (err == HT_OK) err = ht_event_done(kernel, &early);
     double enqueued = ht_clock() - start;
     bool done = err == HT_OK && wait_for(read);
     double waited = ht_clock() - start;
@@ -123,54 +123,58 @@ static void test_read_behind_kernel(struct ht_device *device,
     if (at_once)
         TEST_CHECK(!early, "%s: enqueued in %.3g s, when the kernel still ran",
                    what, enqueued);
-    ht_mark_destroy(kernel);
-    ht_mark_destroy(read);
+    ht_event_destroy(kernel);
+    ht_event_destroy(read);
     ht_buffer_destroy(x);
 }
 
-/* A kernel waits for a mark behind a large write, of which it reads the end. */
+/* A kernel waits for an event behind a large write, of which it reads the end.
+ */
 static void test_kernel_behind_write(struct ht_device *device,
                                      const struct kernels *k,
                                      struct ht_pinned *pinned,
                                      const char *what) {
     const int64_t bytes = MANY * (int64_t)sizeof(float);
     struct ht_buffer *x = NULL, *y = NULL;
-    struct ht_mark *mark = NULL;
+    struct ht_event *event = NULL;
     float *values = ht_pinned_memory(pinned), last[VALUES] = {0};
     enum ht_err err = ht_buffer_create(device, bytes, &x);
     if (err == HT_OK) err = ht_buffer_create(device, sizeof last, &y);
-    if (err == HT_OK) err = ht_mark_create(device, &mark);
+    if (err == HT_OK) err = ht_event_create(device, &event);
     int wrong = 0;
     for (int round = 1; err == HT_OK && round <= 3; round++) {
         for (int i = 0; i < MANY; i++) values[i] = (float)(i % 1000 * round);
         err = ht_transfer_write(x, 0, bytes, pinned, 0);
-        if (err == HT_OK) err = ht_mark_set(mark, HT_QUEUE_TRANSFER);
-        if (err == HT_OK) err = ht_mark_await(mark, HT_QUEUE_WORK);
+        if (err == HT_OK) err = ht_event_record(event, HT_QUEUE_TRANSFER);
+        if (err == HT_OK) err = ht_event_await(event, HT_QUEUE_WORK);
         if (err == HT_OK) err = launch_last(k, x, y, MANY - VALUES);
         if (err == HT_OK) err = ht_buffer_read(y, whole(sizeof last), last);
         for (int i = 0; i < VALUES; i++)
             wrong += last[i] != (float)((MANY - VALUES + i) % 1000 * round);
     }
-    TEST_CHECK(err == HT_OK && wrong == 0,
-               "%s: kernels behind writes of 32 MiB, a mark used three times: "
-               "%d of %d values wrong%s",
-               what, wrong, 3 * VALUES, err ? ht_err_message() : "");
-    ht_mark_destroy(mark);
+    TEST_CHECK(
+        err == HT_OK && wrong == 0,
+        "%s: kernels behind writes of 32 MiB, an event used three times: "
+        "%d of %d values wrong%s",
+        what, wrong, 3 * VALUES, err ? ht_err_message() : "");
+    ht_event_destroy(event);
     ht_buffer_destroy(x);
     ht_buffer_destroy(y);
 }
 
-static void test_bad_marks(struct ht_device *device) {
-    struct ht_mark *mark = NULL;
+static void test_bad_events(struct ht_device *device) {
+    struct ht_event *event = NULL;
     bool done = true;
-    if (ht_mark_create(device, &mark) != HT_OK) return;
-    TEST_CHECK(ht_mark_await(mark, HT_QUEUE_WORK) == HT_ERR_INTERNAL &&
-                   ht_mark_done(mark, &done) == HT_ERR_INTERNAL && !done,
-               "a mark that is not set is refused: %s", ht_err_message());
-    TEST_CHECK(ht_mark_set(mark, HT_QUEUE_WORK) == HT_OK && wait_for(mark),
+    if (ht_event_create(device, &event) != HT_OK) return;
+    TEST_CHECK(ht_event_await(event, HT_QUEUE_WORK) == HT_ERR_INTERNAL &&
+                   ht_event_done(event, &done) == HT_ERR_INTERNAL && !done,
+               "an event that is not recorded is refused: %s",
+               ht_err_message());
+    TEST_CHECK(ht_event_record(event, HT_QUEUE_WORK) == HT_OK &&
+                   wait_for(event),
                "one behind nothing is done");
-    ht_mark_destroy(mark);
-    ht_mark_destroy(NULL);
+    ht_event_destroy(event);
+    ht_event_destroy(NULL);
 }
 
 /* ---- transfers ---- */
@@ -182,18 +186,18 @@ static void test_round_trip(struct ht_device *device, struct ht_pinned *pinned,
     unsigned char *memory = ht_pinned_memory(pinned);
     unsigned char all[BYTES] = {0};
     struct ht_buffer *x = NULL;
-    struct ht_mark *mark = NULL;
+    struct ht_event *event = NULL;
     int wrong = 0;
     for (int i = 0; i < BYTES; i++) memory[i] = (unsigned char)(i * 7 % 251);
     memset(memory + BYTES, 0xee, BYTES);
     enum ht_err err = ht_buffer_create(device, BYTES, &x);
     if (err == HT_OK) err = ht_buffer_write(x, whole(BYTES), all);
-    if (err == HT_OK) err = ht_mark_create(device, &mark);
+    if (err == HT_OK) err = ht_event_create(device, &event);
     if (err == HT_OK) err = ht_transfer_write(x, 100, 1001, pinned, 3);
     if (err == HT_OK) err = ht_transfer_read(x, 99, 1003, pinned, BYTES + 5);
     if (err == HT_OK) err = ht_transfer_write(x, 0, 0, pinned, 0);
-    if (err == HT_OK) err = ht_mark_set(mark, HT_QUEUE_TRANSFER);
-    bool done = err == HT_OK && wait_for(mark);
+    if (err == HT_OK) err = ht_event_record(event, HT_QUEUE_TRANSFER);
+    bool done = err == HT_OK && wait_for(event);
     for (int i = 0; done && i < BYTES; i++) {
         int inside = i >= 6 && i < 6 + 1001;
         int want = i < 5 || i >= 5 + 1003 ? 0xee : inside ? memory[i - 3] : 0;
@@ -202,7 +206,7 @@ static void test_round_trip(struct ht_device *device, struct ht_pinned *pinned,
     TEST_CHECK(done && wrong == 0,
                "%s: 1001 bytes there and 1003 back: %d of %d bytes wrong%s",
                what, wrong, (int)BYTES, err ? ht_err_message() : "");
-    ht_mark_destroy(mark);
+    ht_event_destroy(event);
     ht_buffer_destroy(x);
 }
 
@@ -268,16 +272,16 @@ static enum ht_err send_values(struct ht_device *device, struct ht_peer *peer,
     const int64_t bytes = count * (int64_t)sizeof(float);
     float values[PEER_VALUES];
     struct ht_buffer *x = NULL;
-    struct ht_mark *mark = NULL;
+    struct ht_event *event = NULL;
     for (int i = 0; i < count; i++) values[i] = (float)(i + 1);
     enum ht_err err = ht_buffer_create(device, bytes, &x);
-    if (err == HT_OK) err = ht_mark_create(device, &mark);
+    if (err == HT_OK) err = ht_event_create(device, &event);
     if (err == HT_OK) err = ht_buffer_write(x, whole(bytes), values);
     if (err == HT_OK)
         err = ht_transfer_peer(x, 0, bytes, peer, at * (int64_t)sizeof(float));
-    if (err == HT_OK) err = ht_mark_set(mark, HT_QUEUE_TRANSFER);
-    if (err == HT_OK && !wait_for(mark)) err = HT_ERR_DEVICE;
-    ht_mark_destroy(mark);
+    if (err == HT_OK) err = ht_event_record(event, HT_QUEUE_TRANSFER);
+    if (err == HT_OK && !wait_for(event)) err = HT_ERR_DEVICE;
+    ht_event_destroy(event);
     ht_buffer_destroy(x);
     return err;
 }
@@ -372,7 +376,7 @@ static void run_tests(struct ht_device *device, int from, int to) {
     struct kernels kernels;
     enum ht_err err = make_kernels(device, &kernels);
     TEST_CHECK(err == HT_OK, "kernels compile%s", err ? ht_err_message() : "");
-    test_bad_marks(device);
+    test_bad_events(device);
     test_bad_ranges(device);
     if (err == HT_OK) test_both_memories(device, &kernels);
     free_kernels(&kernels);

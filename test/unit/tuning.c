@@ -76,7 +76,7 @@ static void store(const char *directory, const struct ht_device_info *info,
                   const char *name, int cells) {
     struct ht_tuned tuned = make_tuned(cells);
     if (ht_tuning_store(directory, info, name, &tuned) == HT_OK) return;
-    printf("FAIL set-up: %s\n", ht_err_message());
+    printf("not ok - set-up: %s\n", ht_err_message());
     exit(1);
 }
 
@@ -155,18 +155,18 @@ static void test_classes(void) {
     struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), 3);
     char name[7][HT_TUNE_CLASS];
     const struct ht_tune_choice open = {0}, blocked = {.block = 4};
-    struct ht_sample sample;
-    ht_sample_plain(&eq, 3, 0, ht_scheme_at(HT_TAYLOR), &sample);
+    struct ht_part sample;
+    ht_test_problem_plain(&eq, 3, 0, ht_scheme_at(HT_TAYLOR), &sample);
     ht_tune_class(&sample.problem, false, &open, name[0]);
     ht_tune_class(&sample.problem, true, &open, name[1]);
     ht_tune_class(&sample.problem, false, &blocked, name[2]);
-    ht_sample_plain(&eq, 2, 0, ht_scheme_at(HT_TAYLOR), &sample);
+    ht_test_problem_plain(&eq, 2, 0, ht_scheme_at(HT_TAYLOR), &sample);
     ht_tune_class(&sample.problem, false, &open, name[3]);
-    ht_sample_plain(&eq, 3, 8, ht_scheme_at(HT_TAYLOR), &sample);
+    ht_test_problem_plain(&eq, 3, 8, ht_scheme_at(HT_TAYLOR), &sample);
     ht_tune_class(&sample.problem, false, &open, name[4]);
     sample.problem.medium_degree = 4;
     ht_tune_class(&sample.problem, false, &open, name[5]);
-    ht_sample_plain(&eq, 3, 0, ht_scheme_at(HT_LEAPFROG), &sample);
+    ht_test_problem_plain(&eq, 3, 0, ht_scheme_at(HT_LEAPFROG), &sample);
     ht_tune_class(&sample.problem, false, &open, name[6]);
     int equal = 0;
     for (int a = 0; a < 7; a++)

@@ -1,5 +1,5 @@
 /* Which ranks share a device and which device each takes, from lists of devices
- * as ranks may see them (see seats.sh). The ranks share this machine.
+ * as ranks may see them (see assignments.sh). The ranks share this machine.
  */
 #include "test.h"
 
@@ -25,29 +25,30 @@ static void judge(int wrong, const char *what) {
         TEST_CHECK(all == 0, "%d ranks: %s: %g wrong", ranks, what, all);
 }
 
-static void judge_seats(const struct ht_device_info *info,
-                        const int first[MOST_RANKS], const char *what) {
-    struct ht_seat *seat = NULL;
+static void judge_assignments(const struct ht_device_info *info,
+                              const int first[MOST_RANKS], const char *what) {
+    struct ht_assignment *assignment = NULL;
     int wrong = 0;
-    if (ht_ranks_seats(comm, info, &seat) != HT_OK) exit(1);
-    for (int r = 0; r < ranks; r++) wrong += seat[r].first != first[r];
-    free(seat);
+    if (ht_ranks_assignments(comm, info, &assignment) != HT_OK) exit(1);
+    for (int r = 0; r < ranks; r++) wrong += assignment[r].first != first[r];
+    free(assignment);
     judge(wrong, what);
 }
 
-static void test_seats(void) {
+static void test_assignments(void) {
     const int own[MOST_RANKS] = {0, 1, 2, 3}, shared[MOST_RANKS] = {0},
               none[MOST_RANKS] = {-1, -1, -1, -1},
               pairs[MOST_RANKS] = {0, 1, 0, 1};
     char id[40];
     snprintf(id, sizeof id, "%d", rank);
     struct ht_device_info info = gpu(0, id);
-    judge_seats(&info, own, "each has its own GPU, all call it number 0");
+    judge_assignments(&info, own, "each has its own GPU, all call it number 0");
     info = gpu(rank, "alike");
-    judge_seats(&info, shared, "one GPU, a number of its own for each");
+    judge_assignments(&info, shared, "one GPU, a number of its own for each");
     info = gpu(rank % 2, "");
-    judge_seats(&info, pairs, "GPUs of unknown identity, by their numbers");
-    judge_seats(NULL, none, "no device");
+    judge_assignments(&info, pairs,
+                      "GPUs of unknown identity, by their numbers");
+    judge_assignments(NULL, none, "no device");
 }
 
 static void judge_sharer(int count, const struct ht_device_info *infos,
@@ -67,17 +68,17 @@ static void test_sharers(void) {
 }
 
 static void test_text(void) {
-    struct ht_seat seat[MOST_RANKS];
+    struct ht_assignment assignment[MOST_RANKS];
     struct ht_text text = {0};
     for (int r = 0; r < 3; r++) {
-        seat[r] = (struct ht_seat){.machine = 0, .first = r % 2};
-        snprintf(seat[r].name, sizeof seat[r].name, "G");
+        assignment[r] = (struct ht_assignment){.machine = 0, .first = r % 2};
+        snprintf(assignment[r].name, sizeof assignment[r].name, "G");
     }
-    ht_ranks_add_devices(3, seat, &text);
+    ht_ranks_add_devices(3, assignment, &text);
     TEST_CHECK(strcmp(text.data, "3 ranks on 2 x G") == 0, "\"%s\"", text.data);
     ht_text_free(&text);
-    for (int r = 0; r < 3; r++) seat[r].first = -1;
-    ht_ranks_add_devices(3, seat, &text);
+    for (int r = 0; r < 3; r++) assignment[r].first = -1;
+    ht_ranks_add_devices(3, assignment, &text);
     TEST_CHECK(strcmp(text.data, "3 ranks, no device") == 0, "\"%s\"",
                text.data);
     ht_text_free(&text);
@@ -88,9 +89,9 @@ int main(void) {
     rank = ht_comm_rank(comm);
     ranks = ht_comm_size(comm);
     if (ranks > 4) return 1; /* what is expected is written down for four */
-    test_seats();
+    test_assignments();
     test_sharers();
     if (rank == 0) test_text();
     ht_comm_end(comm, false, 0);
-    return rank == 0 ? test_end("seats") : 0;
+    return rank == 0 ? test_end("assignments") : 0;
 }

@@ -3,5 +3,5 @@
 set -u
 . "${0%/*}/common.sh"
 
-judged_by_ranks seats 1 2 4
-end mpi/seats
+judged_by_ranks assignments 1 2 4
+end mpi/assignments

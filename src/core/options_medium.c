@@ -1,0 +1,166 @@
+/* The options medium.NAME, made from the parameters of all systems: a system
+ * that is added brings its options with it. A name that several systems have
+ * is one option; its help says what it means in each.
+ *
+ * The rows are made once, from constants only, so every call sees the same.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "config.h"
+#include "htwave/system.h"
+#include "options.h"
+
+enum { KEY = 32, UNIT = 48, FALLBACK = 96, HELP = 480 };
+
+static struct made_option {
+    struct ht_option option;
+    char key[KEY], unit[UNIT], fallback[FALLBACK], help[HELP];
+} made[HT_MAX_MEDIUM_OPTIONS];
+static int made_count;
+
+/* One name of one parameter of a system. */
+struct name_use {
+    const struct ht_system *system;
+    const struct ht_parameter *parameter;
+    int alternative;
+};
+
+/* Entry `index` of a list, cut to the size of out. */
+static void copy_entry(const char *list, int index, char *out, size_t size) {
+    int length = 0;
+    const char *entry = ht_alternative(list, index, &length);
+    snprintf(out, size, "%.*s", entry ? length : 0, entry ? entry : "");
+}
+
+static void append_text(char *out, size_t size, const char *text) {
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s", text);
+}
+
+static struct made_option *find_made(const char *key) {
+    for (int i = 0; i < made_count; i++)
+        if (strcmp(made[i].key, key) == 0) return &made[i];
+    return NULL;
+}
+
+static void start_option(struct made_option *m, const struct name_use *use,
+                         const char *key) {
+    bool vector = use->parameter->vector != NULL;
+    struct ht_medium_given *given = NULL;
+    size_t at = offsetof(struct ht_params, medium.given) +
+                (size_t)made_count * sizeof *given;
+    snprintf(m->key, sizeof m->key, "%s", key);
+    copy_entry(use->parameter->units, use->alternative, m->unit,
+               sizeof m->unit);
+    m->option = (struct ht_option){
+        .key = m->key,
+        .type = vector ? HT_OPT_REAL3 : HT_OPT_MEDIUM,
+        .offset = at + (vector ? offsetof(struct ht_medium_given, vector)
+                               : offsetof(struct ht_medium_given, value)),
+        .low = use->parameter->positive ? DBL_MIN : 1,
+        .high = use->parameter->positive ? DBL_MAX : 0,
+        .unit = m->unit,
+        .help = m->help,
+    };
+    made_count++;
+}
+
+/* "[1.0, 0.5, 0.25]" of the components that a system has. */
+static void add_vector_default(struct made_option *m,
+                               const struct ht_system *system,
+                               const char *vector) {
+    double value[3] = {0};
+    struct ht_text text = {0};
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *row = &system->parameter[p];
+        if (row->vector && strcmp(row->vector, vector) == 0)
+            value[row->axis] = row->fallback;
+    }
+    for (int k = 0; k < 3; k++) {
+        ht_text_add(&text, k ? ", " : "[");
+        ht_config_add_real(&text, value[k]);
+    }
+    if (ht_text_status(&text) == HT_OK)
+        snprintf(m->fallback, sizeof m->fallback, "%s]", text.data);
+    ht_text_free(&text);
+    m->option.fallback = m->fallback;
+}
+
+/* "Speed of sound (acoustic); ", and what holds for this system alone. */
+static void add_meaning(struct made_option *m, const struct name_use *use) {
+    const struct ht_parameter *row = use->parameter;
+    char text[160], meaning[64], other[KEY];
+    int length = 0;
+    copy_entry(row->meanings, use->alternative, meaning, sizeof meaning);
+    if (!*m->help && meaning[0] >= 'a' && meaning[0] <= 'z')
+        meaning[0] = (char)(meaning[0] - 'a' + 'A');
+    snprintf(text, sizeof text, "%s%s (%s%s)", *m->help ? "; " : "", meaning,
+             use->system->name, row->vector ? ", one number per axis" : "");
+    append_text(m->help, sizeof m->help, text);
+    for (int i = 0; ht_alternative(row->names, i, &length); i++) {
+        if (i == use->alternative) continue;
+        copy_entry(row->names, i, other, sizeof other);
+        snprintf(text, sizeof text, ", instead of %s", other);
+        append_text(m->help, sizeof m->help, text);
+    }
+    if (row->vector || use->alternative > 0) return;
+    snprintf(text, sizeof text, ", %.12g when %s given", row->fallback,
+             strchr(row->names, '|') ? "none is" : "not");
+    append_text(m->help, sizeof m->help, text);
+}
+
+static void add_use(const struct name_use *use) {
+    const struct ht_parameter *row = use->parameter;
+    char name[KEY], key[KEY];
+    struct made_option *m;
+    copy_entry(row->names, use->alternative, name, sizeof name);
+    snprintf(key, sizeof key, "medium.%.20s", row->vector ? row->vector : name);
+    m = find_made(key);
+    if (m && row->vector && row->axis > 0) return;
+    if (!m && made_count == HT_MAX_MEDIUM_OPTIONS) return;
+    if (!m) {
+        m = &made[made_count];
+        start_option(m, use, key);
+        if (row->vector) add_vector_default(m, use->system, row->vector);
+    }
+    if (!row->positive) { /* elsewhere each system judges its own values */
+        m->option.low = 1;
+        m->option.high = 0;
+    }
+    add_meaning(m, use);
+}
+
+static void make_options(void) {
+    for (int s = 0; s < ht_system_count(); s++) {
+        struct name_use use = {.system = ht_system_at(s)};
+        for (int p = 0; p < use.system->nparameters; p++) {
+            int length = 0;
+            use.parameter = &use.system->parameter[p];
+            for (int a = 0; ht_alternative(use.parameter->names, a, &length);
+                 a++) {
+                use.alternative = a;
+                add_use(&use);
+            }
+        }
+    }
+    for (int i = 0; i < made_count; i++)
+        append_text(made[i].help, sizeof made[i].help, ".");
+}
+
+int ht_medium_option_count(void) {
+    if (made_count == 0) make_options();
+    return made_count;
+}
+
+const struct ht_option *ht_medium_option_at(int index) {
+    return &made[index].option;
+}
+
+const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
+                                               const char *name) {
+    for (int i = 0; i < ht_medium_option_count(); i++)
+        if (strcmp(made[i].key + strlen("medium."), name) == 0)
+            return &params->medium.given[i];
+    return NULL;
+}

@@ -1,0 +1,470 @@
+/* Pictures, drawn by cairo: the map or the curve, axes with ticks, title,
+ * colour bar.
+ *
+ * The pixels of the map are ours, one to one; cairo draws all around them. All
+ * measures follow from the size of the letters, which grows with the map, and
+ * margins from the axes, so that the pictures of a run have one size.
+ */
+#include <cairo.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "colour.h"
+#include "plot.h"
+
+static const struct ht_colour ink = {35, 35, 40};
+static const struct ht_colour faint = {105, 105, 110};
+static const struct ht_colour frame = {110, 110, 115};
+static const struct ht_colour rule = {222, 222, 225};
+static const struct ht_colour curve_colour = {2, 94, 195};
+
+enum { SMALLEST = 64, LARGEST = 8192, NUMBER = 40 };
+
+/* In heights of a letter. */
+static const double pad = 0.8, gap = 0.35, tick = 0.4, line = 1.35,
+                    bar_width = 1.3, apart = 4; /* of ticks, at least */
+/* Room for the numbers of a colour bar, whose range may change. */
+static const char widest_value[] = "-0.000";
+
+/* From values low..high to pixels from..to. */
+struct axis {
+    double low, high, from, to;
+    const struct ht_label *label;
+    int exponent; /* numbers are shown over ten to this power */
+    double step;  /* from a tick to the next */
+};
+
+struct sheet {
+    const struct ht_picture *picture;
+    bool curve;
+    double range, letter;
+    int64_t map[2], origin[2], size[2]; /* of the map; of the whole */
+    struct axis x, y, bar;
+    cairo_t *cr;
+};
+
+/* ---- text ---- */
+
+static void set_colour(cairo_t *cr, struct ht_colour c) {
+    cairo_set_source_rgb(cr, c.red / 255.0, c.green / 255.0, c.blue / 255.0);
+}
+
+static void set_font(cairo_t *cr, double size, bool bold) {
+    cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD
+                                : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cr, size);
+}
+
+static double text_width(cairo_t *cr, const char *text) {
+    cairo_text_extents_t extents;
+    cairo_text_extents(cr, text, &extents);
+    return extents.x_advance;
+}
+
+/* align: 0 starts at x, 0.5 is centred on it, 1 ends at it; y: base line. */
+static void draw_text(cairo_t *cr, double x, double y, double align,
+                      const char *text) {
+    cairo_move_to(cr, x - align * text_width(cr, text), y);
+    cairo_show_text(cr, text);
+}
+
+/* Height of a digit. */
+static double digit_height(cairo_t *cr) {
+    cairo_text_extents_t extents;
+    cairo_text_extents(cr, "0", &extents);
+    return extents.height;
+}
+
+/* "p (10^-5 Pa)", the exponent raised, centred on x; angle in radians. */
+static void draw_label(const struct sheet *s, double x, double y, double angle,
+                       const struct axis *axis) {
+    const char *name = axis->label->name, *unit = axis->label->unit;
+    const double raised = 0.7, up = 0.4 * s->letter;
+    char before[NUMBER], power[NUMBER] = "", after[NUMBER] = "";
+    bool ten = axis->exponent != 0;
+    if (!name) return;
+    if (ten) snprintf(power, sizeof power, "%d", axis->exponent);
+    snprintf(before, sizeof before, "%.20s%s", name,
+             ten    ? " (10"
+             : unit ? " ("
+                    : "");
+    snprintf(after, sizeof after, "%s%s%s", ten && unit ? " " : "",
+             unit ? unit : "", ten || unit ? ")" : "");
+    cairo_t *cr = s->cr;
+    cairo_save(cr);
+    cairo_translate(cr, x, y);
+    cairo_rotate(cr, angle);
+    set_font(cr, raised * s->letter, false);
+    double small = text_width(cr, power);
+    set_font(cr, s->letter, false);
+    double first = text_width(cr, before), last = text_width(cr, after);
+    double left = -0.5 * (first + small + last);
+    draw_text(cr, left, 0, 0, before);
+    draw_text(cr, left + first + small, 0, 0, after);
+    set_font(cr, raised * s->letter, false);
+    draw_text(cr, left + first, -up, 0, power);
+    cairo_restore(cr);
+}
+
+/* ---- axes ---- */
+
+/* A step of 1, 2 or 5 times a power of ten, at least `room` pixels, but at most
+ * half the axis: of a colour bar, its range. */
+static void make_ticks(struct axis *axis, double room) {
+    double pixels = fabs(axis->to - axis->from);
+    double rough = (axis->high - axis->low) * fmin(room / pixels, 0.2);
+    double power = pow(10, floor(log10(rough)));
+    double largest = fmax(fabs(axis->low), fabs(axis->high));
+    int decade = (int)floor(log10(largest) + 1e-9);
+    axis->step = rough > 5 * power   ? 10 * power
+                 : rough > 2 * power ? 5 * power
+                 : rough > power     ? 2 * power
+                                     : power;
+    axis->exponent =
+        decade >= 5 || decade < -2 ? 3 * (int)floor(decade / 3.0) : 0;
+}
+
+/* The place of tick k; false: outside the axis. Rounding that puts a tick
+ * beside an end leaves it there. */
+static bool tick_at(const struct axis *axis, int64_t k, double *at) {
+    double part =
+        ((double)k * axis->step - axis->low) / (axis->high - axis->low);
+    *at = axis->from + part * (axis->to - axis->from);
+    return part > -1e-9 && part < 1 + 1e-9;
+}
+
+static void print_tick(const struct axis *axis, int64_t k, char text[NUMBER]) {
+    double unit = pow(10, axis->exponent);
+    int digits = (int)fmax(0, ceil(-log10(axis->step / unit) - 1e-9));
+    snprintf(text, NUMBER, "%.*f", digits < 15 ? digits : 15,
+             (double)k * axis->step / unit);
+}
+
+static int64_t first_tick(const struct axis *axis) {
+    return (int64_t)floor(axis->low / axis->step);
+}
+
+enum { TICKS = 100 };
+
+static double widest_number(const struct sheet *s, const struct axis *axis) {
+    char text[NUMBER];
+    double width = 0, at;
+    for (int64_t k = first_tick(axis), n = 0; n < TICKS; k++, n++) {
+        if (!tick_at(axis, k, &at)) continue;
+        print_tick(axis, k, text);
+        width = fmax(width, text_width(s->cr, text));
+    }
+    return width;
+}
+
+/* A line along whole pixels. */
+static void draw_line(cairo_t *cr, double x0, double y0, double x1, double y1) {
+    cairo_move_to(cr, floor(x0) + 0.5, floor(y0) + 0.5);
+    cairo_line_to(cr, floor(x1) + 0.5, floor(y1) + 0.5);
+    cairo_stroke(cr);
+}
+
+/* The pixel of a place between the pixels of the ends. */
+static double inside(const struct axis *axis, double at) {
+    double low = fmin(axis->from, axis->to), high = fmax(axis->from, axis->to);
+    return fmin(fmax(at, low), high - 1);
+}
+
+static void draw_x_axis(const struct sheet *s, double y) {
+    double at, length = tick * s->letter;
+    double below = y + length + gap * s->letter + digit_height(s->cr);
+    char text[NUMBER];
+    for (int64_t k = first_tick(&s->x), n = 0; n < TICKS; k++, n++) {
+        if (!tick_at(&s->x, k, &at)) continue;
+        double pixel = inside(&s->x, at);
+        set_colour(s->cr, frame);
+        draw_line(s->cr, pixel, y, pixel, y + length);
+        set_colour(s->cr, ink);
+        print_tick(&s->x, k, text);
+        draw_text(s->cr, at, below, 0.5, text);
+    }
+    draw_label(s, 0.5 * (s->x.from + s->x.to), below + line * s->letter, 0,
+               &s->x);
+}
+
+/* side: -1 numbers to the left of x, 1 to the right. */
+static void draw_y_axis(const struct sheet *s, const struct axis *axis,
+                        double x, int side, double label) {
+    double at, half = 0.5 * digit_height(s->cr);
+    double length = tick * s->letter, away = length + gap * s->letter;
+    const double upwards = -asin(1);
+    char text[NUMBER];
+    for (int64_t k = first_tick(axis), n = 0; n < TICKS; k++, n++) {
+        if (!tick_at(axis, k, &at)) continue;
+        double pixel = inside(axis, at);
+        set_colour(s->cr, frame);
+        draw_line(s->cr, x, pixel, x + side * length, pixel);
+        set_colour(s->cr, ink);
+        print_tick(axis, k, text);
+        draw_text(s->cr, x + side * away, at + half, side < 0, text);
+    }
+    draw_label(s, label, 0.5 * (axis->from + axis->to), upwards, axis);
+}
+
+/* One pixel wide, just outside. */
+static void draw_frame(cairo_t *cr, double x, double y, double width,
+                       double height) {
+    set_colour(cr, frame);
+    cairo_rectangle(cr, x - 0.5, y - 0.5, width + 1, height + 1);
+    cairo_stroke(cr);
+}
+
+/* ---- the sheet ---- */
+
+/* Width and height of the map: the physical extents' ratio between 1:4 and
+ * 4:1, the longest side at least `pixels` and one pixel per node. */
+static void map_size(const struct ht_picture *p, bool curve, int64_t map[2]) {
+    double ratio = (p->x1 - p->x0) / (p->y1 - p->y0);
+    if (curve) ratio = 2.0;
+    if (!isfinite(ratio) || ratio <= 0.0) ratio = 1.0;
+    ratio = fmin(fmax(ratio, 0.25), 4.0);
+    int64_t nodes = ratio >= 1.0 ? p->width : p->height;
+    int64_t longest = nodes > p->pixels ? nodes : p->pixels;
+    if (longest < SMALLEST) longest = SMALLEST;
+    if (longest > LARGEST) longest = LARGEST;
+    double side = (double)longest;
+    map[0] = ratio >= 1.0 ? longest : (int64_t)lround(side * ratio);
+    map[1] = ratio >= 1.0 ? (int64_t)lround(side / ratio) : longest;
+}
+
+static void make_axes(struct sheet *s) {
+    const struct ht_picture *p = s->picture;
+    double edge = s->range / HT_PLOT_HEADROOM, d = s->letter;
+    double width = (double)s->map[0], height = (double)s->map[1];
+    s->x = (struct axis){.low = p->x0, .high = p->x1, .to = width};
+    s->x.label = &p->x;
+    s->y = (struct axis){.low = p->y0, .high = p->y1, .from = height};
+    s->y.label = &p->y;
+    if (s->curve) s->y = (struct axis){-edge, edge, height, 0, &p->value, 0, 0};
+    s->bar = (struct axis){-s->range, s->range, height, 0, &p->value, 0, 0};
+    make_ticks(&s->x, apart * d);
+    make_ticks(&s->y, apart * d);
+    make_ticks(&s->bar, apart * d);
+    if (p->y_down) {
+        s->y.from = 0;
+        s->y.to = height;
+    }
+}
+
+static void move_axis(struct axis *axis, int64_t by) {
+    axis->from += (double)by;
+    axis->to += (double)by;
+}
+
+/* Where the map is, and the size of the whole; needs a font. */
+static void make_layout(struct sheet *s) {
+    const struct ht_picture *p = s->picture;
+    double d = s->letter;
+    set_font(s->cr, d, false);
+    if (widest_number(s, &s->x) + d > apart * d)
+        make_ticks(&s->x, widest_number(s, &s->x) + d);
+    double numbers =
+        s->curve ? text_width(s->cr, widest_value) : widest_number(s, &s->y);
+    double label = (s->curve ? p->value.name : p->y.name) ? line * d : 0;
+    double right = fmax(pad * d, 0.5 * widest_number(s, &s->x) + gap * d);
+    if (!s->curve)
+        right = (2 * pad + bar_width + tick + gap) * d +
+                text_width(s->cr, widest_value) +
+                (p->value.name ? line * d : 0);
+    double above = (pad + line + gap + (p->subtitle ? line : 0)) * d;
+    double below = (tick + gap + pad) * d + digit_height(s->cr) +
+                   (p->x.name ? line * d : 0);
+    s->origin[0] = (int64_t)ceil((pad + gap + tick) * d + label + numbers);
+    s->origin[1] = (int64_t)ceil(above);
+    s->size[0] = s->origin[0] + s->map[0] + (int64_t)ceil(right);
+    s->size[1] = s->origin[1] + s->map[1] + (int64_t)ceil(below);
+    move_axis(&s->x, s->origin[0]);
+    move_axis(&s->y, s->origin[1]);
+    move_axis(&s->bar, s->origin[1]);
+}
+
+/* Letters small enough for the line to end inside. */
+static void draw_title(const struct sheet *s, double y, double size, bool bold,
+                       const char *text) {
+    if (!text) return;
+    double room = (double)(s->size[0] - s->origin[0]) - gap * s->letter;
+    set_font(s->cr, size, bold);
+    double width = text_width(s->cr, text);
+    if (width > room) set_font(s->cr, size * room / width, bold);
+    draw_text(s->cr, (double)s->origin[0], y, 0, text);
+}
+
+static void draw_titles(const struct sheet *s) {
+    double d = s->letter, first = (pad + 0.8) * d;
+    set_colour(s->cr, ink);
+    draw_title(s, first, 1.15 * d, true, s->picture->title);
+    set_colour(s->cr, faint);
+    draw_title(s, first + line * d, 0.9 * d, false, s->picture->subtitle);
+    set_font(s->cr, d, false);
+}
+
+static void draw_bar(const struct sheet *s) {
+    double d = s->letter, width = floor(bar_width * d);
+    double x = (double)(s->origin[0] + s->map[0]) + ceil(pad * d);
+    for (int64_t j = 0; j < s->map[1]; j++) {
+        double value = 1.0 - 2.0 * ((double)j + 0.5) / (double)s->map[1];
+        set_colour(s->cr, ht_colour_signed(value));
+        cairo_rectangle(s->cr, x, (double)(s->origin[1] + j), width, 1);
+        cairo_fill(s->cr);
+    }
+    draw_frame(s->cr, x, (double)s->origin[1], width, (double)s->map[1]);
+    draw_y_axis(s, &s->bar, x + width, 1, (double)s->size[0] - pad * d);
+}
+
+/* A piece of line per run of finite values. */
+static void draw_curve(const struct sheet *s) {
+    double left = (double)s->origin[0], at;
+    double middle = 0.5 * (s->y.from + s->y.to);
+    double half = 0.5 * (double)s->map[1] * HT_PLOT_HEADROOM;
+    set_colour(s->cr, rule);
+    for (int64_t k = first_tick(&s->y), n = 0; n < TICKS; k++, n++)
+        if (tick_at(&s->y, k, &at))
+            draw_line(s->cr, left, at, left + (double)s->map[0] - 1, at);
+    set_colour(s->cr, curve_colour);
+    cairo_set_line_join(s->cr, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_width(s->cr, 0.15 * s->letter);
+    for (int64_t i = 0; i < s->map[0]; i++) {
+        double value = ht_plot_curve(s->picture, s->range, i, s->map[0]);
+        if (isnan(value))
+            cairo_new_sub_path(s->cr);
+        else
+            cairo_line_to(s->cr, left + (double)i + 0.5, middle - half * value);
+    }
+    cairo_stroke(s->cr);
+    cairo_set_line_width(s->cr, 1);
+}
+
+static void draw(const struct sheet *s, cairo_surface_t *surface) {
+    double left = (double)s->origin[0], top = (double)s->origin[1];
+    double bottom = top + (double)s->map[1];
+    int64_t stride = cairo_image_surface_get_stride(surface) / 4;
+    cairo_set_source_rgb(s->cr, 1, 1, 1);
+    cairo_paint(s->cr);
+    cairo_surface_flush(surface);
+    /* cairo aligns rows to words */
+    uint32_t *pixel = (void *)cairo_image_surface_get_data(surface);
+    ht_plot_map(s->picture, s->range, s->map, stride,
+                pixel + s->origin[1] * stride + s->origin[0]);
+    cairo_surface_mark_dirty(surface);
+    cairo_set_line_width(s->cr, 1);
+    if (s->curve) draw_curve(s);
+    draw_titles(s);
+    draw_frame(s->cr, left, top, (double)s->map[0], (double)s->map[1]);
+    draw_x_axis(s, bottom);
+    draw_y_axis(s, &s->y, left - 1, -1, (pad + 0.6) * s->letter);
+    if (!s->curve) draw_bar(s);
+}
+
+/* ---- cairo's objects ---- */
+
+struct paper {
+    cairo_surface_t *surface;
+    cairo_t *cr;
+};
+
+static void paper_free(struct paper *paper) {
+    cairo_destroy(paper->cr);
+    cairo_surface_destroy(paper->surface);
+}
+
+/* Grey edges and no hints: letters depend on the font alone. */
+static struct paper paper_make(const int64_t size[2]) {
+    struct paper paper;
+    cairo_font_options_t *options = cairo_font_options_create();
+    paper.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0],
+                                               (int)size[1]);
+    paper.cr = cairo_create(paper.surface);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(paper.cr, options);
+    cairo_font_options_destroy(options);
+    return paper;
+}
+
+static enum ht_err check(cairo_t *cr, const char *path) {
+    cairo_status_t status = cairo_status(cr);
+    if (status == CAIRO_STATUS_SUCCESS) return HT_OK;
+    FAIL(status == CAIRO_STATUS_NO_MEMORY ? HT_ERR_MEMORY : HT_ERR_INTERNAL,
+         "cannot draw %s: %s", path, cairo_status_to_string(status));
+}
+
+struct writer {
+    FILE *file;
+    int error; /* errno of a failed write, which cairo does not pass on */
+};
+
+static cairo_status_t write_some(void *data, const unsigned char *bytes,
+                                 unsigned length) {
+    struct writer *writer = data;
+    if (fwrite(bytes, 1, length, writer->file) == length)
+        return CAIRO_STATUS_SUCCESS;
+    writer->error = errno;
+    return CAIRO_STATUS_WRITE_ERROR;
+}
+
+static enum ht_err write_file(cairo_surface_t *surface, const char *name,
+                              const char *path) {
+    struct writer writer = {.file = fopen(name, "wb")};
+    REQUIRE(writer.file, HT_ERR_IO, "cannot write %s: %s", path,
+            strerror(errno));
+    cairo_status_t status =
+        cairo_surface_write_to_png_stream(surface, write_some, &writer);
+    if (fclose(writer.file) != 0 && writer.error == 0) writer.error = errno;
+    REQUIRE(writer.error == 0, HT_ERR_IO, "cannot write %s: %s", path,
+            strerror(writer.error));
+    REQUIRE(status == CAIRO_STATUS_SUCCESS, HT_ERR_IO, "cannot write %s: %s",
+            path, cairo_status_to_string(status));
+    return HT_OK;
+}
+
+static enum ht_err write_png(cairo_surface_t *surface, const char *path) {
+    char *temporary;
+    TRY(ht_file_temporary(path, &temporary));
+    enum ht_err err = write_file(surface, temporary, path);
+    if (err)
+        remove(temporary);
+    else
+        err = ht_file_commit(temporary, path);
+    free(temporary);
+    return err;
+}
+
+enum ht_err ht_picture_write(const struct ht_picture *picture,
+                             const char *path) {
+    REQUIRE(picture->width >= 1 && picture->height >= 1, HT_ERR_INTERNAL,
+            "picture %s has no values", path);
+    const int64_t smallest[2] = {1, 1};
+    struct sheet s = {.picture = picture, .curve = picture->height == 1};
+    s.range = picture->range > 0.0 ? picture->range : ht_plot_range(picture);
+    map_size(picture, s.curve, s.map);
+    double longest = (double)(s.map[0] > s.map[1] ? s.map[0] : s.map[1]);
+    s.letter = fmin(fmax(longest / 46, 11), 90);
+    make_axes(&s);
+    struct paper paper = paper_make(smallest); /* to measure letters */
+    s.cr = paper.cr;
+    make_layout(&s);
+    enum ht_err err = check(s.cr, path);
+    paper_free(&paper);
+    TRY(err);
+    paper = paper_make(s.size);
+    s.cr = paper.cr;
+    err = check(s.cr, path);
+    if (!err) draw(&s, paper.surface);
+    if (!err) err = check(s.cr, path);
+    if (!err) err = write_png(paper.surface, path);
+    paper_free(&paper);
+    return err;
+}
+
+const char *ht_picture_cairo(void) {
+    return cairo_version_string();
+}

@@ -1,0 +1,13 @@
+/* A build without cairo (make WITHOUT=cairo). */
+#include "htwave/output.h"
+
+const char *ht_picture_cairo(void) {
+    return NULL;
+}
+
+enum ht_err ht_picture_write(const struct ht_picture *picture,
+                             const char *path) {
+    (void)picture;
+    FAIL(HT_ERR_INTERNAL, "cannot draw %s: this htwave was built without cairo",
+         path);
+}

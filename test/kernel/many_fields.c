@@ -1,0 +1,175 @@
+/* A system at the limits of HT_MAX_FIELDS, HT_MAX_TERMS and HT_MAX_MATERIALS:
+ * lists of arguments, masks of fields and tables hold as many, and the kernels
+ * agree with the oracle; so they do for a scalar that is odd under reflections.
+ * The system has sets of eight fields, one of each parity,
+ *     d u_(s,q)/dt = sum over axes k of a_k M du_(s,q xor bit k)/dx_k,
+ * in three dimensions. Fields with an even and an odd number of odd axes change
+ * each other only: so there is a leapfrog form, too.
+ */
+#include "open_device.h"
+#include "test.h"
+
+#include "htwave/method.h"
+
+enum { PARITIES = 8, SETS = HT_MAX_FIELDS / PARITIES };
+
+static struct ht_system many;
+static char names[HT_MAX_FIELDS][8];
+
+static unsigned odd_axes(unsigned parity) {
+    return (parity & 1u) + (parity >> 1 & 1u) + (parity >> 2 & 1u);
+}
+
+static void make_system(void) {
+    many = (struct ht_system){.name = "many", .nfields = HT_MAX_FIELDS};
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        unsigned parity = (unsigned)(f % PARITIES);
+        snprintf(names[f], sizeof names[f], "u%d", f);
+        many.field[f] = (struct ht_field){names[f], parity, 1, ""};
+        many.leapfrog.stored[odd_axes(parity) % 2] |= 1u << f;
+        for (int k = 0; k < 3; k++) {
+            int t = many.nterms++, partner = (int)(parity ^ (1u << k));
+            many.term[t] =
+                (struct ht_term){.row = f,
+                                 .col = f - (int)parity + partner,
+                                 .axis = k,
+                                 .derivative = 1,
+                                 .coef = (t % 2 ? -1 : 1) * (0.5 + 0.25 * k),
+                                 .material = t % HT_MAX_MATERIALS};
+        }
+    }
+    many.leapfrog.keep = 1;
+    many.nmaterials = HT_MAX_MATERIALS;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        many.material[m] = (struct ht_material){"M", "", true, true};
+}
+
+static void test_equations(void) {
+    struct ht_equations eq = ht_equations_make(&many, 3);
+    int same = 0;
+    for (int f = 0; f < eq.nfields; f++)
+        same += ht_equations_field(&eq, names[f]) == f;
+    TEST_CHECK(SETS * PARITIES == HT_MAX_FIELDS &&
+                   many.nterms == HT_MAX_TERMS && eq.nterms == HT_MAX_TERMS,
+               "%d fields, %d terms, %d materials", eq.nfields, eq.nterms,
+               eq.nmaterials);
+    TEST_CHECK(same == HT_MAX_FIELDS, "%d fields found by name", same);
+    TEST_CHECK(eq.leapfrog.stored[0] == many.leapfrog.stored[0] &&
+                   (eq.leapfrog.stored[0] ^ eq.leapfrog.stored[1]) == ~0u,
+               "masks %x and %x of fields hold all of them",
+               eq.leapfrog.stored[0], eq.leapfrog.stored[1]);
+}
+
+struct many_case {
+    const char *variant;
+    int degree; /* of the medium */
+    bool leapfrog, walls;
+};
+
+static enum ht_err verify(const struct many_case *c, struct ht_device *device,
+                          double *worst) {
+    struct ht_equations eq = ht_equations_make(&many, 3);
+    struct ht_grid grid = {.dims = 3, .order = 1};
+    struct ht_problem problem = {.eq = &eq,
+                                 .grid = &grid,
+                                 .medium_degree = c->degree,
+                                 .dt = 0.3,
+                                 .stages = 4,
+                                 .medium_coefs = c->degree < 0 ? 0 : 1};
+    struct ht_kernels kernels = {0};
+    for (int k = 0; k < 3; k++) {
+        grid.cells[k] = k ? 2 : 3;
+        grid.h[k] = 0.5 + 0.25 * k;
+        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
+        for (int side = 0; side < 2 && c->walls; side++)
+            grid.wall[k][side] = side ? 1 : -1;
+    }
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        problem.uniform[m] = 0.75 + 0.0625 * m;
+    if (c->degree >= 0) problem.medium_fill = ht_test_medium;
+    problem.medium = &problem;
+    if (c->leapfrog) {
+        problem.keep = eq.leapfrog.keep;
+        memcpy(problem.stored, eq.leapfrog.stored, sizeof problem.stored);
+    }
+    struct ht_tuning tuning = {
+        .variant = ht_variant_find(c->variant, NULL, true), .block = 1};
+    TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
+    enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
+    ht_kernels_destroy(&kernels);
+    return err;
+}
+
+/* By one kernel, whose arguments are all buffers at once, and by two. */
+static void test_kernels(struct ht_device *device) {
+    static const struct many_case cases[] = {
+        {"monolithic", HT_PER_NODE, false, true},
+        {"two-rolled", HT_PER_NODE, false, false},
+        {"monolithic", HT_UNIFORM, true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct many_case *c = &cases[i];
+        double worst = NAN;
+        enum ht_err err = verify(c, device, &worst);
+        TEST_BELOW(err ? (double)NAN : worst, 1.0,
+                   "%s, %s, %s, %s: over what rounding explains%s%s",
+                   c->variant, c->degree < 0 ? "uniform" : "per node",
+                   c->leapfrog ? "leapfrog" : "taylor",
+                   c->walls ? "walls" : "periodic", err ? ": " : "",
+                   err ? ht_err_message() : "");
+    }
+}
+
+/* A scalar that is odd under reflections, with an even partner: what applies
+ * to two scalar series computes it, or refuses it. */
+static void test_odd_scalar(struct ht_device *device) {
+    struct ht_system odd = *ht_system_find("acoustic");
+    static const char *const variants[] = {"chains", "parity-chains"};
+    odd.field[0].parity = 1;
+    odd.field[1].parity = 0;
+    for (int v = 0; v < 2; v++) {
+        struct ht_equations eq = ht_equations_make(&odd, 1);
+        struct ht_grid grid = {.dims = 1,
+                               .order = 1,
+                               .cells = {5, 1, 1},
+                               .h = {0.5, 1, 1},
+                               .upper = {2.5, 1, 1},
+                               .wall = {{1, -1}}};
+        struct ht_problem problem = {.eq = &eq,
+                                     .grid = &grid,
+                                     .medium_degree = HT_UNIFORM,
+                                     .dt = 0.3,
+                                     .stages = 3,
+                                     .uniform = {0.75, 1.25}};
+        struct ht_tuning tuning = {
+            .variant = ht_variant_find(variants[v], NULL, true), .block = 1};
+        struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+        const char *reason = ht_variant_refuses(tuning.variant, &spec);
+        struct ht_kernels kernels = {0};
+        double worst = 0;
+        enum ht_err err = HT_OK;
+        if (!reason) {
+            err = ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
+            if (!err)
+                err = ht_verify_kernels(&problem, device, &kernels, &worst);
+            ht_kernels_destroy(&kernels);
+        }
+        TEST_BELOW(err ? (double)NAN : worst, 1.0, "an odd scalar, %s: %s",
+                   variants[v],
+                   reason ? reason : "over what rounding explains");
+    }
+}
+
+int main(void) {
+    struct ht_device *device = NULL;
+    make_system();
+    test_equations();
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+    } else {
+        test_odd_scalar(device);
+        test_kernels(device);
+    }
+    ht_device_close(device);
+    return test_end("many_fields");
+}

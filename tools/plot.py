@@ -1,0 +1,541 @@
+#!/usr/bin/env python3
+"""Draws what htwave bench has measured, from its CSV files.
+
+    bench.csv     rates: roofline, bars, limit; the other cases: theirs
+    accuracy.csv  cost of a wavelength over its error: accuracy, accuracy_*
+    scaling.csv   efficiency over ranks: scaling
+
+What a file holds is known by its columns. Needs matplotlib.
+"""
+import argparse
+import csv
+import math
+import os
+import sys
+from pathlib import Path
+
+# Told apart by people of all kinds of colour vision: after M. Okabe and K. Ito,
+# Color Universal Design (2008), the yellow darkened for lines.
+COLOURS = (
+    "#0072b2 #d55e00 #009e73 #cc79a7 #56b4e9 #e69f00 #5a3c96 #968214 "
+    "#784632 #3c3c41 #c8283c #6ebe3c"
+).split()
+GREY, DARK = "#78787d", "#3c3c41"
+MARKS = "oDs^vPX*"
+
+
+class Refused(Exception):
+    """A file that cannot be drawn; the text says why."""
+
+
+def number(text):
+    """NaN where a field is empty."""
+    return float(text) if text else math.nan
+
+
+def groups(rows, name):
+    """{name(row): rows}, in the order of the first of each."""
+    found = {}
+    for row in rows:
+        found.setdefault(name(row), []).append(row)
+    return found
+
+
+def sheet(title, subtitle, width=9.0, height=5.6, panels=1):
+    """A figure with its axes, one below the other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(panels, squeeze=False)[:, 0]
+    axes[0].set_title(title, loc="left", weight="bold", pad=20)
+    axes[0].annotate(subtitle, (0, 1), (0, 6), xycoords="axes fraction",
+                     textcoords="offset points", size="small", color=GREY)
+    for ax in axes:
+        ax.grid(color="#e1e1e4")
+        ax.set_axisbelow(True)
+    return figure, axes
+
+
+def legend(ax):
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False,
+                  fontsize="small")
+
+
+def log_ticks(axis):
+    """Numbers at 1, 2 and 5, also where there is no power of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def whole_ticks(axis):
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def colour(index):
+    return COLOURS[index % len(COLOURS)]
+
+
+# ---- bench.csv ----
+
+BENCH = """case system scheme dimensions order stages variant kernels precision
+    layout cells_per_group ms cell_half_steps_per_s fma_per_cell bytes_per_cell
+    gflops gbytes_per_s limit_fraction largest_cfl limit_gflops
+    limit_gbytes_per_s device backend driver version""".split()
+
+
+def problem(row):
+    return "{system}, {scheme}, {dimensions}-D, {precision}, {layout} " \
+        "layout".format(**row)
+
+
+def kernels_of(row):
+    leapfrog = " leapfrog" if row["scheme"] == "leapfrog" else ""
+    dims = "" if row["dimensions"] == "3" else f" {row['dimensions']}-D"
+    return "{system}{}{} {kernels} {precision} {layout}".format(
+        leapfrog, dims, **row)
+
+
+def order_of(row):
+    leapfrog = " leapfrog" if row["scheme"] == "leapfrog" else ""
+    dims = "" if row["dimensions"] == "3" else f" {row['dimensions']}-D"
+    return "{system}{}{} {kernels} {precision} N = {order}".format(
+        leapfrog, dims, **row)
+
+
+def device_of(row):
+    return "{device}, {backend}, driver {driver}, htwave {version}".format(
+        **row)
+
+
+def intensity(row):
+    moved = number(row["bytes_per_cell"])
+    return 2 * number(row["fma_per_cell"]) / moved if moved else math.nan
+
+
+def crossing_ns(row):
+    """Device time for a cell to be crossed, at the largest stable step."""
+    return 2e9 / (number(row["largest_cfl"])
+                  * number(row["cell_half_steps_per_s"]))
+
+
+def group_cells(row):
+    naive = row["kernels"].startswith("naive")
+    return 1 if naive else number(row["cells_per_group"])
+
+
+def draw_lines(rows, title, x, y, x_label, y_label):
+    """A line per order of a kernel, along x."""
+    figure, (ax,) = sheet(title, device_of(rows[0]))
+    for index, (name, group) in enumerate(groups(rows, order_of).items()):
+        double = group[0]["precision"] == "double"
+        group.sort(key=x)
+        ax.plot([x(r) for r in group], [y(r) for r in group],
+                MARKS[index % len(MARKS)] + ("--" if double else "-"),
+                color=colour(index), label=name,
+                fillstyle="none" if double else "full")
+    ax.set_xlabel(x_label)
+    ax.set_ylabel(y_label)
+    legend(ax)
+    return figure, ax
+
+
+def draw_roofline(rows, title):
+    """Points under the device's measured limits."""
+    kernels = list(groups(rows, lambda r: r["kernels"]))
+    systems = list(groups(rows, lambda r: (r["system"], r["scheme"])))
+    figure, (ax,) = sheet(title, device_of(rows[0]), width=11)
+    low = min(intensity(r) for r in rows) / 2
+    high = max(intensity(r) for r in rows) * 2
+    for precision, group in groups(rows, lambda r: r["precision"]).items():
+        flat = number(group[0]["limit_gflops"])
+        slope = number(group[0]["limit_gbytes_per_s"])
+        corner = flat / slope
+        x = [min(low, corner / 2), corner, max(high, 2 * corner)]
+        ax.plot(x, [slope * x[0], flat, flat], color=GREY,
+                linestyle="--" if precision == "double" else "-",
+                label=f"measured limit, {precision}")
+    for name, group in groups(rows, kernels_of).items():
+        double = group[0]["precision"] == "double"
+        mark = MARKS[systems.index((group[0]["system"], group[0]["scheme"]))
+                     % len(MARKS)]
+        x = [intensity(r) for r in group]
+        y = [number(r["gflops"]) for r in group]
+        ax.plot(x, y, mark + ("--" if double else "-"), label=name,
+                color=colour(kernels.index(group[0]["kernels"])),
+                fillstyle="none" if double else "full")
+        for row, *place in zip(group, x, y):
+            ax.annotate(f"N={row['order']}", place, (4, 4),
+                        textcoords="offset points", size="x-small")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    log_ticks(ax.xaxis)
+    log_ticks(ax.yaxis)
+    ax.set_xlabel("FLOP per byte, by the variants' own minimal counts")
+    ax.set_ylabel("GFLOP/s")
+    legend(ax)
+    return figure
+
+
+def draw_bars(rows, title, label, value, log):
+    """Bars of the kernels, grouped by order, a panel per kind of problem."""
+    def place(row):
+        return problem(row), row["order"], row["kernels"]
+
+    # of the rows of one place the first has the size that is chosen
+    chosen = {key: group[0] for key, group in groups(rows, place).items()}
+
+    def name(row):
+        if row is chosen[place(row)]:
+            return row["kernels"]
+        return f"{row['kernels']}, cells {row['cells_per_group']}"
+
+    panels, names = groups(rows, problem), list(groups(rows, name))
+    orders = sorted({r["order"] for r in rows}, key=int)
+    figure, axes = sheet(title, device_of(rows[0]), width=10,
+                         height=1.2 + 2.4 * len(panels), panels=len(panels))
+    width = 0.84 / len(names)
+    for ax, (panel, group) in zip(axes, panels.items()):
+        for index, bar in enumerate(names):
+            found = {r["order"]: value(r) for r in group if name(r) == bar}
+            shift = (index - (len(names) - 1) / 2) * width
+            ax.bar([i + shift for i, n in enumerate(orders) if n in found],
+                   [found[n] for n in orders if n in found], width,
+                   color=colour(index), label=bar)
+        ax.annotate(panel, (1, 1), (0, 6), xycoords="axes fraction",
+                    textcoords="offset points", size="small", ha="right")
+        ax.set_xlim(-0.5, len(orders) - 0.5)
+        ax.set_xticks(range(len(orders)), [f"N = {n}" for n in orders])
+        ax.set_ylabel(label)
+        ax.grid(visible=False, axis="x")
+    values = [value(r) for r in rows]
+    for ax in axes:
+        if log:  # from a power of ten, so that bars have a foot
+            ax.set_yscale("log")
+            ax.set_ylim(10 ** math.floor(math.log10(min(values))),
+                        1.3 * max(values))
+        else:
+            ax.set_ylim(0, 1.08 * max(values))
+    legend(axes[0])
+    return figure
+
+
+def draw_rates(rows):
+    return {
+        "roofline": draw_roofline(rows, "Roofline"),
+        "bars": draw_bars(rows, "Rates", "cell half-steps/s",
+                          lambda r: number(r["cell_half_steps_per_s"]), True),
+        "limit": draw_bars(rows, "Part of the device's limit", "%",
+                           lambda r: 100 * number(r["limit_fraction"]), False),
+    }
+
+
+def draw_kernels(rows):
+    return {"roofline_kernels": draw_roofline(rows,
+                                              "Roofline of the single kernels")}
+
+
+def draw_interpolation(rows):
+    figure, ax = draw_lines(
+        rows, "Interpolation: memory traffic against cells per group",
+        group_cells, lambda r: number(r["gbytes_per_s"]), "cells per group",
+        "GB/s, each value counted once")
+    cells = sorted({group_cells(r) for r in rows})
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(cells, [f"{n:g}" for n in cells])
+    ax.minorticks_off()
+    ax.set_ylim(bottom=0)
+    bars = draw_bars(rows, "Interpolation", "cell half-steps/s",
+                     lambda r: number(r["cell_half_steps_per_s"]), True)
+    return {"interpolation_groups": figure, "interpolation": bars}
+
+
+def draw_stages(rows):
+    figures = {}
+    for name, column, label in (("stages", "gflops", "GFLOP/s"),
+                                ("stages_bandwidth", "gbytes_per_s", "GB/s")):
+        figures[name], ax = draw_lines(
+            rows, "Taylor stages against performance",
+            lambda r: number(r["stages"]),
+            lambda r, column=column: number(r[column]), "stages", label)
+        whole_ticks(ax.xaxis)
+        ax.set_ylim(bottom=0)
+    return figures
+
+
+def draw_q(rows):
+    figure, ax = draw_lines(
+        rows, "Fewer stages: device time for a cell to be crossed, at the "
+        "largest stable step", lambda r: number(r["stages"]), crossing_ns,
+        "stages", "ns per cell")
+    ax.set_yscale("log")
+    log_ticks(ax.yaxis)
+    whole_ticks(ax.xaxis)
+    return {"q": figure}
+
+
+CASES = {"rates": draw_rates, "roofline": draw_kernels,
+         "interpolation": draw_interpolation, "stages": draw_stages,
+         "q": draw_q}
+
+
+def draw_bench(rows):
+    figures = {}
+    measured = [r for r in rows if r["ms"]]
+    if not measured:
+        refuse("no row is measured")
+    for case, group in groups(measured, lambda r: r["case"]).items():
+        if case in CASES:
+            figures.update(CASES[case](group))
+        else:
+            print(f"no plot of the case {case}", file=sys.stderr)
+    return figures
+
+
+# ---- accuracy.csv ----
+
+SECONDS = "seconds_per_cubic_wavelength_and_period"
+ACCURACY = f"""method scheme order precision variant direction
+    cells_per_wavelength error expected_error {SECONDS} dimensions
+    device""".split()
+FINITE_DIFFERENCES = "finite differences"
+
+
+def points(rows):
+    """(seconds, error of the worst direction, order) of every grid."""
+    def grid(row):
+        return tuple(row[c] for c in ("method", "scheme", "order", "precision",
+                                      "variant", SECONDS))
+
+    return [(number(g[0][SECONDS]), max(number(r["error"]) for r in g),
+             int(g[0]["order"])) for g in groups(rows, grid).values()]
+
+
+def front(found):
+    """The points that no other one beats in both, from the cheapest on."""
+    best = []
+    for point in sorted(found):
+        if not best or point[1] < best[-1][1]:
+            best.append(point)
+    return best
+
+
+def draw_front(ax, rows, name, orders=False, **style):
+    """A line without points that are hardly better than the one before;
+    orders: N where it changes."""
+    line = []
+    for point in front(points(rows)):
+        if not line or point[1] <= 0.8 * line[-1][1]:
+            line.append(point)
+    ax.plot([p[1] for p in line], [p[0] for p in line], label=name, **style)
+    for before, point in zip([None] + line, line):
+        if orders and (before is None or before[2] != point[2]):
+            ax.annotate(f"N={point[2]}", (point[1], point[0]), (4, 4),
+                        textcoords="offset points", size="x-small",
+                        color=style["color"])
+
+
+def draw_finite_differences(ax, rows):
+    """The plainest and the best, measured and by the memory's limit."""
+    for space, time, shade in ((8, 2, GREY), (16, 4, DARK)):
+        for variant, style, words in (("plain", "-", ""),
+                                      ("12 bytes per point", "--",
+                                       ", 12 B/point")):
+            found = [r for r in rows if r["method"] == FINITE_DIFFERENCES
+                     and r["order"] == str(space) and r["variant"] == variant
+                     and r["scheme"] == f"order {time} in time"]
+            if found:
+                draw_front(ax, found, f"FD {space}, {time} in time{words}",
+                           color=shade, linestyle=style)
+
+
+def accuracy_sheet(title, rows):
+    figure, (ax,) = sheet(
+        title, "{device}, single or double precision; errors of {dimensions}-D "
+        "runs; dashed: 12 bytes per point and step".format(**rows[0]))
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(1e-9, 1)
+    ax.set_xlabel("relative error after 100 wavelengths")
+    ax.set_ylabel("device seconds per cubic wavelength and period")
+    return figure, ax
+
+
+def draw_accuracy(rows):
+    """All methods, each by its best order; then each with a line per order."""
+    runs = [r for r in rows if r["method"] != FINITE_DIFFERENCES]
+    methods = groups(runs, lambda r: f"{r['method']} {r['scheme']}")
+    figure, ax = accuracy_sheet(
+        "What a wavelength costs, each by its best order", rows)
+    for index, (name, group) in enumerate(methods.items()):
+        draw_front(ax, group, name, orders=True, marker="o",
+                   color=colour(index))
+    draw_finite_differences(ax, rows)
+    legend(ax)
+    figures = {"accuracy": figure}
+    for name, group in methods.items():
+        figure, ax = accuracy_sheet(f"What a wavelength costs: {name}", rows)
+        for order, of_order in sorted(groups(group,
+                                             lambda r: int(r["order"])).items()):
+            draw_front(ax, of_order, f"N = {order}", marker="o",
+                       color=colour(order - 1))
+        draw_finite_differences(ax, rows)
+        legend(ax)
+        figures["accuracy_" + name.replace(" ", "_")] = figure
+    return figures
+
+
+# ---- scaling.csv ----
+
+SCALING = """kind system scheme precision variant layout order stages side
+    planes ranks depth halo transport ms device backend driver
+    version""".split()
+
+
+def weak(row):
+    return row["kind"] == "weak"
+
+
+def alike(row):
+    """What rows that are compared share; of one rank depth does not matter."""
+    share = number(row["planes"]) / (number(row["ranks"]) if weak(row) else 1)
+    return share, *(row[c] for c in (
+        "kind", "system", "scheme", "precision", "variant", "layout", "device",
+        "backend", "order", "stages", "side"))
+
+
+def rate(row):
+    """Planes per second and rank."""
+    return number(row["planes"]) / number(row["ms"]) / number(row["ranks"])
+
+
+def efficiencies(rows):
+    """{(alike, depth, halo): {ranks: % of one rank's rate}}; the last row of
+    as many ranks counts."""
+    alone = {alike(r): r for r in rows if number(r["ranks"]) == 1}
+    lines = {}
+    for row in rows:
+        if number(row["ranks"]) == 1 or alike(row) not in alone:
+            continue
+        line = lines.setdefault((alike(row), row["depth"], row["halo"]),
+                                {1: 100.0})
+        line[int(number(row["ranks"]))] = \
+            100 * rate(row) / rate(alone[alike(row)])
+    return lines
+
+
+def draw_scaling(rows):
+    lines = efficiencies(rows)
+    if not lines:
+        refuse("no row of several ranks has one of one rank beside it")
+    figure, (ax,) = sheet("Parallel efficiency", rows[-1]["device"])
+    for index, ((like, depth, halo), line) in enumerate(lines.items()):
+        row = next(r for r in rows if (alike(r), r["depth"], r["halo"])
+                   == (like, depth, halo))
+        name = "{kind} {system} {scheme} N = {order} {precision}, " \
+            "{side}² cells".format(**row)
+        name += f", depth {depth}" if number(depth) > 1 else ""
+        name += f", {halo} messages" if halo != "same" else ""
+        ranks = sorted(line)
+        ax.plot(ranks, [line[n] for n in ranks], "o-" if weak(row) else "o--",
+                color=colour(index), label=name,
+                fillstyle="full" if weak(row) else "none")
+    counts = sorted({n for line in lines.values() for n in line})
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(counts, [str(n) for n in counts])
+    ax.minorticks_off()
+    ax.set_ylim(0, max(110, 5 + max(max(v.values()) for v in lines.values())))
+    ax.set_xlabel("ranks")
+    ax.set_ylabel("% of one rank's rate, per rank")
+    legend(ax)
+    return {"scaling": figure}
+
+
+# ---- files ----
+
+KINDS = {"bench.csv": (BENCH, draw_bench),
+         "accuracy.csv": (ACCURACY, draw_accuracy),
+         "scaling.csv": (SCALING, draw_scaling)}
+
+
+def refuse(why):
+    raise Refused(why)
+
+
+def read(path):
+    """The rows of a file and the function that draws them."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            table = csv.DictReader(file)
+            rows, columns = list(table), table.fieldnames or []
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Refused(getattr(error, "strerror", None) or str(error)) from None
+    missing = {kind: [c for c in wanted if c not in columns]
+               for kind, (wanted, _) in KINDS.items()}
+    kind = min(missing, key=lambda k: len(missing[k]) / len(KINDS[k][0]))
+    if len(missing[kind]) > len(KINDS[kind][0]) / 2:
+        refuse("the first line has not the columns of "
+               + ", ".join(list(KINDS)[:-1]) + " or " + list(KINDS)[-1])
+    if missing[kind]:
+        refuse(f"column {missing[kind][0]} of {kind} is missing")
+    if not rows:
+        refuse("no rows")
+    for row in rows:
+        if None in row or None in row.values():
+            refuse(f"row {rows.index(row) + 1} has not {len(columns)} fields")
+    return rows, KINDS[kind][1]
+
+
+def draw(path):
+    """{name: figure} of a file."""
+    rows, draw_rows = read(path)
+    try:
+        return draw_rows(rows)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+
+
+def write(figure, path):
+    """Complete or not at all."""
+    beside = path.with_name(f"{path.name}.tmp.{os.getpid()}")
+    try:
+        figure.savefig(beside, format=path.suffix[1:], dpi=120)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    print(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="+", type=Path, metavar="FILE.csv")
+    parser.add_argument("--out", type=Path, metavar="DIR",
+                        help="of the pictures (default: that of the file)")
+    parser.add_argument("--format", choices=("png", "pdf", "svg"),
+                        default="png")
+    args = parser.parse_args()
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        sys.exit("plot.py needs matplotlib (Debian: python3-matplotlib; "
+                 "pip install matplotlib)")
+    for path in args.file:
+        folder = args.out or path.parent
+        try:
+            figures = draw(path)
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, figure in figures.items():
+                write(figure, folder / f"{name}.{args.format}")
+        except (Refused, OSError) as error:
+            sys.exit(f"plot.py: {path}: {error}")
+
+
+if __name__ == "__main__":
+    main()
