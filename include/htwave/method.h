@@ -103,9 +103,10 @@ struct ht_traffic {
     /* downwards and upwards; NULL: no neighbour is there */
     const char *transport[2];
     int64_t half_steps, exchanges;
-    int64_t messages, bytes;               /* sent */
-    double interior_s, boundary_s, pack_s; /* device seconds of kernels; pack:
-                                              into messages and out of them */
+    int64_t messages, bytes; /* sent */
+    /* Device seconds of kernels: ghosts, which are counted in interior, too;
+     * pack: into messages and out of them. */
+    double interior_s, boundary_s, ghosts_s, pack_s;
 };
 
 struct ht_stepper;
@@ -131,6 +132,9 @@ struct ht_stepper_ops {
     /* From mesh `from` to the other one; may return before it is done.
      * Collective where the grid is cut. */
     enum ht_err (*half_step)(void *self, enum ht_mesh from);
+    /* The same with -dt. By a scheme that is reversible it undoes a half step
+     * from the same grid, in a uniform medium and but for rounding. */
+    enum ht_err (*half_step_back)(void *self, enum ht_mesh from);
     /* Waits for all of it; collective where the grid is cut. */
     enum ht_err (*finish)(void *self);
     /* Where the grid is cut, nothing has happened since `finish`, or the ranks
@@ -144,6 +148,11 @@ struct ht_stepper {
     void *self;
 };
 void ht_stepper_destroy(struct ht_stepper *stepper);
+/* A time step backwards. A scheme of two levels takes the half steps of a time
+ * step back in reverse order, each from the grid that it was taken from; one of
+ * one level only has the primary grid's values to begin with. */
+HT_CHECKED enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
+                                            const struct ht_scheme *scheme);
 
 /* The plain serial reference: double precision, straight from the formulas,
  * shares only tables with the kernels. */
@@ -178,6 +187,25 @@ HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                          struct ht_device *device,
                                          const struct ht_kernels *kernels,
                                          struct ht_stepper *out);
+/* A problem with the time step -dt, for the kernels of half steps back. */
+struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
+/* A region: the targets of a box of cells, and the kernels that compute them.
+ * The targets are the dual nodes in these cells and the primary nodes at their
+ * lower ends, of the last cells along an axis also those on the upper wall. */
+struct ht_region {
+    struct ht_box cells; /* of the whole grid */
+    const struct ht_kernels *kernels;
+    /* For half steps back: of the same variant, for the reversed problem. NULL:
+     * the same kernels, or no half steps back where the operator is part of
+     * their program (`pack` of the variant). */
+    const struct ht_kernels *back;
+};
+/* The same with a grid in several regions, which are disjoint and leave out no
+ * cell; all ranks name the same ones. Their kernels must agree in precision,
+ * layout and order. */
+HT_CHECKED enum ht_err ht_stepper_create_regions(
+    const struct ht_problem *problem, struct ht_device *device, int regions,
+    const struct ht_region *region, struct ht_stepper *out);
 
 /* Device bytes that ht_stepper_create takes for a problem, on this rank. */
 struct ht_budget {

@@ -41,6 +41,7 @@ struct ht_load {
     int64_t planes; /* of cells: of all slabs; weak: of each */
     bool weak;
     int depth;
+    bool two_level;             /* of the scheme */
     struct ht_exchange sent[2]; /* [mesh of the first half step] */
     double plane_bytes;         /* device memory per plane, state and medium */
     double halo_bytes;          /* beside the own planes, with neighbours */

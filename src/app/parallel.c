@@ -7,7 +7,7 @@
 /* ---- gathering ---- */
 
 struct part {
-    double step, kernel, interior, boundary, pack, exposed;
+    double step, kernel, interior, boundary, ghosts, pack, exposed;
     double exchanges, messages, bytes; /* per step */
     double limit, joules;              /* of a device that the rank leads */
 };
@@ -40,6 +40,7 @@ static void fill_traffic(const struct ht_simulation *sim,
     double scale = (double)sim->steps / done;
     out->interior = traffic->interior_s * scale;
     out->boundary = traffic->boundary_s * scale;
+    out->ghosts = traffic->ghosts_s * scale;
     out->pack = traffic->pack_s * scale;
     out->exposed =
         fmax(0, out->step - out->interior - out->boundary - out->pack);
@@ -79,6 +80,7 @@ static void combine(int ranks, const struct part *all,
         .kernel = spread(ranks, all, offsetof(struct part, kernel)),
         .interior = spread(ranks, all, offsetof(struct part, interior)),
         .boundary = spread(ranks, all, offsetof(struct part, boundary)),
+        .ghosts = spread(ranks, all, offsetof(struct part, ghosts)),
         .pack = spread(ranks, all, offsetof(struct part, pack)),
         .exposed = spread(ranks, all, offsetof(struct part, exposed)),
         .exchanges = all->exchanges,
@@ -174,6 +176,7 @@ static void add_results(const struct ht_parallel *p, struct ht_json *json) {
     add_spread("step", p->step, json);
     add_spread("interior", p->interior, json);
     add_spread("boundary", p->boundary, json);
+    add_spread("ghosts", p->ghosts, json);
     add_spread("pack", p->pack, json);
     add_spread("exposed", p->exposed, json);
 }

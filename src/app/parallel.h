@@ -15,6 +15,7 @@ enum { HT_TRANSPORT_NAMES = 64 };
 struct ht_parallel {
     struct ht_spread step; /* of all steps, by the hosts' clocks */
     struct ht_spread kernel, interior, boundary, pack;
+    struct ht_spread ghosts;  /* of interior */
     struct ht_spread exposed; /* of step: none of these kernels */
     double exchanges;         /* per step */
     double messages, bytes;   /* per step, sent by all ranks */

@@ -1,5 +1,6 @@
-/* Planes beyond a slab: which of them a rank holds, which are up to date, and
- * their exchange with the neighbours.
+/* Exchange of planes beyond a slab with the neighbours: the messages of an
+ * exchange, and the two tasks that begin and end it. Which planes are exchanged
+ * when is the schedule's (htwave/schedule.h).
  *
  * A half step takes targets from two neighbouring source planes: dual plane m
  * from the primary planes m and m + 1, primary plane m from the dual planes
@@ -11,21 +12,11 @@
 #ifndef HTWAVE_METHOD_HALO_H
 #define HTWAVE_METHOD_HALO_H
 
-#include "htwave/method.h"
+#include "htwave/schedule.h"
 
-/* What a rank's buffers hold of a mesh. */
-struct ht_window ht_problem_window(const struct ht_problem *problem,
-                                   enum ht_mesh mesh);
 /* Device bytes of the messages' buffers; *message: of the largest of them. */
 int64_t ht_halo_bytes(const struct ht_problem *problem,
                       const struct ht_tuning *tuning, int64_t *message);
-
-/* What a half step computes: x3 planes of the target's window. Those that others
- * wait for are boundary planes, to be launched first; a range may be empty. */
-struct ht_halo_ranges {
-    int64_t boundary[2][2], interior[2]; /* [from, to) */
-    bool sends; /* ht_halo_send follows the boundary's launches */
-};
 
 struct ht_halo;
 /* u[mesh][field]: the stepper's buffers, which outlive the halo. Collective. */
@@ -39,19 +30,15 @@ HT_CHECKED enum ht_err ht_halo_create(const struct ht_problem *problem,
  * still answer. Waits up to a second for neighbours that have buffers of this
  * rank open. */
 void ht_halo_destroy(struct ht_halo *halo);
-/* The own planes of a mesh were overwritten: what others hold of them is out of
- * date. All ranks do the same between two half steps. */
-void ht_halo_forget(struct ht_halo *halo, enum ht_mesh mesh);
-/* Makes the source's planes beyond the slab available to work enqueued from now
- * on, and says what the half step computes. Waits for messages, not for the
- * device. */
-HT_CHECKED enum ht_err ht_halo_prepare(struct ht_halo *halo, enum ht_mesh from,
-                                       struct ht_halo_ranges *out);
-/* Begins the exchange that the next half step needs, after the boundary. */
-HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo);
-/* Waits for messages on their way, so that nothing of the exchange is open.
- * Collective, as are the two before. */
+/* Begins the exchange that a half step from a grid needs: packs the own planes
+ * that leave, behind all work enqueued so far. */
+HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, enum ht_mesh from);
+/* Ends it: waits for messages, not for the device, and makes the planes
+ * available to work enqueued from now on. */
+HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo, enum ht_mesh from);
+/* Waits until all messages have left. Collective, as are the two before. */
 HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
+/* Adds the messages, their transports and the seconds of packing. */
 void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);
 
 #endif

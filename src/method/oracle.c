@@ -237,6 +237,14 @@ static enum ht_err oracle_half_step(void *self, enum ht_mesh from) {
     return HT_OK;
 }
 
+static enum ht_err oracle_half_step_back(void *self, enum ht_mesh from) {
+    struct oracle *o = self;
+    o->problem.dt = -o->problem.dt;
+    enum ht_err err = oracle_half_step(self, from);
+    o->problem.dt = -o->problem.dt;
+    return err;
+}
+
 static enum ht_err oracle_put(void *self, enum ht_mesh mesh, int64_t first,
                               int64_t last, const double *coefs) {
     struct oracle *o = self;
@@ -291,6 +299,7 @@ static const struct ht_stepper_ops oracle_ops = {
     .get = oracle_get,
     .measure = oracle_measure,
     .half_step = oracle_half_step,
+    .half_step_back = oracle_half_step_back,
     .finish = oracle_finish,
     .destroy = oracle_destroy,
 };

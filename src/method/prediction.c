@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "htwave/schedule.h"
+
 void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                   bool weak, struct ht_load *out) {
     int place[HT_MAX_COEFS], places = ht_place(spec, place);
@@ -10,7 +12,8 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
     *out = (struct ht_load){.cells = (double)ht_grid_plane(p->grid, HT_DUAL),
                             .planes = p->grid->cells[2],
                             .weak = weak,
-                            .depth = depth};
+                            .depth = depth,
+                            .two_level = ht_problem_scheme(p)->two_level};
     double most = 0;
     for (int mesh = 0; mesh < 2; mesh++) {
         enum ht_mesh which = (enum ht_mesh)mesh;
@@ -67,32 +70,59 @@ static double transfer(const struct ht_machine *m, const double bytes[2],
     return m->device.per_node > 1 ? fmax(network, links) : network;
 }
 
-/* ---- one cycle ---- */
+/* ---- a step ---- */
 
-/* Adds the `depth` half steps up to one exchange. With neighbours the planes
- * computed for later half steps are one less in each; the last half step
- * begins with the boundary, the own planes that leave, and messages travel
- * while it goes on with the interior. */
-static void add_cycle(const struct ht_load *load, const struct ht_machine *m,
-                      double rate, int from, struct ht_prediction *p) {
-    const double plane = load->cells / rate, launch = m->device.launch_s;
-    const int k = load->depth;
-    const double *bytes = load->sent[from].bytes;
-    double own = (double)p->planes;
-    if (p->ranks == 1) {
-        p->interior += k * (own * plane + launch);
-        return;
+/* A slab of so many planes of one node between two others, or one alone. */
+static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
+                      struct ht_targets targets[2], struct ht_partition *out) {
+    *out = (struct ht_partition){.cut = !alone,
+                                 .neighbour = {!alone, !alone},
+                                 .depth = load->depth,
+                                 .two_level = load->two_level};
+    for (int mesh = 0; mesh < 2; mesh++) {
+        struct ht_window *window = &out->window[mesh];
+        const int64_t beyond = alone ? 0 : load->depth;
+        const int64_t count = planes + 2 * beyond;
+        *window =
+            (struct ht_window){.count = {1, 1, count},
+                               .own = {{0, 0, beyond}, {1, 1, beyond + planes}},
+                               .held = {{0, 0, 0}, {1, 1, count}}};
+        targets[mesh] = (struct ht_targets){.box = window->held};
+        out->targets[mesh] = &targets[mesh];
+        out->count[mesh] = 1;
     }
-    double leaving = fmin(k, own), again = k * (k - 1) / 2.0;
-    double moved = 2 * (bytes[0] + bytes[1]);
-    double travel = transfer(m, bytes, p->ranks > m->device.per_node);
-    int sides = (bytes[0] > 0) + (bytes[1] > 0);
-    p->interior += (k * own - leaving + again) * plane + k * launch;
-    p->boundary += leaving * plane * m->device.boundary + sides * launch;
-    /* out of the state and into it, each byte read and written */
-    p->pack += 2 * moved / m->device.copy + 2 * sides * launch;
-    p->transfer += travel;
-    p->exposed += fmax(0, travel - (own - leaving) * plane);
+}
+
+/* Out of the state and into it, each byte read and written. */
+static double pack_seconds(const struct ht_machine *m, const double bytes[2]) {
+    const int sides = (bytes[0] > 0) + (bytes[1] > 0);
+    return 2 * 2 * (bytes[0] + bytes[1]) / m->device.copy +
+           2 * sides * m->device.launch_s;
+}
+
+/* Messages that a task sends travel while the steps behind it go on. */
+static void add_tasks(const struct ht_load *load, const struct ht_machine *m,
+                      double rate, const struct ht_schedule *schedule,
+                      struct ht_prediction *p) {
+    double travel = 0;
+    for (int i = 0; i < schedule->count; i++) {
+        const struct ht_task *task = &schedule->task[i];
+        const double *bytes = load->sent[task->mesh].bytes;
+        const double seconds =
+            (double)ht_box_nodes(&task->targets.box) * load->cells / rate;
+        if (task->kind == HT_TASK_SEND) {
+            travel = transfer(m, bytes, p->ranks > m->device.per_node);
+            p->transfer += travel;
+            p->pack += pack_seconds(m, bytes);
+        } else if (task->kind == HT_TASK_STEP &&
+                   task->part == HT_PART_BOUNDARY) {
+            p->boundary += seconds * m->device.boundary + m->device.launch_s;
+        } else if (task->kind == HT_TASK_STEP) {
+            p->interior += seconds + m->device.launch_s;
+            travel = fmax(0, travel - seconds);
+        }
+    }
+    p->exposed += travel;
 }
 
 static const char *find_limit(const struct ht_prediction *p,
@@ -105,11 +135,22 @@ static const char *find_limit(const struct ht_prediction *p,
     return p->ranks > m->device.per_node ? "network" : "links";
 }
 
+/* The mean of `depth` steps, after which the schedule repeats, behind as many.
+ */
 static void add_step(const struct ht_load *load, const struct ht_machine *m,
                      double rate, struct ht_prediction *p) {
-    const double per_step = 1.0 / load->depth; /* of two cycles */
-    add_cycle(load, m, rate, HT_PRIMARY, p);
-    add_cycle(load, m, rate, load->depth % 2 == 0 ? HT_PRIMARY : HT_DUAL, p);
+    const double per_step = 1.0 / load->depth;
+    struct ht_task tasks[HT_MOST_TASKS(1)];
+    struct ht_schedule schedule = {.task = tasks};
+    struct ht_halo_state state = {.open = false};
+    struct ht_targets targets[2];
+    struct ht_partition slab;
+    make_slab(load, p->ranks == 1, p->planes, targets, &slab);
+    for (int n = 0; n < 4 * load->depth; n++) {
+        ht_schedule_make(&slab, n % 2 ? HT_DUAL : HT_PRIMARY, &state,
+                         &schedule);
+        if (n >= 2 * load->depth) add_tasks(load, m, rate, &schedule, p);
+    }
     p->interior *= per_step;
     p->boundary *= per_step;
     p->pack *= per_step;

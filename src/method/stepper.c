@@ -1,12 +1,11 @@
 /* The stepper on a device. Both grids live there, one buffer per field; the
  * medium's polynomials likewise, one buffer per material; of a grid cut into
- * slabs the planes that halo.h tells.
+ * slabs the planes of htwave/schedule.h. A half step runs its schedule.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
-#include "layout.h"
 #include "stepper_private.h"
 
 static void stepper_destroy(void *self) {
@@ -21,25 +20,35 @@ static void stepper_destroy(void *self) {
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
-    ht_buffer_destroy(t->scale);
+    for (int i = 0; i < 2; i++) ht_buffer_destroy(t->scale[i]);
+    for (int i = 0; i < t->known_count; i++) free(t->known[i].schedule.task);
+    free(t->known);
+    free(t->set);
+    for (int i = 0; i < 2; i++) free(t->set_of[i]);
+    ht_partition_free(&t->partition);
     free(t);
 }
 
+/* ---- tasks ---- */
+
 /* The sources of a half step: all stored fields of the grid. */
-static enum ht_err fill_ghosts(struct ht_device_stepper *t, enum ht_mesh mesh) {
+static enum ht_err run_ghosts(struct ht_device_stepper *t,
+                              const struct ht_task *task) {
     struct ht_buffer *u[HT_MAX_FIELDS];
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
-        if (t->u[mesh][f] != NULL) u[fields++] = t->u[mesh][f];
-    return ht_ghosts_fill(t->kernels.ghosts[mesh], &t->ghosts[mesh], u);
+        if (t->u[task->mesh][f] != NULL) u[fields++] = t->u[task->mesh][f];
+    return ht_ghosts_fill(t->set[0].ghosts[task->mesh], &t->ghosts[task->mesh],
+                          u);
 }
 
-/* Planes [first, last) of the target's window. */
-static enum ht_err launch_planes(struct ht_device_stepper *t, enum ht_mesh from,
-                                 enum ht_step_part part, int64_t first,
-                                 int64_t last) {
+static enum ht_err run_step(struct ht_device_stepper *t,
+                            const struct ht_task *task) {
+    enum ht_mesh from = task->mesh;
     enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    const struct ht_window *source = &t->window[from], *target = &t->window[to];
+    const struct ht_window *source = &t->partition.window[from];
+    const struct ht_window *target = &t->partition.window[to];
+    const struct ht_targets *targets = &task->targets;
     struct ht_step_args args = {.src_row = (long)ht_window_row(source),
                                 .src_plane = (long)ht_window_plane(source),
                                 .src_nodes = (long)ht_window_nodes(source),
@@ -48,68 +57,184 @@ static enum ht_err launch_planes(struct ht_device_stepper *t, enum ht_mesh from,
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
     int64_t shift[3], period[3];
-    struct ht_step_buffers buffers = {
-        .scale = t->scale, .work = t->work, .poly_planes = t->poly_planes};
-    if (first >= last) return HT_OK;
+    struct ht_step_buffers buffers = {.scale = t->scale[t->direction],
+                                      .work = t->work,
+                                      .poly_planes = t->poly_planes};
     ht_window_shift(t->problem.grid, from, source, target, shift, period);
     for (int k = 0; k < 3; k++) {
         args.shift[k] = (long)shift[k];
         args.period[k] = (long)period[k];
-        args.begin[k] = (long)target->own.begin[k];
-        args.end[k] = (long)target->own.end[k];
+        args.begin[k] = (long)targets->box.begin[k];
+        args.end[k] = (long)targets->box.end[k];
     }
-    args.begin[2] = (long)first;
-    args.end[2] = (long)last;
     memcpy(buffers.src, t->u[from], sizeof buffers.src);
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
-    return ht_step_launch(t->kernels.step[from], part, &args, &buffers);
+    const int set = t->set_of[t->direction][targets->region];
+    return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
+}
+
+static enum ht_err run_send(struct ht_device_stepper *t,
+                            const struct ht_task *task) {
+    return ht_halo_send(t->halo, task->mesh);
+}
+
+static enum ht_err run_receive(struct ht_device_stepper *t,
+                               const struct ht_task *task) {
+    return ht_halo_receive(t->halo, task->mesh);
+}
+
+typedef enum ht_err task_function(struct ht_device_stepper *t,
+                                  const struct ht_task *task);
+static task_function *const run_task[HT_TASK_KINDS] = {
+    [HT_TASK_RECEIVE] = run_receive,
+    [HT_TASK_GHOSTS] = run_ghosts,
+    [HT_TASK_STEP] = run_step,
+    [HT_TASK_SEND] = run_send,
+};
+
+/* ---- half steps ---- */
+
+static bool same_extent(struct ht_extent a, struct ht_extent b) {
+    return a.below == b.below && a.above == b.above;
+}
+
+static bool same_state(const struct ht_halo_state *a,
+                       const struct ht_halo_state *b) {
+    bool same = a->open == b->open && (!a->open || a->next == b->next);
+    for (int mesh = 0; mesh < 2; mesh++)
+        same = same && same_extent(a->valid[mesh], b->valid[mesh]) &&
+               a->stale[mesh] == b->stale[mesh];
+    return same;
+}
+
+/* Of steppers among others: those of a run, not of test problems. */
+static void tell_schedule(const struct ht_known_step *step) {
+    struct ht_text text = {0};
+    ht_schedule_add_text(&step->schedule, &text);
+    if (ht_text_status(&text) == HT_OK)
+        ht_log("half step from the %s grid: %s",
+               step->from == HT_DUAL ? "dual" : "primary", text.data);
+    ht_text_free(&text);
+}
+
+static enum ht_err make_known(struct ht_device_stepper *t, enum ht_mesh from) {
+    const int targets = t->partition.count[from == HT_PRIMARY];
+    struct ht_known_step *step;
+    if (t->known_count == t->known_room) {
+        int room = 2 * t->known_room + 4;
+        TRY(HT_ALLOC(step, room));
+        for (int i = 0; i < t->known_count; i++) step[i] = t->known[i];
+        free(t->known);
+        t->known = step;
+        t->known_room = room;
+    }
+    step = &t->known[t->known_count];
+    *step = (struct ht_known_step){
+        .from = from, .before = t->state, .after = t->state};
+    TRY(HT_ALLOC(step->schedule.task, HT_MOST_TASKS((int64_t)targets)));
+    ht_schedule_make(&t->partition, from, &step->after, &step->schedule);
+    t->known_count++;
+    if (t->partition.cut && ht_log_level_get() >= HT_LOG_VERBOSE)
+        tell_schedule(step);
+    return HT_OK;
+}
+
+/* The half step from a grid in the present state: there are few such states,
+ * and half steps in turn come back to the first one. *fresh: it was not known.
+ */
+static enum ht_err find_known(struct ht_device_stepper *t, enum ht_mesh from,
+                              const struct ht_known_step **out, bool *fresh) {
+    int i = 0;
+    while (i < t->known_count && (t->known[i].from != from ||
+                                  !same_state(&t->known[i].before, &t->state)))
+        i++;
+    *fresh = i == t->known_count;
+    if (*fresh) TRY(make_known(t, from));
+    *out = &t->known[i];
+    return HT_OK;
+}
+
+static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_mesh from,
+                                 enum ht_direction direction) {
+    const struct ht_known_step *step;
+    bool fresh;
+    TRY(find_known(t, from, &step, &fresh));
+    t->direction = direction;
+    for (int i = 0; i < step->schedule.count; i++) {
+        const struct ht_task *task = &step->schedule.task[i];
+        TRY(run_task[task->kind](t, task));
+    }
+    ht_schedule_count(&step->schedule, &t->counts);
+    t->state = step->after;
+    t->half_steps++;
+    return HT_OK;
 }
 
 static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
+    return run_half_step(self, from, HT_FORWARDS);
+}
+
+static enum ht_err stepper_half_step_back(void *self, enum ht_mesh from) {
     struct ht_device_stepper *t = self;
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    struct ht_halo_ranges r;
-    if (t->halo != NULL) TRY(ht_halo_prepare(t->halo, from, &r));
-    TRY(fill_ghosts(t, from));
-    if (t->halo == NULL)
-        return launch_planes(t, from, HT_PART_INTERIOR,
-                             t->window[to].own.begin[2],
-                             t->window[to].own.end[2]);
-    for (int i = 0; i < 2; i++)
-        TRY(launch_planes(t, from, HT_PART_BOUNDARY, r.boundary[i][0],
-                          r.boundary[i][1]));
-    if (r.sends) TRY(ht_halo_send(t->halo));
-    return launch_planes(t, from, HT_PART_INTERIOR, r.interior[0],
-                         r.interior[1]);
+    for (int r = 0; r < t->regions; r++)
+        REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL,
+                "no kernels for half steps back");
+    return run_half_step(t, from, HT_BACKWARDS);
+}
+
+/* Makes the schedules of a run: half steps in turn, until they repeat. */
+static enum ht_err make_schedules(struct ht_device_stepper *t) {
+    const struct ht_halo_state start = t->state;
+    const struct ht_known_step *step;
+    bool fresh = true;
+    for (int n = 0; fresh; n++) {
+        TRY(find_known(t, n % 2 ? HT_DUAL : HT_PRIMARY, &step, &fresh));
+        t->state = step->after;
+    }
+    t->state = start;
+    return HT_OK;
 }
 
 static enum ht_err stepper_finish(void *self) {
     struct ht_device_stepper *t = self;
+    if (t->state.open) {
+        TRY(ht_halo_receive(t->halo, t->state.next));
+        ht_halo_received(&t->partition, &t->state);
+    }
     if (t->halo != NULL) TRY(ht_halo_finish(t->halo));
     return ht_device_finish(t->device);
 }
 
-/* Device seconds that the kernels took for a part, whoever launched them. */
-static double part_seconds(const struct ht_kernels *kernels,
-                           enum ht_step_part part) {
-    double seconds = ht_step_total(kernels->step[0], part);
-    if (kernels->step[1] != kernels->step[0])
-        seconds += ht_step_total(kernels->step[1], part);
-    for (int mesh = 0; part == HT_PART_INTERIOR && mesh < 2; mesh++)
-        seconds += ht_ghosts_total(kernels->ghosts[mesh]);
-    return seconds;
+/* ---- timers ---- */
+
+/* What the kernels have taken so far, whoever launched them. */
+static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
+    struct ht_task_seconds sum = {.ghosts = 0};
+    for (int i = 0; i < t->sets; i++) {
+        const struct ht_kernels *k = &t->set[i];
+        for (int n = 0; n < 4; n++)
+            if (n < 2 || k->step[1] != k->step[0])
+                sum.step[n % 2] +=
+                    ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
+    }
+    for (int mesh = 0; mesh < 2; mesh++)
+        sum.ghosts += ht_ghosts_total(t->set[0].ghosts[mesh]);
+    return sum;
 }
 
 static void stepper_traffic(void *self, struct ht_traffic *out) {
     struct ht_device_stepper *t = self;
-    *out = (struct ht_traffic){0};
+    const struct ht_task_seconds now = seconds_of(t), *before = &t->before;
+    *out = (struct ht_traffic){.half_steps = t->half_steps,
+                               .exchanges = t->counts.tasks[HT_TASK_SEND]};
     if (t->halo != NULL) ht_halo_traffic(t->halo, out);
-    out->interior_s =
-        part_seconds(&t->kernels, HT_PART_INTERIOR) - t->before[0];
+    out->ghosts_s = now.ghosts - before->ghosts;
+    out->interior_s = now.step[HT_PART_INTERIOR] -
+                      before->step[HT_PART_INTERIOR] + out->ghosts_s;
     out->boundary_s =
-        part_seconds(&t->kernels, HT_PART_BOUNDARY) - t->before[1];
+        now.step[HT_PART_BOUNDARY] - before->step[HT_PART_BOUNDARY];
 }
 
 static const struct ht_stepper_ops stepper_ops = {
@@ -117,129 +242,92 @@ static const struct ht_stepper_ops stepper_ops = {
     .get = ht_stepper_get,
     .measure = ht_stepper_measure,
     .half_step = stepper_half_step,
+    .half_step_back = stepper_half_step_back,
     .finish = stepper_finish,
     .destroy = stepper_destroy,
     .traffic = stepper_traffic,
 };
 
-static int64_t window_nodes(const struct ht_problem *p, enum ht_mesh mesh) {
-    const struct ht_window window = ht_problem_window(p, mesh);
-    return ht_window_nodes(&window);
+/* ---- making ---- */
+
+/* The operator that a variant has baked in must be that of the problem, or of
+ * the reversed one (sign -1). */
+static bool operator_differs(const struct ht_spec *baked,
+                             const struct ht_spec *wanted, double sign) {
+    bool differs = baked->stages != wanted->stages;
+    for (int t = 0; t < wanted->eq->nterms; t++)
+        differs = differs || baked->scale[t] != sign * wanted->scale[t];
+    return differs;
 }
 
-static int64_t field_bytes(const struct ht_problem *p, enum ht_mesh mesh,
-                           const struct ht_spec *spec) {
-    int place[HT_MAX_COEFS];
-    return HT_LAYOUT_SIZE(spec->block, ht_place(spec, place),
-                          window_nodes(p, mesh)) *
-           (spec->fp64 ? 8 : 4);
+static enum ht_err check_kernels(const struct ht_device_stepper *t,
+                                 const struct ht_kernels *kernels,
+                                 enum ht_direction direction) {
+    const struct ht_spec *spec = &kernels->spec[0];
+    const double sign = direction == HT_FORWARDS ? 1 : -1;
+    REQUIRE(kernels->variant->pack == NULL ||
+                !operator_differs(spec, &t->spec, sign),
+            HT_ERR_INTERNAL, "kernels of another step or medium");
+    REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
+                spec->sorted == t->spec.sorted && spec->order == t->spec.order,
+            HT_ERR_INTERNAL, "kernels of another precision, layout or order");
+    return HT_OK;
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
+/* *out: the number of a set of kernels, which is added where it is new; NULL:
+ * -1. */
+static enum ht_err add_set(struct ht_device_stepper *t,
+                           const struct ht_kernels *kernels,
+                           enum ht_direction direction, int *out) {
+    int i = 0;
+    *out = -1;
+    if (kernels == NULL) return HT_OK;
+    TRY(check_kernels(t, kernels, direction));
+    while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
+    if (i == t->sets) t->set[t->sets++] = *kernels;
+    *out = i;
+    return HT_OK;
 }
 
-/* Interpolants are kept for as many planes as fit about an eighth of the
- * device, at least one. */
-static void add_interpolants(const struct ht_problem *p,
-                             const struct ht_tuning *tuning, int64_t per_target,
-                             const struct ht_device_info *info,
-                             struct ht_budget *b) {
-    int64_t planes = larger(ht_problem_window(p, HT_PRIMARY).count[2],
-                            ht_problem_window(p, HT_DUAL).count[2]);
-    int64_t per_plane = per_target * larger(ht_grid_plane(p->grid, HT_PRIMARY),
-                                            ht_grid_plane(p->grid, HT_DUAL));
-    bool work = ht_variant_needs_work(tuning->variant);
-    int64_t buffers = work + larger(ht_problem_stored(p, HT_PRIMARY),
-                                    ht_problem_stored(p, HT_DUAL));
-    int64_t room = larger(info->memory / 8 / buffers, 1);
-    int64_t most = INT32_MAX * (int64_t)(tuning->fp64 ? 8 : 4);
-    if (work && room > most) room = most;
-    if (room > info->max_buffer) room = info->max_buffer;
-    b->poly_planes = larger(1, room / per_plane);
-    if (b->poly_planes > planes) b->poly_planes = planes;
-    b->interpolants = b->poly_planes * per_plane * buffers;
-    b->largest_buffer = larger(b->largest_buffer, b->poly_planes * per_plane);
-}
-
-struct ht_budget ht_stepper_budget(const struct ht_problem *p,
-                                   const struct ht_tuning *tuning,
-                                   const struct ht_device_info *info) {
-    const struct ht_spec spec = ht_problem_spec(p, tuning, HT_PRIMARY);
-    struct ht_budget b = {0};
-    int64_t per_target = ht_variant_poly_bytes(tuning->variant, &spec), message;
-    for (int mesh = 0; mesh < 2; mesh++) {
-        enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
-        int64_t field = field_bytes(p, which, &spec);
-        int64_t material =
-            window_nodes(p, which) * p->medium_coefs * (spec.fp64 ? 8 : 4);
-        b.state += field * ht_problem_stored(p, which);
-        b.medium += material * p->eq->nmaterials;
-        b.largest_buffer = larger(b.largest_buffer, larger(field, material));
+static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
+                               const struct ht_region *region) {
+    t->regions = regions;
+    TRY(ht_partition_make(&t->problem, regions, region, &t->partition));
+    TRY(HT_ALLOC(t->set, 2 * (int64_t)regions));
+    TRY(HT_ALLOC(t->set_of[HT_FORWARDS], regions));
+    TRY(HT_ALLOC(t->set_of[HT_BACKWARDS], regions));
+    for (int r = 0; r < regions; r++) {
+        const struct ht_kernels *k = region[r].kernels, *back = region[r].back;
+        if (back == NULL && k->variant->pack == NULL) back = k;
+        TRY(add_set(t, k, HT_FORWARDS, &t->set_of[HT_FORWARDS][r]));
+        TRY(add_set(t, back, HT_BACKWARDS, &t->set_of[HT_BACKWARDS][r]));
     }
-    if (per_target > 0) add_interpolants(p, tuning, per_target, info, &b);
-    b.messages = ht_halo_bytes(p, tuning, &message);
-    b.largest_buffer = larger(b.largest_buffer, message);
-    b.total = b.state + b.medium + b.interpolants + b.messages;
-    return b;
+    t->before = seconds_of(t);
+    return HT_OK;
 }
 
-/* Variants that read the plain order too write no zeros into the gaps of a
- * sorted one, which others and the reductions read. */
-static enum ht_err allocate_fields(struct ht_device_stepper *t,
-                                   enum ht_mesh mesh) {
-    const struct ht_problem *p = &t->problem;
-    bool gaps = t->spec.sorted && t->places > t->coefs &&
-                t->kernels.variant->layouts != HT_READS_SORTED;
-    for (int f = 0; f < p->eq->nfields; f++) {
-        if (!ht_problem_stores(p, mesh, f)) continue;
-        TRY(ht_buffer_create(t->device, field_bytes(p, mesh, &t->spec),
-                             &t->u[mesh][f]));
-        if (gaps) TRY(ht_stepper_clear(t, mesh, f));
+static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
+                              const struct ht_region *region) {
+    t->word = t->spec.fp64 ? 8 : 4;
+    t->coefs = ht_grid_coefs(t->problem.grid);
+    t->places = ht_place(&t->spec, t->place);
+    TRY(add_regions(t, regions, region));
+    TRY(make_schedules(t));
+    TRY(ht_stepper_allocate(t));
+    TRY(ht_stepper_fill_scale(t));
+    for (int mesh = 0; mesh < 2; mesh++) {
+        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[mesh],
+                             &t->ghosts[mesh]));
+        TRY(ht_stepper_fill_medium(t, mesh ? HT_DUAL : HT_PRIMARY));
     }
     return HT_OK;
 }
 
-static enum ht_err allocate(struct ht_device_stepper *t,
-                            const struct ht_tuning *tuning) {
-    const struct ht_problem *p = &t->problem;
-    struct ht_budget budget =
-        ht_stepper_budget(p, tuning, ht_device_info(t->device));
-    int sources = (int)larger(ht_problem_stored(p, HT_PRIMARY),
-                              ht_problem_stored(p, HT_DUAL));
-    t->word = t->spec.fp64 ? 8 : 4;
-    t->coefs = ht_grid_coefs(p->grid);
-    t->places = ht_place(&t->spec, t->place);
-    t->window[HT_PRIMARY] = ht_problem_window(p, HT_PRIMARY);
-    t->window[HT_DUAL] = ht_problem_window(p, HT_DUAL);
-    t->poly_planes = budget.poly_planes;
-    bool work = ht_variant_needs_work(tuning->variant);
-    int64_t per_buffer = budget.interpolants / (sources + work);
-    TRY(allocate_fields(t, HT_PRIMARY));
-    TRY(allocate_fields(t, HT_DUAL));
-    for (int f = 0; f < sources && budget.interpolants > 0; f++)
-        TRY(ht_buffer_create(t->device, per_buffer, &t->poly[f]));
-    if (work) TRY(ht_buffer_create(t->device, per_buffer, &t->work));
-    TRY(ht_stepper_make_scale(t));
-    for (int mesh = 0; mesh < 2; mesh++)
-        TRY(ht_window_ghosts(p->grid, &t->window[mesh], &t->ghosts[mesh]));
-    TRY(ht_stepper_make_medium(t, HT_PRIMARY));
-    return ht_stepper_make_medium(t, HT_DUAL);
-}
-
-/* The operator that a variant has baked in must be that of the problem. */
-static bool operator_differs(const struct ht_spec *baked,
-                             const struct ht_spec *wanted) {
-    bool differs = baked->stages != wanted->stages;
-    for (int t = 0; t < wanted->eq->nterms; t++)
-        differs = differs || baked->scale[t] != wanted->scale[t];
-    return differs;
-}
-
-enum ht_err ht_stepper_create(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_kernels *kernels,
-                              struct ht_stepper *out) {
+enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
+                                      struct ht_device *device, int regions,
+                                      const struct ht_region *region,
+                                      struct ht_stepper *out) {
+    const struct ht_kernels *kernels = region[0].kernels;
     const struct ht_spec *spec = &kernels->spec[0];
     const struct ht_tuning tuning = {.variant = kernels->variant,
                                      .fp64 = spec->fp64,
@@ -247,17 +335,11 @@ enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                      .sorted = spec->sorted,
                                      .block = spec->block};
     struct ht_device_stepper *t = NULL;
-    const struct ht_spec wanted = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    REQUIRE(kernels->variant->pack == NULL || !operator_differs(spec, &wanted),
-            HT_ERR_INTERNAL, "kernels of another step or medium");
     TRY(HT_ALLOC(t, 1));
     t->problem = *problem;
-    t->spec = wanted;
+    t->spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
     t->device = device;
-    t->kernels = *kernels;
-    t->before[0] = part_seconds(kernels, HT_PART_INTERIOR);
-    t->before[1] = part_seconds(kernels, HT_PART_BOUNDARY);
-    enum ht_err err = allocate(t, &tuning);
+    enum ht_err err = make_parts(t, regions, region);
     if (ht_grid_cut(problem->grid)) {
         err = ht_comm_agree(problem->grid->slab.comm, err);
         if (err == HT_OK)
@@ -269,4 +351,13 @@ enum ht_err ht_stepper_create(const struct ht_problem *problem,
     }
     *out = (struct ht_stepper){.ops = &stepper_ops, .self = t};
     return HT_OK;
+}
+
+enum ht_err ht_stepper_create(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_kernels *kernels,
+                              struct ht_stepper *out) {
+    struct ht_region region = {.kernels = kernels};
+    for (int k = 0; k < 3; k++) region.cells.end[k] = problem->grid->cells[k];
+    return ht_stepper_create_regions(problem, device, 1, &region, out);
 }

@@ -37,7 +37,7 @@ static double from_device(int word, const void *from, int64_t i) {
 static enum ht_err find_nodes(const struct ht_device_stepper *t,
                               enum ht_mesh mesh, int64_t planes,
                               int64_t **where) {
-    const struct ht_window *window = &t->window[mesh];
+    const struct ht_window *window = &t->partition.window[mesh];
     const struct ht_box *own = &window->own;
     int64_t nodes = planes * ht_grid_plane(t->problem.grid, mesh), n = 0;
     TRY(HT_ALLOC(*where, nodes));
@@ -54,7 +54,7 @@ static enum ht_err find_nodes(const struct ht_device_stepper *t,
 static struct ht_span block_span(const struct ht_device_stepper *t,
                                  enum ht_mesh mesh, int count, int64_t first,
                                  int64_t last) {
-    const struct ht_window *window = &t->window[mesh];
+    const struct ht_window *window = &t->partition.window[mesh];
     int64_t unit = (int64_t)t->spec.block * t->word;
     int64_t plane = ht_window_plane(window);
     return (struct ht_span){
@@ -80,11 +80,11 @@ enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh, int64_t first,
     struct ht_device_stepper *t = self;
     struct ht_span span = block_span(t, mesh, t->places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
-    int64_t room = ht_window_plane(&t->window[mesh]) * (last - first);
+    int64_t room = ht_window_plane(&t->partition.window[mesh]) * (last - first);
     int64_t *where = NULL;
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
-    if (t->halo != NULL) ht_halo_forget(t->halo, mesh);
+    ht_halo_overwritten(&t->state, mesh);
     TRY(find_nodes(t, mesh, last - first, &where));
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
@@ -110,7 +110,7 @@ enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
         if (t->place[i] >= places) places = t->place[i] + 1;
     struct ht_span span = block_span(t, mesh, places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
-    int64_t room = ht_window_plane(&t->window[mesh]) * (last - first);
+    int64_t room = ht_window_plane(&t->partition.window[mesh]) * (last - first);
     int64_t *where = NULL;
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
@@ -133,7 +133,7 @@ enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
 static void measure_own(const struct ht_device_stepper *t, enum ht_mesh mesh,
                         struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
-    item->window = &t->window[mesh];
+    item->window = &t->partition.window[mesh];
     item->box = item->window->own;
     for (int k = 0; k < 3; k++) {
         item->nodes[k] = item->box.end[k] - item->box.begin[k];
@@ -169,7 +169,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
                                struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_REDUCE_POINTS;
     struct ht_device_stepper *t = self;
-    const struct ht_window *window = &t->window[mesh];
+    const struct ht_window *window = &t->partition.window[mesh];
     int64_t before = (window->origin[2] + window->own.begin[2]) *
                      ht_grid_plane(t->problem.grid, mesh);
     struct ht_reduce_item *items = NULL;
@@ -187,7 +187,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
         measure_own(t, mesh, item);
     }
     if (err == HT_OK)
-        err = ht_reduction_run(t->kernels.reduction, count, items, out);
+        err = ht_reduction_run(t->set[0].reduction, count, items, out);
     free(stored);
     for (int i = 0; err == HT_OK && i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
@@ -202,7 +202,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
 enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_mesh mesh,
                              int field) {
     const int64_t most = (int64_t)1 << 24;
-    const struct ht_window *window = &t->window[mesh];
+    const struct ht_window *window = &t->partition.window[mesh];
     int64_t bytes =
         HT_LAYOUT_SIZE(t->spec.block, t->places, ht_window_nodes(window)) *
         t->word;
@@ -220,14 +220,18 @@ enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_mesh mesh,
     return err;
 }
 
-enum ht_err ht_stepper_make_scale(struct ht_device_stepper *t) {
-    double converted[HT_MAX_TERMS];
-    int64_t bytes = (int64_t)t->spec.eq->nterms * t->word;
-    to_device(t->word, t->spec.eq->nterms, t->spec.scale, converted);
-    TRY(ht_buffer_create(t->device, bytes, &t->scale));
-    return ht_buffer_write(
-        t->scale, (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1},
-        converted);
+enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t) {
+    double scale[HT_MAX_TERMS], converted[HT_MAX_TERMS];
+    const int terms = t->spec.eq->nterms;
+    int64_t bytes = (int64_t)terms * t->word;
+    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    for (int back = 0; back < 2; back++) {
+        for (int n = 0; n < terms; n++)
+            scale[n] = back ? -t->spec.scale[n] : t->spec.scale[n];
+        to_device(t->word, terms, scale, converted);
+        TRY(ht_buffer_write(t->scale[back], span, converted));
+    }
+    return HT_OK;
 }
 
 /* Planes [at, at + count) of the windows of all materials, which do not cross
@@ -236,7 +240,7 @@ static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_mesh mesh,
                                  int64_t at, int64_t count, double *values,
                                  const int64_t *where, void *data) {
     const struct ht_problem *p = &t->problem;
-    const struct ht_window *window = &t->window[mesh];
+    const struct ht_window *window = &t->partition.window[mesh];
     int64_t part = ht_grid_plane(p->grid, mesh) * count;
     int64_t plane = ht_window_plane(window), room = plane * count;
     int64_t planes = ht_grid_planes(p->grid, mesh);
@@ -261,7 +265,8 @@ static int64_t planes_at_once(const struct ht_device_stepper *t,
                               enum ht_mesh mesh, int64_t values) {
     int64_t per_plane = ht_grid_plane(t->problem.grid, mesh) * values * 8;
     int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
-    int64_t most = t->window[mesh].held.end[2] - t->window[mesh].held.begin[2];
+    int64_t most = t->partition.window[mesh].held.end[2] -
+                   t->partition.window[mesh].held.begin[2];
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
@@ -270,27 +275,24 @@ static int64_t planes_at_once(const struct ht_device_stepper *t,
 static int64_t planes_from(const struct ht_device_stepper *t, enum ht_mesh mesh,
                            int64_t at, int64_t most) {
     int64_t planes = ht_grid_planes(t->problem.grid, mesh);
-    int64_t first = (t->window[mesh].origin[2] + at + planes) % planes;
-    int64_t count = t->window[mesh].held.end[2] - at;
+    int64_t first =
+        (t->partition.window[mesh].origin[2] + at + planes) % planes;
+    int64_t count = t->partition.window[mesh].held.end[2] - at;
     if (count > most) count = most;
     return count < planes - first ? count : planes - first;
 }
 
-enum ht_err ht_stepper_make_medium(struct ht_device_stepper *t,
+enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
                                    enum ht_mesh mesh) {
     const struct ht_problem *p = &t->problem;
     if (p->medium_degree < 0) return HT_OK;
-    const struct ht_window *window = &t->window[mesh];
-    int64_t nodes = ht_window_nodes(window);
+    const struct ht_window *window = &t->partition.window[mesh];
     int64_t chunk =
         planes_at_once(t, mesh, (int64_t)p->eq->nmaterials * p->medium_coefs);
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
     double *values = NULL, *data = NULL;
     int64_t *where = NULL;
-    for (int m = 0; m < p->eq->nmaterials; m++)
-        TRY(ht_buffer_create(t->device, nodes * p->medium_coefs * t->word,
-                             &t->medium[mesh][m]));
     TRY(HT_ALLOC(values, room * p->eq->nmaterials));
     enum ht_err err = HT_ALLOC(data, room);
     if (err == HT_OK) err = find_nodes(t, mesh, chunk, &where);

@@ -16,7 +16,8 @@
  * Sides and lengths of rows are run-time data: each program is run with several
  * walls and, where a group's cells are those the variant chooses, on rows along
  * x1 longer than a vector or a group: whole vectors, vectors at either end and
- * between, rows that they do not fill.
+ * between, rows that they do not fill. Each grid is also stepped in several
+ * regions, which must not change a bit.
  */
 #ifndef HTWAVE_TEST_VARIANTS_H
 #define HTWAVE_TEST_VARIANTS_H
@@ -24,6 +25,7 @@
 #include "cover.h"
 #include "law.h"
 #include "open_device.h"
+#include "regions.h"
 #include "test.h"
 
 #include "htwave/method.h"
@@ -34,6 +36,7 @@ struct kind {
     struct ht_spec spec;
     int cells, planes; /* per group; 0: chosen */
     bool leapfrog, rows /* long ones, too */, plain /* not optimised */;
+    double different; /* values in regions */
 };
 
 /* Optional argument: run the cases whose name holds it. */
@@ -115,7 +118,8 @@ static enum ht_err run_grid(struct kind *kind, struct ht_device *device,
     problem.medium = &problem;
     TRY(ht_verify_kernels(&problem, device, kernels, &ratio));
     if (!(ratio <= *worst)) *worst = ratio;
-    return HT_OK;
+    return regions_differ(&problem, device, &kernels, 1,
+                          (uint64_t)grid->cells[0], 2, &kind->different);
 }
 
 static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
@@ -163,10 +167,13 @@ static void run_kind(struct kind *kind, struct ht_device *device) {
         ht_kernels_create(&problem, device, &tuning, NULL, &kernels);
     if (err == HT_OK) err = run_walls(kind, device, &kernels, &worst);
     ht_kernels_destroy(&kernels);
-    if (err != HT_OK)
+    if (err != HT_OK) {
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
-    else
-        TEST_BELOW(worst, 1.0, "%s", name);
+        return;
+    }
+    TEST_BELOW(worst, 1.0, "%s", name);
+    TEST_CHECK(kind->different == 0, "%s in regions: %.0f values differ", name,
+               kind->different);
 }
 
 /* The options of case number n: drawn, so that over the many cases of a

@@ -63,10 +63,14 @@ same() {
     missing=
     for key in ranks devices machines planes halo_depth halo_precision \
         transport exchanges_per_step messages_per_step bytes_per_step step_s \
-        interior_s boundary_s pack_s exposed_s exposed_worst_s; do
+        interior_s boundary_s ghosts_s pack_s exposed_s exposed_worst_s; do
         grep -q "\"$key\": " answer.txt || missing="$missing $key"
     done
     judge "run by $count: lacks no key:$missing" [ -z "$missing" ]
+    ghosts=$(number answer.txt ghosts_s)
+    interior=$(number answer.txt interior_s)
+    judge "run by $count: ghosts take $ghosts s of the interior's $interior" \
+        awk -v g="$ghosts" -v i="$interior" 'BEGIN { exit !(0 < g && g < i) }'
 }
 same 2
 same 3 parallel.halo_depth=2

@@ -11,10 +11,11 @@
  */
 #include "mpi/trial.h"
 
-/* P, D: a half step from the primary, from the dual grid; p, d: new data on
- * some planes of that grid; f: finish; m: a measure. */
-static const char *const sequences[] = {"PDPDPDP", "PDfPmDPfmDP", "PDpPDdDPDp",
-                                        "PPDDDPpPdPD", "DPfpdDPDPmdDP"};
+/* P, D: a half step from the primary, from the dual grid; B, E: the same back;
+ * p, d: new data on some planes of that grid; f: finish; m: a measure. */
+static const char *const sequences[] = {"PDPDPDP",       "PDfPmDPfmDP",
+                                        "PDpPDdDPDp",    "PPDDDPpPdPD",
+                                        "DPfpdDPDPmdDP", "PDPEBEmBDpPBE"};
 enum { SEQUENCES = sizeof sequences / sizeof *sequences };
 
 static const int wall_sets[][3][2] = {
@@ -46,11 +47,14 @@ static enum ht_err put_both(const struct trial *t, const struct pair *pair,
 static enum ht_err do_both(const struct pair *pair, char what) {
     const struct ht_stepper *both[2] = {&pair->together, &pair->alone};
     for (int i = 0; i < 2; i++) {
+        const struct ht_stepper_ops *ops = both[i]->ops;
+        const bool primary = what == 'P' || what == 'B';
+        const bool back = what == 'B' || what == 'E';
         if (what == 'f')
-            TRY(both[i]->ops->finish(both[i]->self));
+            TRY(ops->finish(both[i]->self));
         else
-            TRY(both[i]->ops->half_step(both[i]->self,
-                                        what == 'P' ? HT_PRIMARY : HT_DUAL));
+            TRY((back ? ops->half_step_back : ops->half_step)(
+                both[i]->self, primary ? HT_PRIMARY : HT_DUAL));
     }
     return HT_OK;
 }

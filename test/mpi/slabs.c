@@ -1,9 +1,9 @@
 /* Slabs against one process, bit by bit, by every variant: every rank steps the
- * whole grid alone, then all step it together, from the same random data on
- * both grids, and each compares the planes it owns. Systems, schemes and
- * variants are all run; order, precision, layout, medium, walls, planes, depth
- * of halos and transport are drawn so that pairs of them meet. Alone it only
- * shows that it runs.
+ * whole grid alone, then all step it together and in regions, from the same
+ * random data on both grids, and each compares the planes it owns. Systems,
+ * schemes and variants are all run; order, precision, layout, medium, walls,
+ * planes, depth of halos, transport and number of regions are drawn so that
+ * pairs of them meet. Alone it only shows that it runs.
  *
  * On a CPU, where compiling takes most of the time, each case meets one of the
  * numbers of ranks 2, 3 and 5 (test/mpi/slabs.sh), orders are 1, or 2 where the
@@ -12,6 +12,7 @@
  *     slabs [CACHE [PART]]    cases whose name holds PART, whatever the ranks
  */
 #include "mpi/trial.h"
+#include "regions.h"
 
 static const int wall_sets[][3][2] = {
     {{0, 0}, {0, 0}, {0, 0}},
@@ -28,6 +29,23 @@ static void make_problem(struct trial *t, const struct scene *scene,
     trial_problem(t, stages, leapfrog, degree);
     t->problem.halo.depth = trial_depth(scene, t, 1 + (int)(bits & 3));
     t->problem.halo.transport = transport[bits >> 2 & 3];
+}
+
+/* One in four cases has one. */
+static int regions_of(const struct scene *scene) {
+    return 1 + 2 * (int)(ht_rng_bits(29, (uint64_t)scene->number) >> 8 & 3);
+}
+
+/* Of the whole grid, so that all ranks name the same regions. */
+static enum ht_err create_together(const struct scene *scene,
+                                   const struct trial *t, int regions,
+                                   const struct ht_kernels *kernels,
+                                   struct ht_stepper *out) {
+    struct ht_region region[MOST_REGIONS];
+    regions = cut_regions(&t->whole, (uint64_t)scene->number, regions, &kernels,
+                          1, region);
+    return ht_stepper_create_regions(&t->problem, scene->device, regions,
+                                     region, out);
 }
 
 static enum ht_err advance(const struct ht_stepper *stepper) {
@@ -56,7 +74,7 @@ static enum ht_err run(const struct scene *scene, struct trial *t,
     struct ht_traffic traffic = {0};
     double *data[2] = {NULL, NULL};
     enum ht_err err =
-        ht_stepper_create(&t->problem, scene->device, kernels, &together);
+        create_together(scene, t, regions_of(scene), kernels, &together);
     if (err == HT_OK)
         err = ht_stepper_create(&t->alone, scene->device, kernels, &alone);
     for (int i = 0; i < 2 && err == HT_OK; i++)
@@ -142,12 +160,12 @@ static void run_variant(struct scene *scene, const struct ht_variant *variant,
     if (!applies(&t, info)) return;
     snprintf(t.name, sizeof t.name,
              "%d ranks %s %s %s N=%d %s block %d medium %d walls %d%d planes "
-             "%lld by %d depth %d",
+             "%lld by %d depth %d regions %d",
              ranks, variant->name, system->name,
              leapfrog ? "leapfrog" : "taylor", order,
              t.tuning.fp64 ? "double" : "single", t.tuning.block, degree,
              t.grid.wall[2][0], t.grid.wall[2][1], (long long)t.grid.cells[2],
-             t.tuning.planes, t.problem.halo.depth);
+             t.tuning.planes, t.problem.halo.depth, regions_of(scene));
     if (has_turn(scene) && scene_wants(scene, t.name)) judge(scene, &t);
     scene->number++;
 }

@@ -284,6 +284,40 @@ static void test_depth(void) {
     near("depth 2, a node's network: exposed", p.exposed, 32e-6 - 2e-6);
 }
 
+/* The model walks the tasks of half steps; in slabs of at least `depth` planes
+ * they add up to the sums of docs/scaling.md. A plane takes 1 us, a launch 3.
+ */
+static void test_sums(void) {
+    struct ht_machine m = round_machine();
+    double worst = 0;
+    int cases = 0;
+    m.device.launch_s = 3e-6;
+    m.device.boundary = 1.5;
+    for (int k = 1; k <= 5; k++)
+        for (int planes = k + 1; planes <= 9; planes++, cases += 2)
+            for (int two = 0; two < 2; two++) {
+                struct ht_load load = plain_load(true);
+                struct ht_prediction p;
+                load.planes = planes;
+                load.depth = k;
+                load.two_level = two;
+                const double bytes = 8000, sides = k > 1 ? 2 : 1;
+                for (int from = 0; from < 2 && k > 1; from++)
+                    load.sent[from] = (struct ht_exchange){{bytes, bytes}};
+                ht_predict(&load, &m, 1e9, 2, &p);
+                double interior =
+                    (k * planes - k + 0.5 * k * (k - 1)) * 1e-6 + k * 3e-6;
+                double boundary = k * 1.5e-6 + sides * 3e-6;
+                double pack = 4 * sides * bytes / 4e9 + 2 * sides * 3e-6;
+                double travel = sides * bytes / 1e9;
+                double exposed = fmax(0, travel - (planes - k) * 1e-6);
+                double step = 2.0 / k * (interior + boundary + pack + exposed);
+                worst = fmax(worst, fabs(p.step / step - 1));
+            }
+    TEST_BELOW(worst, 1e-12, "steps of %d slabs against the sums of half steps",
+               cases);
+}
+
 static void test_laws(void) {
     struct ht_machine m = round_machine();
     struct ht_load weak = plain_load(true), strong = plain_load(false);
@@ -373,6 +407,7 @@ int main(void) {
     test_dg_step();
     test_by_hand();
     test_depth();
+    test_sums();
     test_laws();
     test_load();
     test_leapfrog_rate();

@@ -1,0 +1,116 @@
+/* The order of work of a half step: a list of tasks over regions.
+ *
+ * A half step is
+ *   - receive: the messages under way, into the planes beyond the slab;
+ *   - send, receive: where planes are missing that no message brought;
+ *   - ghosts of the source grid;
+ *   - step: boundary planes, which the neighbours wait for, region by region;
+ *   - send: those planes, for the next half step;
+ *   - step: the interior, region by region, while the messages travel;
+ * of which it has those tasks that it needs. Which they are follows from the
+ * planes that are up to date, and these from the sequence of half steps and
+ * transfers alone, alike on all ranks. So a rank decides without asking others,
+ * and the same list serves half steps forwards and backwards, the run, the
+ * counts, and the model of docs/scaling.md.
+ */
+#ifndef HTWAVE_SCHEDULE_H
+#define HTWAVE_SCHEDULE_H
+
+#include "htwave/method.h"
+
+/* ---- the parts of a rank's grids ---- */
+/* Targets of a region on one grid: a box of held nodes of the window. */
+struct ht_targets {
+    struct ht_box box;
+    int region;
+};
+struct ht_partition {
+    struct ht_window window[2]; /* of each grid */
+    bool cut;                   /* there are other ranks */
+    bool neighbour[2];          /* a slab is below, above */
+    int depth;                  /* half steps per exchange */
+    bool two_level;             /* targets must be up to date, too */
+    int count[2];
+    struct ht_targets *targets[2]; /* disjoint; together all held nodes */
+};
+/* What a rank's buffers hold of a grid. */
+struct ht_window ht_problem_window(const struct ht_problem *problem,
+                                   enum ht_mesh mesh);
+/* The slab without its regions; nothing is to be freed. */
+void ht_partition_slab(const struct ht_problem *problem,
+                       struct ht_partition *out);
+/* HT_ERR_INTERNAL where regions overlap or leave targets out. */
+HT_CHECKED enum ht_err ht_partition_make(const struct ht_problem *problem,
+                                         int regions,
+                                         const struct ht_region *region,
+                                         struct ht_partition *out);
+void ht_partition_free(struct ht_partition *partition);
+
+/* ---- what is up to date ---- */
+/* Planes below and above a slab. */
+struct ht_extent {
+    int64_t below, above;
+};
+/* Extents are counted as if there were no walls, so that all ranks exchange at
+ * the same half steps. Begins as zeros: own planes only. */
+struct ht_halo_state {
+    struct ht_extent valid[2];
+    bool open;         /* an exchange is under way, */
+    enum ht_mesh next; /* for a half step from this grid */
+    bool stale[2];     /* it carries values that were overwritten since */
+};
+/* Planes of `mesh` beyond the slab that an exchange for a half step from
+ * `from` brings. */
+struct ht_extent ht_exchange_extent(const struct ht_partition *partition,
+                                    enum ht_mesh from, enum ht_mesh mesh);
+/* The own planes of a grid were overwritten: an exchange under way is completed
+ * and then counts for nothing. */
+void ht_halo_overwritten(struct ht_halo_state *state, enum ht_mesh mesh);
+/* The exchange under way has ended. */
+void ht_halo_received(const struct ht_partition *partition,
+                      struct ht_halo_state *state);
+
+/* ---- tasks ---- */
+#define HT_EACH_TASK_KIND(X)      \
+    X(HT_TASK_RECEIVE, "receive") \
+    X(HT_TASK_GHOSTS, "ghosts")   \
+    X(HT_TASK_STEP, "step")       \
+    X(HT_TASK_SEND, "send")
+#define HT_TASK_CONSTANT(constant, name) constant,
+enum ht_task_kind { HT_EACH_TASK_KIND(HT_TASK_CONSTANT) HT_TASK_KINDS };
+const char *ht_task_name(enum ht_task_kind kind);
+
+struct ht_task {
+    enum ht_task_kind kind;
+    enum ht_mesh mesh; /* step, ghosts: the source grid; send, receive: that of
+                          the half step which needs the planes */
+    /* of a step: */
+    enum ht_step_part part;
+    struct ht_targets targets;
+};
+struct ht_schedule {
+    int count;
+    struct ht_task *task;
+};
+/* Most tasks of a half step of so many targets (struct ht_partition). */
+#define HT_MOST_TASKS(targets) (3 * (targets) + 5)
+/* The tasks of a half step, and the state after it. out->task has room for
+ * HT_MOST_TASKS of them. */
+void ht_schedule_make(const struct ht_partition *partition, enum ht_mesh from,
+                      struct ht_halo_state *state, struct ht_schedule *out);
+
+/* Adds the tasks in words: "receive, ghosts, step boundary, send, step
+ * interior". */
+void ht_schedule_add_text(const struct ht_schedule *schedule,
+                          struct ht_text *out);
+
+/* Sums over tasks. */
+struct ht_task_counts {
+    int64_t tasks[HT_TASK_KINDS];
+    int64_t launches[2], nodes[2]; /* steps, [enum ht_step_part] */
+    int64_t exchanges[2];          /* sends, [mesh] */
+};
+void ht_schedule_count(const struct ht_schedule *schedule,
+                       struct ht_task_counts *sum);
+
+#endif

@@ -1,0 +1,226 @@
+/* Regions and directions of the stepper on a device:
+ *   regions     two variants that compute the same numbers in turn, region by
+ *               region, against one of them, bit by bit;
+ *   backwards   half steps with -dt from both grids, in regions, against the
+ *               reference, over the bound n eps sum|products| of its absolute
+ *               mode for each of them; by kernels of the reversed problem where
+ *               the operator is part of the program;
+ *   refusals    kernels that do not fit.
+ */
+#include "regions.h"
+
+#include <float.h>
+
+#include "open_device.h"
+
+struct trial {
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_problem problem;
+    struct ht_tuning tuning;
+    char name[120];
+};
+
+/* Walls along x2, where the system has any. */
+static void make(struct trial *t, const char *system, bool leapfrog,
+                 const char *variant, bool fp64) {
+    *t = (struct trial){.eq = ht_equations_make(ht_system_find(system), 3),
+                        .grid = {.dims = 3, .order = 1, .cells = {19, 3, 4}}};
+    for (int k = 0; k < 3; k++) {
+        t->grid.h[k] = 0.5 + 0.25 * k;
+        t->grid.upper[k] = t->grid.h[k] * (double)t->grid.cells[k];
+        for (int side = 0; side < 2; side++)
+            t->grid.wall[k][side] = k == 1 && t->eq.system->nwalls > 0;
+    }
+    t->problem = (struct ht_problem){.eq = &t->eq,
+                                     .grid = &t->grid,
+                                     .medium_degree = -1,
+                                     .dt = 0.3,
+                                     .stages = 9};
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        t->problem.uniform[m] = 0.75 + 0.125 * m;
+    if (ht_problem_set_scheme(
+            &t->problem, ht_scheme_at(leapfrog ? HT_LEAPFROG : HT_TAYLOR)) !=
+        NULL)
+        TEST_CHECK(false, "%s has no such scheme", system);
+    t->tuning =
+        (struct ht_tuning){.variant = ht_variant_find(variant, NULL, false),
+                           .fp64 = fp64,
+                           .trim = true,
+                           .block = 1};
+    snprintf(t->name, sizeof t->name, "%s %s %s", variant, system,
+             leapfrog ? "leapfrog" : "taylor");
+}
+
+/* ---- regions ---- */
+
+static void run_pair(struct ht_device *device, const char *const variant[2],
+                     const char *system, bool leapfrog) {
+    struct ht_kernels kernels[2] = {{0}, {0}};
+    const struct ht_kernels *set[2] = {&kernels[0], &kernels[1]};
+    struct trial t;
+    double different = 0;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < 2 && err == HT_OK; i++) {
+        make(&t, system, leapfrog, variant[i], ht_device_info(device)->fp64);
+        err =
+            ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[i]);
+    }
+    for (int seed = 1; seed <= 3 && err == HT_OK; seed++)
+        err = regions_differ(&t.problem, device, set, 2, (uint64_t)seed, 3,
+                             &different);
+    for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
+    TEST_CHECK(err == HT_OK && different == 0,
+               "%s and %s in turn: %.0f values differ%s", variant[0], t.name,
+               different, err ? ht_err_message() : "");
+}
+
+/* ---- backwards ---- */
+
+static enum ht_err half_steps_back(const struct trial *t,
+                                   const struct ht_stepper *s, double *data) {
+    TRY(put_noise(&t->problem, s, data));
+    TRY(s->ops->half_step_back(s->self, HT_PRIMARY));
+    TRY(s->ops->half_step_back(s->self, HT_DUAL));
+    return s->ops->finish(s->self);
+}
+
+/* The largest difference from the reference over the value of its absolute
+ * mode. */
+static enum ht_err compare(const struct trial *t, const struct ht_stepper *s,
+                           double *worst) {
+    const int coefs = ht_grid_coefs(&t->grid);
+    struct ht_stepper oracle[2] = {{0}, {0}};
+    double *data[3] = {NULL, NULL, NULL};
+    int64_t values =
+        ht_grid_total(&t->grid, HT_PRIMARY) * coefs * t->eq.nfields;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
+    if (err == HT_OK) err = half_steps_back(t, s, data[0]);
+    for (int i = 0; i < 2 && err == HT_OK; i++) {
+        err = ht_oracle_create(&t->problem, &oracle[i]);
+        if (err == HT_OK && i == 1) ht_oracle_absolute(&oracle[i]);
+        if (err == HT_OK) err = half_steps_back(t, &oracle[i], data[0]);
+    }
+    for (int m = 0; m < 2 * t->eq.nfields && err == HT_OK; m++) {
+        const enum ht_mesh mesh = m % 2 ? HT_DUAL : HT_PRIMARY;
+        const struct ht_stepper *all[3] = {s, &oracle[0], &oracle[1]};
+        if (!ht_problem_stores(&t->problem, mesh, m / 2)) continue;
+        for (int i = 0; i < 3 && err == HT_OK; i++)
+            err = all[i]->ops->get(all[i]->self, mesh, m / 2, coefs, 0,
+                                   ht_grid_planes(&t->grid, mesh), data[i]);
+        for (int64_t n = 0; n < ht_grid_total(&t->grid, mesh) * coefs; n++) {
+            const double off = fabs(data[0][n] - data[1][n]);
+            if (!isfinite(off)) *worst = INFINITY;
+            if (off > *worst * data[2][n]) *worst = off / data[2][n];
+        }
+    }
+    for (int i = 0; i < 3; i++) free(data[i]);
+    for (int i = 0; i < 2; i++) ht_stepper_destroy(&oracle[i]);
+    return err;
+}
+
+static enum ht_err run_back(const struct trial *t, struct ht_device *device,
+                            const struct ht_kernels kernels[2], double *worst) {
+    const struct ht_kernels *forwards = &kernels[0];
+    const bool baked = t->tuning.variant->pack != NULL;
+    struct ht_region region[MOST_REGIONS];
+    struct ht_stepper stepper = {0};
+    int regions = cut_regions(&t->grid, 2, 3, &forwards, 1, region);
+    for (int r = 0; r < regions; r++)
+        region[r].back = baked ? &kernels[1] : NULL;
+    TRY(ht_stepper_create_regions(&t->problem, device, regions, region,
+                                  &stepper));
+    enum ht_err err = compare(t, &stepper, worst);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+static void test_back(struct ht_device *device, const char *variant,
+                      const char *system, bool leapfrog, bool fp64) {
+    struct ht_kernels kernels[2] = {{0}, {0}};
+    double worst = 0;
+    struct trial t;
+    make(&t, system, leapfrog, variant, fp64);
+    const struct ht_problem reversed = ht_problem_reversed(&t.problem);
+    enum ht_err err =
+        ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels[0]);
+    if (err == HT_OK && t.tuning.variant->pack != NULL)
+        err =
+            ht_kernels_create(&reversed, device, &t.tuning, NULL, &kernels[1]);
+    if (err == HT_OK) err = run_back(&t, device, kernels, &worst);
+    for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
+    if (err != HT_OK) {
+        TEST_CHECK(false, "%s backwards: %s", t.name, ht_err_message());
+        return;
+    }
+    const double eps = fp64 ? DBL_EPSILON : FLT_EPSILON;
+    TEST_BELOW(worst, 2 * ht_oracle_roundings(&t.problem) * eps / 2,
+               "%s %s backwards", t.name, fp64 ? "double" : "single");
+}
+
+/* ---- refusals ---- */
+
+static void judge_refusal(enum ht_err err, const char *what) {
+    TEST_CHECK(err == HT_ERR_INTERNAL, "%s: %s", what,
+               err == HT_OK ? "taken" : ht_err_message());
+}
+
+/* An operator in the program: of the forward half step only. */
+static void test_refusals(struct ht_device *device) {
+    struct ht_kernels kernels = {0};
+    const struct ht_kernels *set = &kernels;
+    struct ht_region region[MOST_REGIONS];
+    struct ht_stepper stepper = {0};
+    struct trial t;
+    make(&t, "wave", false, "propagator", false);
+    enum ht_err err =
+        ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
+    if (err == HT_OK)
+        err = ht_stepper_create(&t.problem, device, &kernels, &stepper);
+    TEST_CHECK(err == HT_OK, "kernels for half steps forwards");
+    if (err == HT_OK) {
+        judge_refusal(stepper.ops->half_step_back(stepper.self, HT_PRIMARY),
+                      "back without kernels of the reversed problem");
+        ht_stepper_destroy(&stepper);
+        cut_regions(&t.grid, 1, 2, &set, 1, region);
+        region[0].back = &kernels;
+        judge_refusal(
+            ht_stepper_create_regions(&t.problem, device, 2, region, &stepper),
+            "the forward kernels for half steps back");
+        region[0].back = NULL;
+        judge_refusal(
+            ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
+            "one of two regions");
+    }
+    ht_kernels_destroy(&kernels);
+}
+
+int main(void) {
+    static const char *const pair[][2] = {{"propagator-lanes", "propagator"},
+                                          {"monolithic", "two-rolled"}};
+    static const struct {
+        const char *variant, *system;
+        bool leapfrog;
+    } back[] = {
+        {"propagator", "acoustic", true},     {"propagator", "wave", false},
+        {"monolithic", "acoustic", false},    {"monolithic", "wave", true},
+        {"parity-chains", "acoustic", false}, {"vector", "wave", false},
+        {"separable", "advection", false}};
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("regions");
+    }
+    const bool fp64 = ht_device_info(device)->fp64;
+    for (int i = 0; i < 2; i++) {
+        run_pair(device, pair[i], "acoustic", false);
+        run_pair(device, pair[i], "wave", true);
+    }
+    for (int i = 0; i < (int)(sizeof back / sizeof *back); i++)
+        test_back(device, back[i].variant, back[i].system, back[i].leapfrog,
+                  fp64 && i % 2 == 0);
+    test_refusals(device);
+    ht_device_close(device);
+    return test_end("regions");
+}

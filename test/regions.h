@@ -1,0 +1,116 @@
+/* A grid in several regions, for tests that compare it with the grid in one. */
+#ifndef TEST_REGIONS_H
+#define TEST_REGIONS_H
+
+#include "test.h"
+
+#include "htwave/method.h"
+
+enum { MOST_REGIONS = 8 };
+
+/* Cuts a grid into at most `count` boxes: one of those so far, along one of its
+ * axes, somewhere, until there are enough. Region r gets kernels[r % sets]. */
+static inline int cut_regions(const struct ht_grid *grid, uint64_t seed,
+                              int count,
+                              const struct ht_kernels *const *kernels, int sets,
+                              struct ht_region *region) {
+    int regions = 1;
+    region[0] = (struct ht_region){.cells = {{0, 0, 0}, {0, 0, 0}}};
+    for (int k = 0; k < 3; k++) region[0].cells.end[k] = grid->cells[k];
+    for (uint64_t n = 0; regions < count && n < 64; n++) {
+        const uint64_t bits = ht_rng_bits(seed, n) >> 8;
+        struct ht_region *old = &region[bits % (uint64_t)regions];
+        const int axis = (int)(bits >> 8 & 0xff) % 3;
+        const int64_t begin = old->cells.begin[axis];
+        const int64_t cells = old->cells.end[axis] - begin;
+        if (cells < 2) continue;
+        region[regions] = *old;
+        old->cells.end[axis] = region[regions].cells.begin[axis] =
+            begin + 1 + (int64_t)(bits >> 16 & 0xffff) % (cells - 1);
+        regions++;
+    }
+    for (int r = 0; r < regions; r++) region[r].kernels = kernels[r % sets];
+    return regions;
+}
+
+static inline enum ht_err put_noise(const struct ht_problem *p,
+                                    const struct ht_stepper *stepper,
+                                    double *data) {
+    for (int m = 0; m < 2; m++) {
+        const enum ht_mesh mesh = m ? HT_DUAL : HT_PRIMARY;
+        const int64_t values = ht_grid_total(p->grid, mesh) *
+                               ht_grid_coefs(p->grid) * p->eq->nfields;
+        for (int64_t n = 0; n < values; n++)
+            data[n] =
+                (double)(float)ht_rng_uniform(5 + (uint64_t)m, (uint64_t)n);
+        TRY(stepper->ops->put(stepper->self, mesh, 0,
+                              ht_grid_planes(p->grid, mesh), data));
+    }
+    return HT_OK;
+}
+
+/* A zero's sign counts, too. */
+static inline bool same_bits(double a, double b) {
+    const void *bits[2] = {&a, &b};
+    return memcmp(bits[0], bits[1], sizeof a) == 0;
+}
+
+/* Adds the number of values in which two steppers differ in any bit, or which
+ * are not finite. data: room for a field of each. */
+static inline enum ht_err count_different(const struct ht_problem *p,
+                                          const struct ht_stepper stepper[2],
+                                          double *const data[2],
+                                          double *different) {
+    const int coefs = ht_grid_coefs(p->grid);
+    for (int m = 0; m < 2 * p->eq->nfields; m++) {
+        const enum ht_mesh mesh = m % 2 ? HT_DUAL : HT_PRIMARY;
+        if (!ht_problem_stores(p, mesh, m / 2)) continue;
+        for (int i = 0; i < 2; i++)
+            TRY(stepper[i].ops->get(stepper[i].self, mesh, m / 2, coefs, 0,
+                                    ht_grid_planes(p->grid, mesh), data[i]));
+        for (int64_t n = 0; n < ht_grid_total(p->grid, mesh) * coefs; n++)
+            *different +=
+                !same_bits(data[0][n], data[1][n]) || !isfinite(data[0][n]);
+    }
+    return HT_OK;
+}
+
+static inline enum ht_err step_both(const struct ht_problem *p,
+                                    const struct ht_stepper stepper[2],
+                                    int half_steps, double *different) {
+    const int64_t values = ht_grid_total(p->grid, HT_PRIMARY) *
+                           ht_grid_coefs(p->grid) * p->eq->nfields;
+    double *data[2] = {NULL, NULL};
+    enum ht_err err = HT_ALLOC(data[0], values);
+    if (err == HT_OK) err = HT_ALLOC(data[1], values);
+    for (int i = 0; i < 2 && err == HT_OK; i++) {
+        const struct ht_stepper *s = &stepper[i];
+        err = put_noise(p, s, data[i]);
+        for (int n = 0; n < half_steps && err == HT_OK; n++)
+            err = s->ops->half_step(s->self, n % 2 ? HT_DUAL : HT_PRIMARY);
+        if (err == HT_OK) err = s->ops->finish(s->self);
+    }
+    if (err == HT_OK) err = count_different(p, stepper, data, different);
+    for (int i = 0; i < 2; i++) free(data[i]);
+    return err;
+}
+
+/* Adds the number of values in which the grid in one region, by kernels[0],
+ * differs from the grid in several, by all sets, after some half steps. */
+static inline enum ht_err
+regions_differ(const struct ht_problem *p, struct ht_device *device,
+               const struct ht_kernels *const *kernels, int sets, uint64_t seed,
+               int half_steps, double *different) {
+    struct ht_region region[MOST_REGIONS];
+    struct ht_stepper stepper[2] = {{0}, {0}};
+    int regions =
+        cut_regions(p->grid, seed, MOST_REGIONS, kernels, sets, region);
+    TRY(ht_stepper_create(p, device, kernels[0], &stepper[0]));
+    enum ht_err err =
+        ht_stepper_create_regions(p, device, regions, region, &stepper[1]);
+    if (err == HT_OK) err = step_both(p, stepper, half_steps, different);
+    for (int i = 0; i < 2; i++) ht_stepper_destroy(&stepper[i]);
+    return err;
+}
+
+#endif

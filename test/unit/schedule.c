@@ -1,0 +1,277 @@
+/* Schedules of half steps without a device: a rank that does as its tasks say,
+ * each plane carrying the number of the version that it holds. All ranks do the
+ * same, so that what a neighbour sends is what this rank would send.
+ *
+ * Half steps from a grid in any order and new data between them, over depths,
+ * neighbours, walls, schemes and regions: every source plane that a task reads
+ * must be of the source's newest version; by a scheme of two levels so must be
+ * the target that it adds to; every own target is computed once.
+ */
+#include "test.h"
+
+#include "htwave/schedule.h"
+
+enum { PLANES = 24, ROOM = 64, FIRST = 9, OWN = 7 };
+
+struct rank {
+    struct ht_problem problem;
+    struct ht_grid grid;
+    struct ht_partition p;
+    struct ht_halo_state state;
+    int version[2];     /* newest, per grid */
+    int plane[2][ROOM]; /* version of each plane of the windows */
+    int sent[2];        /* versions in the exchange under way */
+    bool under_way;
+    int64_t nodes_done;
+    int wrong; /* reads of old planes */
+    struct ht_task_counts counts;
+};
+
+static enum ht_mesh other(enum ht_mesh mesh) {
+    return mesh == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+}
+
+/* A slab in the middle of a grid of 3 x 2 cells a plane, by hand: the rank has
+ * no communicator. */
+static void make_slab(struct rank *r, int depth, bool two_level, bool wall) {
+    struct ht_partition *p = &r->p;
+    *r =
+        (struct rank){.grid = {.dims = 3, .order = 1, .cells = {3, 2, PLANES}}};
+    *p = (struct ht_partition){.cut = true,
+                               .neighbour = {true, !wall},
+                               .depth = depth,
+                               .two_level = two_level};
+    for (int mesh = 0; mesh < 2; mesh++) {
+        struct ht_window *w = &p->window[mesh];
+        const int64_t beyond = depth;
+        *w = (struct ht_window){.count = {3, 2, OWN + 2 * beyond},
+                                .origin = {0, 0, FIRST - beyond}};
+        w->held = (struct ht_box){{0, 0, 0}, {3, 2, OWN + 2 * beyond}};
+        w->own = (struct ht_box){{0, 0, beyond}, {3, 2, beyond + OWN}};
+        for (int m = 0; m < ROOM; m++) r->plane[mesh][m] = -1;
+        for (int m = 0; m < OWN; m++) r->plane[mesh][beyond + m] = 0;
+    }
+}
+
+/* Two boxes along x1, of which the second is cut along x3. */
+static bool make_regions(struct rank *r, int regions) {
+    struct ht_partition *p = &r->p;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        const struct ht_box held = p->window[mesh].held;
+        if (HT_ALLOC(p->targets[mesh], 3) != HT_OK) return false;
+        for (int i = 0; i < regions; i++) {
+            struct ht_targets *t = &p->targets[mesh][p->count[mesh]++];
+            *t = (struct ht_targets){.box = held, .region = i};
+            if (regions > 1 && i == 0) t->box.end[0] = 1;
+            if (i > 0) t->box.begin[0] = 1;
+            if (i == 1 && regions > 2) t->box.end[2] = held.end[2] / 2;
+            if (i == 2) t->box.begin[2] = held.end[2] / 2;
+        }
+    }
+    return true;
+}
+
+/* ---- what tasks do ---- */
+
+static void step(struct rank *r, const struct ht_task *task) {
+    const enum ht_mesh from = task->mesh, to = other(from);
+    const struct ht_box *box = &task->targets.box;
+    const struct ht_window *w = &r->p.window[to];
+    const struct ht_window *s = &r->p.window[from];
+    for (int64_t m = box->begin[2]; m < box->end[2]; m++) {
+        /* dual m from primary m, m + 1; primary m from dual m - 1, m */
+        const int64_t node = m + w->origin[2];
+        int64_t low = node - (from == HT_DUAL) - s->origin[2];
+        int64_t last = low + 1;
+        if (!r->p.neighbour[1] && last >= s->own.end[2]) last = low;
+        for (int64_t q = low; q <= last; q++)
+            r->wrong += q < 0 || q >= s->count[2] ||
+                        r->plane[from][q] != r->version[from];
+        /* the old value: of this half step already where regions share m */
+        r->wrong += r->p.two_level && r->plane[to][m] != r->version[to] &&
+                    r->plane[to][m] != r->version[to] + 1;
+        r->plane[to][m] = r->version[to] + 1;
+        if (m >= w->own.begin[2] && m < w->own.end[2])
+            r->nodes_done +=
+                (box->end[0] - box->begin[0]) * (box->end[1] - box->begin[1]);
+    }
+}
+
+/* The own planes that leave hold the newest version; target: a grid whose half
+ * step is under way, -1: none. */
+static void send(struct rank *r, enum ht_mesh from, int target) {
+    for (int mesh = 0; mesh < 2; mesh++) {
+        const enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+        const struct ht_extent e = ht_exchange_extent(&r->p, from, which);
+        const struct ht_box *own = &r->p.window[mesh].own;
+        const int newest = r->version[mesh] + (mesh == target);
+        for (int64_t m = 0; r->p.neighbour[0] && m < e.above; m++)
+            r->wrong += r->plane[mesh][own->begin[2] + m] != newest;
+        for (int64_t m = 0; r->p.neighbour[1] && m < e.below; m++)
+            r->wrong += r->plane[mesh][own->end[2] - 1 - m] != newest;
+        r->sent[mesh] = newest;
+    }
+    r->wrong += r->under_way;
+    r->under_way = true;
+}
+
+static void receive(struct rank *r, enum ht_mesh from) {
+    r->wrong += !r->under_way;
+    r->under_way = false;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        const struct ht_extent e =
+            ht_exchange_extent(&r->p, from, mesh ? HT_DUAL : HT_PRIMARY);
+        const struct ht_box *own = &r->p.window[mesh].own;
+        for (int64_t m = 1; r->p.neighbour[0] && m <= e.below; m++)
+            r->plane[mesh][own->begin[2] - m] = r->sent[mesh];
+        for (int64_t m = 0; r->p.neighbour[1] && m < e.above; m++)
+            r->plane[mesh][own->end[2] + m] = r->sent[mesh];
+    }
+}
+
+static void half_step(struct rank *r, enum ht_mesh from) {
+    const enum ht_mesh to = other(from);
+    const struct ht_box *own = &r->p.window[to].own;
+    static struct ht_task tasks[HT_MOST_TASKS(3)];
+    struct ht_schedule s = {.task = tasks};
+    ht_schedule_make(&r->p, from, &r->state, &s);
+    r->nodes_done = 0;
+    for (int i = 0; i < s.count; i++) {
+        const struct ht_task *task = &s.task[i];
+        if (task->kind == HT_TASK_STEP) step(r, task);
+        if (task->kind == HT_TASK_RECEIVE) receive(r, task->mesh);
+        if (task->kind == HT_TASK_SEND)
+            send(r, task->mesh,
+                 i + 1 < s.count && s.task[i + 1].kind == HT_TASK_RECEIVE
+                     ? -1
+                     : (int)to);
+    }
+    r->wrong += r->nodes_done != ht_box_nodes(own);
+    r->version[to]++;
+    ht_schedule_count(&s, &r->counts);
+}
+
+static void put(struct rank *r, enum ht_mesh mesh) {
+    const struct ht_box *own = &r->p.window[mesh].own;
+    r->version[mesh]++;
+    for (int64_t m = own->begin[2]; m < own->end[2]; m++)
+        r->plane[mesh][m] = r->version[mesh];
+    ht_halo_overwritten(&r->state, mesh);
+}
+
+/* ---- cases ---- */
+
+/* Half steps in turn, or from grids as the bits say, and new data now and then.
+ */
+static void run(int depth, bool two_level, bool wall, int regions, bool turns) {
+    enum { HALVES = 200 };
+    static struct rank r;
+    make_slab(&r, depth, two_level, wall);
+    const bool ok = make_regions(&r, regions);
+    for (int n = 0; n < HALVES && ok; n++) {
+        const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
+        const int mesh = turns ? n % 2 : (int)(bits & 1);
+        half_step(&r, mesh ? HT_DUAL : HT_PRIMARY);
+        if (!turns && (bits >> 1 & 7) == 0)
+            put(&r, bits >> 4 & 1 ? HT_DUAL : HT_PRIMARY);
+    }
+    ht_partition_free(&r.p);
+    TEST_CHECK(ok && r.wrong == 0,
+               "depth %d, %d level(s), %s, %d region(s), %s: %d faults in %d "
+               "half steps",
+               depth, 1 + two_level, wall ? "a wall" : "two neighbours",
+               regions, turns ? "in turn" : "in any order", r.wrong, HALVES);
+    if (!turns) return;
+    /* one before the first half step, one after every depth-th */
+    const int64_t sends = r.counts.exchanges[0] + r.counts.exchanges[1];
+    TEST_CHECK(sends == 1 + HALVES / depth &&
+                   r.counts.tasks[HT_TASK_SEND] == sends,
+               "depth %d: %lld exchanges (expected %d)", depth,
+               (long long)sends, 1 + HALVES / depth);
+}
+
+/* ---- regions ---- */
+
+static void judge_regions(const char *what, const struct ht_problem *problem,
+                          int regions, const struct ht_region *region,
+                          bool good) {
+    struct ht_partition p;
+    enum ht_err err = ht_partition_make(problem, regions, region, &p);
+    TEST_CHECK((err == HT_OK) == good, "%s: %s", what,
+               err == HT_OK ? "taken" : ht_err_message());
+    if (err != HT_OK) return;
+    int64_t sum = 0, own = 0;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        own += ht_box_nodes(&p.window[mesh].own);
+        for (int i = 0; i < p.count[mesh]; i++)
+            sum += ht_box_nodes(&p.targets[mesh][i].box);
+    }
+    TEST_CHECK(sum == own, "%s: %lld targets of %lld", what, (long long)sum,
+               (long long)own);
+    ht_partition_free(&p);
+}
+
+static void test_partition(void) {
+    struct ht_grid grid = {.dims = 2, .order = 1, .cells = {5, 4, 1}};
+    struct ht_equations eq = ht_equations_make(ht_system_find("wave"), 2);
+    struct ht_problem problem = {.eq = &eq, .grid = &grid};
+    struct ht_region r[3] = {{.cells = {{0, 0, 0}, {2, 4, 1}}},
+                             {.cells = {{2, 0, 0}, {5, 1, 1}}},
+                             {.cells = {{2, 1, 0}, {5, 4, 1}}}};
+    judge_regions("three regions, periodic", &problem, 3, r, true);
+    for (int side = 0; side < 2; side++) grid.wall[0][side] = 1;
+    judge_regions("three regions, walls along x1", &problem, 3, r, true);
+    judge_regions("one of them left out", &problem, 2, r, false);
+    r[1].cells.end[1] = 2;
+    judge_regions("two of them overlap", &problem, 3, r, false);
+}
+
+/* ---- the order of tasks ---- */
+
+static void judge_text(struct rank *r, enum ht_mesh from, const char *wanted) {
+    struct ht_task tasks[HT_MOST_TASKS(3)];
+    struct ht_schedule s = {.task = tasks};
+    struct ht_text text = {0};
+    ht_schedule_make(&r->p, from, &r->state, &s);
+    ht_schedule_add_text(&s, &text);
+    TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0,
+               "depth %d from %s: %s", r->p.depth,
+               from == HT_DUAL ? "dual" : "primary", text.data);
+    ht_text_free(&text);
+}
+
+/* Messages travel behind the interior; where a halo is deeper, every second
+ * half step exchanges nothing. */
+static void test_order(void) {
+    static struct rank r;
+    make_slab(&r, 1, false, false);
+    r.p.window[0].count[1]++; /* ghosts of the primary grid */
+    if (!make_regions(&r, 1)) return;
+    judge_text(&r, HT_PRIMARY,
+               "send, receive, ghosts, step boundary, send, step interior");
+    judge_text(&r, HT_DUAL, "receive, step boundary, send, step interior");
+    judge_text(&r, HT_PRIMARY,
+               "receive, ghosts, step boundary, send, step interior");
+    ht_partition_free(&r.p);
+    make_slab(&r, 2, false, false);
+    if (!make_regions(&r, 1)) return;
+    judge_text(&r, HT_PRIMARY, "send, receive, step interior");
+    judge_text(&r, HT_DUAL,
+               "step boundary, step boundary, send, step interior");
+    judge_text(&r, HT_PRIMARY, "receive, step interior");
+    ht_partition_free(&r.p);
+    make_slab(&r, 1, false, false);
+    if (!make_regions(&r, 2)) return;
+    r.p.cut = false;
+    judge_text(&r, HT_DUAL, "step interior, step interior");
+    ht_partition_free(&r.p);
+}
+
+int main(void) {
+    test_order();
+    test_partition();
+    for (int depth = 1; depth <= 5; depth++)
+        for (int i = 0; i < 8; i++)
+            run(depth, i & 1, i & 2, 1 + (depth + i) % 3, i & 4);
+    return test_end("schedule");
+}
