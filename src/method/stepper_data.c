@@ -32,20 +32,51 @@ static double from_device(int word, const void *from, int64_t i) {
 
 /* ---- fields ---- */
 
-/* where[n]: number of node n of so many whole planes of the grid among the
- * nodes of the same planes of the window. To be freed. */
-static enum ht_err find_nodes(const struct ht_device_stepper *t,
-                              enum ht_mesh mesh, int64_t planes,
-                              int64_t **where) {
-    const struct ht_window *window = &t->partition.window[mesh];
-    const struct ht_box *own = &window->own;
-    int64_t nodes = planes * ht_grid_plane(t->problem.grid, mesh), n = 0;
-    TRY(HT_ALLOC(*where, nodes));
-    for (int64_t m3 = 0; m3 < planes; m3++)
-        for (int64_t m2 = own->begin[1]; m2 < own->end[1]; m2++)
-            for (int64_t m1 = own->begin[0]; m1 < own->end[0]; m1++)
-                (*where)[n++] = ht_window_at(window, m1, m2, m3);
-    return HT_OK;
+/* Rows of x1 in some whole planes of a grid, and where they lie in the same
+ * planes of its window. */
+struct rows {
+    const struct ht_window *window;
+    int64_t count, length;
+    int64_t room; /* nodes of these planes of the window */
+};
+
+static struct rows rows_of(const struct ht_device_stepper *t, enum ht_mesh mesh,
+                           int64_t planes) {
+    const struct ht_window *w = &t->partition.window[mesh];
+    const struct ht_box *own = &w->own;
+    return (struct rows){.window = w,
+                         .count = planes * (own->end[1] - own->begin[1]),
+                         .length = own->end[0] - own->begin[0],
+                         .room = planes * ht_window_plane(w)};
+}
+
+static int64_t row_start(const struct rows *rows, int64_t row) {
+    const struct ht_box *own = &rows->window->own;
+    int64_t per_plane = own->end[1] - own->begin[1];
+    return ht_window_at(rows->window, own->begin[0],
+                        own->begin[1] + row % per_plane, row / per_plane);
+}
+
+/* One coefficient: from [node] to its place in planes of the device's layout.
+ */
+static void to_window(const struct rows *rows, int word, int block, int place,
+                      const double *from, void *to) {
+    for (int64_t row = 0; row < rows->count; row++) {
+        int64_t at = row_start(rows, row);
+        for (int64_t n = at; n < at + rows->length; n++)
+            set_value(word, to, HT_LAYOUT_AT(block, place, n, rows->room),
+                      *from++);
+    }
+}
+
+static void from_window(const struct rows *rows, int word, int block, int place,
+                        const void *from, double *to) {
+    for (int64_t row = 0; row < rows->count; row++) {
+        int64_t at = row_start(rows, row);
+        for (int64_t n = at; n < at + rows->length; n++)
+            *to++ = from_device(word, from,
+                                HT_LAYOUT_AT(block, place, n, rows->room));
+    }
 }
 
 /* Rows of one coefficient block each, for planes [first, last) of the whole
@@ -80,25 +111,19 @@ enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh, int64_t first,
     struct ht_device_stepper *t = self;
     struct ht_span span = block_span(t, mesh, t->places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
-    int64_t room = ht_window_plane(&t->partition.window[mesh]) * (last - first);
-    int64_t *where = NULL;
+    const struct rows rows = rows_of(t, mesh, last - first);
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
     ht_halo_overwritten(&t->state, mesh);
-    TRY(find_nodes(t, mesh, last - first, &where));
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[mesh][f] == NULL) continue;
         for (int i = 0; i < t->coefs; i++)
-            for (int64_t n = 0; n < part; n++)
-                set_value(
-                    t->word, data,
-                    HT_LAYOUT_AT(t->spec.block, t->place[i], where[n], room),
-                    coefs[(f * t->coefs + i) * part + n]);
+            to_window(&rows, t->word, t->spec.block, t->place[i],
+                      coefs + (f * t->coefs + i) * part, data);
         err = ht_buffer_write(t->u[mesh][f], span, data);
     }
     free(data);
-    free(where);
     return err;
 }
 
@@ -110,21 +135,16 @@ enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
         if (t->place[i] >= places) places = t->place[i] + 1;
     struct ht_span span = block_span(t, mesh, places, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
-    int64_t room = ht_window_plane(&t->partition.window[mesh]) * (last - first);
-    int64_t *where = NULL;
+    const struct rows rows = rows_of(t, mesh, last - first);
     void *data = NULL;
     TRY(check_own(t, mesh, first, last));
     REQUIRE(t->u[mesh][field] != NULL, HT_ERR_INTERNAL,
             "%s is not stored on this grid", t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
-    if (err == HT_OK) err = find_nodes(t, mesh, last - first, &where);
     for (int i = 0; err == HT_OK && i < count; i++)
-        for (int64_t n = 0; n < part; n++)
-            out[i * part + n] = from_device(
-                t->word, data,
-                HT_LAYOUT_AT(t->spec.block, t->place[i], where[n], room));
-    free(where);
+        from_window(&rows, t->word, t->spec.block, t->place[i], data,
+                    out + i * part);
     free(data);
     return err;
 }
@@ -235,26 +255,25 @@ enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t) {
 }
 
 /* Planes [at, at + count) of the windows of all materials, which do not cross
- * the periodic seam; values and data are scratch, where as of find_nodes. */
+ * the periodic seam; values and data are scratch. */
 static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_mesh mesh,
                                  int64_t at, int64_t count, double *values,
-                                 const int64_t *where, void *data) {
+                                 void *data) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->partition.window[mesh];
     int64_t part = ht_grid_plane(p->grid, mesh) * count;
-    int64_t plane = ht_window_plane(window), room = plane * count;
+    const struct rows rows = rows_of(t, mesh, count);
     int64_t planes = ht_grid_planes(p->grid, mesh);
     int64_t first = (window->origin[2] + at + planes) % planes;
-    struct ht_span span = {.offset = at * plane * t->word,
-                           .width = room * t->word,
+    struct ht_span span = {.offset = at * ht_window_plane(window) * t->word,
+                           .width = rows.room * t->word,
                            .pitch = ht_window_nodes(window) * t->word,
                            .rows = p->medium_coefs};
     TRY(p->medium_fill(p->medium, mesh, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
         for (int a = 0; a < p->medium_coefs; a++)
-            for (int64_t n = 0; n < part; n++)
-                set_value(t->word, data, a * room + where[n],
-                          values[(m * p->medium_coefs + a) * part + n]);
+            to_window(&rows, t->word, 1, a,
+                      values + (m * p->medium_coefs + a) * part, data);
         TRY(ht_buffer_write(t->medium[mesh][m], span, data));
     }
     return HT_OK;
@@ -292,20 +311,17 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
     double *values = NULL, *data = NULL;
-    int64_t *where = NULL;
     TRY(HT_ALLOC(values, room * p->eq->nmaterials));
     enum ht_err err = HT_ALLOC(data, room);
-    if (err == HT_OK) err = find_nodes(t, mesh, chunk, &where);
     struct ht_progress progress;
     ht_progress_start(&progress, "medium", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(p->grid, mesh));
     for (int64_t at = begin, count; err == HT_OK && at < end; at += count) {
         count = planes_from(t, mesh, at, chunk);
-        err = upload_medium(t, mesh, at, count, values, where, data);
+        err = upload_medium(t, mesh, at, count, values, data);
         ht_progress_update(&progress, (double)(at + count - begin));
     }
     ht_progress_end(&progress);
-    free(where);
     free(data);
     free(values);
     return err;
