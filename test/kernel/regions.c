@@ -120,6 +120,18 @@ static enum ht_err compare(const struct trial *t, const struct ht_stepper *s,
     return err;
 }
 
+/* Ghosts are behind walls only, and a part of the interior's seconds. */
+static void judge_seconds(const struct trial *t, const struct ht_stepper *s) {
+    const bool walls = t->grid.wall[1][0] != 0;
+    struct ht_traffic spent;
+    s->ops->traffic(s->self, &spent);
+    TEST_CHECK(spent.ghosts_s < spent.interior_s &&
+                   (spent.ghosts_s > 0) == walls && spent.half_steps == 2,
+               "%s: %lld half steps, ghosts take %.2g s of %.2g s%s", t->name,
+               (long long)spent.half_steps, spent.ghosts_s, spent.interior_s,
+               walls ? "" : " without walls");
+}
+
 static enum ht_err run_back(const struct trial *t, struct ht_device *device,
                             const struct ht_kernels kernels[2], double *worst) {
     const struct ht_kernels *forwards = &kernels[0];
@@ -132,6 +144,7 @@ static enum ht_err run_back(const struct trial *t, struct ht_device *device,
     TRY(ht_stepper_create_regions(&t->problem, device, regions, region,
                                   &stepper));
     enum ht_err err = compare(t, &stepper, worst);
+    if (err == HT_OK) judge_seconds(t, &stepper);
     ht_stepper_destroy(&stepper);
     return err;
 }
