@@ -110,9 +110,9 @@ void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
 /* Name of the temporary file that ht_file_commit syncs and renames to path;
- * both for writers that need a path (HDF5, cairo). The file exists and is empty:
- * open it for writing with truncation. A commit that fails removes it; a caller
- * that fails before the commit must remove it. Free the name. */
+ * both for writers that need a path (HDF5, cairo). The file exists and is
+ * empty: open it for writing with truncation. A commit that fails removes it; a
+ * caller that fails before the commit must remove it. Free the name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
 HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
 /* Forces a temporary file to disk; path is for messages. */

@@ -5,11 +5,11 @@
  * window, counted from its first, is number (m3 count[1] + m2) count[0] + m1 of
  * every field.
  *
- * Ghosts are the mirror images, with a sign, of nodes of the same window: what a
- * half step reads behind a wall. Only the dual grid is read there, half a cell
- * off. A periodic axis has no ghosts: the window closes upon itself, since a
- * launch that copies a layer of nodes costs more than the comparison that tells
- * the kernels where to go on (bench/NOTES.md, Ghosts).
+ * Ghosts are the mirror images, with a sign, of nodes of the same window: what
+ * a half step reads behind a wall. Only the dual grid is read there, half a
+ * cell off. A periodic axis has no ghosts: the window closes upon itself, since
+ * a launch that copies a layer of nodes costs more than the comparison that
+ * tells the kernels where to go on (bench/NOTES.md, Ghosts).
  */
 #ifndef HTWAVE_WINDOW_H
 #define HTWAVE_WINDOW_H

@@ -1,8 +1,9 @@
 /* Windows and the kernel that fills their ghosts. Every node of a window starts
- * with values of its own; afterwards held nodes are as they were, and each ghost
- * has the values of the node that ht_grid_source names, coefficient by
- * coefficient with the sign of the walls passed: exactly, since signs only turn.
- * The shift of a half step leads from every target to the sources next to it.
+ * with values of its own; afterwards held nodes are as they were, and each
+ * ghost has the values of the node that ht_grid_source names, coefficient by
+ * coefficient with the sign of the walls passed: exactly, since signs only
+ * turn. The shift of a half step leads from every target to the sources next to
+ * it.
  */
 #include "open_device.h"
 #include "test.h"
@@ -37,8 +38,7 @@ static enum ht_err move(struct scene *s, int field, bool write) {
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     double *value = s->value + field * count;
     float *single = NULL;
-    if (s->spec.fp64 && write)
-        return ht_buffer_write(s->u[field], span, value);
+    if (s->spec.fp64 && write) return ht_buffer_write(s->u[field], span, value);
     if (s->spec.fp64) return ht_buffer_read(s->u[field], span, value);
     TRY(HT_ALLOC(single, count));
     for (int64_t i = 0; i < count; i++) single[i] = (float)value[i];
@@ -80,9 +80,10 @@ static double expected(const struct scene *s, int field, int i,
         from[k] = m[k];
         if (m[k] >= s->window.held.begin[k] && m[k] < s->window.held.end[k])
             continue;
-        from[k] = ht_grid_source(&s->grid, HT_DUAL, k, s->window.origin[k] + m[k],
-                                 &factor, &mirrored) -
-                  s->window.origin[k];
+        from[k] =
+            ht_grid_source(&s->grid, HT_DUAL, k, s->window.origin[k] + m[k],
+                           &factor, &mirrored) -
+            s->window.origin[k];
         sign *= ht_wall_sign(&s->eq, field, k, factor);
         if (index[k] % 2) sign = -sign;
     }
@@ -154,9 +155,8 @@ static void run(struct scene *s, const char *name) {
     TEST_CHECK(err == HT_OK && wrong == 0 && shifted == 0,
                "%s: %lld ghosts, %d values and %d sources are wrong (bound "
                "0)%s",
-               name,
-               (long long)(s->nodes - ht_box_nodes(&s->window.held)), wrong,
-               shifted, err ? ht_err_message() : "");
+               name, (long long)(s->nodes - ht_box_nodes(&s->window.held)),
+               wrong, shifted, err ? ht_err_message() : "");
     ht_ghosts_destroy(ghosts);
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         ht_buffer_destroy(s->u[f]);
