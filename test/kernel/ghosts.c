@@ -30,7 +30,7 @@ static int64_t per_field(const struct scene *s) {
 
 /* Small whole numbers are exact in both precisions. */
 static double initial(int field, int64_t i) {
-    return (double)((i * 7 + field * 5) % 4001 + 1);
+    return (double)((i * 7 + (int64_t)field * 5) % 4001 + 1);
 }
 
 static enum ht_err move(struct scene *s, int field, bool write) {
