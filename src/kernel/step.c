@@ -5,6 +5,7 @@
 #include "args.h"
 #include "counts.h"
 #include "products.h"
+#include "variant.h"
 
 struct ht_step {
     struct ht_device *device;
@@ -170,9 +171,6 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers) {
     enum ht_stage_kind kind = step->variant->stage[i].kind;
-    /* Longer marches save little and leave units idle at the end. */
-    const long most = 8;
-    struct ht_step_args some = *args;
     struct arguments list = {0};
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
         return interpolate_by_products(step, part, args, buffers);
@@ -189,11 +187,8 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         lanes = step->shape.naive_lanes;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
-    } else if (kind == HT_STAGE_INTERPOLATE_ROLLED && some.march > most) {
-        some.march = most;
-        groups[2] = divide_up(planes, most);
     }
-    add_arguments(step, kind, &some, buffers, &list);
+    add_arguments(step, kind, args, buffers, &list);
     return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,
                             lanes);
 }
@@ -208,6 +203,12 @@ static long choose_march(const struct ht_step *step,
         divide_up(args->end[1] - args->begin[1], step->shape.rows);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = divide_up(wanted, columns > 0 ? columns : 1);
+    /* Interpolation alone: longer marches save little and leave units idle at
+     * the end (bench/NOTES.md, Boxes, windows and ghosts). */
+    const int64_t most = 8;
+    if (ht_variant_has(step->variant, HT_STAGE_INTERPOLATE_ROLLED) &&
+        parts < divide_up(planes, most))
+        parts = divide_up(planes, most);
     if (parts > planes) parts = planes;
     return (long)divide_up(planes, parts > 0 ? parts : 1);
 }
