@@ -9,7 +9,8 @@
  * a half step reads behind a wall. Only the dual grid is read there, half a
  * cell off. A periodic axis has no ghosts: the window closes upon itself, since
  * a launch that copies a layer of nodes costs more than the comparison that
- * tells the kernels where to go on (bench/NOTES.md, Ghosts).
+ * tells the kernels where to go on (bench/NOTES.md, Boxes, windows and
+ * ghosts).
  */
 #ifndef HTWAVE_WINDOW_H
 #define HTWAVE_WINDOW_H

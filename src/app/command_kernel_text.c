@@ -25,6 +25,16 @@ static const struct ht_device_info any_device = {
     .compute_units = 16,
 };
 
+/* Writes the text unless err says that it was not made; frees both. */
+static enum ht_err write_text(enum ht_err err, struct ht_text *path,
+                              struct ht_text *text) {
+    if (err == HT_OK) err = ht_text_status(path);
+    if (err == HT_OK) err = ht_file_write(path->data, text->data, text->length);
+    ht_text_free(text);
+    ht_text_free(path);
+    return err;
+}
+
 static enum ht_err write_kind(const char *directory,
                               const struct ht_variant *variant,
                               const struct ht_scheme *scheme,
@@ -42,11 +52,7 @@ static enum ht_err write_kind(const char *directory,
                 spec->eq->dims, spec->order, spec->fp64 ? "double" : "single",
                 media[spec->medium_degree + 1],
                 spec->block > 1 ? "blocked" : "tensor");
-    if (err == HT_OK) err = ht_text_status(&path);
-    if (err == HT_OK) err = ht_file_write(path.data, text.data, text.length);
-    ht_text_free(&text);
-    ht_text_free(&path);
-    return err;
+    return write_text(err, &path, &text);
 }
 
 /* Turns a spec to one of the schemes of two levels that step its equations,
@@ -115,11 +121,7 @@ static enum ht_err write_reductions(const char *directory) {
         ht_text_add(&path, "%s/reduce_%s_block%d.cl", directory,
                     specs[i].fp64 ? "double" : "single", specs[i].block);
         err = ht_reduction_text(&specs[i], i > 0, 128, &text);
-        if (err == HT_OK) err = ht_text_status(&path);
-        if (err == HT_OK)
-            err = ht_file_write(path.data, text.data, text.length);
-        ht_text_free(&text);
-        ht_text_free(&path);
+        err = write_text(err, &path, &text);
     }
     return err;
 }
@@ -137,11 +139,7 @@ static enum ht_err write_packer(const char *directory,
                 format->fp64 ? "double" : "single",
                 precision[format->precision], format->block);
     enum ht_err err = ht_packer_text(format, 128, &text);
-    if (err == HT_OK) err = ht_text_status(&path);
-    if (err == HT_OK) err = ht_file_write(path.data, text.data, text.length);
-    ht_text_free(&text);
-    ht_text_free(&path);
-    return err;
+    return write_text(err, &path, &text);
 }
 
 /* Single rounded to single is what it was. The number of fields takes turns. */
@@ -175,11 +173,7 @@ static enum ht_err write_ghosts(const char *directory) {
         ht_text_add(&path, "%s/ghosts_%s_block%d.cl", directory,
                     spec.fp64 ? "double" : "single", spec.block);
         err = ht_ghosts_text(&spec, 1 + 3 * i, 8 * spec.block, 128, &text);
-        if (err == HT_OK) err = ht_text_status(&path);
-        if (err == HT_OK)
-            err = ht_file_write(path.data, text.data, text.length);
-        ht_text_free(&text);
-        ht_text_free(&path);
+        err = write_text(err, &path, &text);
     }
     return err;
 }
