@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/stepper.h"
 
 enum { MOST_REGIONS = 8 };
 

@@ -1,4 +1,4 @@
-/* Parameters of a run: one table of options (src/core/options.c) drives
+/* Parameters of a run: one table of options (src/input/options.c) drives
  * parsing, checks, --help-config, the resolved input and its documentation.
  */
 #ifndef HTWAVE_PARAMS_H
@@ -244,7 +244,7 @@ struct ht_option {
                              of HT_OPT_VALUE or HT_OPT_STRING */
     const char *unit, *help;
 };
-/* The rows of src/core/options.c and, among them, those of the medium's
+/* The rows of src/input/options.c and, among them, those of the medium's
  * parameters, made from the rows of all systems. */
 int ht_option_count(void);
 const struct ht_option *ht_option_at(int index);

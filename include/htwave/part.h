@@ -5,7 +5,7 @@
 #ifndef HTWAVE_PART_H
 #define HTWAVE_PART_H
 
-#include "htwave/method.h"
+#include "htwave/problem.h"
 
 /* What the sides of the part are. */
 enum ht_part_sides {

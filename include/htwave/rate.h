@@ -4,7 +4,10 @@
 #ifndef HTWAVE_RATE_H
 #define HTWAVE_RATE_H
 
+#include "htwave/kernels.h"
 #include "htwave/part.h"
+#include "htwave/plan.h"
+#include "htwave/stepper.h"
 
 /* A problem to be timed. As `like` in equations, order, steps, stages and kind
  * of medium, in a periodic box of so many cells (those beyond the dimensions

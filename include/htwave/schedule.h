@@ -16,7 +16,7 @@
 #ifndef HTWAVE_SCHEDULE_H
 #define HTWAVE_SCHEDULE_H
 
-#include "htwave/method.h"
+#include "htwave/stepper.h"
 
 /* ---- the parts of a rank's grids ---- */
 /* Targets of a region on one grid: a box of held nodes of the window. */

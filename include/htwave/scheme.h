@@ -18,7 +18,7 @@ struct ht_form {
     int keep;           /* as in ht_spec */
 };
 
-/* Model of the rounding errors: src/method/rounding.c. */
+/* Model of the rounding errors: src/solve/rounding.c. */
 struct ht_rounding {
     double power, below, above;  /* a, b, c */
     double factor[HT_MAX_ORDER]; /* A, for N = 1, 2, .. */
@@ -47,7 +47,7 @@ struct ht_scheme {
      * they are not. */
     const char *varying;
     /* Growth of the watched energy at which a run ends; 0: as
-     * src/method/energy_watch.c finds by how well the state is resolved. */
+     * src/solve/energy_watch.c finds by how well the state is resolved. */
     double most_growth;
     /* A scheme of one level, whose half step back from time 0 gives the dual
      * grid's values at -dt/2; NULL where the primary grid is enough to start

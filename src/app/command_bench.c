@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "commands.h"
-#include "ranks.h"
-#include "scaling.h"
-#include "stop.h"
-#include "tuning.h"
+#include "htwave/bench.h"
+#include "htwave/ranks.h"
+#include "htwave/scaling.h"
+#include "htwave/stop.h"
+#include "htwave/tuning.h"
 
 /* ---- flags ---- */
 

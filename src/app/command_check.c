@@ -10,9 +10,9 @@
 
 #include "commands.h"
 #include "htwave/output.h"
+#include "htwave/predict.h"
 #include "htwave/rate.h"
-#include "predict.h"
-#include "report.h"
+#include "htwave/report.h"
 
 struct estimate {
     int64_t cells[3]; /* of the small grid */

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "commands.h"
+#include "htwave/json.h"
 #include "htwave/output.h"
-#include "json.h"
 
 static enum ht_err print(const struct ht_difference *d, double eps,
                          bool as_json) {

@@ -16,8 +16,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "json.h"
-#include "simulation.h"
+#include "htwave/energy.h"
+#include "htwave/json.h"
+#include "htwave/simulation.h"
 
 /* One simulation's outcome. */
 struct row {

@@ -3,8 +3,8 @@
 
 #include "commands.h"
 #include "htwave/grid.h"
+#include "htwave/json.h"
 #include "htwave/scheme.h"
-#include "json.h"
 
 /* "odd in x1" of parity bits. */
 static const char *parity_words(unsigned parity, char buffer[40]) {

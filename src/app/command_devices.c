@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "htwave/json.h"
 #include "htwave/kernel.h"
-#include "json.h"
 
 /* Measured limits of one device; 0: not measured. */
 struct measure {

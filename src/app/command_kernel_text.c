@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "simulation.h"
+#include "htwave/simulation.h"
 
 /* A device that every variant fits on at these orders. */
 static const struct ht_device_info any_device = {

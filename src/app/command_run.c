@@ -10,9 +10,10 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "htwave/energy.h"
 #include "htwave/output.h"
-#include "report.h"
-#include "stop.h"
+#include "htwave/report.h"
+#include "htwave/stop.h"
 
 struct run {
     struct ht_simulation *sim;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "commands.h"
+#include "htwave/json.h"
 #include "htwave/params.h"
-#include "json.h"
-#include "sweep.h"
-#include "tuning.h"
+#include "htwave/sweep.h"
+#include "htwave/tuning.h"
 
 struct tune {
     const struct ht_args *args;

@@ -2,7 +2,7 @@
 #ifndef HTWAVE_APP_COMMANDS_H
 #define HTWAVE_APP_COMMANDS_H
 
-#include "args.h"
+#include "htwave/args.h"
 
 HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);

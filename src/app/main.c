@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "commands.h"
+#include "htwave/comm.h"
 #include "htwave/params.h"
-#include "predict.h"
-#include "ranks.h"
-#include "stop.h"
-#include "sweep.h"
+#include "htwave/predict.h"
+#include "htwave/ranks.h"
+#include "htwave/stop.h"
+#include "htwave/sweep.h"
 
 #define OVERRIDES \
     "key=value replaces a value of FILE; htwave --help-config lists all keys."

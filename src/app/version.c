@@ -2,8 +2,8 @@
 #include "commands.h"
 #include "htwave/device.h"
 #include "htwave/h5.h"
+#include "htwave/json.h"
 #include "htwave/output.h"
-#include "json.h"
 
 /* The Makefile sets it where it knows the commit. */
 #ifndef HT_COMMIT

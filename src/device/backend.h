@@ -3,8 +3,8 @@
  * htwave/device.h. Its arguments have been checked against the sizes of the
  * buffers that they name.
  */
-#ifndef HTWAVE_BACKEND_H
-#define HTWAVE_BACKEND_H
+#ifndef HTWAVE_DEVICE_BACKEND_H
+#define HTWAVE_DEVICE_BACKEND_H
 
 #include "htwave/device.h"
 

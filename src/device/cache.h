@@ -1,8 +1,8 @@
 /* Compiled programs on disk. A cache never makes a run fail: an entry that
  * cannot be read, verified or written counts as absent.
  */
-#ifndef HTWAVE_CACHE_H
-#define HTWAVE_CACHE_H
+#ifndef HTWAVE_DEVICE_CACHE_H
+#define HTWAVE_DEVICE_CACHE_H
 
 #include "htwave/device.h"
 

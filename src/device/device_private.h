@@ -1,8 +1,8 @@
 /* Shared by the files of the device layer: the structs behind the handles of
  * htwave/device.h, and the choice of a device.
  */
-#ifndef HTWAVE_DEVICE_PRIVATE_H
-#define HTWAVE_DEVICE_PRIVATE_H
+#ifndef HTWAVE_DEVICE_DEVICE_PRIVATE_H
+#define HTWAVE_DEVICE_DEVICE_PRIVATE_H
 
 #include "backend.h"
 

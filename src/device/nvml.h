@@ -2,8 +2,8 @@
  * comes with the driver, loaded at run time (nvml.c; in nvml_none.c it is
  * missing).
  */
-#ifndef HTWAVE_NVML_H
-#define HTWAVE_NVML_H
+#ifndef HTWAVE_DEVICE_NVML_H
+#define HTWAVE_DEVICE_NVML_H
 
 #include "pci.h"
 

@@ -10,8 +10,8 @@
  * The factor 2^-dims of the sums, and 2 where the spec keeps old values, are
  * in the entries. Derivation: docs/method.md, section 4.
  */
-#ifndef HTWAVE_BLOCKS_H
-#define HTWAVE_BLOCKS_H
+#ifndef HTWAVE_KERNEL_BLOCKS_H
+#define HTWAVE_KERNEL_BLOCKS_H
 
 #include "htwave/kernel.h"
 

@@ -1,8 +1,8 @@
 /* Sizes that follow from a spec; the host's side of the macros of
  * cl/common.cl.
  */
-#ifndef HTWAVE_COUNTS_H
-#define HTWAVE_COUNTS_H
+#ifndef HTWAVE_KERNEL_COUNTS_H
+#define HTWAVE_KERNEL_COUNTS_H
 
 #include "htwave/kernel.h"
 

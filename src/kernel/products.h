@@ -1,6 +1,6 @@
 /* Interpolation of gathered vertex values by matrix products: products.c. */
-#ifndef HTWAVE_PRODUCTS_H
-#define HTWAVE_PRODUCTS_H
+#ifndef HTWAVE_KERNEL_PRODUCTS_H
+#define HTWAVE_KERNEL_PRODUCTS_H
 
 #include "htwave/kernel.h"
 

@@ -7,7 +7,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/oracle.h"
 
 struct scene {
     struct ht_device *device;

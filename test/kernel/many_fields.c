@@ -9,7 +9,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/oracle.h"
 
 enum { PARITIES = 8, SETS = HT_MAX_FIELDS / PARITIES };
 

@@ -18,7 +18,8 @@
 
 #include <float.h>
 
-#include "htwave/method.h"
+#include "htwave/energy.h"
+#include "htwave/oracle.h"
 
 struct reduce_case {
     struct ht_equations eq;

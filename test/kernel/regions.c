@@ -8,6 +8,7 @@
  *   refusals    kernels that do not fit.
  */
 #include "regions.h"
+#include "htwave/oracle.h"
 
 #include <float.h>
 

@@ -14,7 +14,7 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/oracle.h"
 
 enum { CELLS = 2, PLANES = 2 };
 

@@ -28,7 +28,7 @@
 #include "regions.h"
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/oracle.h"
 
 struct kind {
     const struct ht_variant *variant;

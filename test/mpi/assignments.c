@@ -3,7 +3,8 @@
  */
 #include "test.h"
 
-#include "src/app/ranks.h"
+#include "htwave/comm.h"
+#include "htwave/ranks.h"
 
 static struct ht_comm *comm;
 static int rank, ranks;

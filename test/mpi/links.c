@@ -7,9 +7,9 @@
  */
 #include "test.h"
 
+#include "htwave/ranks.h"
 #include "open_device.h"
-#include "src/app/ranks.h"
-#include "src/method/transport.h"
+#include "src/solve/transport.h"
 
 static struct ht_comm *comm;
 

@@ -14,8 +14,9 @@
 
 #include "test.h"
 
+#include "htwave/energy.h"
 #include "htwave/h5.h"
-#include "htwave/method.h"
+#include "htwave/start.h"
 #include "replica.h"
 
 enum {

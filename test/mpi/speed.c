@@ -6,8 +6,8 @@
 #include "open_device.h"
 #include "test.h"
 
+#include "htwave/ranks.h"
 #include "htwave/rate.h"
-#include "src/app/ranks.h"
 
 enum { PLANES = 37, MOST_RANKS = 64, OPTIONS = 5 };
 

@@ -7,8 +7,8 @@
 #include "open_device.h"
 #include "test.h"
 
-#include "htwave/method.h"
-#include "src/app/ranks.h"
+#include "htwave/oracle.h"
+#include "htwave/ranks.h"
 
 struct scene {
     struct ht_comm *comm;

@@ -4,10 +4,10 @@
  *
  *     unlike DIR    DIR is where results would go
  */
+#include "htwave/bench.h"
 #include "htwave/comm.h"
+#include "htwave/ranks.h"
 #include "open_device.h"
-#include "src/app/bench.h"
-#include "src/app/ranks.h"
 #include "test.h"
 
 static struct ht_comm *comm;

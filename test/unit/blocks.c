@@ -11,7 +11,7 @@
 
 #include <float.h>
 
-#include "htwave/method.h"
+#include "htwave/oracle.h"
 #include "src/kernel/blocks.h"
 
 /* One cell between walls: the primary nodes are its vertices, the dual one its

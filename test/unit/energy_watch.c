@@ -2,7 +2,9 @@
  * serial reference steps; states are looked at as a run does, twenty times. */
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/energy.h"
+#include "htwave/oracle.h"
+#include "htwave/start.h"
 
 struct watched {
     enum ht_err err;

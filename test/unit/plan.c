@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/plan.h"
 
 enum { MOST_OPTIONS = 16, MESSAGE = 600 };
 

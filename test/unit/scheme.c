@@ -10,7 +10,7 @@
 
 #include "test.h"
 
-#include "htwave/method.h"
+#include "htwave/oracle.h"
 
 enum { CELLS = 3, STEPS = 4, MOST = 1 << 12 };
 

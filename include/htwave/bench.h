@@ -1,0 +1,116 @@
+/* htwave bench: cases plan rows, rows are measured one by one, and each case
+ * shows its own in the end.
+ */
+#ifndef HTWAVE_BENCH_H
+#define HTWAVE_BENCH_H
+
+#include "htwave/json.h"
+#include "htwave/rate.h"
+#include "htwave/sweep.h"
+
+/* One measurement: what is to be timed, then what came out. */
+struct ht_bench_row {
+    const struct ht_bench_case *of;
+    const struct ht_system *system;
+    const struct ht_scheme *scheme;
+    struct ht_tuning tuning;
+    int dims, order;
+    int stages;   /* 0 in a plan: all */
+    int64_t side; /* cells along each axis; 0 in a plan: chosen */
+    int steps;    /* so many are timed; 0: until the median is steady */
+    int kernel;   /* numbers below are of this kernel of the variant; -1: all */
+    bool brief;   /* a state of 1 GiB at most, no energy: timed soon */
+    /* ---- results ---- */
+    bool done;     /* else left out, see why */
+    char why[160]; /* "" when all is well */
+    struct ht_shape shape;
+    double fields;        /* stored on a grid, the mean of both */
+    double seconds, best; /* per half step: median, least */
+    double total;         /* of all timed steps */
+    int timed;
+    double joules;        /* per half step; NaN: not known */
+    double verified;      /* worst difference over its bound */
+    struct ht_cost cost;  /* per cell, the variant's own */
+    struct ht_cost least; /* per cell, of the method */
+    double fraction;      /* of the device's limit */
+};
+
+struct ht_bench {
+    struct ht_sweep sweep;
+    struct ht_device *device;
+    const struct ht_device_info *info;
+    struct ht_limits limits[2]; /* [double precision] */
+    char *cache;                /* of compiled kernels; NULL: none */
+    const char *directory;      /* of the results */
+    int64_t side;               /* 0: chosen */
+    double gib, seconds;        /* largest state; for each case */
+    double began;               /* the case, by ht_clock */
+    int cells, rows, planes;    /* of the shape; 0: chosen */
+    int stages;                 /* 0: all */
+    bool csv, json;             /* on standard output */
+    struct ht_comm *comm;       /* NULL: one rank alone */
+    struct ht_halo_choice halo; /* between slabs */
+    bool show;                  /* only what scaling.csv holds */
+    bool usual; /* plans leave out variants that "auto" does not take */
+    int count, room;
+    struct ht_bench_row *row;
+    int left_out; /* for want of time */
+    bool wrong;   /* a program did not agree with the reference */
+};
+
+struct ht_bench_case {
+    const char *name, *help;
+    /* Adds rows with ht_bench_plan. NULL: finish does everything. */
+    enum ht_err (*plan)(struct ht_bench *bench,
+                        const struct ht_bench_case *self);
+    /* Prints its measured rows [first, last). NULL: nothing. */
+    enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
+    bool ranks; /* several ranks may run it together; has files of its own, and
+                   needs no limits of the device */
+    double seconds[2]; /* unless --seconds says: on a CPU, on a GPU */
+};
+
+/* ---- bench_rows.c ---- */
+HT_CHECKED enum ht_err ht_bench_plan(struct ht_bench *bench,
+                                     const struct ht_bench_row *row);
+/* Rows of all systems, schemes, dimensions, orders, precisions, layouts and
+ * variants of the sweep that apply; default orders 1..most. */
+HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
+                                           const struct ht_bench_case *of,
+                                           int most);
+/* Rows of one system like that. */
+HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench,
+                                            const struct ht_bench_row *like,
+                                            int most);
+/* Measures planned rows [first, last), with progress. */
+HT_CHECKED enum ht_err ht_bench_measure(struct ht_bench *bench, int first,
+                                        int last);
+double ht_bench_cells(const struct ht_bench_row *row); /* of the grid */
+double ht_bench_rate(const struct ht_bench_row *row);  /* cell half-steps/s */
+/* The largest stable cfl number at the row's stages. */
+double ht_bench_largest_cfl(const struct ht_bench_row *row);
+double ht_bench_gflops(const struct ht_bench_row *row);
+double ht_bench_gbytes(const struct ht_bench_row *row);
+const char *ht_bench_precision(const struct ht_bench_row *row);
+const char *ht_bench_layout(const struct ht_bench_row *row);
+/* "rolled interpolation" and the like, or the variant's name. */
+const char *ht_bench_kernel(const struct ht_bench_row *row);
+
+/* ---- bench_files.c ---- */
+/* bench.csv and bench.json of all rows; the latter in json too. */
+HT_CHECKED enum ht_err ht_bench_write(const struct ht_bench *bench);
+/* directory/name; free it. */
+HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
+                                     const char *name, char **path);
+/* One line of a table of rows; row NULL: the head. */
+void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
+
+/* ---- bench_cases.c, bench_accuracy.c, bench_scaling.c ---- */
+int ht_bench_case_count(void);
+const struct ht_bench_case *ht_bench_case_at(int index);
+HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
+                                         int last);
+HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,
+                                        int last);
+
+#endif

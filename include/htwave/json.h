@@ -1,0 +1,30 @@
+/* Members of a JSON object, appended to a text. A number that is not finite
+ * cannot be written in JSON: its key is left out.
+ */
+#ifndef HTWAVE_JSON_H
+#define HTWAVE_JSON_H
+
+#include "htwave/base.h"
+
+struct ht_json {
+    struct ht_text text;
+    bool members; /* the open object or array has some already */
+};
+
+/* name NULL: inside an array, or the outermost object. bracket: '{' or '['.
+ */
+void ht_json_open(struct ht_json *json, const char *name, char bracket);
+void ht_json_close(struct ht_json *json, char bracket); /* '}' or ']' */
+/* Shortest digits that read back as the same double. */
+void ht_json_number(struct ht_json *json, const char *name, double value);
+void ht_json_integer(struct ht_json *json, const char *name, int64_t value);
+void ht_json_bool(struct ht_json *json, const char *name, bool value);
+/* value NULL: left out. */
+void ht_json_string(struct ht_json *json, const char *name, const char *value);
+/* Ends the line after the outermost object. */
+void ht_json_end(struct ht_json *json);
+/* One of the two to standard output; frees both. */
+HT_CHECKED enum ht_err ht_json_or_text(struct ht_json *json,
+                                       struct ht_text *text, bool as_json);
+
+#endif

@@ -1,0 +1,34 @@
+/* What a run says: the banner before it, the summary after it, for people
+ * and as JSON.
+ */
+#ifndef HTWAVE_REPORT_H
+#define HTWAVE_REPORT_H
+
+#include "htwave/parallel.h"
+
+/* What a run measured; NaN and NULL: not known. */
+struct ht_result {
+    bool interrupted;
+    double wall_s, output_s;
+    double energy_initial, energy_final, error;
+    double energy_rise; /* of ht_energy_watch */
+    bool energy_grows;
+    double conserved_initial, conserved_final; /* of ht_conserved_energy */
+    const char *directory, *picture, *xdmf;
+    struct ht_parallel parallel; /* joules: from the first step on */
+};
+
+/* Device, grid, memory, steps, accuracy; without a device the rest. */
+void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text);
+/* Notes about the medium that a user should know before trusting a run. */
+void ht_report_notes(const struct ht_simulation *sim);
+/* Members known before the run. */
+void ht_report_plan_json(const struct ht_simulation *sim, struct ht_json *json);
+
+void ht_report_summary(const struct ht_simulation *sim,
+                       const struct ht_result *result, struct ht_text *text);
+void ht_report_summary_json(const struct ht_simulation *sim,
+                            const struct ht_result *result,
+                            struct ht_json *json);
+
+#endif

@@ -1,0 +1,45 @@
+/* The combinations that bench and tune walk through, chosen by flags that both
+ * know.
+ */
+#ifndef HTWAVE_SWEEP_H
+#define HTWAVE_SWEEP_H
+
+#include "htwave/args.h"
+#include "htwave/device.h"
+#include "htwave/scheme.h"
+
+enum { HT_SWEEP_ORDERS = 8, HT_SWEEP_DIMS = 3 };
+
+#define HT_SWEEP_WORD(constant, word) "," word
+/* Flags of a command's table that ht_sweep_read understands. */
+#define HT_SWEEP_FLAGS                                                    \
+    {"--systems", "LIST", "of equations, as acoustic,advection"},         \
+        {"--dims", "LIST", "dimensions, as 2,3"},                         \
+        {"--orders", "LIST", "N, as 1,2,3"},                              \
+        {"--schemes", "LIST", &HT_EACH_SCHEME(HT_SWEEP_WORD)[1]},         \
+        {"--precisions", "LIST", "single,double"},                        \
+        {"--variants", "LIST", "of kernels"},                             \
+        {"--layouts", "LIST", "tensor,blocked"},                          \
+        {"--backend", "NAME", "auto, cuda or opencl"},                    \
+        {"--device", "NAME", "number, gpu, cpu or a part of its name"}, { \
+        "--cache", "DIR", "of compiled kernels; auto, or none"            \
+    }
+
+/* Lists with commas; NULL: all. */
+struct ht_sweep {
+    const char *systems, *schemes, *precisions, *variants, *layouts, *backend,
+        *device, *cache;
+    int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
+    int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
+};
+/* Refuses names that are not known and numbers out of range. */
+HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args,
+                                     struct ht_sweep *out);
+/* Whether a coefficient block of that length is of the layouts asked for; of
+ * those of a precision (1, and 4 or 2). */
+bool ht_sweep_block(const struct ht_sweep *sweep, int block);
+bool ht_sweep_scheme(const struct ht_sweep *sweep,
+                     const struct ht_scheme *scheme);
+bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64);
+
+#endif

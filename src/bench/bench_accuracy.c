@@ -1,0 +1,392 @@
+/* What a wavelength costs: device seconds per cubic wavelength and period
+ * against the error after 100 wavelengths, of this method and of finite
+ * differences.
+ *
+ * This method: errors of real runs of plane waves in three directions, by the
+ * kernels whose rate on a large box is the cost, in both precisions; the worst
+ * direction counts. Finite differences: error by von Neumann analysis, which
+ * is exact for plane waves, the worst of three directions; for each error the
+ * best choice of points per wavelength and time step; cost from the measured
+ * rate of a plain kernel, and from a kernel that could not be better, 12 bytes
+ * per point and step.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accuracy.h"
+#include "htwave/energy.h"
+#include "htwave/finite_differences.h"
+#include "htwave/params.h"
+#include "htwave/start.h"
+#include "htwave/stop.h"
+
+enum { WAVELENGTHS = 100, DIRECTIONS = HT_ACCURACY_DIRECTIONS };
+
+static enum ht_err add_curve(struct ht_accuracy *a,
+                             struct ht_accuracy_curve **out) {
+    if (a->count == a->room) {
+        size_t room = 2 * (size_t)a->room + 32;
+        struct ht_accuracy_curve *more =
+            realloc(a->curve, room * sizeof *a->curve);
+        REQUIRE(more != NULL, HT_ERR_MEMORY, "out of memory");
+        a->curve = more;
+        a->room = (int)room;
+    }
+    *out = &a->curve[a->count++];
+    **out = (struct ht_accuracy_curve){0};
+    return HT_OK;
+}
+
+/* ---- finite differences ---- */
+
+static double fd_error(const struct ht_fd *fd, double points, double nu) {
+    static const double direction[3][3] = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
+    double worst = 0;
+    for (int d = 0; d < 3; d++)
+        worst =
+            fmax(worst, ht_fd_error(fd, direction[d], points, nu, WAVELENGTHS));
+    return worst;
+}
+
+/* The fewest updates per cubic wavelength and period, points^4/nu, with an
+ * error up to that. from: for each number of points the first step that has
+ * not been found too long; of errors that become smaller from call to call. */
+enum { FINER = 460, SMALLER = 460 }; /* to 200 points, to 1e-6 of nu */
+static double fd_updates(const struct ht_fd *fd, double error, int from[FINER],
+                         double *chosen) {
+    const double stable = 0.99 * ht_fd_stable(fd, 3);
+    double best = INFINITY;
+    for (int i = 0; i < FINER; i++)
+        for (; from[i] < SMALLER; from[i]++) {
+            double points = 2.1 * pow(1.01, i);
+            double nu = stable * pow(0.97, from[i]);
+            double updates = pow(points, 4) / nu;
+            if (updates >= best) break;
+            if (fd_error(fd, points, nu) > error) continue;
+            best = updates;
+            *chosen = points;
+            break;
+        }
+    return best;
+}
+
+/* 10^-0.5 to 10^-8. */
+enum { ERRORS = 31 };
+static double error_at(int n) {
+    return pow(10, -0.5 - n * 0.25);
+}
+
+static void find_fd(const struct ht_fd *fd, double rate,
+                    struct ht_accuracy_curve *c) {
+    int from[FINER] = {0};
+    c->order = fd->order;
+    c->time_order = fd->time_order;
+    for (int n = 0; n < ERRORS; n++) {
+        double points = 0, updates = fd_updates(fd, error_at(n), from, &points);
+        if (!isfinite(updates)) break;
+        c->point[c->count++] = (struct ht_accuracy_point){
+            .seconds = updates / rate, .error = error_at(n), .points = points};
+    }
+}
+
+/* One search for both curves: measured, and the best imaginable. */
+static enum ht_err add_fd(struct ht_accuracy *a, int order, int time_order,
+                          int64_t side) {
+    const struct ht_fd fd = ht_fd_make(order, time_order);
+    const double bytes = 12;
+    const struct ht_bench *bench = a->bench;
+    struct ht_accuracy_curve *c = NULL;
+    double rate = 0, worst = INFINITY;
+    TRY(ht_fd_measure(bench->device, &fd, side, bench->cache, &rate, &worst));
+    REQUIRE(worst <= 1, HT_ERR_DEVICE,
+            "finite differences of order %d differ from their formulas by "
+            "%.3g times what rounding explains",
+            order, worst);
+    double limit = bench->limits[0].bytes_per_s / bytes;
+    ht_log("finite differences of order %d, %d in time: %.4g points/s, memory "
+           "allows %.4g (verified, %.2g)",
+           order, time_order, rate, limit, worst);
+    TRY(add_curve(a, &c));
+    find_fd(&fd, rate, c);
+    TRY(add_curve(a, &c));
+    *c = c[-1];
+    c->best = true;
+    for (int n = 0; n < c->count; n++) c->point[n].seconds *= rate / limit;
+    return HT_OK;
+}
+
+/* ---- runs ---- */
+
+enum { LINES = 20, LINE = 160 };
+/* Near 0.9; end over steps is this to the last bit, as kernels need it. */
+static const double cfl = 115.0 / 128;
+
+/* A plane wave in a periodic box of cells of size 1, speed 1, so that all runs
+ * of a method have the same step, operators and programs. */
+struct wave {
+    int64_t cells[3];
+    int cycles[3];
+    double points; /* cells per wavelength */
+};
+
+/* A side along which the wave runs holds `turns` of its periods in so many
+ * cells: the fewest for which the cells per wavelength are at most those
+ * wanted, and one percent fewer at most. */
+static void choose_side(double points, double length, int *turns,
+                        int64_t *cells) {
+    enum { TURNS = 12 };
+    const double near = 0.99, rounding = 1e-9;
+    double closest = 0;
+    for (int m = 1; m <= TURNS && closest < near; m++) {
+        int64_t n = (int64_t)floor(points * length * m + rounding);
+        double found = (double)n / (m * length * points);
+        if (n < 3 || found <= closest) continue;
+        closest = found;
+        *turns = m;
+        *cells = n;
+    }
+}
+
+/* Axes that the wave does not vary along have three cells. */
+static struct wave make_wave(int dims, const int direction[3], double points) {
+    struct wave w = {.cells = {3, 3, 3}};
+    double length = 0;
+    int turns = 1;
+    int64_t cells = 3;
+    for (int k = 0; k < dims; k++) length += direction[k] * direction[k];
+    length = sqrt(length);
+    choose_side(points, length, &turns, &cells);
+    w.points = (double)cells / (turns * length);
+    for (int k = 0; k < dims; k++) {
+        if (direction[k] != 0) w.cells[k] = cells;
+        w.cycles[k] = turns * direction[k];
+    }
+    return w;
+}
+
+static const int directions[2][DIRECTIONS][3] = {
+    {{1, 0, 0}, {1, 1, 0}, {1, 2, 0}}, {{1, 0, 0}, {1, 1, 0}, {1, 2, 2}}};
+static const char *const direction_name[2][DIRECTIONS] = {
+    {"(1,0)", "(1,1)", "(1,2)"}, {"(1,0,0)", "(1,1,0)", "(1,2,2)"}};
+
+/* key=[a,b] or [a,b,c], as whole numbers or not. */
+static void add_list(char text[LINE], const char *key, int dims,
+                     const double value[3], bool whole) {
+    int n = snprintf(text, LINE, "%s=[", key);
+    for (int k = 0; k < dims; k++)
+        n += snprintf(text + n, LINE - (size_t)n, whole ? "%s%.0f" : "%s%.17e",
+                      k ? "," : "", value[k]);
+    snprintf(text + n, LINE - (size_t)n, "]");
+}
+
+static int add_wave(const struct wave *w, int dims, char text[LINES][LINE]) {
+    double cells[3] = {0}, cycles[3] = {0};
+    const double steps = ceil(WAVELENGTHS * w->points / cfl);
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+        cells[k] = (double)w->cells[k];
+        cycles[k] = w->cycles[k];
+    }
+    snprintf(text[n++], LINE, "initial.type=plane");
+    add_list(text[n++], "initial.cycles", dims, cycles, true);
+    add_list(text[n++], "grid.cells", dims, cells, true);
+    add_list(text[n++], "grid.upper", dims, cells, false);
+    snprintf(text[n++], LINE, "time.step=%.17e", cfl);
+    snprintf(text[n++], LINE, "time.end=%.17e", cfl * steps);
+    return n;
+}
+
+static int add_method(const struct ht_bench_row *row, char text[LINES][LINE]) {
+    int n = 0;
+    snprintf(text[n++], LINE, "system=%s", row->system->name);
+    snprintf(text[n++], LINE, "grid.order=%d", row->order);
+    snprintf(text[n++], LINE, "time.stages=full");
+    snprintf(text[n++], LINE, "time.scheme=%s", row->scheme->name);
+    snprintf(text[n++], LINE, "device.precision=%s", ht_bench_precision(row));
+    return n;
+}
+
+/* One method in one precision; its kernels are made for the first run. */
+struct runner {
+    const struct ht_accuracy *a;
+    const struct ht_bench_row *row;
+    struct ht_kernels kernels;
+    bool ready;
+};
+
+static enum ht_err find_error(const struct ht_plan *plan,
+                              const struct ht_stepper *stepper, double *error) {
+    double *nodal[HT_MAX_FIELDS] = {NULL};
+    const double *const *values = (const double *const *)nodal;
+    const int64_t nodes = ht_grid_own_total(&plan->grid, HT_PRIMARY);
+    enum ht_err err = HT_OK;
+    for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            err = HT_ALLOC(nodal[f], nodes);
+    if (err == HT_OK) err = ht_nodal_read(plan, stepper, nodal);
+    if (err == HT_OK)
+        err = ht_nodal_error(plan, values, plan->params->time.end, error);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
+    return err;
+}
+
+static enum ht_err take_steps(const struct ht_stepper *stepper, int64_t steps) {
+    for (int64_t n = 0; n < steps; n++) {
+        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+    }
+    return stepper->ops->finish(stepper->self);
+}
+
+static enum ht_err run_plan(struct runner *r, const struct ht_plan *plan,
+                            double *error) {
+    const struct ht_bench *bench = r->a->bench;
+    const struct ht_tuning *tuning = &r->row->tuning;
+    struct ht_stepper stepper = {0};
+    if (!r->ready)
+        TRY(ht_kernels_create(&plan->problem, bench->device, tuning,
+                              bench->cache, &r->kernels));
+    r->ready = true;
+    TRY(ht_stepper_create(&plan->problem, bench->device, &r->kernels,
+                          &stepper));
+    enum ht_err err =
+        ht_start(plan, bench->device, tuning, bench->cache, &stepper);
+    if (err == HT_OK) err = take_steps(&stepper, plan->steps);
+    if (err == HT_OK) err = find_error(plan, &stepper, error);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+/* What is expected to be useless is not run: *error is infinite then. */
+static enum ht_err run(struct runner *r, const struct wave *w, double *error,
+                       double *expected) {
+    const double useless = 10;
+    char text[LINES][LINE], *lines[LINES];
+    struct ht_params *params = NULL;
+    struct ht_plan *plan = NULL;
+    int n = add_method(r->row, text);
+    n += add_wave(w, r->a->dims, text + n);
+    for (int i = 0; i < n; i++) lines[i] = text[i];
+    TRY(ht_params_read(NULL, n, lines, &params));
+    enum ht_err err = ht_plan_create(params, NULL, &plan);
+    *error = INFINITY;
+    if (err == HT_OK) *expected = plan->expected.error;
+    if (err == HT_OK && *expected < useless) err = run_plan(r, plan, error);
+    ht_plan_destroy(plan);
+    ht_params_destroy(params);
+    return err;
+}
+
+/* All directions; after the first one without an error the others are left
+ * out. */
+static enum ht_err run_point(struct runner *r, double points,
+                             struct ht_accuracy_point *out) {
+    const int dims = r->a->dims;
+    for (int d = 0; d < DIRECTIONS && isfinite(out->error); d++) {
+        const struct wave w = make_wave(dims, directions[dims == 3][d], points);
+        out->along[d].points = w.points;
+        TRY(run(r, &w, &out->along[d].error, &out->along[d].expected));
+        out->error = fmax(out->error, out->along[d].error);
+        out->directions = d + 1;
+    }
+    return HT_OK;
+}
+
+/* Coarse to fine, in thirds of a cell per wavelength. */
+static const int thirds[] = {4,  5,  6,  7,  8,  9,  10, 11, 12, 14, 16,
+                             18, 21, 24, 27, 30, 36, 42, 48, 60, 75, 90};
+enum { GRIDS = sizeof thirds / sizeof thirds[0] };
+
+static enum ht_err cut(struct ht_accuracy_curve *c) {
+    c->cut = true;
+    return HT_OK;
+}
+
+/* Grids until rounding, which finer ones only add to, or time ends it. */
+static enum ht_err add_points(struct runner *r, double until,
+                              struct ht_accuracy_curve *c) {
+    const double useless = 1, small = 1e-2, enough = 1e-9;
+    double least = INFINITY;
+    int worse = 0; /* grids in a row */
+    for (int g = 0; g < GRIDS && worse < 2 && least > enough; g++) {
+        struct ht_accuracy_point p = {.points = thirds[g] / 3.0};
+        if (ht_stop_wanted()) break;
+        if (ht_clock() > until) return cut(c);
+        TRY(run_point(r, p.points, &p));
+        if (!(p.error < useless)) continue;
+        p.seconds =
+            pow(p.points, 3) * 2 * p.points / cfl / ht_bench_rate(c->row);
+        if (ht_log_level_get() >= HT_LOG_VERBOSE)
+            ht_log("%s %s N = %d, %s: %.3g cells per wavelength: error %.2e, "
+                   "%.3g s",
+                   c->row->system->name, c->row->scheme->name, c->order,
+                   ht_bench_precision(c->row), p.points, p.error, p.seconds);
+        worse = least < small && p.error > least ? worse + 1 : 0;
+        least = fmin(least, p.error);
+        c->point[c->count++] = p;
+    }
+    return HT_OK;
+}
+
+static enum ht_err add_runs(struct ht_accuracy *a,
+                            const struct ht_bench_row *row, double until) {
+    struct runner runner = {.a = a, .row = row};
+    struct ht_accuracy_curve *c = NULL;
+    TRY(add_curve(a, &c));
+    c->row = row;
+    c->order = row->order;
+    double began = ht_clock(), least = INFINITY;
+    enum ht_err err = add_points(&runner, until, c);
+    if (runner.ready) ht_kernels_destroy(&runner.kernels);
+    TRY(err);
+    for (int n = 0; n < c->count; n++) least = fmin(least, c->point[n].error);
+    ht_log("%s %s N = %d, %s: %d grids, least error %.2e, %.1f s%s",
+           row->system->name, row->scheme->name, row->order,
+           ht_bench_precision(row), c->count, least, ht_clock() - began,
+           c->cut ? ", no time left" : "");
+    a->cut += c->cut;
+    if (c->count == 0) a->count--;
+    return HT_OK;
+}
+
+/* ---- all ---- */
+
+static enum ht_err add_baselines(struct ht_accuracy *a) {
+    const int64_t side = a->bench->info->gpu ? 512 : 96;
+    for (int order = 8; order <= 16; order += 8) {
+        TRY(add_fd(a, order, 2, side));
+        TRY(add_fd(a, order, 4, side));
+    }
+    return HT_OK;
+}
+
+/* Each row has its share of what is left of the time. */
+static enum ht_err add_all(struct ht_accuracy *a, int first, int last) {
+    const struct ht_bench *bench = a->bench;
+    const double end = bench->began + bench->seconds;
+    TRY(add_baselines(a));
+    for (int i = first; i < last && !ht_stop_wanted(); i++) {
+        const struct ht_bench_row *row = &bench->row[i];
+        double now = ht_clock(), share = fmax(end - now, 0) / (last - i);
+        if (row->done && row->system->plane != NULL)
+            TRY(add_runs(a, row, now + share));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first, int last) {
+    struct ht_accuracy a = {.bench = bench, .dims = bench->info->gpu ? 3 : 2};
+    for (int d = 0; d < DIRECTIONS; d++)
+        a.direction[d] = direction_name[a.dims == 3][d];
+    if (a.dims == 2)
+        ht_note("plane waves in two dimensions: a CPU would take long for "
+                "three");
+    enum ht_err err = add_all(&a, first, last);
+    if (a.cut > 0)
+        ht_note("%d curve%s cut short for want of time (--seconds %g)", a.cut,
+                a.cut == 1 ? "" : "s", bench->seconds);
+    if (err == HT_OK) err = ht_accuracy_show(&a);
+    free(a.curve);
+    return err;
+}

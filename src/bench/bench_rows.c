@@ -1,0 +1,288 @@
+/* Planning and measuring the rows of a benchmark. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/bench.h"
+#include "htwave/stop.h"
+
+/* ---- planning ---- */
+
+enum ht_err ht_bench_plan(struct ht_bench *bench,
+                          const struct ht_bench_row *row) {
+    if (bench->count == bench->room) {
+        size_t room = 2 * (size_t)bench->room + 64;
+        struct ht_bench_row *more =
+            realloc(bench->row, room * sizeof *bench->row);
+        REQUIRE(more != NULL, HT_ERR_MEMORY, "out of memory");
+        bench->row = more;
+        bench->room = (int)room;
+    }
+    bench->row[bench->count++] = *row;
+    return HT_OK;
+}
+
+static struct ht_spec spec_of(const struct ht_bench_row *row,
+                              const struct ht_equations *eq,
+                              struct ht_part *sample) {
+    ht_test_problem_plain(eq, row->order, row->stages, row->scheme, sample);
+    return ht_problem_spec(&sample->problem, &row->tuning, HT_PRIMARY);
+}
+
+/* Variants named are taken as they are; without names those that suit, or the
+ * one that "auto" takes. */
+static bool wants_variant(const struct ht_bench *bench,
+                          const struct ht_spec *spec,
+                          const struct ht_variant *variant) {
+    const bool gpu = bench->info->gpu;
+    if (bench->sweep.variants != NULL)
+        return ht_args_listed(bench->sweep.variants, variant->name);
+    if (bench->usual) return variant == ht_variant_find("auto", spec, gpu);
+    return ht_variant_suits(variant, gpu);
+}
+
+/* Every variant that applies. */
+static enum ht_err plan_variants(struct ht_bench *bench,
+                                 struct ht_bench_row row) {
+    const struct ht_equations eq = ht_equations_make(row.system, row.dims);
+    struct ht_part sample;
+    const struct ht_spec spec = spec_of(&row, &eq, &sample);
+    for (int v = 0; v < ht_variant_count(); v++) {
+        row.tuning.variant = ht_variant_at(v);
+        if (wants_variant(bench, &spec, row.tuning.variant) &&
+            ht_variant_refuses(row.tuning.variant, &spec) == NULL)
+            TRY(ht_bench_plan(bench, &row));
+    }
+    return HT_OK;
+}
+
+/* Both layouts only when they are asked for. */
+static enum ht_err plan_layouts(struct ht_bench *bench,
+                                struct ht_bench_row row) {
+    for (int wide = 0; wide < 2; wide++) {
+        row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
+        bool wanted = bench->sweep.layouts != NULL
+                          ? ht_sweep_block(&bench->sweep, row.tuning.block)
+                          : wide == bench->info->gpu;
+        if (wanted) TRY(plan_variants(bench, row));
+    }
+    return HT_OK;
+}
+
+/* Without precisions named a CPU, which takes its time, does single. */
+static bool wants_precision(const struct ht_bench *bench, bool fp64) {
+    if (fp64 && !bench->info->fp64) return false;
+    if (bench->sweep.precisions == NULL && !bench->info->gpu) return !fp64;
+    return ht_sweep_precision(&bench->sweep, fp64);
+}
+
+static enum ht_err plan_orders(struct ht_bench *bench, struct ht_bench_row row,
+                               int most) {
+    const struct ht_sweep *sweep = &bench->sweep;
+    int orders = sweep->norders > 0 ? sweep->norders : most;
+    for (int fp64 = 0; fp64 < 2; fp64++)
+        for (int n = 0; n < orders; n++) {
+            row.tuning.fp64 = fp64;
+            row.order = sweep->norders > 0 ? sweep->orders[n] : n + 1;
+            if (wants_precision(bench, fp64)) TRY(plan_layouts(bench, row));
+        }
+    return HT_OK;
+}
+
+enum ht_err ht_bench_plan_system(struct ht_bench *bench,
+                                 const struct ht_bench_row *like, int most) {
+    const struct ht_sweep *sweep = &bench->sweep;
+    struct ht_bench_row row = *like;
+    row.tuning.trim = bench->info->gpu;
+    row.tuning.ptx = bench->info->ptx;
+    row.tuning.cells = bench->cells;
+    row.tuning.rows = bench->rows;
+    row.tuning.planes = bench->planes;
+    row.side = row.side > 0 ? row.side : bench->side;
+    row.stages = row.stages > 0 ? row.stages : bench->stages;
+    for (int d = 0; d < sweep->ndims; d++) {
+        row.dims = sweep->dims[d];
+        const struct ht_equations eq = ht_equations_make(row.system, row.dims);
+        for (int s = 0; s < ht_scheme_count(); s++) {
+            row.scheme = ht_scheme_at(s);
+            if (ht_scheme_steps(row.scheme, &eq) &&
+                ht_sweep_scheme(sweep, row.scheme))
+                TRY(plan_orders(bench, row, most));
+        }
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
+                                const struct ht_bench_case *of, int most) {
+    for (int s = 0; s < ht_system_count(); s++) {
+        const struct ht_bench_row row = {
+            .of = of, .system = ht_system_at(s), .kernel = -1};
+        if (ht_args_listed(bench->sweep.systems, row.system->name))
+            TRY(ht_bench_plan_system(bench, &row, most));
+    }
+    return HT_OK;
+}
+
+/* ---- measuring ---- */
+
+/* A half step is to take no more than that at 2 % of the device's rate, which
+ * is what slow kernels reach. */
+static int64_t choose_side(const struct ht_bench *bench,
+                           const struct ht_bench_row *row,
+                           const struct ht_part *plain) {
+    static const int64_t usual[] = {1 << 20, 2048, 128};
+    const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
+    double fma =
+        bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
+    int64_t most = row->side > 0 ? row->side : usual[row->dims - 1];
+    double gib = row->brief ? fmin(bench->gib, 1) : bench->gib;
+    return ht_test_problem_cells(&plain->problem, &row->tuning, most,
+                                 gib * 0x1p30, row->side > 0 ? INFINITY : fma);
+}
+
+static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
+                       struct ht_bench_row *row) {
+    const struct ht_limits *limits = &bench->limits[spec->fp64];
+    row->cost = ht_variant_cost(row->tuning.variant, spec, row->kernel);
+    row->least = ht_cost_minimum(spec, spec->stages);
+    if (row->kernel >= 0) row->least = row->cost;
+    row->fraction =
+        ht_bench_rate(row) * fmax(row->least.bytes / limits->bytes_per_s,
+                                  row->least.fma / limits->fma_per_s);
+}
+
+static enum ht_err time_row(const struct ht_bench *bench,
+                            const struct ht_part *sample,
+                            struct ht_kernels *kernels,
+                            struct ht_bench_row *row) {
+    const bool gpu = bench->info->gpu;
+    struct ht_effort effort = {.warm = gpu ? 2 : 1,
+                               .least = gpu ? 7 : 3,
+                               .seconds = gpu ? 0.1 : 0.3,
+                               .joules_of = gpu && !row->brief ? 0.5 : 0};
+    struct ht_rate rate;
+    if (row->steps > 0) {
+        effort.least = row->steps;
+        effort.seconds = 0;
+    }
+    TRY(ht_test_problem_verify(sample, bench->device, kernels, &row->verified));
+    REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
+            "differs from the reference by %.3g times what rounding explains",
+            row->verified);
+    TRY(ht_rate_measure(sample, bench->device, kernels, &effort, &rate));
+    row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
+    row->best = row->kernel < 0 ? rate.best : row->seconds;
+    row->total = rate.total;
+    row->timed = rate.timed;
+    row->joules = row->kernel < 0 ? rate.joules : NAN;
+    return HT_OK;
+}
+
+static enum ht_err measure_row(const struct ht_bench *bench,
+                               struct ht_bench_row *row) {
+    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
+    struct ht_part plain, sample;
+    struct ht_kernels kernels;
+    const struct ht_spec spec = spec_of(row, &eq, &plain);
+    row->joules = row->verified = NAN;
+    row->stages = spec.stages;
+    row->side = choose_side(bench, row, &plain);
+    const int64_t cells[3] = {row->side, row->side, row->side};
+    ht_test_problem(&plain.problem, cells, &sample);
+    row->fields = 0.5 * (ht_problem_stored(&sample.problem, HT_PRIMARY) +
+                         ht_problem_stored(&sample.problem, HT_DUAL));
+    TRY(ht_kernels_create(&sample.problem, bench->device, &row->tuning,
+                          bench->cache, &kernels));
+    row->shape = kernels.shape[0];
+    enum ht_err err = time_row(bench, &sample, &kernels, row);
+    ht_kernels_destroy(&kernels);
+    if (err == HT_OK) count_work(bench, &spec, row);
+    row->done = err == HT_OK;
+    return err;
+}
+
+/* A row that fails says why and does not end the others. */
+static void try_row(struct ht_bench *bench, struct ht_bench_row *row) {
+    if (measure_row(bench, row) == HT_OK) return;
+    snprintf(row->why, sizeof row->why, "%s", ht_err_message());
+    ht_warn("%s, %s, N = %d, %s, %s: %s", row->of->name, row->system->name,
+            row->order, row->tuning.variant->name, ht_bench_precision(row),
+            row->why);
+    if (row->verified > 1) bench->wrong = true;
+}
+
+enum ht_err ht_bench_measure(struct ht_bench *bench, int first, int last) {
+    struct ht_progress progress;
+    struct ht_text text = {0};
+    double began = ht_clock();
+    const char *name = last > first ? bench->row[first].of->name : "";
+    bool table = !bench->csv && !bench->json;
+    ht_progress_start(&progress, name, last - first, "rows", 1);
+    if (table) ht_bench_print_row(NULL, &text);
+    enum ht_err err = table ? ht_args_print(&text) : HT_OK;
+    for (int i = first; err == HT_OK && i < last; i++) {
+        struct ht_bench_row *row = &bench->row[i];
+        double share = row->brief ? 0.5 : 1; /* runs follow brief rows */
+        if (ht_stop_wanted() || ht_clock() - began > share * bench->seconds) {
+            snprintf(row->why, sizeof row->why, "no time left");
+            bench->left_out++;
+            continue;
+        }
+        try_row(bench, row);
+        ht_text_free(&text);
+        if (row->done) ht_bench_print_row(row, &text);
+        if (table && row->done) err = ht_args_print(&text);
+        ht_progress_update(&progress, i + 1 - first);
+    }
+    ht_progress_end(&progress);
+    ht_text_free(&text);
+    return err;
+}
+
+/* ---- numbers ---- */
+
+double ht_bench_cells(const struct ht_bench_row *row) {
+    return pow((double)row->side, row->dims);
+}
+
+double ht_bench_largest_cfl(const struct ht_bench_row *row) {
+    const struct ht_equations eq = ht_equations_make(row->system, row->dims);
+    return row->scheme->largest_cfl(&eq, row->order, row->stages);
+}
+
+double ht_bench_rate(const struct ht_bench_row *row) {
+    return ht_bench_cells(row) / row->seconds;
+}
+
+double ht_bench_gflops(const struct ht_bench_row *row) {
+    return 2e-9 * row->cost.fma * ht_bench_rate(row);
+}
+
+double ht_bench_gbytes(const struct ht_bench_row *row) {
+    return 1e-9 * row->cost.bytes * ht_bench_rate(row);
+}
+
+const char *ht_bench_precision(const struct ht_bench_row *row) {
+    return row->tuning.fp64 ? "double" : "single";
+}
+
+const char *ht_bench_layout(const struct ht_bench_row *row) {
+    return row->tuning.block > 1 ? "blocked" : "tensor";
+}
+
+const char *ht_bench_kernel(const struct ht_bench_row *row) {
+    if (row->kernel < 0) return row->tuning.variant->name;
+    switch (row->tuning.variant->stage[row->kernel].kind) {
+    case HT_STAGE_INTERPOLATE_NAIVE:
+        return "naive interpolation";
+    case HT_STAGE_INTERPOLATE_GEMM:
+        return "interpolation by gemm";
+    case HT_STAGE_INTERPOLATE_ROLLED:
+        return "rolled interpolation";
+    case HT_STAGE_EVOLVE:
+        return "evolution";
+    default:
+        return row->tuning.variant->name;
+    }
+}

@@ -1,0 +1,72 @@
+#include "htwave/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/kernel.h"
+
+static enum ht_err read_integers(const struct ht_args *args, const char *flag,
+                                 int most, int *count, int *out) {
+    const char *text = ht_args_value(args, flag);
+    int n = 0, *list = NULL;
+    if (text == NULL) return HT_OK;
+    TRY(ht_args_integers(flag, text, 1, most, &n, &list));
+    *count = n < most ? n : most;
+    memcpy(out, list, (size_t)*count * sizeof *out);
+    free(list);
+    return HT_OK;
+}
+
+static enum ht_err check_names(const struct ht_sweep *s) {
+    enum { MOST = 64 };
+    static const char *const precisions[] = {"single", "double"};
+    static const char *const layouts[] = {"tensor", "blocked"};
+    static const char *const backends[] = {"auto", "cuda", "opencl"};
+    const char *name[MOST];
+    int count = 0;
+    for (; count < ht_system_count() && count < MOST; count++)
+        name[count] = ht_system_at(count)->name;
+    TRY(ht_args_names("--systems", s->systems, count, name));
+    for (count = 0; count < ht_variant_count() && count < MOST; count++)
+        name[count] = ht_variant_at(count)->name;
+    TRY(ht_args_names("--variants", s->variants, count, name));
+    for (count = 0; count < ht_scheme_count() && count < MOST; count++)
+        name[count] = ht_scheme_at(count)->name;
+    TRY(ht_args_names("--schemes", s->schemes, count, name));
+    TRY(ht_args_names("--backend", s->backend, 3, backends));
+    TRY(ht_args_names("--precisions", s->precisions, 2, precisions));
+    return ht_args_names("--layouts", s->layouts, 2, layouts);
+}
+
+enum ht_err ht_sweep_read(const struct ht_args *args, struct ht_sweep *out) {
+    *out = (struct ht_sweep){.systems = ht_args_value(args, "--systems"),
+                             .schemes = ht_args_value(args, "--schemes"),
+                             .precisions = ht_args_value(args, "--precisions"),
+                             .variants = ht_args_value(args, "--variants"),
+                             .layouts = ht_args_value(args, "--layouts"),
+                             .backend = ht_args_value(args, "--backend"),
+                             .device = ht_args_value(args, "--device"),
+                             .cache = ht_args_value(args, "--cache"),
+                             .ndims = 1,
+                             .dims = {3}};
+    if (out->backend == NULL) out->backend = "auto";
+    if (out->device == NULL) out->device = "auto";
+    if (out->cache == NULL) out->cache = "auto";
+    TRY(read_integers(args, "--orders", HT_SWEEP_ORDERS, &out->norders,
+                      out->orders));
+    TRY(read_integers(args, "--dims", HT_SWEEP_DIMS, &out->ndims, out->dims));
+    return check_names(out);
+}
+
+bool ht_sweep_block(const struct ht_sweep *sweep, int block) {
+    return ht_args_listed(sweep->layouts, block > 1 ? "blocked" : "tensor");
+}
+
+bool ht_sweep_scheme(const struct ht_sweep *sweep,
+                     const struct ht_scheme *scheme) {
+    return ht_args_listed(sweep->schemes, scheme->name);
+}
+
+bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64) {
+    return ht_args_listed(sweep->precisions, fp64 ? "double" : "single");
+}

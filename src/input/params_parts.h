@@ -1,0 +1,85 @@
+/* What the files params*.c share. */
+#ifndef HTWAVE_INPUT_PARAMS_PARTS_H
+#define HTWAVE_INPUT_PARAMS_PARTS_H
+
+#include "config.h"
+#include "htwave/params.h"
+#include "options.h"
+
+/* Where a key was set and to what, for messages. */
+struct ht_source {
+    char *key, *value, *place;
+    bool in_file; /* else on the command line */
+};
+struct ht_sources {
+    char *input; /* the file; NULL: none */
+    int count;
+    struct ht_source *source;
+};
+
+/* ---- params_store.c ---- */
+/* base is what holds the option's member: struct ht_params or the structure of
+ * a list's group. */
+/* Frees the option's value and leaves nothing. */
+void ht_params_clear(void *base, const struct ht_option *option);
+/* Checks type and range and stores; the option was cleared or holds its
+ * default. Messages name the setting's key. */
+HT_CHECKED enum ht_err ht_params_store(struct ht_params *params, void *base,
+                                       const struct ht_option *option,
+                                       const struct ht_setting *setting);
+/* A member of a map, replacing one of its name; setting->key is
+ * "map.member". */
+HT_CHECKED enum ht_err ht_params_store_member(struct ht_params *params,
+                                              const struct ht_option *option,
+                                              const struct ht_setting *setting);
+
+/* ---- params_lists.c ---- */
+/* One value of the parameters, in a list's group or not. */
+struct ht_leaf {
+    const struct ht_option *option;
+    const void *base;
+    char key[96];
+};
+/* For index 0, 1, ..: false when there are no more. */
+bool ht_params_leaf(const struct ht_params *params, int index,
+                    struct ht_leaf *leaf);
+/* A setting whose key is inside a list. */
+HT_CHECKED enum ht_err ht_params_visit_list(struct ht_params *params,
+                                            const struct ht_list_key *in,
+                                            const struct ht_setting *setting);
+/* Every group has the keys that it must have. */
+HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
+
+/* ---- params.c ---- */
+/* Where the key was set; NULL: nowhere. */
+const struct ht_source *ht_params_source(const struct ht_params *params,
+                                         const char *key);
+HT_CHECKED enum ht_err ht_params_remember(struct ht_params *params,
+                                          const struct ht_setting *setting);
+/* What was said about keys inside a map, list or group no longer holds. */
+void ht_params_forget(struct ht_params *params, const char *group);
+/* Gives the option in base, of this key, its default. */
+HT_CHECKED enum ht_err ht_params_set_default(struct ht_params *params,
+                                             void *base,
+                                             const struct ht_option *option);
+/* The name that users of other programs give to an option: the option's last
+ * name, for index 0, 1, ..; NULL: there are no more. */
+const char *ht_params_synonym(const char *word, int index);
+/* The value stands in the input file, not on the command line. */
+bool ht_params_in_file(const struct ht_params *params, const char *key);
+
+/* ---- params_files.c ---- */
+/* Makes relative names of files in the input file those from the current
+ * directory; once all is read. */
+HT_CHECKED enum ht_err ht_params_resolve(struct ht_params *params);
+/* The name of a file that the value is, or NULL. */
+const char *ht_params_file_at(const struct ht_params *params,
+                              const struct ht_leaf *leaf);
+/* A name that holds in every directory; the caller frees it. */
+HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
+
+/* ---- params_rules.c ---- */
+/* Rules between options that the parameters alone decide. */
+HT_CHECKED enum ht_err ht_params_check(const struct ht_params *params);
+
+#endif

@@ -1,0 +1,71 @@
+/* The parameters and expressions behind a medium, shared by src/core/medium*.c
+ * only. */
+#ifndef HTWAVE_MODEL_MEDIUM_PRIVATE_H
+#define HTWAVE_MODEL_MEDIUM_PRIVATE_H
+
+#include "htwave/medium.h"
+
+/* One parameter of the system as the user gave it: samples (file), expr
+ * (expression) or else numbers, one or one per layer. */
+struct ht_medium_row {
+    char name[16], key[32]; /* "c", "medium.c" */
+    double single;          /* number points to it when there is one */
+    const double *number;
+    int count;
+    struct ht_expr *expr;
+    struct ht_samples *samples;
+};
+
+struct ht_medium_source {
+    struct ht_medium *medium; /* the owner; fills add to its counter */
+    const struct ht_params *params;
+    enum ht_medium_type type;
+    struct ht_medium_row row[HT_MAX_MATERIALS]; /* system's nparameters */
+    int chosen[HT_MAX_MATERIALS];
+    struct ht_jets *jets, *zero, *linear; /* degrees medium's, 0, 1 */
+    bool depends[3];                      /* on x1, x2, x3 */
+    bool kinks;                           /* an expression is not smooth */
+    int axis, layers;                     /* layers: of layers - 1 ... */
+    const double *interface;              /* ... interfaces along axis */
+    bool sampled;                         /* by ht_medium_sample */
+    bool counted;                         /* flattened is final already */
+    bool *seen[2]; /* planes of each grid that are counted */
+};
+
+/* medium_source.c: rows, type, degree and dependence from the parameters. */
+HT_CHECKED enum ht_err ht_medium_source_read(struct ht_medium *medium);
+void ht_medium_source_destroy(struct ht_medium_source *source);
+
+/* medium_node.c: jets of parameters and materials at one point. */
+struct ht_medium_work {
+    double *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
+    double *block; /* what the pointers point into */
+};
+HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium,
+                                             struct ht_medium_work *work);
+void ht_medium_work_destroy(struct ht_medium_work *work);
+/* The value of a parameter at any point (files: linear between samples). */
+HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium,
+                                           int parameter, const double x[3],
+                                           double *value);
+/* All materials at a point from the parameters there, checked. */
+HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium,
+                                       const double x[3],
+                                       double material[HT_MAX_MATERIALS]);
+/* Materials at a node, without the other coefficients of its polynomials and
+ * before any reduction to means (which is made only where the value is not
+ * valid). */
+HT_CHECKED enum ht_err ht_medium_estimate(const struct ht_medium *medium,
+                                          const struct ht_medium_work *work,
+                                          const double x[3],
+                                          double material[HT_MAX_MATERIALS]);
+/* The polynomials of a node at x into work->material; flattened: they were
+ * reduced to the means over the cell. */
+HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
+                                      const struct ht_medium_work *work,
+                                      const double x[3], bool *flattened);
+
+/* medium_scan.c: speeds, walls, checks over all nodes of both grids. */
+HT_CHECKED enum ht_err ht_medium_scan(struct ht_medium *medium);
+
+#endif

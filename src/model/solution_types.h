@@ -1,0 +1,85 @@
+/* Shared by the files src/core/solution*.c: one row per initial.type. */
+#ifndef HTWAVE_MODEL_SOLUTION_TYPES_H
+#define HTWAVE_MODEL_SOLUTION_TYPES_H
+
+#include "htwave/solution.h"
+
+/* The part of a grid that ht_solution_fill computes. */
+struct ht_solution_range {
+    enum ht_mesh mesh;
+    double time;
+    int64_t first, last; /* x3 planes */
+    int64_t plane;       /* nodes of a plane */
+    int64_t nodes;       /* of all planes: stride of the coefficients */
+};
+
+/* One node of one axis of one field, for separable data. */
+struct ht_solution_point {
+    int part, field, axis;
+    double x, time;
+};
+
+struct ht_solution_type {
+    const char *name;
+    /* Checks the parameters, sets exact, wavenumber and the private data. */
+    enum ht_err (*prepare)(struct ht_solution *solution);
+    enum ht_err (*fill)(const struct ht_solution *solution,
+                        const struct ht_solution_range *range, double *out);
+    /* Separable data only: field = sum over the data's parts of
+     * Re(amplitude * product over axes of factor_k(x_k)). factor gives the
+     * order + 1 scaled Taylor coefficients of the axis' factor, real and
+     * imaginary parts. */
+    void (*factor)(const struct ht_solution *solution,
+                   const struct ht_solution_point *point, double *re,
+                   double *im);
+    void (*amplitude)(const struct ht_solution *solution, int part, int field,
+                      double time, double value[2]);
+};
+
+/* A Gaussian; key: of its list's group, or the section "initial". */
+struct ht_solution_pulse {
+    struct ht_pulse is;
+    int field;
+    char key[32];
+};
+
+struct ht_solution_data {
+    const struct ht_params *params;
+    const struct ht_medium *medium;
+    const struct ht_solution_type *type;
+    int parts;                           /* of separable data */
+    struct ht_solution_pulse *pulse;     /* gaussian: parts of them */
+    double velocity[3];                  /* gaussian that translates */
+    double k[3], omega;                  /* plane, standing */
+    double cosine[HT_MAX_FIELDS];        /* plane: real part of amplitudes */
+    double sine[HT_MAX_FIELDS];          /* standing; plane: imaginary part */
+    struct ht_jets *jets;                /* expression */
+    struct ht_expr *expr[HT_MAX_FIELDS]; /* NULL: the field is zero */
+    double *values[HT_MAX_FIELDS];       /* file; NULL: the field is zero */
+    bool coefficients[HT_MAX_FIELDS];    /* of values; else nodal values */
+    double *stencil;                     /* file: see solution_file.c */
+};
+
+/* solution_separable.c */
+extern const struct ht_solution_type ht_solution_gaussian;
+extern const struct ht_solution_type ht_solution_plane;
+extern const struct ht_solution_type ht_solution_standing;
+/* solution_given.c */
+extern const struct ht_solution_type ht_solution_zero;
+extern const struct ht_solution_type ht_solution_random;
+extern const struct ht_solution_type ht_solution_expression;
+/* solution_file.c */
+extern const struct ht_solution_type ht_solution_file;
+
+/* The field with a name given by the user; the error names the key when there
+ * is no such field. */
+HT_CHECKED enum ht_err
+ht_solution_find_field(const struct ht_solution *solution, const char *key,
+                       const char *name, int *field);
+
+/* The field of an entry of initial.values. */
+HT_CHECKED enum ht_err
+ht_solution_find_value(const struct ht_solution *solution, const char *name,
+                       int *field);
+
+#endif

@@ -1,0 +1,144 @@
+/* Memory of a run and of its device, which several ranks may share: their needs
+ * together must fit.
+ */
+#include "memory.h"
+#include "htwave/start.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranks whose needs are added up: those of one device, or all ranks while slabs
+ * are still to be cut by speed, which may fit where equal ones do not. */
+static bool shares_memory(const struct ht_simulation *sim, int rank) {
+    return sim->cut_later ||
+           sim->assignment[rank].first == sim->assignment[sim->rank].first;
+}
+
+static int sharers(const struct ht_simulation *sim) {
+    int count = 0;
+    for (int r = 0; r < sim->ranks; r++) count += shares_memory(sim, r);
+    return count;
+}
+
+/* Memory of this rank's device, or of all devices in use. */
+static enum ht_err find_memory(const struct ht_simulation *sim, double *out) {
+    *out = (double)sim->info.memory;
+    if (!sim->cut_later) return HT_OK;
+    if (sim->assignment[sim->rank].first != sim->rank) *out = 0;
+    return ht_comm_sum(sim->comm, 1, out);
+}
+
+static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes,
+                                 double memory, const char *advice) {
+    char need[32], have[32], whose[48] = "";
+    ht_text_bytes(bytes, need);
+    ht_text_bytes(memory, have);
+    if (sim->cut_later)
+        return ht_params_error(sim->params, "grid.cells",
+                               "needs %s of memory, the devices of all %d "
+                               "ranks have %s together%s",
+                               need, sim->ranks, have, advice);
+    if (sharers(sim) > 1)
+        snprintf(whose, sizeof whose, " for the %d ranks that use it",
+                 sharers(sim));
+    return ht_params_error(sim->params, "grid.cells",
+                           "needs %s of memory%s, %s has %s%s", need, whose,
+                           sim->info.name, have, advice);
+}
+
+/* Both grids have at least as many nodes as there are cells, divided among the
+ * ranks. In floating point: the product may exceed 64 bits. */
+enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
+    const struct ht_params *params = sim->params;
+    const struct ht_system *system = ht_system_find(params->system);
+    if (system == NULL || sim->info.memory <= 0) return HT_OK;
+    struct ht_equations eq = ht_equations_make(system, params->grid.dims);
+    bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
+    double memory;
+    double bytes =
+        2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
+    TRY(find_memory(sim, &memory));
+    for (int k = 0; k < params->grid.dims; k++)
+        bytes *= (double)params->grid.cells[k] * (params->grid.order + 1);
+    if (bytes > memory)
+        return refuse_memory(sim, bytes, memory,
+                             ": take fewer cells or a lower grid.order");
+    return HT_OK;
+}
+
+/* The variant that needs the least memory between its kernels. */
+static const struct ht_variant *leanest(const struct ht_simulation *sim) {
+    const struct ht_spec spec =
+        ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+    const struct ht_variant *best =
+        ht_variant_find("auto", &spec, sim->info.gpu);
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
+            ht_variant_poly_bytes(ht_variant_at(i), &spec) <
+                ht_variant_poly_bytes(best, &spec))
+            best = ht_variant_at(i);
+    return best;
+}
+
+static struct ht_budget budget_of(const struct ht_simulation *sim,
+                                  const struct ht_variant *variant) {
+    struct ht_tuning tuning = sim->tuning;
+    tuning.variant = variant;
+    struct ht_budget b =
+        ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
+    b.total += ht_start_bytes(sim->plan, &tuning, &sim->info);
+    return b;
+}
+
+/* Replaces bytes by the sum over the ranks whose needs are added up. */
+static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count,
+                                  int64_t *bytes) {
+    int64_t *all = NULL;
+    if (sim->ranks == 1) return HT_OK;
+    TRY(HT_ALLOC(all, count * sim->ranks));
+    enum ht_err err =
+        ht_comm_gather(sim->comm, bytes, (size_t)count * sizeof *bytes, all);
+    for (int i = 0; err == HT_OK && i < count; i++) {
+        bytes[i] = 0;
+        for (int r = 0; r < sim->ranks; r++)
+            if (shares_memory(sim, r)) bytes[i] += all[r * count + i];
+    }
+    free(all);
+    return err;
+}
+
+static enum ht_err check_budget(const struct ht_simulation *sim) {
+    const struct ht_budget *b = &sim->budget;
+    char need[32], have[32], advice[160];
+    const struct ht_variant *lean = leanest(sim);
+    int64_t bytes[2] = {b->total, budget_of(sim, lean).total};
+    double memory;
+    TRY(find_memory(sim, &memory));
+    TRY(sum_of_sharers(sim, 2, bytes));
+    snprintf(advice, sizeof advice,
+             ": take fewer cells or a lower grid.order%s",
+             sim->tuning.fp64 && !sim->oracle
+                 ? ", or device.precision = \"single\", which needs half"
+                 : "");
+    if ((double)bytes[0] > memory && (double)bytes[1] <= memory)
+        snprintf(advice, sizeof advice,
+                 ": device.variant = \"%s\" needs only %s", lean->name,
+                 ht_text_bytes((double)bytes[1], need));
+    if ((double)bytes[0] > memory)
+        return refuse_memory(sim, (double)bytes[0], memory, advice);
+    if (!sim->cut_later && b->largest_buffer > sim->info.max_buffer)
+        return ht_params_error(
+            sim->params, "grid.cells",
+            "needs a buffer of %s, %s allows %s at once: take fewer cells or "
+            "a lower grid.order",
+            ht_text_bytes((double)b->largest_buffer, need), sim->info.name,
+            ht_text_bytes((double)sim->info.max_buffer, have));
+    return HT_OK;
+}
+
+enum ht_err ht_memory_check_budget(struct ht_simulation *sim) {
+    const struct ht_variant *variant = sim->tuning.variant;
+    sim->budget = budget_of(sim, variant != NULL ? variant : leanest(sim));
+    if (sim->device == NULL && !sim->oracle) return HT_OK;
+    return check_budget(sim);
+}

@@ -1,0 +1,267 @@
+#include "htwave/ranks.h"
+#include "htwave/comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the same program, command, flags and parameters ---- */
+
+struct program {
+    uint64_t hash; /* of its file, or of the version where that is unreadable */
+    char version[48], command[32];
+};
+
+static uint64_t hash_text(uint64_t seed, const char *text) {
+    return ht_hash(seed, text, strlen(text) + 1);
+}
+
+static void describe_program(const char *command, struct program *out) {
+    char *data;
+    size_t size;
+    memset(out, 0, sizeof *out);
+    snprintf(out->version, sizeof out->version, "%s", HT_VERSION);
+    snprintf(out->command, sizeof out->command, "%s", command);
+    out->hash = hash_text(HT_HASH_SEED, HT_VERSION);
+    if (ht_file_read("/proc/self/exe", &data, &size) != HT_OK) return;
+    out->hash = ht_hash(HT_HASH_SEED, data, size);
+    free(data);
+}
+
+/* The same result on all ranks. */
+static enum ht_err compare_programs(int ranks, const struct program *all) {
+    struct ht_text others = {0};
+    for (int r = 1; r < ranks; r++)
+        if (all[r].hash != all[0].hash)
+            ht_text_add(&others, "%srank %d (version %s)",
+                        others.length > 0 ? ", " : "", r, all[r].version);
+    enum ht_err err = ht_text_status(&others);
+    if (err == HT_OK && others.length > 0)
+        err = ht_err_set(HT_ERR_INPUT,
+                         "not the program of rank 0 (version %s): %s; all "
+                         "ranks must run the same file",
+                         all[0].version, others.data);
+    for (int r = 1; err == HT_OK && r < ranks; r++)
+        if (strcmp(all[r].command, all[0].command) != 0)
+            err = ht_err_set(HT_ERR_INPUT,
+                             "rank %d has the command \"%s\", rank 0 has "
+                             "\"%s\": all ranks must have the same",
+                             r, all[r].command, all[0].command);
+    ht_text_free(&others);
+    return err;
+}
+
+enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
+    int ranks = ht_comm_size(comm);
+    struct program own, *all = NULL;
+    if (ranks == 1) return HT_OK;
+    describe_program(command, &own);
+    TRY(HT_ALLOC(all, ranks));
+    enum ht_err err = ht_comm_gather(comm, &own, sizeof own, all);
+    if (err == HT_OK) err = compare_programs(ranks, all);
+    free(all);
+    return err;
+}
+
+enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
+    uint64_t own = args->json + 2u * args->help, rank0;
+    if (ht_comm_size(args->comm) == 1) return HT_OK;
+    for (int i = 0; i < HT_MAX_FLAGS; i++) {
+        bool given = args->value[i] != NULL;
+        own = ht_hash(own, &given, sizeof given);
+        if (given) own = hash_text(own, args->value[i]);
+    }
+    rank0 = own;
+    TRY(ht_comm_broadcast(args->comm, &rank0, sizeof rank0));
+    if (own == rank0) return ht_comm_agree(args->comm, HT_OK);
+    return ht_comm_agree(
+        args->comm,
+        ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
+}
+
+/* The lines in which two texts first differ. */
+static void find_difference(const char **a, const char **b) {
+    const char *x = *a, *y = *b;
+    for (; *x != '\0' && *x == *y; x++, y++)
+        if (*x == '\n') {
+            *a = x + 1;
+            *b = y + 1;
+        }
+    *a += strspn(*a, " ");
+    *b += strspn(*b, " ");
+}
+
+static enum ht_err compare_params(const char *own, const char *rank0) {
+    const int most = 60;
+    int n, n0;
+    if (strcmp(own, rank0) == 0) return HT_OK;
+    find_difference(&own, &rank0);
+    n = (int)strcspn(own, "\n");
+    n0 = (int)strcspn(rank0, "\n");
+    FAIL(HT_ERR_INPUT,
+         "parameters differ from those of rank 0: \"%.*s\", not \"%.*s\"; all "
+         "ranks must read the same input",
+         n < most ? n : most, own, n0 < most ? n0 : most, rank0);
+}
+
+enum ht_err ht_ranks_check_params(struct ht_comm *comm,
+                                  const struct ht_params *params) {
+    struct ht_text own = {0};
+    char *rank0 = NULL;
+    if (ht_comm_size(comm) == 1) return HT_OK;
+    enum ht_err err = ht_params_print(params, &own);
+    size_t length = own.length;
+    if (err == HT_OK) err = ht_comm_broadcast(comm, &length, sizeof length);
+    if (err == HT_OK) err = HT_ALLOC(rank0, length + 1);
+    if (err == HT_OK && ht_comm_rank(comm) == 0)
+        memcpy(rank0, own.data, length);
+    if (err == HT_OK) err = ht_comm_broadcast(comm, rank0, length);
+    if (err == HT_OK) err = compare_params(own.data, rank0);
+    free(rank0);
+    ht_text_free(&own);
+    return ht_comm_agree(comm, err);
+}
+
+/* ---- devices ---- */
+
+/* A launcher may show each process only its own devices: then numbers mean
+ * nothing to other ranks. They count where the hardware is not identified. */
+struct device_name {
+    int machine, index;
+    uint64_t visible;
+    char backend[16], name[128], id[40];
+};
+
+static int machine_of(const struct ht_comm *comm) {
+    int rank = 0;
+    while (!ht_comm_same_machine(comm, rank)) rank++;
+    return rank;
+}
+
+/* Zeroes padding and unused bytes: names are compared as memory. */
+static void name_device(const struct ht_comm *comm,
+                        const struct ht_device_info *info,
+                        struct device_name *out) {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    memset(out, 0, sizeof *out);
+    out->machine = machine_of(comm);
+    out->index = -1;
+    if (info == NULL) return;
+    snprintf(out->backend, sizeof out->backend, "%s", info->backend);
+    snprintf(out->name, sizeof out->name, "%s", info->name);
+    snprintf(out->id, sizeof out->id, "%s", info->id);
+    out->index = out->id[0] != '\0' ? 0 : info->index;
+    if (visible != NULL && info->gpu && out->id[0] == '\0')
+        out->visible = hash_text(HT_HASH_SEED, visible);
+}
+
+struct choice {
+    int machine, count;
+    uint64_t devices; /* hash of their names, in order */
+};
+
+enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
+                            const struct ht_device_info *infos, int *out) {
+    int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
+    struct choice own, *all = NULL;
+    struct device_name name;
+    *out = 0;
+    memset(&own, 0, sizeof own);
+    own.machine = machine_of(comm);
+    own.count = count;
+    own.devices = HT_HASH_SEED;
+    for (int i = 0; i < count; i++) {
+        name_device(comm, &infos[i], &name);
+        own.devices = ht_hash(own.devices, &name, sizeof name);
+    }
+    TRY(HT_ALLOC(all, ranks));
+    enum ht_err err = ht_comm_gather(comm, &own, sizeof own, all);
+    for (int r = 0; err == HT_OK && r < rank; r++)
+        *out += memcmp(&all[r], &own, sizeof own) == 0;
+    free(all);
+    return err;
+}
+
+enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend,
+                          const char *select, struct ht_device **out) {
+    struct ht_device_info *infos = NULL;
+    int count = 0, sharer = 0;
+    *out = NULL;
+    /* A rank without a list still takes part: the others wait for it. */
+    enum ht_err listed = ht_device_list(&count, &infos);
+    if (listed != HT_OK) count = 0;
+    enum ht_err err = ht_ranks_sharer(comm, count, infos, &sharer);
+    free(infos);
+    TRY(err);
+    TRY(listed);
+    return ht_device_open(backend, select, sharer, out);
+}
+
+enum ht_err ht_ranks_assignments(struct ht_comm *comm,
+                                 const struct ht_device_info *info,
+                                 struct ht_assignment **out) {
+    int ranks = ht_comm_size(comm);
+    struct device_name own, *all = NULL;
+    struct ht_assignment *assignment = NULL;
+    *out = NULL;
+    name_device(comm, info, &own);
+    TRY(HT_ALLOC(all, ranks));
+    enum ht_err err = HT_ALLOC(assignment, ranks);
+    if (err == HT_OK) err = ht_comm_gather(comm, &own, sizeof own, all);
+    for (int r = 0; err == HT_OK && r < ranks; r++) {
+        int first = 0;
+        while (memcmp(&all[first], &all[r], sizeof own) != 0) first++;
+        assignment[r].machine = all[r].machine;
+        assignment[r].first = all[r].index < 0 ? -1 : first;
+        memcpy(assignment[r].name, all[r].name, sizeof assignment[r].name);
+    }
+    free(all);
+    if (err != HT_OK) {
+        free(assignment);
+        return err;
+    }
+    *out = assignment;
+    return HT_OK;
+}
+
+int ht_ranks_devices(int ranks, const struct ht_assignment *assignment) {
+    int count = 0;
+    for (int r = 0; r < ranks; r++) count += assignment[r].first == r;
+    return count;
+}
+
+int ht_ranks_machines(int ranks, const struct ht_assignment *assignment) {
+    int count = 0;
+    for (int r = 0; r < ranks; r++) count += assignment[r].machine == r;
+    return count;
+}
+
+/* Number of devices with the name of rank r's; 0 when a lower rank has it. */
+static int count_name(int ranks, const struct ht_assignment *assignment,
+                      int r) {
+    int count = 0;
+    for (int other = 0; other < ranks; other++) {
+        if (assignment[other].first != other) continue;
+        if (strcmp(assignment[other].name, assignment[r].name) != 0) continue;
+        if (other < r) return 0;
+        count++;
+    }
+    return count;
+}
+
+void ht_ranks_add_devices(int ranks, const struct ht_assignment *assignment,
+                          struct ht_text *text) {
+    bool more = false;
+    ht_text_add(text, "%d ranks%s", ranks,
+                ht_ranks_devices(ranks, assignment) > 0 ? " on "
+                                                        : ", no device");
+    for (int r = 0; r < ranks; r++) {
+        int count =
+            assignment[r].first == r ? count_name(ranks, assignment, r) : 0;
+        if (count == 0) continue;
+        ht_text_add(text, "%s%d x %s", more ? ", " : "", count,
+                    assignment[r].name);
+        more = true;
+    }
+    int machines = ht_ranks_machines(ranks, assignment);
+    if (machines > 1) ht_text_add(text, " of %d machines", machines);
+}

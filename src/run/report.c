@@ -1,0 +1,391 @@
+/* The words and numbers of a run. limit_fraction compares the kernels' time
+ * with the least that the method needs on a perfect use of this device,
+ *     t_min = max(bytes_min / bandwidth, fma_min / rate),
+ * both rates measured in the same run.
+ */
+#include "htwave/report.h"
+
+#include <math.h>
+
+#include "htwave/output.h"
+
+/* "1.23 M" */
+static const char *with_prefix(double value, char buffer[32]) {
+    static const char *const prefix[] = {"", " k", " M", " G", " T", " P"};
+    int n = 0;
+    while (value >= 999.5 && n < 5) {
+        value /= 1000;
+        n++;
+    }
+    snprintf(buffer, 32, "%.3g%s", value, prefix[n]);
+    return buffer;
+}
+
+/* ---- before the run ---- */
+
+static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_grid *grid = &sim->plan->grid;
+    int fields = ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
+    char number[32];
+    ht_text_add(text, "  grid      ");
+    for (int k = 0; k < grid->dims; k++)
+        ht_text_add(text, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
+    ht_text_add(text, " cells of ");
+    for (int k = 0; k < grid->dims; k++)
+        ht_text_add(text, "%s%.4g", k ? " x " : "", grid->h[k]);
+    ht_text_add(text, ", order N = %d\n", grid->order);
+    ht_text_add(text,
+                "  unknowns  %s: %d field%s with %d derivatives at %lld "
+                "nodes\n",
+                with_prefix(ht_simulation_unknowns(sim), number), fields,
+                fields > 1 ? "s" : "", ht_grid_coefs(grid),
+                (long long)ht_grid_total(grid, HT_PRIMARY));
+}
+
+/* What errors are proportional to where the medium is smooth: docs/method.md,
+ * section 7. */
+static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_medium *medium = sim->plan->medium;
+    int full = 2 * sim->plan->grid.order + 1, degree = medium->degree;
+    if (medium->rough || (!medium->uniform && degree == 0))
+        ht_text_add(text, "; errors ~ h to h^2%s\n",
+                    degree > 0 ? " where it jumps" : "");
+    else if (!medium->uniform && degree + 1 < full)
+        ht_text_add(text, "; errors ~ h^%d\n", degree + 1);
+    else
+        ht_text_add(text, "; errors ~ h^%d\n", full);
+}
+
+static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_medium *medium = sim->plan->medium;
+    const char *type = ht_medium_type_word(sim->params->medium.type);
+    if (medium->uniform)
+        ht_text_add(text, "  medium    uniform");
+    else if (medium->degree == 0)
+        ht_text_add(text, "  medium    %s, constant per node", type);
+    else
+        ht_text_add(text, "  medium    %s, cell polynomials of degree %d", type,
+                    medium->degree);
+    double fastest = 0;
+    for (int k = 0; k < sim->plan->grid.dims; k++)
+        fastest = fmax(fastest, medium->speed[k]);
+    ht_text_add(text, ", speeds ");
+    if (medium->speed_min < fastest)
+        ht_text_add(text, "%.4g to %.4g", medium->speed_min, fastest);
+    else
+        ht_text_add(text, "up to %.4g", fastest);
+    add_order(sim, text);
+}
+
+static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
+    char memory[32];
+    if (sim->device == NULL && !sim->oracle) {
+        ht_text_add(text, "  device    none: %s\n", sim->no_device);
+        return;
+    }
+    ht_text_add(text, "  device    %s (%s, driver %s, %s)\n", sim->info.name,
+                sim->info.backend, sim->info.driver,
+                ht_text_bytes((double)sim->info.memory, memory));
+    if (sim->oracle) {
+        ht_text_add(text, "  kernels   none: double, one core\n");
+        return;
+    }
+    ht_text_add(text, "  kernels   %s, %s, %s layout, %d cell%s per group%s\n",
+                sim->tuning.variant->name, ht_simulation_precision(sim),
+                ht_simulation_layout(sim), sim->kernels.shape[0].cells,
+                sim->kernels.shape[0].cells > 1 ? "s" : "",
+                sim->tuned ? " (tuned)" : "");
+}
+
+static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_budget *b = &sim->budget;
+    char total[32], state[32], medium[32], interpolants[32];
+    ht_text_add(text, "  memory    %s%s: state %s, medium %s, interpolants %s",
+                ht_text_bytes((double)b->total, total),
+                sim->ranks > 1 ? " of rank 0" : "",
+                ht_text_bytes((double)b->state, state),
+                ht_text_bytes((double)b->medium, medium),
+                ht_text_bytes((double)b->interpolants, interpolants));
+    if (sim->info.memory > 0)
+        ht_text_add(text, "; %.2g %% of the device",
+                    100.0 * (double)b->total / (double)sim->info.memory);
+    ht_text_add(text, "\n");
+}
+
+/* One number where it is sure within a factor of 3. */
+static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
+    const struct ht_expected *e = &plan->expected;
+    if (!(plan->cells_per_wavelength > 0)) return;
+    ht_text_add(text, "  accuracy  %.3g cells per wavelength",
+                plan->cells_per_wavelength);
+    if (e->error == 0)
+        ht_text_add(text, "\n");
+    else if (e->error > 1)
+        ht_text_add(text, ": not resolved\n");
+    else if (e->varies && e->limited && !e->jumps)
+        ht_text_add(text,
+                    ": expected error up to %.1e at the end, without the "
+                    "medium's own, ~ h^%d\n",
+                    e->high, plan->medium->degree + 1);
+    else if (e->varies)
+        ht_text_add(text, ": expected error up to %.1e at the end, %s\n",
+                    e->high,
+                    e->jumps ? "in smooth parts of the medium only"
+                             : "where the medium is smooth");
+    else if (e->error > e->high / 3 && e->error < 3 * e->low)
+        ht_text_add(text, ": expected error %.1e at the end\n", e->error);
+    else
+        ht_text_add(text, ": expected error %.1e to %.1e at the end\n", e->low,
+                    e->high);
+}
+
+static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_plan *plan = sim->plan;
+    const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
+    ht_text_add(text,
+                "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
+                "%.3g, %s%s%d Taylor stages\n",
+                (long long)plan->steps, plan->problem.dt, sim->params->time.end,
+                plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
+                plan->problem.stages);
+    add_accuracy(plan, text);
+}
+
+static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_plan *plan = sim->plan;
+    if (!plan->snapshots_off && !plan->pictures_off) return;
+    ht_text_add(text,
+                "  outputs   %s%s%s at the steps nearest to their times, up to "
+                "half a step (%.2g) off\n",
+                plan->snapshots_off ? "snapshots" : "",
+                plan->snapshots_off && plan->pictures_off ? " and " : "",
+                plan->pictures_off ? "pictures" : "", plan->problem.dt / 2);
+}
+
+void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_system *system = sim->plan->eq.system;
+    ht_text_add(text, "htwave %s\n", HT_VERSION);
+    ht_text_add(text, "  system    %s: %s\n", system->name, system->title);
+    add_grid(sim, text);
+    add_medium(sim, text);
+    ht_parallel_add_ranks(sim, text);
+    add_device(sim, text);
+    add_memory(sim, text);
+    add_steps(sim, text);
+    add_outputs(sim, text);
+}
+
+void ht_report_notes(const struct ht_simulation *sim) {
+    const struct ht_medium *medium = sim->plan->medium;
+    if (sim->params->output.pictures && !ht_output_draws(sim->params))
+        ht_note("no pictures are drawn: this htwave was built without cairo");
+    if (medium->flattened > 0 && medium->degree > 0)
+        ht_note("the medium is too rough for polynomials at %lld nodes of "
+                "both grids; it is constant about these",
+                (long long)medium->flattened);
+    if (medium->rough)
+        ht_note("where the medium jumps, runs of every order can grow; the "
+                "energy is watched, and a run that grows ends with exit code "
+                "3");
+    if (medium->wall_gradient)
+        ht_note("the medium varies across a wall: the order drops to about 2 "
+                "near it");
+    if (sim->plan->expected.error > 0.05)
+        ht_note("the shortest wave is hardly resolved: take more cells or a "
+                "higher grid.order");
+}
+
+void ht_report_plan_json(const struct ht_simulation *sim,
+                         struct ht_json *json) {
+    const struct ht_plan *plan = sim->plan;
+    bool accuracy = plan->cells_per_wavelength > 0;
+    ht_json_string(json, "system", plan->eq.system->name);
+    ht_json_string(json, "scheme", ht_scheme_word(sim->params->time.scheme));
+    ht_json_integer(json, "order", plan->grid.order);
+    ht_json_integer(json, "dimensions", plan->grid.dims);
+    ht_json_open(json, "cells", '[');
+    for (int k = 0; k < plan->grid.dims; k++)
+        ht_json_integer(json, NULL, plan->grid.cells[k]);
+    ht_json_close(json, ']');
+    ht_json_number(json, "unknowns", ht_simulation_unknowns(sim));
+    ht_json_integer(json, "steps", plan->steps);
+    ht_json_number(json, "dt", plan->problem.dt);
+    ht_json_number(json, "time_end", sim->params->time.end);
+    ht_json_number(json, "cfl", plan->cfl);
+    ht_json_number(json, "cfl_limit", plan->cfl_limit);
+    ht_json_integer(json, "stages", plan->problem.stages);
+    ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
+    ht_json_integer(json, "memory_bytes", sim->budget.total);
+    if (accuracy)
+        ht_json_number(json, "cells_per_wavelength",
+                       plan->cells_per_wavelength);
+    if (plan->expected.error > 0) {
+        const struct ht_expected *e = &plan->expected;
+        ht_json_number(json, "expected_error", e->error);
+        ht_json_number(json, "expected_error_low", e->low);
+        ht_json_number(json, "expected_error_high", e->high);
+        if (e->varies)
+            ht_json_string(json, "expected_error_where",
+                           e->jumps     ? "smooth parts"
+                           : e->limited ? "without the medium's own"
+                                        : "smooth medium");
+    }
+    ht_json_string(json, "precision", ht_simulation_precision(sim));
+    if (sim->device == NULL && !sim->oracle) return;
+    ht_json_string(json, "device", sim->info.name);
+    ht_json_string(json, "driver", sim->info.driver);
+    ht_json_string(json, "backend", sim->info.backend);
+    ht_json_integer(json, "device_memory_bytes", sim->info.memory);
+    if (sim->oracle) return;
+    ht_json_string(json, "variant", sim->tuning.variant->name);
+    ht_json_string(json, "layout", ht_simulation_layout(sim));
+    ht_json_integer(json, "cells_per_group", sim->kernels.shape[0].cells);
+    if (sim->kernels.step[0] == NULL) return;
+    ht_json_number(json, "compile_s", sim->compile_s);
+    ht_json_bool(json, "compile_cached", ht_kernels_cached(&sim->kernels));
+}
+
+/* ---- after the run ---- */
+
+static double half_steps(const struct ht_simulation *sim) {
+    return 2.0 * (double)sim->steps * ht_simulation_cells(sim);
+}
+
+/* Alone by the device's clock; of several ranks by the slowest host's, so that
+ * waiting for each other counts. */
+static double rate(const struct ht_simulation *sim,
+                   const struct ht_result *result) {
+    double seconds =
+        sim->ranks > 1 ? result->parallel.step.worst : sim->kernel_s;
+    return seconds > 0 && sim->steps > 0 ? half_steps(sim) / seconds : NAN;
+}
+
+static double limit_fraction(const struct ht_simulation *sim,
+                             const struct ht_result *result) {
+    return rate(sim, result) / result->parallel.limit;
+}
+
+static double drift(double initial, double final) {
+    return initial > 0 ? final / initial - 1 : NAN;
+}
+
+static double energy_drift(const struct ht_result *result) {
+    return drift(result->energy_initial, result->energy_final);
+}
+
+static double conserved_drift(const struct ht_result *result) {
+    return drift(result->conserved_initial, result->conserved_final);
+}
+
+static double setup_seconds(const struct ht_simulation *sim) {
+    return sim->tune_s + sim->compile_s + sim->selfcheck_s + sim->measure_s +
+           sim->start_s;
+}
+
+static void add_times(const struct ht_simulation *sim,
+                      const struct ht_result *result, struct ht_text *text) {
+    char a[32], b[32];
+    bool alone = sim->ranks == 1;
+    double steps = alone ? sim->kernel_s : sim->step_s;
+    double rest =
+        result->wall_s - setup_seconds(sim) - steps - result->output_s;
+    ht_text_add(
+        text, "%s step %lld of %lld, time %.6g, in %s\n",
+        result->interrupted ? "interrupted at" : "done:", (long long)sim->steps,
+        (long long)sim->plan->steps, ht_simulation_time(sim, sim->steps),
+        ht_text_seconds(result->wall_s, a));
+    ht_text_add(text, "  wall time %s %s, output %s, ",
+                alone ? "kernels" : "steps", ht_text_seconds(steps, a),
+                ht_text_seconds(result->output_s, b));
+    ht_text_add(text, "setup %s, rest %s\n",
+                ht_text_seconds(setup_seconds(sim), a),
+                ht_text_seconds(fmax(rest, 0), b));
+    if (sim->oracle) return;
+    ht_text_add(text, "  setup     compile %s%s, self-check %s, ",
+                ht_text_seconds(sim->compile_s, a),
+                ht_kernels_cached(&sim->kernels) ? " (cached)" : "",
+                ht_text_seconds(sim->selfcheck_s, b));
+    ht_text_add(text, "measuring the device %s, start %s\n",
+                ht_text_seconds(sim->measure_s, a),
+                ht_text_seconds(sim->start_s, b));
+}
+
+static void add_rate(const struct ht_simulation *sim,
+                     const struct ht_result *result, struct ht_text *text) {
+    char cells[32], bytes[32], fma[32];
+    double fraction = limit_fraction(sim, result);
+    if (!isfinite(rate(sim, result))) return;
+    ht_text_add(text, "  rate      %s cell half-steps/s",
+                with_prefix(rate(sim, result), cells));
+    if (isfinite(fraction))
+        ht_text_add(text,
+                    ", %.2g %% of the %s limit (%s copies %sB/s and does "
+                    "%sFMA/s)",
+                    100 * fraction, sim->ranks > 1 ? "devices'" : "device's",
+                    sim->ranks > 1 ? "that of rank 0" : "it",
+                    with_prefix(sim->limits.bytes_per_s, bytes),
+                    with_prefix(sim->limits.fma_per_s, fma));
+    ht_text_add(text, "\n");
+}
+
+void ht_report_summary(const struct ht_simulation *sim,
+                       const struct ht_result *result, struct ht_text *text) {
+    add_times(sim, result, text);
+    add_rate(sim, result, text);
+    ht_parallel_add_times(sim, &result->parallel, text);
+    if (isfinite(result->parallel.joules))
+        ht_text_add(text,
+                    "  power     %.4g J of the device%s, %.3g nJ per cell "
+                    "half-step\n",
+                    result->parallel.joules, sim->ranks > 1 ? "s" : "",
+                    1e9 * result->parallel.joules / half_steps(sim));
+    if (isfinite(energy_drift(result)))
+        ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e%s\n",
+                    result->energy_initial, energy_drift(result),
+                    result->energy_grows ? "; it rose, see above" : "");
+    if (isfinite(conserved_drift(result)))
+        ht_text_add(text, "  conserved %.6g at the start, changed by %+.2e\n",
+                    result->conserved_initial, conserved_drift(result));
+    if (isfinite(result->error))
+        ht_text_add(text, "  error     %.3e, relative L2 of %s\n",
+                    result->error,
+                    ht_problem_scheme(&sim->plan->problem)->two_level
+                        ? "the fields on the primary grid"
+                        : "all fields");
+    if (result->picture) ht_text_add(text, "  picture   %s\n", result->picture);
+    if (result->xdmf) ht_text_add(text, "  ParaView  %s\n", result->xdmf);
+    ht_text_add(text, "  summary   %s/summary.json\n", result->directory);
+}
+
+void ht_report_summary_json(const struct ht_simulation *sim,
+                            const struct ht_result *result,
+                            struct ht_json *json) {
+    ht_json_open(json, NULL, '{');
+    ht_report_plan_json(sim, json);
+    ht_json_bool(json, "interrupted", result->interrupted);
+    ht_json_integer(json, "steps_done", sim->steps);
+    ht_json_number(json, "wall_s", result->wall_s);
+    ht_json_number(json, "setup_s", setup_seconds(sim));
+    ht_json_number(json, "kernel_s", result->parallel.kernel.mean);
+    ht_json_number(json, "output_s", result->output_s);
+    ht_json_number(json, "cell_half_steps_per_s", rate(sim, result));
+    ht_json_number(json, "limit_fraction", limit_fraction(sim, result));
+    if (sim->limits.bytes_per_s > 0)
+        ht_json_number(json, "limit_bytes_per_s", sim->limits.bytes_per_s);
+    if (sim->limits.fma_per_s > 0)
+        ht_json_number(json, "limit_fma_per_s", sim->limits.fma_per_s);
+    ht_json_number(json, "selfcheck_ratio", sim->selfcheck_ratio);
+    ht_json_number(json, "joules", result->parallel.joules);
+    ht_json_bool(json, "tuned", sim->tuned);
+    ht_json_number(json, "error_l2_relative", result->error);
+    ht_json_number(json, "energy_initial", result->energy_initial);
+    ht_json_number(json, "energy_drift", energy_drift(result));
+    ht_json_number(json, "energy_rise", result->energy_rise);
+    ht_json_number(json, "conserved_energy_initial", result->conserved_initial);
+    ht_json_number(json, "conserved_energy_drift", conserved_drift(result));
+    ht_json_string(json, "picture", result->picture);
+    ht_json_string(json, "xdmf", result->xdmf);
+    ht_parallel_add_json(sim, &result->parallel, json);
+    ht_json_close(json, '}');
+    ht_json_end(json);
+}

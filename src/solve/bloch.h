@@ -1,0 +1,29 @@
+/* A plane wave stepped by the scheme itself: see bloch.c. */
+#ifndef HTWAVE_SOLVE_BLOCH_H
+#define HTWAVE_SOLVE_BLOCH_H
+
+#include <complex.h>
+
+#include "htwave/problem.h"
+
+/* A uniform medium and a scheme in it. */
+struct ht_bloch_run {
+    const struct ht_problem *problem; /* equations, cells, stages, scheme */
+    const double *material;
+    double dt, steps;
+    double operations; /* multiply-adds, about, that it may take */
+};
+
+/* The nodal amplitudes of the fields stored on the primary grid, as factors of
+ * exp(i k.x), of the wave at the end and of the error there; rest: root mean
+ * square of what the initial data excited beside the scheme's own wave, where
+ * that is not in the error. */
+struct ht_bloch_wave {
+    double complex exact[HT_MAX_FIELDS], error[HT_MAX_FIELDS];
+    double rest[HT_MAX_FIELDS];
+};
+HT_CHECKED enum ht_err ht_bloch_step(const struct ht_bloch_run *run,
+                                     const double k[3],
+                                     struct ht_bloch_wave *out);
+
+#endif

@@ -1,0 +1,371 @@
+/* What leapfrog conserves. Hermite interpolation in one dimension is the
+ * orthogonal projection in the seminorm of
+ *     (f, g) = integral of f^(N+1) g^(N+1),
+ * and its tensor product in that of (d1 d2 d3)^(N+1). In a uniform medium with
+ * c dt <= h and full stages the evolution of the cells' polynomials is exact,
+ * so the two half steps S (primary to dual) and S' (back) are adjoint: (S u, w)
+ * = -keep (u, S' w), materials as weights. Then E = (u^n, u^n) + keep
+ * (w^(n+1/2), w^(n-1/2)) does not change. It sees only what varies along all
+ * axes.
+ *
+ * The integral over a cell is a sum over N+1 Gauss points, exact for the
+ * products of degree 2N, so with G the (N+1) x (2N+2) matrix from the data at
+ * both ends to sqrt(weight) f^(N+1) at the points, (f, g) is the dot product of
+ * (G x G x G) f and (G x G x G) g. Cells of the dual grid's data are centred at
+ * the primary nodes; at a wall half of one counts.
+ *
+ * A rank sums over the cells whose centres it owns. For these it needs one
+ * plane of the neighbour above (data on the primary grid) or below (dual),
+ * which is kept behind the own planes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/plan.h"
+#include "htwave/stepper.h"
+#include "schemes.h"
+
+enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
+/* Of messages; steppers use small numbers. */
+enum { TAG = 4096 };
+
+/* Gauss points and weights on [-1/2, 1/2], by Newton's method on Legendre's
+ * polynomial of degree n (Abramowitz and Stegun, 25.4.29). */
+static void gauss(int n, double *x, double *weight) {
+    for (int i = 0; i < n; i++) {
+        double z = cos(acos(-1.0) * (i + 0.75) / (n + 0.5)), slope = 1;
+        for (int sweep = 0; sweep < 20; sweep++) {
+            double before = 1, p = z;
+            for (int k = 2; k <= n; k++) {
+                double next = ((2 * k - 1) * z * p - (k - 1) * before) / k;
+                before = p;
+                p = next;
+            }
+            slope = n * (z * p - before) / (z * z - 1);
+            z -= p / slope;
+        }
+        x[i] = z / 2;
+        weight[i] = 1 / ((1 - z * z) * slope * slope);
+    }
+}
+
+/* G: [point][side (N+1) + i]. */
+static void make_points(int order, double *matrix) {
+    int m = order + 1, n = 2 * m;
+    double hermite[CELL * CELL], x[NODE], weight[NODE];
+    ht_hermite_matrix(order, hermite);
+    gauss(m, x, weight);
+    for (int p = 0; p < m; p++)
+        for (int r = 0; r < n; r++) {
+            double power = sqrt(weight[p]), sum = 0;
+            for (int j = m; j < n; j++) {
+                double factor = 1; /* j!/(j-N-1)! */
+                for (int k = 0; k < m; k++) factor *= j - k;
+                sum += factor * power * hermite[j * n + r];
+                power *= x[p];
+            }
+            matrix[p * n + r] = sum;
+        }
+}
+
+/* ---- one field's data at the points of all own cells ---- */
+
+/* The own planes, and room for one of a neighbour. */
+static int64_t planes_held(const struct ht_grid *grid, enum ht_mesh mesh) {
+    int64_t first, last;
+    ht_grid_own(grid, mesh, &first, &last);
+    return last - first + (ht_grid_cut(grid) ? 1 : 0);
+}
+
+/* Along one axis, from the nodes of `from` to the cells around those of the
+ * other mesh: in[before][i][after][m] with strides as in a state, where
+ * [count] and [nodes] are what the axes have by now. */
+struct pass {
+    const struct ht_problem *problem;
+    enum ht_mesh from;
+    int field, axis;
+    int m;            /* N+1, indices per axis */
+    int64_t nodes[3]; /* before the pass */
+    int64_t target;   /* nodes of the other mesh along the axis */
+    int64_t begin[2]; /* first nodes of the source and of the target that are
+                         there: along x3 the own ones */
+    const double *matrix;
+};
+
+/* Where the values of a source node are: beyond the own planes lies that of
+ * the neighbour, whose number may be a lower one through the seam. */
+static int64_t place_of(const struct pass *p, int64_t source) {
+    int64_t at = source - p->begin[0], own = p->nodes[p->axis] - 1;
+    return p->axis == 2 && (at < 0 || at > own) ? own : at;
+}
+
+/* Lines of the axis: out at cell `cell` from the two nodes beside it. */
+static void pass_cell(const struct pass *p, int64_t cell, const int64_t *size,
+                      const double *in, double *out) {
+    const struct ht_grid *grid = p->problem->grid;
+    int64_t inner = size[0], outer = size[1], coefs = size[2];
+    int n = 2 * p->m;
+    for (int side = 0; side < 2; side++) {
+        int factor = 1;
+        bool mirrored = false;
+        int64_t source =
+            p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
+        source = place_of(p, ht_grid_source(grid, p->from, p->axis, source,
+                                            &factor, &mirrored));
+        int sign = mirrored
+                       ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor)
+                       : 1;
+        int64_t step = 1; /* of the axis' index among the coefficients */
+        for (int k = 0; k < p->axis; k++) step *= p->m;
+        for (int64_t c = 0; c < coefs; c++) {
+            int i = (int)(c / step % p->m);
+            double s = mirrored && i % 2 ? -sign : sign;
+            for (int point = 0; point < p->m; point++) {
+                double g = s * p->matrix[point * n + side * p->m + i];
+                int64_t to = c + (point - i) * step;
+                for (int64_t o = 0; o < outer; o++) {
+                    const double *x =
+                        in +
+                        ((c * outer + o) * p->nodes[p->axis] + source) * inner;
+                    double *y =
+                        out + ((to * outer + o) * p->target + cell) * inner;
+                    for (int64_t a = 0; a < inner; a++) y[a] += g * x[a];
+                }
+            }
+        }
+    }
+}
+
+/* work[0] holds the field's coefficients [i][node], of the own planes and of
+ * one more; work[*turn] the result at the own cells. */
+static void to_points(const struct ht_problem *problem, enum ht_mesh from,
+                      int field, const double *matrix, double *work[2],
+                      int *turn) {
+    const struct ht_grid *grid = problem->grid;
+    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    struct pass p = {.problem = problem,
+                     .from = from,
+                     .field = field,
+                     .m = grid->order + 1,
+                     .matrix = matrix};
+    int64_t coefs = ht_grid_coefs(grid);
+    for (int k = 0; k < 3; k++) p.nodes[k] = ht_grid_nodes(grid, from, k);
+    p.nodes[2] = planes_held(grid, from);
+    *turn = 0;
+    for (p.axis = 0; p.axis < grid->dims; p.axis++) {
+        int64_t size[3] = {1, 1, coefs};
+        for (int k = 0; k < p.axis; k++) size[0] *= p.nodes[k];
+        for (int k = p.axis + 1; k < 3; k++) size[1] *= p.nodes[k];
+        p.target = ht_grid_nodes(grid, to, p.axis);
+        if (p.axis == 2) {
+            int64_t last;
+            ht_grid_own(grid, from, &p.begin[0], &last);
+            ht_grid_own(grid, to, &p.begin[1], &last);
+            p.target = last - p.begin[1];
+        }
+        memset(work[1 - *turn], 0,
+               (size_t)(coefs * size[0] * size[1] * p.target) * sizeof **work);
+        for (int64_t cell = 0; cell < p.target; cell++)
+            pass_cell(&p, cell, size, work[*turn], work[1 - *turn]);
+        p.nodes[p.axis] = p.target;
+        *turn = 1 - *turn;
+    }
+}
+
+/* Half of a cell about a node on a wall counts. */
+static double cell_share(const struct ht_grid *grid, enum ht_mesh from,
+                         int64_t cell) {
+    double share = 1;
+    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    for (int k = 0; k < grid->dims; k++) {
+        int64_t n = ht_grid_nodes(grid, to, k), m = cell % n;
+        cell /= n;
+        if (to == HT_PRIMARY && !ht_grid_periodic(grid, k) &&
+            (m == 0 || m == n - 1))
+            share /= 2;
+    }
+    return share;
+}
+
+static double product(const struct ht_grid *grid, enum ht_mesh from,
+                      const double *x, const double *y) {
+    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    int64_t cells = ht_grid_own_total(grid, to), begin, end;
+    double sum = 0;
+    ht_grid_own(grid, to, &begin, &end);
+    begin *= ht_grid_plane(grid, to);
+    for (int64_t cell = 0; cell < cells; cell++) {
+        double part = 0;
+        for (int c = 0; c < ht_grid_coefs(grid); c++)
+            part += x[c * cells + cell] * y[c * cells + cell];
+        sum += part * cell_share(grid, from, begin + cell);
+    }
+    return sum;
+}
+
+/* ---- the energy ---- */
+
+/* Of a field's square: 1/(2 M) as in the physical energy; where a field stands
+ * for its own time derivative (keep -1), that of the derivative over (dt/2)^2.
+ */
+static double field_weight(const struct ht_plan *plan, int field) {
+    const struct ht_problem *p = &plan->problem;
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        double m = term->material < 0 ? 1 : p->uniform[term->material];
+        if (term->gradient) continue;
+        if (p->keep > 0 && term->field == field) return 0.5 / m;
+        if (p->keep < 0) return 2 / (m * p->dt * p->dt);
+    }
+    return 0.5;
+}
+
+struct state {
+    const struct ht_plan *plan;
+    const struct ht_stepper *stepper;
+    double matrix[NODE * CELL];
+    double *work[3];  /* room for one field's values on either mesh */
+    double *plane[2]; /* and for those of one plane: sent, received */
+    double *before;   /* the dual grid before its half step [field][i][node] */
+};
+
+static enum ht_err read_field(const struct state *s, enum ht_mesh mesh,
+                              int field, double *out) {
+    const struct ht_grid *grid = &s->plan->grid;
+    int64_t first, last;
+    ht_grid_own(grid, mesh, &first, &last);
+    return s->stepper->ops->get(s->stepper->self, mesh, field,
+                                ht_grid_coefs(grid), first, last, out);
+}
+
+/* Rows of `width` values, `from` and `to` apart. */
+static void copy_rows(int64_t rows, int64_t width, const double *in,
+                      int64_t from, double *out, int64_t to) {
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(out + r * to, in + r * from, (size_t)width * sizeof *out);
+}
+
+/* plane[1]: what the neighbour on one side has sent from its plane[0], while
+ * the one on the other side gets the own. */
+static enum ht_err exchange(const struct state *s, int64_t values, int side) {
+    const struct ht_grid *grid = &s->plan->grid;
+    struct ht_comm *comm = grid->slab.comm;
+    int to = ht_grid_neighbour(grid, 1 - side);
+    int from = ht_grid_neighbour(grid, side);
+    int64_t bytes = values * (int64_t)sizeof(double);
+    struct ht_message *sent = NULL, *received = NULL;
+    enum ht_err err = HT_OK;
+    if (from >= 0)
+        err =
+            ht_message_receive(comm, from, TAG, s->plane[1], bytes, &received);
+    if (err == HT_OK && to >= 0)
+        err = ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent);
+    if (err == HT_OK) err = ht_message_wait(&received);
+    if (err == HT_OK) err = ht_message_wait(&sent);
+    ht_message_abandon(received);
+    ht_message_abandon(sent);
+    return err;
+}
+
+/* work[0]: the values [i][node of the own planes] and behind them the plane of
+ * the neighbour, where there is one. */
+static enum ht_err widen(const struct state *s, enum ht_mesh mesh,
+                         const double *values) {
+    const struct ht_grid *grid = &s->plan->grid;
+    int64_t coefs = ht_grid_coefs(grid), plane = ht_grid_plane(grid, mesh);
+    int64_t own = ht_grid_own_total(grid, mesh);
+    int64_t held = planes_held(grid, mesh) * plane;
+    int side = mesh == HT_PRIMARY ? 1 : 0;
+    copy_rows(coefs, own, values, own, s->work[0], held);
+    if (!ht_grid_cut(grid)) return HT_OK;
+    copy_rows(coefs, plane, values + (side == 1 ? 0 : own - plane), own,
+              s->plane[0], plane);
+    TRY(exchange(s, coefs * plane, side));
+    copy_rows(coefs, plane, s->plane[1], plane, s->work[0] + own, held);
+    return HT_OK;
+}
+
+static enum ht_err add_primary(struct state *s, double *energy) {
+    const struct ht_problem *p = &s->plan->problem;
+    for (int f = 0; f < p->eq->nfields; f++) {
+        int turn;
+        if (!ht_problem_stores(p, HT_PRIMARY, f)) continue;
+        TRY(read_field(s, HT_PRIMARY, f, s->work[1]));
+        TRY(widen(s, HT_PRIMARY, s->work[1]));
+        to_points(p, HT_PRIMARY, f, s->matrix, s->work, &turn);
+        *energy += field_weight(s->plan, f) *
+                   product(p->grid, HT_PRIMARY, s->work[turn], s->work[turn]);
+    }
+    return HT_OK;
+}
+
+/* After the half step: its result times what stood there before. */
+static enum ht_err add_dual(struct state *s, double *energy) {
+    const struct ht_problem *p = &s->plan->problem;
+    int64_t coefs = ht_grid_coefs(p->grid);
+    int64_t values = coefs * ht_grid_own_total(p->grid, HT_DUAL);
+    int64_t points = coefs * ht_grid_own_total(p->grid, HT_PRIMARY);
+    for (int f = 0; f < p->eq->nfields; f++) {
+        int turn;
+        if (!ht_problem_stores(p, HT_DUAL, f)) continue;
+        TRY(widen(s, HT_DUAL, s->before + f * values));
+        to_points(p, HT_DUAL, f, s->matrix, s->work, &turn);
+        memcpy(s->work[2], s->work[turn], (size_t)points * sizeof(double));
+        TRY(read_field(s, HT_DUAL, f, s->work[1]));
+        TRY(widen(s, HT_DUAL, s->work[1]));
+        to_points(p, HT_DUAL, f, s->matrix, s->work, &turn);
+        *energy += p->keep * field_weight(s->plan, f) *
+                   product(p->grid, HT_DUAL, s->work[turn], s->work[2]);
+    }
+    return HT_OK;
+}
+
+static enum ht_err add_all(struct state *s, double *energy) {
+    const struct ht_problem *p = &s->plan->problem;
+    const struct ht_stepper *stepper = s->stepper;
+    int64_t values =
+        ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_DUAL);
+    int64_t first, last;
+    ht_grid_own(p->grid, HT_DUAL, &first, &last);
+    TRY(add_primary(s, energy));
+    for (int f = 0; f < p->eq->nfields; f++)
+        if (ht_problem_stores(p, HT_DUAL, f))
+            TRY(read_field(s, HT_DUAL, f, s->before + f * values));
+    TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+    TRY(stepper->ops->finish(stepper->self));
+    TRY(add_dual(s, energy));
+    TRY(ht_comm_sum(p->grid->slab.comm, 1, energy));
+    return stepper->ops->put(stepper->self, HT_DUAL, first, last, s->before);
+}
+
+static bool is_known(const struct ht_plan *plan) {
+    const int64_t most = (int64_t)1 << 25; /* values, 256 MiB of memory */
+    const struct ht_grid *grid = &plan->grid;
+    return plan->problem.medium_degree < 0 && plan->problem.dt > 0 &&
+           (int64_t)plan->eq.nfields * ht_grid_coefs(grid) *
+                   ht_grid_total(grid, HT_PRIMARY) <=
+               most;
+}
+
+static enum ht_err measure(const struct ht_plan *plan,
+                           const struct ht_stepper *stepper, double *energy) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t plane = ht_grid_coefs(grid) * ht_grid_plane(grid, HT_PRIMARY);
+    int64_t values = plane * planes_held(grid, HT_PRIMARY);
+    struct state s = {.plan = plan, .stepper = stepper};
+    enum ht_err err = HT_OK;
+    make_points(grid->order, s.matrix);
+    for (int i = 0; err == HT_OK && i < 3; i++)
+        err = HT_ALLOC(s.work[i], values);
+    for (int i = 0; err == HT_OK && i < 2; i++)
+        err = HT_ALLOC(s.plane[i], plane);
+    if (err == HT_OK) err = HT_ALLOC(s.before, values * plan->eq.nfields);
+    if (err == HT_OK) err = add_all(&s, energy);
+    for (int i = 0; i < 3; i++) free(s.work[i]);
+    for (int i = 0; i < 2; i++) free(s.plane[i]);
+    free(s.before);
+    return err;
+}
+
+const struct ht_invariant ht_leapfrog_energy = {is_known, measure};

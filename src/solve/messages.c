@@ -1,0 +1,102 @@
+/* Counts of messages: this method's, and those of a nodal discontinuous
+ * Galerkin (dG) method of the same degree.
+ */
+#include <math.h>
+
+#include "htwave/messages.h"
+
+/* ---- this method ---- */
+
+/* Along x3 dual node m lies between the primary nodes m and m + 1: a half step
+ * from the primary grid reads one plane beyond the slab's upper end, one from
+ * the dual grid one plane beyond its lower end. So k half steps reach ceil(k/2)
+ * planes beyond the end that the first one reads over and floor(k/2) beyond
+ * the other. The target planes of the first one reach one plane less far on
+ * the side of the former. */
+int ht_halo_planes(int depth, enum ht_mesh from, enum ht_mesh of,
+                   bool two_level, int side) {
+    bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
+    int reach = ahead ? (depth + 1) / 2 : depth / 2;
+    if (of == from) return reach;
+    return two_level ? reach - ahead : 0;
+}
+
+static double word_of(const struct ht_problem *p, bool fp64) {
+    double word = fp64 ? 8 : 4;
+    if (p->halo.precision == HT_HALO_SINGLE) word = 4;
+    if (p->halo.precision == HT_HALO_HALF) word = 2;
+    return word;
+}
+
+static int depth_of(const struct ht_problem *p) {
+    return p->halo.depth > 0 ? p->halo.depth : 1;
+}
+
+/* A plane holds (N+1)^3 coefficients of each stored field at each node. What
+ * one slab sends down is what the slab below gets from above. */
+struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
+                                     enum ht_mesh from) {
+    const bool two_level = ht_problem_scheme(p)->two_level;
+    struct ht_exchange sent = {{0, 0}};
+    for (int side = 0; side < 2; side++)
+        for (int of = 0; of < 2; of++)
+            sent.bytes[side] +=
+                ht_halo_planes(depth_of(p), from, (enum ht_mesh)of, two_level,
+                               1 - side) *
+                (double)ht_grid_plane(p->grid, (enum ht_mesh)of) *
+                ht_grid_coefs(p->grid) *
+                ht_problem_stored(p, (enum ht_mesh)of) * word_of(p, fp64);
+    return sent;
+}
+
+/* One message to a neighbour per exchange that has planes for it. An exchange
+ * serves `depth` half steps, a step is two. An odd depth alternates between the
+ * grids. */
+struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
+    int depth = depth_of(p), kinds = depth % 2 == 0 ? 1 : 2;
+    struct ht_sent sum = {0, 0};
+    for (int from = 0; from < kinds; from++) {
+        struct ht_exchange e = ht_exchange_count(p, fp64, (enum ht_mesh)from);
+        for (int side = 0; side < 2; side++) {
+            sum.messages += e.bytes[side] > 0;
+            sum.bytes += e.bytes[side];
+        }
+    }
+    const double per_step = 2.0 / depth / kinds;
+    sum.messages *= per_step;
+    sum.bytes *= per_step;
+    return sum;
+}
+
+/* ---- dG ---- */
+
+/* Fields of the system in first order, which dG needs: the pair (u, u_t) of a
+ * wave equation becomes u_t and the gradient of u. */
+static int first_order_fields(const struct ht_equations *eq) {
+    for (int t = 0; t < eq->nterms; t++)
+        if (eq->term[t].derivative == 2) return 1 + eq->dims;
+    return eq->nfields;
+}
+
+/* Five stages (the low-storage scheme of Carpenter and Kennedy 1994), in each
+ * of which a cell's face needs all fields at its (2N+2)^2 nodes from the cell
+ * on the other side: a slab sends both of its faces. */
+struct ht_sent ht_sent_dg(const struct ht_problem *p, bool fp64) {
+    const int stages = 5, faces = 2;
+    const double nodes = 2.0 * p->grid->order + 2;
+    double face = (double)ht_grid_plane(p->grid, HT_DUAL);
+    return (struct ht_sent){stages * faces,
+                            stages * faces * face * nodes * nodes *
+                                first_order_fields(p->eq) * word_of(p, fp64)};
+}
+
+/* Largest stable c dt/h in one dimension with upwind fluxes, the mass matrix of
+ * the 2N+2 Gauss-Lobatto nodes and these stages: from the eigenvalues of the
+ * symbol at 257 angles. It is 1.5 to 2.5 times the least distance of nodes.
+ * test/unit/prediction.c steps just below and above. In three dimensions the
+ * limit is smaller, which is not taken off here. */
+double ht_dg_step(int order) {
+    static const double limit[HT_MAX_ORDER] = {0.4065, 0.2002, 0.1214, 0.0825,
+                                               0.0602, 0.0461, 0.0366, 0.0299};
+    return limit[order - 1];
+}

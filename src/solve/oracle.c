@@ -1,0 +1,378 @@
+/* The reference: one target after the other, straight from the formulas.
+ *
+ *   interpolation  b = (H x H x H) u, H from ht_hermite_matrix, per axis
+ *   evolution      w = b;  for k = q..1:  w = b + (dt/2)/k L w
+ *   L              (L w)[row] += coef * M * D w[col], D = 1, d/dx_axis or
+ *                  d^2/dx_axis^2, M a polynomial, products truncated at degree
+ *                  2N+1 per axis
+ *   leapfrog       u(target) <- keep u(target) + 2 w, fields that the source
+ *                  grid does not store are zero in u
+ *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
+ *
+ * In absolute mode every constant and every datum is replaced by its
+ * magnitude: each output is then the sum of the magnitudes of all products
+ * it is made of (Higham, Accuracy and Stability, section 3.1).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/oracle.h"
+
+struct oracle {
+    struct ht_problem problem;
+    struct ht_jets *jets; /* index set of the medium's polynomials */
+    double *u[2];         /* per mesh [field][i][node] */
+    double *medium[2];    /* per mesh [material][a][node] or NULL */
+    double *b, *w, *next; /* [field][j3][j2][j1] */
+    double *line;         /* scratch of the interpolation */
+    double *matrix;
+    int n[3], t[3];      /* N+1 and 2N+2 along existing axes, else 1 */
+    int64_t coefs, cube; /* products of n and of t */
+    bool absolute;
+};
+
+static double magnitude(const struct oracle *o, double x) {
+    return o->absolute ? fabs(x) : x;
+}
+
+static void oracle_destroy(void *self) {
+    struct oracle *o = self;
+    if (o == NULL) return;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        free(o->u[mesh]);
+        free(o->medium[mesh]);
+    }
+    free(o->b);
+    free(o->w);
+    free(o->next);
+    free(o->line);
+    free(o->matrix);
+    ht_jets_destroy(o->jets);
+    free(o);
+}
+
+/* The value of coefficient i[] of `field` at the source node m[], which may
+ * lie behind walls or the periodic seam. */
+static double source_value(const struct oracle *o, enum ht_mesh from, int field,
+                           const int *i, const int64_t *m) {
+    const struct ht_grid *grid = o->problem.grid;
+    int64_t node = 0, nodes = ht_grid_total(grid, from);
+    int coef = 0, sign = 1;
+    for (int k = 2; k >= 0; k--) {
+        int factor = 1;
+        bool mirrored = false;
+        int64_t at = k < grid->dims ? ht_grid_source(grid, from, k, m[k],
+                                                     &factor, &mirrored)
+                                    : 0;
+        node = node * ht_grid_nodes(grid, from, k) + at;
+        coef = coef * o->n[k] + i[k];
+        if (mirrored) {
+            sign *= ht_wall_sign(o->problem.eq, field, k, factor);
+            if (i[k] % 2) sign = -sign;
+        }
+    }
+    double value = o->u[from][(field * o->coefs + coef) * nodes + node];
+    return magnitude(o, sign * value);
+}
+
+/* b[field] <- values at the vertices, index r = side (N+1) + derivative. */
+static void gather(struct oracle *o, enum ht_mesh from, int field,
+                   const int64_t *target) {
+    int shift = from == HT_PRIMARY ? 0 : -1;
+    double *b = o->b + field * o->cube;
+    for (int q = 0; q < o->cube; q++) {
+        int r[3] = {q % o->t[0], q / o->t[0] % o->t[1],
+                    q / (o->t[0] * o->t[1])};
+        int i[3];
+        int64_t m[3];
+        for (int k = 0; k < 3; k++) {
+            i[k] = r[k] % o->n[k];
+            m[k] = target[k] + shift + r[k] / o->n[k];
+        }
+        b[q] = source_value(o, from, field, i, m);
+    }
+}
+
+/* b <- H b along one axis. */
+static void interpolate_axis(struct oracle *o, int field, int axis) {
+    int64_t size = o->t[axis], stride = 1;
+    for (int k = 0; k < axis; k++) stride *= o->t[k];
+    for (int q = 0; q < o->cube; q++) {
+        if (q / stride % size != 0) continue;
+        double *at = o->b + field * o->cube + q;
+        for (int row = 0; row < size; row++) {
+            o->line[row] = 0;
+            for (int col = 0; col < size; col++)
+                o->line[row] += magnitude(o, o->matrix[row * size + col]) *
+                                at[col * stride];
+        }
+        for (int row = 0; row < size; row++) at[row * stride] = o->line[row];
+    }
+}
+
+/* next[row] += factor * M * d, d a monomial with multi-index j. */
+static void add_product(struct oracle *o, const struct ht_term *term,
+                        const double *medium, const int *j, double d) {
+    double *row = o->next + term->row * o->cube;
+    if (o->problem.medium_degree < 0 || term->material < 0) {
+        double m = term->material < 0 ? 1 : o->problem.uniform[term->material];
+        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] += magnitude(o, m) * d;
+        return;
+    }
+    const double *m = medium + (int64_t)term->material * o->jets->count;
+    for (int a = 0; a < o->jets->count; a++) {
+        int to[3];
+        bool inside = true;
+        for (int k = 0; k < 3; k++) {
+            to[k] = j[k] + o->jets->index[a][k];
+            inside = inside && to[k] < o->t[k];
+        }
+        if (inside)
+            row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] +=
+                magnitude(o, m[a]) * d;
+    }
+}
+
+/* next += factor D w[col] M for one term; factor holds 1/h^derivative. */
+static void add_term(struct oracle *o, const struct ht_term *term,
+                     const double *medium, double factor) {
+    int axis = term->axis;
+    int64_t size = o->t[axis], stride = 1;
+    for (int n = 0; n < axis; n++) stride *= o->t[n];
+    for (int q = 0; q < o->cube; q++) {
+        int j[3] = {q % o->t[0], q / o->t[0] % o->t[1],
+                    q / (o->t[0] * o->t[1])};
+        int64_t power = q / stride % size;
+        double d = factor;
+        if (power + term->derivative >= size) continue;
+        for (int n = 1; n <= term->derivative; n++) d *= (double)(power + n);
+        d *= o->w[term->col * o->cube + q + term->derivative * stride];
+        add_product(o, term, medium, j, d);
+    }
+}
+
+/* next = (dt/2)/k L w. */
+static void apply_operator(struct oracle *o, const double *medium, int k) {
+    const struct ht_problem *p = &o->problem;
+    memset(o->next, 0, (size_t)(p->eq->nfields * o->cube) * sizeof *o->next);
+    for (int t = 0; t < p->eq->nterms; t++) {
+        const struct ht_term *term = &p->eq->term[t];
+        double factor = magnitude(o, term->coef * p->dt / 2) / k;
+        for (int n = 0; n < term->derivative; n++)
+            factor /= p->grid->h[term->axis];
+        add_term(o, term, medium, factor);
+    }
+}
+
+static void evolve(struct oracle *o, const double *medium) {
+    size_t count = (size_t)(o->problem.eq->nfields * o->cube);
+    memcpy(o->w, o->b, count * sizeof *o->w);
+    for (int k = o->problem.stages; k >= 1; k--) {
+        apply_operator(o, medium, k);
+        for (size_t q = 0; q < count; q++) o->w[q] = o->b[q] + o->next[q];
+    }
+}
+
+/* The medium's polynomials at a target, [material][a]; NULL when uniform. */
+static void target_medium(const struct oracle *o, enum ht_mesh to, int64_t node,
+                          double *out) {
+    if (o->medium[to] == NULL) return;
+    int64_t nodes = ht_grid_total(o->problem.grid, to);
+    int count = o->problem.eq->nmaterials * o->jets->count;
+    for (int a = 0; a < count; a++) out[a] = o->medium[to][a * nodes + node];
+}
+
+/* Writes the outputs of one field. */
+static void put_target(struct oracle *o, enum ht_mesh to, int field,
+                       int64_t node) {
+    int64_t nodes = ht_grid_total(o->problem.grid, to);
+    for (int i = 0; i < o->coefs; i++) {
+        int i1 = i % o->n[0], i2 = i / o->n[0] % o->n[1];
+        int i3 = i / (o->n[0] * o->n[1]);
+        int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
+        double w = o->w[field * o->cube + q];
+        double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
+        if (o->problem.keep == 0)
+            *u = w;
+        else
+            *u = magnitude(o, o->problem.keep) * magnitude(o, *u) + 2 * w;
+    }
+}
+
+static void do_target(struct oracle *o, enum ht_mesh from,
+                      const int64_t *target, int64_t node,
+                      const double *medium) {
+    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    int fields = o->problem.eq->nfields;
+    for (int f = 0; f < fields; f++) {
+        if (!ht_problem_stores(&o->problem, from, f)) {
+            memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
+            continue;
+        }
+        gather(o, from, f, target);
+        for (int axis = 0; axis < o->problem.eq->dims; axis++)
+            interpolate_axis(o, f, axis);
+    }
+    evolve(o, medium);
+    for (int f = 0; f < fields; f++)
+        if (ht_problem_stores(&o->problem, to, f)) put_target(o, to, f, node);
+}
+
+static enum ht_err oracle_half_step(void *self, enum ht_mesh from) {
+    struct oracle *o = self;
+    const struct ht_grid *grid = o->problem.grid;
+    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
+    double *medium = NULL;
+    TRY(HT_ALLOC(medium, o->jets == NULL
+                             ? 1
+                             : o->problem.eq->nmaterials * o->jets->count));
+    for (int64_t node = 0; node < ht_grid_total(grid, to); node++) {
+        int64_t target[3] = {node % n1, node / n1 % n2, node / (n1 * n2)};
+        target_medium(o, to, node, medium);
+        do_target(o, from, target, node, medium);
+    }
+    free(medium);
+    return HT_OK;
+}
+
+static enum ht_err oracle_half_step_back(void *self, enum ht_mesh from) {
+    struct oracle *o = self;
+    o->problem.dt = -o->problem.dt;
+    enum ht_err err = oracle_half_step(self, from);
+    o->problem.dt = -o->problem.dt;
+    return err;
+}
+
+static enum ht_err oracle_put(void *self, enum ht_mesh mesh, int64_t first,
+                              int64_t last, const double *coefs) {
+    struct oracle *o = self;
+    int64_t plane = ht_grid_plane(o->problem.grid, mesh);
+    int64_t nodes = ht_grid_total(o->problem.grid, mesh);
+    int64_t part = plane * (last - first);
+    for (int n = 0; n < o->problem.eq->nfields * o->coefs; n++)
+        memcpy(o->u[mesh] + n * nodes + first * plane, coefs + n * part,
+               (size_t)part * sizeof *coefs);
+    return HT_OK;
+}
+
+static enum ht_err oracle_get(void *self, enum ht_mesh mesh, int field,
+                              int count, int64_t first, int64_t last,
+                              double *out) {
+    struct oracle *o = self;
+    int64_t plane = ht_grid_plane(o->problem.grid, mesh);
+    int64_t nodes = ht_grid_total(o->problem.grid, mesh);
+    int64_t part = plane * (last - first);
+    for (int i = 0; i < count; i++)
+        memcpy(out + i * part,
+               o->u[mesh] + (field * o->coefs + i) * nodes + first * plane,
+               (size_t)part * sizeof *out);
+    return HT_OK;
+}
+
+static enum ht_err oracle_measure(void *self, enum ht_mesh mesh, int count,
+                                  const struct ht_quantity *what,
+                                  struct ht_measure *out) {
+    struct oracle *o = self;
+    int64_t nodes = ht_grid_total(o->problem.grid, mesh);
+    for (int i = 0; i < count; i++) {
+        const struct ht_quantity *q = &what[i];
+        const double *medium = NULL;
+        if (o->medium[mesh] != NULL && q->material >= 0)
+            medium =
+                o->medium[mesh] + (int64_t)q->material * o->jets->count * nodes;
+        out[i] =
+            ht_measure_plain(&o->problem, mesh, q,
+                             o->u[mesh] + q->field * o->coefs * nodes, medium);
+    }
+    return HT_OK;
+}
+
+static enum ht_err oracle_finish(void *self) {
+    (void)self;
+    return HT_OK;
+}
+
+static const struct ht_stepper_ops oracle_ops = {
+    .put = oracle_put,
+    .get = oracle_get,
+    .measure = oracle_measure,
+    .half_step = oracle_half_step,
+    .half_step_back = oracle_half_step_back,
+    .finish = oracle_finish,
+    .destroy = oracle_destroy,
+};
+
+static enum ht_err allocate_medium(struct oracle *o) {
+    const struct ht_problem *p = &o->problem;
+    if (p->medium_degree < 0) return HT_OK;
+    TRY(ht_jets_total(p->eq->dims, p->medium_degree, &o->jets));
+    for (int mesh = 0; mesh < 2; mesh++) {
+        enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
+        int64_t nodes = ht_grid_total(p->grid, which);
+        TRY(HT_ALLOC(o->medium[mesh],
+                     nodes * p->eq->nmaterials * o->jets->count));
+        TRY(p->medium_fill(p->medium, which, 0, ht_grid_planes(p->grid, which),
+                           o->medium[mesh]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err allocate(struct oracle *o) {
+    const struct ht_problem *p = &o->problem;
+    o->coefs = o->cube = 1;
+    for (int k = 0; k < 3; k++) {
+        o->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
+        o->t[k] = k < p->eq->dims ? 2 * o->n[k] : 1;
+        o->coefs *= o->n[k];
+        o->cube *= o->t[k];
+    }
+    TRY(HT_ALLOC(o->b, p->eq->nfields * o->cube));
+    TRY(HT_ALLOC(o->w, p->eq->nfields * o->cube));
+    TRY(HT_ALLOC(o->next, p->eq->nfields * o->cube));
+    TRY(HT_ALLOC(o->line, o->t[0]));
+    TRY(HT_ALLOC(o->matrix, o->t[0] * o->t[0]));
+    ht_hermite_matrix(p->grid->order, o->matrix);
+    for (int mesh = 0; mesh < 2; mesh++)
+        TRY(HT_ALLOC(o->u[mesh],
+                     ht_grid_total(p->grid, mesh ? HT_DUAL : HT_PRIMARY) *
+                         p->eq->nfields * o->coefs));
+    return allocate_medium(o);
+}
+
+enum ht_err ht_oracle_create(const struct ht_problem *problem,
+                             struct ht_stepper *out) {
+    struct oracle *o = NULL;
+    TRY(HT_ALLOC(o, 1));
+    o->problem = *problem;
+    enum ht_err err = allocate(o);
+    if (err != HT_OK) {
+        oracle_destroy(o);
+        return err;
+    }
+    *out = (struct ht_stepper){.ops = &oracle_ops, .self = o};
+    return HT_OK;
+}
+
+void ht_oracle_absolute(struct ht_stepper *oracle) {
+    struct oracle *o = oracle->self;
+    o->absolute = true;
+}
+
+/* Longest chain of roundings behind an output: d lines of 2N+2 products;
+ * then per stage the terms of a row, the medium's products and three more
+ * (scale, 1/k, sum); one for the old values of a scheme of two
+ * levels. */
+double ht_oracle_roundings(const struct ht_problem *problem) {
+    int dims = problem->eq->dims, products = 1;
+    if (problem->medium_degree > 0) products = problem->medium_coefs;
+    return dims * (2 * problem->grid->order + 2 + 2) +
+           problem->stages * (double)(dims + products + 3) +
+           ht_problem_scheme(problem)->two_level;
+}
+
+void ht_stepper_destroy(struct ht_stepper *stepper) {
+    if (stepper->ops != NULL) stepper->ops->destroy(stepper->self);
+    *stepper = (struct ht_stepper){0};
+}

@@ -1,0 +1,84 @@
+/* A part of a problem as a problem of its own; see htwave/part.h. */
+#include "htwave/part.h"
+#include "htwave/oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of a whole plane into those of the part's plane number m of `planes`. */
+static void cut_plane(const struct ht_part *part, enum ht_mesh mesh, int64_t m,
+                      int64_t planes, const double *whole, double *out) {
+    const struct ht_grid *grid = part->whole->grid;
+    const int64_t *begin = part->cells.begin;
+    int64_t n1 = ht_grid_nodes(grid, mesh, 0);
+    int64_t n2 = ht_grid_nodes(grid, mesh, 1);
+    int64_t own1 = ht_grid_nodes(&part->grid, mesh, 0);
+    int64_t own2 = ht_grid_nodes(&part->grid, mesh, 1);
+    int64_t rows =
+        (int64_t)part->whole->medium_coefs * part->whole->eq->nmaterials;
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t m2 = 0; m2 < own2; m2++) {
+            const double *from = whole + (r * n2 + (begin[1] + m2) % n2) * n1;
+            double *to = out + ((r * planes + m) * own2 + m2) * own1;
+            for (int64_t m1 = 0; m1 < own1; m1++)
+                to[m1] = from[(begin[0] + m1) % n1];
+        }
+}
+
+/* For medium_fill: the whole problem's medium at the part's nodes. */
+static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
+                               int64_t first, int64_t last, double *out) {
+    const struct ht_part *part = context;
+    const struct ht_problem *whole = part->whole;
+    int64_t planes = ht_grid_planes(whole->grid, mesh);
+    int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
+    double *plane = NULL;
+    TRY(HT_ALLOC(plane, rows * ht_grid_plane(whole->grid, mesh)));
+    enum ht_err err = HT_OK;
+    for (int64_t m = first; err == HT_OK && m < last; m++) {
+        int64_t at = (part->cells.begin[2] + m) % planes;
+        err = whole->medium_fill(whole->medium, mesh, at, at + 1, plane);
+        if (err == HT_OK)
+            cut_plane(part, mesh, m - first, last - first, plane, out);
+    }
+    free(plane);
+    return err;
+}
+
+static void set_sides(const struct ht_part *part, enum ht_part_sides sides,
+                      struct ht_grid *grid) {
+    for (int k = 0; k < 3; k++) {
+        bool whole = part->cells.end[k] - part->cells.begin[k] ==
+                     part->whole->grid->cells[k];
+        for (int side = 0; side < 2; side++) {
+            if (sides == HT_SIDES_PERIODIC) grid->wall[k][side] = 0;
+            if (sides == HT_SIDES_MIRROR && !whole) grid->wall[k][side] = 1;
+        }
+    }
+}
+
+void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
+                     enum ht_part_sides sides, enum ht_part_medium medium,
+                     struct ht_part *out) {
+    *out = (struct ht_part){.whole = whole,
+                            .cells = *cells,
+                            .grid = ht_grid_whole(whole->grid),
+                            .problem = *whole};
+    for (int k = 0; k < 3; k++) {
+        bool used = k < out->grid.dims;
+        if (!used) out->cells.begin[k] = 0;
+        if (!used) out->cells.end[k] = 1;
+        out->grid.cells[k] = out->cells.end[k] - out->cells.begin[k];
+        out->grid.lower[k] += out->grid.h[k] * (double)out->cells.begin[k];
+        out->grid.upper[k] =
+            out->grid.lower[k] + out->grid.h[k] * (double)out->grid.cells[k];
+    }
+    set_sides(out, sides, &out->grid);
+    out->problem.grid = &out->grid;
+    out->problem.halo = (struct ht_halo_choice){0};
+    if (whole->medium_degree < 0) return;
+    out->problem.medium_fill =
+        medium == HT_MEDIUM_TEST ? ht_test_medium : fill_medium;
+    out->problem.medium = medium == HT_MEDIUM_TEST ? (const void *)&out->problem
+                                                   : (const void *)out;
+}

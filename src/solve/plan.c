@@ -1,0 +1,401 @@
+/* From parameters to a problem: grid, walls, medium, initial data, stages,
+ * time step and what to expect of the result.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expect.h"
+#include "htwave/plan.h"
+
+void ht_plan_destroy(struct ht_plan *plan) {
+    if (plan == NULL) return;
+    ht_solution_destroy(plan->solution);
+    ht_medium_destroy(plan->medium);
+    free(plan);
+}
+
+static enum ht_err find_system(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_system *system = ht_system_find(params->system);
+    if (system == NULL) {
+        struct ht_text names = {0};
+        for (int i = 0; i < ht_system_count(); i++)
+            ht_text_add(&names, "%s%s", i ? ", " : "", ht_system_at(i)->name);
+        enum ht_err err = ht_params_error(params, "system", "must be one of %s",
+                                          names.data ? names.data : "");
+        ht_text_free(&names);
+        return err;
+    }
+    plan->eq = ht_equations_make(system, params->grid.dims);
+    return HT_OK;
+}
+
+static enum ht_err find_walls(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_system *system = plan->eq.system;
+    for (int k = 0; k < plan->grid.dims; k++) {
+        char key[24];
+        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        for (int side = 0; side < 2; side++) {
+            const char *name = params->boundary.side[k][side];
+            const struct ht_wall_kind *kind = ht_wall_find(system, name);
+            if (kind == NULL) {
+                struct ht_text names = {0};
+                ht_text_add(&names, "periodic");
+                for (int w = 0; w < system->nwalls; w++)
+                    ht_text_add(&names, ", %s", system->wall[w].name);
+                enum ht_err err = ht_params_error(
+                    params, key,
+                    "\"%s\" is no boundary of system %s; it has %s", name,
+                    system->name, names.data ? names.data : "");
+                ht_text_free(&names);
+                return err;
+            }
+            plan->grid.wall[k][side] = kind->factor;
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err make_grid(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    struct ht_grid *grid = &plan->grid;
+    grid->dims = params->grid.dims;
+    grid->order = params->grid.order;
+    for (int k = 0; k < 3; k++) {
+        bool exists = k < grid->dims;
+        grid->cells[k] = exists ? params->grid.cells[k] : 1;
+        grid->lower[k] = params->grid.lower[k];
+        grid->upper[k] = params->grid.upper[k];
+        grid->h[k] =
+            exists ? (grid->upper[k] - grid->lower[k]) / (double)grid->cells[k]
+                   : 1;
+    }
+    return find_walls(plan);
+}
+
+/* ---- slabs ---- */
+
+static enum ht_err check_ranks(const struct ht_plan *plan) {
+    const struct ht_grid *grid = &plan->grid;
+    int ranks = ht_comm_size(grid->slab.comm);
+    if (ranks == 1) return HT_OK;
+    if (grid->dims < 3)
+        return ht_params_error(plan->params, "grid.cells",
+                               "%d ranks, but only grids with x3 are cut into "
+                               "slabs: run this one without mpiexec",
+                               ranks);
+    if (grid->cells[2] < ranks)
+        return ht_params_error(plan->params, "grid.cells",
+                               "%d ranks for %lld planes of cells along x3: "
+                               "every rank needs one",
+                               ranks, (long long)grid->cells[2]);
+    return HT_OK;
+}
+
+/* Planes that a rank sends are its own. */
+static enum ht_err check_depth(const struct ht_plan *plan,
+                               const int64_t *start) {
+    int depth = plan->params->parallel.halo_depth;
+    int ranks = ht_comm_size(plan->grid.slab.comm);
+    int64_t thinnest = start[1];
+    for (int r = 1; r < ranks; r++)
+        if (start[r + 1] - start[r] < thinnest)
+            thinnest = start[r + 1] - start[r];
+    if (ranks > 1 && (depth + 1) / 2 > thinnest)
+        return ht_params_error(plan->params, "parallel.halo_depth",
+                               "needs slabs of %d planes, but the thinnest of "
+                               "%d ranks has %lld: at most %lld",
+                               (depth + 1) / 2, ranks, (long long)thinnest,
+                               2 * (long long)thinnest);
+    return HT_OK;
+}
+
+enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
+    struct ht_slab *slab = &plan->grid.slab;
+    int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
+    int64_t *start = NULL;
+    if (ranks == 1) return HT_OK;
+    for (int r = 0; r < ranks; r++)
+        REQUIRE(isfinite(weights[r]) && weights[r] > 0, HT_ERR_INTERNAL,
+                "slabs: rank %d has the weight %g", r, weights[r]);
+    TRY(HT_ALLOC(start, ranks + 1));
+    ht_slab_cut(plan->grid.cells[2], ranks, weights, start);
+    slab->first = start[rank];
+    slab->last = start[rank + 1];
+    enum ht_err err = check_depth(plan, start);
+    free(start);
+    return err;
+}
+
+static enum ht_err cut_equally(struct ht_plan *plan) {
+    int ranks = ht_comm_size(plan->grid.slab.comm);
+    double *weights = NULL;
+    TRY(check_ranks(plan));
+    TRY(HT_ALLOC(weights, ranks));
+    for (int r = 0; r < ranks; r++) weights[r] = 1;
+    enum ht_err err = ht_plan_cut(plan, weights);
+    free(weights);
+    return err;
+}
+
+static void choose_halo(struct ht_plan *plan) {
+    plan->problem.halo = (struct ht_halo_choice){
+        .depth = plan->params->parallel.halo_depth,
+        .precision = plan->params->parallel.halo_precision,
+        .transport = plan->params->parallel.transport};
+}
+
+static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem);
+}
+
+static enum ht_err refuse_scheme(const struct ht_plan *plan,
+                                 const struct ht_scheme *scheme,
+                                 const char *why) {
+    struct ht_text names = {0};
+    for (int i = 0; i < ht_system_count(); i++) {
+        const struct ht_equations eq =
+            ht_equations_make(ht_system_at(i), plan->grid.dims);
+        if (ht_scheme_steps(scheme, &eq))
+            ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "",
+                        eq.system->name);
+    }
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(
+            plan->params, "time.scheme",
+            "the fields of %s %s, which %s needs; systems with a %s form: %s",
+            plan->eq.system->name, why, scheme->title, scheme->title,
+            names.length > 0 ? names.data : "none");
+    ht_text_free(&names);
+    return err;
+}
+
+static enum ht_err choose_scheme(struct ht_plan *plan) {
+    const struct ht_scheme *scheme =
+        ht_scheme_at((int)plan->params->time.scheme);
+    plan->problem.eq = &plan->eq;
+    const char *why = ht_problem_set_scheme(&plan->problem, scheme);
+    return why == NULL ? HT_OK : refuse_scheme(plan, scheme, why);
+}
+
+static enum ht_err check_scheme(const struct ht_plan *plan) {
+    const char *why = scheme_of(plan)->varying;
+    if (why == NULL || plan->medium->uniform) return HT_OK;
+    return ht_params_error(plan->params, "time.scheme",
+                           "the medium varies, and %s", why);
+}
+
+static int full_stages(const struct ht_plan *plan) {
+    return scheme_of(plan)->full_stages(&plan->eq, plan->grid.order);
+}
+
+static double largest_cfl(const struct ht_plan *plan, int stages) {
+    return scheme_of(plan)->largest_cfl(&plan->eq, plan->grid.order, stages);
+}
+
+/* Largest c dt / h per axis of a step dt. */
+static double cfl_of(const struct ht_plan *plan, double dt) {
+    double cfl = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
+    return cfl;
+}
+
+/* In a uniform medium operators and separable half steps take the same time for
+ * any number of stages, and all of them are exact and proven stable. */
+static enum ht_err choose_stages(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_value *given = &params->time.stages;
+    int dims = plan->grid.dims, order = plan->grid.order;
+    double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step)
+                                       : params->time.cfl;
+    if (given->kind == HT_VALUE_NUMBERS) {
+        if (given->number[0] > full_stages(plan))
+            return ht_params_error(params, "time.stages",
+                                   "at most %d (\"full\") are taken at "
+                                   "order %d in %d dimensions",
+                                   full_stages(plan), order, dims);
+        plan->problem.stages = (int)given->number[0];
+    } else if (strcmp(given->text, "least") == 0 ||
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform)) {
+        plan->problem.stages =
+            scheme_of(plan)->least_stages(&plan->eq, order, cfl);
+    } else {
+        plan->problem.stages = full_stages(plan);
+    }
+    plan->cfl_limit = largest_cfl(plan, plan->problem.stages);
+    if (plan->cfl_limit <= 0)
+        return ht_params_error(params, "time.stages",
+                               "no stable time step is known for %d stages at "
+                               "order %d in %d dimensions; \"full\" (%d) and "
+                               "\"least\" are always stable",
+                               plan->problem.stages, order, dims,
+                               full_stages(plan));
+    return HT_OK;
+}
+
+/* The least number of equal parts of the run of which times `apart` are
+ * multiples, at most `most`; 0: there is none. Times are as good as 1e-9 of the
+ * distance, since they are given in decimal digits. */
+static int64_t equal_parts(double end, double apart, double most) {
+    const double close = 1e-9, largest = 1e6;
+    if (!(apart > 0) || apart >= end) return 1; /* the start and the end */
+    most = fmin(most, largest);
+    for (int64_t parts = 1; (double)parts <= most; parts++) {
+        double inside = apart / end * (double)parts;
+        if (fabs(inside - round(inside)) <= close * inside) return parts;
+    }
+    return 0;
+}
+
+static int64_t common_multiple(int64_t a, int64_t b) {
+    int64_t x = a, y = b;
+    while (y > 0) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x > 0 ? a / x * b : 0;
+}
+
+/* So many steps, or a little more where that puts times on steps; the step
+ * stays the same over the run, since kernels hold it as literals. */
+static double steps_on_parts(double steps, int64_t parts, double most) {
+    double more = parts > 0 ? ceil(steps / (double)parts) * (double)parts : 0;
+    return more <= most ? more : 0;
+}
+
+/* Steps such that outputs fall on them, if that costs at most 5 % more: all
+ * of them, else the snapshots. */
+static double meet_outputs(struct ht_plan *plan, double steps) {
+    const struct ht_params *params = plan->params;
+    const double dearest = 1.05;
+    double end = params->time.end, most = floor(steps * dearest);
+    double every = params->output.snapshots ? params->output.every : 0;
+    int64_t snapshots = equal_parts(end, every, most);
+    double drawn = params->output.pictures ? params->output.picture.every : 0;
+    int64_t pictures = equal_parts(end, drawn, most);
+    double all =
+        steps_on_parts(steps, common_multiple(snapshots, pictures), most);
+    double some = steps_on_parts(steps, snapshots, most);
+    plan->snapshots_off = !(all > 0) && !(some > 0);
+    plan->pictures_off = !(all > 0);
+    if (all > 0) return all;
+    if (some > 0) return some;
+    some = steps_on_parts(steps, pictures, most);
+    plan->pictures_off = !(some > 0);
+    return some > 0 ? some : steps;
+}
+
+/* What all stages allow, where fewer are taken. */
+static const char *more_stages(const struct ht_plan *plan, char words[64]) {
+    int full = full_stages(plan);
+    words[0] = '\0';
+    if (plan->problem.stages < full)
+        snprintf(words, 64, "; time.stages = \"full\" allows %.3g",
+                 largest_cfl(plan, full));
+    return words;
+}
+
+static enum ht_err choose_step(struct ht_plan *plan) {
+    char more[64];
+    const struct ht_params *params = plan->params;
+    double per_time = cfl_of(plan, 1), dt = params->time.step;
+    double cfl = params->time.cfl;
+    const double rounding = 1e-12; /* of dt and of the CFL number */
+    /* The default is for every system; full stages may allow less. */
+    if (!ht_params_is_set(params, "time.cfl") &&
+        plan->problem.stages == full_stages(plan))
+        cfl = fmin(cfl, plan->cfl_limit);
+    if (dt > 0) {
+        if (dt * per_time > plan->cfl_limit * (1 + rounding))
+            return ht_params_error(
+                params, "time.step",
+                "unstable: with %d stages at order %d at most %.6g (cfl %.2f)",
+                plan->problem.stages, plan->grid.order,
+                plan->cfl_limit / per_time, plan->cfl_limit);
+    } else {
+        if (cfl > plan->cfl_limit * (1 + rounding))
+            return ht_params_error(
+                params, "time.cfl",
+                "unstable: with %d stages at order %d in %d dimensions at most "
+                "%.2f%s",
+                plan->problem.stages, plan->grid.order, plan->grid.dims,
+                plan->cfl_limit, more_stages(plan, more));
+        dt = per_time > 0 ? cfl / per_time : params->time.end;
+    }
+    double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
+    if (!(steps < 1e15))
+        return ht_params_error(params, "time.end", "needs %.3g steps", steps);
+    if (steps > 0) steps = meet_outputs(plan, steps);
+    plan->steps = (int64_t)steps;
+    plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
+    plan->cfl = cfl_of(plan, plan->problem.dt);
+    return HT_OK;
+}
+
+static void set_problem(struct ht_plan *plan) {
+    struct ht_problem *problem = &plan->problem;
+    const struct ht_medium *medium = plan->medium;
+    problem->grid = &plan->grid;
+    problem->medium_degree = medium->uniform ? -1 : medium->degree;
+    problem->medium_coefs = medium->uniform ? 0 : medium->coefs;
+    memcpy(problem->uniform, medium->constant, sizeof problem->uniform);
+    problem->medium = medium;
+    problem->medium_fill = NULL;
+}
+
+static enum ht_err fill_medium(const void *medium, enum ht_mesh mesh,
+                               int64_t first, int64_t last, double *out) {
+    return ht_medium_fill(medium, mesh, first, last, out);
+}
+
+static enum ht_err make(struct ht_plan *plan, bool sampled) {
+    TRY(find_system(plan));
+    TRY(make_grid(plan));
+    TRY(cut_equally(plan));
+    choose_halo(plan);
+    TRY(choose_scheme(plan));
+    TRY((sampled ? ht_medium_sample : ht_medium_create)(
+        plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY(check_scheme(plan));
+    TRY(choose_stages(plan));
+    TRY(choose_step(plan));
+    set_problem(plan);
+    if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
+    TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
+    return ht_expect(plan);
+}
+
+/* Collectives within end when a rank has failed, so that all meet here. */
+static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
+                          bool sampled, struct ht_plan **out) {
+    struct ht_plan *plan = NULL;
+    *out = NULL;
+    enum ht_err err = HT_ALLOC(plan, 1);
+    if (err == HT_OK) {
+        plan->params = params;
+        plan->grid.slab.comm = comm;
+        err = make(plan, sampled);
+    }
+    err = ht_comm_agree(comm, err);
+    if (err != HT_OK) {
+        ht_plan_destroy(plan);
+        return err;
+    }
+    *out = plan;
+    return HT_OK;
+}
+
+enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
+                           struct ht_plan **out) {
+    return create(params, comm, false, out);
+}
+
+enum ht_err ht_plan_sketch(const struct ht_params *params,
+                           struct ht_plan **out) {
+    return create(params, NULL, true, out);
+}

@@ -1,0 +1,307 @@
+/* Partition and schedule; see the header. That the planes suffice and that no
+ * message meets another is shown in docs/method.md, section 15.
+ */
+#include "htwave/schedule.h"
+
+#include <stdlib.h>
+
+#include "htwave/messages.h"
+
+static enum ht_mesh other(enum ht_mesh mesh) {
+    return mesh == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* ---- backwards ---- */
+
+struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
+    struct ht_problem reversed = *problem;
+    reversed.dt = -problem->dt;
+    return reversed;
+}
+
+enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
+                                 const struct ht_scheme *scheme) {
+    const enum ht_mesh first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
+    TRY(stepper->ops->half_step_back(stepper->self, first));
+    return stepper->ops->half_step_back(stepper->self, other(first));
+}
+
+/* ---- partition ---- */
+
+static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
+    struct ht_box box;
+    for (int k = 0; k < 3; k++) {
+        box.begin[k] = most(a->begin[k], b->begin[k]);
+        box.end[k] = least(a->end[k], b->end[k]);
+    }
+    return box;
+}
+
+static int depth_of(const struct ht_problem *problem) {
+    return problem->halo.depth > 0 ? problem->halo.depth : 1;
+}
+
+struct ht_window ht_problem_window(const struct ht_problem *problem,
+                                   enum ht_mesh mesh) {
+    int depth = depth_of(problem), less = depth / 2, more = depth - less;
+    return ht_window_make(problem->grid, mesh, more,
+                          mesh == HT_PRIMARY ? more : less);
+}
+
+void ht_partition_slab(const struct ht_problem *problem,
+                       struct ht_partition *out) {
+    *out = (struct ht_partition){.cut = ht_grid_cut(problem->grid),
+                                 .depth = depth_of(problem),
+                                 .two_level =
+                                     ht_problem_scheme(problem)->two_level};
+    for (int i = 0; i < 2; i++) {
+        out->window[i] = ht_problem_window(problem, i ? HT_DUAL : HT_PRIMARY);
+        out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
+    }
+}
+
+void ht_partition_free(struct ht_partition *partition) {
+    for (int mesh = 0; mesh < 2; mesh++) {
+        free(partition->targets[mesh]);
+        partition->targets[mesh] = NULL;
+        partition->count[mesh] = 0;
+    }
+}
+
+/* The targets of a box of cells, moved by `image` periods along x3: held planes
+ * may lie beyond the periodic seam. */
+static struct ht_box targets_of(const struct ht_grid *grid, enum ht_mesh mesh,
+                                const struct ht_window *window,
+                                const struct ht_box *cells, int image) {
+    struct ht_box box;
+    for (int k = 0; k < 3; k++) {
+        int64_t nodes = ht_grid_nodes(grid, mesh, k);
+        int64_t n = k < grid->dims ? grid->cells[k] : 1;
+        int64_t shift = (k == 2 ? image * nodes : 0) - window->origin[k];
+        int64_t end = cells->end[k] == n ? nodes : cells->end[k];
+        box.begin[k] = cells->begin[k] + shift;
+        box.end[k] = end + shift;
+    }
+    if (cells->begin[2] == 0 && cells->end[2] == grid->cells[2]) {
+        box.begin[2] = window->held.begin[2];
+        box.end[2] = window->held.end[2];
+    }
+    return intersect(&box, &window->held);
+}
+
+static void add_region(const struct ht_grid *grid, enum ht_mesh mesh,
+                       const struct ht_box *cells, int region,
+                       struct ht_partition *p) {
+    const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
+    const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
+    for (int image = -images; image <= images; image++) {
+        const struct ht_box box =
+            targets_of(grid, mesh, &p->window[mesh], cells, image);
+        if (ht_box_nodes(&box) > 0)
+            p->targets[mesh][p->count[mesh]++] =
+                (struct ht_targets){.box = box, .region = region};
+    }
+}
+
+static bool covers(const struct ht_partition *p, enum ht_mesh mesh) {
+    int64_t nodes = 0, overlap = 0;
+    for (int i = 0; i < p->count[mesh]; i++) {
+        nodes += ht_box_nodes(&p->targets[mesh][i].box);
+        for (int j = 0; j < i; j++) {
+            const struct ht_box common =
+                intersect(&p->targets[mesh][i].box, &p->targets[mesh][j].box);
+            overlap += ht_box_nodes(&common);
+        }
+    }
+    return overlap == 0 && nodes == ht_box_nodes(&p->window[mesh].held);
+}
+
+static enum ht_err divide(const struct ht_problem *problem, int regions,
+                          const struct ht_region *region,
+                          struct ht_partition *out) {
+    for (int mesh = 0; mesh < 2; mesh++) {
+        const enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+        TRY(HT_ALLOC(out->targets[mesh], 3 * (int64_t)regions));
+        for (int r = 0; r < regions; r++)
+            add_region(problem->grid, which, &region[r].cells, r, out);
+        REQUIRE(covers(out, which), HT_ERR_INTERNAL,
+                "regions overlap or leave targets out");
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
+                              const struct ht_region *region,
+                              struct ht_partition *out) {
+    ht_partition_slab(problem, out);
+    enum ht_err err = divide(problem, regions, region, out);
+    if (err != HT_OK) ht_partition_free(out);
+    return err;
+}
+
+/* ---- what is up to date ---- */
+
+struct ht_extent ht_exchange_extent(const struct ht_partition *p,
+                                    enum ht_mesh from, enum ht_mesh mesh) {
+    return (struct ht_extent){
+        ht_halo_planes(p->depth, from, mesh, p->two_level, 0),
+        ht_halo_planes(p->depth, from, mesh, p->two_level, 1)};
+}
+
+void ht_halo_overwritten(struct ht_halo_state *state, enum ht_mesh mesh) {
+    state->valid[mesh] = (struct ht_extent){0, 0};
+    state->stale[mesh] = state->open;
+}
+
+/* Planes that it did not bring count as out of date, even where they are not:
+ * so no exchange is followed by more than one of its kind. */
+void ht_halo_received(const struct ht_partition *p,
+                      struct ht_halo_state *state) {
+    state->open = false;
+    for (int mesh = 0; mesh < 2; mesh++) {
+        state->valid[mesh] =
+            ht_exchange_extent(p, state->next, mesh ? HT_DUAL : HT_PRIMARY);
+        if (state->stale[mesh]) state->valid[mesh] = (struct ht_extent){0, 0};
+        state->stale[mesh] = false;
+    }
+}
+
+static bool enough(const struct ht_halo_state *state, enum ht_mesh from) {
+    return from == HT_PRIMARY ? state->valid[from].above > 0
+                              : state->valid[from].below > 0;
+}
+
+/* Planes beyond the slab that a half step can compute. */
+static struct ht_extent reach(const struct ht_partition *p,
+                              const struct ht_halo_state *state,
+                              enum ht_mesh from) {
+    struct ht_extent e = state->valid[from], kept = state->valid[other(from)];
+    if (from == HT_PRIMARY)
+        e.above--;
+    else
+        e.below--;
+    if (p->two_level) {
+        e.below = least(e.below, kept.below);
+        e.above = least(e.above, kept.above);
+    }
+    return e;
+}
+
+/* ---- tasks ---- */
+
+const char *ht_task_name(enum ht_task_kind kind) {
+#define HT_TASK_WORD(constant, name) name,
+    static const char *const names[] = {HT_EACH_TASK_KIND(HT_TASK_WORD)};
+    return names[kind];
+}
+
+static void add_task(struct ht_schedule *s, enum ht_task_kind kind,
+                     enum ht_mesh mesh) {
+    s->task[s->count++] = (struct ht_task){.kind = kind, .mesh = mesh};
+}
+
+/* Planes [first, last) of the target's window, region by region. */
+static void add_steps(const struct ht_partition *p, enum ht_mesh from,
+                      enum ht_step_part part, int64_t first, int64_t last,
+                      struct ht_schedule *s) {
+    const enum ht_mesh to = other(from);
+    struct ht_box planes = p->window[to].held;
+    planes.begin[2] = first;
+    planes.end[2] = last;
+    for (int i = 0; i < p->count[to]; i++) {
+        const struct ht_targets *targets = &p->targets[to][i];
+        const struct ht_box box = intersect(&targets->box, &planes);
+        if (ht_box_nodes(&box) == 0) continue;
+        add_task(s, HT_TASK_STEP, from);
+        s->task[s->count - 1].part = part;
+        s->task[s->count - 1].targets =
+            (struct ht_targets){.box = box, .region = targets->region};
+    }
+}
+
+/* The own planes that leave downwards and upwards, then the rest, while these
+ * travel. */
+static void add_split(const struct ht_partition *p, enum ht_mesh from,
+                      struct ht_schedule *s) {
+    const enum ht_mesh to = other(from);
+    const struct ht_box *own = &p->window[to].own;
+    const struct ht_extent e = ht_exchange_extent(p, to, to);
+    int64_t first = own->begin[2], last = own->end[2];
+    int64_t low = first + (p->neighbour[0] ? e.above : 0);
+    int64_t high = most(low, last - (p->neighbour[1] ? e.below : 0));
+    add_steps(p, from, HT_PART_BOUNDARY, first, low, s);
+    add_steps(p, from, HT_PART_BOUNDARY, high, last, s);
+    add_task(s, HT_TASK_SEND, to);
+    add_steps(p, from, HT_PART_INTERIOR, low, high, s);
+}
+
+static void add_half_step(const struct ht_partition *p, enum ht_mesh from,
+                          struct ht_halo_state *state, struct ht_schedule *s) {
+    const enum ht_mesh to = other(from);
+    const struct ht_window *source = &p->window[from];
+    const struct ht_box *own = &p->window[to].own;
+    if (ht_window_nodes(source) > ht_box_nodes(&source->held))
+        add_task(s, HT_TASK_GHOSTS, from);
+    if (!p->cut) {
+        add_steps(p, from, HT_PART_INTERIOR, own->begin[2], own->end[2], s);
+        return;
+    }
+    const struct ht_extent e = state->valid[to] = reach(p, state, from);
+    if (enough(state, to)) {
+        add_steps(p, from, HT_PART_INTERIOR,
+                  own->begin[2] - (p->neighbour[0] ? e.below : 0),
+                  own->end[2] + (p->neighbour[1] ? e.above : 0), s);
+        return;
+    }
+    state->valid[to] = (struct ht_extent){0, 0};
+    state->open = true;
+    state->next = to;
+    add_split(p, from, s);
+}
+
+void ht_schedule_make(const struct ht_partition *p, enum ht_mesh from,
+                      struct ht_halo_state *state, struct ht_schedule *out) {
+    out->count = 0;
+    if (state->open) {
+        add_task(out, HT_TASK_RECEIVE, state->next);
+        ht_halo_received(p, state);
+    }
+    if (p->cut && !enough(state, from)) {
+        add_task(out, HT_TASK_SEND, from);
+        add_task(out, HT_TASK_RECEIVE, from);
+        state->next = from;
+        ht_halo_received(p, state);
+    }
+    add_half_step(p, from, state, out);
+}
+
+void ht_schedule_add_text(const struct ht_schedule *schedule,
+                          struct ht_text *out) {
+    static const char *const parts[] = {
+        [HT_PART_INTERIOR] = " interior", [HT_PART_BOUNDARY] = " boundary"};
+    for (int i = 0; i < schedule->count; i++) {
+        const struct ht_task *task = &schedule->task[i];
+        ht_text_add(out, "%s%s%s", i > 0 ? ", " : "", ht_task_name(task->kind),
+                    task->kind == HT_TASK_STEP ? parts[task->part] : "");
+    }
+}
+
+void ht_schedule_count(const struct ht_schedule *schedule,
+                       struct ht_task_counts *sum) {
+    for (int i = 0; i < schedule->count; i++) {
+        const struct ht_task *task = &schedule->task[i];
+        sum->tasks[task->kind]++;
+        if (task->kind == HT_TASK_SEND) sum->exchanges[task->mesh]++;
+        if (task->kind != HT_TASK_STEP) continue;
+        sum->launches[task->part]++;
+        sum->nodes[task->part] += ht_box_nodes(&task->targets.box);
+    }
+}

@@ -1,0 +1,15 @@
+/* The rows of src/solve/scheme.c, each in a file of its own. A new scheme gets
+ * its word in HT_EACH_SCHEME (htwave/params.h), a file and a line here.
+ */
+#ifndef HTWAVE_SOLVE_SCHEMES_H
+#define HTWAVE_SOLVE_SCHEMES_H
+
+#include "htwave/scheme.h"
+
+extern const struct ht_scheme ht_scheme_taylor;
+extern const struct ht_scheme ht_scheme_leapfrog;
+
+/* energy.c */
+extern const struct ht_invariant ht_leapfrog_energy;
+
+#endif

@@ -1,0 +1,238 @@
+/* The state at time 0. A scheme of one level needs the primary grid at 0. One
+ * of two levels needs its fields of the dual grid at -dt/2 too. Where the
+ * solution is known at all times they are taken from it. Otherwise one half
+ * step of the scheme's starter with -dt leads from all fields on the primary
+ * grid at 0 to the dual grid: its error of one step is that of the scheme. It
+ * is done for layers of x3 planes of cells, each a small problem of its own
+ * between two planes of nodes, so that all fields need little memory at a time.
+ * A node of the dual grid depends on the corners of its cell alone, so neither
+ * the layers nor the ranks' slabs change the result; the plane of nodes above a
+ * slab is computed twice.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/kernels.h"
+#include "htwave/oracle.h"
+#include "htwave/part.h"
+#include "htwave/plan.h"
+#include "htwave/solution.h"
+#include "htwave/start.h"
+#include "htwave/stepper.h"
+
+/* ---- data from formulas ---- */
+
+/* Own planes of all coefficients that fit about 16 MiB. */
+static int64_t chunk_planes(const struct ht_plan *plan, enum ht_mesh mesh) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t bytes =
+        ht_grid_plane(grid, mesh) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
+    int64_t planes = ((int64_t)1 << 24) / (bytes > 0 ? bytes : 1);
+    int64_t begin, end;
+    ht_grid_own(grid, mesh, &begin, &end);
+    return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
+}
+
+static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem);
+}
+
+/* On a wall one parity of a field's coefficients vanishes. Half steps of one
+ * level leave it so; those of two add to what stands there, so that data which
+ * do not meet the wall's condition would be a source for ever. */
+static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
+                        double *coefs) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (last - first);
+    int64_t from = first * ht_grid_plane(grid, HT_PRIMARY), step = 1;
+    int m = grid->order + 1, count = ht_grid_coefs(grid), power = 1;
+    for (int k = 0; k < grid->dims; k++, power *= m) {
+        int64_t n = ht_grid_nodes(grid, HT_PRIMARY, k);
+        for (int64_t row = 0; row < part * count * plan->eq.nfields; row++) {
+            int64_t at = (from + row % part) / step % n;
+            int i = (int)(row / part % count) / power % m;
+            int field = (int)(row / part / count);
+            int factor = grid->wall[k][at == 0 ? 0 : 1];
+            if ((at == 0 || at == n - 1) && factor != 0 &&
+                ht_wall_sign(&plan->eq, field, k, factor) != (i % 2 ? -1 : 1))
+                coefs[row] = 0;
+        }
+        step *= n;
+    }
+}
+
+/* Puts the solution at a time on the own planes of a mesh. */
+static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
+                                double time, const struct ht_stepper *stepper) {
+    const struct ht_grid *grid = &plan->grid;
+    int64_t chunk = chunk_planes(plan, mesh), begin, end;
+    double *coefs = NULL;
+    struct ht_progress progress;
+    ht_grid_own(grid, mesh, &begin, &end);
+    TRY(HT_ALLOC(coefs, ht_grid_plane(grid, mesh) * chunk *
+                            ht_grid_coefs(grid) * plan->eq.nfields));
+    enum ht_err err = HT_OK;
+    ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
+                      (double)ht_grid_plane(grid, mesh));
+    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+        int64_t last = first + chunk < end ? first + chunk : end;
+        err = ht_solution_fill(plan->solution, mesh, time, first, last, coefs);
+        if (err == HT_OK && mesh == HT_PRIMARY && scheme_of(plan)->two_level)
+            clear_walls(plan, first, last, coefs);
+        if (err == HT_OK)
+            err = stepper->ops->put(stepper->self, mesh, first, last, coefs);
+        ht_progress_update(&progress, (double)(last - begin));
+    }
+    ht_progress_end(&progress);
+    free(coefs);
+    return err;
+}
+
+/* ---- half a step back ---- */
+
+/* Cells [first, last) of the plan's x3 planes as a problem of its own: the
+ * half step from the primary grid reads the nodes of these cells only, so that
+ * what its sides are does not matter. Without a third axis it is the plan's. */
+struct layer {
+    const struct ht_plan *plan;
+    struct ht_part part;
+};
+
+static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
+                       struct layer *s) {
+    const struct ht_scheme *starter = scheme_of(plan)->starter;
+    const int64_t *cells = plan->grid.cells;
+    const struct ht_box box = {.begin = {0, 0, first},
+                               .end = {cells[0], cells[1], last}};
+    s->plan = plan;
+    ht_problem_part(&plan->problem, &box, HT_SIDES_MIRROR, HT_MEDIUM_OWN,
+                    &s->part);
+    (void)ht_problem_set_scheme(&s->part.problem, starter);
+    s->part.problem.dt = -plan->problem.dt;
+    s->part.problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
+}
+
+/* x3 planes of cells that are computed at a time: all fields of both grids in
+ * about 64 MiB, at least one. */
+static int64_t layer_planes(const struct ht_plan *plan) {
+    int64_t chunk = chunk_planes(plan, HT_PRIMARY) / 2, begin, end;
+    ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
+    return chunk < 1 ? 1 : chunk < end - begin ? chunk : end - begin;
+}
+
+static enum ht_err put_layer(const struct layer *s,
+                             const struct ht_stepper *stepper, double *coefs) {
+    const struct ht_plan *plan = s->plan;
+    int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
+    for (int64_t m = 0; m < ht_grid_planes(&s->part.grid, HT_PRIMARY); m++) {
+        int64_t at = (s->part.cells.begin[2] + m) % whole;
+        TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
+        clear_walls(plan, at, at + 1, coefs);
+        TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
+    }
+    return HT_OK;
+}
+
+/* The dual planes of a layer: from one stepper to the other. */
+static enum ht_err move_dual(const struct layer *s,
+                             const struct ht_stepper *from, double *coefs,
+                             const struct ht_stepper *to) {
+    const struct ht_plan *plan = s->plan;
+    int count = ht_grid_coefs(&plan->grid);
+    int64_t values = ht_grid_plane(&plan->grid, HT_DUAL) * count;
+    int64_t planes = ht_grid_planes(&s->part.grid, HT_DUAL);
+    for (int64_t m = 0; m < planes; m++) {
+        for (int f = 0; f < plan->eq.nfields; f++)
+            TRY(from->ops->get(from->self, HT_DUAL, f, count, m, m + 1,
+                               coefs + f * values));
+        TRY(to->ops->put(to->self, HT_DUAL, s->part.cells.begin[2] + m,
+                         s->part.cells.begin[2] + m + 1, coefs));
+    }
+    return HT_OK;
+}
+
+static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
+                            const struct ht_kernels *kernels,
+                            const struct ht_stepper *out) {
+    const struct ht_grid *grid = &s->plan->grid;
+    struct ht_stepper stepper = {0};
+    double *coefs = NULL;
+    enum ht_err err =
+        device != NULL
+            ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
+            : ht_oracle_create(&s->part.problem, &stepper);
+    if (err == HT_OK)
+        err = HT_ALLOC(coefs, ht_grid_plane(grid, HT_PRIMARY) *
+                                  ht_grid_coefs(grid) * s->plan->eq.nfields);
+    if (err == HT_OK) err = put_layer(s, &stepper, coefs);
+    if (err == HT_OK) err = stepper.ops->half_step(stepper.self, HT_PRIMARY);
+    if (err == HT_OK) err = stepper.ops->finish(stepper.self);
+    if (err == HT_OK) err = move_dual(s, &stepper, coefs, out);
+    free(coefs);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+/* The run's kernels may not suit all fields, or only the run's own step. */
+static struct ht_tuning start_tuning(const struct layer *s,
+                                     const struct ht_tuning *tuning) {
+    struct ht_tuning out = *tuning;
+    const struct ht_spec spec =
+        ht_problem_spec(&s->part.problem, tuning, HT_PRIMARY);
+    out.variant = ht_variant_find("monolithic", &spec, false);
+    out.cells = out.rows = out.planes = 0;
+    return out;
+}
+
+static enum ht_err step_back(const struct ht_plan *plan,
+                             struct ht_device *device,
+                             const struct ht_tuning *tuning, const char *cache,
+                             const struct ht_stepper *stepper) {
+    int64_t chunk = layer_planes(plan), begin, end;
+    struct ht_kernels kernels = {0};
+    struct ht_progress progress;
+    struct layer s;
+    ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
+    make_layer(plan, begin, begin + chunk, &s);
+    if (device != NULL) {
+        const struct ht_tuning own = start_tuning(&s, tuning);
+        TRY(ht_kernels_create(&s.part.problem, device, &own, cache, &kernels));
+    }
+    enum ht_err err = HT_OK;
+    ht_progress_start(&progress, "half a step back", (double)(end - begin),
+                      "cells", (double)ht_grid_plane(&plan->grid, HT_DUAL));
+    for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
+        int64_t last = first + chunk < end ? first + chunk : end;
+        make_layer(plan, first, last, &s);
+        err = do_layer(&s, device, &kernels, stepper);
+        ht_progress_update(&progress, (double)(last - begin));
+    }
+    ht_progress_end(&progress);
+    ht_kernels_destroy(&kernels);
+    return err;
+}
+
+static bool steps_back(const struct ht_plan *plan) {
+    return scheme_of(plan)->two_level && plan->steps > 0 &&
+           !plan->solution->exact;
+}
+
+int64_t ht_start_bytes(const struct ht_plan *plan,
+                       const struct ht_tuning *tuning,
+                       const struct ht_device_info *info) {
+    struct layer s;
+    if (!steps_back(plan)) return 0;
+    make_layer(plan, 0, layer_planes(plan), &s);
+    const struct ht_tuning own = start_tuning(&s, tuning);
+    return ht_stepper_budget(&s.part.problem, &own, info).total;
+}
+
+enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
+                     const struct ht_tuning *tuning, const char *cache,
+                     const struct ht_stepper *stepper) {
+    TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
+    if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
+    if (plan->solution->exact)
+        return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
+    return step_back(plan, device, tuning, cache, stepper);
+}

@@ -1,0 +1,75 @@
+/* The stepper on a device, shared by its files: stepper.c makes it and runs its
+ * schedules, stepper_buffers.c lists its buffers, stepper_data.c moves its
+ * data.
+ */
+#ifndef HTWAVE_SOLVE_STEPPER_PRIVATE_H
+#define HTWAVE_SOLVE_STEPPER_PRIVATE_H
+
+#include "ghost_args.h"
+#include "halo.h"
+
+/* A half step that has been scheduled before. */
+struct ht_known_step {
+    enum ht_mesh from;
+    struct ht_halo_state before, after;
+    struct ht_schedule schedule;
+};
+
+/* Device seconds by kind of task. */
+struct ht_task_seconds {
+    double step[2], ghosts; /* [enum ht_step_part] */
+};
+enum ht_direction { HT_FORWARDS, HT_BACKWARDS };
+
+struct ht_device_stepper {
+    struct ht_problem problem;
+    struct ht_spec spec;
+    struct ht_device *device;
+    struct ht_partition partition;
+    int regions;
+    int sets; /* of kernels, each once; the first one also fills
+                 ghosts, packs and measures */
+    struct ht_kernels *set;
+    int *set_of[2];              /* [direction][region]; -1: none */
+    enum ht_direction direction; /* of the half step under way */
+    struct ht_halo_state state;
+    struct ht_known_step *known;
+    int known_count, known_room;
+    struct ht_halo *halo; /* NULL: the grid is not cut */
+    struct ht_buffer *u[2][HT_MAX_FIELDS];
+    struct ht_buffer *medium[2][HT_MAX_MATERIALS];
+    struct ht_buffer *poly[HT_MAX_FIELDS];
+    struct ht_buffer *work;         /* NULL: no variant needs it */
+    struct ht_buffer *scale[2];     /* [direction] */
+    struct ht_ghost_args ghosts[2]; /* of each grid */
+    int64_t poly_planes;
+    int64_t half_steps; /* so far, and their tasks */
+    struct ht_task_counts counts;
+    struct ht_task_seconds before; /* that the kernels took for others */
+    int word, coefs, places;
+    int place[HT_MAX_COEFS]; /* of each coefficient */
+};
+
+/* As in struct ht_stepper_ops. */
+HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh,
+                                      int64_t first, int64_t last,
+                                      const double *coefs);
+HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field,
+                                      int count, int64_t first, int64_t last,
+                                      double *out);
+HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
+                                          int count,
+                                          const struct ht_quantity *what,
+                                          struct ht_measure *out);
+/* Makes all buffers, for the variants of the sets of kernels. */
+HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
+/* Zeros in a field, also where no coefficient is stored. */
+HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
+                                        enum ht_mesh mesh, int field);
+/* Fill the buffers that a step reads: scale[term] of cl/evolve.cl for either
+ * direction, the same from both grids, and the medium of the planes held. */
+HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t);
+HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
+                                              enum ht_mesh mesh);
+
+#endif

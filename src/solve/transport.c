@@ -1,0 +1,422 @@
+/* The transports of messages and the choice among them.
+ *
+ * No transport needs an acknowledgement: slabs exchange in turn, and a rank
+ * sends into a slot again only after it has received a message that the
+ * neighbour sent after emptying the slot (docs/method.md, section 15).
+ *
+ * A message is sent as a whole. In pieces, some could travel while others are
+ * copied. But there is one transfer queue, in which all outgoing pieces would
+ * stand before the incoming ones. So shared memory would gain nothing, and MPI
+ * messages at most a third of a time that is mostly hidden by the interior.
+ */
+#include "transport.h"
+
+#include "htwave/stepper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- transports ---- */
+
+static enum ht_err ship_to_peer(struct ht_link *link, int slot, int64_t bytes) {
+    return ht_transfer_peer(link->out, 0, bytes, link->peer[slot], 0);
+}
+
+static enum ht_err ship_to_host(struct ht_link *link, int slot, int64_t bytes) {
+    return ht_transfer_read(link->out, 0, bytes, link->out_host[slot], 0);
+}
+
+static enum ht_err fetch_from_host(struct ht_link *link, int slot,
+                                   int64_t bytes) {
+    return ht_transfer_write(link->in[slot], 0, bytes, link->in_host[slot], 0);
+}
+
+enum { PEER, SHARED, STAGED, TRANSPORTS };
+static const struct ht_transport transports[TRANSPORTS] = {
+    [PEER] = {.name = "peer", .token = true, .ship = ship_to_peer},
+    [SHARED] = {.name = "shared",
+                .token = true,
+                .ship = ship_to_host,
+                .fetch = fetch_from_host},
+    [STAGED] = {.name = "staged",
+                .ship = ship_to_host,
+                .fetch = fetch_from_host},
+};
+
+const char *ht_transport_name(int i) {
+    return i >= 0 && i < TRANSPORTS ? transports[i].name : NULL;
+}
+
+/* ---- links ---- */
+
+static enum ht_err create_buffers(struct ht_link *link) {
+    TRY(ht_event_create(link->device, &link->packed));
+    TRY(ht_event_create(link->device, &link->shipped));
+    TRY(ht_event_create(link->device, &link->fetched));
+    TRY(ht_buffer_create(link->device, link->room, &link->out));
+    for (int slot = 0; slot < HT_SLOTS; slot++)
+        TRY(ht_buffer_create(link->device, link->room, &link->in[slot]));
+    return HT_OK;
+}
+
+/* Tags by direction, since both neighbours may be the same rank: 1 is upwards.
+ */
+static int tag_out(const struct ht_link *link) {
+    return link->side;
+}
+
+static int tag_in(const struct ht_link *link) {
+    return 1 - link->side;
+}
+
+static void abandon_messages(struct ht_link *link) {
+    for (int slot = 0; slot < HT_SLOTS; slot++)
+        ht_message_abandon(link->sent[slot]);
+    ht_message_abandon(link->coming);
+}
+
+/* Sends an empty message and receives one. */
+static enum ht_err notify_closed(const struct ht_link *link,
+                                 struct ht_message *notice[2]) {
+    enum { CLOSED = 2 }; /* the lower of these two tags */
+    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + tag_out(link),
+                        NULL, 0, &notice[0]));
+    return ht_message_receive(link->comm, link->neighbour,
+                              CLOSED + tag_in(link), NULL, 0, &notice[1]);
+}
+
+static void wait_until(double end, struct ht_message *message) {
+    bool done = false;
+    for (long looks = 0; !done && ht_clock() < end; looks++) {
+        if (ht_message_done(&message, &done) != HT_OK) break;
+        if (!done) ht_comm_pause(looks);
+    }
+    ht_message_abandon(message);
+}
+
+/* A buffer must exist until the neighbour has closed it: neighbours notify each
+ * other when they have closed theirs. After a second without a notice, or after
+ * a failure, the rank continues. */
+static void close_peers(struct ht_link link[2]) {
+    const double patience = 1;
+    double end = ht_clock() + patience;
+    struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        for (int slot = 0; slot < HT_SLOTS; slot++)
+            ht_peer_close(l->peer[slot]);
+        if (l->transport == &transports[PEER] &&
+            notify_closed(l, notice[side]) != HT_OK)
+            end = 0;
+    }
+    for (int i = 0; i < 4; i++) wait_until(end, notice[i / 2][i % 2]);
+}
+
+void ht_links_destroy(struct ht_link link[2]) {
+    for (int side = 0; side < 2; side++) abandon_messages(&link[side]);
+    close_peers(link);
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        for (int slot = 0; slot < HT_SLOTS; slot++) {
+            ht_pinned_destroy(l->out_host[slot]);
+            ht_pinned_destroy(l->in_host[slot]);
+            ht_buffer_destroy(l->in[slot]);
+        }
+        ht_buffer_destroy(l->out);
+        ht_event_destroy(l->packed);
+        ht_event_destroy(l->shipped);
+        ht_event_destroy(l->fetched);
+    }
+}
+
+/* What a rank can offer on its links. */
+struct offer {
+    bool named[2];  /* name holds peers' names */
+    bool opened[2]; /* and the neighbour's names could be opened */
+    unsigned char name[2][HT_SLOTS][HT_PEER_NAME];
+};
+
+static bool is_wanted(const char *wish, int transport) {
+    return strcmp(wish, "auto") == 0 ||
+           strcmp(wish, transports[transport].name) == 0;
+}
+
+/* Names of the buffers that the neighbour may copy into. Where that fails other
+ * transports remain. */
+static void offer_names(const struct ht_link link[2], struct offer *own) {
+    for (int side = 0; side < 2; side++) {
+        const struct ht_link *l = &link[side];
+        own->named[side] = l->neighbour >= 0 &&
+                           ht_comm_same_machine(l->comm, l->neighbour) &&
+                           ht_device_info(l->device)->no_peer == NULL;
+        for (int slot = 0; slot < HT_SLOTS && own->named[side]; slot++)
+            own->named[side] =
+                ht_peer_name(l->in[slot], own->name[side][slot]) == HT_OK;
+    }
+}
+
+static void open_peers(struct ht_link link[2], const struct offer *all,
+                       struct offer *own) {
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        own->opened[side] =
+            own->named[side] && all[l->neighbour].named[1 - side];
+        for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
+            own->opened[side] =
+                ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
+                             l->room, &l->peer[slot]) == HT_OK;
+    }
+}
+
+/* The neighbour computes the same result. */
+static int choose(const struct ht_link *link, const char *wish,
+                  const struct offer *own, const struct offer *all) {
+    bool here = ht_comm_same_machine(link->comm, link->neighbour);
+    bool peer =
+        own->opened[link->side] && all[link->neighbour].opened[1 - link->side];
+    if (peer && is_wanted(wish, PEER)) return PEER;
+    if (here && is_wanted(wish, SHARED)) return SHARED;
+    return is_wanted(wish, STAGED) ? STAGED : TRANSPORTS;
+}
+
+static enum ht_err refuse(const struct ht_link *link, const char *wish) {
+    const struct ht_device_info *info = ht_device_info(link->device);
+    const char *why = "the ranks are on different machines";
+    if (ht_comm_same_machine(link->comm, link->neighbour))
+        why = info->no_peer != NULL
+                  ? info->no_peer
+                  : "the devices cannot access each other's memory";
+    FAIL(HT_ERR_INPUT,
+         "parallel.transport = \"%s\": not possible between ranks %d and %d: "
+         "%s; \"auto\" takes one that is",
+         wish, ht_comm_rank(link->comm), link->neighbour, why);
+}
+
+static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish,
+                                       int chosen[2]) {
+    struct ht_comm *comm = link[0].comm;
+    struct offer own = {0}, *all = NULL;
+    enum ht_err err = HT_OK;
+    TRY(HT_ALLOC(all, ht_comm_size(comm)));
+    if (is_wanted(wish, PEER)) offer_names(link, &own);
+    err = ht_comm_gather(comm, &own, sizeof own, all);
+    if (err == HT_OK) {
+        open_peers(link, all, &own);
+        err = ht_comm_gather(comm, &own, sizeof own, all);
+    }
+    for (int side = 0; side < 2 && err == HT_OK; side++) {
+        chosen[side] = TRANSPORTS;
+        if (link[side].neighbour < 0) continue;
+        chosen[side] = choose(&link[side], wish, &own, all);
+        if (chosen[side] == TRANSPORTS) err = refuse(&link[side], wish);
+    }
+    free(all);
+    return err;
+}
+
+/* A rank's part of the shared memory: the messages that it sends, [side][slot].
+ */
+static int64_t part_bytes(int64_t room) {
+    const int64_t page = 4096;
+    return (room + page - 1) / page * page;
+}
+
+static enum ht_err use_shared(struct ht_link *link, struct ht_shared *shared,
+                              int64_t room) {
+    char *own = ht_shared_part(shared, ht_comm_rank(link->comm));
+    char *other = ht_shared_part(shared, link->neighbour);
+    REQUIRE(own != NULL && other != NULL, HT_ERR_COMM,
+            "no access to the memory shared with rank %d", link->neighbour);
+    link->shared = shared;
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        int64_t mine = (link->side * HT_SLOTS + slot) * part_bytes(room);
+        int64_t theirs =
+            ((1 - link->side) * HT_SLOTS + slot) * part_bytes(room);
+        TRY(ht_pinned_wrap(link->device, own + mine, link->room,
+                           &link->out_host[slot]));
+        TRY(ht_pinned_wrap(link->device, other + theirs, link->room,
+                           &link->in_host[slot]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err use_own_memory(struct ht_link *link) {
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        TRY(ht_pinned_create(link->device, link->room, &link->out_host[slot]));
+        TRY(ht_pinned_create(link->device, link->room, &link->in_host[slot]));
+    }
+    return HT_OK;
+}
+
+/* All ranks of a machine allocate shared memory when one of them needs it; its
+ * slots have the size of the longest message of all. A machine without enough
+ * of it (containers often have little) uses staged messages, unless the user
+ * asked for shared memory. */
+static enum ht_err create_shared(struct ht_link link[2], const char *wish,
+                                 int chosen[2], struct ht_shared **shared,
+                                 int64_t *room) {
+    struct ht_comm *comm = link[0].comm;
+    bool fits = true;
+    double values[2] = {
+        chosen[0] == SHARED || chosen[1] == SHARED,
+        (double)(link[0].room > link[1].room ? link[0].room : link[1].room)};
+    TRY(ht_comm_max(comm, 2, values));
+    *room = (int64_t)values[1];
+    if (values[0] == 0) return HT_OK;
+    int64_t bytes = part_bytes(*room) * 2 * HT_SLOTS;
+    if (strcmp(wish, "auto") == 0) TRY(ht_shared_fits(comm, bytes, &fits));
+    for (int side = 0; side < 2 && !fits; side++)
+        if (chosen[side] == SHARED) chosen[side] = STAGED;
+    if (!fits) return HT_OK;
+    enum ht_err err = ht_shared_create(comm, bytes, shared);
+    return err == HT_ERR_MEMORY
+               ? ht_err_prefix(err, "parallel.transport = \"staged\" needs "
+                                    "less")
+               : err;
+}
+
+/* Closes the peers of links that use another transport, before any rank frees
+ * the buffers that they refer to. */
+static void close_unused_peers(struct ht_link link[2], const int chosen[2]) {
+    for (int side = 0; side < 2; side++)
+        for (int slot = 0; slot < HT_SLOTS && chosen[side] != PEER; slot++) {
+            ht_peer_close(link[side].peer[slot]);
+            link[side].peer[slot] = NULL;
+        }
+}
+
+static enum ht_err use_transports(struct ht_link link[2], const char *wish,
+                                  int chosen[2], struct ht_shared **shared) {
+    int64_t room = 0;
+    close_unused_peers(link, chosen);
+    TRY(create_shared(link, wish, chosen, shared, &room));
+    for (int side = 0; side < 2; side++) {
+        if (chosen[side] == TRANSPORTS) continue;
+        link[side].transport = &transports[chosen[side]];
+        if (chosen[side] == SHARED) TRY(use_shared(&link[side], *shared, room));
+        if (chosen[side] == STAGED) TRY(use_own_memory(&link[side]));
+    }
+    return HT_OK;
+}
+
+/* Undoes use_transports. */
+static void undo_transports(struct ht_link link[2], struct ht_shared **shared) {
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        for (int slot = 0; slot < HT_SLOTS; slot++) {
+            ht_pinned_destroy(l->out_host[slot]);
+            ht_pinned_destroy(l->in_host[slot]);
+            l->out_host[slot] = l->in_host[slot] = NULL;
+        }
+        l->transport = NULL;
+        l->shared = NULL;
+    }
+    ht_shared_destroy(*shared);
+    *shared = NULL;
+}
+
+/* unsound[t]: transport t failed on some link of the run, not always on one of
+ * this rank's. */
+static enum ht_err find_unsound(struct ht_link link[2], const int chosen[2],
+                                double unsound[TRANSPORTS]) {
+    bool sound[2];
+    memset(unsound, 0, TRANSPORTS * sizeof *unsound);
+    TRY(ht_links_try(link, sound));
+    for (int side = 0; side < 2; side++)
+        if (!sound[side]) unsound[chosen[side]] = 1;
+    return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
+}
+
+/* The next transport for all links that use one which loses or changes
+ * messages. */
+static enum ht_err replace_transport(struct ht_link link[2], const char *wish,
+                                     int bad, int chosen[2]) {
+    const char *name = transports[bad].name;
+    REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
+            "messages by \"%s\" do not arrive unchanged (parallel.transport "
+            "= \"%s\")",
+            name, wish);
+    if (ht_comm_rank(link[0].comm) == 0)
+        ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is "
+                "used instead",
+                name, transports[bad + 1].name);
+    for (int side = 0; side < 2; side++)
+        if (chosen[side] == bad) chosen[side]++;
+    return HT_OK;
+}
+
+static enum ht_err settle_transports(struct ht_link link[2], const char *wish,
+                                     int chosen[2], struct ht_shared **shared) {
+    double unsound[TRANSPORTS];
+    for (bool again = true; again;) {
+        again = false;
+        TRY(ht_comm_agree(link[0].comm,
+                          use_transports(link, wish, chosen, shared)));
+        TRY(ht_comm_agree(link[0].comm, find_unsound(link, chosen, unsound)));
+        for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
+            if (unsound[bad] == 0) continue;
+            TRY(replace_transport(link, wish, bad, chosen));
+            again = true;
+        }
+        if (again) undo_transports(link, shared);
+    }
+    return HT_OK;
+}
+
+/* The ranks agree on failures before they wait for each other. */
+enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
+                            const char *wish, struct ht_link link[2],
+                            struct ht_shared **shared) {
+    int chosen[2] = {TRANSPORTS, TRANSPORTS};
+    enum ht_err err = HT_OK;
+    if (wish == NULL) wish = "auto";
+    for (int side = 0; side < 2 && err == HT_OK; side++) {
+        link[side].comm = comm;
+        link[side].device = device;
+        link[side].side = side;
+        if (link[side].neighbour >= 0) err = create_buffers(&link[side]);
+    }
+    TRY(ht_comm_agree(comm, err));
+    TRY(ht_comm_agree(comm, agree_on_transports(link, wish, chosen)));
+    return settle_transports(link, wish, chosen, shared);
+}
+
+/* ---- messages ---- */
+
+enum ht_err ht_link_send(struct ht_link *link, int slot, int64_t bytes) {
+    TRY(ht_message_wait(&link->sent[slot]));
+    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
+    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
+    TRY(link->transport->ship(link, slot, bytes));
+    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
+}
+
+enum ht_err ht_link_announce(struct ht_link *link, int slot, int64_t bytes,
+                             bool *done) {
+    bool token = link->transport->token;
+    TRY(ht_event_done(link->shipped, done));
+    if (!*done) return HT_OK;
+    if (link->shared != NULL) ht_shared_sync(link->shared);
+    return ht_message_send(link->comm, link->neighbour, tag_out(link),
+                           token ? NULL
+                                 : ht_pinned_memory(link->out_host[slot]),
+                           token ? 0 : bytes, &link->sent[slot]);
+}
+
+enum ht_err ht_link_expect(struct ht_link *link, int slot, int64_t bytes) {
+    bool token = link->transport->token;
+    return ht_message_receive(link->comm, link->neighbour, tag_in(link),
+                              token ? NULL
+                                    : ht_pinned_memory(link->in_host[slot]),
+                              token ? 0 : bytes, &link->coming);
+}
+
+enum ht_err ht_link_fetch(struct ht_link *link, int slot, int64_t bytes,
+                          bool *done) {
+    TRY(ht_message_done(&link->coming, done));
+    if (!*done || link->transport->fetch == NULL) return HT_OK;
+    if (link->shared != NULL) ht_shared_sync(link->shared);
+    TRY(link->transport->fetch(link, slot, bytes));
+    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
+    return ht_event_await(link->fetched, HT_QUEUE_WORK);
+}

@@ -1,0 +1,68 @@
+/* Transports of a message from a device buffer of one rank to one of its
+ * neighbour: a table, one row per transport. A link has the buffers of one side
+ * of a slab. Two slots take turns, so that a message never overwrites the one
+ * before.
+ */
+#ifndef HTWAVE_SOLVE_TRANSPORT_H
+#define HTWAVE_SOLVE_TRANSPORT_H
+
+#include "htwave/comm.h"
+#include "htwave/device.h"
+
+enum { HT_SLOTS = 2 };
+
+struct ht_link {
+    struct ht_comm *comm;
+    struct ht_device *device;
+    int side;      /* 0: to the slab below, 1: above */
+    int neighbour; /* rank; -1: none, all else is empty then */
+    int64_t room;  /* bytes of the longest message */
+    const struct ht_transport *transport;
+    struct ht_shared *shared; /* holds out_host and in_host; or NULL */
+    struct ht_buffer *out, *in[HT_SLOTS];
+    struct ht_peer *peer[HT_SLOTS]; /* the neighbour's `in` */
+    struct ht_pinned *out_host[HT_SLOTS], *in_host[HT_SLOTS];
+    struct ht_event *packed, *shipped, *fetched;
+    struct ht_message *sent[HT_SLOTS], *coming;
+};
+
+struct ht_transport {
+    const char *name;
+    bool token; /* the message itself is empty: it only announces that the data
+                 * has arrived */
+    /* Enqueues the copy from `out`, after the event `packed`. */
+    enum ht_err (*ship)(struct ht_link *link, int slot, int64_t bytes);
+    /* Enqueues the copy into in[slot] when the message has arrived; NULL: the
+     * data is there already. */
+    enum ht_err (*fetch)(struct ht_link *link, int slot, int64_t bytes);
+};
+
+/* Creates the two links of a slab (neighbour and room given in each), their
+ * buffers, and chooses the best transport that both ends of each link support;
+ * wish: "auto" or a name. A transport that changes messages is not used, or is
+ * HT_ERR_DEVICE where the user asked for it. Collective; *shared is owned by
+ * the caller and outlives the links. */
+HT_CHECKED enum ht_err ht_links_create(struct ht_comm *comm,
+                                       struct ht_device *device,
+                                       const char *wish, struct ht_link link[2],
+                                       struct ht_shared **shared);
+void ht_links_destroy(struct ht_link link[2]);
+/* sound[side]: the link delivers what its other end sent; true where there is
+ * no link. Collective. */
+HT_CHECKED enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]);
+
+/* Sends a message of `bytes` bytes that the work enqueued so far writes to
+ * `out`. */
+HT_CHECKED enum ht_err ht_link_send(struct ht_link *link, int slot,
+                                    int64_t bytes);
+/* Progresses as far as possible without waiting; *done: it has left `out` and
+ * is announced. */
+HT_CHECKED enum ht_err ht_link_announce(struct ht_link *link, int slot,
+                                        int64_t bytes, bool *done);
+HT_CHECKED enum ht_err ht_link_expect(struct ht_link *link, int slot,
+                                      int64_t bytes);
+/* *done: work enqueued from now on finds the message in in[slot]. */
+HT_CHECKED enum ht_err ht_link_fetch(struct ht_link *link, int slot,
+                                     int64_t bytes, bool *done);
+
+#endif

@@ -1,0 +1,176 @@
+/* Times half steps by the device's clock. */
+#include "htwave/rate.h"
+#include "htwave/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the test problem ---- */
+
+void ht_test_problem(const struct ht_problem *like, const int64_t cells[3],
+                     struct ht_part *out) {
+    const struct ht_box box = {.end = {cells[0], cells[1], cells[2]}};
+    ht_problem_part(like, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST, out);
+}
+
+void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
+                           const struct ht_scheme *scheme,
+                           struct ht_part *out) {
+    const int64_t cells[3] = {4, 4, 4};
+    struct ht_grid grid = {.dims = eq->dims, .order = order};
+    struct ht_problem like = {.eq = eq, .grid = &grid, .medium_degree = -1};
+    for (int k = 0; k < 3; k++) grid.h[k] = 1;
+    like.stages = stages > 0 ? stages : scheme->full_stages(eq, order);
+    double cfl = scheme->largest_cfl(eq, order, like.stages);
+    like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
+    (void)ht_problem_set_scheme(&like, scheme);
+    ht_test_problem(&like, cells, out);
+}
+
+/* Of the costliest variant that applies: all are to have the same sample. */
+static double most_fma(const struct ht_spec *spec) {
+    double most = ht_cost_minimum(spec, spec->stages).fma;
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(ht_variant_at(i), spec) == NULL)
+            most = fmax(most, ht_variant_cost(ht_variant_at(i), spec, -1).fma);
+    return fmax(most, 1);
+}
+
+int64_t ht_test_problem_cells(const struct ht_problem *like,
+                              const struct ht_tuning *tuning, int64_t most,
+                              double bytes, double fma) {
+    const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
+    int word = tuning->fp64 ? 8 : 4;
+    double state = 2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * word;
+    double room = fmin(bytes / state, fma / most_fma(&spec));
+    int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
+    if (cells > most) cells = most;
+    cells -= cells % (cells >= 16 ? 8 : cells >= 4 ? 4 : 1);
+    return cells < 4 ? 4 : cells;
+}
+
+/* One plane of random data, put on every plane. */
+static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
+                        const struct ht_stepper *stepper) {
+    int64_t count =
+        ht_grid_plane(p->grid, mesh) * p->eq->nfields * ht_grid_coefs(p->grid);
+    int64_t planes = ht_grid_planes(p->grid, mesh);
+    double *plane = NULL;
+    TRY(HT_ALLOC(plane, count));
+    for (int64_t n = 0; n < count; n++)
+        plane[n] = ht_rng_uniform(11, (uint64_t)n);
+    enum ht_err err = HT_OK;
+    for (int64_t m = 0; err == HT_OK && m < planes; m++)
+        err = stepper->ops->put(stepper->self, mesh, m, m + 1, plane);
+    free(plane);
+    return err;
+}
+
+/* A scheme of two levels reads what was on the target grid. */
+enum ht_err ht_test_problem_fill(const struct ht_part *sample,
+                                 const struct ht_stepper *stepper) {
+    TRY(fill(&sample->problem, HT_PRIMARY, stepper));
+    if (!ht_problem_scheme(&sample->problem)->two_level) return HT_OK;
+    return fill(&sample->problem, HT_DUAL, stepper);
+}
+
+/* ---- time ---- */
+
+static enum ht_err take_step(const struct ht_stepper *stepper) {
+    TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+    return stepper->ops->half_step(stepper->self, HT_DUAL);
+}
+
+void ht_rate_summarise(int count, const double (*seconds)[2],
+                       struct ht_rate *out) {
+    double all[HT_RATE_MOST], each[2][HT_RATE_MOST];
+    out->total = 0;
+    for (int n = 0; n < count; n++) {
+        for (int k = 0; k < 2; k++) each[k][n] = seconds[n][k] / 2;
+        all[n] = each[0][n] + each[1][n];
+        out->total += seconds[n][0] + seconds[n][1];
+    }
+    out->median = ht_median(count, all);
+    out->best = all[0];
+    for (int k = 0; k < 2; k++) out->kernel[k] = ht_median(count, each[k]);
+    out->timed = count;
+}
+
+static enum ht_err time_steps(const struct ht_stepper *stepper,
+                              struct ht_kernels *kernels,
+                              const struct ht_effort *effort,
+                              struct ht_rate *out) {
+    double seconds[HT_RATE_MOST][2], began = 0;
+    int n = 0;
+    for (int i = -effort->warm; n < HT_RATE_MOST; i++) {
+        if (i == 0) began = ht_clock();
+        if (n >= effort->least && ht_clock() - began >= effort->seconds) break;
+        double both[2] = {0};
+        TRY(take_step(stepper));
+        TRY(stepper->ops->finish(stepper->self));
+        ht_kernels_add_seconds(kernels, both);
+        if (i < 0) continue;
+        seconds[n][0] = both[0];
+        seconds[n++][1] = both[1];
+    }
+    ht_rate_summarise(n, (const double(*)[2])seconds, out);
+    return HT_OK;
+}
+
+/* Queued without pauses, long enough for a counter that moves every 0.1 s. */
+static enum ht_err measure_energy(const struct ht_stepper *stepper,
+                                  struct ht_device *device,
+                                  const struct ht_effort *effort,
+                                  struct ht_rate *out) {
+    double before = ht_device_joules(device);
+    int64_t batch = 1 + (int64_t)(0.05 / fmax(2 * out->median, 1e-7)), done = 0;
+    if (before < 0 || effort->joules_of <= 0) return HT_OK;
+    double began = ht_clock();
+    while (ht_clock() - began < effort->joules_of) {
+        for (int64_t n = 0; n < batch; n++, done++) TRY(take_step(stepper));
+        TRY(stepper->ops->finish(stepper->self));
+    }
+    out->joules = (ht_device_joules(device) - before) / (2.0 * (double)done);
+    return HT_OK;
+}
+
+enum ht_err ht_rate_measure(const struct ht_part *sample,
+                            struct ht_device *device,
+                            struct ht_kernels *kernels,
+                            const struct ht_effort *effort,
+                            struct ht_rate *out) {
+    struct ht_stepper stepper = {0};
+    *out = (struct ht_rate){.joules = NAN};
+    TRY(ht_stepper_create(&sample->problem, device, kernels, &stepper));
+    enum ht_err err = ht_test_problem_fill(sample, &stepper);
+    (void)ht_kernels_seconds(kernels);
+    if (err == HT_OK) err = time_steps(&stepper, kernels, effort, out);
+    if (err == HT_OK) err = measure_energy(&stepper, device, effort, out);
+    (void)ht_kernels_seconds(kernels);
+    ht_stepper_destroy(&stepper);
+    return err;
+}
+
+/* ---- truth ---- */
+
+/* The reference takes 2e8 of these a second; kernels whose operator is baked
+ * in have their stages in it. */
+static bool affordable(const struct ht_problem *p) {
+    double cube = pow(2.0 * p->grid->order + 2, p->grid->dims);
+    return cube * p->stages * p->eq->nterms < 1e5;
+}
+
+enum ht_err ht_test_problem_verify(const struct ht_part *sample,
+                                   struct ht_device *device,
+                                   const struct ht_kernels *kernels,
+                                   double *worst) {
+    const int64_t cells[3] = {3, 3, 3};
+    const int few = 6;
+    struct ht_part small;
+    ht_test_problem(&sample->problem, cells, &small);
+    if (kernels->variant->pack == NULL && !affordable(&small.problem) &&
+        small.problem.stages > few)
+        small.problem.stages = few;
+    return ht_verify_kernels(&small.problem, device, kernels, worst);
+}

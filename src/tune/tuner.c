@@ -1,0 +1,236 @@
+/* The search for the fastest kernels: every variant that applies, in every
+ * layout, is timed once in the shape that its rules choose; then the best are
+ * improved along one number of the shape after the other. Timings far behind
+ * the best end the search in their direction, so that little is spent on what
+ * cannot win.
+ */
+#include "htwave/tuner.h"
+#include "htwave/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- classes ---- */
+
+/* Small grids, or slabs of one, do not fill a device. */
+const char *ht_tune_size(const struct ht_grid *grid) {
+    const int64_t many = 32768;
+    return ht_grid_own_total(grid, HT_PRIMARY) < many ? "small" : "large";
+}
+
+void ht_tune_class(const struct ht_problem *p, bool fp64,
+                   const struct ht_tune_choice *choice,
+                   char name[HT_TUNE_CLASS]) {
+    snprintf(name, HT_TUNE_CLASS,
+             "%s %s %dd order=%d %s stages=%d medium=%d stored=%x,%x "
+             "%s variant=%s block=%d",
+             p->eq->system->name, ht_problem_scheme(p)->name, p->grid->dims,
+             p->grid->order, fp64 ? "double" : "single", p->stages,
+             p->medium_degree, p->stored[0], p->stored[1],
+             ht_tune_size(p->grid),
+             choice->variant ? choice->variant->name : "auto", choice->block);
+}
+
+/* ---- one timing ---- */
+
+enum { FINALISTS = 3, CANDIDATES = 64 };
+
+struct search {
+    const struct ht_problem *problem;
+    struct ht_device *device;
+    const struct ht_tune_choice *choice;
+    const struct ht_tune_effort *effort;
+    struct ht_part sample;
+    double began;
+    uint64_t seen[CANDIDATES]; /* hashes of what has been timed */
+    int nseen;
+    struct candidate {
+        struct ht_tuning tuning;
+        double seconds;
+    } best;
+};
+
+static bool time_is_up(const struct search *s) {
+    return ht_clock() - s->began > s->effort->seconds;
+}
+
+/* Tunings that come to the same program and launch are one. */
+static bool is_new(struct search *s, const struct ht_tuning *tuning,
+                   const struct ht_kernels *plan) {
+    struct ht_text text = {0};
+    const int numbers[] = {plan->spec[0].block, tuning->trim,
+                           plan->shape[0].cells, plan->shape[0].planes,
+                           plan->shape[0].lanes};
+    enum ht_err err =
+        ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
+    uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);
+    hash = ht_hash(hash, tuning->variant->name, strlen(tuning->variant->name));
+    if (err == HT_OK) hash = ht_hash(hash, text.data, text.length);
+    ht_text_free(&text);
+    for (int i = 0; i < s->nseen; i++)
+        if (s->seen[i] == hash) return false;
+    if (s->nseen < CANDIDATES) s->seen[s->nseen++] = hash;
+    return true;
+}
+
+static bool fits_memory(const struct search *s,
+                        const struct ht_tuning *tuning) {
+    const struct ht_device_info *info = ht_device_info(s->device);
+    struct ht_budget b = ht_stepper_budget(s->problem, tuning, info);
+    return b.total <= info->memory && b.largest_buffer <= info->max_buffer;
+}
+
+static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels,
+                                double *seconds) {
+    const bool gpu = ht_device_info(s->device)->gpu;
+    const struct ht_effort effort = {
+        .warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
+    struct ht_rate rate;
+    double worst = 0;
+    TRY(ht_rate_measure(&s->sample, s->device, kernels, &effort, &rate));
+    *seconds = rate.best;
+    if (rate.best >= s->best.seconds) return HT_OK;
+    return ht_selfcheck(s->problem, s->device, kernels, &worst);
+}
+
+static void report(const struct search *s, const struct ht_trial *trial) {
+    if (s->effort->report != NULL) s->effort->report(s->effort->context, trial);
+}
+
+/* Seconds per half step; NaN when it is known already, does not fit, fails or
+ * is wrong. Becomes the best when it is. */
+static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
+    struct ht_kernels kernels;
+    struct ht_trial trial = {.tuning = *tuning, .seconds = NAN};
+    trial.cells = ht_grid_total(&s->sample.grid, HT_PRIMARY);
+    if (time_is_up(s) && isfinite(s->best.seconds)) return NAN;
+    if (ht_kernels_plan(&s->sample.problem, ht_device_info(s->device), tuning,
+                        &kernels) != HT_OK ||
+        !fits_memory(s, tuning) || !is_new(s, tuning, &kernels))
+        return NAN;
+    double seconds = NAN;
+    enum ht_err err = ht_kernels_create(&s->sample.problem, s->device, tuning,
+                                        s->effort->cache, &kernels);
+    if (err == HT_OK) {
+        err = time_kernels(s, &kernels, &seconds);
+        ht_kernels_destroy(&kernels);
+    }
+    if (err != HT_OK) trial.why = ht_err_message();
+    if (err == HT_OK) trial.seconds = seconds;
+    if (trial.seconds < s->best.seconds)
+        s->best = (struct candidate){*tuning, trial.seconds};
+    report(s, &trial);
+    return trial.seconds;
+}
+
+/* ---- the search ---- */
+
+static int faster(const void *a, const void *b) {
+    double x = ((const struct candidate *)a)->seconds;
+    double y = ((const struct candidate *)b)->seconds;
+    return (x > y) - (x < y);
+}
+
+/* All variants and layouts in the shape that their rules give, the rows of
+ * the table being in the order that is expected. */
+static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
+    const bool gpu = ht_device_info(s->device)->gpu;
+    const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
+    int count = 0;
+    for (int n = 0; n < 2; n++)
+        for (int i = 0; i < ht_variant_count(); i++) {
+            const struct ht_variant *variant = ht_variant_at(i);
+            struct ht_tuning t = {.variant = variant, .fp64 = fp64};
+            t.trim = gpu;
+            t.ptx = ht_device_info(s->device)->ptx;
+            t.block = layout[n];
+            if ((s->choice->block != 0 && s->choice->block != t.block) ||
+                (s->choice->variant != NULL && s->choice->variant != variant) ||
+                (s->choice->variant == NULL && !ht_variant_suits(variant, gpu)))
+                continue;
+            double seconds = try_tuning(s, &t);
+            if (isfinite(seconds) && count < CANDIDATES)
+                out[count++] = (struct candidate){t, seconds};
+        }
+    qsort(out, (size_t)count, sizeof *out, faster);
+    return count;
+}
+
+/* Tries values of one member of a tuning, from small ones on, as long as they
+ * are not far behind. */
+static void search_member(struct search *s, struct candidate *at, int *member,
+                          const int *values) {
+    const double far_behind = 1.3;
+    int found = *member;
+    for (int n = 0; values[n] > 0; n++) {
+        *member = values[n];
+        double seconds = try_tuning(s, &at->tuning);
+        if (seconds < at->seconds) {
+            at->seconds = seconds;
+            found = values[n];
+        } else if (seconds > far_behind * at->seconds && found != 0) {
+            break;
+        }
+    }
+    *member = found;
+}
+
+static void improve(struct search *s, struct candidate *at) {
+    static const int cells[] = {1, 2, 4, 8, 16, 32, 64, 0};
+    static const int rows[] = {1, 2, 4, 8, 0};
+    static const int planes[] = {4, 8, 16, 32, 64, 0};
+    search_member(s, at, &at->tuning.cells, cells);
+    search_member(s, at, &at->tuning.rows, rows);
+    search_member(s, at, &at->tuning.planes, planes);
+    struct ht_tuning other = at->tuning;
+    other.trim = !other.trim;
+    (void)try_tuning(s, &other);
+}
+
+/* Large enough to fill a device, small enough for the patience of one. */
+static void make_sample(struct search *s, bool fp64) {
+    const bool gpu = ht_device_info(s->device)->gpu;
+    const struct ht_grid *grid = s->problem->grid;
+    const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
+    const double bytes = gpu ? 0x1p28 : 0x1p24, fma = gpu ? 2e10 : 2e7;
+    int64_t most = 1, cells[3];
+    for (int k = 0; k < grid->dims; k++)
+        if (grid->cells[k] > most) most = grid->cells[k];
+    int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
+    for (int k = 0; k < 3; k++)
+        cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
+    ht_test_problem(s->problem, cells, &s->sample);
+}
+
+enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device,
+                    bool fp64, const struct ht_tune_choice *choice,
+                    const struct ht_tune_effort *effort, struct ht_tuned *out) {
+    const double hopeless = 1.5;
+    struct search *s = NULL;
+    struct candidate *list = NULL;
+    TRY(HT_ALLOC(s, 1));
+    enum ht_err err = HT_ALLOC(list, CANDIDATES);
+    if (err == HT_OK) {
+        s->problem = problem;
+        s->device = device;
+        s->choice = choice;
+        s->effort = effort;
+        s->began = ht_clock();
+        s->best.seconds = INFINITY;
+        make_sample(s, fp64);
+        int count = try_defaults(s, fp64, list);
+        for (int i = 0; i < count && i < FINALISTS; i++)
+            if (list[i].seconds < hopeless * s->best.seconds)
+                improve(s, &list[i]);
+        out->tuning = s->best.tuning;
+        out->rate = (double)ht_grid_total(&s->sample.grid, HT_PRIMARY) /
+                    s->best.seconds;
+        if (!isfinite(s->best.seconds))
+            err = ht_err_set(HT_ERR_DEVICE,
+                             "no variant could be timed on this device");
+    }
+    free(list);
+    free(s);
+    return err;
+}
