@@ -1,4 +1,4 @@
-/* Measures of a field over all nodes of a mesh, without moving it:
+/* Measures of a field over all nodes of a grid, without moving it:
  *     sum of (sum over i of weight_i u_i)^2 / M,   largest |u_i|,
  *     values that are not finite.
  * The coefficients i of a node are one or several in a row; a set of weights

@@ -37,14 +37,14 @@ static inline enum ht_err put_noise(const struct ht_problem *p,
                                     const struct ht_stepper *stepper,
                                     double *data) {
     for (int m = 0; m < 2; m++) {
-        const enum ht_mesh mesh = m ? HT_DUAL : HT_PRIMARY;
-        const int64_t values = ht_grid_total(p->grid, mesh) *
+        const enum ht_subgrid subgrid = m ? HT_DUAL : HT_PRIMARY;
+        const int64_t values = ht_grid_total(p->grid, subgrid) *
                                ht_grid_coefs(p->grid) * p->eq->nfields;
         for (int64_t n = 0; n < values; n++)
             data[n] =
                 (double)(float)ht_rng_uniform(5 + (uint64_t)m, (uint64_t)n);
-        TRY(stepper->ops->put(stepper->self, mesh, 0,
-                              ht_grid_planes(p->grid, mesh), data));
+        TRY(stepper->ops->put(stepper->self, subgrid, 0,
+                              ht_grid_planes(p->grid, subgrid), data));
     }
     return HT_OK;
 }
@@ -63,12 +63,12 @@ static inline enum ht_err count_different(const struct ht_problem *p,
                                           double *different) {
     const int coefs = ht_grid_coefs(p->grid);
     for (int m = 0; m < 2 * p->eq->nfields; m++) {
-        const enum ht_mesh mesh = m % 2 ? HT_DUAL : HT_PRIMARY;
-        if (!ht_problem_stores(p, mesh, m / 2)) continue;
+        const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
+        if (!ht_problem_stores(p, subgrid, m / 2)) continue;
         for (int i = 0; i < 2; i++)
-            TRY(stepper[i].ops->get(stepper[i].self, mesh, m / 2, coefs, 0,
-                                    ht_grid_planes(p->grid, mesh), data[i]));
-        for (int64_t n = 0; n < ht_grid_total(p->grid, mesh) * coefs; n++)
+            TRY(stepper[i].ops->get(stepper[i].self, subgrid, m / 2, coefs, 0,
+                                    ht_grid_planes(p->grid, subgrid), data[i]));
+        for (int64_t n = 0; n < ht_grid_total(p->grid, subgrid) * coefs; n++)
             *different +=
                 !same_bits(data[0][n], data[1][n]) || !isfinite(data[0][n]);
     }

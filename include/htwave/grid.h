@@ -8,7 +8,7 @@
 #include "htwave/comm.h"
 #include "htwave/system.h"
 
-enum ht_mesh { HT_PRIMARY, HT_DUAL };
+enum ht_subgrid { HT_PRIMARY, HT_DUAL };
 
 /* The part of a grid that one of several ranks works on. A rank owns the planes
  * of dual nodes in its cells and of primary nodes at their lower sides; the
@@ -30,29 +30,30 @@ struct ht_grid {
 /* Coefficients per node and field: (order + 1)^dims, index
  * (i3 (N+1) + i2) (N+1) + i1. */
 int ht_grid_coefs(const struct ht_grid *grid);
-int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_mesh mesh, int axis);
+int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                      int axis);
 /* Nodes of one x3 plane (3-D), of the grid (1-D, 2-D). */
-int64_t ht_grid_plane(const struct ht_grid *grid, enum ht_mesh mesh);
-int64_t ht_grid_total(const struct ht_grid *grid, enum ht_mesh mesh);
+int64_t ht_grid_plane(const struct ht_grid *grid, enum ht_subgrid subgrid);
+int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
 /* Number of x3 planes: nodes along x3 in 3-D, else 1. */
-int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_mesh mesh);
-double ht_grid_x(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
+int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid subgrid);
+double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
                  int64_t m);
 bool ht_grid_periodic(const struct ht_grid *grid, int axis);
-/* Source node m of mesh `from`, perhaps behind a wall or the periodic seam:
+/* Source node m of grid `from`, perhaps behind a wall or the periodic seam:
  * returns the node that holds its values and sets *factor to the product of
  * wall factors passed (1: none passed) and *mirrored. */
-int64_t ht_grid_source(const struct ht_grid *grid, enum ht_mesh from, int axis,
-                       int64_t m, int *factor, bool *mirrored);
+int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from,
+                       int axis, int64_t m, int *factor, bool *mirrored);
 
 /* ---- slabs ---- */
 /* Are there others? Only 3-D grids are cut. */
 bool ht_grid_cut(const struct ht_grid *grid);
-/* x3 planes [first, last) of a mesh that this rank owns, and the nodes on them.
+/* x3 planes [first, last) of a grid that this rank owns, and the nodes on them.
  */
-void ht_grid_own(const struct ht_grid *grid, enum ht_mesh mesh, int64_t *first,
-                 int64_t *last);
-int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_mesh mesh);
+void ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                 int64_t *first, int64_t *last);
+int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
 /* The rank with the slab below (side 0) or above (1), through the periodic
  * seam, too; -1: none, or there are no others. */
 int ht_grid_neighbour(const struct ht_grid *grid, int side);

@@ -288,8 +288,8 @@ HT_CHECKED enum ht_err ht_packer_unpack(struct ht_packer *packer,
 /* Device seconds of all launches so far. */
 double ht_packer_total(const struct ht_packer *packer);
 
-/* ---- reduce.c: sums and maxima over a mesh, on the device ---- */
-/* Of a field over the nodes of a mesh. Coefficients that are not finite are
+/* ---- reduce.c: sums and maxima over a grid, on the device ---- */
+/* Of a field over the nodes of a grid. Coefficients that are not finite are
  * counted and left out of sum and largest. */
 struct ht_measure {
     double sum;     /* of value^2 / M over nodes and points */

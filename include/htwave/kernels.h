@@ -11,9 +11,9 @@ struct ht_kernels {
     struct ht_spec spec[2];
     struct ht_shape shape[2];
     struct ht_step *step[2];     /* NULL: not compiled */
-    struct ht_ghosts *ghosts[2]; /* [mesh]: as the source of a half step */
+    struct ht_ghosts *ghosts[2]; /* [subgrid]: as the source of a half step */
     struct ht_reduction *reduction;
-    struct ht_packer *packer[2]; /* [mesh]; NULL: the grid is not cut */
+    struct ht_packer *packer[2]; /* [subgrid]; NULL: the grid is not cut */
 };
 /* All but the compiled steps; fails as ht_variant_shape does. The problem's
  * equations must outlive the kernels. */

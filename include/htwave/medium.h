@@ -65,7 +65,7 @@ void ht_medium_destroy(struct ht_medium *medium);
  * mirrored medium is even, so the wall condition holds exactly. Planes of other
  * ranks are allowed. */
 HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium,
-                                      enum ht_mesh mesh, int64_t first,
+                                      enum ht_subgrid subgrid, int64_t first,
                                       int64_t last, double *out);
 /* The largest signal speed at x over the axes. */
 HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium,

@@ -4,19 +4,19 @@
 
 #include "htwave/problem.h"
 
-/* Planes of mesh `of` that a slab gets from its neighbour on a side (0: below)
- * when it takes `depth` half steps by itself, the first one from mesh `from`.
+/* Planes of grid `of` that a slab gets from its neighbour on a side (0: below)
+ * when it takes `depth` half steps by itself, the first one from grid `from`.
  * A scheme of two levels adds to its target, and needs it up to date. */
-int ht_halo_planes(int depth, enum ht_mesh from, enum ht_mesh of,
+int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
                    bool two_level, int side);
 
 /* Bytes that a slab sends to the one below (0) and above (1) in one exchange,
- * before half steps of which the first is from that mesh. */
+ * before half steps of which the first is from that grid. */
 struct ht_exchange {
     double bytes[2];
 };
 struct ht_exchange ht_exchange_count(const struct ht_problem *problem,
-                                     bool fp64, enum ht_mesh from);
+                                     bool fp64, enum ht_subgrid from);
 
 /* By one slab that has two neighbours, the mean per time step. */
 struct ht_sent {

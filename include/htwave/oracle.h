@@ -25,8 +25,9 @@ HT_CHECKED enum ht_err ht_verify_kernels(const struct ht_problem *problem,
                                          double *worst);
 /* A smooth positive medium for problems that only test kernels, of their
  * medium_degree; context: the struct ht_problem. For medium_fill. */
-HT_CHECKED enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
-                                      int64_t first, int64_t last, double *out);
+HT_CHECKED enum ht_err ht_test_medium(const void *context,
+                                      enum ht_subgrid subgrid, int64_t first,
+                                      int64_t last, double *out);
 
 /* Runs a few cells of the compiled kernels, with this problem's walls, sizes
  * and kind of medium, against the oracle. HT_ERR_DEVICE when they differ by

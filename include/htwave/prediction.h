@@ -14,7 +14,7 @@ struct ht_load {
     bool weak;
     int depth;
     bool two_level;             /* of the scheme */
-    struct ht_exchange sent[2]; /* [mesh of the first half step] */
+    struct ht_exchange sent[2]; /* [subgrid of the first half step] */
     double plane_bytes;         /* device memory per plane, state and medium */
     double halo_bytes;          /* beside the own planes, with neighbours */
 };

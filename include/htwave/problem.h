@@ -22,30 +22,31 @@ struct ht_problem {
     int medium_coefs;  /* multi-indices per material; 0 when uniform */
     double uniform[HT_MAX_MATERIALS];
     /* As ht_medium_fill; NULL when uniform. */
-    enum ht_err (*medium_fill)(const void *medium, enum ht_mesh mesh,
+    enum ht_err (*medium_fill)(const void *medium, enum ht_subgrid subgrid,
                                int64_t first, int64_t last, double *out);
     const void *medium;
     double dt;
     int stages;
     const struct ht_scheme *scheme; /* NULL: by `keep` */
-    unsigned stored[2];             /* per mesh, a bit per field; 0: all */
+    unsigned stored[2];             /* per grid, a bit per field; 0: all */
     int keep;                       /* as in ht_spec */
     struct ht_halo_choice halo;
 };
 
-/* Is a field stored on a mesh, and how many are? */
-bool ht_problem_stores(const struct ht_problem *problem, enum ht_mesh mesh,
-                       int field);
-int ht_problem_stored(const struct ht_problem *problem, enum ht_mesh mesh);
-/* How a mesh's planes travel between slabs. */
+/* Is a field stored on a grid, and how many are? */
+bool ht_problem_stores(const struct ht_problem *problem,
+                       enum ht_subgrid subgrid, int field);
+int ht_problem_stored(const struct ht_problem *problem,
+                      enum ht_subgrid subgrid);
+/* How a grid's planes travel between slabs. */
 struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
                                         const struct ht_tuning *tuning,
-                                        enum ht_mesh mesh);
-/* What the half step from a mesh must compute. Of the tuning it takes fp64,
+                                        enum ht_subgrid subgrid);
+/* What the half step from a grid must compute. Of the tuning it takes fp64,
  * trim and block. */
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
-                               enum ht_mesh from);
+                               enum ht_subgrid from);
 /* A problem with the time step -dt, for the kernels of half steps back. */
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
 

@@ -35,7 +35,7 @@ struct ht_partition {
 };
 /* What a rank's buffers hold of a grid. */
 struct ht_window ht_problem_window(const struct ht_problem *problem,
-                                   enum ht_mesh mesh);
+                                   enum ht_subgrid subgrid);
 /* The slab without its regions; nothing is to be freed. */
 void ht_partition_slab(const struct ht_problem *problem,
                        struct ht_partition *out);
@@ -55,17 +55,18 @@ struct ht_extent {
  * the same half steps. Begins as zeros: own planes only. */
 struct ht_halo_state {
     struct ht_extent valid[2];
-    bool open;         /* an exchange is under way, */
-    enum ht_mesh next; /* for a half step from this grid */
-    bool stale[2];     /* it carries values that were overwritten since */
+    bool open;            /* an exchange is under way, */
+    enum ht_subgrid next; /* for a half step from this grid */
+    bool stale[2];        /* it carries values that were overwritten since */
 };
-/* Planes of `mesh` beyond the slab that an exchange for a half step from
+/* Planes of `subgrid` beyond the slab that an exchange for a half step from
  * `from` brings. */
 struct ht_extent ht_exchange_extent(const struct ht_partition *partition,
-                                    enum ht_mesh from, enum ht_mesh mesh);
+                                    enum ht_subgrid from,
+                                    enum ht_subgrid subgrid);
 /* The own planes of a grid were overwritten: an exchange under way is completed
  * and then counts for nothing. */
-void ht_halo_overwritten(struct ht_halo_state *state, enum ht_mesh mesh);
+void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid);
 /* The exchange under way has ended. */
 void ht_halo_received(const struct ht_partition *partition,
                       struct ht_halo_state *state);
@@ -82,8 +83,8 @@ const char *ht_task_name(enum ht_task_kind kind);
 
 struct ht_task {
     enum ht_task_kind kind;
-    enum ht_mesh mesh; /* step, ghosts: the source grid; send, receive: that of
-                          the half step which needs the planes */
+    enum ht_subgrid subgrid; /* step, ghosts: the source grid; send, receive:
+                          that of the half step which needs the planes */
     /* of a step: */
     enum ht_step_part part;
     struct ht_targets targets;
@@ -96,8 +97,9 @@ struct ht_schedule {
 #define HT_MOST_TASKS(targets) (3 * (targets) + 5)
 /* The tasks of a half step, and the state after it. out->task has room for
  * HT_MOST_TASKS of them. */
-void ht_schedule_make(const struct ht_partition *partition, enum ht_mesh from,
-                      struct ht_halo_state *state, struct ht_schedule *out);
+void ht_schedule_make(const struct ht_partition *partition,
+                      enum ht_subgrid from, struct ht_halo_state *state,
+                      struct ht_schedule *out);
 
 /* Adds the tasks in words: "receive, ghosts, step boundary, send, step
  * interior". */
@@ -108,7 +110,7 @@ void ht_schedule_add_text(const struct ht_schedule *schedule,
 struct ht_task_counts {
     int64_t tasks[HT_TASK_KINDS];
     int64_t launches[2], nodes[2]; /* steps, [enum ht_step_part] */
-    int64_t exchanges[2];          /* sends, [mesh] */
+    int64_t exchanges[2];          /* sends, [subgrid] */
 };
 void ht_schedule_count(const struct ht_schedule *schedule,
                        struct ht_task_counts *sum);

@@ -27,11 +27,11 @@ HT_CHECKED enum ht_err ht_solution_create(const struct ht_params *params,
                                           struct ht_solution **out);
 void ht_solution_destroy(struct ht_solution *solution);
 
-/* Coefficients of all fields on x3 planes [first, last) of a mesh at a time:
+/* Coefficients of all fields on x3 planes [first, last) of a grid at a time:
  * out[field][i][node in those planes], i as in ht_grid_coefs, nodes with x1
  * fastest. time must be 0 unless exact. */
 HT_CHECKED enum ht_err ht_solution_fill(const struct ht_solution *solution,
-                                        enum ht_mesh mesh, double time,
+                                        enum ht_subgrid subgrid, double time,
                                         int64_t first, int64_t last,
                                         double *out);
 

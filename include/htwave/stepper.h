@@ -35,28 +35,28 @@ struct ht_stepper;
 /* Of a grid cut into slabs a stepper holds the planes that its rank owns (of
  * the oracle: there is none); plane numbers are those of the whole grid. */
 struct ht_stepper_ops {
-    /* Coefficients [field][i][node of planes first..last) of a mesh; those of
+    /* Coefficients [field][i][node of planes first..last) of a grid; those of
      * fields that are not stored there are ignored. Where the grid is cut, all
-     * ranks put planes of a mesh between two half steps or none does. */
-    enum ht_err (*put)(void *self, enum ht_mesh mesh, int64_t first,
+     * ranks put planes of a grid between two half steps or none does. */
+    enum ht_err (*put)(void *self, enum ht_subgrid subgrid, int64_t first,
                        int64_t last, const double *coefs);
     /* Coefficients i < count of one stored field: [i][node of those planes].
      */
-    enum ht_err (*get)(void *self, enum ht_mesh mesh, int field, int count,
-                       int64_t first, int64_t last, double *out);
-    /* Measures `count` quantities over the own planes of a mesh, out[i] of
+    enum ht_err (*get)(void *self, enum ht_subgrid subgrid, int field,
+                       int count, int64_t first, int64_t last, double *out);
+    /* Measures `count` quantities over the own planes of a grid, out[i] of
      * what[i], first as a node of the whole grid: sums are integrals, with the
      * cell volume as weight, half of it at each wall that a node lies on. Moves
      * no field. */
-    enum ht_err (*measure)(void *self, enum ht_mesh mesh, int count,
+    enum ht_err (*measure)(void *self, enum ht_subgrid subgrid, int count,
                            const struct ht_quantity *what,
                            struct ht_measure *out);
-    /* From mesh `from` to the other one; may return before it is done.
+    /* From grid `from` to the other one; may return before it is done.
      * Collective where the grid is cut. */
-    enum ht_err (*half_step)(void *self, enum ht_mesh from);
+    enum ht_err (*half_step)(void *self, enum ht_subgrid from);
     /* The same with -dt. By a scheme that is reversible it undoes a half step
      * from the same grid, in a uniform medium and but for rounding. */
-    enum ht_err (*half_step_back)(void *self, enum ht_mesh from);
+    enum ht_err (*half_step_back)(void *self, enum ht_subgrid from);
     /* Waits for all of it; collective where the grid is cut. */
     enum ht_err (*finish)(void *self);
     /* Where the grid is cut, nothing has happened since `finish`, or the ranks
@@ -77,9 +77,9 @@ HT_CHECKED enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
                                             const struct ht_scheme *scheme);
 
 /* The operation `measure` on plain arrays, in double precision: u [i][node] of
- * the mesh, medium one value per node (NULL: the material is uniform). */
+ * the grid, medium one value per node (NULL: the material is uniform). */
 struct ht_measure ht_measure_plain(const struct ht_problem *problem,
-                                   enum ht_mesh mesh,
+                                   enum ht_subgrid subgrid,
                                    const struct ht_quantity *what,
                                    const double *u, const double *medium);
 /* What such a sum over weights of 1 is multiplied by: the cell volume, over
@@ -88,8 +88,8 @@ double ht_measure_factor(const struct ht_problem *problem,
                          const struct ht_quantity *what);
 /* Nodes of this end of an axis, along x3 of the own planes, lie on a wall and
  * weigh half. */
-bool ht_measure_half(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
-                     int side);
+bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                     int axis, int side);
 
 /* On a device; the kernels must fit the problem's equations, order, degree and
  * stored fields, those of an operator variant also its stages and scale; they

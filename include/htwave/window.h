@@ -31,10 +31,11 @@ struct ht_window {
     struct ht_box held; /* own nodes and neighbours' planes: all but ghosts */
 };
 
-/* Of the part of a mesh that this rank owns, with so many planes of the
+/* Of the part of a grid that this rank owns, with so many planes of the
  * neighbours below and above it, where there are neighbours. */
-struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_mesh mesh,
-                                int64_t below, int64_t above);
+struct ht_window ht_window_make(const struct ht_grid *grid,
+                                enum ht_subgrid subgrid, int64_t below,
+                                int64_t above);
 /* Nodes of a row of x1, of a plane of x1 and x2, in all. */
 int64_t ht_window_row(const struct ht_window *window);
 int64_t ht_window_plane(const struct ht_window *window);
@@ -42,10 +43,10 @@ int64_t ht_window_nodes(const struct ht_window *window);
 /* Number of a node, which may lie outside. */
 int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2,
                      int64_t m3);
-/* Source index of target index 0 of the half step from a mesh, per axis: the
+/* Source index of target index 0 of the half step from a grid, per axis: the
  * lower of the two sources. period: source nodes after which the axis closes,
  * else more than any index. */
-void ht_window_shift(const struct ht_grid *grid, enum ht_mesh from,
+void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
                      const struct ht_window *source,
                      const struct ht_window *target, int64_t shift[3],
                      int64_t period[3]);

@@ -58,7 +58,7 @@ static enum ht_err write_kind(const char *directory,
 /* Turns a spec to one of the schemes of two levels that step its equations,
  * which take turns, from the primary grid or from the dual one. The scheme, or
  * NULL: there is none. */
-static const struct ht_scheme *add_level(int turn, enum ht_mesh from,
+static const struct ht_scheme *add_level(int turn, enum ht_subgrid from,
                                          struct ht_spec *spec) {
     for (int s = 0; s < ht_scheme_count(); s++) {
         const struct ht_scheme *scheme =

@@ -51,19 +51,20 @@ static enum ht_err cut(struct ht_grid *grid, struct ht_comm *comm) {
 }
 
 /* Random data on the own planes: one plane, on each of them. */
-static enum ht_err fill(const struct run *run, enum ht_mesh mesh) {
+static enum ht_err fill(const struct run *run, enum ht_subgrid subgrid) {
     const struct ht_problem *p = &run->sample.problem;
     int64_t first, last,
-        count = ht_grid_plane(p->grid, mesh) * p->eq->nfields *
+        count = ht_grid_plane(p->grid, subgrid) * p->eq->nfields *
                 ht_grid_coefs(p->grid);
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
     for (int64_t n = 0; n < count; n++)
         plane[n] = ht_rng_uniform(11, (uint64_t)n);
     enum ht_err err = HT_OK;
-    ht_grid_own(p->grid, mesh, &first, &last);
+    ht_grid_own(p->grid, subgrid, &first, &last);
     for (int64_t m = first; err == HT_OK && m < last; m++)
-        err = run->stepper.ops->put(run->stepper.self, mesh, m, m + 1, plane);
+        err =
+            run->stepper.ops->put(run->stepper.self, subgrid, m, m + 1, plane);
     free(plane);
     return err;
 }

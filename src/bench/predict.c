@@ -13,7 +13,7 @@ struct predict {
     const struct ht_params *params;
     struct ht_plan *plan;
     struct ht_machine machine;
-    struct ht_spec spec[2]; /* half step from [mesh] */
+    struct ht_spec spec[2]; /* half step from [subgrid] */
     int count, *gpus;
     double rate;
     char rate_from[4 * HT_SCALING_WORD];
@@ -69,7 +69,7 @@ static void make_spec(struct predict *p) {
         .fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
     for (int from = 0; from < 2; from++)
         p->spec[from] =
-            ht_problem_spec(&p->plan->problem, &tuning, (enum ht_mesh)from);
+            ht_problem_spec(&p->plan->problem, &tuning, (enum ht_subgrid)from);
 }
 
 /* ---- the rate ---- */

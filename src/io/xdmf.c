@@ -43,7 +43,7 @@ static void add_numbers(const double value[3], struct ht_text *text) {
                 value[2], value[1], value[0]);
 }
 
-static void add_mesh(const struct ht_grid *grid, struct ht_text *text) {
+static void add_subgrid(const struct ht_grid *grid, struct ht_text *text) {
     ht_text_add(text, "    <Topology TopologyType=\"3DCoRectMesh\" "
                       "Dimensions=\"");
     add_dimensions(grid, text);
@@ -59,7 +59,7 @@ static void add_snapshot(const struct ht_xdmf *xdmf, int index,
                 "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
                 "    <Time Value=\"%.17g\"/>\n",
                 xdmf->first + index, xdmf->time[index]);
-    add_mesh(xdmf->grid, text);
+    add_subgrid(xdmf->grid, text);
     for (int f = 0; f < xdmf->nfields; f++) {
         ht_text_add(text,
                     "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" "

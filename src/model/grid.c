@@ -11,32 +11,33 @@ bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
     return grid->wall[axis][0] == 0;
 }
 
-int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_mesh mesh, int axis) {
+int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                      int axis) {
     if (axis >= grid->dims) return 1;
-    bool both_ends = mesh == HT_PRIMARY && !ht_grid_periodic(grid, axis);
+    bool both_ends = subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis);
     return grid->cells[axis] + (both_ends ? 1 : 0);
 }
 
-int64_t ht_grid_plane(const struct ht_grid *grid, enum ht_mesh mesh) {
-    return ht_grid_nodes(grid, mesh, 0) * ht_grid_nodes(grid, mesh, 1);
+int64_t ht_grid_plane(const struct ht_grid *grid, enum ht_subgrid subgrid) {
+    return ht_grid_nodes(grid, subgrid, 0) * ht_grid_nodes(grid, subgrid, 1);
 }
 
-int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_mesh mesh) {
-    return ht_grid_nodes(grid, mesh, 2);
+int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid subgrid) {
+    return ht_grid_nodes(grid, subgrid, 2);
 }
 
-int64_t ht_grid_total(const struct ht_grid *grid, enum ht_mesh mesh) {
-    return ht_grid_plane(grid, mesh) * ht_grid_planes(grid, mesh);
+int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
+    return ht_grid_plane(grid, subgrid) * ht_grid_planes(grid, subgrid);
 }
 
-double ht_grid_x(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
+double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
                  int64_t m) {
-    double offset = mesh == HT_DUAL && axis < grid->dims ? 0.5 : 0.0;
+    double offset = subgrid == HT_DUAL && axis < grid->dims ? 0.5 : 0.0;
     return grid->lower[axis] + ((double)m + offset) * grid->h[axis];
 }
 
-int64_t ht_grid_source(const struct ht_grid *grid, enum ht_mesh from, int axis,
-                       int64_t m, int *factor, bool *mirrored) {
+int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from,
+                       int axis, int64_t m, int *factor, bool *mirrored) {
     int64_t n = ht_grid_nodes(grid, from, axis);
     *factor = 1;
     *mirrored = false;
@@ -55,19 +56,19 @@ bool ht_grid_cut(const struct ht_grid *grid) {
     return ht_comm_size(grid->slab.comm) > 1;
 }
 
-void ht_grid_own(const struct ht_grid *grid, enum ht_mesh mesh, int64_t *first,
-                 int64_t *last) {
+void ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                 int64_t *first, int64_t *last) {
     *first = 0;
-    *last = ht_grid_planes(grid, mesh);
+    *last = ht_grid_planes(grid, subgrid);
     if (!ht_grid_cut(grid)) return;
     *first = grid->slab.first;
     if (grid->slab.last < grid->cells[2]) *last = grid->slab.last;
 }
 
-int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_mesh mesh) {
+int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
     int64_t first, last;
-    ht_grid_own(grid, mesh, &first, &last);
-    return (last - first) * ht_grid_plane(grid, mesh);
+    ht_grid_own(grid, subgrid, &first, &last);
+    return (last - first) * ht_grid_plane(grid, subgrid);
 }
 
 int ht_grid_neighbour(const struct ht_grid *grid, int side) {

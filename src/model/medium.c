@@ -69,7 +69,7 @@ void ht_medium_destroy(struct ht_medium *medium) {
 struct target {
     const struct ht_medium *medium;
     const struct ht_medium_work *work;
-    enum ht_mesh mesh;
+    enum ht_subgrid subgrid;
     int64_t nodes[3], count;
     double *out;
 };
@@ -78,7 +78,7 @@ struct target {
 static bool dropped(const struct target *target, const int64_t index[3],
                     const int *power) {
     const struct ht_grid *grid = target->medium->grid;
-    if (target->mesh != HT_PRIMARY) return false;
+    if (target->subgrid != HT_PRIMARY) return false;
     for (int k = 0; k < HT_MAX_DIMS; k++) {
         bool end = index[k] == 0 || index[k] == target->nodes[k] - 1;
         if (end && power[k] % 2 != 0 && !ht_grid_periodic(grid, k)) return true;
@@ -94,7 +94,7 @@ static enum ht_err fill_node(const struct target *target,
     double x[3];
     bool flat = false;
     for (int k = 0; k < 3; k++)
-        x[k] = ht_grid_x(medium->grid, target->mesh, k, index[k]);
+        x[k] = ht_grid_x(medium->grid, target->subgrid, k, index[k]);
     TRY(ht_medium_node(medium, target->work, x, &flat));
     if (flat) ++*flattened;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
@@ -146,17 +146,17 @@ static void count_plane(const struct target *target, int64_t plane,
                         int64_t flattened) {
     struct ht_medium_source *source = target->medium->source;
     int64_t first, last;
-    ht_grid_own(target->medium->grid, target->mesh, &first, &last);
-    if (source->counted || source->seen[target->mesh][plane]) return;
+    ht_grid_own(target->medium->grid, target->subgrid, &first, &last);
+    if (source->counted || source->seen[target->subgrid][plane]) return;
     if (plane < first || plane >= last) return;
-    source->seen[target->mesh][plane] = true;
+    source->seen[target->subgrid][plane] = true;
     source->medium->flattened += flattened;
 }
 
 static enum ht_err fill_planes(const struct target *target, int64_t first,
                                int64_t last) {
     const struct ht_medium *medium = target->medium;
-    int64_t size = ht_grid_plane(medium->grid, target->mesh), flattened = 0;
+    int64_t size = ht_grid_plane(medium->grid, target->subgrid), flattened = 0;
     for (int64_t plane = first; plane < last; plane++) {
         int64_t base = (plane - first) * size;
         if (plane > first && !medium->source->depends[2])
@@ -168,17 +168,18 @@ static enum ht_err fill_planes(const struct target *target, int64_t first,
     return HT_OK;
 }
 
-enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_mesh mesh,
-                           int64_t first, int64_t last, double *out) {
+enum ht_err ht_medium_fill(const struct ht_medium *medium,
+                           enum ht_subgrid subgrid, int64_t first, int64_t last,
+                           double *out) {
     struct ht_medium_work work;
-    struct target target = {.medium = medium, .mesh = mesh, .out = out};
+    struct target target = {.medium = medium, .subgrid = subgrid, .out = out};
     REQUIRE(first >= 0 && first <= last &&
-                last <= ht_grid_planes(medium->grid, mesh),
+                last <= ht_grid_planes(medium->grid, subgrid),
             HT_ERR_INTERNAL, "medium: no planes %lld to %lld", (long long)first,
             (long long)last);
     for (int k = 0; k < 3; k++)
-        target.nodes[k] = ht_grid_nodes(medium->grid, mesh, k);
-    target.count = (last - first) * ht_grid_plane(medium->grid, mesh);
+        target.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
+    target.count = (last - first) * ht_grid_plane(medium->grid, subgrid);
     if (medium->uniform) {
         for (int m = 0; m < medium->eq->nmaterials; m++)
             for (int64_t i = 0; i < target.count; i++)

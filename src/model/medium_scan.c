@@ -21,9 +21,9 @@ static const double FLAT = 1e-10;
 /* Nodes per axis tested on each wall. */
 enum { WALL_POINTS = 5 };
 
-static void node_position(const struct ht_grid *grid, enum ht_mesh mesh,
+static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
                           const int64_t index[3], double x[3]) {
-    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, mesh, k, index[k]);
+    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, subgrid, k, index[k]);
 }
 
 /* A zero speed along an axis (an advected field that does not move there) is
@@ -57,11 +57,11 @@ static enum ht_err scan_node(struct ht_medium *medium,
 /* Nodes to scan per axis, of the whole grid: the given fraction of those along
  * which the medium changes, and both ends; *same: nodes that each represents.
  */
-static void visits(const struct ht_medium *medium, enum ht_mesh mesh,
+static void visits(const struct ht_medium *medium, enum ht_subgrid subgrid,
                    double part, int64_t count[3], int64_t *same) {
     *same = 1;
     for (int k = 0; k < 3; k++) {
-        int64_t nodes = ht_grid_nodes(medium->grid, mesh, k);
+        int64_t nodes = ht_grid_nodes(medium->grid, subgrid, k);
         int64_t some = (int64_t)ceil((double)nodes * part);
         if (some < 2 && nodes > 1) some = 2;
         count[k] = medium->source->depends[k] ? some : 1;
@@ -71,9 +71,9 @@ static void visits(const struct ht_medium *medium, enum ht_mesh mesh,
 
 static double visits_in_all(const struct ht_medium *medium, double part) {
     double total = 0;
-    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         int64_t count[3], same;
-        visits(medium, (enum ht_mesh)mesh, part, count, &same);
+        visits(medium, (enum ht_subgrid)subgrid, part, count, &same);
         total += (double)count[0] * (double)count[1] * (double)count[2];
     }
     return total;
@@ -84,16 +84,17 @@ static int64_t spread(int64_t p, int64_t points, int64_t nodes) {
     return points > 1 ? p * (nodes - 1) / (points - 1) : 0;
 }
 
-static enum ht_err scan_mesh(struct ht_medium *medium,
-                             const struct ht_medium_work *work,
-                             enum ht_mesh mesh, double part) {
+static enum ht_err scan_subgrid(struct ht_medium *medium,
+                                const struct ht_medium_work *work,
+                                enum ht_subgrid subgrid, double part) {
     int64_t first = 0, end = 1, points[3], nodes[3], p[3], i[3], same;
     double x[3], rows = 0;
     struct ht_progress progress;
-    visits(medium, mesh, part, points, &same);
-    for (int k = 0; k < 3; k++) nodes[k] = ht_grid_nodes(medium->grid, mesh, k);
+    visits(medium, subgrid, part, points, &same);
+    for (int k = 0; k < 3; k++)
+        nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
     if (medium->source->depends[2])
-        ht_grid_own(medium->grid, mesh, &first, &end);
+        ht_grid_own(medium->grid, subgrid, &first, &end);
     const int64_t planes = points[2] < end - first ? points[2] : end - first;
     ht_progress_start(&progress, "scanning the medium",
                       (double)(planes * points[1]), "nodes", (double)points[0]);
@@ -104,7 +105,7 @@ static enum ht_err scan_mesh(struct ht_medium *medium,
             i[1] = spread(p[1], points[1], nodes[1]);
             for (p[0] = 0; p[0] < points[0]; p[0]++) {
                 i[0] = spread(p[0], points[0], nodes[0]);
-                node_position(medium->grid, mesh, i, x);
+                node_position(medium->grid, subgrid, i, x);
                 TRY(scan_node(medium, work, x, same));
             }
             ht_progress_update(&progress, ++rows);
@@ -176,8 +177,8 @@ static enum ht_err scan_varying(struct ht_medium *medium,
         part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
     source->counted = medium->degree == 0 || total <= FULL_SCAN_NODES;
     medium->visited = visits_in_all(medium, part) / total;
-    TRY(scan_mesh(medium, work, HT_PRIMARY, part));
-    TRY(scan_mesh(medium, work, HT_DUAL, part));
+    TRY(scan_subgrid(medium, work, HT_PRIMARY, part));
+    TRY(scan_subgrid(medium, work, HT_DUAL, part));
     return medium->degree > 0 ? scan_walls(medium, work) : HT_OK;
 }
 

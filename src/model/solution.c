@@ -128,22 +128,23 @@ void ht_solution_destroy(struct ht_solution *solution) {
 }
 
 enum ht_err ht_solution_fill(const struct ht_solution *solution,
-                             enum ht_mesh mesh, double time, int64_t first,
-                             int64_t last, double *out) {
+                             enum ht_subgrid subgrid, double time,
+                             int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = solution->grid;
     REQUIRE(time == 0 || solution->exact, HT_ERR_INTERNAL,
             "%s data are known at time 0 only, not at %g",
             solution->data->type->name, time);
-    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, mesh),
+    REQUIRE(first >= 0 && first <= last &&
+                last <= ht_grid_planes(grid, subgrid),
             HT_ERR_INTERNAL, "planes %lld to %lld of %lld", (long long)first,
-            (long long)last, (long long)ht_grid_planes(grid, mesh));
+            (long long)last, (long long)ht_grid_planes(grid, subgrid));
     struct ht_solution_range range = {
-        .mesh = mesh,
+        .subgrid = subgrid,
         .time = time,
         .first = first,
         .last = last,
-        .plane = ht_grid_plane(grid, mesh),
-        .nodes = ht_grid_plane(grid, mesh) * (last - first),
+        .plane = ht_grid_plane(grid, subgrid),
+        .nodes = ht_grid_plane(grid, subgrid) * (last - first),
     };
     return solution->data->type->fill(solution, &range, out);
 }

@@ -292,7 +292,7 @@ static void fill_coefficients(const struct ht_solution *solution,
 static enum ht_err fill(const struct ht_solution *solution,
                         const struct ht_solution_range *range, double *out) {
     const struct ht_solution_data *data = solution->data;
-    if (range->mesh == HT_DUAL)
+    if (range->subgrid == HT_DUAL)
         return ht_params_error(data->params, "initial.type",
                                "data from a file are known on the primary "
                                "grid only");

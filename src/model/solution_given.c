@@ -42,7 +42,7 @@ static enum ht_err fill_random(const struct ht_solution *solution,
         double scale = ldexp(params->initial.amplitude, -2 * degree);
         for (int64_t node = 0; node < range->nodes; node++) {
             uint64_t index = (first + (uint64_t)node) * (uint64_t)rows;
-            index = 2 * (index + (uint64_t)row) + (range->mesh == HT_DUAL);
+            index = 2 * (index + (uint64_t)row) + (range->subgrid == HT_DUAL);
             *out++ = scale * ht_rng_uniform(seed, index);
         }
     }
@@ -109,7 +109,7 @@ static enum ht_err fill_field(const struct ht_solution *solution,
                               const struct ht_solution_range *range, int field,
                               double *jet, double *out) {
     const struct ht_grid *grid = solution->grid;
-    int64_t n1 = ht_grid_nodes(grid, range->mesh, 0);
+    int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
     int coefs = solution->data->jets->count;
     if (!solution->data->expr[field]) {
         memset(out, 0, (size_t)(coefs * range->nodes) * sizeof *out);
@@ -120,7 +120,7 @@ static enum ht_err fill_field(const struct ht_solution *solution,
                         range->first + node / range->plane};
         double x[3];
         for (int j = 0; j < 3; j++)
-            x[j] = ht_grid_x(grid, range->mesh, j, m[j]);
+            x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
         TRY(fill_node(solution, field, x, jet));
         for (int i = 0; i < coefs; i++) out[i * range->nodes + node] = jet[i];
     }

@@ -51,12 +51,12 @@ static void fill_table(const struct ht_solution *solution,
                        struct ht_solution_point point, struct table *table) {
     const struct ht_grid *grid = solution->grid;
     int64_t first = point.axis == 2 ? range->first : 0;
-    int64_t all = ht_grid_nodes(grid, range->mesh, point.axis);
+    int64_t all = ht_grid_nodes(grid, range->subgrid, point.axis);
     bool walls =
-        range->mesh == HT_PRIMARY && !ht_grid_periodic(grid, point.axis);
+        range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, point.axis);
     for (int64_t m = 0; m < table->nodes; m++) {
         double re[HT_MAX_ORDER + 1] = {0}, im[HT_MAX_ORDER + 1] = {0};
-        point.x = ht_grid_x(grid, range->mesh, point.axis, first + m);
+        point.x = ht_grid_x(grid, range->subgrid, point.axis, first + m);
         solution->data->type->factor(solution, &point, re, im);
         if (walls && first + m == 0) clear_wall(solution, &point, 0, re);
         if (walls && first + m == all - 1) clear_wall(solution, &point, 1, re);
@@ -119,8 +119,9 @@ static enum ht_err make_table(const struct ht_solution *solution,
                               struct table *out) {
     bool exists = axis < solution->eq->dims;
     out->coefs = exists ? solution->grid->order + 1 : 1;
-    out->nodes = axis == 2 ? range->last - range->first
-                           : ht_grid_nodes(solution->grid, range->mesh, axis);
+    out->nodes = axis == 2
+                     ? range->last - range->first
+                     : ht_grid_nodes(solution->grid, range->subgrid, axis);
     TRY(HT_ALLOC(out->re, out->coefs * out->nodes));
     TRY(HT_ALLOC(out->im, out->coefs * out->nodes));
     if (!exists && out->nodes > 0) out->re[0] = 1;

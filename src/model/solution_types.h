@@ -6,7 +6,7 @@
 
 /* The part of a grid that ht_solution_fill computes. */
 struct ht_solution_range {
-    enum ht_mesh mesh;
+    enum ht_subgrid subgrid;
     double time;
     int64_t first, last; /* x3 planes */
     int64_t plane;       /* nodes of a plane */

@@ -11,29 +11,30 @@ int64_t ht_box_nodes(const struct ht_box *box) {
 }
 
 /* Layers of ghosts at one side of an axis. */
-static int64_t ghosts_at(const struct ht_grid *grid, enum ht_mesh mesh,
+static int64_t ghosts_at(const struct ht_grid *grid, enum ht_subgrid subgrid,
                          int axis, int side) {
     bool cut = axis == 2 && ht_grid_cut(grid);
     if (axis >= grid->dims || ht_grid_periodic(grid, axis)) return 0;
     if (cut && ht_grid_neighbour(grid, side) >= 0) return 0;
-    return mesh == HT_DUAL ? 1 : 0;
+    return subgrid == HT_DUAL ? 1 : 0;
 }
 
-struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_mesh mesh,
-                                int64_t below, int64_t above) {
+struct ht_window ht_window_make(const struct ht_grid *grid,
+                                enum ht_subgrid subgrid, int64_t below,
+                                int64_t above) {
     struct ht_window w = {0};
     for (int k = 0; k < 3; k++) {
-        int64_t first = 0, last = ht_grid_nodes(grid, mesh, k);
+        int64_t first = 0, last = ht_grid_nodes(grid, subgrid, k);
         bool cut = k == 2 && ht_grid_cut(grid);
-        if (cut) ht_grid_own(grid, mesh, &first, &last);
+        if (cut) ht_grid_own(grid, subgrid, &first, &last);
         int64_t more[2] = {cut && ht_grid_neighbour(grid, 0) >= 0 ? below : 0,
                            cut && ht_grid_neighbour(grid, 1) >= 0 ? above : 0};
-        int64_t ghosts = ghosts_at(grid, mesh, k, 0);
+        int64_t ghosts = ghosts_at(grid, subgrid, k, 0);
         w.held.begin[k] = ghosts;
         w.own.begin[k] = ghosts + more[0];
         w.own.end[k] = w.own.begin[k] + last - first;
         w.held.end[k] = w.own.end[k] + more[1];
-        w.count[k] = w.held.end[k] + ghosts_at(grid, mesh, k, 1);
+        w.count[k] = w.held.end[k] + ghosts_at(grid, subgrid, k, 1);
         w.origin[k] = first - w.own.begin[k];
     }
     return w;
@@ -56,7 +57,7 @@ int64_t ht_window_at(const struct ht_window *window, int64_t m1, int64_t m2,
     return (m3 * window->count[1] + m2) * window->count[0] + m1;
 }
 
-void ht_window_shift(const struct ht_grid *grid, enum ht_mesh from,
+void ht_window_shift(const struct ht_grid *grid, enum ht_subgrid from,
                      const struct ht_window *source,
                      const struct ht_window *target, int64_t shift[3],
                      int64_t period[3]) {

@@ -69,9 +69,9 @@ struct ht_equations ht_equations_make(const struct ht_system *system,
     }
     add_terms(&eq, renumbered);
     eq.leapfrog = system->leapfrog;
-    for (int mesh = 0; mesh < 2; mesh++)
-        eq.leapfrog.stored[mesh] =
-            renumber_bits(system->leapfrog.stored[mesh], renumbered);
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        eq.leapfrog.stored[subgrid] =
+            renumber_bits(system->leapfrog.stored[subgrid], renumbered);
     return eq;
 }
 

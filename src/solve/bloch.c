@@ -277,9 +277,9 @@ static void evolve(struct bloch *s) {
 
 /* out holds the fields stored on the other grid, one after the other; by a
  * scheme of two levels their values a step before. */
-static void half_step(struct bloch *s, enum ht_mesh from, const number *in,
+static void half_step(struct bloch *s, enum ht_subgrid from, const number *in,
                       number *out) {
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     memset(s->b, 0, (size_t)(s->cube * s->fields) * sizeof *s->b);
     for (int f = 0; f < s->fields; f++) {
         if (!ht_problem_stores(s->problem, from, f)) continue;
@@ -308,8 +308,8 @@ static bool is_two_level(const struct bloch *s) {
     return ht_problem_scheme(s->problem)->two_level;
 }
 
-static int64_t values(const struct bloch *s, enum ht_mesh mesh) {
-    return (int64_t)s->coefs * ht_problem_stored(s->problem, mesh);
+static int64_t values(const struct bloch *s, enum ht_subgrid subgrid) {
+    return (int64_t)s->coefs * ht_problem_stored(s->problem, subgrid);
 }
 
 static void step(void *self, const number *x, number *y) {
@@ -324,11 +324,11 @@ static void step(void *self, const number *x, number *y) {
     half_step(s, HT_DUAL, y + split, y);
 }
 
-/* The exact wave times `phase`, of the fields stored on a mesh. */
-static number *put_wave(const struct bloch *s, enum ht_mesh mesh, number phase,
-                        number *out) {
+/* The exact wave times `phase`, of the fields stored on a grid. */
+static number *put_wave(const struct bloch *s, enum ht_subgrid subgrid,
+                        number phase, number *out) {
     for (int f = 0; f < s->fields; f++) {
-        if (!ht_problem_stores(s->problem, mesh, f)) continue;
+        if (!ht_problem_stores(s->problem, subgrid, f)) continue;
         for (int i = 0; i < s->coefs; i++) {
             int j[3] = {i % s->n[0], i / s->n[0] % s->n[1],
                         i / (s->n[0] * s->n[1])};

@@ -72,22 +72,23 @@ static void make_points(int order, double *matrix) {
 /* ---- one field's data at the points of all own cells ---- */
 
 /* The own planes, and room for one of a neighbour. */
-static int64_t planes_held(const struct ht_grid *grid, enum ht_mesh mesh) {
+static int64_t planes_held(const struct ht_grid *grid,
+                           enum ht_subgrid subgrid) {
     int64_t first, last;
-    ht_grid_own(grid, mesh, &first, &last);
+    ht_grid_own(grid, subgrid, &first, &last);
     return last - first + (ht_grid_cut(grid) ? 1 : 0);
 }
 
 /* Along one axis, from the nodes of `from` to the cells around those of the
- * other mesh: in[before][i][after][m] with strides as in a state, where
+ * other grid: in[before][i][after][m] with strides as in a state, where
  * [count] and [nodes] are what the axes have by now. */
 struct pass {
     const struct ht_problem *problem;
-    enum ht_mesh from;
+    enum ht_subgrid from;
     int field, axis;
     int m;            /* N+1, indices per axis */
     int64_t nodes[3]; /* before the pass */
-    int64_t target;   /* nodes of the other mesh along the axis */
+    int64_t target;   /* nodes of the other grid along the axis */
     int64_t begin[2]; /* first nodes of the source and of the target that are
                          there: along x3 the own ones */
     const double *matrix;
@@ -139,11 +140,11 @@ static void pass_cell(const struct pass *p, int64_t cell, const int64_t *size,
 
 /* work[0] holds the field's coefficients [i][node], of the own planes and of
  * one more; work[*turn] the result at the own cells. */
-static void to_points(const struct ht_problem *problem, enum ht_mesh from,
+static void to_points(const struct ht_problem *problem, enum ht_subgrid from,
                       int field, const double *matrix, double *work[2],
                       int *turn) {
     const struct ht_grid *grid = problem->grid;
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     struct pass p = {.problem = problem,
                      .from = from,
                      .field = field,
@@ -174,10 +175,10 @@ static void to_points(const struct ht_problem *problem, enum ht_mesh from,
 }
 
 /* Half of a cell about a node on a wall counts. */
-static double cell_share(const struct ht_grid *grid, enum ht_mesh from,
+static double cell_share(const struct ht_grid *grid, enum ht_subgrid from,
                          int64_t cell) {
     double share = 1;
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     for (int k = 0; k < grid->dims; k++) {
         int64_t n = ht_grid_nodes(grid, to, k), m = cell % n;
         cell /= n;
@@ -188,9 +189,9 @@ static double cell_share(const struct ht_grid *grid, enum ht_mesh from,
     return share;
 }
 
-static double product(const struct ht_grid *grid, enum ht_mesh from,
+static double product(const struct ht_grid *grid, enum ht_subgrid from,
                       const double *x, const double *y) {
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int64_t cells = ht_grid_own_total(grid, to), begin, end;
     double sum = 0;
     ht_grid_own(grid, to, &begin, &end);
@@ -225,17 +226,17 @@ struct state {
     const struct ht_plan *plan;
     const struct ht_stepper *stepper;
     double matrix[NODE * CELL];
-    double *work[3];  /* room for one field's values on either mesh */
+    double *work[3];  /* room for one field's values on either grid */
     double *plane[2]; /* and for those of one plane: sent, received */
     double *before;   /* the dual grid before its half step [field][i][node] */
 };
 
-static enum ht_err read_field(const struct state *s, enum ht_mesh mesh,
+static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid,
                               int field, double *out) {
     const struct ht_grid *grid = &s->plan->grid;
     int64_t first, last;
-    ht_grid_own(grid, mesh, &first, &last);
-    return s->stepper->ops->get(s->stepper->self, mesh, field,
+    ht_grid_own(grid, subgrid, &first, &last);
+    return s->stepper->ops->get(s->stepper->self, subgrid, field,
                                 ht_grid_coefs(grid), first, last, out);
 }
 
@@ -270,13 +271,13 @@ static enum ht_err exchange(const struct state *s, int64_t values, int side) {
 
 /* work[0]: the values [i][node of the own planes] and behind them the plane of
  * the neighbour, where there is one. */
-static enum ht_err widen(const struct state *s, enum ht_mesh mesh,
+static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid,
                          const double *values) {
     const struct ht_grid *grid = &s->plan->grid;
-    int64_t coefs = ht_grid_coefs(grid), plane = ht_grid_plane(grid, mesh);
-    int64_t own = ht_grid_own_total(grid, mesh);
-    int64_t held = planes_held(grid, mesh) * plane;
-    int side = mesh == HT_PRIMARY ? 1 : 0;
+    int64_t coefs = ht_grid_coefs(grid), plane = ht_grid_plane(grid, subgrid);
+    int64_t own = ht_grid_own_total(grid, subgrid);
+    int64_t held = planes_held(grid, subgrid) * plane;
+    int side = subgrid == HT_PRIMARY ? 1 : 0;
     copy_rows(coefs, own, values, own, s->work[0], held);
     if (!ht_grid_cut(grid)) return HT_OK;
     copy_rows(coefs, plane, values + (side == 1 ? 0 : own - plane), own,

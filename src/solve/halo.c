@@ -13,7 +13,7 @@
 /* What travels over one link in one direction: planes of the grid that the half
  * step leaves, and of its target where the scheme adds to old values. */
 struct planes {
-    enum ht_mesh mesh;
+    enum ht_subgrid subgrid;
     int64_t first, count; /* of the window */
 };
 struct message {
@@ -40,25 +40,26 @@ struct ht_halo {
 
 /* What leaves to a side (the slab below has it above itself) or comes from
  * there, for a half step from `from`. */
-static struct message make_message(const struct ht_halo *h, enum ht_mesh from,
-                                   int side, bool leaves) {
+static struct message make_message(const struct ht_halo *h,
+                                   enum ht_subgrid from, int side,
+                                   bool leaves) {
     const struct ht_partition *p = &h->partition;
     struct message m = {0};
     if (!p->neighbour[side]) return m;
     for (int i = 0; i < 2; i++) {
-        enum ht_mesh mesh =
+        enum ht_subgrid subgrid =
             (i == 0) == (from == HT_PRIMARY) ? HT_PRIMARY : HT_DUAL;
-        const struct ht_window *w = &p->window[mesh];
-        struct ht_extent e = ht_exchange_extent(p, from, mesh);
+        const struct ht_window *w = &p->window[subgrid];
+        struct ht_extent e = ht_exchange_extent(p, from, subgrid);
         int64_t count = (side == 0) == leaves ? e.above : e.below;
         int64_t low = w->own.begin[2] - (leaves ? 0 : count);
         int64_t high = w->own.end[2] - (leaves ? count : 0);
         struct ht_box box = w->held;
         if (count == 0) continue;
         m.part[m.count++] =
-            (struct planes){mesh, side == 0 ? low : high, count};
+            (struct planes){subgrid, side == 0 ? low : high, count};
         box.end[2] = box.begin[2] + count;
-        m.bytes += ht_packer_bytes(&h->format[mesh], ht_box_nodes(&box));
+        m.bytes += ht_packer_bytes(&h->format[subgrid], ht_box_nodes(&box));
     }
     return m;
 }
@@ -67,10 +68,10 @@ static struct message make_message(const struct ht_halo *h, enum ht_mesh from,
 static void make_messages(struct ht_halo *h) {
     for (int i = 0; i < 4; i++) {
         const int from = i / 2, side = i % 2;
-        const enum ht_mesh mesh = from ? HT_DUAL : HT_PRIMARY;
+        const enum ht_subgrid subgrid = from ? HT_DUAL : HT_PRIMARY;
         int64_t *room = &h->link[side].room;
-        struct message out = make_message(h, mesh, side, true);
-        struct message in = make_message(h, mesh, side, false);
+        struct message out = make_message(h, subgrid, side, true);
+        struct message in = make_message(h, subgrid, side, false);
         h->leaving[from][side] = out;
         h->coming[from][side] = in;
         if (out.bytes > *room) *room = out.bytes;
@@ -82,22 +83,23 @@ static enum ht_err pack_or_unpack(struct ht_halo *h, const struct message *m,
                                   struct ht_buffer *buffer, bool pack) {
     int64_t at = 0;
     for (int i = 0; i < m->count; i++) {
-        const enum ht_mesh mesh = m->part[i].mesh;
-        const struct ht_window *window = &h->partition.window[mesh];
+        const enum ht_subgrid subgrid = m->part[i].subgrid;
+        const struct ht_window *window = &h->partition.window[subgrid];
         struct ht_pack_range range = {
             .window = window, .box = window->held, .at = at};
         range.box.begin[2] = m->part[i].first;
         range.box.end[2] = m->part[i].first + m->part[i].count;
         TRY((pack ? ht_packer_pack : ht_packer_unpack)(
-            h->packer[mesh], h->u[mesh], &range, buffer));
-        at += ht_packer_bytes(&h->format[mesh], ht_box_nodes(&range.box));
+            h->packer[subgrid], h->u[subgrid], &range, buffer));
+        at += ht_packer_bytes(&h->format[subgrid], ht_box_nodes(&range.box));
     }
     return HT_OK;
 }
 
 /* ---- exchange ---- */
 
-static enum ht_err begin_side(struct ht_halo *h, enum ht_mesh from, int side) {
+static enum ht_err begin_side(struct ht_halo *h, enum ht_subgrid from,
+                              int side) {
     struct ht_link *link = &h->link[side];
     const struct message *leaving = &h->leaving[from][side];
     const struct message *coming = &h->coming[from][side];
@@ -113,7 +115,7 @@ static enum ht_err begin_side(struct ht_halo *h, enum ht_mesh from, int side) {
     return HT_OK;
 }
 
-enum ht_err ht_halo_send(struct ht_halo *h, enum ht_mesh from) {
+enum ht_err ht_halo_send(struct ht_halo *h, enum ht_subgrid from) {
     for (int side = 0; side < 2; side++) TRY(begin_side(h, from, side));
     return HT_OK;
 }
@@ -122,7 +124,7 @@ static void take_turn(int *slot) {
     *slot = (*slot + 1) % HT_SLOTS;
 }
 
-static enum ht_err go_on(struct ht_halo *h, enum ht_mesh from, int side) {
+static enum ht_err go_on(struct ht_halo *h, enum ht_subgrid from, int side) {
     struct ht_link *link = &h->link[side];
     if (!h->announced[side]) {
         TRY(ht_link_announce(link, h->slot[side][0],
@@ -141,7 +143,7 @@ static enum ht_err go_on(struct ht_halo *h, enum ht_mesh from, int side) {
     return HT_OK;
 }
 
-enum ht_err ht_halo_receive(struct ht_halo *h, enum ht_mesh from) {
+enum ht_err ht_halo_receive(struct ht_halo *h, enum ht_subgrid from) {
     bool done = false;
     for (long looks = 0; !done; looks++) {
         done = true;
@@ -211,12 +213,12 @@ enum ht_err ht_halo_create(const struct ht_problem *problem,
                                      .sorted = kernels->spec[0].sorted,
                                      .block = kernels->spec[0].block};
     plan(problem, &tuning, h);
-    for (int mesh = 0; mesh < 2; mesh++) {
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
         int count = 0;
-        h->packer[mesh] = kernels->packer[mesh];
+        h->packer[subgrid] = kernels->packer[subgrid];
         for (int f = 0; f < problem->eq->nfields; f++)
-            if (ht_problem_stores(problem, mesh ? HT_DUAL : HT_PRIMARY, f))
-                h->u[mesh][count++] = u[mesh][f];
+            if (ht_problem_stores(problem, subgrid ? HT_DUAL : HT_PRIMARY, f))
+                h->u[subgrid][count++] = u[subgrid][f];
     }
     enum ht_err err =
         ht_links_create(problem->grid->slab.comm, device,

@@ -19,7 +19,8 @@ int64_t ht_halo_bytes(const struct ht_problem *problem,
                       const struct ht_tuning *tuning, int64_t *message);
 
 struct ht_halo;
-/* u[mesh][field]: the stepper's buffers, which outlive the halo. Collective. */
+/* u[subgrid][field]: the stepper's buffers, which outlive the halo. Collective.
+ */
 HT_CHECKED enum ht_err ht_halo_create(const struct ht_problem *problem,
                                       struct ht_device *device,
                                       const struct ht_kernels *kernels,
@@ -32,10 +33,11 @@ HT_CHECKED enum ht_err ht_halo_create(const struct ht_problem *problem,
 void ht_halo_destroy(struct ht_halo *halo);
 /* Begins the exchange that a half step from a grid needs: packs the own planes
  * that leave, behind all work enqueued so far. */
-HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, enum ht_mesh from);
+HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, enum ht_subgrid from);
 /* Ends it: waits for messages, not for the device, and makes the planes
  * available to work enqueued from now on. */
-HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo, enum ht_mesh from);
+HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo,
+                                       enum ht_subgrid from);
 /* Waits until all messages have left. Collective, as are the two before. */
 HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
 /* Adds the messages, their transports and the seconds of packing. */

@@ -6,22 +6,23 @@
 
 #include "halo.h"
 
-bool ht_problem_stores(const struct ht_problem *problem, enum ht_mesh mesh,
-                       int field) {
-    unsigned stored = problem->stored[mesh];
+bool ht_problem_stores(const struct ht_problem *problem,
+                       enum ht_subgrid subgrid, int field) {
+    unsigned stored = problem->stored[subgrid];
     return stored == 0 || (stored >> field & 1u);
 }
 
-int ht_problem_stored(const struct ht_problem *problem, enum ht_mesh mesh) {
+int ht_problem_stored(const struct ht_problem *problem,
+                      enum ht_subgrid subgrid) {
     int count = 0;
     for (int f = 0; f < problem->eq->nfields; f++)
-        count += ht_problem_stores(problem, mesh, f);
+        count += ht_problem_stores(problem, subgrid, f);
     return count;
 }
 
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
-                               enum ht_mesh from) {
+                               enum ht_subgrid from) {
     struct ht_spec spec = {.eq = problem->eq,
                            .order = problem->grid->order,
                            .fp64 = tuning->fp64,
@@ -55,8 +56,8 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
                                    const struct ht_variant *variant) {
     const int64_t most = INT32_MAX, most_plane = most / 2;
     if (!variant->counts32) return HT_OK;
-    for (int mesh = 0; mesh < 2; mesh++) {
-        enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
         const struct ht_window window = ht_problem_window(problem, which);
         int64_t plane = ht_window_plane(&window), planes = window.count[2];
         REQUIRE(plane <= most_plane && planes <= most / plane, HT_ERR_DEVICE,
@@ -73,23 +74,24 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                             struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     TRY(ht_kernels_check_nodes(problem, tuning->variant));
-    for (int mesh = 0; mesh < 2; mesh++) {
-        out->spec[mesh] =
-            ht_problem_spec(problem, tuning, mesh ? HT_DUAL : HT_PRIMARY);
-        TRY(ht_variant_shape(tuning, &out->spec[mesh], info,
-                             &out->shape[mesh]));
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        out->spec[subgrid] =
+            ht_problem_spec(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_variant_shape(tuning, &out->spec[subgrid], info,
+                             &out->shape[subgrid]));
     }
     return HT_OK;
 }
 
 struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
                                         const struct ht_tuning *tuning,
-                                        enum ht_mesh mesh) {
-    const struct ht_spec spec = ht_problem_spec(problem, tuning, mesh);
+                                        enum ht_subgrid subgrid) {
+    const struct ht_spec spec = ht_problem_spec(problem, tuning, subgrid);
     int place[HT_MAX_COEFS];
     return (struct ht_pack_format){.fp64 = spec.fp64,
                                    .block = spec.block,
-                                   .fields = ht_problem_stored(problem, mesh),
+                                   .fields =
+                                       ht_problem_stored(problem, subgrid),
                                    .places = ht_place(&spec, place),
                                    .precision = problem->halo.precision};
 }
@@ -98,10 +100,10 @@ static enum ht_err create_packers(const struct ht_problem *problem,
                                   struct ht_device *device,
                                   const struct ht_tuning *tuning,
                                   const char *cache, struct ht_kernels *k) {
-    for (int mesh = 0; mesh < 2; mesh++) {
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_pack_format format =
-            ht_problem_format(problem, tuning, mesh ? HT_DUAL : HT_PRIMARY);
-        TRY(ht_packer_create(device, &format, cache, &k->packer[mesh]));
+            ht_problem_format(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
+        TRY(ht_packer_create(device, &format, cache, &k->packer[subgrid]));
     }
     return HT_OK;
 }
@@ -114,8 +116,9 @@ static enum ht_err create(struct ht_device *device, const char *cache,
     if (k->spec[0].src != k->spec[1].src)
         TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], cache,
                            &k->step[1]));
-    for (int mesh = 0; mesh < 2; mesh++)
-        TRY(ht_ghosts_create(device, &k->spec[mesh], cache, &k->ghosts[mesh]));
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        TRY(ht_ghosts_create(device, &k->spec[subgrid], cache,
+                             &k->ghosts[subgrid]));
     return ht_reduction_create(device, &k->spec[0],
                                ht_device_info(device)->fp64, cache,
                                &k->reduction);
@@ -124,11 +127,11 @@ static enum ht_err create(struct ht_device *device, const char *cache,
 /* Compiled before the first step where the problem's windows have any. */
 static enum ht_err build_ghosts(const struct ht_problem *problem,
                                 struct ht_kernels *k) {
-    for (int mesh = 0; mesh < 2; mesh++) {
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_window window =
-            ht_problem_window(problem, mesh ? HT_DUAL : HT_PRIMARY);
+            ht_problem_window(problem, subgrid ? HT_DUAL : HT_PRIMARY);
         if (ht_window_nodes(&window) > ht_box_nodes(&window.held))
-            TRY(ht_ghosts_build(k->ghosts[mesh]));
+            TRY(ht_ghosts_build(k->ghosts[subgrid]));
     }
     return HT_OK;
 }
@@ -156,9 +159,9 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
-    for (int mesh = 0; mesh < 2; mesh++) {
-        ht_ghosts_destroy(kernels->ghosts[mesh]);
-        ht_packer_destroy(kernels->packer[mesh]);
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        ht_ghosts_destroy(kernels->ghosts[subgrid]);
+        ht_packer_destroy(kernels->packer[subgrid]);
     }
     *kernels = (struct ht_kernels){0};
 }
@@ -167,8 +170,8 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     ht_step_add_seconds(kernels->step[0], seconds);
     if (kernels->step[1] != kernels->step[0])
         ht_step_add_seconds(kernels->step[1], seconds);
-    for (int mesh = 0; mesh < 2; mesh++)
-        seconds[0] += ht_ghosts_seconds(kernels->ghosts[mesh]);
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        seconds[0] += ht_ghosts_seconds(kernels->ghosts[subgrid]);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {

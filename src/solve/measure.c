@@ -52,19 +52,20 @@ enum ht_err ht_nodal_read(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static void node_position(const struct ht_grid *grid, enum ht_mesh mesh,
+static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
                           int64_t node, double x[3]) {
-    int64_t n1 = ht_grid_nodes(grid, mesh, 0);
-    int64_t n2 = ht_grid_nodes(grid, mesh, 1);
-    x[0] = ht_grid_x(grid, mesh, 0, node % n1);
-    x[1] = ht_grid_x(grid, mesh, 1, node / n1 % n2);
-    x[2] = ht_grid_x(grid, mesh, 2, node / (n1 * n2));
+    int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
+    int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
+    x[0] = ht_grid_x(grid, subgrid, 0, node % n1);
+    x[1] = ht_grid_x(grid, subgrid, 1, node / n1 % n2);
+    x[2] = ht_grid_x(grid, subgrid, 2, node / (n1 * n2));
 }
 
-static enum ht_err not_finite(const struct ht_plan *plan, enum ht_mesh mesh,
-                              int field, int64_t node, double time) {
+static enum ht_err not_finite(const struct ht_plan *plan,
+                              enum ht_subgrid subgrid, int field, int64_t node,
+                              double time) {
     double x[3];
-    node_position(&plan->grid, mesh, node, x);
+    node_position(&plan->grid, subgrid, node, x);
     FAIL(HT_ERR_NOT_FINITE,
          "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
          plan->eq.field[field].name, x[0], x[1], x[2], time,
@@ -153,13 +154,13 @@ static void add_points(const struct ht_grid *grid,
     list->what[list->count - 1].points = points;
 }
 
-/* The terms of the energy on a mesh from the polynomials. */
-static void list_content(const struct ht_plan *plan, enum ht_mesh mesh,
+/* The terms of the energy on a grid from the polynomials. */
+static void list_content(const struct ht_plan *plan, enum ht_subgrid subgrid,
                          struct energy_list *list) {
     list->count = 0;
     for (int t = 0; t < plan->eq.nenergy; t++) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
-        if (!ht_problem_stores(&plan->problem, mesh, term->field)) continue;
+        if (!ht_problem_stores(&plan->problem, subgrid, term->field)) continue;
         if (!term->gradient) add_points(&plan->grid, term, -1, list);
         for (int k = 0; term->gradient && k < plan->grid.dims; k++)
             add_points(&plan->grid, term, k, list);
@@ -187,13 +188,13 @@ static enum ht_err combine(struct ht_comm *comm, int count,
     return HT_OK;
 }
 
-/* Sums of a list over a mesh, of all ranks. */
+/* Sums of a list over a grid, of all ranks. */
 static enum ht_err measure_list(const struct ht_plan *plan,
                                 const struct ht_stepper *stepper,
-                                enum ht_mesh mesh,
+                                enum ht_subgrid subgrid,
                                 const struct energy_list *list,
                                 struct ht_measure *measure) {
-    TRY(stepper->ops->measure(stepper->self, mesh, list->count, list->what,
+    TRY(stepper->ops->measure(stepper->self, subgrid, list->count, list->what,
                               measure));
     return combine(plan->grid.slab.comm, list->count, measure);
 }
@@ -232,16 +233,16 @@ static enum ht_err measure_nodes(const struct ht_plan *plan,
 
 static enum ht_err measure_content(const struct ht_plan *plan,
                                    const struct ht_stepper *stepper,
-                                   double time, enum ht_mesh mesh,
+                                   double time, enum ht_subgrid subgrid,
                                    struct energy_list *list,
                                    struct ht_state *out) {
     struct ht_measure measure[MOST_QUANTITIES];
-    list_content(plan, mesh, list);
-    TRY(measure_list(plan, stepper, mesh, list, measure));
+    list_content(plan, subgrid, list);
+    TRY(measure_list(plan, stepper, subgrid, list, measure));
     for (int i = 0; i < list->count; i++) {
         if (measure[i].first >= 0)
-            return not_finite(plan, mesh, list->what[i].field, measure[i].first,
-                              time);
+            return not_finite(plan, subgrid, list->what[i].field,
+                              measure[i].first, time);
         out->content += list->factor[i] * measure[i].sum;
     }
     return HT_OK;
@@ -273,40 +274,40 @@ double ht_measure_factor(const struct ht_problem *problem,
     return uniform ? volume / problem->uniform[what->material] : volume;
 }
 
-bool ht_measure_half(const struct ht_grid *grid, enum ht_mesh mesh, int axis,
-                     int side) {
+bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                     int axis, int side) {
     int64_t first, last;
-    if (mesh != HT_PRIMARY || axis >= grid->dims) return false;
+    if (subgrid != HT_PRIMARY || axis >= grid->dims) return false;
     if (grid->wall[axis][side] == 0) return false;
     if (axis < 2) return true;
-    ht_grid_own(grid, mesh, &first, &last);
-    return side == 0 ? first == 0 : last == ht_grid_planes(grid, mesh);
+    ht_grid_own(grid, subgrid, &first, &last);
+    return side == 0 ? first == 0 : last == ht_grid_planes(grid, subgrid);
 }
 
-static double weight(const struct ht_grid *grid, enum ht_mesh mesh,
+static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid,
                      int64_t node) {
     double weight = 1;
     for (int k = 0; k < 3; k++) {
-        int64_t n = ht_grid_nodes(grid, mesh, k), m = node % n;
+        int64_t n = ht_grid_nodes(grid, subgrid, k), m = node % n;
         node /= n;
-        if (m == 0 && ht_measure_half(grid, mesh, k, 0)) weight /= 2;
-        if (m == n - 1 && ht_measure_half(grid, mesh, k, 1)) weight /= 2;
+        if (m == 0 && ht_measure_half(grid, subgrid, k, 0)) weight /= 2;
+        if (m == n - 1 && ht_measure_half(grid, subgrid, k, 1)) weight /= 2;
     }
     return weight;
 }
 
 struct ht_measure ht_measure_plain(const struct ht_problem *problem,
-                                   enum ht_mesh mesh,
+                                   enum ht_subgrid subgrid,
                                    const struct ht_quantity *what,
                                    const double *u, const double *medium) {
     struct ht_measure m = {.first = -1};
-    const int64_t nodes = ht_grid_total(problem->grid, mesh);
+    const int64_t nodes = ht_grid_total(problem->grid, subgrid);
     const int points = what->weights != NULL ? what->points : 1;
     const int coefs = what->weights != NULL ? ht_grid_coefs(problem->grid) : 1;
     const double one = 1, *weights = what->weights ? what->weights : &one;
     const double *from = u + (what->weights ? 0 : what->coef) * nodes;
     for (int64_t n = 0; n < nodes; n++) {
-        double factor = weight(problem->grid, mesh, n), values = 0;
+        double factor = weight(problem->grid, subgrid, n), values = 0;
         double value[HT_REDUCE_POINTS] = {0};
         for (int i = 0; i < coefs; i++) {
             double x = from[i * nodes + n];

@@ -13,7 +13,7 @@
  * planes beyond the end that the first one reads over and floor(k/2) beyond
  * the other. The target planes of the first one reach one plane less far on
  * the side of the former. */
-int ht_halo_planes(int depth, enum ht_mesh from, enum ht_mesh of,
+int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
                    bool two_level, int side) {
     bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
     int reach = ahead ? (depth + 1) / 2 : depth / 2;
@@ -35,17 +35,17 @@ static int depth_of(const struct ht_problem *p) {
 /* A plane holds (N+1)^3 coefficients of each stored field at each node. What
  * one slab sends down is what the slab below gets from above. */
 struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
-                                     enum ht_mesh from) {
+                                     enum ht_subgrid from) {
     const bool two_level = ht_problem_scheme(p)->two_level;
     struct ht_exchange sent = {{0, 0}};
     for (int side = 0; side < 2; side++)
         for (int of = 0; of < 2; of++)
             sent.bytes[side] +=
-                ht_halo_planes(depth_of(p), from, (enum ht_mesh)of, two_level,
-                               1 - side) *
-                (double)ht_grid_plane(p->grid, (enum ht_mesh)of) *
+                ht_halo_planes(depth_of(p), from, (enum ht_subgrid)of,
+                               two_level, 1 - side) *
+                (double)ht_grid_plane(p->grid, (enum ht_subgrid)of) *
                 ht_grid_coefs(p->grid) *
-                ht_problem_stored(p, (enum ht_mesh)of) * word_of(p, fp64);
+                ht_problem_stored(p, (enum ht_subgrid)of) * word_of(p, fp64);
     return sent;
 }
 
@@ -56,7 +56,8 @@ struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     int depth = depth_of(p), kinds = depth % 2 == 0 ? 1 : 2;
     struct ht_sent sum = {0, 0};
     for (int from = 0; from < kinds; from++) {
-        struct ht_exchange e = ht_exchange_count(p, fp64, (enum ht_mesh)from);
+        struct ht_exchange e =
+            ht_exchange_count(p, fp64, (enum ht_subgrid)from);
         for (int side = 0; side < 2; side++) {
             sum.messages += e.bytes[side] > 0;
             sum.bytes += e.bytes[side];

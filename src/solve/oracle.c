@@ -22,8 +22,8 @@
 struct oracle {
     struct ht_problem problem;
     struct ht_jets *jets; /* index set of the medium's polynomials */
-    double *u[2];         /* per mesh [field][i][node] */
-    double *medium[2];    /* per mesh [material][a][node] or NULL */
+    double *u[2];         /* per grid [field][i][node] */
+    double *medium[2];    /* per grid [material][a][node] or NULL */
     double *b, *w, *next; /* [field][j3][j2][j1] */
     double *line;         /* scratch of the interpolation */
     double *matrix;
@@ -39,9 +39,9 @@ static double magnitude(const struct oracle *o, double x) {
 static void oracle_destroy(void *self) {
     struct oracle *o = self;
     if (o == NULL) return;
-    for (int mesh = 0; mesh < 2; mesh++) {
-        free(o->u[mesh]);
-        free(o->medium[mesh]);
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        free(o->u[subgrid]);
+        free(o->medium[subgrid]);
     }
     free(o->b);
     free(o->w);
@@ -54,8 +54,8 @@ static void oracle_destroy(void *self) {
 
 /* The value of coefficient i[] of `field` at the source node m[], which may
  * lie behind walls or the periodic seam. */
-static double source_value(const struct oracle *o, enum ht_mesh from, int field,
-                           const int *i, const int64_t *m) {
+static double source_value(const struct oracle *o, enum ht_subgrid from,
+                           int field, const int *i, const int64_t *m) {
     const struct ht_grid *grid = o->problem.grid;
     int64_t node = 0, nodes = ht_grid_total(grid, from);
     int coef = 0, sign = 1;
@@ -77,7 +77,7 @@ static double source_value(const struct oracle *o, enum ht_mesh from, int field,
 }
 
 /* b[field] <- values at the vertices, index r = side (N+1) + derivative. */
-static void gather(struct oracle *o, enum ht_mesh from, int field,
+static void gather(struct oracle *o, enum ht_subgrid from, int field,
                    const int64_t *target) {
     int shift = from == HT_PRIMARY ? 0 : -1;
     double *b = o->b + field * o->cube;
@@ -175,8 +175,8 @@ static void evolve(struct oracle *o, const double *medium) {
 }
 
 /* The medium's polynomials at a target, [material][a]; NULL when uniform. */
-static void target_medium(const struct oracle *o, enum ht_mesh to, int64_t node,
-                          double *out) {
+static void target_medium(const struct oracle *o, enum ht_subgrid to,
+                          int64_t node, double *out) {
     if (o->medium[to] == NULL) return;
     int64_t nodes = ht_grid_total(o->problem.grid, to);
     int count = o->problem.eq->nmaterials * o->jets->count;
@@ -184,7 +184,7 @@ static void target_medium(const struct oracle *o, enum ht_mesh to, int64_t node,
 }
 
 /* Writes the outputs of one field. */
-static void put_target(struct oracle *o, enum ht_mesh to, int field,
+static void put_target(struct oracle *o, enum ht_subgrid to, int field,
                        int64_t node) {
     int64_t nodes = ht_grid_total(o->problem.grid, to);
     for (int i = 0; i < o->coefs; i++) {
@@ -200,10 +200,10 @@ static void put_target(struct oracle *o, enum ht_mesh to, int field,
     }
 }
 
-static void do_target(struct oracle *o, enum ht_mesh from,
+static void do_target(struct oracle *o, enum ht_subgrid from,
                       const int64_t *target, int64_t node,
                       const double *medium) {
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int fields = o->problem.eq->nfields;
     for (int f = 0; f < fields; f++) {
         if (!ht_problem_stores(&o->problem, from, f)) {
@@ -219,10 +219,10 @@ static void do_target(struct oracle *o, enum ht_mesh from,
         if (ht_problem_stores(&o->problem, to, f)) put_target(o, to, f, node);
 }
 
-static enum ht_err oracle_half_step(void *self, enum ht_mesh from) {
+static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
     struct oracle *o = self;
     const struct ht_grid *grid = o->problem.grid;
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
     double *medium = NULL;
     TRY(HT_ALLOC(medium, o->jets == NULL
@@ -237,7 +237,7 @@ static enum ht_err oracle_half_step(void *self, enum ht_mesh from) {
     return HT_OK;
 }
 
-static enum ht_err oracle_half_step_back(void *self, enum ht_mesh from) {
+static enum ht_err oracle_half_step_back(void *self, enum ht_subgrid from) {
     struct oracle *o = self;
     o->problem.dt = -o->problem.dt;
     enum ht_err err = oracle_half_step(self, from);
@@ -245,46 +245,47 @@ static enum ht_err oracle_half_step_back(void *self, enum ht_mesh from) {
     return err;
 }
 
-static enum ht_err oracle_put(void *self, enum ht_mesh mesh, int64_t first,
-                              int64_t last, const double *coefs) {
+static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid,
+                              int64_t first, int64_t last,
+                              const double *coefs) {
     struct oracle *o = self;
-    int64_t plane = ht_grid_plane(o->problem.grid, mesh);
-    int64_t nodes = ht_grid_total(o->problem.grid, mesh);
+    int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
+    int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
     int64_t part = plane * (last - first);
     for (int n = 0; n < o->problem.eq->nfields * o->coefs; n++)
-        memcpy(o->u[mesh] + n * nodes + first * plane, coefs + n * part,
+        memcpy(o->u[subgrid] + n * nodes + first * plane, coefs + n * part,
                (size_t)part * sizeof *coefs);
     return HT_OK;
 }
 
-static enum ht_err oracle_get(void *self, enum ht_mesh mesh, int field,
+static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field,
                               int count, int64_t first, int64_t last,
                               double *out) {
     struct oracle *o = self;
-    int64_t plane = ht_grid_plane(o->problem.grid, mesh);
-    int64_t nodes = ht_grid_total(o->problem.grid, mesh);
+    int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
+    int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
     int64_t part = plane * (last - first);
     for (int i = 0; i < count; i++)
         memcpy(out + i * part,
-               o->u[mesh] + (field * o->coefs + i) * nodes + first * plane,
+               o->u[subgrid] + (field * o->coefs + i) * nodes + first * plane,
                (size_t)part * sizeof *out);
     return HT_OK;
 }
 
-static enum ht_err oracle_measure(void *self, enum ht_mesh mesh, int count,
-                                  const struct ht_quantity *what,
+static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid,
+                                  int count, const struct ht_quantity *what,
                                   struct ht_measure *out) {
     struct oracle *o = self;
-    int64_t nodes = ht_grid_total(o->problem.grid, mesh);
+    int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
     for (int i = 0; i < count; i++) {
         const struct ht_quantity *q = &what[i];
         const double *medium = NULL;
-        if (o->medium[mesh] != NULL && q->material >= 0)
-            medium =
-                o->medium[mesh] + (int64_t)q->material * o->jets->count * nodes;
-        out[i] =
-            ht_measure_plain(&o->problem, mesh, q,
-                             o->u[mesh] + q->field * o->coefs * nodes, medium);
+        if (o->medium[subgrid] != NULL && q->material >= 0)
+            medium = o->medium[subgrid] +
+                     (int64_t)q->material * o->jets->count * nodes;
+        out[i] = ht_measure_plain(&o->problem, subgrid, q,
+                                  o->u[subgrid] + q->field * o->coefs * nodes,
+                                  medium);
     }
     return HT_OK;
 }
@@ -308,13 +309,13 @@ static enum ht_err allocate_medium(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     if (p->medium_degree < 0) return HT_OK;
     TRY(ht_jets_total(p->eq->dims, p->medium_degree, &o->jets));
-    for (int mesh = 0; mesh < 2; mesh++) {
-        enum ht_mesh which = mesh == 0 ? HT_PRIMARY : HT_DUAL;
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        enum ht_subgrid which = subgrid == 0 ? HT_PRIMARY : HT_DUAL;
         int64_t nodes = ht_grid_total(p->grid, which);
-        TRY(HT_ALLOC(o->medium[mesh],
+        TRY(HT_ALLOC(o->medium[subgrid],
                      nodes * p->eq->nmaterials * o->jets->count));
         TRY(p->medium_fill(p->medium, which, 0, ht_grid_planes(p->grid, which),
-                           o->medium[mesh]));
+                           o->medium[subgrid]));
     }
     return HT_OK;
 }
@@ -334,9 +335,9 @@ static enum ht_err allocate(struct oracle *o) {
     TRY(HT_ALLOC(o->line, o->t[0]));
     TRY(HT_ALLOC(o->matrix, o->t[0] * o->t[0]));
     ht_hermite_matrix(p->grid->order, o->matrix);
-    for (int mesh = 0; mesh < 2; mesh++)
-        TRY(HT_ALLOC(o->u[mesh],
-                     ht_grid_total(p->grid, mesh ? HT_DUAL : HT_PRIMARY) *
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        TRY(HT_ALLOC(o->u[subgrid],
+                     ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) *
                          p->eq->nfields * o->coefs));
     return allocate_medium(o);
 }

@@ -6,14 +6,15 @@
 #include <string.h>
 
 /* Rows of a whole plane into those of the part's plane number m of `planes`. */
-static void cut_plane(const struct ht_part *part, enum ht_mesh mesh, int64_t m,
-                      int64_t planes, const double *whole, double *out) {
+static void cut_plane(const struct ht_part *part, enum ht_subgrid subgrid,
+                      int64_t m, int64_t planes, const double *whole,
+                      double *out) {
     const struct ht_grid *grid = part->whole->grid;
     const int64_t *begin = part->cells.begin;
-    int64_t n1 = ht_grid_nodes(grid, mesh, 0);
-    int64_t n2 = ht_grid_nodes(grid, mesh, 1);
-    int64_t own1 = ht_grid_nodes(&part->grid, mesh, 0);
-    int64_t own2 = ht_grid_nodes(&part->grid, mesh, 1);
+    int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
+    int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
+    int64_t own1 = ht_grid_nodes(&part->grid, subgrid, 0);
+    int64_t own2 = ht_grid_nodes(&part->grid, subgrid, 1);
     int64_t rows =
         (int64_t)part->whole->medium_coefs * part->whole->eq->nmaterials;
     for (int64_t r = 0; r < rows; r++)
@@ -26,20 +27,20 @@ static void cut_plane(const struct ht_part *part, enum ht_mesh mesh, int64_t m,
 }
 
 /* For medium_fill: the whole problem's medium at the part's nodes. */
-static enum ht_err fill_medium(const void *context, enum ht_mesh mesh,
+static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid,
                                int64_t first, int64_t last, double *out) {
     const struct ht_part *part = context;
     const struct ht_problem *whole = part->whole;
-    int64_t planes = ht_grid_planes(whole->grid, mesh);
+    int64_t planes = ht_grid_planes(whole->grid, subgrid);
     int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
     double *plane = NULL;
-    TRY(HT_ALLOC(plane, rows * ht_grid_plane(whole->grid, mesh)));
+    TRY(HT_ALLOC(plane, rows * ht_grid_plane(whole->grid, subgrid)));
     enum ht_err err = HT_OK;
     for (int64_t m = first; err == HT_OK && m < last; m++) {
         int64_t at = (part->cells.begin[2] + m) % planes;
-        err = whole->medium_fill(whole->medium, mesh, at, at + 1, plane);
+        err = whole->medium_fill(whole->medium, subgrid, at, at + 1, plane);
         if (err == HT_OK)
-            cut_plane(part, mesh, m - first, last - first, plane, out);
+            cut_plane(part, subgrid, m - first, last - first, plane, out);
     }
     free(plane);
     return err;

@@ -348,9 +348,9 @@ static void set_problem(struct ht_plan *plan) {
     problem->medium_fill = NULL;
 }
 
-static enum ht_err fill_medium(const void *medium, enum ht_mesh mesh,
+static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid,
                                int64_t first, int64_t last, double *out) {
-    return ht_medium_fill(medium, mesh, first, last, out);
+    return ht_medium_fill(medium, subgrid, first, last, out);
 }
 
 static enum ht_err make(struct ht_plan *plan, bool sampled) {

@@ -7,8 +7,8 @@
 
 #include "htwave/messages.h"
 
-static enum ht_mesh other(enum ht_mesh mesh) {
-    return mesh == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+static enum ht_subgrid other(enum ht_subgrid subgrid) {
+    return subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
 }
 
 static int64_t least(int64_t a, int64_t b) {
@@ -29,7 +29,7 @@ struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
 
 enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
                                  const struct ht_scheme *scheme) {
-    const enum ht_mesh first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
+    const enum ht_subgrid first = scheme->two_level ? HT_DUAL : HT_PRIMARY;
     TRY(stepper->ops->half_step_back(stepper->self, first));
     return stepper->ops->half_step_back(stepper->self, other(first));
 }
@@ -50,10 +50,10 @@ static int depth_of(const struct ht_problem *problem) {
 }
 
 struct ht_window ht_problem_window(const struct ht_problem *problem,
-                                   enum ht_mesh mesh) {
+                                   enum ht_subgrid subgrid) {
     int depth = depth_of(problem), less = depth / 2, more = depth - less;
-    return ht_window_make(problem->grid, mesh, more,
-                          mesh == HT_PRIMARY ? more : less);
+    return ht_window_make(problem->grid, subgrid, more,
+                          subgrid == HT_PRIMARY ? more : less);
 }
 
 void ht_partition_slab(const struct ht_problem *problem,
@@ -69,21 +69,22 @@ void ht_partition_slab(const struct ht_problem *problem,
 }
 
 void ht_partition_free(struct ht_partition *partition) {
-    for (int mesh = 0; mesh < 2; mesh++) {
-        free(partition->targets[mesh]);
-        partition->targets[mesh] = NULL;
-        partition->count[mesh] = 0;
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        free(partition->targets[subgrid]);
+        partition->targets[subgrid] = NULL;
+        partition->count[subgrid] = 0;
     }
 }
 
 /* The targets of a box of cells, moved by `image` periods along x3: held planes
  * may lie beyond the periodic seam. */
-static struct ht_box targets_of(const struct ht_grid *grid, enum ht_mesh mesh,
+static struct ht_box targets_of(const struct ht_grid *grid,
+                                enum ht_subgrid subgrid,
                                 const struct ht_window *window,
                                 const struct ht_box *cells, int image) {
     struct ht_box box;
     for (int k = 0; k < 3; k++) {
-        int64_t nodes = ht_grid_nodes(grid, mesh, k);
+        int64_t nodes = ht_grid_nodes(grid, subgrid, k);
         int64_t n = k < grid->dims ? grid->cells[k] : 1;
         int64_t shift = (k == 2 ? image * nodes : 0) - window->origin[k];
         int64_t end = cells->end[k] == n ? nodes : cells->end[k];
@@ -97,39 +98,39 @@ static struct ht_box targets_of(const struct ht_grid *grid, enum ht_mesh mesh,
     return intersect(&box, &window->held);
 }
 
-static void add_region(const struct ht_grid *grid, enum ht_mesh mesh,
+static void add_region(const struct ht_grid *grid, enum ht_subgrid subgrid,
                        const struct ht_box *cells, int region,
                        struct ht_partition *p) {
     const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
     const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
     for (int image = -images; image <= images; image++) {
         const struct ht_box box =
-            targets_of(grid, mesh, &p->window[mesh], cells, image);
+            targets_of(grid, subgrid, &p->window[subgrid], cells, image);
         if (ht_box_nodes(&box) > 0)
-            p->targets[mesh][p->count[mesh]++] =
+            p->targets[subgrid][p->count[subgrid]++] =
                 (struct ht_targets){.box = box, .region = region};
     }
 }
 
-static bool covers(const struct ht_partition *p, enum ht_mesh mesh) {
+static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
     int64_t nodes = 0, overlap = 0;
-    for (int i = 0; i < p->count[mesh]; i++) {
-        nodes += ht_box_nodes(&p->targets[mesh][i].box);
+    for (int i = 0; i < p->count[subgrid]; i++) {
+        nodes += ht_box_nodes(&p->targets[subgrid][i].box);
         for (int j = 0; j < i; j++) {
-            const struct ht_box common =
-                intersect(&p->targets[mesh][i].box, &p->targets[mesh][j].box);
+            const struct ht_box common = intersect(&p->targets[subgrid][i].box,
+                                                   &p->targets[subgrid][j].box);
             overlap += ht_box_nodes(&common);
         }
     }
-    return overlap == 0 && nodes == ht_box_nodes(&p->window[mesh].held);
+    return overlap == 0 && nodes == ht_box_nodes(&p->window[subgrid].held);
 }
 
 static enum ht_err divide(const struct ht_problem *problem, int regions,
                           const struct ht_region *region,
                           struct ht_partition *out) {
-    for (int mesh = 0; mesh < 2; mesh++) {
-        const enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
-        TRY(HT_ALLOC(out->targets[mesh], 3 * (int64_t)regions));
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
+        TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
         for (int r = 0; r < regions; r++)
             add_region(problem->grid, which, &region[r].cells, r, out);
         REQUIRE(covers(out, which), HT_ERR_INTERNAL,
@@ -150,15 +151,16 @@ enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
 /* ---- what is up to date ---- */
 
 struct ht_extent ht_exchange_extent(const struct ht_partition *p,
-                                    enum ht_mesh from, enum ht_mesh mesh) {
+                                    enum ht_subgrid from,
+                                    enum ht_subgrid subgrid) {
     return (struct ht_extent){
-        ht_halo_planes(p->depth, from, mesh, p->two_level, 0),
-        ht_halo_planes(p->depth, from, mesh, p->two_level, 1)};
+        ht_halo_planes(p->depth, from, subgrid, p->two_level, 0),
+        ht_halo_planes(p->depth, from, subgrid, p->two_level, 1)};
 }
 
-void ht_halo_overwritten(struct ht_halo_state *state, enum ht_mesh mesh) {
-    state->valid[mesh] = (struct ht_extent){0, 0};
-    state->stale[mesh] = state->open;
+void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid) {
+    state->valid[subgrid] = (struct ht_extent){0, 0};
+    state->stale[subgrid] = state->open;
 }
 
 /* Planes that it did not bring count as out of date, even where they are not:
@@ -166,15 +168,16 @@ void ht_halo_overwritten(struct ht_halo_state *state, enum ht_mesh mesh) {
 void ht_halo_received(const struct ht_partition *p,
                       struct ht_halo_state *state) {
     state->open = false;
-    for (int mesh = 0; mesh < 2; mesh++) {
-        state->valid[mesh] =
-            ht_exchange_extent(p, state->next, mesh ? HT_DUAL : HT_PRIMARY);
-        if (state->stale[mesh]) state->valid[mesh] = (struct ht_extent){0, 0};
-        state->stale[mesh] = false;
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        state->valid[subgrid] =
+            ht_exchange_extent(p, state->next, subgrid ? HT_DUAL : HT_PRIMARY);
+        if (state->stale[subgrid])
+            state->valid[subgrid] = (struct ht_extent){0, 0};
+        state->stale[subgrid] = false;
     }
 }
 
-static bool enough(const struct ht_halo_state *state, enum ht_mesh from) {
+static bool enough(const struct ht_halo_state *state, enum ht_subgrid from) {
     return from == HT_PRIMARY ? state->valid[from].above > 0
                               : state->valid[from].below > 0;
 }
@@ -182,7 +185,7 @@ static bool enough(const struct ht_halo_state *state, enum ht_mesh from) {
 /* Planes beyond the slab that a half step can compute. */
 static struct ht_extent reach(const struct ht_partition *p,
                               const struct ht_halo_state *state,
-                              enum ht_mesh from) {
+                              enum ht_subgrid from) {
     struct ht_extent e = state->valid[from], kept = state->valid[other(from)];
     if (from == HT_PRIMARY)
         e.above--;
@@ -204,15 +207,15 @@ const char *ht_task_name(enum ht_task_kind kind) {
 }
 
 static void add_task(struct ht_schedule *s, enum ht_task_kind kind,
-                     enum ht_mesh mesh) {
-    s->task[s->count++] = (struct ht_task){.kind = kind, .mesh = mesh};
+                     enum ht_subgrid subgrid) {
+    s->task[s->count++] = (struct ht_task){.kind = kind, .subgrid = subgrid};
 }
 
 /* Planes [first, last) of the target's window, region by region. */
-static void add_steps(const struct ht_partition *p, enum ht_mesh from,
+static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
                       enum ht_step_part part, int64_t first, int64_t last,
                       struct ht_schedule *s) {
-    const enum ht_mesh to = other(from);
+    const enum ht_subgrid to = other(from);
     struct ht_box planes = p->window[to].held;
     planes.begin[2] = first;
     planes.end[2] = last;
@@ -229,9 +232,9 @@ static void add_steps(const struct ht_partition *p, enum ht_mesh from,
 
 /* The own planes that leave downwards and upwards, then the rest, while these
  * travel. */
-static void add_split(const struct ht_partition *p, enum ht_mesh from,
+static void add_split(const struct ht_partition *p, enum ht_subgrid from,
                       struct ht_schedule *s) {
-    const enum ht_mesh to = other(from);
+    const enum ht_subgrid to = other(from);
     const struct ht_box *own = &p->window[to].own;
     const struct ht_extent e = ht_exchange_extent(p, to, to);
     int64_t first = own->begin[2], last = own->end[2];
@@ -243,9 +246,9 @@ static void add_split(const struct ht_partition *p, enum ht_mesh from,
     add_steps(p, from, HT_PART_INTERIOR, low, high, s);
 }
 
-static void add_half_step(const struct ht_partition *p, enum ht_mesh from,
+static void add_half_step(const struct ht_partition *p, enum ht_subgrid from,
                           struct ht_halo_state *state, struct ht_schedule *s) {
-    const enum ht_mesh to = other(from);
+    const enum ht_subgrid to = other(from);
     const struct ht_window *source = &p->window[from];
     const struct ht_box *own = &p->window[to].own;
     if (ht_window_nodes(source) > ht_box_nodes(&source->held))
@@ -267,7 +270,7 @@ static void add_half_step(const struct ht_partition *p, enum ht_mesh from,
     add_split(p, from, s);
 }
 
-void ht_schedule_make(const struct ht_partition *p, enum ht_mesh from,
+void ht_schedule_make(const struct ht_partition *p, enum ht_subgrid from,
                       struct ht_halo_state *state, struct ht_schedule *out) {
     out->count = 0;
     if (state->open) {
@@ -299,7 +302,7 @@ void ht_schedule_count(const struct ht_schedule *schedule,
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
         sum->tasks[task->kind]++;
-        if (task->kind == HT_TASK_SEND) sum->exchanges[task->mesh]++;
+        if (task->kind == HT_TASK_SEND) sum->exchanges[task->subgrid]++;
         if (task->kind != HT_TASK_STEP) continue;
         sum->launches[task->part]++;
         sum->nodes[task->part] += ht_box_nodes(&task->targets.box);

@@ -16,10 +16,11 @@
 #include "htwave/stepper.h"
 
 /* A smooth positive medium of the wanted degree: 1 + small polynomials. */
-enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
+enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
                            int64_t first, int64_t last, double *out) {
     const struct ht_problem *p = context;
-    int64_t plane = ht_grid_plane(p->grid, mesh), part = plane * (last - first);
+    int64_t plane = ht_grid_plane(p->grid, subgrid),
+            part = plane * (last - first);
     int64_t at = 0;
     for (int m = 0; m < p->eq->nmaterials; m++)
         for (int a = 0; a < p->medium_coefs; a++)
@@ -27,7 +28,7 @@ enum ht_err ht_test_medium(const void *context, enum ht_mesh mesh,
                 uint64_t node = (uint64_t)(first * plane + n);
                 uint64_t index =
                     (node * 1000 + (uint64_t)(m * p->medium_coefs + a)) * 2 +
-                    (mesh == HT_DUAL);
+                    (subgrid == HT_DUAL);
                 double noise = ht_rng_uniform(7, index);
                 out[at] =
                     a == 0 ? 1 + 0.25 * noise : 0.25 * noise / p->medium_coefs;
@@ -60,31 +61,31 @@ struct trial {
     double unit; /* unit roundoff of the device's precision */
 };
 
-/* Random data on a mesh of all steppers. */
-static enum ht_err put_random(struct trial *t, enum ht_mesh mesh) {
+/* Random data on a grid of all steppers. */
+static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
-    int64_t nodes = ht_grid_total(grid, mesh);
+    int64_t nodes = ht_grid_total(grid, subgrid);
     fill_random(nodes * coefs * t->problem->eq->nfields, nodes, t->data[0]);
     for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->put(all[s]->self, mesh, 0, ht_grid_planes(grid, mesh),
-                             t->data[0]));
+        TRY(all[s]->ops->put(all[s]->self, subgrid, 0,
+                             ht_grid_planes(grid, subgrid), t->data[0]));
     return HT_OK;
 }
 
 /* The worst difference of a field over its bound, 1 being the largest that
  * rounding explains. */
-static enum ht_err compare_field(struct trial *t, enum ht_mesh mesh, int field,
-                                 double *worst) {
+static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid,
+                                 int field, double *worst) {
     const struct ht_grid *grid = t->problem->grid;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
-    int64_t values = ht_grid_total(grid, mesh) * coefs;
+    int64_t values = ht_grid_total(grid, subgrid) * coefs;
     double roundings = ht_oracle_roundings(t->problem);
     for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->get(all[s]->self, mesh, field, coefs, 0,
-                             ht_grid_planes(grid, mesh), t->data[s]));
+        TRY(all[s]->ops->get(all[s]->self, subgrid, field, coefs, 0,
+                             ht_grid_planes(grid, subgrid), t->data[s]));
     for (int64_t n = 0; n < values; n++) {
         double difference = fabs(t->data[0][n] - t->data[1][n]);
         double bound = roundings * t->unit * t->data[2][n] + DBL_MIN;
@@ -95,11 +96,11 @@ static enum ht_err compare_field(struct trial *t, enum ht_mesh mesh, int field,
     return HT_OK;
 }
 
-/* A half step from random data of one mesh; a scheme of two levels adds to what
+/* A half step from random data of one grid; a scheme of two levels adds to what
  * stands on the other one. */
-static enum ht_err compare_half_step(struct trial *t, enum ht_mesh from,
+static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
                                      double *worst) {
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     TRY(put_random(t, from));
     if (ht_problem_scheme(t->problem)->two_level) TRY(put_random(t, to));

@@ -23,13 +23,14 @@
 /* ---- data from formulas ---- */
 
 /* Own planes of all coefficients that fit about 16 MiB. */
-static int64_t chunk_planes(const struct ht_plan *plan, enum ht_mesh mesh) {
+static int64_t chunk_planes(const struct ht_plan *plan,
+                            enum ht_subgrid subgrid) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t bytes =
-        ht_grid_plane(grid, mesh) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
+    int64_t bytes = ht_grid_plane(grid, subgrid) * ht_grid_coefs(grid) *
+                    plan->eq.nfields * 8;
     int64_t planes = ((int64_t)1 << 24) / (bytes > 0 ? bytes : 1);
     int64_t begin, end;
-    ht_grid_own(grid, mesh, &begin, &end);
+    ht_grid_own(grid, subgrid, &begin, &end);
     return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
 }
 
@@ -61,26 +62,28 @@ static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
     }
 }
 
-/* Puts the solution at a time on the own planes of a mesh. */
-static enum ht_err put_solution(const struct ht_plan *plan, enum ht_mesh mesh,
-                                double time, const struct ht_stepper *stepper) {
+/* Puts the solution at a time on the own planes of a grid. */
+static enum ht_err put_solution(const struct ht_plan *plan,
+                                enum ht_subgrid subgrid, double time,
+                                const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t chunk = chunk_planes(plan, mesh), begin, end;
+    int64_t chunk = chunk_planes(plan, subgrid), begin, end;
     double *coefs = NULL;
     struct ht_progress progress;
-    ht_grid_own(grid, mesh, &begin, &end);
-    TRY(HT_ALLOC(coefs, ht_grid_plane(grid, mesh) * chunk *
+    ht_grid_own(grid, subgrid, &begin, &end);
+    TRY(HT_ALLOC(coefs, ht_grid_plane(grid, subgrid) * chunk *
                             ht_grid_coefs(grid) * plan->eq.nfields));
     enum ht_err err = HT_OK;
     ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
-                      (double)ht_grid_plane(grid, mesh));
+                      (double)ht_grid_plane(grid, subgrid));
     for (int64_t first = begin; err == HT_OK && first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
-        err = ht_solution_fill(plan->solution, mesh, time, first, last, coefs);
-        if (err == HT_OK && mesh == HT_PRIMARY && scheme_of(plan)->two_level)
+        err =
+            ht_solution_fill(plan->solution, subgrid, time, first, last, coefs);
+        if (err == HT_OK && subgrid == HT_PRIMARY && scheme_of(plan)->two_level)
             clear_walls(plan, first, last, coefs);
         if (err == HT_OK)
-            err = stepper->ops->put(stepper->self, mesh, first, last, coefs);
+            err = stepper->ops->put(stepper->self, subgrid, first, last, coefs);
         ht_progress_update(&progress, (double)(last - begin));
     }
     ht_progress_end(&progress);

@@ -12,11 +12,11 @@ static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
     if (t == NULL) return;
     ht_halo_destroy(t->halo);
-    for (int mesh = 0; mesh < 2; mesh++) {
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
         for (int f = 0; f < HT_MAX_FIELDS; f++)
-            ht_buffer_destroy(t->u[mesh][f]);
+            ht_buffer_destroy(t->u[subgrid][f]);
         for (int m = 0; m < HT_MAX_MATERIALS; m++)
-            ht_buffer_destroy(t->medium[mesh][m]);
+            ht_buffer_destroy(t->medium[subgrid][m]);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
@@ -37,15 +37,16 @@ static enum ht_err run_ghosts(struct ht_device_stepper *t,
     struct ht_buffer *u[HT_MAX_FIELDS];
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
-        if (t->u[task->mesh][f] != NULL) u[fields++] = t->u[task->mesh][f];
-    return ht_ghosts_fill(t->set[0].ghosts[task->mesh], &t->ghosts[task->mesh],
-                          u);
+        if (t->u[task->subgrid][f] != NULL)
+            u[fields++] = t->u[task->subgrid][f];
+    return ht_ghosts_fill(t->set[0].ghosts[task->subgrid],
+                          &t->ghosts[task->subgrid], u);
 }
 
 static enum ht_err run_step(struct ht_device_stepper *t,
                             const struct ht_task *task) {
-    enum ht_mesh from = task->mesh;
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    enum ht_subgrid from = task->subgrid;
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_window *source = &t->partition.window[from];
     const struct ht_window *target = &t->partition.window[to];
     const struct ht_targets *targets = &task->targets;
@@ -77,12 +78,12 @@ static enum ht_err run_step(struct ht_device_stepper *t,
 
 static enum ht_err run_send(struct ht_device_stepper *t,
                             const struct ht_task *task) {
-    return ht_halo_send(t->halo, task->mesh);
+    return ht_halo_send(t->halo, task->subgrid);
 }
 
 static enum ht_err run_receive(struct ht_device_stepper *t,
                                const struct ht_task *task) {
-    return ht_halo_receive(t->halo, task->mesh);
+    return ht_halo_receive(t->halo, task->subgrid);
 }
 
 typedef enum ht_err task_function(struct ht_device_stepper *t,
@@ -103,9 +104,9 @@ static bool same_extent(struct ht_extent a, struct ht_extent b) {
 static bool same_state(const struct ht_halo_state *a,
                        const struct ht_halo_state *b) {
     bool same = a->open == b->open && (!a->open || a->next == b->next);
-    for (int mesh = 0; mesh < 2; mesh++)
-        same = same && same_extent(a->valid[mesh], b->valid[mesh]) &&
-               a->stale[mesh] == b->stale[mesh];
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        same = same && same_extent(a->valid[subgrid], b->valid[subgrid]) &&
+               a->stale[subgrid] == b->stale[subgrid];
     return same;
 }
 
@@ -119,7 +120,8 @@ static void tell_schedule(const struct ht_known_step *step) {
     ht_text_free(&text);
 }
 
-static enum ht_err make_known(struct ht_device_stepper *t, enum ht_mesh from) {
+static enum ht_err make_known(struct ht_device_stepper *t,
+                              enum ht_subgrid from) {
     const int targets = t->partition.count[from == HT_PRIMARY];
     struct ht_known_step *step;
     if (t->known_count == t->known_room) {
@@ -144,7 +146,7 @@ static enum ht_err make_known(struct ht_device_stepper *t, enum ht_mesh from) {
 /* The half step from a grid in the present state: there are few such states,
  * and half steps in turn come back to the first one. *fresh: it was not known.
  */
-static enum ht_err find_known(struct ht_device_stepper *t, enum ht_mesh from,
+static enum ht_err find_known(struct ht_device_stepper *t, enum ht_subgrid from,
                               const struct ht_known_step **out, bool *fresh) {
     int i = 0;
     while (i < t->known_count && (t->known[i].from != from ||
@@ -156,7 +158,8 @@ static enum ht_err find_known(struct ht_device_stepper *t, enum ht_mesh from,
     return HT_OK;
 }
 
-static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_mesh from,
+static enum ht_err run_half_step(struct ht_device_stepper *t,
+                                 enum ht_subgrid from,
                                  enum ht_direction direction) {
     const struct ht_known_step *step;
     bool fresh;
@@ -172,11 +175,11 @@ static enum ht_err run_half_step(struct ht_device_stepper *t, enum ht_mesh from,
     return HT_OK;
 }
 
-static enum ht_err stepper_half_step(void *self, enum ht_mesh from) {
+static enum ht_err stepper_half_step(void *self, enum ht_subgrid from) {
     return run_half_step(self, from, HT_FORWARDS);
 }
 
-static enum ht_err stepper_half_step_back(void *self, enum ht_mesh from) {
+static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {
     struct ht_device_stepper *t = self;
     for (int r = 0; r < t->regions; r++)
         REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL,
@@ -219,8 +222,8 @@ static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
                 sum.step[n % 2] +=
                     ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
-    for (int mesh = 0; mesh < 2; mesh++)
-        sum.ghosts += ht_ghosts_total(t->set[0].ghosts[mesh]);
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        sum.ghosts += ht_ghosts_total(t->set[0].ghosts[subgrid]);
     return sum;
 }
 
@@ -315,10 +318,10 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
     TRY(make_schedules(t));
     TRY(ht_stepper_allocate(t));
     TRY(ht_stepper_fill_scale(t));
-    for (int mesh = 0; mesh < 2; mesh++) {
-        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[mesh],
-                             &t->ghosts[mesh]));
-        TRY(ht_stepper_fill_medium(t, mesh ? HT_DUAL : HT_PRIMARY));
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[subgrid],
+                             &t->ghosts[subgrid]));
+        TRY(ht_stepper_fill_medium(t, subgrid ? HT_DUAL : HT_PRIMARY));
     }
     return HT_OK;
 }

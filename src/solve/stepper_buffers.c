@@ -8,7 +8,7 @@ enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE };
 
 struct item {
     enum use use;
-    enum ht_mesh mesh;
+    enum ht_subgrid subgrid;
     int index; /* of the field, material, interpolant; direction */
     int64_t bytes;
 };
@@ -22,15 +22,15 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static void add_item(struct list *list, enum use use, int mesh, int index,
+static void add_item(struct list *list, enum use use, int subgrid, int index,
                      int64_t bytes) {
     list->item[list->count++] =
-        (struct item){use, mesh ? HT_DUAL : HT_PRIMARY, index, bytes};
+        (struct item){use, subgrid ? HT_DUAL : HT_PRIMARY, index, bytes};
 }
 
-static void add_mesh(const struct ht_problem *p, const struct ht_spec *spec,
-                     int mesh, struct list *list) {
-    const enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+static void add_subgrid(const struct ht_problem *p, const struct ht_spec *spec,
+                        int subgrid, struct list *list) {
+    const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
     const struct ht_window window = ht_problem_window(p, which);
     const int64_t nodes = ht_window_nodes(&window), word = spec->fp64 ? 8 : 4;
     int place[HT_MAX_COEFS];
@@ -38,9 +38,9 @@ static void add_mesh(const struct ht_problem *p, const struct ht_spec *spec,
         HT_LAYOUT_SIZE(spec->block, ht_place(spec, place), nodes) * word;
     for (int f = 0; f < p->eq->nfields; f++)
         if (ht_problem_stores(p, which, f))
-            add_item(list, FIELD, mesh, f, field);
+            add_item(list, FIELD, subgrid, f, field);
     for (int m = 0; p->medium_degree >= 0 && m < p->eq->nmaterials; m++)
-        add_item(list, MEDIUM, mesh, m, nodes * p->medium_coefs * word);
+        add_item(list, MEDIUM, subgrid, m, nodes * p->medium_coefs * word);
 }
 
 /* Interpolants are kept for as many planes as fit about an eighth of the
@@ -71,7 +71,8 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
                          int64_t per_target, bool work,
                          const struct ht_device_info *info, struct list *list) {
     *list = (struct list){0};
-    for (int mesh = 0; mesh < 2; mesh++) add_mesh(p, spec, mesh, list);
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        add_subgrid(p, spec, subgrid, list);
     if (per_target > 0)
         add_interpolants(p, spec->fp64, per_target, work, info, list);
     for (int back = 0; back < 2; back++)
@@ -108,9 +109,9 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
                                    const struct item *item) {
     switch (item->use) {
     case FIELD:
-        return &t->u[item->mesh][item->index];
+        return &t->u[item->subgrid][item->index];
     case MEDIUM:
-        return &t->medium[item->mesh][item->index];
+        return &t->medium[item->subgrid][item->index];
     case INTERPOLANT:
         return &t->poly[item->index];
     case WORK:
@@ -146,7 +147,7 @@ enum ht_err ht_stepper_allocate(struct ht_device_stepper *t) {
         const struct item *item = &list.item[i];
         TRY(ht_buffer_create(t->device, item->bytes, place_of(t, item)));
         if (item->use == FIELD && leaves_gaps(t))
-            TRY(ht_stepper_clear(t, item->mesh, item->index));
+            TRY(ht_stepper_clear(t, item->subgrid, item->index));
     }
     return HT_OK;
 }

@@ -40,9 +40,9 @@ struct rows {
     int64_t room; /* nodes of these planes of the window */
 };
 
-static struct rows rows_of(const struct ht_device_stepper *t, enum ht_mesh mesh,
-                           int64_t planes) {
-    const struct ht_window *w = &t->partition.window[mesh];
+static struct rows rows_of(const struct ht_device_stepper *t,
+                           enum ht_subgrid subgrid, int64_t planes) {
+    const struct ht_window *w = &t->partition.window[subgrid];
     const struct ht_box *own = &w->own;
     return (struct rows){.window = w,
                          .count = planes * (own->end[1] - own->begin[1]),
@@ -83,9 +83,9 @@ static void from_window(const struct rows *rows, int word, int block, int place,
  * grid: the part of a field's buffer that holds the first `count` places of
  * those planes. */
 static struct ht_span block_span(const struct ht_device_stepper *t,
-                                 enum ht_mesh mesh, int count, int64_t first,
-                                 int64_t last) {
-    const struct ht_window *window = &t->partition.window[mesh];
+                                 enum ht_subgrid subgrid, int count,
+                                 int64_t first, int64_t last) {
+    const struct ht_window *window = &t->partition.window[subgrid];
     int64_t unit = (int64_t)t->spec.block * t->word;
     int64_t plane = ht_window_plane(window);
     return (struct ht_span){
@@ -97,51 +97,53 @@ static struct ht_span block_span(const struct ht_device_stepper *t,
 }
 
 static enum ht_err check_own(const struct ht_device_stepper *t,
-                             enum ht_mesh mesh, int64_t first, int64_t last) {
+                             enum ht_subgrid subgrid, int64_t first,
+                             int64_t last) {
     int64_t own_first, own_last;
-    ht_grid_own(t->problem.grid, mesh, &own_first, &own_last);
+    ht_grid_own(t->problem.grid, subgrid, &own_first, &own_last);
     REQUIRE(first >= own_first && last <= own_last, HT_ERR_INTERNAL,
             "planes %lld to %lld of a slab from %lld to %lld", (long long)first,
             (long long)last, (long long)own_first, (long long)own_last);
     return HT_OK;
 }
 
-enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh, int64_t first,
+enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
                            int64_t last, const double *coefs) {
     struct ht_device_stepper *t = self;
-    struct ht_span span = block_span(t, mesh, t->places, first, last);
-    int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
-    const struct rows rows = rows_of(t, mesh, last - first);
+    struct ht_span span = block_span(t, subgrid, t->places, first, last);
+    int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
+    const struct rows rows = rows_of(t, subgrid, last - first);
     void *data = NULL;
-    TRY(check_own(t, mesh, first, last));
-    ht_halo_overwritten(&t->state, mesh);
+    TRY(check_own(t, subgrid, first, last));
+    ht_halo_overwritten(&t->state, subgrid);
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
-        if (t->u[mesh][f] == NULL) continue;
+        if (t->u[subgrid][f] == NULL) continue;
         for (int i = 0; i < t->coefs; i++)
             to_window(&rows, t->word, t->spec.block, t->place[i],
                       coefs + (f * t->coefs + i) * part, data);
-        err = ht_buffer_write(t->u[mesh][f], span, data);
+        err = ht_buffer_write(t->u[subgrid][f], span, data);
     }
     free(data);
     return err;
 }
 
-enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
-                           int64_t first, int64_t last, double *out) {
+enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
+                           int count, int64_t first, int64_t last,
+                           double *out) {
     struct ht_device_stepper *t = self;
     int places = 0; /* up to that of the last of them */
     for (int i = 0; i < count; i++)
         if (t->place[i] >= places) places = t->place[i] + 1;
-    struct ht_span span = block_span(t, mesh, places, first, last);
-    int64_t part = ht_grid_plane(t->problem.grid, mesh) * (last - first);
-    const struct rows rows = rows_of(t, mesh, last - first);
+    struct ht_span span = block_span(t, subgrid, places, first, last);
+    int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
+    const struct rows rows = rows_of(t, subgrid, last - first);
     void *data = NULL;
-    TRY(check_own(t, mesh, first, last));
-    REQUIRE(t->u[mesh][field] != NULL, HT_ERR_INTERNAL,
+    TRY(check_own(t, subgrid, first, last));
+    REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL,
             "%s is not stored on this grid", t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
-    enum ht_err err = ht_buffer_read(t->u[mesh][field], span, data);
+    enum ht_err err = ht_buffer_read(t->u[subgrid][field], span, data);
     for (int i = 0; err == HT_OK && i < count; i++)
         from_window(&rows, t->word, t->spec.block, t->place[i], data,
                     out + i * part);
@@ -149,16 +151,16 @@ enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field, int count,
     return err;
 }
 
-/* Own nodes of a mesh; ends that are a neighbour's are no walls. */
-static void measure_own(const struct ht_device_stepper *t, enum ht_mesh mesh,
-                        struct ht_reduce_item *item) {
+/* Own nodes of a grid; ends that are a neighbour's are no walls. */
+static void measure_own(const struct ht_device_stepper *t,
+                        enum ht_subgrid subgrid, struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
-    item->window = &t->partition.window[mesh];
+    item->window = &t->partition.window[subgrid];
     item->box = item->window->own;
     for (int k = 0; k < 3; k++) {
         item->nodes[k] = item->box.end[k] - item->box.begin[k];
         for (int side = 0; side < 2; side++)
-            item->half[k][side] = ht_measure_half(grid, mesh, k, side);
+            item->half[k][side] = ht_measure_half(grid, subgrid, k, side);
     }
     for (int side = 0; side < 2; side++)
         if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
@@ -184,27 +186,27 @@ static void weigh_all(const struct ht_device_stepper *t,
     item->weights = stored;
 }
 
-enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
+enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
                                const struct ht_quantity *what,
                                struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_REDUCE_POINTS;
     struct ht_device_stepper *t = self;
-    const struct ht_window *window = &t->partition.window[mesh];
+    const struct ht_window *window = &t->partition.window[subgrid];
     int64_t before = (window->origin[2] + window->own.begin[2]) *
-                     ht_grid_plane(t->problem.grid, mesh);
+                     ht_grid_plane(t->problem.grid, subgrid);
     struct ht_reduce_item *items = NULL;
     double *stored = NULL;
     TRY(HT_ALLOC(items, count));
     enum ht_err err = HT_ALLOC(stored, count * room);
     for (int i = 0; err == HT_OK && i < count; i++) {
         struct ht_reduce_item *item = &items[i];
-        item->u = t->u[mesh][what[i].field];
+        item->u = t->u[subgrid][what[i].field];
         item->coef = t->place[what[i].coef];
         if (what[i].weights != NULL)
             weigh_all(t, &what[i], stored + i * room, item);
         if (what[i].material >= 0)
-            item->medium = t->medium[mesh][what[i].material];
-        measure_own(t, mesh, item);
+            item->medium = t->medium[subgrid][what[i].material];
+        measure_own(t, subgrid, item);
     }
     if (err == HT_OK)
         err = ht_reduction_run(t->set[0].reduction, count, items, out);
@@ -219,10 +221,10 @@ enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh, int count,
 
 /* ---- what a step reads ---- */
 
-enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_mesh mesh,
-                             int field) {
+enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
+                             enum ht_subgrid subgrid, int field) {
     const int64_t most = (int64_t)1 << 24;
-    const struct ht_window *window = &t->partition.window[mesh];
+    const struct ht_window *window = &t->partition.window[subgrid];
     int64_t bytes =
         HT_LAYOUT_SIZE(t->spec.block, t->places, ht_window_nodes(window)) *
         t->word;
@@ -234,7 +236,7 @@ enum ht_err ht_stepper_clear(struct ht_device_stepper *t, enum ht_mesh mesh,
         int64_t width = bytes - at < part ? bytes - at : part;
         const struct ht_span span = {
             .offset = at, .width = width, .pitch = width, .rows = 1};
-        err = ht_buffer_write(t->u[mesh][field], span, zeros);
+        err = ht_buffer_write(t->u[subgrid][field], span, zeros);
     }
     free(zeros);
     return err;
@@ -256,58 +258,58 @@ enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t) {
 
 /* Planes [at, at + count) of the windows of all materials, which do not cross
  * the periodic seam; values and data are scratch. */
-static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_mesh mesh,
-                                 int64_t at, int64_t count, double *values,
-                                 void *data) {
+static enum ht_err upload_medium(struct ht_device_stepper *t,
+                                 enum ht_subgrid subgrid, int64_t at,
+                                 int64_t count, double *values, void *data) {
     const struct ht_problem *p = &t->problem;
-    const struct ht_window *window = &t->partition.window[mesh];
-    int64_t part = ht_grid_plane(p->grid, mesh) * count;
-    const struct rows rows = rows_of(t, mesh, count);
-    int64_t planes = ht_grid_planes(p->grid, mesh);
+    const struct ht_window *window = &t->partition.window[subgrid];
+    int64_t part = ht_grid_plane(p->grid, subgrid) * count;
+    const struct rows rows = rows_of(t, subgrid, count);
+    int64_t planes = ht_grid_planes(p->grid, subgrid);
     int64_t first = (window->origin[2] + at + planes) % planes;
     struct ht_span span = {.offset = at * ht_window_plane(window) * t->word,
                            .width = rows.room * t->word,
                            .pitch = ht_window_nodes(window) * t->word,
                            .rows = p->medium_coefs};
-    TRY(p->medium_fill(p->medium, mesh, first, first + count, values));
+    TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
         for (int a = 0; a < p->medium_coefs; a++)
             to_window(&rows, t->word, 1, a,
                       values + (m * p->medium_coefs + a) * part, data);
-        TRY(ht_buffer_write(t->medium[mesh][m], span, data));
+        TRY(ht_buffer_write(t->medium[subgrid][m], span, data));
     }
     return HT_OK;
 }
 
 /* Planes that fit about 64 MiB of host memory at `values` doubles a node. */
 static int64_t planes_at_once(const struct ht_device_stepper *t,
-                              enum ht_mesh mesh, int64_t values) {
-    int64_t per_plane = ht_grid_plane(t->problem.grid, mesh) * values * 8;
+                              enum ht_subgrid subgrid, int64_t values) {
+    int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) * values * 8;
     int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
-    int64_t most = t->partition.window[mesh].held.end[2] -
-                   t->partition.window[mesh].held.begin[2];
+    int64_t most = t->partition.window[subgrid].held.end[2] -
+                   t->partition.window[subgrid].held.begin[2];
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
 /* Held planes from `at` on, `most` at most, up to the last or to the periodic
  * seam. */
-static int64_t planes_from(const struct ht_device_stepper *t, enum ht_mesh mesh,
-                           int64_t at, int64_t most) {
-    int64_t planes = ht_grid_planes(t->problem.grid, mesh);
+static int64_t planes_from(const struct ht_device_stepper *t,
+                           enum ht_subgrid subgrid, int64_t at, int64_t most) {
+    int64_t planes = ht_grid_planes(t->problem.grid, subgrid);
     int64_t first =
-        (t->partition.window[mesh].origin[2] + at + planes) % planes;
-    int64_t count = t->partition.window[mesh].held.end[2] - at;
+        (t->partition.window[subgrid].origin[2] + at + planes) % planes;
+    int64_t count = t->partition.window[subgrid].held.end[2] - at;
     if (count > most) count = most;
     return count < planes - first ? count : planes - first;
 }
 
 enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
-                                   enum ht_mesh mesh) {
+                                   enum ht_subgrid subgrid) {
     const struct ht_problem *p = &t->problem;
     if (p->medium_degree < 0) return HT_OK;
-    const struct ht_window *window = &t->partition.window[mesh];
-    int64_t chunk =
-        planes_at_once(t, mesh, (int64_t)p->eq->nmaterials * p->medium_coefs);
+    const struct ht_window *window = &t->partition.window[subgrid];
+    int64_t chunk = planes_at_once(
+        t, subgrid, (int64_t)p->eq->nmaterials * p->medium_coefs);
     int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
     int64_t begin = window->held.begin[2], end = window->held.end[2];
     double *values = NULL, *data = NULL;
@@ -315,10 +317,10 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
     enum ht_err err = HT_ALLOC(data, room);
     struct ht_progress progress;
     ht_progress_start(&progress, "medium", (double)(end - begin), "nodes",
-                      (double)ht_grid_plane(p->grid, mesh));
+                      (double)ht_grid_plane(p->grid, subgrid));
     for (int64_t at = begin, count; err == HT_OK && at < end; at += count) {
-        count = planes_from(t, mesh, at, chunk);
-        err = upload_medium(t, mesh, at, count, values, data);
+        count = planes_from(t, subgrid, at, chunk);
+        err = upload_medium(t, subgrid, at, count, values, data);
         ht_progress_update(&progress, (double)(at + count - begin));
     }
     ht_progress_end(&progress);

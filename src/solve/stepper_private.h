@@ -10,7 +10,7 @@
 
 /* A half step that has been scheduled before. */
 struct ht_known_step {
-    enum ht_mesh from;
+    enum ht_subgrid from;
     struct ht_halo_state before, after;
     struct ht_schedule schedule;
 };
@@ -51,13 +51,13 @@ struct ht_device_stepper {
 };
 
 /* As in struct ht_stepper_ops. */
-HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_mesh mesh,
+HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid,
                                       int64_t first, int64_t last,
                                       const double *coefs);
-HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_mesh mesh, int field,
-                                      int count, int64_t first, int64_t last,
-                                      double *out);
-HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
+HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid,
+                                      int field, int count, int64_t first,
+                                      int64_t last, double *out);
+HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid,
                                           int count,
                                           const struct ht_quantity *what,
                                           struct ht_measure *out);
@@ -65,11 +65,11 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_mesh mesh,
 HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
 /* Zeros in a field, also where no coefficient is stored. */
 HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
-                                        enum ht_mesh mesh, int field);
+                                        enum ht_subgrid subgrid, int field);
 /* Fill the buffers that a step reads: scale[term] of cl/evolve.cl for either
  * direction, the same from both grids, and the medium of the planes held. */
 HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
-                                              enum ht_mesh mesh);
+                                              enum ht_subgrid subgrid);
 
 #endif

@@ -15,20 +15,20 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                             .depth = depth,
                             .two_level = ht_problem_scheme(p)->two_level};
     double most = 0;
-    for (int mesh = 0; mesh < 2; mesh++) {
-        enum ht_mesh which = (enum ht_mesh)mesh;
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        enum ht_subgrid which = (enum ht_subgrid)subgrid;
         double values = (double)places * ht_problem_stored(p, which) +
                         (double)p->medium_coefs * p->eq->nmaterials;
         double plane = (double)ht_grid_plane(p->grid, which) * values *
                        (spec->fp64 ? 8 : 4);
-        out->sent[mesh] = ht_exchange_count(p, spec->fp64, which);
+        out->sent[subgrid] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
         /* planes beyond the slab that its buffers have room for: those that an
            exchange before either half step may bring */
-        int beyond = mesh == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
+        int beyond = subgrid == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
         out->halo_bytes += beyond * plane;
         for (int side = 0; side < 2; side++)
-            most = fmax(most, out->sent[mesh].bytes[side]);
+            most = fmax(most, out->sent[subgrid].bytes[side]);
     }
     /* on each side room for a message out and, in turns, two in */
     out->halo_bytes += 2 * 3 * most;
@@ -79,17 +79,17 @@ static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
                                  .neighbour = {!alone, !alone},
                                  .depth = load->depth,
                                  .two_level = load->two_level};
-    for (int mesh = 0; mesh < 2; mesh++) {
-        struct ht_window *window = &out->window[mesh];
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        struct ht_window *window = &out->window[subgrid];
         const int64_t beyond = alone ? 0 : load->depth;
         const int64_t count = planes + 2 * beyond;
         *window =
             (struct ht_window){.count = {1, 1, count},
                                .own = {{0, 0, beyond}, {1, 1, beyond + planes}},
                                .held = {{0, 0, 0}, {1, 1, count}}};
-        targets[mesh] = (struct ht_targets){.box = window->held};
-        out->targets[mesh] = &targets[mesh];
-        out->count[mesh] = 1;
+        targets[subgrid] = (struct ht_targets){.box = window->held};
+        out->targets[subgrid] = &targets[subgrid];
+        out->count[subgrid] = 1;
     }
 }
 
@@ -107,7 +107,7 @@ static void add_tasks(const struct ht_load *load, const struct ht_machine *m,
     double travel = 0;
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
-        const double *bytes = load->sent[task->mesh].bytes;
+        const double *bytes = load->sent[task->subgrid].bytes;
         const double seconds =
             (double)ht_box_nodes(&task->targets.box) * load->cells / rate;
         if (task->kind == HT_TASK_SEND) {

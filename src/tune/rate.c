@@ -51,18 +51,18 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
 }
 
 /* One plane of random data, put on every plane. */
-static enum ht_err fill(const struct ht_problem *p, enum ht_mesh mesh,
+static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
                         const struct ht_stepper *stepper) {
-    int64_t count =
-        ht_grid_plane(p->grid, mesh) * p->eq->nfields * ht_grid_coefs(p->grid);
-    int64_t planes = ht_grid_planes(p->grid, mesh);
+    int64_t count = ht_grid_plane(p->grid, subgrid) * p->eq->nfields *
+                    ht_grid_coefs(p->grid);
+    int64_t planes = ht_grid_planes(p->grid, subgrid);
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
     for (int64_t n = 0; n < count; n++)
         plane[n] = ht_rng_uniform(11, (uint64_t)n);
     enum ht_err err = HT_OK;
     for (int64_t m = 0; err == HT_OK && m < planes; m++)
-        err = stepper->ops->put(stepper->self, mesh, m, m + 1, plane);
+        err = stepper->ops->put(stepper->self, subgrid, m, m + 1, plane);
     free(plane);
     return err;
 }

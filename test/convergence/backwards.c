@@ -18,7 +18,7 @@ struct trial {
     struct ht_grid grid;
     struct ht_problem problem;
     struct ht_tuning tuning;
-    double *start, *now; /* of a mesh: [field][i][node] */
+    double *start, *now; /* of a grid: [field][i][node] */
     char name[120];
 };
 
@@ -50,24 +50,24 @@ static void make(struct trial *t, const char *system, int dims, int order,
              variant ? variant : "the reference");
 }
 
-static int64_t values_of(const struct trial *t, enum ht_mesh mesh) {
-    return ht_grid_total(&t->grid, mesh) * ht_grid_coefs(&t->grid) *
+static int64_t values_of(const struct trial *t, enum ht_subgrid subgrid) {
+    return ht_grid_total(&t->grid, subgrid) * ht_grid_coefs(&t->grid) *
            t->eq.nfields;
 }
 
-/* Data of a mesh: noise, or `one` everywhere. */
-static void fill(const struct trial *t, enum ht_mesh mesh, bool one,
+/* Data of a grid: noise, or `one` everywhere. */
+static void fill(const struct trial *t, enum ht_subgrid subgrid, bool one,
                  double *out) {
-    for (int64_t n = 0; n < values_of(t, mesh); n++)
-        out[n] = one ? 1 : ht_rng_uniform(11 + (uint64_t)mesh, (uint64_t)n);
+    for (int64_t n = 0; n < values_of(t, subgrid); n++)
+        out[n] = one ? 1 : ht_rng_uniform(11 + (uint64_t)subgrid, (uint64_t)n);
 }
 
 static enum ht_err put(const struct trial *t, const struct ht_stepper *s,
                        bool one) {
     for (int m = 0; m < 2; m++) {
-        const enum ht_mesh mesh = m ? HT_DUAL : HT_PRIMARY;
-        fill(t, mesh, one, t->start);
-        TRY(s->ops->put(s->self, mesh, 0, ht_grid_planes(&t->grid, mesh),
+        const enum ht_subgrid subgrid = m ? HT_DUAL : HT_PRIMARY;
+        fill(t, subgrid, one, t->start);
+        TRY(s->ops->put(s->self, subgrid, 0, ht_grid_planes(&t->grid, subgrid),
                         t->start));
     }
     return HT_OK;
@@ -79,12 +79,12 @@ static enum ht_err look(const struct trial *t, const struct ht_stepper *s,
                         double *largest, double *change) {
     const int coefs = ht_grid_coefs(&t->grid);
     for (int m = 0; m < 2 * t->eq.nfields; m++) {
-        const enum ht_mesh mesh = m % 2 ? HT_DUAL : HT_PRIMARY;
-        const int64_t values = ht_grid_total(&t->grid, mesh) * coefs;
-        if (!ht_problem_stores(&t->problem, mesh, m / 2)) continue;
-        TRY(s->ops->get(s->self, mesh, m / 2, coefs, 0,
-                        ht_grid_planes(&t->grid, mesh), t->now));
-        fill(t, mesh, false, t->start);
+        const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
+        const int64_t values = ht_grid_total(&t->grid, subgrid) * coefs;
+        if (!ht_problem_stores(&t->problem, subgrid, m / 2)) continue;
+        TRY(s->ops->get(s->self, subgrid, m / 2, coefs, 0,
+                        ht_grid_planes(&t->grid, subgrid), t->now));
+        fill(t, subgrid, false, t->start);
         for (int64_t n = 0; n < values; n++) {
             *largest = fmax(*largest, fabs(t->now[n]));
             *change =

@@ -109,8 +109,8 @@ static int count_wrong(const struct scene *s) {
 }
 
 /* Sources of all targets along each axis. */
-static int count_shifted(const struct ht_grid *grid, enum ht_mesh from) {
-    enum ht_mesh to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+static int count_shifted(const struct ht_grid *grid, enum ht_subgrid from) {
+    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_window source = ht_window_make(grid, from, 0, 0);
     const struct ht_window target = ht_window_make(grid, to, 0, 0);
     int64_t shift[3], period[3];

@@ -1,7 +1,7 @@
 /* Reductions on the device against the plain host twin: sums of squares over
  * materials with halved weights at walls, largest magnitudes, values that are
  * not finite. Systems, dimensions, walls, media, precisions, layouts, both
- * kinds of partial sums, both meshes; grids of several groups with a partial
+ * kinds of partial sums, both grids; grids of several groups with a partial
  * last one.
  *
  * Data are exact in single precision, so sums differ by
@@ -80,8 +80,9 @@ static void destroy(struct reduce_case *c) {
 
 /* The same random data on both; bad > 0: value number `bad` and the one 5
  * places after it of the last field's nodal coefficient are not finite. */
-static enum ht_err fill(struct reduce_case *c, enum ht_mesh mesh, int64_t bad) {
-    int64_t nodes = ht_grid_total(&c->grid, mesh);
+static enum ht_err fill(struct reduce_case *c, enum ht_subgrid subgrid,
+                        int64_t bad) {
+    int64_t nodes = ht_grid_total(&c->grid, subgrid);
     int64_t coefs = ht_grid_coefs(&c->grid), fields = c->eq.nfields;
     double *data = NULL;
     TRY(HT_ALLOC(data, nodes * coefs * fields));
@@ -93,8 +94,8 @@ static enum ht_err fill(struct reduce_case *c, enum ht_mesh mesh, int64_t bad) {
     enum ht_err err = HT_OK;
     const struct ht_stepper *both[2] = {&c->device, &c->host};
     for (int s = 0; err == HT_OK && s < 2; s++)
-        err = both[s]->ops->put(both[s]->self, mesh, 0,
-                                ht_grid_planes(&c->grid, mesh), data);
+        err = both[s]->ops->put(both[s]->self, subgrid, 0,
+                                ht_grid_planes(&c->grid, subgrid), data);
     free(data);
     return err;
 }
@@ -130,7 +131,7 @@ static int quantities(const struct reduce_case *c, double *weights,
 
 /* Of a value from c coefficients, magnitudes at most 1: (c + 1) roundings of
  * its sum of products, twice that in its square; materials are above 0.75. */
-static double value_bound(const struct reduce_case *c, enum ht_mesh mesh,
+static double value_bound(const struct reduce_case *c, enum ht_subgrid subgrid,
                           const struct ht_quantity *what) {
     const int coefs = ht_grid_coefs(&c->grid);
     double wide = c->wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2, squares = 0;
@@ -142,17 +143,17 @@ static double value_bound(const struct reduce_case *c, enum ht_mesh mesh,
     }
     for (int k = 0; k < c->grid.dims; k++) squares *= c->grid.h[k];
     return 2 * (coefs + 1) * wide * squares / 0.75 *
-           (double)ht_grid_total(&c->grid, mesh);
+           (double)ht_grid_total(&c->grid, subgrid);
 }
 
 /* Of the sum itself; see the head of this file. */
-static double sum_bound(const struct reduce_case *c, enum ht_mesh mesh,
+static double sum_bound(const struct reduce_case *c, enum ht_subgrid subgrid,
                         const struct ht_quantity *what) {
     bool rounded = c->problem.medium_degree >= 0 && what->material >= 0 &&
                    !c->kernels.spec[0].fp64;
     double wide = c->wide ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
     return (rounded ? FLT_EPSILON / 2 : 0) + 4 * wide +
-           (double)ht_grid_total(&c->grid, mesh) * DBL_EPSILON / 2;
+           (double)ht_grid_total(&c->grid, subgrid) * DBL_EPSILON / 2;
 }
 
 struct verdict {
@@ -160,19 +161,19 @@ struct verdict {
     int wrong;    /* maxima, counts, places; results that change */
 };
 
-static enum ht_err compare(struct reduce_case *c, enum ht_mesh mesh,
+static enum ht_err compare(struct reduce_case *c, enum ht_subgrid subgrid,
                            int64_t bad, struct verdict *v) {
     double weights[POINTS * HT_MAX_COEFS];
     struct ht_quantity what[QUANTITIES];
     struct ht_measure a[QUANTITIES], b[QUANTITIES], again[QUANTITIES];
     int count = quantities(c, weights, what);
-    TRY(fill(c, mesh, bad));
-    TRY(c->device.ops->measure(c->device.self, mesh, count, what, a));
-    TRY(c->device.ops->measure(c->device.self, mesh, count, what, again));
-    TRY(c->host.ops->measure(c->host.self, mesh, count, what, b));
+    TRY(fill(c, subgrid, bad));
+    TRY(c->device.ops->measure(c->device.self, subgrid, count, what, a));
+    TRY(c->device.ops->measure(c->device.self, subgrid, count, what, again));
+    TRY(c->host.ops->measure(c->host.self, subgrid, count, what, b));
     for (int i = 0; i < count; i++) {
-        double bound = b[i].sum * sum_bound(c, mesh, &what[i]) +
-                       value_bound(c, mesh, &what[i]);
+        double bound = b[i].sum * sum_bound(c, subgrid, &what[i]) +
+                       value_bound(c, subgrid, &what[i]);
         double ratio = fabs(a[i].sum - b[i].sum) / bound;
         if (!(ratio <= v->ratio)) v->ratio = ratio;
         bool planted =
@@ -190,8 +191,8 @@ static void run_case(struct reduce_case *c, struct ht_device *device,
                      const struct ht_tuning *tuning) {
     struct verdict v = {.ratio = 0};
     enum ht_err err = create(c, device, tuning);
-    for (int mesh = 0; err == HT_OK && mesh < 2; mesh++) {
-        enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+    for (int subgrid = 0; err == HT_OK && subgrid < 2; subgrid++) {
+        enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
         err = compare(c, which, 0, &v);
         if (err == HT_OK) err = compare(c, which, 4097, &v);
     }

@@ -104,13 +104,13 @@ static enum ht_err compare(const struct trial *t, const struct ht_stepper *s,
         if (err == HT_OK) err = half_steps_back(t, &oracle[i], data[0]);
     }
     for (int m = 0; m < 2 * t->eq.nfields && err == HT_OK; m++) {
-        const enum ht_mesh mesh = m % 2 ? HT_DUAL : HT_PRIMARY;
+        const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
         const struct ht_stepper *all[3] = {s, &oracle[0], &oracle[1]};
-        if (!ht_problem_stores(&t->problem, mesh, m / 2)) continue;
+        if (!ht_problem_stores(&t->problem, subgrid, m / 2)) continue;
         for (int i = 0; i < 3 && err == HT_OK; i++)
-            err = all[i]->ops->get(all[i]->self, mesh, m / 2, coefs, 0,
-                                   ht_grid_planes(&t->grid, mesh), data[i]);
-        for (int64_t n = 0; n < ht_grid_total(&t->grid, mesh) * coefs; n++) {
+            err = all[i]->ops->get(all[i]->self, subgrid, m / 2, coefs, 0,
+                                   ht_grid_planes(&t->grid, subgrid), data[i]);
+        for (int64_t n = 0; n < ht_grid_total(&t->grid, subgrid) * coefs; n++) {
             const double off = fabs(data[0][n] - data[1][n]);
             if (!isfinite(off)) *worst = INFINITY;
             if (off > *worst * data[2][n]) *worst = off / data[2][n];

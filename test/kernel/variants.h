@@ -379,9 +379,10 @@ static void run_slightly_wrong(struct ht_device *device, bool fp64,
         struct ht_problem made = problem;
         made.dt *= 1 + wrong * off;
         err = ht_kernels_create(&made, device, &tuning, NULL, &kernels);
-        for (int mesh = 0; mesh < 2; mesh++) /* it claims to be the right one */
-            kernels.spec[mesh] =
-                ht_problem_spec(&problem, &tuning, mesh ? HT_DUAL : HT_PRIMARY);
+        for (int subgrid = 0; subgrid < 2;
+             subgrid++) /* it claims to be the right one */
+            kernels.spec[subgrid] = ht_problem_spec(
+                &problem, &tuning, subgrid ? HT_DUAL : HT_PRIMARY);
         if (err == HT_OK)
             found[wrong] =
                 ht_selfcheck(&problem, device, &kernels, &worst[wrong]);

@@ -30,17 +30,18 @@ struct numbers {
     struct ht_traffic traffic;
 };
 
-/* Both steppers, and room for the values of a mesh, twice. */
+/* Both steppers, and room for the values of a grid, twice. */
 struct pair {
     struct ht_stepper together, alone;
     double *data[2];
 };
 
 static enum ht_err put_both(const struct trial *t, const struct pair *pair,
-                            enum ht_mesh mesh, uint64_t seed, int stride) {
-    TRY(trial_put(t, &t->grid, &pair->together, mesh, seed, stride,
+                            enum ht_subgrid subgrid, uint64_t seed,
+                            int stride) {
+    TRY(trial_put(t, &t->grid, &pair->together, subgrid, seed, stride,
                   pair->data[0]));
-    return trial_put(t, &t->whole, &pair->alone, mesh, seed, stride,
+    return trial_put(t, &t->whole, &pair->alone, subgrid, seed, stride,
                      pair->data[0]);
 }
 
@@ -226,13 +227,13 @@ struct rounding {
 
 enum { ROUNDED_STEPS = 2 };
 
-static void judge_rounding(void *context, enum ht_mesh mesh, int64_t plane,
-                           double together, double alone) {
+static void judge_rounding(void *context, enum ht_subgrid subgrid,
+                           int64_t plane, double together, double alone) {
     struct rounding *r = context;
     const struct ht_grid *grid = &r->t->grid;
     int64_t first, last;
     double error = fabs(together - alone);
-    ht_grid_own(grid, mesh, &first, &last);
+    ht_grid_own(grid, subgrid, &first, &last);
     r->changed += error > 0;
     r->worst = fmax(r->worst, error);
     if (plane >= first + ROUNDED_STEPS && plane < last - ROUNDED_STEPS)
@@ -252,15 +253,15 @@ static enum ht_err largest_absolute(const struct trial *t, double *data,
         err = trial_put(t, &t->whole, &oracle, HT_DUAL, 2, 0, data);
     for (int n = 0; n < ROUNDED_STEPS && err == HT_OK; n++)
         err = oracle.ops->half_step(oracle.self, n % 2 ? HT_DUAL : HT_PRIMARY);
-    for (int mesh = 0; mesh < 2; mesh++)
+    for (int subgrid = 0; subgrid < 2; subgrid++)
         for (int f = 0; f < t->eq.nfields; f++)
             for (int i = 0; i < ht_grid_coefs(&t->whole) && err == HT_OK; i++) {
                 const struct ht_quantity what = {
                     .field = f, .coef = i, .material = -1};
-                if (!ht_problem_stores(&t->alone, (enum ht_mesh)mesh, f))
+                if (!ht_problem_stores(&t->alone, (enum ht_subgrid)subgrid, f))
                     continue;
-                err = oracle.ops->measure(oracle.self, (enum ht_mesh)mesh, 1,
-                                          &what, &m);
+                err = oracle.ops->measure(oracle.self, (enum ht_subgrid)subgrid,
+                                          1, &what, &m);
                 if (err == HT_OK) *out = fmax(*out, m.largest);
             }
     ht_stepper_destroy(&oracle);

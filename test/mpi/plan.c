@@ -174,17 +174,17 @@ static uint64_t medium_hash(const struct ht_plan *plan) {
     const struct ht_problem *p = &plan->problem;
     uint64_t sum = 0;
     for (int m = 0; m < 2 && p->medium_fill; m++) {
-        enum ht_mesh mesh = m == 0 ? HT_PRIMARY : HT_DUAL;
-        int64_t planes = ht_grid_planes(p->grid, mesh), first, last;
-        int64_t size =
-            ht_grid_plane(p->grid, mesh) * p->medium_coefs * p->eq->nmaterials;
+        enum ht_subgrid subgrid = m == 0 ? HT_PRIMARY : HT_DUAL;
+        int64_t planes = ht_grid_planes(p->grid, subgrid), first, last;
+        int64_t size = ht_grid_plane(p->grid, subgrid) * p->medium_coefs *
+                       p->eq->nmaterials;
         double *out = NULL;
         stop_on(HT_ALLOC(out, size));
-        ht_grid_own(p->grid, mesh, &first, &last);
+        ht_grid_own(p->grid, subgrid, &first, &last);
         for (int64_t at = first; at < last + 1 && at < planes; at++) {
             bool own = at < last;
             if (own && planes > MANY && at % MANY != 0) continue;
-            stop_on(p->medium_fill(p->medium, mesh, at, at + 1, out));
+            stop_on(p->medium_fill(p->medium, subgrid, at, at + 1, out));
             uint64_t seed = mark(mark(HT_HASH_SEED, m), at);
             if (own) sum += ht_hash(seed, out, (size_t)size * sizeof *out);
         }
@@ -203,13 +203,13 @@ static uint64_t state_hash(const struct ht_plan *plan,
     stop_on(HT_ALLOC(out, most));
     for (int m = 0; m < 2; m++)
         for (int f = 0; f < plan->eq.nfields; f++) {
-            enum ht_mesh mesh = m == 0 ? HT_PRIMARY : HT_DUAL;
-            size_t size = (size_t)(coefs * ht_grid_plane(grid, mesh));
+            enum ht_subgrid subgrid = m == 0 ? HT_PRIMARY : HT_DUAL;
+            size_t size = (size_t)(coefs * ht_grid_plane(grid, subgrid));
             int64_t first, last;
-            if (!ht_problem_stores(&plan->problem, mesh, f)) continue;
-            ht_grid_own(grid, mesh, &first, &last);
+            if (!ht_problem_stores(&plan->problem, subgrid, f)) continue;
+            ht_grid_own(grid, subgrid, &first, &last);
             for (int64_t at = first; at < last; at++) {
-                stop_on(stepper->ops->get(stepper->self, mesh, f, coefs, at,
+                stop_on(stepper->ops->get(stepper->self, subgrid, f, coefs, at,
                                           at + 1, out));
                 uint64_t seed = mark(mark(mark(HT_HASH_SEED, m), f), at);
                 sum += ht_hash(seed, out, size * sizeof *out);
@@ -352,7 +352,7 @@ static void check_owners(bool periodic) {
     const struct ht_grid *grid = &plan->grid;
     uint64_t owned = 0, halves = 0;
     for (int m = 0; m < 2; m++)
-        owned += (uint64_t)ht_grid_own_total(grid, (enum ht_mesh)m);
+        owned += (uint64_t)ht_grid_own_total(grid, (enum ht_subgrid)m);
     for (int side = 0; side < 2; side++) {
         sides[side] = ht_grid_neighbour(grid, side);
         halves += ht_measure_half(grid, HT_PRIMARY, 2, side);

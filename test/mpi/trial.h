@@ -146,23 +146,23 @@ static inline enum ht_err trial_kernels(const struct scene *scene,
 
 /* ---- data ---- */
 
-/* Doubles that the fields of one mesh of the whole grid take. */
+/* Doubles that the fields of one grid of the whole grid take. */
 static inline int64_t trial_values(const struct trial *t) {
     return ht_grid_total(&t->whole, HT_PRIMARY) * ht_grid_coefs(&t->whole) *
            t->eq.nfields;
 }
 
-static inline void trial_fill(const struct trial *t, enum ht_mesh mesh,
+static inline void trial_fill(const struct trial *t, enum ht_subgrid subgrid,
                               uint64_t seed, int64_t first, int64_t last,
                               double *out) {
-    int64_t plane = ht_grid_plane(&t->whole, mesh);
+    int64_t plane = ht_grid_plane(&t->whole, subgrid);
     int64_t part = (last - first) * plane;
     int64_t rows = (int64_t)t->eq.nfields * ht_grid_coefs(&t->whole);
-    int64_t total = ht_grid_total(&t->whole, mesh);
+    int64_t total = ht_grid_total(&t->whole, subgrid);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t n = 0; n < part; n++)
             out[r * part + n] = (double)(float)ht_rng_uniform(
-                2 * seed + (uint64_t)mesh,
+                2 * seed + (uint64_t)subgrid,
                 (uint64_t)(r * total + first * plane + n));
 }
 
@@ -178,25 +178,25 @@ static inline bool trial_begins_slab(const struct trial *t, int64_t plane) {
 static inline enum ht_err trial_put(const struct trial *t,
                                     const struct ht_grid *grid,
                                     const struct ht_stepper *stepper,
-                                    enum ht_mesh mesh, uint64_t seed,
+                                    enum ht_subgrid subgrid, uint64_t seed,
                                     int stride, double *data) {
     int64_t first, last, step = stride > 0 ? 1 : INT64_MAX / 2;
-    ht_grid_own(grid, mesh, &first, &last);
+    ht_grid_own(grid, subgrid, &first, &last);
     for (int64_t m = first; m < last; m += step) {
         int64_t end = m + step < last ? m + step : last;
         if (stride > 0 && m % stride != 0 && !trial_begins_slab(t, m)) continue;
-        trial_fill(t, mesh, seed, m, end, data);
-        TRY(stepper->ops->put(stepper->self, mesh, m, end, data));
+        trial_fill(t, subgrid, seed, m, end, data);
+        TRY(stepper->ops->put(stepper->self, subgrid, m, end, data));
     }
     return HT_OK;
 }
 
 /* Called for each coefficient of the own planes by trial_compare: where it is,
  * what slabs and what a stepper of the whole grid have. */
-typedef void trial_judge(void *context, enum ht_mesh mesh, int64_t plane,
+typedef void trial_judge(void *context, enum ht_subgrid subgrid, int64_t plane,
                          double together, double alone);
 
-/* data: room for the values of a mesh, twice. */
+/* data: room for the values of a grid, twice. */
 static inline enum ht_err trial_compare(const struct trial *t,
                                         const struct ht_stepper *together,
                                         const struct ht_stepper *alone,
@@ -204,18 +204,18 @@ static inline enum ht_err trial_compare(const struct trial *t,
                                         trial_judge *judge, void *context) {
     int coefs = ht_grid_coefs(&t->whole);
     for (int m = 0; m < 2; m++) {
-        enum ht_mesh mesh = m ? HT_DUAL : HT_PRIMARY;
-        int64_t first, last, plane = ht_grid_plane(&t->grid, mesh);
-        ht_grid_own(&t->grid, mesh, &first, &last);
+        enum ht_subgrid subgrid = m ? HT_DUAL : HT_PRIMARY;
+        int64_t first, last, plane = ht_grid_plane(&t->grid, subgrid);
+        ht_grid_own(&t->grid, subgrid, &first, &last);
         int64_t values = (last - first) * plane;
         for (int f = 0; f < t->eq.nfields; f++) {
-            if (!ht_problem_stores(&t->problem, mesh, f)) continue;
-            TRY(together->ops->get(together->self, mesh, f, coefs, first, last,
-                                   data[0]));
-            TRY(alone->ops->get(alone->self, mesh, f, coefs, first, last,
+            if (!ht_problem_stores(&t->problem, subgrid, f)) continue;
+            TRY(together->ops->get(together->self, subgrid, f, coefs, first,
+                                   last, data[0]));
+            TRY(alone->ops->get(alone->self, subgrid, f, coefs, first, last,
                                 data[1]));
             for (int64_t n = 0; n < values * coefs; n++)
-                judge(context, mesh, first + n % values / plane, data[0][n],
+                judge(context, subgrid, first + n % values / plane, data[0][n],
                       data[1][n]);
         }
     }
@@ -223,10 +223,10 @@ static inline enum ht_err trial_compare(const struct trial *t,
 }
 
 /* context: a count of values that differ in any bit or are not finite. */
-static inline void trial_same(void *context, enum ht_mesh mesh, int64_t plane,
-                              double together, double alone) {
+static inline void trial_same(void *context, enum ht_subgrid subgrid,
+                              int64_t plane, double together, double alone) {
     double *different = context;
-    (void)mesh, (void)plane;
+    (void)subgrid, (void)plane;
     const void *bits[2] = {&together, &alone};
     *different +=
         memcmp(bits[0], bits[1], sizeof together) != 0 || !isfinite(together);
@@ -235,14 +235,14 @@ static inline void trial_same(void *context, enum ht_mesh mesh, int64_t plane,
 /* Measures of the own planes add up to those of the whole grid: the difference,
  * of sums over their size. */
 static inline enum ht_err trial_measure(const struct scene *scene,
-                                        enum ht_mesh mesh,
+                                        enum ht_subgrid subgrid,
                                         const struct ht_stepper *together,
                                         const struct ht_stepper *alone,
                                         double *error) {
     const struct ht_quantity what = {.field = 0, .coef = 0, .material = -1};
     struct ht_measure part, all;
-    TRY(together->ops->measure(together->self, mesh, 1, &what, &part));
-    TRY(alone->ops->measure(alone->self, mesh, 1, &what, &all));
+    TRY(together->ops->measure(together->self, subgrid, 1, &what, &part));
+    TRY(alone->ops->measure(alone->self, subgrid, 1, &what, &all));
     TRY(ht_comm_sum(scene->comm, 1, &part.sum));
     TRY(ht_comm_max(scene->comm, 1, &part.largest));
     *error = all.sum > 0 ? fabs(part.sum - all.sum) / all.sum : 0;

@@ -79,17 +79,17 @@ static void test_places(void) {
                "periodic is told from walls");
 }
 
-/* The place that source index m of a mesh would have in an endless grid, and
+/* The place that source index m of a grid would have in an endless grid, and
  * where the values are found, must be mirror images or a box apart. */
-static int source_wrong(const struct ht_grid *grid, enum ht_mesh mesh, int k,
-                        int64_t m) {
+static int source_wrong(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                        int k, int64_t m) {
     int factor = 99, expected = 1;
     bool mirrored = false, outside;
-    int64_t nodes = ht_grid_nodes(grid, mesh, k);
-    int64_t node = ht_grid_source(grid, mesh, k, m, &factor, &mirrored);
+    int64_t nodes = ht_grid_nodes(grid, subgrid, k);
+    int64_t node = ht_grid_source(grid, subgrid, k, m, &factor, &mirrored);
     if (node < 0 || node >= nodes) return 1;
-    double x = ht_grid_x(grid, mesh, k, m);
-    double found = ht_grid_x(grid, mesh, k, node);
+    double x = ht_grid_x(grid, subgrid, k, m);
+    double found = ht_grid_x(grid, subgrid, k, node);
     double lower = grid->lower[k], upper = grid->upper[k];
     outside = x < lower || x > upper;
     if (ht_grid_periodic(grid, k)) {
@@ -125,8 +125,8 @@ static void test_sources(int low, int high) {
 static void test_targets(int low, int high) {
     int wrong = 0, looked = 0;
     for (int from = 0; from < 2; from++) {
-        enum ht_mesh source = from == 0 ? HT_PRIMARY : HT_DUAL;
-        enum ht_mesh target = from == 0 ? HT_DUAL : HT_PRIMARY;
+        enum ht_subgrid source = from == 0 ? HT_PRIMARY : HT_DUAL;
+        enum ht_subgrid target = from == 0 ? HT_DUAL : HT_PRIMARY;
         int shift = from == 0 ? 0 : -1;
         struct ht_grid grid = make_grid(3, 4, low, high);
         for (int k = 0; k < 3; k++)

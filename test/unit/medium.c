@@ -10,13 +10,13 @@ static double worst_of(double worst, double error) {
 }
 
 /* Node number -> its indices and position. */
-static void node_at(const struct ht_grid *grid, enum ht_mesh mesh, int64_t node,
-                    int64_t index[3], double x[3]) {
+static void node_at(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                    int64_t node, int64_t index[3], double x[3]) {
     for (int k = 0; k < 3; k++) {
-        int64_t n = ht_grid_nodes(grid, mesh, k);
+        int64_t n = ht_grid_nodes(grid, subgrid, k);
         index[k] = node % n;
         node /= n;
-        x[k] = ht_grid_x(grid, mesh, k, index[k]);
+        x[k] = ht_grid_x(grid, subgrid, k, index[k]);
     }
 }
 
@@ -67,10 +67,10 @@ static void test_advection(void) {
 /* ---- expressions ---- */
 
 /* Largest difference of a filled material from the jet of a text. */
-static double against_text(const struct scene *s, enum ht_mesh mesh,
+static double against_text(const struct scene *s, enum ht_subgrid subgrid,
                            const double *out, int material, const char *text) {
     const struct ht_medium *m = s->medium;
-    int64_t total = ht_grid_total(&s->grid, mesh);
+    int64_t total = ht_grid_total(&s->grid, subgrid);
     struct ht_jets *jets;
     struct ht_expr *expr;
     double want[300], worst = 0;
@@ -79,12 +79,12 @@ static double against_text(const struct scene *s, enum ht_mesh mesh,
     for (int64_t node = 0; node < total; node++) {
         int64_t index[3];
         double x[3];
-        node_at(&s->grid, mesh, node, index, x);
+        node_at(&s->grid, subgrid, node, index, x);
         stop_on(ht_expr_jet(expr, jets, x, s->grid.h, want));
         for (int a = 0; a < jets->count; a++) {
             bool odd = false;
             for (int k = 0; k < 3; k++)
-                odd |= s->grid.wall[k][0] && mesh == HT_PRIMARY &&
+                odd |= s->grid.wall[k][0] && subgrid == HT_PRIMARY &&
                        (index[k] == 0 || index[k] == s->grid.cells[k]) &&
                        jets->index[a][k] % 2;
             double got = out[(material * m->coefs + a) * total + node];
@@ -111,15 +111,15 @@ static void check_expression(const int64_t *cells, int order, int walls) {
     TEST_CHECK(s.medium->degree == order + 1 && s.medium->flattened == 0,
                "expression in %d-D: degree %d, %lld flattened", s.grid.dims,
                s.medium->degree, (long long)s.medium->flattened);
-    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
-        double *out = fill(&s, (enum ht_mesh)mesh);
-        TEST_BELOW(against_text(&s, (enum ht_mesh)mesh, out, 0, K), 1e-14,
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
+        double *out = fill(&s, (enum ht_subgrid)subgrid);
+        TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 0, K), 1e-14,
                    "expression in %d-D, walls %d, mesh %d: K", dims, walls,
-                   mesh);
+                   subgrid);
         snprintf(options, sizeof options, "1/(%s)", rho);
-        TEST_BELOW(against_text(&s, (enum ht_mesh)mesh, out, 1, options), 1e-14,
-                   "expression in %d-D, walls %d, mesh %d: 1/rho", dims, walls,
-                   mesh);
+        TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 1, options),
+                   1e-14, "expression in %d-D, walls %d, mesh %d: 1/rho", dims,
+                   walls, subgrid);
         free(out);
     }
     if (walls)
@@ -267,14 +267,14 @@ static void write_rough(void) {
     write_raw(path_of("rough.f32"), ROUGH_SIZE * ROUGH_SIZE, c);
 }
 
-/* Smallest M/M_0 over points of all cells of a 2-D mesh; *flat: nodes that
+/* Smallest M/M_0 over points of all cells of a 2-D grid; *flat: nodes that
  * have a constant only. */
-static double smallest_ratio(const struct scene *s, enum ht_mesh mesh,
+static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid,
                              int64_t *flat) {
     enum { POINTS = 9 };
     const struct ht_medium *m = s->medium;
-    int64_t total = ht_grid_total(&s->grid, mesh);
-    double *out = fill(s, mesh), smallest = INFINITY;
+    int64_t total = ht_grid_total(&s->grid, subgrid);
+    double *out = fill(s, subgrid), smallest = INFINITY;
     struct ht_jets *jets;
     stop_on(ht_jets_total(s->grid.dims, m->degree, &jets));
     for (int64_t i = 0; i < total; i++) {
@@ -307,11 +307,12 @@ static void test_rough(void) {
              path_of("rough.f32"), ROUGH_SIZE, ROUGH_SIZE);
     struct scene s;
     acoustic(&s, cells, 3, 0, options);
-    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++)
-        TEST_BELOW(0.5 - smallest_ratio(&s, (enum ht_mesh)mesh, &flat), 1e-15,
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++)
+        TEST_BELOW(0.5 - smallest_ratio(&s, (enum ht_subgrid)subgrid, &flat),
+                   1e-15,
                    "rough file, mesh %d: K stays above half its node's value "
                    "in every cell, missing",
-                   mesh);
+                   subgrid);
     TEST_CHECK(s.medium->flattened > 100 && s.medium->flattened < 700 &&
                    s.medium->flattened == flat,
                "rough file: %lld of 800 nodes flattened, %lld found so",
@@ -352,15 +353,15 @@ static void check_ranges(const char *what, const char *options) {
     struct scene s;
     acoustic(&s, BOX, 1, 4, options);
     int64_t before = s.medium->flattened;
-    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
-        double *whole = fill(&s, (enum ht_mesh)mesh), *part, worst = 0;
-        int64_t planes = ht_grid_planes(&s.grid, (enum ht_mesh)mesh);
-        int64_t size = ht_grid_plane(&s.grid, (enum ht_mesh)mesh);
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
+        double *whole = fill(&s, (enum ht_subgrid)subgrid), *part, worst = 0;
+        int64_t planes = ht_grid_planes(&s.grid, (enum ht_subgrid)subgrid);
+        int64_t size = ht_grid_plane(&s.grid, (enum ht_subgrid)subgrid);
         int64_t rows = (int64_t)s.medium->coefs * s.eq.nmaterials;
         stop_on(HT_ALLOC(part, rows * size * 2));
         for (int64_t p = 0; p + 2 <= planes; p++) {
-            stop_on(
-                ht_medium_fill(s.medium, (enum ht_mesh)mesh, p, p + 2, part));
+            stop_on(ht_medium_fill(s.medium, (enum ht_subgrid)subgrid, p, p + 2,
+                                   part));
             for (int64_t row = 0; row < rows; row++)
                 for (int64_t i = 0; i < 2 * size; i++)
                     worst = worst_of(
@@ -368,7 +369,7 @@ static void check_ranges(const char *what, const char *options) {
                                     whole[(row * planes + p) * size + i]));
         }
         TEST_BELOW(worst, 0, "%s, mesh %d: planes two by two equal the whole",
-                   what, mesh);
+                   what, subgrid);
         free(part);
         free(whole);
     }

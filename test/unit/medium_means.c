@@ -143,20 +143,20 @@ static void test_roughness(void) {
 
 enum { SAMPLES = 16 };
 
-/* Largest difference of two media over both meshes, material by material. */
+/* Largest difference of two media over both grids, material by material. */
 static double difference(const char *a, const char *b, double *at_seam) {
     const int64_t cells[3] = {8, 3, 0};
     double worst = 0;
-    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         struct scene s, t;
         acoustic(&s, cells, 2, 0, a);
         acoustic(&t, cells, 2, 0, b);
-        int64_t total = ht_grid_total(&s.grid, (enum ht_mesh)mesh);
-        double *u = fill(&s, (enum ht_mesh)mesh);
-        double *v = fill(&t, (enum ht_mesh)mesh);
+        int64_t total = ht_grid_total(&s.grid, (enum ht_subgrid)subgrid);
+        double *u = fill(&s, (enum ht_subgrid)subgrid);
+        double *v = fill(&t, (enum ht_subgrid)subgrid);
         for (int64_t i = 0; i < 2 * total; i++)
             worst = worse(worst, fabs(u[i] / v[i] - 1));
-        if (mesh == HT_PRIMARY) *at_seam = u[0];
+        if (subgrid == HT_PRIMARY) *at_seam = u[0];
         free(u);
         free(v);
         close_scene(&s);

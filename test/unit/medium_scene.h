@@ -94,14 +94,14 @@ static inline void write_raw(const char *path, int count, const float *values) {
     fclose(file);
 }
 
-/* The whole medium on a mesh, as ht_medium_fill; the caller frees it. */
-static inline double *fill(const struct scene *scene, enum ht_mesh mesh) {
+/* The whole medium on a grid, as ht_medium_fill; the caller frees it. */
+static inline double *fill(const struct scene *scene, enum ht_subgrid subgrid) {
     const struct ht_medium *medium = scene->medium;
-    int64_t total = ht_grid_total(&scene->grid, mesh);
+    int64_t total = ht_grid_total(&scene->grid, subgrid);
     double *out;
     stop_on(HT_ALLOC(out, total * medium->coefs * scene->eq.nmaterials));
-    stop_on(ht_medium_fill(medium, mesh, 0, ht_grid_planes(&scene->grid, mesh),
-                           out));
+    stop_on(ht_medium_fill(medium, subgrid, 0,
+                           ht_grid_planes(&scene->grid, subgrid), out));
     return out;
 }
 

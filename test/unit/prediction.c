@@ -14,7 +14,7 @@ struct range {
     int low, high; /* inclusive */
 };
 
-static struct range read_by(struct range target, enum ht_mesh from) {
+static struct range read_by(struct range target, enum ht_subgrid from) {
     if (from == HT_PRIMARY) target.high++;
     if (from == HT_DUAL) target.low--;
     return target;
@@ -25,7 +25,7 @@ static void test_planes(void) {
     int wrong = 0, cases = 0;
     for (int depth = 1; depth <= 9; depth++)
         for (int start = 0; start < 2; start++) {
-            enum ht_mesh from = (enum ht_mesh)start, other = 1 - from;
+            enum ht_subgrid from = (enum ht_subgrid)start, other = 1 - from;
             struct range r = {0, own - 1}, target = r;
             for (int n = depth - 1; n >= 0; n--) {
                 target = r;

@@ -27,8 +27,8 @@ struct rank {
     struct ht_task_counts counts;
 };
 
-static enum ht_mesh other(enum ht_mesh mesh) {
-    return mesh == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+static enum ht_subgrid other(enum ht_subgrid subgrid) {
+    return subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
 }
 
 /* A slab in the middle of a grid of 3 x 2 cells a plane, by hand: the rank has
@@ -41,26 +41,26 @@ static void make_slab(struct rank *r, int depth, bool two_level, bool wall) {
                                .neighbour = {true, !wall},
                                .depth = depth,
                                .two_level = two_level};
-    for (int mesh = 0; mesh < 2; mesh++) {
-        struct ht_window *w = &p->window[mesh];
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        struct ht_window *w = &p->window[subgrid];
         const int64_t beyond = depth;
         *w = (struct ht_window){.count = {3, 2, OWN + 2 * beyond},
                                 .origin = {0, 0, FIRST - beyond}};
         w->held = (struct ht_box){{0, 0, 0}, {3, 2, OWN + 2 * beyond}};
         w->own = (struct ht_box){{0, 0, beyond}, {3, 2, beyond + OWN}};
-        for (int m = 0; m < ROOM; m++) r->plane[mesh][m] = -1;
-        for (int m = 0; m < OWN; m++) r->plane[mesh][beyond + m] = 0;
+        for (int m = 0; m < ROOM; m++) r->plane[subgrid][m] = -1;
+        for (int m = 0; m < OWN; m++) r->plane[subgrid][beyond + m] = 0;
     }
 }
 
 /* Two boxes along x1, of which the second is cut along x3. */
 static bool make_regions(struct rank *r, int regions) {
     struct ht_partition *p = &r->p;
-    for (int mesh = 0; mesh < 2; mesh++) {
-        const struct ht_box held = p->window[mesh].held;
-        if (HT_ALLOC(p->targets[mesh], 3) != HT_OK) return false;
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        const struct ht_box held = p->window[subgrid].held;
+        if (HT_ALLOC(p->targets[subgrid], 3) != HT_OK) return false;
         for (int i = 0; i < regions; i++) {
-            struct ht_targets *t = &p->targets[mesh][p->count[mesh]++];
+            struct ht_targets *t = &p->targets[subgrid][p->count[subgrid]++];
             *t = (struct ht_targets){.box = held, .region = i};
             if (regions > 1 && i == 0) t->box.end[0] = 1;
             if (i > 0) t->box.begin[0] = 1;
@@ -74,7 +74,7 @@ static bool make_regions(struct rank *r, int regions) {
 /* ---- what tasks do ---- */
 
 static void step(struct rank *r, const struct ht_task *task) {
-    const enum ht_mesh from = task->mesh, to = other(from);
+    const enum ht_subgrid from = task->subgrid, to = other(from);
     const struct ht_box *box = &task->targets.box;
     const struct ht_window *w = &r->p.window[to];
     const struct ht_window *s = &r->p.window[from];
@@ -99,38 +99,38 @@ static void step(struct rank *r, const struct ht_task *task) {
 
 /* The own planes that leave hold the newest version; target: a grid whose half
  * step is under way, -1: none. */
-static void send(struct rank *r, enum ht_mesh from, int target) {
-    for (int mesh = 0; mesh < 2; mesh++) {
-        const enum ht_mesh which = mesh ? HT_DUAL : HT_PRIMARY;
+static void send(struct rank *r, enum ht_subgrid from, int target) {
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
         const struct ht_extent e = ht_exchange_extent(&r->p, from, which);
-        const struct ht_box *own = &r->p.window[mesh].own;
-        const int newest = r->version[mesh] + (mesh == target);
+        const struct ht_box *own = &r->p.window[subgrid].own;
+        const int newest = r->version[subgrid] + (subgrid == target);
         for (int64_t m = 0; r->p.neighbour[0] && m < e.above; m++)
-            r->wrong += r->plane[mesh][own->begin[2] + m] != newest;
+            r->wrong += r->plane[subgrid][own->begin[2] + m] != newest;
         for (int64_t m = 0; r->p.neighbour[1] && m < e.below; m++)
-            r->wrong += r->plane[mesh][own->end[2] - 1 - m] != newest;
-        r->sent[mesh] = newest;
+            r->wrong += r->plane[subgrid][own->end[2] - 1 - m] != newest;
+        r->sent[subgrid] = newest;
     }
     r->wrong += r->under_way;
     r->under_way = true;
 }
 
-static void receive(struct rank *r, enum ht_mesh from) {
+static void receive(struct rank *r, enum ht_subgrid from) {
     r->wrong += !r->under_way;
     r->under_way = false;
-    for (int mesh = 0; mesh < 2; mesh++) {
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_extent e =
-            ht_exchange_extent(&r->p, from, mesh ? HT_DUAL : HT_PRIMARY);
-        const struct ht_box *own = &r->p.window[mesh].own;
+            ht_exchange_extent(&r->p, from, subgrid ? HT_DUAL : HT_PRIMARY);
+        const struct ht_box *own = &r->p.window[subgrid].own;
         for (int64_t m = 1; r->p.neighbour[0] && m <= e.below; m++)
-            r->plane[mesh][own->begin[2] - m] = r->sent[mesh];
+            r->plane[subgrid][own->begin[2] - m] = r->sent[subgrid];
         for (int64_t m = 0; r->p.neighbour[1] && m < e.above; m++)
-            r->plane[mesh][own->end[2] + m] = r->sent[mesh];
+            r->plane[subgrid][own->end[2] + m] = r->sent[subgrid];
     }
 }
 
-static void half_step(struct rank *r, enum ht_mesh from) {
-    const enum ht_mesh to = other(from);
+static void half_step(struct rank *r, enum ht_subgrid from) {
+    const enum ht_subgrid to = other(from);
     const struct ht_box *own = &r->p.window[to].own;
     static struct ht_task tasks[HT_MOST_TASKS(3)];
     struct ht_schedule s = {.task = tasks};
@@ -139,9 +139,9 @@ static void half_step(struct rank *r, enum ht_mesh from) {
     for (int i = 0; i < s.count; i++) {
         const struct ht_task *task = &s.task[i];
         if (task->kind == HT_TASK_STEP) step(r, task);
-        if (task->kind == HT_TASK_RECEIVE) receive(r, task->mesh);
+        if (task->kind == HT_TASK_RECEIVE) receive(r, task->subgrid);
         if (task->kind == HT_TASK_SEND)
-            send(r, task->mesh,
+            send(r, task->subgrid,
                  i + 1 < s.count && s.task[i + 1].kind == HT_TASK_RECEIVE
                      ? -1
                      : (int)to);
@@ -151,12 +151,12 @@ static void half_step(struct rank *r, enum ht_mesh from) {
     ht_schedule_count(&s, &r->counts);
 }
 
-static void put(struct rank *r, enum ht_mesh mesh) {
-    const struct ht_box *own = &r->p.window[mesh].own;
-    r->version[mesh]++;
+static void put(struct rank *r, enum ht_subgrid subgrid) {
+    const struct ht_box *own = &r->p.window[subgrid].own;
+    r->version[subgrid]++;
     for (int64_t m = own->begin[2]; m < own->end[2]; m++)
-        r->plane[mesh][m] = r->version[mesh];
-    ht_halo_overwritten(&r->state, mesh);
+        r->plane[subgrid][m] = r->version[subgrid];
+    ht_halo_overwritten(&r->state, subgrid);
 }
 
 /* ---- cases ---- */
@@ -170,8 +170,8 @@ static void run(int depth, bool two_level, bool wall, int regions, bool turns) {
     const bool ok = make_regions(&r, regions);
     for (int n = 0; n < HALVES && ok; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
-        const int mesh = turns ? n % 2 : (int)(bits & 1);
-        half_step(&r, mesh ? HT_DUAL : HT_PRIMARY);
+        const int subgrid = turns ? n % 2 : (int)(bits & 1);
+        half_step(&r, subgrid ? HT_DUAL : HT_PRIMARY);
         if (!turns && (bits >> 1 & 7) == 0)
             put(&r, bits >> 4 & 1 ? HT_DUAL : HT_PRIMARY);
     }
@@ -201,10 +201,10 @@ static void judge_regions(const char *what, const struct ht_problem *problem,
                err == HT_OK ? "taken" : ht_err_message());
     if (err != HT_OK) return;
     int64_t sum = 0, own = 0;
-    for (int mesh = 0; mesh < 2; mesh++) {
-        own += ht_box_nodes(&p.window[mesh].own);
-        for (int i = 0; i < p.count[mesh]; i++)
-            sum += ht_box_nodes(&p.targets[mesh][i].box);
+    for (int subgrid = 0; subgrid < 2; subgrid++) {
+        own += ht_box_nodes(&p.window[subgrid].own);
+        for (int i = 0; i < p.count[subgrid]; i++)
+            sum += ht_box_nodes(&p.targets[subgrid][i].box);
     }
     TEST_CHECK(sum == own, "%s: %lld targets of %lld", what, (long long)sum,
                (long long)own);
@@ -228,7 +228,8 @@ static void test_partition(void) {
 
 /* ---- the order of tasks ---- */
 
-static void judge_text(struct rank *r, enum ht_mesh from, const char *wanted) {
+static void judge_text(struct rank *r, enum ht_subgrid from,
+                       const char *wanted) {
     struct ht_task tasks[HT_MOST_TASKS(3)];
     struct ht_schedule s = {.task = tasks};
     struct ht_text text = {0};

@@ -133,17 +133,18 @@ static void begin(struct trial *t, const struct ht_scheme *scheme,
              dims);
 }
 
-typedef double state[2][MOST]; /* [mesh][field][i][node] */
+typedef double state[2][MOST]; /* [subgrid][field][i][node] */
 
-static int64_t values_of(const struct trial *t, int mesh) {
-    return ht_grid_total(&t->grid, (enum ht_mesh)mesh) *
+static int64_t values_of(const struct trial *t, int subgrid) {
+    return ht_grid_total(&t->grid, (enum ht_subgrid)subgrid) *
            ht_grid_coefs(&t->grid);
 }
 
 static void fill_random(const struct trial *t, uint64_t seed, state u) {
-    for (int mesh = 0; mesh < 2; mesh++)
-        for (int64_t n = 0; n < values_of(t, mesh) * t->eq.nfields; n++)
-            u[mesh][n] = ht_rng_uniform(seed + (uint64_t)mesh, (uint64_t)n);
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        for (int64_t n = 0; n < values_of(t, subgrid) * t->eq.nfields; n++)
+            u[subgrid][n] =
+                ht_rng_uniform(seed + (uint64_t)subgrid, (uint64_t)n);
 }
 
 /* A half step of u with step dt from a grid: 0 primary, 1 dual. absolute: as
@@ -156,28 +157,28 @@ static bool take(const struct trial *t, const struct ht_scheme *scheme,
     bool ok = ht_problem_set_scheme(&p, scheme) == NULL &&
               ht_oracle_create(&p, &s) == HT_OK;
     if (ok && absolute) ht_oracle_absolute(&s);
-    for (int mesh = 0; ok && mesh < 2; mesh++)
-        ok = s.ops->put(s.self, (enum ht_mesh)mesh, 0,
-                        ht_grid_planes(&t->grid, (enum ht_mesh)mesh),
-                        u[mesh]) == HT_OK;
-    ok = ok && s.ops->half_step(s.self, (enum ht_mesh)from) == HT_OK;
+    for (int subgrid = 0; ok && subgrid < 2; subgrid++)
+        ok = s.ops->put(s.self, (enum ht_subgrid)subgrid, 0,
+                        ht_grid_planes(&t->grid, (enum ht_subgrid)subgrid),
+                        u[subgrid]) == HT_OK;
+    ok = ok && s.ops->half_step(s.self, (enum ht_subgrid)from) == HT_OK;
     for (int m = 0; ok && m < 2 * t->eq.nfields; m++) {
-        enum ht_mesh mesh = (enum ht_mesh)(m % 2);
-        ok = s.ops->get(s.self, mesh, m / 2, ht_grid_coefs(&t->grid), 0,
-                        ht_grid_planes(&t->grid, mesh),
-                        u[mesh] + m / 2 * values_of(t, m % 2)) == HT_OK;
+        enum ht_subgrid subgrid = (enum ht_subgrid)(m % 2);
+        ok = s.ops->get(s.self, subgrid, m / 2, ht_grid_coefs(&t->grid), 0,
+                        ht_grid_planes(&t->grid, subgrid),
+                        u[subgrid] + m / 2 * values_of(t, m % 2)) == HT_OK;
     }
     ht_stepper_destroy(&s);
     return ok;
 }
 
-/* Over the fields stored on a mesh; b NULL: of a alone. */
-static double farthest(const struct trial *t, int mesh, const double *a,
+/* Over the fields stored on a grid; b NULL: of a alone. */
+static double farthest(const struct trial *t, int subgrid, const double *a,
                        const double *b) {
-    int64_t values = values_of(t, mesh);
+    int64_t values = values_of(t, subgrid);
     double worst = 0;
     for (int64_t n = 0; n < values * t->eq.nfields; n++)
-        if (ht_problem_stores(&t->problem, (enum ht_mesh)mesh,
+        if (ht_problem_stores(&t->problem, (enum ht_subgrid)subgrid,
                               (int)(n / values)))
             worst = fmax(worst, fabs(a[n] - (b != NULL ? b[n] : 0)));
     return worst;
@@ -186,8 +187,8 @@ static double farthest(const struct trial *t, int mesh, const double *a,
 /* What one half step from data of at most 1 may be off by rounding. */
 static double rounding(const struct trial *t, int from) {
     static state u;
-    for (int mesh = 0; mesh < 2; mesh++)
-        for (int n = 0; n < MOST; n++) u[mesh][n] = 1;
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        for (int n = 0; n < MOST; n++) u[subgrid][n] = 1;
     if (!take(t, t->scheme, t->problem.dt, true, from, u)) return NAN;
     return ht_oracle_roundings(&t->problem) * DBL_EPSILON / 2 *
            farthest(t, 1 - from, u[1 - from], NULL);
@@ -248,11 +249,11 @@ static void test_return(const struct trial *t) {
         const int from = back && two ? 1 - n % 2 : n % 2;
         double dt = back ? -t->problem.dt : t->problem.dt;
         ok = ok && take(t, t->scheme, dt, false, from, u);
-        for (int mesh = 0; mesh < 2; mesh++)
-            largest = fmax(largest, farthest(t, mesh, u[mesh], NULL));
+        for (int subgrid = 0; subgrid < 2; subgrid++)
+            largest = fmax(largest, farthest(t, subgrid, u[subgrid], NULL));
     }
-    for (int mesh = 0; mesh < (two ? 2 : 1); mesh++)
-        off = fmax(off, farthest(t, mesh, u[mesh], start[mesh]));
+    for (int subgrid = 0; subgrid < (two ? 2 : 1); subgrid++)
+        off = fmax(off, farthest(t, subgrid, u[subgrid], start[subgrid]));
     if (!ok) off = NAN;
     if (!t->scheme->reversible) {
         TEST_CHECK(off > 1e-2, "%s: does not return, off by %.2g", t->name,

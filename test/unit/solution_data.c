@@ -11,14 +11,15 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- random, ranges ---- */
 
-static double range_difference(const struct setup *setup, enum ht_mesh mesh) {
-    double *all = filled(setup, mesh, 0), worst = 0;
-    int64_t planes = ht_grid_planes(&setup->grid, mesh),
-            plane = ht_grid_plane(&setup->grid, mesh);
+static double range_difference(const struct setup *setup,
+                               enum ht_subgrid subgrid) {
+    double *all = filled(setup, subgrid, 0), worst = 0;
+    int64_t planes = ht_grid_planes(&setup->grid, subgrid),
+            plane = ht_grid_plane(&setup->grid, subgrid);
     int64_t rows = setup->eq.nfields * (int64_t)ht_grid_coefs(&setup->grid);
     double *part = calloc((size_t)(rows * plane * 2), sizeof *part);
     for (int64_t first = 0; all && part && first + 2 <= planes; first++) {
-        if (ht_solution_fill(setup->solution, mesh, 0, first, first + 2,
+        if (ht_solution_fill(setup->solution, subgrid, 0, first, first + 2,
                              part) != HT_OK)
             worst = NAN;
         for (int64_t r = 0; r < rows; r++)
@@ -47,10 +48,10 @@ static void test_ranges(void) {
         request.setting[3] = "initial.centre=[0, 1, 1.3]";
         struct setup setup;
         set_up(&setup, &request);
-        for (int mesh = 0; mesh < 2; mesh++)
-            TEST_BELOW(range_difference(&setup, (enum ht_mesh)mesh), 0,
+        for (int subgrid = 0; subgrid < 2; subgrid++)
+            TEST_BELOW(range_difference(&setup, (enum ht_subgrid)subgrid), 0,
                        "%s: ranges of planes, %s grid", kinds[n],
-                       mesh ? "dual" : "primary");
+                       subgrid ? "dual" : "primary");
         tear_down(&setup);
     }
 }
@@ -327,12 +328,12 @@ static void test_rules(void) {
 /* ---- several pulses ---- */
 
 /* Adds the data of a request to out, or fails. */
-static bool add_data(const struct request *request, enum ht_mesh mesh,
+static bool add_data(const struct request *request, enum ht_subgrid subgrid,
                      double time, double *out) {
     struct setup setup;
     set_up(&setup, request);
-    double *data = filled(&setup, mesh, time);
-    for (int64_t n = 0; data && n < size_of(&setup, mesh); n++)
+    double *data = filled(&setup, subgrid, time);
+    for (int64_t n = 0; data && n < size_of(&setup, subgrid); n++)
         out[n] += data[n];
     bool good = data != NULL;
     free(data);
@@ -347,11 +348,11 @@ static void check_sum(const char *what, struct request request, double time) {
         "initial.pulses=({centre=[0.1,0.7,1.2];amplitude=2.0;},"
         "{centre=[-0.3,0.5,1.5];width=0.2;})";
     request.setting[0] = list;
-    for (int mesh = HT_PRIMARY; mesh <= HT_DUAL; mesh++) {
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         struct setup setup;
         set_up(&setup, &request);
-        double *data = filled(&setup, (enum ht_mesh)mesh, time);
-        int64_t size = size_of(&setup, (enum ht_mesh)mesh);
+        double *data = filled(&setup, (enum ht_subgrid)subgrid, time);
+        int64_t size = size_of(&setup, (enum ht_subgrid)subgrid);
         double *sum = calloc((size_t)size, sizeof *sum);
         struct request first = request, second = request;
         first.setting[0] = "initial.centre=[0.1,0.7,1.2]";
@@ -359,11 +360,11 @@ static void check_sum(const char *what, struct request request, double time) {
         second.setting[0] = "initial.centre=[-0.3,0.5,1.5]";
         second.setting[1] = "initial.width=0.2";
         bool good = data && sum &&
-                    add_data(&first, (enum ht_mesh)mesh, time, sum) &&
-                    add_data(&second, (enum ht_mesh)mesh, time, sum);
+                    add_data(&first, (enum ht_subgrid)subgrid, time, sum) &&
+                    add_data(&second, (enum ht_subgrid)subgrid, time, sum);
         TEST_BELOW(good ? difference(data, sum, size) : (double)NAN, 0,
                    "%s, grid %d: two pulses less each alone (largest %g)", what,
-                   mesh, good ? largest(sum, size) : (double)NAN);
+                   subgrid, good ? largest(sum, size) : (double)NAN);
         free(data);
         free(sum);
         tear_down(&setup);

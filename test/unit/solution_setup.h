@@ -87,23 +87,24 @@ static inline void tear_down(struct setup *setup) {
     ht_params_destroy(setup->params);
 }
 
-static inline int64_t row(const struct setup *setup, enum ht_mesh mesh) {
-    return ht_grid_total(&setup->grid, mesh);
+static inline int64_t row(const struct setup *setup, enum ht_subgrid subgrid) {
+    return ht_grid_total(&setup->grid, subgrid);
 }
 
-static inline int64_t size_of(const struct setup *setup, enum ht_mesh mesh) {
+static inline int64_t size_of(const struct setup *setup,
+                              enum ht_subgrid subgrid) {
     int64_t coefs = ht_grid_coefs(&setup->grid);
-    return setup->eq.nfields * coefs * row(setup, mesh);
+    return setup->eq.nfields * coefs * row(setup, subgrid);
 }
 
-/* All coefficients of a mesh; NULL when that fails. The caller frees them. */
-static inline double *filled(const struct setup *setup, enum ht_mesh mesh,
+/* All coefficients of a grid; NULL when that fails. The caller frees them. */
+static inline double *filled(const struct setup *setup, enum ht_subgrid subgrid,
                              double time) {
     if (setup->err != HT_OK) return NULL;
-    double *out = calloc((size_t)size_of(setup, mesh), sizeof *out);
+    double *out = calloc((size_t)size_of(setup, subgrid), sizeof *out);
     if (out &&
-        ht_solution_fill(setup->solution, mesh, time, 0,
-                         ht_grid_planes(&setup->grid, mesh), out) != HT_OK) {
+        ht_solution_fill(setup->solution, subgrid, time, 0,
+                         ht_grid_planes(&setup->grid, subgrid), out) != HT_OK) {
         printf("  %s\n", ht_err_message());
         free(out);
         out = NULL;
@@ -129,15 +130,15 @@ static inline double difference(const double *a, const double *b,
     return most;
 }
 
-/* Data of two requests agree on a mesh; the grids must match. */
+/* Data of two requests agree on a grid; the grids must match. */
 static inline double compare(const struct request *a, const struct request *b,
-                             enum ht_mesh mesh) {
+                             enum ht_subgrid subgrid) {
     struct setup first, second;
     set_up(&first, a);
     set_up(&second, b);
-    double *x = filled(&first, mesh, 0), *y = filled(&second, mesh, 0);
+    double *x = filled(&first, subgrid, 0), *y = filled(&second, subgrid, 0);
     double worst =
-        x && y ? difference(x, y, size_of(&first, mesh)) : (double)NAN;
+        x && y ? difference(x, y, size_of(&first, subgrid)) : (double)NAN;
     free(x);
     free(y);
     tear_down(&first);
