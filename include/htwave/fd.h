@@ -1,0 +1,29 @@
+/* Central finite differences on an equal grid: weights, symbols, dispersion.
+ * Lengths are in units of the spacing.
+ *
+ * Second derivative of order 2R (Fornberg 1988):
+ *     u''(0) = w_0 u(0) + sum_(k=1..R) w_k (u(k) + u(-k)).
+ * Staggered first derivative of order 2R:
+ *     u'(1/2) = sum_(j=0..R-1) s_j (u(j+1) - u(-j)).
+ */
+#ifndef HTWAVE_FD_H
+#define HTWAVE_FD_H
+
+#include "htwave/base.h"
+
+enum { HT_FD_RADIUS = 8 }; /* largest R: order 16 */
+
+struct ht_fd_weights {
+    int radius; /* R */
+    double second[HT_FD_RADIUS + 1], first[HT_FD_RADIUS];
+};
+/* order: 2, 4 .. 16.
+ *     w_k = 2 (-1)^(k+1) R!^2 / (k^2 (R-k)! (R+k)!), w_0 = -2 sum w_k;
+ *     s_j = (-1)^j ((2R-1)!!)^2 / (2^(2R-2) (R-1-j)! (R+j)! (2j+1)^2). */
+struct ht_fd_weights ht_fd_weights(int order);
+/* Of minus the second derivative and of the staggered first one (over i), at
+ * theta radians per point: near theta^2 and theta. */
+double ht_fd_second_symbol(const struct ht_fd_weights *w, double theta);
+double ht_fd_first_symbol(const struct ht_fd_weights *w, double theta);
+
+#endif

@@ -1,0 +1,89 @@
+/* The kernels of finite differences for
+ *     u_tt = L u,    (L u)(x) = a(x) sum_k 1/h_k^2 (D_k u)(x),
+ * where D_k is the second difference along axis k (uniform density), or
+ * D_k u = d_k(b_k d_k u) with staggered first differences d_k and b_k given at
+ * x + e_k/2 (density varies). Weights: htwave/fd.h.
+ *
+ * Fields are [m3][m2][m1] of a window with ghosts along each axis of the grid,
+ * ht_fd_ghosts_wide of them and more along x1: there begin[0] and row are
+ * multiples of HT_FD_PACK. Nodes outside [begin, end) are ghosts or padding: a
+ * is 0 there, and so stay increments. Kernels may write to padding and ghosts
+ * of their outputs; ghosts are filled before they are read.
+ */
+#ifndef HTWAVE_FD_KERNEL_H
+#define HTWAVE_FD_KERNEL_H
+
+#include "htwave/fd.h"
+#include "htwave/kernel.h"
+
+enum { HT_FD_PACK = 4 }; /* nodes that a work-item takes along x1 */
+
+struct ht_fd_spec {
+    int dims, radius;
+    bool fp64;
+    bool density; /* b_k varies */
+};
+/* Ghosts that a launch reads to either side of its targets along each axis:
+ * radius, or 2 radius - 1 where density varies. */
+int ht_fd_reach(const struct ht_fd_spec *spec);
+
+/* The targets of a launch in a window. */
+struct ht_fd_box {
+    int64_t row, plane; /* nodes of a row, of a plane of the window */
+    int64_t begin[3], end[3];
+};
+
+struct ht_fd_kernels;
+/* name: of the variant, "fd-march" or "fd-plain". planes: x3 planes per group,
+ * 0: chosen at each launch. */
+HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device,
+                                            const struct ht_fd_spec *spec,
+                                            const struct ht_variant *variant,
+                                            int planes, const char *cache,
+                                            struct ht_fd_kernels **out);
+void ht_fd_kernels_destroy(struct ht_fd_kernels *kernels); /* NULL allowed */
+bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
+/* Device seconds of all launches since the last call, and in all. */
+double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
+double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
+                           enum ht_step_part part);
+
+/* What L is made of. */
+struct ht_fd_operator {
+    struct ht_buffer *a;    /* [node] */
+    struct ht_buffer *b[3]; /* [node]: at x + e_k/2, valid in the ghosts that
+                               ht_fd_reach spans; not used unless density */
+    double scale[3];        /* factor / h_k^2 */
+};
+/* Enqueued in order. u, w, d, p, out are of the same window; L has its factor
+ * in scale.
+ *     stage:   w = u + L u
+ *     update:  d = d + L u, then out = p + d; out may be p where u is not p;
+ *              out NULL: d alone
+ *     advance: p = p + factor d  */
+HT_CHECKED enum ht_err ht_fd_stage(struct ht_fd_kernels *kernels,
+                                   enum ht_step_part part,
+                                   const struct ht_fd_box *box,
+                                   const struct ht_fd_operator *op,
+                                   struct ht_buffer *u, struct ht_buffer *w);
+HT_CHECKED enum ht_err ht_fd_update(struct ht_fd_kernels *kernels,
+                                    enum ht_step_part part,
+                                    const struct ht_fd_box *box,
+                                    const struct ht_fd_operator *op,
+                                    struct ht_buffer *u, struct ht_buffer *d,
+                                    struct ht_buffer *p, struct ht_buffer *out);
+HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels,
+                                     const struct ht_fd_box *box, double factor,
+                                     struct ht_buffer *d, struct ht_buffer *p);
+/* Fills the ghosts of u to either side of box, `reach` nodes deep along each
+ * axis of the grid: sides[k][side] 0: from the other end (period end - begin),
+ * +1 or -1: mirror image about the outermost node of the box with that sign,
+ * HT_FD_SIDE_NONE: left alone (a neighbour's planes). Faces only, no edges:
+ * the operators are stars. */
+enum { HT_FD_SIDE_NONE = 2 };
+HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels,
+                                         const struct ht_fd_box *box,
+                                         const int sides[3][2],
+                                         struct ht_buffer *u);
+
+#endif
