@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs every kernel under Oclgrind, an OpenCL simulator that checks each memory
 # access, each barrier and, pair by pair, accesses that race. Whatever it
-# reports is a failure. The cases are those of test/kernel/small.c and
-# test/kernel/packer.c.
+# reports is a failure. The cases are those of test/kernel/small.c,
+# test/kernel/packer.c and, of small sizes, test/kernel/fd.c.
 #
 # Oclgrind is then shown the same kernels with an error planted through the
 # compiler's options, so that silence is known to mean something.
@@ -40,8 +40,10 @@ command -v oclgrind >/dev/null || {
     exit
 }
 
-for name in small packer; do
-    simulate $name ""
+for cases in small packer 'fd small'; do
+    name=${cases%% *}
+    # shellcheck disable=SC2086 # no argument where there is none
+    simulate "$name" "" ${cases#"$name"}
     code=$?
     relay "$scratch/out"
     grep -q '^ok # skip no device' "$scratch/out" &&

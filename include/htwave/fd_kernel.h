@@ -43,9 +43,10 @@ const struct ht_fd_variant *ht_fd_variant_find(const char *name, bool gpu);
 /* What a group of fd-march takes; 0: chosen. fd-vectors has rows and planes,
  * fd-plain none. */
 struct ht_fd_shape {
-    int packs;  /* along x1 */
-    int rows;   /* along x2, in three dimensions */
-    int planes; /* along the last axis, where it marches */
+    int packs;     /* along x1 */
+    int rows;      /* along x2, in three dimensions */
+    int planes;    /* along the last axis, where it marches */
+    int registers; /* most per work-item */
 };
 
 /* The targets of a launch in a window. */

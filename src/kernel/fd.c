@@ -64,6 +64,15 @@ static int segment_of(const struct ht_fd_spec *spec) {
     return SEGMENT_BYTES / (spec->fp64 ? 8 : 4);
 }
 
+/* Groups of fd-march that a compiler gives a few registers more than this would
+ * leave half of a multiprocessor idle; where it needs far more a limit would
+ * cost more than it brings. */
+static int registers_for(const struct ht_fd_spec *spec) {
+    const bool close = spec->density ? spec->radius > 2 && spec->radius <= 4
+                                     : spec->radius > 4;
+    return spec->dims == 3 && close ? 128 : 0;
+}
+
 /* Packs and rows that are 0 in the shape are chosen. */
 static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
                                        const struct ht_fd_variant *variant,
@@ -82,6 +91,7 @@ static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
     const int block = block_of(spec);
     const int side = (ht_fd_reach(spec) + block - 1) / block;
     if (shape.packs < side) shape.packs = side;
+    if (shape.registers == 0) shape.registers = registers_for(spec);
     while (shape.rows > 1 && shape.packs * shape.rows > max_group)
         shape.rows /= 2;
     return shape;
@@ -113,6 +123,7 @@ static void add_numbers(const struct ht_fd_spec *spec,
         {"FD_PACKS", shape->packs},
         {"FD_ROWS", shape->rows},
         {"FD_SEGMENT", segment_of(spec)},
+        {"MOST_REGISTERS", shape->registers},
         {"FD_LANES", lanes_of(variant, shape)},
         {"FD_ROW_LANES", ROW_LANES},
         {"FD_NONE", HT_FD_SIDE_NONE},
