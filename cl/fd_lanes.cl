@@ -23,6 +23,10 @@ HT_INLINE ht_pack ht_fd_read(HT_GLOBAL const real *from) {
     return *(HT_GLOBAL const ht_pack *)from;
 }
 
+HT_INLINE ht_pack ht_fd_read_once(HT_GLOBAL const real *from) {
+    return HT_READ_ONCE((HT_GLOBAL const ht_pack *)from);
+}
+
 HT_INLINE void ht_fd_set_lane(const struct ht_fd_args *s,
                               struct ht_fd_lane *l) {
     l->x = HT_LANE() % HT_FD_PACKS;
@@ -87,15 +91,15 @@ HT_INLINE void ht_fd_set_put(const struct ht_fd_lane *l, const int mode,
                              HT_GLOBAL const real *a, HT_GLOBAL const real *d,
                              HT_GLOBAL const real *p, struct ht_fd_put *put) {
     if (l->from >= l->to) return;
-    ht_unpack(ht_fd_read(a), put->a);
-    if (HT_FD_HAS_D(mode)) ht_unpack(ht_fd_read(d), put->d);
-    if (mode == HT_FD_APART) ht_unpack(ht_fd_read(p), put->p);
+    ht_unpack(ht_fd_read_once(a), put->a);
+    if (HT_FD_HAS_D(mode)) ht_unpack(ht_fd_read_once(d), put->d);
+    if (mode == HT_FD_APART) ht_unpack(ht_fd_read_once(p), put->p);
 }
 
 HT_INLINE void ht_fd_store(const struct ht_fd_lane *l, const real v[HT_BLOCK],
                            HT_GLOBAL real *to) {
     if (l->from == 0 && l->to == HT_BLOCK) {
-        *(HT_GLOBAL ht_pack *)to = ht_packed(v);
+        HT_WRITE_ONCE((HT_GLOBAL ht_pack *)to, ht_packed(v));
     } else {
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++)
