@@ -17,6 +17,14 @@
     (HT_FD_ROW_VALUES + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT + \
      (HT_DIMS > 1 ? 2 * HT_FD_R * HT_FD_PLANE_VALUES : 0))
 
+HT_INLINE HT_LOCAL real *ht_fd_column_of(HT_LOCAL real *fluxes) {
+    return fluxes + HT_FD_ROW_VALUES;
+}
+
+HT_INLINE HT_LOCAL real *ht_fd_march_of(HT_LOCAL real *fluxes) {
+    return fluxes + HT_FD_ROW_VALUES + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT;
+}
+
 /* `count` fluxes, HT_WIDTH or more, of the nodes from u and b on. */
 HT_INLINE void ht_fd_fluxes(const struct ht_fd_coefs *c,
                             HT_GLOBAL const real *u, HT_GLOBAL const real *b,
@@ -95,8 +103,6 @@ HT_INLINE vector ht_fd_march_differences(const struct ht_fd_coefs *c, long z,
 HT_INLINE void ht_fd_row(const struct ht_fd_part *t,
                          const struct ht_fd_coefs *c, const int mode, long z,
                          int r, long at, HT_FD_PARAMS, HT_LOCAL real *fluxes) {
-    HT_LOCAL real *column = fluxes + HT_FD_ROW_VALUES;
-    HT_LOCAL real *march = column + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT;
     ht_fd_fluxes(c, u + at - HT_FD_R, b1 + at - HT_FD_R, 1,
                  t->count + 2 * HT_FD_R - 1, fluxes);
     for (int next = 0; next < t->count; next += HT_WIDTH) {
@@ -106,12 +112,13 @@ HT_INLINE void ht_fd_row(const struct ht_fd_part *t,
         if (done >= n + HT_WIDTH) continue;
         sum = ht_fd_differences(c, 0, fluxes + n + HT_FD_R, 1, sum);
 #if HT_DIMS > 2
-        sum =
-            ht_fd_differences(c, 1, column + (r + HT_FD_R) * HT_FD_SEGMENT + n,
-                              HT_FD_SEGMENT, sum);
+        sum = ht_fd_differences(
+            c, 1, ht_fd_column_of(fluxes) + (r + HT_FD_R) * HT_FD_SEGMENT + n,
+            HT_FD_SEGMENT, sum);
 #endif
 #if HT_DIMS > 1
-        sum = ht_fd_march_differences(c, z, march + r * HT_FD_SEGMENT + n, sum);
+        sum = ht_fd_march_differences(
+            c, z, ht_fd_march_of(fluxes) + r * HT_FD_SEGMENT + n, sum);
 #endif
         ht_fd_write(mode, at + n, (int)(done - n), sum, u, a, d, p, out);
     }
@@ -122,13 +129,12 @@ HT_INLINE void ht_fd_plane(const struct ht_fd_args *s,
                            const struct ht_fd_part *t,
                            const struct ht_fd_coefs *c, const int mode, long z,
                            long at, HT_FD_PARAMS, HT_LOCAL real *fluxes) {
-    HT_LOCAL real *column = fluxes + HT_FD_ROW_VALUES;
     const int rows = (int)(t->end2 - t->first2);
 #if HT_DIMS > 2
     for (int r = 0; r < rows + 2 * HT_FD_R - 1; r++) {
         const long from = at + (t->first2 - HT_FD_R + r) * s->row;
         ht_fd_fluxes(c, u + from, b2 + from, s->row, t->count,
-                     column + r * HT_FD_SEGMENT);
+                     ht_fd_column_of(fluxes) + r * HT_FD_SEGMENT);
     }
 #endif
     for (int r = 0; r < rows; r++)
@@ -158,8 +164,6 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
         return;
     }
 #if HT_DIMS > 1
-    HT_LOCAL real *march =
-        fluxes + HT_FD_ROW_VALUES + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT;
     for (long f = t.begin - HT_FD_R; f < t.end + HT_FD_R - 1; f++) {
         const long z = f - HT_FD_R + 1; /* targets that now have all fluxes */
         const int slot = (int)((f + 2 * HT_FD_R) % (2 * HT_FD_R));
@@ -167,7 +171,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
             const long from = f * step + i2 * s->row + t.start;
             ht_fd_fluxes(c, u + from, (HT_DIMS > 2 ? b3 : b2) + from, step,
                          t.count,
-                         march + slot * HT_FD_PLANE_VALUES +
+                         ht_fd_march_of(fluxes) + slot * HT_FD_PLANE_VALUES +
                              (i2 - t.first2) * HT_FD_SEGMENT);
         }
         if (z >= t.begin)

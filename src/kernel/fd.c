@@ -92,7 +92,7 @@ static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
     const int side = (ht_fd_reach(spec) + block - 1) / block;
     if (shape.packs < side) shape.packs = side;
     if (shape.registers == 0) shape.registers = registers_for(spec);
-    while (shape.rows > 1 && shape.packs * shape.rows > max_group)
+    while (shape.rows > 1 && (int64_t)shape.packs * shape.rows > max_group)
         shape.rows /= 2;
     return shape;
 }
@@ -248,7 +248,7 @@ static int64_t divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-static int64_t extent(const struct ht_fd_box *box, int axis) {
+static int64_t extent(const struct ht_fd_box *box, int64_t axis) {
     return box->end[axis] - box->begin[axis];
 }
 
@@ -270,7 +270,7 @@ static struct ht_fd_args args_of(const struct ht_fd_box *box) {
 static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
                              int64_t columns) {
     const struct ht_device_info *info = ht_device_info(k->device);
-    const int64_t least = 4 * k->spec.radius;
+    const int64_t least = (int64_t)4 * k->spec.radius;
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 64 : 4);
     int64_t parts = divide_up(wanted, columns);
     if (k->shape.planes > 0) return k->shape.planes;
@@ -282,8 +282,7 @@ static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
  * the planes around one of them is to stay in a cache. */
 static int64_t choose_rows(const struct ht_fd_kernels *k,
                            const struct ht_fd_box *box) {
-    const int64_t cache = 1 << 20, least = 8;
-    const int reach = ht_fd_reach(&k->spec);
+    const int64_t cache = 1 << 20, least = 8, reach = ht_fd_reach(&k->spec);
     int64_t row = extent(box, 0) * (k->spec.fp64 ? 8 : 4) * (2 * reach + 1);
     int64_t rows = cache / row - 2 * reach;
     return k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;
@@ -412,7 +411,7 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
     const int reach = ht_fd_reach(&k->spec);
     int64_t most = 0;
     if (is_empty(box)) return HT_OK;
-    for (int axis = 0; axis < k->spec.dims; axis++) {
+    for (int64_t axis = 0; axis < k->spec.dims; axis++) {
         const int64_t nodes = extent(box, 0) * extent(box, 1) * extent(box, 2) /
                               extent(box, axis) * reach;
         const int *side = sides[axis];
@@ -424,11 +423,12 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
                     side[1] == HT_FD_SIDE_NONE,
                 HT_ERR_INTERNAL,
                 "%lld nodes along x%d: ghosts need more than %d",
-                (long long)extent(box, axis), axis + 1, reach);
+                (long long)extent(box, axis), (int)axis + 1, reach);
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
                                   {.buffer = u}};
-    const int64_t groups[3] = {divide_up(most, ROW_LANES), 2 * k->spec.dims, 1};
+    const int64_t groups[3] = {divide_up(most, ROW_LANES),
+                               (int64_t)2 * k->spec.dims, 1};
     if (most == 0) return HT_OK;
     return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,
                             ROW_LANES);

@@ -142,7 +142,7 @@ static struct sum operator_at(const struct scene *s, int64_t at) {
     const struct ht_fd_weights w = ht_fd_weights(2 * s->c->spec.radius);
     const int64_t stride[3] = {1, s->box.row, s->box.plane};
     struct sum sum = {0};
-    for (int k = 0; k < s->c->spec.dims; k++) {
+    for (int k = 0; k < 3 && k < s->c->spec.dims; k++) {
         const int64_t d = stride[k];
         for (int j = 0; s->c->spec.density && j < w.radius; j++) {
             const double c = s->scale[k] * w.first[j];
