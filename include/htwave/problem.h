@@ -14,6 +14,20 @@ struct ht_halo_choice {
     const char *transport; /* "auto", "peer", "shared", "staged"; NULL: auto */
 };
 
+/* What finite differences need beside a grid of order 0: one value per node.
+ * Constant along with `uniform` of the problem where medium_degree < 0. */
+struct ht_fd_problem {
+    int order;    /* in space, 2R; 0: the problem is for Hermite methods */
+    bool density; /* 1/rho varies */
+    double inverse_density; /* else */
+    /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or
+     * 1/rho half a spacing above them along axis what - 1: [node]. NULL:
+     * uniform. */
+    enum ht_err (*fill)(const void *medium, int what, int64_t first,
+                        int64_t last, double *out);
+    const void *medium;
+};
+
 /* What a half step needs to know; the parts must outlive the steppers. */
 struct ht_problem {
     const struct ht_equations *eq;
@@ -31,6 +45,7 @@ struct ht_problem {
     unsigned stored[2];             /* per grid, a bit per field; 0: all */
     int keep;                       /* as in ht_spec */
     struct ht_halo_choice halo;
+    struct ht_fd_problem fd;
 };
 
 /* Is a field stored on a grid, and how many are? */

@@ -71,6 +71,18 @@ struct ht_leapfrog {
     int keep;           /* 0: the system has no such form */
 };
 
+/* A system whose field u obeys
+ *     u_tt = M[modulus] div(M[inverse_density] grad u)
+ * can be stepped by finite differences, which keep u alone. Its time derivative
+ * at the start is field `rate`, or -M[modulus] times the divergence of the
+ * fields flux, flux + 1, .. */
+struct ht_second_order {
+    bool known;
+    int field;
+    int modulus, inverse_density; /* materials; -1: 1 */
+    int rate, flux;               /* fields; -1: the other one tells */
+};
+
 struct ht_system {
     const char *name, *title, *equations; /* equations: text, for describe */
     enum ht_symbol symbol;
@@ -81,6 +93,7 @@ struct ht_system {
     struct ht_wall_kind wall[4]; /* without "periodic", which all have */
     struct ht_energy energy;
     struct ht_leapfrog leapfrog;
+    struct ht_second_order second_order;
     const char *first_field; /* where a Gaussian goes by default */
     bool translates;         /* u(x,t) = u0(x - M t): advection */
 

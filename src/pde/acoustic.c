@@ -98,6 +98,7 @@ const struct ht_system ht_system_acoustic = {
                 {V2, false, INVERSE_DENSITY},
                 {V3, false, INVERSE_DENSITY}}},
     .leapfrog = {{1u << P, 1u << V1 | 1u << V2 | 1u << V3}, +1},
+    .second_order = {true, P, MODULUS, INVERSE_DENSITY, -1, V1},
     .first_field = "p",
     .translates = false,
     .nparameters = 2,

@@ -69,6 +69,7 @@ const struct ht_system ht_system_wave = {
              {"free", -1, "u = 0 (Dirichlet)"}},
     .energy = {true, 2, {{V, false, SPEED_SQUARED}, {U, true, -1}}},
     .leapfrog = {{1u << U, 1u << U}, -1},
+    .second_order = {true, U, SPEED_SQUARED, -1, V, -1},
     .first_field = "u",
     .translates = false,
     .nparameters = 1,
