@@ -26,4 +26,15 @@ struct ht_fd_weights ht_fd_weights(int order);
 double ht_fd_second_symbol(const struct ht_fd_weights *w, double theta);
 double ht_fd_first_symbol(const struct ht_fd_weights *w, double theta);
 
+/* The scheme for u_tt = c^2 laplacian u with second derivatives, with `terms`
+ * (1 or 2) terms of the series in time, order 2 or 4, nu = c dt/h:
+ *     u(t+dt) = 2 u - u(t-dt) + nu^2 L u [+ nu^4/12 L^2 u].
+ * Largest stable nu in dims dimensions (von Neumann): */
+double ht_fd_stable(const struct ht_fd_weights *w, int terms, int dims);
+/* Relative error of a plane wave along direction k (any length) after so many
+ * wavelengths, exactly: the scheme changes its frequency only. points: per
+ * wavelength; Inf: the wave is not carried. */
+double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3],
+                   double points, double nu, double wavelengths);
+
 #endif

@@ -4,11 +4,13 @@
  * D_k u = d_k(b_k d_k u) with staggered first differences d_k and b_k given at
  * x + e_k/2 (density varies). Weights: htwave/fd.h.
  *
- * Fields are [m3][m2][m1] of a window with ghosts along each axis of the grid,
- * ht_fd_ghosts_wide of them and more along x1: there begin[0] and row are
- * multiples of HT_FD_PACK. Nodes outside [begin, end) are ghosts or padding: a
- * is 0 there, and so stay increments. Kernels may write to padding and ghosts
- * of their outputs; ghosts are filled before they are read.
+ * Fields are [m3][m2][m1] of a window; axes that a run does not have take one
+ * node. Along x2 and x3 there are at least ht_fd_reach nodes to either side of
+ * the targets. Along x1 whole packs of HT_FD_PACK nodes are read: row is a
+ * multiple of HT_FD_PACK, and around the packs that hold targets there is room
+ * for ht_fd_reach nodes, rounded up to packs, to either side. The values at
+ * nodes that are no neighbours do not matter. Launches write to nodes of their
+ * box alone.
  */
 #ifndef HTWAVE_FD_KERNEL_H
 #define HTWAVE_FD_KERNEL_H
@@ -23,9 +25,28 @@ struct ht_fd_spec {
     bool fp64;
     bool density; /* b_k varies */
 };
-/* Ghosts that a launch reads to either side of its targets along each axis:
+/* Nodes that a launch reads to either side of its targets along each axis:
  * radius, or 2 radius - 1 where density varies. */
 int ht_fd_reach(const struct ht_fd_spec *spec);
+
+/* How the kernels walk: a row of the table in src/kernel/fd.c. */
+struct ht_fd_variant {
+    const char *name, *meaning;
+    bool cpu, gpu; /* "auto" takes it there */
+    const char *file;
+};
+int ht_fd_variant_count(void);
+const struct ht_fd_variant *ht_fd_variant_at(int index);
+/* By name; "auto": the one for a GPU or a CPU. NULL: unknown. */
+const struct ht_fd_variant *ht_fd_variant_find(const char *name, bool gpu);
+
+/* What a group of fd-march takes; 0: chosen. fd-vectors has rows and planes,
+ * fd-plain none. */
+struct ht_fd_shape {
+    int packs;  /* along x1 */
+    int rows;   /* along x2, in three dimensions */
+    int planes; /* along the last axis, where it marches */
+};
 
 /* The targets of a launch in a window. */
 struct ht_fd_box {
@@ -34,12 +55,12 @@ struct ht_fd_box {
 };
 
 struct ht_fd_kernels;
-/* name: of the variant, "fd-march" or "fd-plain". planes: x3 planes per group,
- * 0: chosen at each launch. */
+/* shape: NULL: all chosen. cache: of compiled programs; NULL: none. */
 HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device,
                                             const struct ht_fd_spec *spec,
-                                            const struct ht_variant *variant,
-                                            int planes, const char *cache,
+                                            const struct ht_fd_variant *variant,
+                                            const struct ht_fd_shape *shape,
+                                            const char *cache,
                                             struct ht_fd_kernels **out);
 void ht_fd_kernels_destroy(struct ht_fd_kernels *kernels); /* NULL allowed */
 bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
@@ -47,6 +68,11 @@ bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
 double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
 double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
                            enum ht_step_part part);
+/* Their program. */
+HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
+                                  const struct ht_fd_variant *variant,
+                                  const struct ht_fd_shape *shape,
+                                  struct ht_text *out);
 
 /* What L is made of. */
 struct ht_fd_operator {
@@ -60,7 +86,8 @@ struct ht_fd_operator {
  *     stage:   w = u + L u
  *     update:  d = d + L u, then out = p + d; out may be p where u is not p;
  *              out NULL: d alone
- *     advance: p = p + factor d  */
+ *     advance: p = p + factor d
+ * u is neither w, d nor out. Where p is u it is read once. */
 HT_CHECKED enum ht_err ht_fd_stage(struct ht_fd_kernels *kernels,
                                    enum ht_step_part part,
                                    const struct ht_fd_box *box,
@@ -79,11 +106,22 @@ HT_CHECKED enum ht_err ht_fd_advance(struct ht_fd_kernels *kernels,
  * axis of the grid: sides[k][side] 0: from the other end (period end - begin),
  * +1 or -1: mirror image about the outermost node of the box with that sign,
  * HT_FD_SIDE_NONE: left alone (a neighbour's planes). Faces only, no edges:
- * the operators are stars. */
+ * the operators are stars. A box that is filled from both ends along an axis
+ * has more than `reach` nodes there. */
 enum { HT_FD_SIDE_NONE = 2 };
 HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels,
                                          const struct ht_fd_box *box,
                                          const int sides[3][2],
                                          struct ht_buffer *u);
+
+/* Points times passes (stage or update) per second of a variant in three
+ * dimensions on cells^3 points: warm, median, random data. passes: per step, 1
+ * or 2. */
+HT_CHECKED enum ht_err ht_fd_measure(struct ht_device *device,
+                                     const struct ht_fd_spec *spec,
+                                     const struct ht_fd_variant *variant,
+                                     const struct ht_fd_shape *shape,
+                                     int passes, int64_t cells,
+                                     const char *cache, double *rate);
 
 #endif
