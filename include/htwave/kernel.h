@@ -25,6 +25,8 @@ struct ht_spec {
     int ptx;     /* architecture whose PTX a kernel may use; 0: none */
     unsigned src, dst; /* bit f: field f is stored on the source, on the target
                           grid; 0: all fields are */
+    int differences; /* order in space of finite differences; 0: Hermite */
+    bool density;    /* of finite differences: 1/rho varies */
     int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
                           dst = keep dst + 2 E I src, where fields that are not
                           stored on the source are 0 */
@@ -105,6 +107,7 @@ struct ht_variant {
     const char *name, *meaning;
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for; /* by "auto" */
     int medium;  /* the widest kind of medium: HT_UNIFORM .. */
+    bool differences; /* of finite differences (fd_kernel.h), else Hermite */
     bool blocks; /* needs the half step as parity blocks (blocks.h) */
     /* Orders of coefficients in which it reads a state and writes it. */
     enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;

@@ -2,11 +2,15 @@
 #ifndef HTWAVE_KERNELS_H
 #define HTWAVE_KERNELS_H
 
+#include "htwave/fd_kernel.h"
 #include "htwave/problem.h"
 
 /* [0] from the primary grid, [1] from the dual one; where these do not differ
  * both are the same step. */
 struct ht_kernels {
+    /* Of finite differences, which have no others. */
+    struct ht_fd_kernels *fd;
+    struct ht_fd_reduction *fd_reduction;
     const struct ht_variant *variant;
     struct ht_spec spec[2];
     struct ht_shape shape[2];

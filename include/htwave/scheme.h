@@ -32,9 +32,13 @@ struct ht_invariant {
                            const struct ht_stepper *stepper, double *energy);
 };
 
+/* How a grid holds fields: their derivatives at the nodes, or values alone. */
+enum ht_method_name { HT_HERMITE, HT_FINITE_DIFFERENCES };
+
 struct ht_scheme {
     const char *name;  /* the word of time.scheme */
     const char *title; /* in a sentence */
+    enum ht_method_name method;
 
     /* A half step adds to the values that its target grid held a step before:
      * the grids hold their fields at times dt/2 apart, and none of them is the

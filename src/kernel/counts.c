@@ -230,6 +230,11 @@ static double separable_fma(const struct ht_sizes *z, int dims) {
 }
 
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
+    if (spec->differences > 0) {
+        struct ht_cost cost = ht_cost_differences(spec);
+        cost.bytes *= spec->fp64 ? 8 : 4;
+        return cost;
+    }
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
     bool uniform = spec->medium_degree < 0;

@@ -7,6 +7,10 @@
 #include "counts.h"
 
 /* columns.c: a lane for each column of a cell's coefficients. */
+extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors,
+    ht_variant_fd_plain;
+/* Work of half a time step of finite differences per node; bytes count values. */
+struct ht_cost ht_cost_differences(const struct ht_spec *spec);
 extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,
     ht_variant_two_rolled, ht_variant_two_naive, ht_variant_gemm;
 extern const struct ht_variant ht_variant_separable;         /* separable.c */

@@ -18,6 +18,9 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_two_rolled,
     &ht_variant_two_naive,
     &ht_variant_gemm,
+    &ht_variant_fd_march,
+    &ht_variant_fd_vectors,
+    &ht_variant_fd_plain,
 };
 
 int ht_variant_count(void) {
@@ -43,6 +46,9 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec) {
     const char *reason =
         variant->refuses != NULL ? variant->refuses(spec) : NULL;
+    if (variant->differences != (spec->differences > 0))
+        return variant->differences ? "it is for time.scheme = \"fd\""
+                                    : "it is for Hermite methods";
     if (spec->sorted && (variant->layouts & HT_READS_SORTED) == 0)
         return "it does not read coefficients sorted by parity";
     if (spec->medium_degree > variant->medium)

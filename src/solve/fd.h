@@ -21,18 +21,10 @@ struct ht_fd_law {
     struct ht_fd_array a, b[3];
     double scale[3];
 };
-/* Sums over the nodes of a box, which weigh half at each marked end. */
+/* Ends of a box at which nodes weigh half in sums. */
 struct ht_fd_ends {
     bool half[3][2]; /* [axis][lower, upper] */
 };
-struct ht_fd_sums {
-    double product; /* of x y / a */
-    double mean;    /* of x / a */
-    double largest; /* |x| */
-    double bad;     /* x that are not finite */
-    double first;   /* of them: node of the box, x1 fastest */
-};
-
 struct ht_fd_engine;
 struct ht_fd_engine_ops {
     /* Zeros. */
@@ -58,13 +50,13 @@ struct ht_fd_engine_ops {
     enum ht_err (*advance)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                            double factor, struct ht_fd_array d,
                            struct ht_fd_array p);
-    /* x without its mean: x += c where a is not 0. */
+    /* x += c. */
     enum ht_err (*shift)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                         double c, struct ht_fd_array a, struct ht_fd_array x);
+                         double c, struct ht_fd_array x);
     enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                         const struct ht_fd_ends *ends, struct ht_fd_array x,
                         struct ht_fd_array y, struct ht_fd_array a,
-                        struct ht_fd_sums *out);
+                        struct ht_fd_sum *out);
     enum ht_err (*finish)(struct ht_fd_engine *e);
     void (*close)(struct ht_fd_engine *e);
 };
@@ -72,9 +64,10 @@ struct ht_fd_engine {
     const struct ht_fd_engine_ops *ops;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights;
-    struct ht_device *device;          /* NULL: plain */
-    const struct ht_kernels *kernels;  /* of the device */
-    bool absolute;                     /* plain: of |weights|, for bounds */
+    struct ht_device *device; /* NULL: plain */
+    struct ht_fd_kernels *kernels; /* on it */
+    struct ht_fd_reduction *reduction;
+    bool absolute; /* plain: of magnitudes, for bounds */
 };
 void ht_fd_engine_plain(const struct ht_fd_spec *spec,
                         struct ht_fd_engine *out);

@@ -10,24 +10,25 @@
 #include "methods.h"
 
 static enum ht_err sum_all(struct ht_fd_stepper *s, struct ht_fd_array x,
-                           struct ht_fd_array y, struct ht_fd_sums *out) {
+                           struct ht_fd_array y, struct ht_fd_sum *out) {
     TRY(s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y, s->law.a,
                             out));
-    double sum[] = {out->product, out->mean}, most[] = {out->largest, out->bad};
+    double sum[] = {out->product, out->mean};
+    double most[] = {out->largest, out->bad > 0};
     TRY(ht_comm_sum(s->problem.grid->slab.comm, 2, sum));
     TRY(ht_comm_max(s->problem.grid->slab.comm, 2, most));
     out->product = sum[0];
     out->mean = sum[1];
     out->largest = most[0];
-    out->bad = most[1];
+    if (out->bad == 0) out->bad = (int64_t)most[1];
     return HT_OK;
 }
 
 /* z = dt^2 M u, beside which w is scratch. */
 static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
-                               struct ht_fd_sums *u) {
+                               struct ht_fd_sum *u) {
     const double dt = s->problem.dt;
-    struct ht_fd_sums uz, dz, dd;
+    struct ht_fd_sum uz, dz, dd;
     double volume = 1;
     for (int k = 0; k < s->engine.spec.dims; k++)
         volume *= s->problem.grid->h[k];
@@ -48,7 +49,7 @@ static bool known(const struct ht_plan *plan) {
 
 static enum ht_err measure(const struct ht_plan *plan,
                            const struct ht_stepper *stepper, double *energy) {
-    struct ht_fd_sums sums;
+    struct ht_fd_sum sums;
     (void)plan;
     return find_energy(ht_fd_stepper_of(stepper), energy, &sums);
 }
@@ -56,11 +57,11 @@ static enum ht_err measure(const struct ht_plan *plan,
 const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
 
 static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
-                              const struct ht_fd_sums *sums) {
+                              const struct ht_fd_sum *sums) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t n1 = s->box.end[0] - s->box.begin[0];
     const int64_t n2 = s->box.end[1] - s->box.begin[1];
-    const int64_t node = (int64_t)sums->first;
+    const int64_t node = sums->first > 0 ? sums->first : 0;
     FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g",
          grid->dims > 0
              ? s->problem.eq->field[s->problem.eq->system->second_order.field]
@@ -71,11 +72,11 @@ static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
          ht_grid_x(grid, HT_PRIMARY, 2, s->first + node / (n1 * n2)), time);
 }
 
-enum ht_err ht_fd_state_measure(const struct ht_plan *plan,
+enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
                                 const struct ht_stepper *stepper, double time,
                                 struct ht_state *out) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    struct ht_fd_sums sums;
+    struct ht_fd_sum sums;
     *out = (struct ht_state){.energy = 0};
     if (known(plan))
         TRY(find_energy(s, &out->energy, &sums));

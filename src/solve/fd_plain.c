@@ -173,9 +173,8 @@ static enum ht_err plain_advance(struct ht_fd_engine *e,
 
 static enum ht_err plain_shift(struct ht_fd_engine *e,
                                const struct ht_fd_box *box, double c,
-                               struct ht_fd_array a, struct ht_fd_array x) {
+                               struct ht_fd_array x) {
     (void)e;
-    (void)a;
     EACH_NODE(box) x.host[node_at(box, m1, m2, m3)] += c;
     return HT_OK;
 }
@@ -194,17 +193,16 @@ static enum ht_err plain_sums(struct ht_fd_engine *e,
                               const struct ht_fd_box *box,
                               const struct ht_fd_ends *ends,
                               struct ht_fd_array x, struct ht_fd_array y,
-                              struct ht_fd_array a, struct ht_fd_sums *out) {
+                              struct ht_fd_array a, struct ht_fd_sum *out) {
     int64_t node = 0;
     (void)e;
-    *out = (struct ht_fd_sums){.product = 0};
+    *out = (struct ht_fd_sum){.first = -1};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
         const double factor = weight(box, ends, m) / a.host[at];
         const double value = x.host[at];
         if (!isfinite(value)) {
-            if (out->bad == 0) out->first = (double)node;
-            out->bad++;
+            if (out->bad++ == 0) out->first = node;
         } else {
             out->product += factor * value * y.host[at];
             out->mean += factor * value;

@@ -111,7 +111,7 @@ static enum ht_err put_data(const struct ht_plan *plan,
     return err;
 }
 
-enum ht_err ht_fd_start(const struct ht_plan *plan, struct ht_device *device,
+enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
                         const struct ht_tuning *tuning, const char *cache,
                         const struct ht_stepper *stepper) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
@@ -126,7 +126,7 @@ enum ht_err ht_fd_start(const struct ht_plan *plan, struct ht_device *device,
     return ht_fd_apply(s, -0.5, s->u, s->d);
 }
 
-int64_t ht_fd_start_bytes(const struct ht_plan *plan,
+int64_t ht_differences_start_bytes(const struct ht_plan *plan,
                           const struct ht_tuning *tuning,
                           const struct ht_device_info *info) {
     (void)plan, (void)tuning, (void)info;

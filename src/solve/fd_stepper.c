@@ -216,7 +216,7 @@ static enum ht_err step_forward(struct ht_fd_stepper *s) {
 }
 
 static enum ht_err find_mean(struct ht_fd_stepper *s, double *mean) {
-    struct ht_fd_sums sums;
+    struct ht_fd_sum sums;
     TRY(s->engine.ops->sums(&s->engine, &s->box, &s->ends, s->d, s->d,
                             s->law.a, &sums));
     *mean = sums.mean;
@@ -230,7 +230,7 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     if (isnan(s->mean)) s->mean = mean;
     if (!isfinite(mean)) return HT_OK; /* the watch will find it */
     return s->engine.ops->shift(&s->engine, &s->box,
-                                (s->mean - mean) / s->mass, s->law.a, s->d);
+                                (s->mean - mean) / s->mass, s->d);
 }
 
 static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
@@ -361,14 +361,14 @@ static enum ht_err allocate(struct ht_fd_stepper *s) {
 
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
-    struct ht_fd_sums sums;
+    struct ht_fd_sum sums;
     s->closed = true;
     s->mean = NAN;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++)
             s->closed = s->closed && s->problem.grid->wall[k][side] >= 0;
     if (!s->closed) return HT_OK;
-    TRY(s->engine.ops->shift(&s->engine, &s->box, 1, s->law.a, s->z));
+    TRY(s->engine.ops->shift(&s->engine, &s->box, 1, s->z));
     TRY(s->engine.ops->sums(&s->engine, &s->box, &s->ends, s->z, s->z,
                             s->law.a, &sums));
     s->mass = sums.mean;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "halo.h"
+#include "methods.h"
 
 bool ht_problem_stores(const struct ht_problem *problem,
                        enum ht_subgrid subgrid, int field) {
@@ -32,6 +33,8 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                            .trim = tuning->trim,
                            .src = problem->stored[from],
                            .dst = problem->stored[from == HT_PRIMARY],
+                           .differences = problem->fd.order,
+                           .density = problem->fd.density,
                            .keep = problem->keep,
                            .stages = problem->stages};
     spec.sorted =
@@ -68,7 +71,7 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
     return HT_OK;
 }
 
-enum ht_err ht_kernels_plan(const struct ht_problem *problem,
+enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
                             const struct ht_device_info *info,
                             const struct ht_tuning *tuning,
                             struct ht_kernels *out) {
@@ -136,12 +139,12 @@ static enum ht_err build_ghosts(const struct ht_problem *problem,
     return HT_OK;
 }
 
-enum ht_err ht_kernels_create(const struct ht_problem *problem,
+enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
                               struct ht_device *device,
                               const struct ht_tuning *tuning, const char *cache,
                               struct ht_kernels *out) {
     struct ht_kernels k;
-    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
+    TRY(ht_hermite_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = create(device, cache, &k);
     if (err == HT_OK) err = build_ghosts(problem, &k);
     if (err == HT_OK && ht_grid_cut(problem->grid))
@@ -156,6 +159,8 @@ enum ht_err ht_kernels_create(const struct ht_problem *problem,
 
 void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
+    ht_fd_kernels_destroy(kernels->fd);
+    ht_fd_reduction_destroy(kernels->fd_reduction);
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
@@ -167,6 +172,10 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
 }
 
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
+    if (kernels->fd != NULL) {
+        seconds[0] += ht_fd_kernels_seconds(kernels->fd);
+        return;
+    }
     ht_step_add_seconds(kernels->step[0], seconds);
     if (kernels->step[1] != kernels->step[0])
         ht_step_add_seconds(kernels->step[1], seconds);
@@ -181,5 +190,6 @@ double ht_kernels_seconds(struct ht_kernels *kernels) {
 }
 
 bool ht_kernels_cached(const struct ht_kernels *kernels) {
+    if (kernels->fd != NULL) return ht_fd_kernels_cached(kernels->fd);
     return ht_step_cached(kernels->step[0]) && ht_step_cached(kernels->step[1]);
 }

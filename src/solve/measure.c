@@ -5,6 +5,7 @@
 
 #include "htwave/energy.h"
 #include "reduce_args.h"
+#include "methods.h"
 
 /* Planes of all coefficients that fit about 64 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan) {
@@ -248,7 +249,7 @@ static enum ht_err measure_content(const struct ht_plan *plan,
     return HT_OK;
 }
 
-enum ht_err ht_state_measure(const struct ht_plan *plan,
+enum ht_err ht_hermite_state_measure(const struct ht_plan *plan,
                              const struct ht_stepper *stepper, double time,
                              struct ht_state *out) {
     struct energy_list list = {.count = 0};

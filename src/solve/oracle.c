@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "htwave/oracle.h"
+#include "fd.h"
+#include "methods.h"
 
 struct oracle {
     struct ht_problem problem;
@@ -342,7 +344,7 @@ static enum ht_err allocate(struct oracle *o) {
     return allocate_medium(o);
 }
 
-enum ht_err ht_oracle_create(const struct ht_problem *problem,
+enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem,
                              struct ht_stepper *out) {
     struct oracle *o = NULL;
     TRY(HT_ALLOC(o, 1));
@@ -357,6 +359,11 @@ enum ht_err ht_oracle_create(const struct ht_problem *problem,
 }
 
 void ht_oracle_absolute(struct ht_stepper *oracle) {
+    struct ht_fd_stepper *fd = ht_fd_stepper_of(oracle);
+    if (fd != NULL) {
+        fd->engine.absolute = true;
+        return;
+    }
     struct oracle *o = oracle->self;
     o->absolute = true;
 }

@@ -8,6 +8,7 @@
 static const struct ht_scheme *const schemes[] = {
     [HT_TAYLOR] = &ht_scheme_taylor,
     [HT_LEAPFROG] = &ht_scheme_leapfrog,
+    [HT_DIFFERENCES] = &ht_scheme_fd,
 };
 enum { COUNT = sizeof schemes / sizeof schemes[0] };
 

@@ -8,8 +8,11 @@
 
 extern const struct ht_scheme ht_scheme_taylor;
 extern const struct ht_scheme ht_scheme_leapfrog;
+extern const struct ht_scheme ht_scheme_fd;
 
 /* energy.c */
 extern const struct ht_invariant ht_leapfrog_energy;
+/* fd_energy.c */
+extern const struct ht_invariant ht_fd_energy;
 
 #endif

@@ -14,6 +14,7 @@
 #include "htwave/oracle.h"
 #include "htwave/part.h"
 #include "htwave/stepper.h"
+#include "methods.h"
 
 /* A smooth positive medium of the wanted degree: 1 + small polynomials. */
 enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
@@ -37,8 +38,9 @@ enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
 }
 
 /* The same problem on 3 x 2 x 2 cells. */
-static void shrink(const struct ht_problem *problem,
-                   const struct ht_variant *variant, struct ht_part *small) {
+void ht_hermite_shrink(const struct ht_problem *problem,
+                       const struct ht_variant *variant,
+                       struct ht_part *small) {
     const int most_stages = 4; /* kernels that loop over stages at run time */
     const struct ht_box box = {.end = {3, 2, 2}};
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
@@ -126,7 +128,7 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
     return compare_half_step(t, HT_DUAL, worst);
 }
 
-enum ht_err ht_verify_kernels(const struct ht_problem *problem,
+enum ht_err ht_hermite_verify_kernels(const struct ht_problem *problem,
                               struct ht_device *device,
                               const struct ht_kernels *kernels, double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
@@ -146,7 +148,7 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
                          struct ht_device *device,
                          const struct ht_kernels *kernels, double *worst) {
     struct ht_part small;
-    shrink(problem, kernels->variant, &small);
+    ht_method_of(problem)->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
             "self-check: variant %s on %s differs from the reference by %.3g "

@@ -19,6 +19,7 @@
 #include "htwave/solution.h"
 #include "htwave/start.h"
 #include "htwave/stepper.h"
+#include "methods.h"
 
 /* ---- data from formulas ---- */
 
@@ -220,7 +221,7 @@ static bool steps_back(const struct ht_plan *plan) {
            !plan->solution->exact;
 }
 
-int64_t ht_start_bytes(const struct ht_plan *plan,
+int64_t ht_hermite_start_bytes(const struct ht_plan *plan,
                        const struct ht_tuning *tuning,
                        const struct ht_device_info *info) {
     struct layer s;
@@ -230,7 +231,7 @@ int64_t ht_start_bytes(const struct ht_plan *plan,
     return ht_stepper_budget(&s.part.problem, &own, info).total;
 }
 
-enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
+enum ht_err ht_hermite_start(const struct ht_plan *plan, struct ht_device *device,
                      const struct ht_tuning *tuning, const char *cache,
                      const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));

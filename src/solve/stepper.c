@@ -7,6 +7,7 @@
 
 #include "args.h"
 #include "stepper_private.h"
+#include "methods.h"
 
 static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
@@ -356,7 +357,7 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     return HT_OK;
 }
 
-enum ht_err ht_stepper_create(const struct ht_problem *problem,
+enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem,
                               struct ht_device *device,
                               const struct ht_kernels *kernels,
                               struct ht_stepper *out) {

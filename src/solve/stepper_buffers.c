@@ -3,6 +3,7 @@
  */
 #include "layout.h"
 #include "stepper_private.h"
+#include "methods.h"
 
 enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE };
 
@@ -80,7 +81,7 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
                  (int64_t)spec->eq->nterms * (spec->fp64 ? 8 : 4));
 }
 
-struct ht_budget ht_stepper_budget(const struct ht_problem *p,
+struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
                                    const struct ht_tuning *tuning,
                                    const struct ht_device_info *info) {
     const struct ht_spec spec = ht_problem_spec(p, tuning, HT_PRIMARY);
