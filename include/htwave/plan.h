@@ -2,6 +2,7 @@
 #ifndef HTWAVE_PLAN_H
 #define HTWAVE_PLAN_H
 
+#include "htwave/fit.h"
 #include "htwave/problem.h"
 #include "htwave/solution.h"
 
@@ -20,6 +21,8 @@ struct ht_plan {
     struct ht_grid grid;
     struct ht_medium *medium;
     struct ht_solution *solution;
+    struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
+    double fd_rate;     /* their cfl per time */
     struct ht_problem problem;
     int64_t steps;
     double cfl;                  /* of the step taken */

@@ -53,6 +53,8 @@ struct ht_scheme {
     /* Growth of the watched energy at which a run ends; 0: as
      * src/solve/energy_watch.c finds by how well the state is resolved. */
     double most_growth;
+    double usual_part; /* of the largest stable step that is taken where the user
+                          gives none */
     /* A scheme of one level, whose half step back from time 0 gives the dual
      * grid's values at -dt/2; NULL where the primary grid is enough to start
      * from, which is where two_level is false. */

@@ -25,6 +25,7 @@
  * by src/solve/rounding.c.
  */
 #include "expect.h"
+#include "fd_plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -363,6 +364,7 @@ static enum ht_err expect_kind(struct expect *x, double *length) {
 }
 
 enum ht_err ht_expect(struct ht_plan *plan) {
+    if (plan->problem.fd.order > 0) return ht_fd_expect(plan);
     struct expect x = {.plan = plan};
     double length = 0;
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;

@@ -72,13 +72,18 @@ static double magnitude(const struct ht_fd_engine *e, double x) {
     return e->absolute ? fabs(x) : x;
 }
 
+/* The middle's weight is spread over the differences, so that a constant gives
+ * 0 without rounding, and means do not drift. */
 static double second(const struct ht_fd_engine *e, const double *u,
                      int64_t pitch) {
-    const double *w = e->weights.second;
-    double sum = magnitude(e, w[0]) * magnitude(e, u[0]);
-    for (int j = 1; j <= e->weights.radius; j++)
-        sum += magnitude(e, w[j]) * (magnitude(e, u[j * pitch]) +
-                                     magnitude(e, u[-j * pitch]));
+    double sum = 0;
+    for (int j = 1; j <= e->weights.radius; j++) {
+        const double up = u[j * pitch], down = u[-j * pitch];
+        sum += e->absolute
+                   ? fabs(e->weights.second[j]) *
+                         (fabs(up) + fabs(down) + 2 * fabs(u[0]))
+                   : e->weights.second[j] * ((up - u[0]) + (down - u[0]));
+    }
     return sum;
 }
 

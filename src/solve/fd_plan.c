@@ -73,7 +73,7 @@ static enum ht_err find_largest(struct ht_plan *plan, double *speed) {
 enum ht_err ht_fd_plan_medium(struct ht_plan *plan) {
     struct ht_fd_problem *fd = &plan->problem.fd;
     double speed = 0, sum = 0;
-    *fd = (struct ht_fd_problem){.order = ht_params_order(plan->params)};
+    *fd = (struct ht_fd_problem){.order = plan->params->grid.order};
     TRY(find_largest(plan, &speed));
     for (int k = 0; k < plan->grid.dims; k++)
         sum += 1 / (plan->grid.h[k] * plan->grid.h[k]);
@@ -92,7 +92,7 @@ double ht_fd_plan_cfl(const struct ht_plan *plan, int stages) {
 
 enum ht_err ht_fd_check_order(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    const int order = ht_params_order(params);
+    const int order = params->grid.order;
     if (order % 2 != 0 || order > 2 * HT_FD_RADIUS)
         return ht_params_error(params, "grid.order",
                                "is the order in space of finite differences "

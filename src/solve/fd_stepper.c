@@ -6,8 +6,8 @@
  * nothing; backwards u = u - d is the latter and d = d - dt^2 M u the former.
  *
  * Where nothing fixes the mean of u (sides periodic or rigid), the sum of d / a
- * stays the same but for rounding, which would let u drift: every so many steps
- * what rounding added is taken out.
+ * stays the same but for rounding, which would let u drift: in single precision
+ * what rounding added is taken out every so many steps.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -362,7 +362,7 @@ static enum ht_err allocate(struct ht_fd_stepper *s) {
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
     struct ht_fd_sum sums;
-    s->closed = true;
+    s->closed = !s->engine.spec.fp64;
     s->mean = NAN;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++)

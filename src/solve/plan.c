@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "expect.h"
+#include "fd_plan.h"
 #include "htwave/plan.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
     if (plan == NULL) return;
     ht_solution_destroy(plan->solution);
+    ht_fit_destroy(plan->fit);
     ht_medium_destroy(plan->medium);
     free(plan);
 }
@@ -58,11 +60,19 @@ static enum ht_err find_walls(struct ht_plan *plan) {
     return HT_OK;
 }
 
+static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem);
+}
+
+static bool differences(const struct ht_plan *plan) {
+    return scheme_of(plan)->method == HT_FINITE_DIFFERENCES;
+}
+
 static enum ht_err make_grid(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_grid *grid = &plan->grid;
     grid->dims = params->grid.dims;
-    grid->order = params->grid.order;
+    grid->order = differences(plan) ? 0 : params->grid.order;
     for (int k = 0; k < 3; k++) {
         bool exists = k < grid->dims;
         grid->cells[k] = exists ? params->grid.cells[k] : 1;
@@ -147,17 +157,13 @@ static void choose_halo(struct ht_plan *plan) {
         .transport = plan->params->parallel.transport};
 }
 
-static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
-    return ht_problem_scheme(&plan->problem);
-}
-
 static enum ht_err refuse_scheme(const struct ht_plan *plan,
                                  const struct ht_scheme *scheme,
                                  const char *why) {
     struct ht_text names = {0};
     for (int i = 0; i < ht_system_count(); i++) {
         const struct ht_equations eq =
-            ht_equations_make(ht_system_at(i), plan->grid.dims);
+            ht_equations_make(ht_system_at(i), plan->eq.dims);
         if (ht_scheme_steps(scheme, &eq))
             ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "",
                         eq.system->name);
@@ -178,7 +184,14 @@ static enum ht_err choose_scheme(struct ht_plan *plan) {
         ht_scheme_at((int)plan->params->time.scheme);
     plan->problem.eq = &plan->eq;
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
-    return why == NULL ? HT_OK : refuse_scheme(plan, scheme, why);
+    if (why != NULL) return refuse_scheme(plan, scheme, why);
+    if (differences(plan)) return ht_fd_check_order(plan);
+    if (plan->params->grid.order > HT_MAX_ORDER)
+        return ht_params_error(plan->params, "grid.order",
+                               "is N of Hermite methods (time.scheme = \"%s\"): "
+                               "must be 1 to %d",
+                               scheme->name, HT_MAX_ORDER);
+    return HT_OK;
 }
 
 static enum ht_err check_scheme(const struct ht_plan *plan) {
@@ -193,13 +206,14 @@ static int full_stages(const struct ht_plan *plan) {
 }
 
 static double largest_cfl(const struct ht_plan *plan, int stages) {
+    if (differences(plan)) return ht_fd_plan_cfl(plan, stages);
     return scheme_of(plan)->largest_cfl(&plan->eq, plan->grid.order, stages);
 }
 
 /* Largest c dt / h per axis of a step dt. */
 static double cfl_of(const struct ht_plan *plan, double dt) {
-    double cfl = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
+    double cfl = plan->fd_rate * dt;
+    for (int k = 0; !differences(plan) && k < plan->grid.dims; k++)
         cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
     return cfl;
 }
@@ -220,7 +234,8 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                                    full_stages(plan), order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
-               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform)) {
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
+                !differences(plan))) {
         plan->problem.stages =
             scheme_of(plan)->least_stages(&plan->eq, order, cfl);
     } else {
@@ -309,7 +324,7 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     /* The default is for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
         plan->problem.stages == full_stages(plan))
-        cfl = fmin(cfl, plan->cfl_limit);
+        cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
     if (dt > 0) {
         if (dt * per_time > plan->cfl_limit * (1 + rounding))
             return ht_params_error(
@@ -353,15 +368,23 @@ static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid,
     return ht_medium_fill(medium, subgrid, first, last, out);
 }
 
+/* The fit visits every point of finite differences. */
+static enum ht_err make_medium(struct ht_plan *plan, bool sampled) {
+    TRY((sampled || differences(plan) ? ht_medium_sample : ht_medium_create)(
+        plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY(check_scheme(plan));
+    if (!differences(plan)) return HT_OK;
+    TRY(ht_fd_plan_medium(plan));
+    return ht_fd_check_points(plan);
+}
+
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
+    TRY(choose_scheme(plan));
     TRY(make_grid(plan));
     TRY(cut_equally(plan));
     choose_halo(plan);
-    TRY(choose_scheme(plan));
-    TRY((sampled ? ht_medium_sample : ht_medium_create)(
-        plan->params, &plan->eq, &plan->grid, &plan->medium));
-    TRY(check_scheme(plan));
+    TRY(make_medium(plan, sampled));
     TRY(choose_stages(plan));
     TRY(choose_step(plan));
     set_problem(plan);

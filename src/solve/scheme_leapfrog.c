@@ -51,6 +51,7 @@ const struct ht_scheme ht_scheme_leapfrog = {
     .title = "leapfrog",
     .two_level = true,
     .reversible = true,
+    .usual_part = 1,
     .varying = "leapfrog grows in media that do, smooth ones too: take "
                "\"taylor\", or a uniform medium",
     .most_growth = 1e4,

@@ -36,6 +36,7 @@ const struct ht_scheme ht_scheme_taylor = {
     .name = "taylor",
     .title = "Taylor",
     .dissipates = true,
+    .usual_part = 1,
     .form = form,
     .full_stages = full_stages,
     .largest_cfl = largest_cfl,
