@@ -9,7 +9,7 @@ struct ht_fd_sum_args {
     long row;   /* nodes of a row, of a plane of the window */
     long plane;
     long count[3]; /* nodes of the box */
-    long groups;
+    long groups;   /* of a plane */
     int half[6]; /* [2 * axis + side]: nodes of that end weigh half */
 };
 

@@ -1,10 +1,11 @@
 /* Sums over the nodes of a box of a window, in one pass:
  *     sum weight x y / a,   sum weight x / a,   largest |x|,
  *     values x that are not finite, and the first of their nodes.
- * A node weighs half at each marked end of the box that it lies on. Group g
- * takes the rows g, g + groups, .. of x1, a work-item every HT_FD_LANES-th node
- * of a row; a tree adds the work-items, the host the groups. The order of all
- * sums is fixed. Sums are compensated (two-sum, Knuth, The Art of Computer
+ * A node weighs half at each marked end of the box that it lies on. Groups: first
+ * axis g, second axis a plane of the box; group g takes the rows g, g + groups,
+ * .. of the plane, a work-item every HT_FD_LANES-th node of a row. A tree adds
+ * the work-items, the host the groups: a plane's sum depends on nothing else.
+ * Sums are compensated (two-sum, Knuth, The Art of Computer
  * Programming 2, 4.2.2) in the widest type of the device.
  */
 #if HT_FD_WIDE
@@ -17,7 +18,7 @@ typedef float ht_wide;
 #define HT_FD_MEAN 2
 #define HT_FD_LARGEST 4
 #define HT_FD_BAD 5
-#define HT_FD_FIRST_ROW 6 /* of a bad value, -1: none */
+#define HT_FD_FIRST_ROW 6 /* of the plane, of a bad value; -1: none */
 #define HT_FD_FIRST_NODE 7
 #define HT_FD_SUMS 8
 
@@ -57,9 +58,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
     HT_UNROLL
     for (int i = 0; i < HT_FD_SUMS; i++) own[i] = 0;
     own[HT_FD_FIRST_ROW] = -1;
-    for (long row = HT_GROUP_1(); row < s.count[1] * s.count[2];
-         row += s.groups) {
-        const long m3 = row / s.count[1], m2 = row - m3 * s.count[1];
+    const long m3 = HT_GROUP_2();
+    for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
         const ht_wide outer =
             ht_fd_half(m2, s.count[1], s.half[2], s.half[3]) *
             ht_fd_half(m3, s.count[2], s.half[4], s.half[5]);
@@ -71,7 +71,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
                 (ht_wide)a[start + m1];
             if (!isfinite(value)) {
                 own[HT_FD_BAD] += 1;
-                ht_fd_first(own, (ht_wide)row, (ht_wide)m1);
+                ht_fd_first(own, (ht_wide)m2, (ht_wide)m1);
                 continue;
             }
             const ht_wide size = fabs(value);
@@ -108,16 +108,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
     }
     if (lane == 0)
         for (int i = 0; i < HT_FD_SUMS; i++)
-            results[HT_GROUP_1() * HT_FD_SUMS + i] = own[i];
+            results[(m3 * s.groups + HT_GROUP_1()) * HT_FD_SUMS + i] = own[i];
 }
 
-/* x += shift at the nodes of the box. A group takes rows as above. */
+/* x += shift at the nodes of the box. Groups as above. */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_shift(
     struct ht_fd_sum_args s, const real shift, HT_GLOBAL real *HT_RESTRICT x) {
-    for (long row = HT_GROUP_1(); row < s.count[1] * s.count[2];
-         row += s.groups) {
-        const long m3 = row / s.count[1], m2 = row - m3 * s.count[1];
-        const long start = s.begin + m3 * s.plane + m2 * s.row;
+    for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
+        const long start = s.begin + HT_GROUP_2() * s.plane + m2 * s.row;
         for (long m1 = HT_LANE(); m1 < s.count[0]; m1 += HT_FD_LANES)
             x[start + m1] += shift;
     }

@@ -8,7 +8,8 @@
 #include "htwave/fd_kernel.h"
 #include "htwave/kernel_sources.h"
 
-enum { LANES = 128, MOST_GROUPS = 1024, ENTRIES = 8 };
+/* Groups of a plane: many where there is one plane only. */
+enum { LANES = 128, FEW_GROUPS = 8, MANY_GROUPS = 512, ENTRIES = 8 };
 
 struct ht_fd_reduction {
     struct ht_device *device;
@@ -18,6 +19,7 @@ struct ht_fd_reduction {
     struct ht_program *program;
     struct ht_kernel *sums, *shift;
     struct ht_buffer *results;
+    int64_t room; /* groups that they hold */
 };
 
 void ht_fd_reduction_destroy(struct ht_fd_reduction *r) {
@@ -65,7 +67,7 @@ enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64,
 
 static enum ht_err build(struct ht_fd_reduction *r) {
     struct ht_text text = {0};
-    if (r->results != NULL) return HT_OK;
+    if (r->shift != NULL) return HT_OK;
     enum ht_err err = ht_fd_reduction_text(r->fp64, r->wide, r->lanes, &text);
     if (err == HT_OK && r->program == NULL)
         err = ht_program_build(r->device, text.data, r->cache, &r->program);
@@ -73,29 +75,36 @@ static enum ht_err build(struct ht_fd_reduction *r) {
     if (err != HT_OK) return ht_err_prefix(err, "kernel of sums");
     if (r->sums == NULL)
         TRY(ht_kernel_create(r->program, "ht_fd_sums", &r->sums));
-    if (r->shift == NULL)
-        TRY(ht_kernel_create(r->program, "ht_fd_shift", &r->shift));
-    return ht_buffer_create(r->device, MOST_GROUPS * ENTRIES * 8, &r->results);
+    return ht_kernel_create(r->program, "ht_fd_shift", &r->shift);
 }
 
-static struct ht_fd_sum_args args_of(const struct ht_fd_box *box) {
+static enum ht_err make_room(struct ht_fd_reduction *r, int64_t groups) {
+    if (groups <= r->room) return HT_OK;
+    ht_buffer_destroy(r->results);
+    r->results = NULL;
+    r->room = 0;
+    TRY(ht_buffer_create(r->device, groups * ENTRIES * 8, &r->results));
+    r->room = groups;
+    return HT_OK;
+}
+
+static struct ht_fd_sum_args args_of(const struct ht_fd_box *box, bool three) {
     struct ht_fd_sum_args args = {.row = (long)box->row,
                                   .plane = (long)box->plane};
     args.begin = (long)(box->begin[2] * box->plane + box->begin[1] * box->row +
                         box->begin[0]);
     for (int k = 0; k < 3; k++)
         args.count[k] = (long)(box->end[k] - box->begin[k]);
-    args.groups = args.count[1] * args.count[2] < MOST_GROUPS
-                      ? args.count[1] * args.count[2]
-                      : MOST_GROUPS;
+    const long most = three ? FEW_GROUPS : MANY_GROUPS;
+    args.groups = args.count[1] < most ? args.count[1] : most;
     return args;
 }
 
 enum ht_err ht_fd_shift(struct ht_fd_reduction *r, const struct ht_fd_box *box,
                         double shift, struct ht_buffer *x) {
-    const struct ht_fd_sum_args args = args_of(box);
+    const struct ht_fd_sum_args args = args_of(box, true);
     const float single = (float)shift;
-    const int64_t groups[3] = {args.groups, 1, 1};
+    const int64_t groups[3] = {args.groups, args.count[2], 1};
     TRY(build(r));
     const struct ht_arg arg[] = {
         {.value = &args, .size = sizeof args},
@@ -111,14 +120,15 @@ static double entry(const struct ht_fd_reduction *r, const void *data,
                    : (double)((const float *)data)[i];
 }
 
-/* The groups' results added up, in their order. */
+/* The results of a plane's groups, in their order. */
 static void add_groups(const struct ht_fd_reduction *r, const void *data,
-                       const struct ht_fd_sum_args *args,
+                       const struct ht_fd_sum_args *args, int64_t plane,
                        struct ht_fd_sum *out) {
     *out = (struct ht_fd_sum){.first = -1};
     for (int64_t g = 0; g < args->groups; g++) {
+        const int64_t at = (plane * args->groups + g) * ENTRIES;
         double e[ENTRIES];
-        for (int i = 0; i < ENTRIES; i++) e[i] = entry(r, data, g * ENTRIES + i);
+        for (int i = 0; i < ENTRIES; i++) e[i] = entry(r, data, at + i);
         out->product += e[0] + e[1];
         out->mean += e[2] + e[3];
         out->largest = fmax(out->largest, e[4]);
@@ -131,14 +141,17 @@ static void add_groups(const struct ht_fd_reduction *r, const void *data,
 
 enum ht_err ht_fd_sum(struct ht_fd_reduction *r, const struct ht_fd_box *box,
                       const bool half[3][2], struct ht_buffer *x,
-                      struct ht_buffer *y, struct ht_buffer *a,
+                      struct ht_buffer *y, struct ht_buffer *a, bool three,
                       struct ht_fd_sum *out) {
-    struct ht_fd_sum_args args = args_of(box);
-    const int64_t groups[3] = {args.groups, 1, 1};
-    const int64_t bytes = args.groups * ENTRIES * (r->wide ? 8 : 4);
-    double data[MOST_GROUPS * ENTRIES];
+    struct ht_fd_sum_args args = args_of(box, three);
+    const int64_t groups[3] = {args.groups, args.count[2], 1};
+    const int64_t count = args.groups * args.count[2];
+    const int64_t bytes = count * ENTRIES * (r->wide ? 8 : 4);
+    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    double *data = NULL;
     for (int i = 0; i < 6; i++) args.half[i] = half[i / 2][i % 2];
     TRY(build(r));
+    TRY(make_room(r, count));
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
                                  {.buffer = x},
                                  {.buffer = y},
@@ -146,9 +159,10 @@ enum ht_err ht_fd_sum(struct ht_fd_reduction *r, const struct ht_fd_box *box,
                                  {.buffer = r->results}};
     TRY(ht_kernel_launch(r->sums, 5, arg, groups, r->lanes));
     TRY(ht_device_finish(r->device));
-    TRY(ht_buffer_read(
-        r->results,
-        (struct ht_span){.width = bytes, .pitch = bytes, .rows = 1}, data));
-    add_groups(r, data, &args, out);
-    return HT_OK;
+    TRY(HT_ALLOC(data, count * ENTRIES));
+    enum ht_err err = ht_buffer_read(r->results, span, data);
+    for (int64_t m = 0; err == HT_OK && m < args.count[2]; m++)
+        add_groups(r, data, &args, m, &out[m]);
+    free(data);
+    return err;
 }

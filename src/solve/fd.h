@@ -53,6 +53,7 @@ struct ht_fd_engine_ops {
     /* x += c. */
     enum ht_err (*shift)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                          double c, struct ht_fd_array x);
+    /* out[plane of the box]. */
     enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                         const struct ht_fd_ends *ends, struct ht_fd_array x,
                         struct ht_fd_array y, struct ht_fd_array a,
@@ -87,7 +88,10 @@ struct ht_fd_stepper {
     struct ht_fd_ends ends;
     struct ht_fd_law law; /* scale: 1 / h^2, times the uniform 1/rho */
     struct ht_fd_array u, d, w, z;
-    bool closed;     /* nothing fixes the mean of u */
+    struct ht_fd_halo *halo; /* NULL: the grid is not cut */
+    int64_t steps;
+    double seconds_before; /* of the kernels, for others */
+    bool closed;     /* nothing fixes the mean of u, in single precision */
     double mass;     /* sum of 1/a over the nodes */
     double mean;     /* of d, which the scheme keeps; NaN: not known yet */
     int64_t since;   /* steps since the mean was looked at */
@@ -107,6 +111,11 @@ HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor,
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
 HT_CHECKED enum ht_err ht_fd_fill(struct ht_fd_stepper *s,
                                   struct ht_fd_array u);
+/* Sums over the whole grid, the same on all ranks and whatever their number;
+ * first: node of the grid. Collective. */
+HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
+                                   struct ht_fd_array x, struct ht_fd_array y,
+                                   struct ht_fd_sum *out);
 /* to = 0; to = from, at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
                                    struct ht_fd_array to);
@@ -116,5 +125,19 @@ HT_CHECKED enum ht_err ht_fd_copy(struct ht_fd_stepper *s,
 /* Nodes of a window, and bytes of device memory per node of it. */
 int64_t ht_fd_window_nodes(const struct ht_problem *problem);
 int ht_fd_arrays(const struct ht_problem *problem);
+
+/* ---- fd_halo.c: planes beyond a slab, from the neighbours ---- */
+struct ht_fd_halo;
+/* *out: NULL where the grid is not cut. Collective. */
+HT_CHECKED enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s,
+                                         struct ht_fd_halo **out);
+/* NULL allowed; as ht_halo_destroy. */
+void ht_fd_halo_destroy(struct ht_fd_halo *halo);
+/* Fills the ghosts of u beyond the slab's ends, behind all work enqueued so
+ * far. Collective, like the next. */
+HT_CHECKED enum ht_err ht_fd_halo_exchange(struct ht_fd_halo *halo,
+                                           struct ht_fd_array u);
+HT_CHECKED enum ht_err ht_fd_halo_finish(struct ht_fd_halo *halo);
+void ht_fd_halo_traffic(const struct ht_fd_halo *halo, struct ht_traffic *out);
 
 #endif

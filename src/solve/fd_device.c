@@ -120,7 +120,7 @@ static enum ht_err device_sums(struct ht_fd_engine *e,
                                struct ht_fd_array x, struct ht_fd_array y,
                                struct ht_fd_array a, struct ht_fd_sum *out) {
     return ht_fd_sum(e->reduction, box, ends->half, x.buffer,
-                     y.buffer, a.buffer, out);
+                     y.buffer, a.buffer, e->spec.dims > 2, out);
 }
 
 static enum ht_err device_finish(struct ht_fd_engine *e) {

@@ -9,21 +9,6 @@
 #include "fd.h"
 #include "methods.h"
 
-static enum ht_err sum_all(struct ht_fd_stepper *s, struct ht_fd_array x,
-                           struct ht_fd_array y, struct ht_fd_sum *out) {
-    TRY(s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y, s->law.a,
-                            out));
-    double sum[] = {out->product, out->mean};
-    double most[] = {out->largest, out->bad > 0};
-    TRY(ht_comm_sum(s->problem.grid->slab.comm, 2, sum));
-    TRY(ht_comm_max(s->problem.grid->slab.comm, 2, most));
-    out->product = sum[0];
-    out->mean = sum[1];
-    out->largest = most[0];
-    if (out->bad == 0) out->bad = (int64_t)most[1];
-    return HT_OK;
-}
-
 /* z = dt^2 M u, beside which w is scratch. */
 static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
                                struct ht_fd_sum *u) {
@@ -34,9 +19,9 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
         volume *= s->problem.grid->h[k];
     TRY(ht_fd_clear(s, s->z));
     TRY(ht_fd_apply(s, 1, s->u, s->z));
-    TRY(sum_all(s, s->u, s->z, &uz));
-    TRY(sum_all(s, s->d, s->z, &dz));
-    TRY(sum_all(s, s->d, s->d, &dd));
+    TRY(ht_fd_total(s, s->u, s->z, &uz));
+    TRY(ht_fd_total(s, s->d, s->z, &dz));
+    TRY(ht_fd_total(s, s->d, s->d, &dd));
     *energy = volume / (2 * dt * dt) * (dd.product - uz.product + dz.product);
     *u = uz;
     return HT_OK;
@@ -59,17 +44,14 @@ const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
 static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
                               const struct ht_fd_sum *sums) {
     const struct ht_grid *grid = s->problem.grid;
-    const int64_t n1 = s->box.end[0] - s->box.begin[0];
-    const int64_t n2 = s->box.end[1] - s->box.begin[1];
     const int64_t node = sums->first > 0 ? sums->first : 0;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g",
-         grid->dims > 0
-             ? s->problem.eq->field[s->problem.eq->system->second_order.field]
-                   .name
-             : "",
+         s->problem.eq->field[s->problem.eq->system->second_order.field].name,
          ht_grid_x(grid, HT_PRIMARY, 0, node % n1),
          ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
-         ht_grid_x(grid, HT_PRIMARY, 2, s->first + node / (n1 * n2)), time);
+         ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2)), time);
 }
 
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
@@ -81,7 +63,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     if (known(plan))
         TRY(find_energy(s, &out->energy, &sums));
     else
-        TRY(sum_all(s, s->u, s->u, &sums));
+        TRY(ht_fd_total(s, s->u, s->u, &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
     out->content = out->energy;
     out->largest[plan->eq.system->second_order.field] = sums.largest;

@@ -199,21 +199,24 @@ static enum ht_err plain_sums(struct ht_fd_engine *e,
                               const struct ht_fd_ends *ends,
                               struct ht_fd_array x, struct ht_fd_array y,
                               struct ht_fd_array a, struct ht_fd_sum *out) {
-    int64_t node = 0;
     (void)e;
-    *out = (struct ht_fd_sum){.first = -1};
+    for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
+        out[m3 - box->begin[2]] = (struct ht_fd_sum){.first = -1};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
         const double factor = weight(box, ends, m) / a.host[at];
         const double value = x.host[at];
+        struct ht_fd_sum *sum = &out[m3 - box->begin[2]];
         if (!isfinite(value)) {
-            if (out->bad++ == 0) out->first = node;
+            if (sum->bad++ == 0)
+                sum->first = (m2 - box->begin[1]) *
+                                 (box->end[0] - box->begin[0]) +
+                             m1 - box->begin[0];
         } else {
-            out->product += factor * value * y.host[at];
-            out->mean += factor * value;
-            out->largest = fmax(out->largest, fabs(value));
+            sum->product += factor * value * y.host[at];
+            sum->mean += factor * value;
+            sum->largest = fmax(sum->largest, fabs(value));
         }
-        node++;
     }
     return HT_OK;
 }

@@ -47,6 +47,9 @@ static void make_window(struct ht_fd_stepper *s) {
             s->sides[k][side] = used ? grid->wall[k][side] : HT_FD_SIDE_NONE;
             s->ends.half[k][side] =
                 ht_measure_half(grid, HT_PRIMARY, k, side);
+            if (k < 2 || ht_grid_neighbour(grid, side) < 0) continue;
+            s->sides[k][side] = HT_FD_SIDE_NONE;
+            s->ends.half[k][side] = false;
         }
     }
     s->box.row = s->count[0];
@@ -162,6 +165,7 @@ struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
 /* ---- steps ---- */
 
 enum ht_err ht_fd_fill(struct ht_fd_stepper *s, struct ht_fd_array u) {
+    if (s->halo != NULL) TRY(ht_fd_halo_exchange(s->halo, u));
     return s->engine.ops->ghosts(&s->engine, &s->box,
                                  (const int(*)[2])s->sides, u);
 }
@@ -215,27 +219,66 @@ static enum ht_err step_forward(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
-static enum ht_err find_mean(struct ht_fd_stepper *s, double *mean) {
-    struct ht_fd_sum sums;
-    TRY(s->engine.ops->sums(&s->engine, &s->box, &s->ends, s->d, s->d,
-                            s->law.a, &sums));
-    *mean = sums.mean;
-    return ht_comm_sum(s->problem.grid->slab.comm, 1, mean);
+/* Each rank has its planes among those of the grid: the others add 0, and all
+ * are added in their order. */
+static enum ht_err add_planes(struct ht_fd_stepper *s,
+                              const struct ht_fd_sum *own,
+                              struct ht_fd_sum *out) {
+    const struct ht_grid *grid = s->problem.grid;
+    struct ht_comm *comm = grid->slab.comm;
+    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    double *sums = NULL, most[2] = {0, -INFINITY};
+    *out = (struct ht_fd_sum){.first = -1};
+    TRY(HT_ALLOC(sums, 3 * planes));
+    for (int64_t m = s->first; m < s->last; m++) {
+        const struct ht_fd_sum *sum = &own[m - s->first];
+        sums[3 * m] = sum->product;
+        sums[3 * m + 1] = sum->mean;
+        sums[3 * m + 2] = (double)sum->bad;
+        most[0] = fmax(most[0], sum->largest);
+        if (sum->first >= 0)
+            most[1] = fmax(most[1],
+                           -(double)(m * ht_grid_plane(grid, HT_PRIMARY) +
+                                     sum->first));
+    }
+    enum ht_err err = ht_comm_sum(comm, (int)(3 * planes), sums);
+    if (err == HT_OK) err = ht_comm_max(comm, 2, most);
+    for (int64_t m = 0; m < planes; m++) {
+        out->product += sums[3 * m];
+        out->mean += sums[3 * m + 1];
+        out->bad += (int64_t)sums[3 * m + 2];
+    }
+    out->largest = most[0];
+    if (isfinite(most[1])) out->first = (int64_t)-most[1];
+    free(sums);
+    return err;
+}
+
+enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
+                        struct ht_fd_array y, struct ht_fd_sum *out) {
+    struct ht_fd_sum *own = NULL;
+    TRY(HT_ALLOC(own, s->last - s->first));
+    enum ht_err err = s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y,
+                                          s->law.a, own);
+    if (err == HT_OK) err = add_planes(s, own, out);
+    free(own);
+    return err;
 }
 
 static enum ht_err keep_mean(struct ht_fd_stepper *s) {
-    double mean;
+    struct ht_fd_sum sum;
     if (!s->closed || s->since++ % STEPS_BETWEEN_MEANS != 0) return HT_OK;
-    TRY(find_mean(s, &mean));
-    if (isnan(s->mean)) s->mean = mean;
-    if (!isfinite(mean)) return HT_OK; /* the watch will find it */
+    TRY(ht_fd_total(s, s->d, s->d, &sum));
+    if (isnan(s->mean)) s->mean = sum.mean;
+    if (!isfinite(sum.mean)) return HT_OK; /* the watch will find it */
     return s->engine.ops->shift(&s->engine, &s->box,
-                                (s->mean - mean) / s->mass, s->d);
+                                (s->mean - sum.mean) / s->mass, s->d);
 }
 
 static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     if (from != HT_PRIMARY) return HT_OK;
+    s->steps++;
     TRY(keep_mean(s));
     return step_forward(s);
 }
@@ -248,6 +291,7 @@ static enum ht_err fd_half_step_back(void *self, enum ht_subgrid from) {
 
 static enum ht_err fd_finish(void *self) {
     struct ht_fd_stepper *s = self;
+    if (s->halo != NULL) TRY(ht_fd_halo_finish(s->halo));
     return s->engine.ops->finish(&s->engine);
 }
 
@@ -334,9 +378,20 @@ static void fd_destroy(void *self) {
     struct ht_fd_array *const arrays[] = {
         &s->u,     &s->d,        &s->w,        &s->z,
         &s->law.a, &s->law.b[0], &s->law.b[1], &s->law.b[2]};
+    ht_fd_halo_destroy(s->halo);
     for (int i = 0; i < 8; i++) s->engine.ops->destroy(arrays[i]);
     s->engine.ops->close(&s->engine);
     free(s);
+}
+
+static void fd_traffic(void *self, struct ht_traffic *out) {
+    const struct ht_fd_stepper *s = self;
+    *out = (struct ht_traffic){.half_steps = 2 * s->steps};
+    if (s->engine.kernels != NULL)
+        out->interior_s =
+            ht_fd_kernels_total(s->engine.kernels, HT_PART_INTERIOR) -
+            s->seconds_before;
+    if (s->halo != NULL) ht_fd_halo_traffic(s->halo, out);
 }
 
 static const struct ht_stepper_ops fd_ops = {
@@ -347,6 +402,7 @@ static const struct ht_stepper_ops fd_ops = {
     .half_step_back = fd_half_step_back,
     .finish = fd_finish,
     .destroy = fd_destroy,
+    .traffic = fd_traffic,
 };
 
 static enum ht_err allocate(struct ht_fd_stepper *s) {
@@ -361,7 +417,7 @@ static enum ht_err allocate(struct ht_fd_stepper *s) {
 
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
-    struct ht_fd_sum sums;
+    struct ht_fd_sum sum;
     s->closed = !s->engine.spec.fp64;
     s->mean = NAN;
     for (int k = 0; k < s->engine.spec.dims; k++)
@@ -369,22 +425,23 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
             s->closed = s->closed && s->problem.grid->wall[k][side] >= 0;
     if (!s->closed) return HT_OK;
     TRY(s->engine.ops->shift(&s->engine, &s->box, 1, s->z));
-    TRY(s->engine.ops->sums(&s->engine, &s->box, &s->ends, s->z, s->z,
-                            s->law.a, &sums));
-    s->mass = sums.mean;
+    TRY(ht_fd_total(s, s->z, s->z, &sum));
+    s->mass = sum.mean;
     return HT_OK;
 }
 
 static enum ht_err make(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
+    if (s->engine.kernels != NULL)
+        s->seconds_before =
+            ht_fd_kernels_total(s->engine.kernels, HT_PART_INTERIOR);
     make_window(s);
     for (int k = 0; k < s->engine.spec.dims; k++)
         s->law.scale[k] =
             (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
             (grid->h[k] * grid->h[k]);
     TRY(allocate(s));
-    TRY(fill_medium(s));
-    return find_mass(s);
+    return fill_medium(s);
 }
 
 enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
@@ -394,9 +451,9 @@ enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
     TRY(HT_ALLOC(s, 1));
     s->problem = *problem;
     s->engine = *engine;
-    enum ht_err err = make(s);
-    if (err == HT_OK)
-        err = ht_comm_sum(problem->grid->slab.comm, 1, &s->mass);
+    enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
+    if (err == HT_OK) err = ht_fd_halo_create(s, &s->halo);
+    if (err == HT_OK) err = find_mass(s);
     if (err != HT_OK) {
         fd_destroy(s);
         return err;
