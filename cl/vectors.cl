@@ -4,19 +4,11 @@
  * At the end of a row that vectors do not fill, a group begins earlier and
  * stores only what is its own. The sources of a vector lie in one row of nodes,
  * which a periodic grid closes at one place at most; rows shorter than a
- * vector, and the blocked layout, are read and written value by value.
+ * vector, and the blocked layout, are read and written value by value. Vectors
+ * themselves: cl/loose.cl.
  */
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_SOURCE_ROWS (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
-
-#if HT_CELLS == 1
-typedef real vector;
-#else
-typedef HT_VECTOR(HT_WIDTH) vector;
-#endif
-typedef vector HT_LOOSE loose;
-#define HT_GLOBAL_VECTOR(p) (*(HT_GLOBAL const loose *)(p))
-#define HT_LOCAL_VECTOR(p) (*(HT_LOCAL const loose *)(p))
 
 /* Where the vectors lie along x1. */
 struct ht_ends {

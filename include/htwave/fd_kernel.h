@@ -18,7 +18,7 @@
 #include "htwave/fd.h"
 #include "htwave/kernel.h"
 
-enum { HT_FD_PACK = 4 }; /* nodes that a work-item takes along x1 */
+enum { HT_FD_PACK = 4, HT_FD_FILES = 3 };
 
 struct ht_fd_spec {
     int dims, radius;
@@ -32,8 +32,8 @@ int ht_fd_reach(const struct ht_fd_spec *spec);
 /* How the kernels walk: a row of the table in src/kernel/fd.c. */
 struct ht_fd_variant {
     const char *name, *meaning;
-    bool cpu, gpu; /* "auto" takes it there */
-    const char *file;
+    bool cpu, gpu;                     /* "auto" takes it there */
+    const char *files[2][HT_FD_FILES]; /* [density]: of cl/, in order */
 };
 int ht_fd_variant_count(void);
 const struct ht_fd_variant *ht_fd_variant_at(int index);
@@ -114,9 +114,9 @@ HT_CHECKED enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *kernels,
                                          const int sides[3][2],
                                          struct ht_buffer *u);
 
-/* Points times passes (stage or update) per second of a variant in three
- * dimensions on cells^3 points: warm, median, random data. passes: per step, 1
- * or 2. */
+/* Points times steps per second of a variant on cells^dims points without
+ * filling ghosts: warm, median, random data. passes: of a step, 1 (update) or
+ * 2 (stage and update). */
 HT_CHECKED enum ht_err ht_fd_measure(struct ht_device *device,
                                      const struct ht_fd_spec *spec,
                                      const struct ht_fd_variant *variant,

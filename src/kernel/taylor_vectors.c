@@ -54,5 +54,5 @@ const struct ht_variant ht_variant_vector = {
     .layouts = HT_READS_ANY,
     .shape = choose_shape,
     .cost = ht_cost_series,
-    .files = {"common.cl", "vectors.cl", "taylor_vectors.cl"},
+    .files = {"common.cl", "loose.cl", "vectors.cl", "taylor_vectors.cl"},
     .stage = {{HT_STAGE_STEP, "ht_taylor_vectors"}}};

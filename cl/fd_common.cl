@@ -1,0 +1,103 @@
+/* What the finite-difference kernels share: the formulas at one node, and what
+ * becomes of the increment r = L u. All kernels add the same terms in the same
+ * order, so that they give the same bits.
+ *
+ * Differences of values are taken first: where u is constant, L u is 0, and
+ * where u is smooth, rounding is relative to its differences.
+ */
+#define HT_FD_STAGE 0 /* out = u + r */
+#define HT_FD_OWN 1   /* d = d + r, out = u + d */
+#define HT_FD_APART 2 /* d = d + r, out = p + d */
+#define HT_FD_ALONE 3 /* d = d + r */
+#define HT_FD_HAS_D(mode) ((mode) != HT_FD_STAGE)
+#define HT_FD_HAS_OUT(mode) ((mode) != HT_FD_ALONE)
+
+/* scale_k / h_k^2 times the weights of axis k; row HT_DIMS, where density
+ * varies: the weights of a flux. */
+struct ht_fd_coefs {
+    real c[HT_DIMS + HT_FD_DENSITY][HT_FD_R];
+};
+
+/* The buffers of a launch, as parameters and as arguments. */
+#if HT_FD_DENSITY
+#define HT_FD_MEDIUM_PARAMS                   \
+    , HT_GLOBAL const real *HT_RESTRICT b1,   \
+        HT_GLOBAL const real *HT_RESTRICT b2, \
+        HT_GLOBAL const real *HT_RESTRICT b3
+#define HT_FD_MEDIUM_ARGS , b1, b2, b3
+#else
+#define HT_FD_MEDIUM_PARAMS
+#define HT_FD_MEDIUM_ARGS
+#endif
+#define HT_FD_PARAMS                                             \
+    HT_GLOBAL const real *HT_RESTRICT u,                         \
+        HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, \
+        HT_GLOBAL real *d, HT_GLOBAL const real *p, HT_GLOBAL real *out
+#define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out
+
+/* sum + c times the second difference. */
+#define HT_FD_SECOND(c, below, middle, above, sum) \
+    fma(c, ((below) - (middle)) + ((above) - (middle)), sum)
+/* sum + c times the first one. */
+#define HT_FD_FIRST(c, below, above, sum) fma(c, (above) - (below), sum)
+
+/* Distance of two nodes that are neighbours along an axis. */
+HT_INLINE long ht_fd_stride(const struct ht_fd_args *s, const int axis) {
+    return axis == 0 ? 1 : axis == 1 ? s->row : s->plane;
+}
+
+/* ---- one node ---- */
+
+#if HT_FD_DENSITY
+/* Flux along an axis, half a spacing above a node. */
+HT_INLINE real ht_fd_flux(const struct ht_fd_coefs *c, HT_GLOBAL const real *u,
+                          HT_GLOBAL const real *b, long at, long stride) {
+    real sum = 0;
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_R; j++)
+        sum = HT_FD_FIRST(c->c[HT_DIMS][j], u[at - j * stride],
+                          u[at + (j + 1) * stride], sum);
+    return b[at] * sum;
+}
+
+HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis,
+                          HT_GLOBAL const real *u, HT_GLOBAL const real *b,
+                          long at, long stride, real sum) {
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_R; j++)
+        sum = HT_FD_FIRST(c->c[axis][j],
+                          ht_fd_flux(c, u, b, at - (j + 1) * stride, stride),
+                          ht_fd_flux(c, u, b, at + j * stride, stride), sum);
+    return sum;
+}
+#else
+HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis,
+                          HT_GLOBAL const real *u, long at, long stride,
+                          real sum) {
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_R; j++)
+        sum = HT_FD_SECOND(c->c[axis][j], u[at - (j + 1) * stride], u[at],
+                           u[at + (j + 1) * stride], sum);
+    return sum;
+}
+#endif
+
+HT_INLINE void ht_fd_node(const struct ht_fd_args *s,
+                          const struct ht_fd_coefs *c, const int mode, long at,
+                          HT_FD_PARAMS) {
+    real sum = 0, change = 0;
+#if HT_FD_DENSITY
+    sum = ht_fd_axis(c, 0, u, b1, at, 1, sum);
+    if (HT_DIMS > 1) sum = ht_fd_axis(c, 1, u, b2, at, s->row, sum);
+    if (HT_DIMS > 2) sum = ht_fd_axis(c, 2, u, b3, at, s->plane, sum);
+#else
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++)
+        sum = ht_fd_axis(c, k, u, at, ht_fd_stride(s, k), sum);
+#endif
+    change = fma(a[at], sum, HT_FD_HAS_D(mode) ? d[at] : u[at]);
+    if (HT_FD_HAS_D(mode)) d[at] = change;
+    if (mode == HT_FD_STAGE) out[at] = change;
+    if (mode == HT_FD_OWN) out[at] = u[at] + change;
+    if (mode == HT_FD_APART) out[at] = p[at] + change;
+}

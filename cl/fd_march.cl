@@ -1,0 +1,101 @@
+/* Finite differences, uniform density, on GPUs. A pack is the HT_BLOCK nodes of
+ * a row that lie in 16 bytes; index order [m3][m2][m1 / HT_BLOCK].
+ *
+ * A group takes HT_FD_PACKS packs of HT_FD_ROWS rows, a work-item one pack, and
+ * marches along the last axis, z. A work-item holds the values of its pack in
+ * the planes z - R .. z + R (line); those of plane z lie in local memory, where
+ * the others read their neighbours:
+ *
+ *             HT_FD_SIDE        HT_FD_PACKS        HT_FD_SIDE
+ *                       +------------------------+
+ *     HT_FD_HALO rows   |       rows above       |
+ *              +--------+------------------------+--------+
+ *     ROWS     |  left  | work-items y = ROWS-1  |  right |
+ *              |        |   ...  x = 0 .. PACKS-1|        |
+ *              +--------+------------------------+--------+
+ *     HT_FD_HALO rows   |       rows below       |
+ *                       +------------------------+
+ *
+ * There are two tiles, which take turns, so that one barrier per plane is
+ * enough. In two dimensions, marching along x2, and in one, where there is no
+ * march, a tile is one row. Work-items beyond the box hold what its nodes read
+ * there.
+ */
+#define HT_FD_DEPTH (HT_DIMS > 1 ? HT_FD_R : 0)
+#define HT_FD_LOCAL_TYPE ht_pack
+#define HT_FD_LOCAL (2 * HT_FD_TILE)
+
+/* sum += the differences along x1 and, in three dimensions, along x2. */
+HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c,
+                              HT_LOCAL const ht_pack *mine,
+                              const real middle[HT_BLOCK], real sum[HT_BLOCK]) {
+    real row[(2 * HT_FD_SIDE + 1) * HT_BLOCK];
+    HT_UNROLL
+    for (int h = 0; h <= 2 * HT_FD_SIDE; h++)
+        ht_unpack(mine[h - HT_FD_SIDE], row + h * HT_BLOCK);
+    HT_UNROLL
+    for (int j = 1; j <= HT_FD_R; j++) {
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) {
+            const int at = HT_FD_SIDE * HT_BLOCK + e;
+            sum[e] = HT_FD_SECOND(c->c[0][j - 1], row[at - j], middle[e],
+                                  row[at + j], sum[e]);
+        }
+    }
+#if HT_DIMS > 2
+    HT_UNROLL
+    for (int j = 1; j <= HT_FD_R; j++) {
+        real below[HT_BLOCK], above[HT_BLOCK];
+        ht_unpack(mine[-j * HT_FD_PITCH], below);
+        ht_unpack(mine[j * HT_FD_PITCH], above);
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++)
+            sum[e] = HT_FD_SECOND(c->c[1][j - 1], below[e], middle[e], above[e],
+                                  sum[e]);
+    }
+#endif
+}
+
+HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
+                          const struct ht_fd_coefs *c, const int mode,
+                          HT_FD_PARAMS, HT_LOCAL ht_pack *tiles) {
+    struct ht_fd_lane l;
+    ht_fd_set_lane(s, &l);
+    const int own = (l.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + l.x;
+    const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
+    const long mine = l.i2 * s->row + l.i1;
+    real line[2 * HT_FD_DEPTH + 1][HT_BLOCK];
+    HT_UNROLL
+    for (int k = 0; k < 2 * HT_FD_DEPTH; k++)
+        ht_unpack(ht_fd_read(u + (l.begin - HT_FD_DEPTH + k) * step + mine),
+                  line[k]);
+    for (long z = l.begin; z < l.end; z++) {
+        const long at = z * step + mine;
+        HT_LOCAL ht_pack *tile = tiles + (z & 1) * HT_FD_TILE;
+        struct ht_fd_put put;
+        real sum[HT_BLOCK];
+        ht_unpack(ht_fd_read(u + at + HT_FD_DEPTH * step),
+                  line[2 * HT_FD_DEPTH]);
+        ht_fd_set_put(&l, mode, a + at, d + at, p + at, &put);
+        tile[own] = ht_packed(line[HT_FD_DEPTH]);
+        ht_fd_surround(&l, s, u + z * step, tile);
+        HT_BARRIER();
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
+        ht_fd_in_plane(c, tile + own, line[HT_FD_DEPTH], sum);
+        HT_UNROLL
+        for (int j = 1; j <= HT_FD_DEPTH; j++) {
+            HT_UNROLL
+            for (int e = 0; e < HT_BLOCK; e++)
+                sum[e] = HT_FD_SECOND(
+                    c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
+                    line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);
+        }
+        ht_fd_write(&l, mode, sum, line[HT_FD_DEPTH], &put, d + at, out + at);
+        HT_UNROLL
+        for (int k = 0; k < 2 * HT_FD_DEPTH; k++) {
+            HT_UNROLL
+            for (int e = 0; e < HT_BLOCK; e++) line[k][e] = line[k + 1][e];
+        }
+    }
+}

@@ -1,0 +1,180 @@
+/* Finite differences, varying density, on CPUs: a group is one work-item, which
+ * takes HT_FD_SEGMENT nodes of HT_FD_BLOCK_ROWS rows and marches along the last
+ * axis. Fluxes are those of fd_march_density.cl; it keeps, in local memory,
+ *     along x1: those of one row,         row[node + R],
+ *     along x2: those of one plane,       column[row + R][node],
+ *     along the march: of 2R planes z,    march[z mod 2R][row][node].
+ * Rows shorter than a segment: the segment is the row; rows shorter than a
+ * vector are done node by node. The last segment of a row begins earlier and
+ * stores what is its own.
+ */
+#define HT_FD_BLOCK_ROWS (HT_DIMS > 2 ? HT_FD_ROWS : 1)
+#define HT_FD_ROW_VALUES (HT_FD_SEGMENT + 2 * HT_FD_R)
+#define HT_FD_COLUMN_ROWS (HT_DIMS > 2 ? HT_FD_BLOCK_ROWS + 2 * HT_FD_R - 1 : 0)
+#define HT_FD_PLANE_VALUES (HT_FD_BLOCK_ROWS * HT_FD_SEGMENT)
+#define HT_FD_LOCAL_TYPE real
+#define HT_FD_LOCAL                                         \
+    (HT_FD_ROW_VALUES + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT + \
+     (HT_DIMS > 1 ? 2 * HT_FD_R * HT_FD_PLANE_VALUES : 0))
+
+/* `count` fluxes, HT_WIDTH or more, of the nodes from u and b on. */
+HT_INLINE void ht_fd_fluxes(const struct ht_fd_coefs *c,
+                            HT_GLOBAL const real *u, HT_GLOBAL const real *b,
+                            const long stride, int count, HT_LOCAL real *out) {
+    for (int next = 0; next < count; next += HT_WIDTH) {
+        const int at = next < count - HT_WIDTH ? next : count - HT_WIDTH;
+        vector slope = 0;
+        HT_UNROLL
+        for (int j = 0; j < HT_FD_R; j++)
+            slope = HT_FD_FIRST(
+                (vector)c->c[HT_DIMS][j], HT_GLOBAL_VECTOR(u + at - j * stride),
+                HT_GLOBAL_VECTOR(u + at + (1 + j) * stride), slope);
+        *(HT_LOCAL loose *)(out + at) = HT_GLOBAL_VECTOR(b + at) * slope;
+    }
+}
+
+/* What a work-item takes: nodes [start, start + count), of which those before
+ * own belong to another; rows [first2, end2). */
+struct ht_fd_part {
+    long start, own, first2, end2, begin, end;
+    int count;
+};
+
+HT_INLINE void ht_fd_set_part(const struct ht_fd_args *s,
+                              struct ht_fd_part *t) {
+    t->own = s->begin[0] + HT_GROUP_1() * HT_FD_SEGMENT;
+    t->start =
+        t->own < s->end[0] - HT_FD_SEGMENT ? t->own : s->end[0] - HT_FD_SEGMENT;
+    if (t->start < s->begin[0]) t->start = s->begin[0];
+    t->count = s->end[0] - t->start < HT_FD_SEGMENT
+                   ? (int)(s->end[0] - t->start)
+                   : HT_FD_SEGMENT;
+    t->first2 = HT_DIMS > 2 ? s->begin[1] + HT_GROUP_2() * HT_FD_BLOCK_ROWS : 0;
+    t->end2 = t->first2 + HT_FD_BLOCK_ROWS;
+    if (HT_DIMS > 2 && t->end2 > s->end[1]) t->end2 = s->end[1];
+    t->begin = 0;
+    t->end = 1;
+    if (HT_DIMS > 1) {
+        t->begin = s->begin[HT_DIMS - 1] + HT_GROUP_3() * s->planes;
+        t->end = t->begin + s->planes;
+        if (t->end > s->end[HT_DIMS - 1]) t->end = s->end[HT_DIMS - 1];
+    }
+}
+
+/* sum + the differences of fluxes along one axis that lie `stride` apart. */
+HT_INLINE vector ht_fd_differences(const struct ht_fd_coefs *c, const int axis,
+                                   HT_LOCAL const real *flux, const int stride,
+                                   vector sum) {
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_R; j++)
+        sum = HT_FD_FIRST((vector)c->c[axis][j],
+                          HT_LOCAL_VECTOR(flux - (1 + j) * stride),
+                          HT_LOCAL_VECTOR(flux + j * stride), sum);
+    return sum;
+}
+
+#if HT_DIMS > 1
+/* Of the last axis at plane z; march: at the node in slot 0. */
+HT_INLINE vector ht_fd_march_differences(const struct ht_fd_coefs *c, long z,
+                                         HT_LOCAL const real *march,
+                                         vector sum) {
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_R; j++) {
+        const int below = (int)((z + 2 * HT_FD_R - 1 - j) % (2 * HT_FD_R));
+        const int above = (int)((z + j) % (2 * HT_FD_R));
+        sum = HT_FD_FIRST((vector)c->c[HT_DIMS - 1][j],
+                          HT_LOCAL_VECTOR(march + below * HT_FD_PLANE_VALUES),
+                          HT_LOCAL_VECTOR(march + above * HT_FD_PLANE_VALUES),
+                          sum);
+    }
+    return sum;
+}
+#endif
+
+/* One row of targets in plane z; at: number of its node `start`. */
+HT_INLINE void ht_fd_row(const struct ht_fd_part *t,
+                         const struct ht_fd_coefs *c, const int mode, long z,
+                         int r, long at, HT_FD_PARAMS, HT_LOCAL real *fluxes) {
+    HT_LOCAL real *column = fluxes + HT_FD_ROW_VALUES;
+    HT_LOCAL real *march = column + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT;
+    ht_fd_fluxes(c, u + at - HT_FD_R, b1 + at - HT_FD_R, 1,
+                 t->count + 2 * HT_FD_R - 1, fluxes);
+    for (int next = 0; next < t->count; next += HT_WIDTH) {
+        const int n = next < t->count - HT_WIDTH ? next : t->count - HT_WIDTH;
+        const long done = t->own - t->start > next ? t->own - t->start : next;
+        vector sum = 0;
+        if (done >= n + HT_WIDTH) continue;
+        sum = ht_fd_differences(c, 0, fluxes + n + HT_FD_R, 1, sum);
+#if HT_DIMS > 2
+        sum =
+            ht_fd_differences(c, 1, column + (r + HT_FD_R) * HT_FD_SEGMENT + n,
+                              HT_FD_SEGMENT, sum);
+#endif
+#if HT_DIMS > 1
+        sum = ht_fd_march_differences(c, z, march + r * HT_FD_SEGMENT + n, sum);
+#endif
+        ht_fd_write(mode, at + n, (int)(done - n), sum, u, a, d, p, out);
+    }
+}
+
+/* The plane z of targets, whose node `start` of row 0 is number at. */
+HT_INLINE void ht_fd_plane(const struct ht_fd_args *s,
+                           const struct ht_fd_part *t,
+                           const struct ht_fd_coefs *c, const int mode, long z,
+                           long at, HT_FD_PARAMS, HT_LOCAL real *fluxes) {
+    HT_LOCAL real *column = fluxes + HT_FD_ROW_VALUES;
+    const int rows = (int)(t->end2 - t->first2);
+#if HT_DIMS > 2
+    for (int r = 0; r < rows + 2 * HT_FD_R - 1; r++) {
+        const long from = at + (t->first2 - HT_FD_R + r) * s->row;
+        ht_fd_fluxes(c, u + from, b2 + from, s->row, t->count,
+                     column + r * HT_FD_SEGMENT);
+    }
+#endif
+    for (int r = 0; r < rows; r++)
+        ht_fd_row(t, c, mode, z, r, at + (t->first2 + r) * s->row, HT_FD_ARGS,
+                  fluxes);
+}
+
+HT_INLINE void ht_fd_short_rows(const struct ht_fd_args *s,
+                                const struct ht_fd_part *t,
+                                const struct ht_fd_coefs *c, const int mode,
+                                const long step, HT_FD_PARAMS) {
+    for (long z = t->begin; z < t->end; z++)
+        for (long i2 = t->first2; i2 < t->end2; i2++)
+            for (int n = 0; n < t->count; n++)
+                ht_fd_node(s, c, mode, z * step + i2 * s->row + t->start + n,
+                           HT_FD_ARGS);
+}
+
+HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
+                          const struct ht_fd_coefs *c, const int mode,
+                          HT_FD_PARAMS, HT_LOCAL real *fluxes) {
+    const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
+    struct ht_fd_part t;
+    ht_fd_set_part(s, &t);
+    if (t.count < HT_WIDTH) {
+        ht_fd_short_rows(s, &t, c, mode, step, HT_FD_ARGS);
+        return;
+    }
+#if HT_DIMS > 1
+    HT_LOCAL real *march =
+        fluxes + HT_FD_ROW_VALUES + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT;
+    for (long f = t.begin - HT_FD_R; f < t.end + HT_FD_R - 1; f++) {
+        const long z = f - HT_FD_R + 1; /* targets that now have all fluxes */
+        const int slot = (int)((f + 2 * HT_FD_R) % (2 * HT_FD_R));
+        for (long i2 = t.first2; i2 < t.end2; i2++) {
+            const long from = f * step + i2 * s->row + t.start;
+            ht_fd_fluxes(c, u + from, (HT_DIMS > 2 ? b3 : b2) + from, step,
+                         t.count,
+                         march + slot * HT_FD_PLANE_VALUES +
+                             (i2 - t.first2) * HT_FD_SEGMENT);
+        }
+        if (z >= t.begin)
+            ht_fd_plane(s, &t, c, mode, z, z * step + t.start, HT_FD_ARGS,
+                        fluxes);
+    }
+#else
+    ht_fd_plane(s, &t, c, mode, 0, t.start, HT_FD_ARGS, fluxes);
+#endif
+}

@@ -1,0 +1,424 @@
+/* The kernels of finite differences: their table, program and launches.
+ */
+#include "htwave/fd_kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd_args.h"
+#include "htwave/kernel_sources.h"
+
+/* ---- the table ---- */
+
+static const struct ht_fd_variant variants[] = {
+    {"fd-march", "groups march along the last axis, planes in local memory",
+     .gpu = true,
+     .files = {{"packs.cl", "fd_lanes.cl", "fd_march.cl"},
+               {"packs.cl", "fd_lanes.cl", "fd_march_density.cl"}}},
+    {"fd-vectors",
+     "rows by vectors, the planes of a block of rows in the cache", .cpu = true,
+     .files = {{"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
+               {"loose.cl", "fd_rows.cl", "fd_vectors_density.cl"}}},
+    {"fd-plain", "one work-item per node, straight from the formulas",
+     .files = {{"fd_plain.cl"}, {"fd_plain.cl"}}},
+};
+enum { MARCH, VECTORS, PLAIN };
+
+int ht_fd_variant_count(void) {
+    return (int)(sizeof variants / sizeof variants[0]);
+}
+
+const struct ht_fd_variant *ht_fd_variant_at(int index) {
+    return &variants[index];
+}
+
+const struct ht_fd_variant *ht_fd_variant_find(const char *name, bool gpu) {
+    const bool any = strcmp(name, "auto") == 0;
+    for (int i = 0; i < ht_fd_variant_count(); i++)
+        if (any ? gpu ? variants[i].gpu : variants[i].cpu
+                : strcmp(variants[i].name, name) == 0)
+            return &variants[i];
+    return NULL;
+}
+
+int ht_fd_reach(const struct ht_fd_spec *spec) {
+    return spec->density ? 2 * spec->radius - 1 : spec->radius;
+}
+
+/* ---- shapes ---- */
+
+/* Rows and bytes of a row that fd-vectors takes where density varies: its
+ * fluxes fit in a cache. */
+enum { ROW_LANES = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 512 };
+
+static bool marches(const struct ht_fd_variant *variant) {
+    return variant == &variants[MARCH];
+}
+
+/* Nodes of 16 bytes. */
+static int block_of(const struct ht_fd_spec *spec) {
+    return spec->fp64 ? 2 : 4;
+}
+
+static int segment_of(const struct ht_fd_spec *spec) {
+    return SEGMENT_BYTES / (spec->fp64 ? 8 : 4);
+}
+
+/* Packs and rows that are 0 in the shape are chosen. */
+static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
+                                       const struct ht_fd_variant *variant,
+                                       const struct ht_fd_shape *asked,
+                                       int64_t max_group) {
+    struct ht_fd_shape shape = {0};
+    if (asked != NULL) shape = *asked;
+    if (!marches(variant)) {
+        if (spec->density) shape.rows = BLOCK_ROWS;
+        return shape;
+    }
+    if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : 16;
+    if (shape.rows == 0) shape.rows = spec->radius > 4 ? 16 : 8;
+    if (spec->dims < 3) shape.rows = 1;
+    /* The packs beside a row are copied by as many work-items of it. */
+    const int block = block_of(spec);
+    const int side = (ht_fd_reach(spec) + block - 1) / block;
+    if (shape.packs < side) shape.packs = side;
+    while (shape.rows > 1 && shape.packs * shape.rows > max_group)
+        shape.rows /= 2;
+    return shape;
+}
+
+/* Work-items of a group. */
+static int lanes_of(const struct ht_fd_variant *variant,
+                    const struct ht_fd_shape *shape) {
+    return marches(variant)                ? shape->packs * shape->rows
+           : variant == &variants[VECTORS] ? 1
+                                           : ROW_LANES;
+}
+
+/* ---- text ---- */
+
+static void add_numbers(const struct ht_fd_spec *spec,
+                        const struct ht_fd_variant *variant,
+                        const struct ht_fd_shape *shape, struct ht_text *out) {
+    const struct {
+        const char *name;
+        int value;
+    } numbers[] = {
+        {"DOUBLE", spec->fp64},
+        {"DIMS", spec->dims},
+        {"BLOCK", block_of(spec)},
+        {"FD_R", spec->radius},
+        {"FD_DENSITY", spec->density},
+        {"FD_REACH", ht_fd_reach(spec)},
+        {"FD_PACKS", shape->packs},
+        {"FD_ROWS", shape->rows},
+        {"FD_SEGMENT", segment_of(spec)},
+        {"FD_LANES", lanes_of(variant, shape)},
+        {"FD_ROW_LANES", ROW_LANES},
+        {"FD_NONE", HT_FD_SIDE_NONE},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
+                    numbers[i].value);
+    /* In digits alone, part of a vector type's name. */
+    ht_text_add(out, "#define HT_WIDTH %d\n", spec->fp64 ? 8 : 16);
+}
+
+/* shape: chosen. */
+static enum ht_err add_text(const struct ht_fd_spec *spec,
+                            const struct ht_fd_variant *variant,
+                            const struct ht_fd_shape *shape,
+                            struct ht_text *out) {
+    const char *const *files = variant->files[spec->density];
+    add_numbers(spec, variant, shape, out);
+    TRY(ht_kernel_add_source("prelude.cl", out));
+    TRY(ht_kernel_add_source("fd_args.h", out));
+    TRY(ht_kernel_add_source("fd_common.cl", out));
+    for (int i = 0; i < HT_FD_FILES && files[i] != NULL; i++)
+        TRY(ht_kernel_add_source(files[i], out));
+    TRY(ht_kernel_add_source("fd_entries.cl", out));
+    return ht_text_status(out);
+}
+
+enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
+                       const struct ht_fd_variant *variant,
+                       const struct ht_fd_shape *shape, struct ht_text *out) {
+    const int64_t usual = 256;
+    const struct ht_fd_shape some = choose_shape(spec, variant, shape, usual);
+    return add_text(spec, variant, &some, out);
+}
+
+/* ---- kernels ---- */
+
+enum { STAGE, OWN, APART, ALONE, ADVANCE, FILL, ENTRIES };
+static const char *const entry[ENTRIES] = {
+    "ht_fd_stage",        "ht_fd_update_own", "ht_fd_update_apart",
+    "ht_fd_update_alone", "ht_fd_advance",    "ht_fd_fill_ghosts"};
+
+struct ht_fd_kernels {
+    struct ht_device *device;
+    struct ht_fd_spec spec;
+    const struct ht_fd_variant *variant;
+    struct ht_fd_shape shape;
+    struct ht_fd_weights weights;
+    struct ht_program *program;
+    struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
+};
+
+void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
+    if (k == NULL) return;
+    for (int i = 0; i < 2 * ENTRIES; i++)
+        ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
+    ht_program_destroy(k->program);
+    free(k);
+}
+
+static enum ht_err build(struct ht_fd_kernels *k, const char *cache) {
+    struct ht_text text = {0};
+    enum ht_err err = add_text(&k->spec, k->variant, &k->shape, &text);
+    if (err == HT_OK)
+        err = ht_program_build(k->device, text.data, cache, &k->program);
+    ht_text_free(&text);
+    for (int i = 0; err == HT_OK && i < 2 * ENTRIES; i++)
+        err = ht_kernel_create(k->program, entry[i % ENTRIES],
+                               &k->kernel[i / ENTRIES][i % ENTRIES]);
+    return err;
+}
+
+enum ht_err ht_fd_kernels_create(struct ht_device *device,
+                                 const struct ht_fd_spec *spec,
+                                 const struct ht_fd_variant *variant,
+                                 const struct ht_fd_shape *shape,
+                                 const char *cache,
+                                 struct ht_fd_kernels **out) {
+    const struct ht_device_info *info = ht_device_info(device);
+    struct ht_fd_kernels *k = NULL;
+    *out = NULL;
+    REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
+            "device.precision = \"double\": %s has no double precision",
+            info->name);
+    TRY(HT_ALLOC(k, 1));
+    k->device = device;
+    k->spec = *spec;
+    k->variant = variant;
+    k->shape = choose_shape(spec, variant, shape, info->max_group);
+    k->weights = ht_fd_weights(2 * spec->radius);
+    enum ht_err err = build(k, cache);
+    if (err != HT_OK) {
+        ht_fd_kernels_destroy(k);
+        return ht_err_prefix(err, "variant %s", variant->name);
+    }
+    *out = k;
+    return HT_OK;
+}
+
+bool ht_fd_kernels_cached(const struct ht_fd_kernels *k) {
+    return ht_program_cached(k->program);
+}
+
+double ht_fd_kernels_seconds(struct ht_fd_kernels *k) {
+    double seconds = 0;
+    for (int i = 0; i < 2 * ENTRIES; i++)
+        seconds += ht_kernel_seconds(k->kernel[i / ENTRIES][i % ENTRIES]);
+    return seconds;
+}
+
+double ht_fd_kernels_total(const struct ht_fd_kernels *k,
+                           enum ht_step_part part) {
+    double seconds = 0;
+    for (int i = 0; i < ENTRIES; i++)
+        seconds += ht_kernel_total(k->kernel[part][i]);
+    return seconds;
+}
+
+/* ---- launches ---- */
+
+static int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+static int64_t extent(const struct ht_fd_box *box, int axis) {
+    return box->end[axis] - box->begin[axis];
+}
+
+static bool is_empty(const struct ht_fd_box *box) {
+    return extent(box, 0) <= 0 || extent(box, 1) <= 0 || extent(box, 2) <= 0;
+}
+
+static struct ht_fd_args args_of(const struct ht_fd_box *box) {
+    struct ht_fd_args args = {.row = box->row, .plane = box->plane};
+    for (int k = 0; k < 3; k++) {
+        args.begin[k] = box->begin[k];
+        args.end[k] = box->end[k];
+    }
+    return args;
+}
+
+/* Long marches read little twice; short ones give groups enough to fill a
+ * device. */
+static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
+                             int64_t columns) {
+    const struct ht_device_info *info = ht_device_info(k->device);
+    const int64_t least = 4 * k->spec.radius;
+    int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 64 : 4);
+    int64_t parts = divide_up(wanted, columns);
+    if (k->shape.planes > 0) return k->shape.planes;
+    if (parts > divide_up(planes, least)) parts = divide_up(planes, least);
+    return divide_up(planes, parts);
+}
+
+/* x2 rows of a group. Of fd-vectors with uniform density: what they read in
+ * the planes around one of them is to stay in a cache. */
+static int64_t choose_rows(const struct ht_fd_kernels *k,
+                           const struct ht_fd_box *box) {
+    const int64_t cache = 1 << 20, least = 8;
+    const int reach = ht_fd_reach(&k->spec);
+    int64_t row = extent(box, 0) * (k->spec.fp64 ? 8 : 4) * (2 * reach + 1);
+    int64_t rows = cache / row - 2 * reach;
+    return k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;
+}
+
+/* Groups along x1: a pack, too, is done by one of them alone. */
+static int64_t groups_along_row(const struct ht_fd_kernels *k,
+                                const struct ht_fd_box *box) {
+    const int block = block_of(&k->spec);
+    if (marches(k->variant))
+        return divide_up(box->end[0] - box->begin[0] / block * block,
+                         (int64_t)k->shape.packs * block);
+    return k->spec.density ? divide_up(extent(box, 0), segment_of(&k->spec))
+                           : 1;
+}
+
+/* Groups of a pass, and what each does in turn. */
+static void set_groups(const struct ht_fd_kernels *k,
+                       const struct ht_fd_box *box, struct ht_fd_args *args,
+                       int64_t groups[3]) {
+    const int last = k->spec.dims - 1;
+    groups[0] = divide_up(extent(box, 0), ROW_LANES) * extent(box, 1);
+    groups[1] = 1;
+    groups[2] = extent(box, 2);
+    if (k->variant == &variants[PLAIN]) return;
+    args->rows = choose_rows(k, box);
+    groups[0] = groups_along_row(k, box);
+    if (last == 2) groups[1] = divide_up(extent(box, 1), args->rows);
+    groups[2] = 1;
+    if (last == 0) return;
+    args->planes = choose_planes(k, extent(box, last), groups[0] * groups[1]);
+    groups[2] = divide_up(extent(box, last), args->planes);
+}
+
+/* scale_k times the weights of each axis; where density varies, the weights of
+ * a flux then. The number of bytes. */
+union coefs {
+    float single[4 * HT_FD_RADIUS];
+    double wide[4 * HT_FD_RADIUS];
+};
+static size_t set_coefs(const struct ht_fd_kernels *k, const double scale[3],
+                        union coefs *out) {
+    const int r = k->spec.radius, rows = k->spec.dims + k->spec.density;
+    const double *weight =
+        k->spec.density ? k->weights.first : k->weights.second + 1;
+    for (int i = 0; i < rows * r; i++) {
+        double value = weight[i % r];
+        if (i / r < k->spec.dims) value *= scale[i / r];
+        if (k->spec.fp64)
+            out->wide[i] = value;
+        else
+            out->single[i] = (float)value;
+    }
+    return (size_t)(rows * r) * (k->spec.fp64 ? sizeof(double) : sizeof(float));
+}
+
+static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part,
+                        int which, const struct ht_fd_box *box,
+                        const struct ht_fd_operator *op, struct ht_buffer *u,
+                        struct ht_buffer *d, struct ht_buffer *p,
+                        struct ht_buffer *out) {
+    struct ht_fd_args args = args_of(box);
+    union coefs coefs;
+    struct ht_arg arg[10];
+    int64_t groups[3];
+    int n = 0;
+    if (is_empty(box)) return HT_OK;
+    set_groups(k, box, &args, groups);
+    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
+    arg[n++] = (struct ht_arg){.value = &coefs,
+                               .size = set_coefs(k, op->scale, &coefs)};
+    arg[n++] = (struct ht_arg){.buffer = u};
+    arg[n++] = (struct ht_arg){.buffer = op->a};
+    for (int i = 0; k->spec.density && i < 3; i++)
+        arg[n++] =
+            (struct ht_arg){.buffer = i < k->spec.dims ? op->b[i] : op->a};
+    arg[n++] = (struct ht_arg){.buffer = d};
+    arg[n++] = (struct ht_arg){.buffer = p};
+    arg[n++] = (struct ht_arg){.buffer = out};
+    return ht_kernel_launch(k->kernel[part][which], n, arg, groups,
+                            lanes_of(k->variant, &k->shape));
+}
+
+/* What a kernel does not use is still given. */
+enum ht_err ht_fd_stage(struct ht_fd_kernels *k, enum ht_step_part part,
+                        const struct ht_fd_box *box,
+                        const struct ht_fd_operator *op, struct ht_buffer *u,
+                        struct ht_buffer *w) {
+    return pass(k, part, STAGE, box, op, u, w, u, w);
+}
+
+enum ht_err ht_fd_update(struct ht_fd_kernels *k, enum ht_step_part part,
+                         const struct ht_fd_box *box,
+                         const struct ht_fd_operator *op, struct ht_buffer *u,
+                         struct ht_buffer *d, struct ht_buffer *p,
+                         struct ht_buffer *out) {
+    const int which = out == NULL ? ALONE : p == u ? OWN : APART;
+    return pass(k, part, which, box, op, u, d, which == APART ? p : u,
+                out == NULL ? d : out);
+}
+
+enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
+                          double factor, struct ht_buffer *d,
+                          struct ht_buffer *p) {
+    const struct ht_fd_args args = args_of(box);
+    const float single = (float)factor;
+    const struct ht_arg arg[4] = {
+        {.value = &args, .size = sizeof args},
+        {.value = k->spec.fp64 ? (const void *)&factor : &single,
+         .size = k->spec.fp64 ? sizeof factor : sizeof single},
+        {.buffer = d},
+        {.buffer = p}};
+    const int64_t groups[3] = {divide_up(extent(box, 0), ROW_LANES) *
+                                   extent(box, 1),
+                               1, extent(box, 2)};
+    if (is_empty(box)) return HT_OK;
+    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][ADVANCE], 4, arg,
+                            groups, ROW_LANES);
+}
+
+/* One launch, as many work-items for each face as the largest has ghosts. */
+enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
+                              const struct ht_fd_box *box,
+                              const int sides[3][2], struct ht_buffer *u) {
+    struct ht_fd_args args = args_of(box);
+    const int reach = ht_fd_reach(&k->spec);
+    int64_t most = 0;
+    if (is_empty(box)) return HT_OK;
+    for (int axis = 0; axis < k->spec.dims; axis++) {
+        const int64_t nodes = extent(box, 0) * extent(box, 1) * extent(box, 2) /
+                              extent(box, axis) * reach;
+        const int *side = sides[axis];
+        args.side[2 * axis] = side[0];
+        args.side[2 * axis + 1] = side[1];
+        if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
+        most = nodes > most ? nodes : most;
+        REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
+                    side[1] == HT_FD_SIDE_NONE,
+                HT_ERR_INTERNAL,
+                "%lld nodes along x%d: ghosts need more than %d",
+                (long long)extent(box, axis), axis + 1, reach);
+    }
+    const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
+                                  {.buffer = u}};
+    const int64_t groups[3] = {divide_up(most, ROW_LANES), 2 * k->spec.dims, 1};
+    if (most == 0) return HT_OK;
+    return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,
+                            ROW_LANES);
+}

@@ -1,0 +1,124 @@
+/* The rate of the finite-difference kernels. */
+#include <stdlib.h>
+
+#include "htwave/fd_kernel.h"
+#include "htwave/num.h"
+
+enum { U, W, D, A, B, BUFFERS = B + 3 };
+
+struct state {
+    struct ht_device *device;
+    struct ht_fd_kernels *kernels;
+    struct ht_fd_box box;
+    struct ht_fd_operator op;
+    struct ht_buffer *buffer[BUFFERS]; /* B to B + 2: where density varies */
+};
+
+static void release(struct state *s) {
+    for (int i = 0; i < BUFFERS; i++) ht_buffer_destroy(s->buffer[i]);
+    ht_fd_kernels_destroy(s->kernels);
+}
+
+static int64_t round_up(int64_t n) {
+    return (n + HT_FD_PACK - 1) / HT_FD_PACK * HT_FD_PACK;
+}
+
+static void set_box(const struct ht_fd_spec *spec, int64_t cells,
+                    struct state *s) {
+    const int64_t reach = round_up(ht_fd_reach(spec));
+    int64_t count[3] = {1, 1, 1};
+    for (int k = 0; k < 3; k++) {
+        s->box.begin[k] = k < spec->dims ? reach : 0;
+        s->box.end[k] = s->box.begin[k] + (k < spec->dims ? cells : 1);
+        if (k < spec->dims) count[k] = 2 * reach + round_up(cells);
+    }
+    s->box.row = count[0];
+    s->box.plane = count[0] * count[1];
+}
+
+/* Plane by plane; random values in (1/2, 3/2), the same ones in every eighth
+ * plane. */
+static enum ht_err fill(struct state *s, const struct ht_fd_spec *spec,
+                        int which, double factor) {
+    const int64_t planes = s->box.begin[2] + s->box.end[2];
+    const int64_t width = s->box.plane * (spec->fp64 ? 8 : 4);
+    double *wide = NULL;
+    TRY(ht_buffer_create(s->device, planes * width, &s->buffer[which]));
+    TRY(HT_ALLOC(wide, s->box.plane));
+    float *single = (float *)(void *)wide; /* the same memory, front to back */
+    enum ht_err err = HT_OK;
+    for (int64_t m = 0; err == HT_OK && m < planes; m++) {
+        for (int64_t i = 0; i < s->box.plane; i++) {
+            const uint64_t n = (uint64_t)(m % 8 * s->box.plane + i);
+            double value =
+                factor * (1 + ht_rng_uniform(5 + (uint64_t)which, n) / 2);
+            if (spec->fp64)
+                wide[i] = value;
+            else
+                single[i] = (float)value;
+        }
+        err = ht_buffer_write(
+            s->buffer[which],
+            (struct ht_span){
+                .offset = m * width, .width = width, .pitch = width, .rows = 1},
+            wide);
+    }
+    free(wide);
+    return err;
+}
+
+static enum ht_err prepare(struct state *s, const struct ht_fd_spec *spec) {
+    const int buffers = spec->density ? BUFFERS : B;
+    for (int i = 0; i < buffers; i++) TRY(fill(s, spec, i, i == D ? 1e-3 : 1));
+    s->op.a = s->buffer[A];
+    for (int k = 0; k < 3; k++) {
+        s->op.b[k] = s->buffer[B + k];
+        s->op.scale[k] = 1e-3;
+    }
+    return HT_OK;
+}
+
+/* One pass takes its values from u to w and back. */
+static enum ht_err step(struct state *s, int passes) {
+    struct ht_buffer *u = s->buffer[U], *w = s->buffer[W], *d = s->buffer[D];
+    if (passes == 2) {
+        TRY(ht_fd_stage(s->kernels, HT_PART_INTERIOR, &s->box, &s->op, u, w));
+        return ht_fd_update(s->kernels, HT_PART_INTERIOR, &s->box, &s->op, w, d,
+                            u, u);
+    }
+    s->buffer[U] = w;
+    s->buffer[W] = u;
+    return ht_fd_update(s->kernels, HT_PART_INTERIOR, &s->box, &s->op, u, d, u,
+                        w);
+}
+
+static enum ht_err time_steps(struct state *s, int passes, double *seconds) {
+    enum { WARM = 2, TIMED = 9 };
+    double taken[TIMED];
+    for (int n = -WARM; n < TIMED; n++) {
+        TRY(step(s, passes));
+        TRY(ht_device_finish(s->device));
+        double now = ht_fd_kernels_seconds(s->kernels);
+        if (n >= 0) taken[n] = now;
+    }
+    *seconds = ht_median(TIMED, taken);
+    return HT_OK;
+}
+
+enum ht_err ht_fd_measure(struct ht_device *device,
+                          const struct ht_fd_spec *spec,
+                          const struct ht_fd_variant *variant,
+                          const struct ht_fd_shape *shape, int passes,
+                          int64_t cells, const char *cache, double *rate) {
+    struct state s = {.device = device};
+    double seconds = 1;
+    set_box(spec, cells, &s);
+    enum ht_err err =
+        ht_fd_kernels_create(device, spec, variant, shape, cache, &s.kernels);
+    if (err == HT_OK) err = prepare(&s, spec);
+    if (err == HT_OK) err = time_steps(&s, passes, &seconds);
+    *rate = 1 / seconds;
+    for (int k = 0; k < spec->dims; k++) *rate *= (double)cells;
+    release(&s);
+    return err;
+}

@@ -1,0 +1,536 @@
+/* The kernels of finite differences against the formulas in double precision,
+ * computed here: the largest difference over the bound that rounding allows, 1
+ * being the most. Nodes outside the box stay as they were, and fast kernels
+ * give the bits of fd-plain. Cases are (variant, dimension, radius, precision,
+ * density, size, part of the window, shape) by pairs of their values
+ * (HTWAVE_COVER=all: all), each with every kind of launch.
+ *
+ * Ghosts are judged exactly, for periods and walls of both signs.
+ *
+ * Arguments: "small": sizes that an interpreting simulator bears; then a part
+ * of the names of the cases to run.
+ */
+#include "htwave/fd_kernel.h"
+
+#include "cover.h"
+#include "open_device.h"
+#include "test.h"
+
+#include <float.h>
+
+enum { U, D, P, A, B, W = B + 3, FIELDS };
+
+static bool small;
+static const char *only;
+
+struct fd_case {
+    struct ht_fd_spec spec;
+    const struct ht_fd_variant *variant;
+    struct ht_fd_shape shape;
+    int64_t nodes[3];
+    bool part; /* the box is a part of these nodes */
+};
+
+struct scene {
+    struct ht_device *device;
+    const struct fd_case *c;
+    struct ht_fd_box box;
+    int64_t nodes; /* of the window */
+    double scale[3];
+    double *value[FIELDS], *got[2];
+    struct ht_buffer *buffer[FIELDS];
+};
+
+static int64_t round_up(int64_t n) {
+    return (n + HT_FD_PACK - 1) / HT_FD_PACK * HT_FD_PACK;
+}
+
+/* The window has just the room that the header asks for. */
+static void set_box(struct scene *s) {
+    const int64_t reach = ht_fd_reach(&s->c->spec);
+    int64_t count[3] = {1, 1, 1};
+    for (int k = 0; k < 3; k++) {
+        const bool there = k < s->c->spec.dims;
+        const int64_t ghosts = !there ? 0 : k == 0 ? round_up(reach) : reach;
+        const int64_t cut = there && s->c->part && s->c->nodes[k] > 4;
+        s->box.begin[k] = ghosts + cut;
+        s->box.end[k] = ghosts + (there ? s->c->nodes[k] : 1) - 2 * cut;
+        if (there) count[k] = 2 * ghosts + s->c->nodes[k];
+        if (k == 0) count[k] = 2 * ghosts + round_up(s->c->nodes[k]);
+    }
+    s->box.row = count[0];
+    s->box.plane = count[0] * count[1];
+    s->nodes = s->box.plane * count[2];
+}
+
+static size_t bytes_of(const struct scene *s) {
+    return s->c->spec.fp64 ? sizeof(double) : sizeof(float);
+}
+
+static enum ht_err move(struct scene *s, struct ht_buffer *buffer,
+                        double *value, bool write) {
+    const int64_t bytes = s->nodes * (int64_t)bytes_of(s);
+    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    float *single = NULL;
+    if (s->c->spec.fp64)
+        return write ? ht_buffer_write(buffer, span, value)
+                     : ht_buffer_read(buffer, span, value);
+    TRY(HT_ALLOC(single, s->nodes));
+    for (int64_t i = 0; i < s->nodes; i++) single[i] = (float)value[i];
+    enum ht_err err = write ? ht_buffer_write(buffer, span, single)
+                            : ht_buffer_read(buffer, span, single);
+    for (int64_t i = 0; i < s->nodes; i++) value[i] = (double)single[i];
+    free(single);
+    return err;
+}
+
+/* Values of all fields, ghosts too: of u, d, p any, of a and b positive. */
+static enum ht_err make_scene(struct scene *s) {
+    set_box(s);
+    for (int f = 0; f < FIELDS; f++) {
+        TRY(HT_ALLOC(s->value[f], s->nodes));
+        TRY(ht_buffer_create(s->device, s->nodes * (int64_t)bytes_of(s),
+                             &s->buffer[f]));
+        for (int64_t i = 0; i < s->nodes; i++) {
+            double x = ht_rng_uniform(3 + (uint64_t)f, (uint64_t)i);
+            if (f == A || (f >= B && f < W)) x = 1 + x / 2;
+            s->value[f][i] = s->c->spec.fp64 ? x : (double)(float)x;
+        }
+    }
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(s->got[i], s->nodes));
+    for (int k = 0; k < 3; k++) s->scale[k] = 0.3 / (1 + k);
+    return HT_OK;
+}
+
+static void free_scene(struct scene *s) {
+    for (int f = 0; f < FIELDS; f++) {
+        free(s->value[f]);
+        ht_buffer_destroy(s->buffer[f]);
+    }
+    for (int i = 0; i < 2; i++) free(s->got[i]);
+}
+
+/* ---- the formulas ---- */
+
+/* A value, and the sum of the magnitudes that it was made of. */
+struct sum {
+    double value, size;
+};
+
+static void add(struct sum *sum, double factor, struct sum x) {
+    sum->value += factor * x.value;
+    sum->size += fabs(factor) * x.size;
+}
+
+static struct sum value_at(const struct scene *s, int field, int64_t at) {
+    const double x = s->value[field][at];
+    return (struct sum){x, fabs(x)};
+}
+
+static struct sum flux_at(const struct scene *s, const struct ht_fd_weights *w,
+                          int axis, int64_t at, int64_t stride) {
+    struct sum sum = {0};
+    for (int j = 0; j < w->radius; j++) {
+        add(&sum, w->first[j], value_at(s, U, at + (j + 1) * stride));
+        add(&sum, -w->first[j], value_at(s, U, at - j * stride));
+    }
+    const double b = s->value[B + axis][at];
+    return (struct sum){b * sum.value, b * sum.size};
+}
+
+static struct sum operator_at(const struct scene *s, int64_t at) {
+    const struct ht_fd_weights w = ht_fd_weights(2 * s->c->spec.radius);
+    const int64_t stride[3] = {1, s->box.row, s->box.plane};
+    struct sum sum = {0};
+    for (int k = 0; k < s->c->spec.dims; k++) {
+        const int64_t d = stride[k];
+        for (int j = 0; s->c->spec.density && j < w.radius; j++) {
+            const double c = s->scale[k] * w.first[j];
+            add(&sum, c, flux_at(s, &w, k, at + j * d, d));
+            add(&sum, -c, flux_at(s, &w, k, at - (j + 1) * d, d));
+        }
+        for (int j = 1; !s->c->spec.density && j <= w.radius; j++) {
+            const double c = s->scale[k] * w.second[j];
+            add(&sum, c, value_at(s, U, at + j * d));
+            add(&sum, -2 * c, value_at(s, U, at));
+            add(&sum, c, value_at(s, U, at - j * d));
+        }
+    }
+    const double a = s->value[A][at];
+    return (struct sum){a * sum.value, a * sum.size};
+}
+
+/* Roundings that a term passes through: its weight, the differences, one for
+ * each term added after it, the factors a and b, the last sums. */
+static double roundings(const struct scene *s) {
+    const int r = s->c->spec.radius;
+    return s->c->spec.dims * r + (s->c->spec.density ? r + 3 : 0) + 7;
+}
+
+/* ---- launches ---- */
+
+enum { STAGE, OWN, IN_PLACE, APART, ALONE, KINDS };
+static const char *const kind_name[KINDS] = {
+    "stage", "update", "update in place", "update apart", "update of d"};
+
+/* What field is written to beside d; -1: none. */
+static int target_of(int kind) {
+    return kind == IN_PLACE ? P : kind == ALONE ? -1 : W;
+}
+
+static enum ht_err launch(const struct scene *s, struct ht_fd_kernels *kernels,
+                          int kind) {
+    struct ht_buffer *const *b = s->buffer;
+    const struct ht_fd_operator op = {
+        .a = b[A],
+        .b = {b[B], b[B + 1], b[B + 2]},
+        .scale = {s->scale[0], s->scale[1], s->scale[2]}};
+    const enum ht_step_part part = HT_PART_BOUNDARY;
+    if (kind == STAGE)
+        return ht_fd_stage(kernels, part, &s->box, &op, b[U], b[W]);
+    return ht_fd_update(kernels, part, &s->box, &op, b[U], b[D],
+                        kind == OWN ? b[U] : b[P],
+                        kind == ALONE ? NULL : b[target_of(kind)]);
+}
+
+/* got: d and the target, afterwards. */
+static enum ht_err run(struct scene *s, struct ht_fd_kernels *kernels, int kind,
+                       double *const got[2]) {
+    const int target = target_of(kind);
+    for (int f = 0; f < FIELDS; f++)
+        TRY(move(s, s->buffer[f], s->value[f], true));
+    TRY(launch(s, kernels, kind));
+    TRY(ht_device_finish(s->device));
+    TRY(move(s, s->buffer[D], got[0], false));
+    return target < 0 ? HT_OK : move(s, s->buffer[target], got[1], false);
+}
+
+static bool inside(const struct scene *s, int64_t i) {
+    const int64_t m[3] = {i % s->box.row,
+                          i / s->box.row % (s->box.plane / s->box.row),
+                          i / s->box.plane};
+    bool in = true;
+    for (int k = 0; k < 3; k++)
+        in = in && m[k] >= s->box.begin[k] && m[k] < s->box.end[k];
+    return in;
+}
+
+/* Differences over their bounds; infinite where a node outside changed. */
+static double compare(const struct scene *s, int kind, double *const got[2]) {
+    const double unit = s->c->spec.fp64 ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
+    const double most = roundings(s) * unit;
+    const int target = target_of(kind);
+    double worst = 0;
+    for (int64_t i = 0; i < s->nodes; i++) {
+        struct sum d = value_at(s, D, i), out = {0};
+        if (target >= 0) out = value_at(s, target, i);
+        if (inside(s, i)) {
+            const struct sum r = operator_at(s, i);
+            if (kind != STAGE) add(&d, 1, r);
+            out = value_at(s, kind == STAGE || kind == OWN ? U : P, i);
+            add(&out, 1, kind == STAGE ? r : d);
+        }
+        double ratio = fabs(got[0][i] - d.value) / (most * d.size);
+        if (!inside(s, i) || kind == STAGE)
+            ratio = got[0][i] == d.value ? 0 : INFINITY;
+        if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
+        if (target < 0) continue;
+        ratio = fabs(got[1][i] - out.value) / (most * out.size);
+        if (!inside(s, i)) ratio = got[1][i] == out.value ? 0 : INFINITY;
+        if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
+    }
+    return worst;
+}
+
+static int64_t count_unequal(const struct scene *s, int kind,
+                             double *const got[2], double *const other[2]) {
+    int64_t count = 0;
+    for (int i = 0; i < (target_of(kind) < 0 ? 1 : 2); i++)
+        for (int64_t n = 0; n < s->nodes; n++)
+            count += got[i][n] != other[i][n];
+    return count;
+}
+
+struct verdict {
+    double worst[KINDS];
+    int64_t unequal;
+};
+
+/* plain: NULL for the plain kernels themselves. */
+static enum ht_err judge(struct scene *s, struct ht_fd_kernels *kernels,
+                         struct ht_fd_kernels *plain, struct verdict *v) {
+    double *other[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(other[i], s->nodes));
+    enum ht_err err = HT_OK;
+    for (int kind = 0; err == HT_OK && kind < KINDS; kind++) {
+        err = run(s, kernels, kind, s->got);
+        if (err == HT_OK) v->worst[kind] = compare(s, kind, s->got);
+        if (err == HT_OK && plain != NULL) err = run(s, plain, kind, other);
+        if (err == HT_OK && plain != NULL)
+            v->unequal += count_unequal(s, kind, s->got, other);
+    }
+    for (int i = 0; i < 2; i++) free(other[i]);
+    return err;
+}
+
+static enum ht_err run_kernels(struct scene *s, struct verdict *v) {
+    const struct ht_fd_variant *plain = ht_fd_variant_find("fd-plain", false);
+    const struct fd_case *c = s->c;
+    struct ht_fd_kernels *kernels[2] = {NULL, NULL};
+    enum ht_err err = make_scene(s);
+    if (err == HT_OK)
+        err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape,
+                                   NULL, &kernels[0]);
+    if (err == HT_OK && c->variant != plain)
+        err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, NULL,
+                                   &kernels[1]);
+    if (err == HT_OK) err = judge(s, kernels[0], kernels[1], v);
+    for (int i = 0; i < 2; i++) ht_fd_kernels_destroy(kernels[i]);
+    return err;
+}
+
+static void run_case(struct ht_device *device, const struct fd_case *c) {
+    struct scene s = {.device = device, .c = c};
+    struct verdict v = {.unequal = 0};
+    char name[160];
+    snprintf(name, sizeof name, "%s %dD order %d %s%s, %d x %d x %d%s%s",
+             c->variant->name, c->spec.dims, 2 * c->spec.radius,
+             c->spec.fp64 ? "double" : "single",
+             c->spec.density ? " density" : "", (int)c->nodes[0],
+             (int)c->nodes[1], (int)c->nodes[2], c->part ? " part" : "",
+             c->shape.packs ? " shaped" : "");
+    if (only != NULL && strstr(name, only) == NULL) return;
+    if (run_kernels(&s, &v) != HT_OK) {
+        TEST_CHECK(false, "%s: %s", name, ht_err_message());
+    } else {
+        for (int kind = 0; kind < KINDS; kind++)
+            TEST_BELOW(v.worst[kind], 1.0, "%s, %s", name, kind_name[kind]);
+        TEST_CHECK(v.unequal == 0, "%s: %lld values unlike fd-plain's", name,
+                   (long long)v.unequal);
+    }
+    free_scene(&s);
+}
+
+/* ---- cases ---- */
+
+enum { VARIANT, DIMS, RADIUS, FP64, DENSITY, SIZE, PART, SHAPE, FACTORS };
+enum { SIZES = 4 };
+
+static const int64_t sizes[SIZES][3][3] = {
+    /* fewer than a tile, not whole packs */
+    {{3, 1, 1}, {5, 3, 1}, {6, 3, 2}},
+    /* more than one tile, rows that are no multiple of packs or vectors */
+    {{1031, 1, 1}, {289, 41, 1}, {77, 19, 13}},
+    /* whole tiles */
+    {{1024, 1, 1}, {256, 32, 1}, {64, 16, 16}},
+    /* few long rows; several segments */
+    {{2051, 1, 1}, {530, 5, 1}, {270, 5, 9}},
+};
+static const int64_t small_sizes[SIZES][3][3] = {
+    {{3, 1, 1}, {5, 3, 1}, {6, 3, 2}},
+    {{37, 1, 1}, {35, 5, 1}, {35, 5, 3}},
+    {{32, 1, 1}, {32, 4, 1}, {32, 4, 2}},
+    {{18, 1, 1}, {17, 7, 1}, {17, 3, 5}},
+};
+
+static struct fd_case case_of(const unsigned char *row) {
+    struct fd_case c = {.variant = ht_fd_variant_at(row[VARIANT]),
+                        .part = row[PART]};
+    c.spec.dims = 1 + row[DIMS];
+    c.spec.radius = 1 + row[RADIUS];
+    c.spec.fp64 = row[FP64];
+    c.spec.density = row[DENSITY];
+    if (row[SHAPE] || small)
+        c.shape = (struct ht_fd_shape){.packs = 8, .rows = 3, .planes = 4};
+    memcpy(c.nodes, (small ? small_sizes : sizes)[row[SIZE]][row[DIMS]],
+           sizeof c.nodes);
+    return c;
+}
+
+struct chooser {
+    const struct ht_device_info *info;
+};
+
+static double row_cost(const unsigned char *row, void *context) {
+    const struct chooser *chooser = context;
+    if (row[FP64] && !chooser->info->fp64) return 0;
+    if (small && row[RADIUS] > 2) return 0;
+    return 1 + row[DIMS];
+}
+
+static void run_cases(struct ht_device *device) {
+    struct chooser chooser = {ht_device_info(device)};
+    struct cover cover = {
+        .factors = FACTORS,
+        .levels = {ht_fd_variant_count(), 3, HT_FD_RADIUS, 2, 2, SIZES, 2, 2},
+        .cost = row_cost,
+        .context = &chooser};
+    const char *all = getenv("HTWAVE_COVER");
+    if (all != NULL && strcmp(all, "all") == 0) {
+        cover_row row = {0};
+        do {
+            const struct fd_case c = case_of(row);
+            if (row_cost(row, &chooser) > 0) run_case(device, &c);
+        } while (cover_next(&cover, row));
+        return;
+    }
+    cover_make(&cover);
+    for (int i = 0; i < cover.count; i++) {
+        const struct fd_case c = case_of(cover.row[i]);
+        run_case(device, &c);
+    }
+    free(cover.row);
+}
+
+/* ---- ghosts and advance ---- */
+
+/* Node whose image is the ghost `way` nodes beyond the end at edge. */
+static int64_t source_of(int side, int64_t edge, int64_t way, int64_t period) {
+    return side == 0 ? edge + way + (way > 0 ? -period : period) : edge - way;
+}
+
+static void expect_ghosts(const struct scene *s, const int sides[3][2],
+                          double *value) {
+    const int reach = ht_fd_reach(&s->c->spec);
+    const int64_t stride[3] = {1, s->box.row, s->box.plane};
+    for (int64_t i = 0; i < s->nodes; i++) {
+        if (!inside(s, i)) continue;
+        const int64_t m[3] = {i % s->box.row,
+                              i / s->box.row % (s->box.plane / s->box.row),
+                              i / s->box.plane};
+        for (int k = 0; k < s->c->spec.dims; k++)
+            for (int side = 0; side < 2; side++) {
+                const int64_t begin = s->box.begin[k], end = s->box.end[k];
+                const int64_t edge = side ? end - 1 : begin;
+                if (m[k] != edge || sides[k][side] == HT_FD_SIDE_NONE) continue;
+                for (int n = 1; n <= reach; n++) {
+                    const int64_t way = side ? n : -n;
+                    const int64_t from =
+                        source_of(sides[k][side], edge, way, end - begin);
+                    value[i + way * stride[k]] =
+                        (sides[k][side] < 0 ? -1 : 1) *
+                        s->value[U][i + (from - edge) * stride[k]];
+                }
+            }
+    }
+}
+
+static enum ht_err run_ghosts(struct scene *s, const int sides[3][2],
+                              int64_t *wrong, double *worst) {
+    const struct ht_fd_variant *plain = ht_fd_variant_find("fd-plain", false);
+    struct ht_fd_kernels *kernels = NULL;
+    const double factor = -0.7, unit = DBL_EPSILON / 2;
+    TRY(make_scene(s));
+    memcpy(s->got[0], s->value[U], (size_t)s->nodes * sizeof *s->got[0]);
+    expect_ghosts(s, sides, s->got[0]);
+    TRY(ht_fd_kernels_create(s->device, &s->c->spec, plain, NULL, NULL,
+                             &kernels));
+    enum ht_err err = HT_OK;
+    for (int f = 0; err == HT_OK && f < A; f++)
+        err = move(s, s->buffer[f], s->value[f], true);
+    if (err == HT_OK)
+        err = ht_fd_fill_ghosts(kernels, &s->box, sides, s->buffer[U]);
+    if (err == HT_OK)
+        err =
+            ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]);
+    if (err == HT_OK) err = ht_device_finish(s->device);
+    if (err == HT_OK) err = move(s, s->buffer[U], s->got[1], false);
+    for (int64_t i = 0; err == HT_OK && i < s->nodes; i++)
+        *wrong += s->got[0][i] != s->got[1][i];
+    if (err == HT_OK) err = move(s, s->buffer[P], s->got[1], false);
+    for (int64_t i = 0; err == HT_OK && i < s->nodes; i++) {
+        const double d = inside(s, i) ? factor * s->value[D][i] : 0;
+        const double p = s->value[P][i], bound = fabs(d) + fabs(p);
+        double ratio = fabs(s->got[1][i] - (p + d)) /
+                       (2 * (s->c->spec.fp64 ? unit : FLT_EPSILON / 2) * bound);
+        if (!inside(s, i)) ratio = s->got[1][i] == p ? 0 : INFINITY;
+        *worst = fmax(*worst, ratio);
+    }
+    ht_fd_kernels_destroy(kernels);
+    return err;
+}
+
+static void test_ghosts(struct ht_device *device) {
+    const int none = HT_FD_SIDE_NONE;
+    const int sides[][3][2] = {
+        {{0, 0}, {0, 0}, {0, 0}},
+        {{1, -1}, {-1, -1}, {1, 1}},
+        {{0, 0}, {-1, 1}, {none, none}},
+        {{-1, 1}, {0, 0}, {none, -1}},
+    };
+    for (int n = 0; n < 12; n++) {
+        const struct fd_case c = {
+            .spec = {.dims = 1 + n % 3,
+                     .radius = 1 + n * 3 % 8,
+                     .fp64 = n % 2 && ht_device_info(device)->fp64,
+                     .density = n / 6 != 0},
+            .nodes = {18 + n, 17, 19}};
+        struct scene s = {.device = device, .c = &c};
+        int64_t wrong = 0;
+        double worst = 0;
+        enum ht_err err = run_ghosts(&s, sides[n / 3], &wrong, &worst);
+        TEST_CHECK(err == HT_OK && wrong == 0,
+                   "ghosts %dD reach %d, sides %d: %lld values wrong %s",
+                   c.spec.dims, ht_fd_reach(&c.spec), n / 3, (long long)wrong,
+                   err ? ht_err_message() : "");
+        TEST_BELOW(worst, 1.0, "advance %dD %s", c.spec.dims,
+                   c.spec.fp64 ? "double" : "single");
+        free_scene(&s);
+    }
+}
+
+/* Of a constant, exactly nothing. */
+static void test_constant(struct ht_device *device) {
+    for (int v = 0; v < ht_fd_variant_count(); v++) {
+        const struct fd_case c = {.spec = {.dims = 3, .radius = v + 2},
+                                  .variant = ht_fd_variant_at(v),
+                                  .nodes = {21, 6, 5}};
+        struct scene s = {.device = device, .c = &c};
+        struct ht_fd_kernels *kernels = NULL;
+        int64_t wrong = 0;
+        enum ht_err err = make_scene(&s);
+        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++)
+            s.value[U][i] = (double)1.1f;
+        if (err == HT_OK)
+            err = ht_fd_kernels_create(device, &c.spec, c.variant, NULL, NULL,
+                                       &kernels);
+        if (err == HT_OK) err = run(&s, kernels, OWN, s.got);
+        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++)
+            wrong += s.got[0][i] != s.value[D][i];
+        TEST_CHECK(err == HT_OK && wrong == 0,
+                   "%s of a constant: %lld increments changed %s",
+                   c.variant->name, (long long)wrong,
+                   err ? ht_err_message() : "");
+        ht_fd_kernels_destroy(kernels);
+        free_scene(&s);
+    }
+}
+
+/* Rates are there to be read; what they are is not judged. */
+static void test_measure(struct ht_device *device) {
+    const struct ht_fd_spec spec = {.dims = 3, .radius = 2};
+    for (int passes = 1; passes <= 2; passes++) {
+        double rate = 0;
+        enum ht_err err =
+            ht_fd_measure(device, &spec, ht_fd_variant_find("auto", false),
+                          NULL, passes, 20, NULL, &rate);
+        TEST_CHECK(err == HT_OK && rate > 0, "%d passes: %.3g points/s %s",
+                   passes, rate, err ? ht_err_message() : "");
+    }
+}
+
+int main(int argc, char **argv) {
+    struct ht_device *device = NULL;
+    small = argc > 1 && strcmp(argv[1], "small") == 0;
+    only = argc > 2 ? argv[2] : NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("kernel/fd");
+    }
+    run_cases(device);
+    test_ghosts(device);
+    test_constant(device);
+    test_measure(device);
+    ht_device_close(device);
+    return test_end("kernel/fd");
+}
