@@ -86,6 +86,14 @@ static const struct ht_option option[] = {
      "order is the smaller of 2N+1 and g+1; at constant impedance N+1 is "
      "enough for 2N+1. -1 takes N+1, N+2 for N = 4, 6, 8, and means where "
      "the medium jumps."},
+    {"medium.fit", HT_OPT_CHOICE, AT(medium.fit), "\"auto\"", ANY,
+     CHOICES(HT_EACH_FIT), "",
+     "Finite differences: how the medium becomes one number per point. sinc "
+     "averages it with a windowed sinc, four points to either side, and so "
+     "places jumps between points; box averages it over the point's cell; "
+     "point takes the value there. Averages take samples of a file as constant "
+     "over half a spacing to either side, point is linear between them. auto "
+     "is point for smooth expressions, else sinc."},
     {"medium.axis", HT_OPT_CHOICE, AT(medium.axis), "\"x3\"", ANY,
      CHOICES(HT_EACH_AXIS), "",
      "Layers: the axis along which they are stacked."},
@@ -372,6 +380,11 @@ const char *ht_scheme_word(enum ht_scheme_name value) {
 
 const char *ht_medium_type_word(enum ht_medium_type value) {
     switch (value) { HT_EACH_MEDIUM_TYPE(CASE) }
+    return "";
+}
+
+const char *ht_fit_word(enum ht_fit_kind value) {
+    switch (value) { HT_EACH_FIT(CASE) }
     return "";
 }
 
