@@ -10,7 +10,7 @@ struct ht_fd_sum_args {
     long plane;
     long count[3]; /* nodes of the box */
     long groups;   /* of a plane */
-    int half[6]; /* [2 * axis + side]: nodes of that end weigh half */
+    int ends[6]; /* [2 * axis + side]: nodes of that end weigh half */
 };
 
 #endif

@@ -61,13 +61,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
     const long m3 = HT_GROUP_2();
     for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
         const ht_wide outer =
-            ht_fd_half(m2, s.count[1], s.half[2], s.half[3]) *
-            ht_fd_half(m3, s.count[2], s.half[4], s.half[5]);
+            ht_fd_half(m2, s.count[1], s.ends[2], s.ends[3]) *
+            ht_fd_half(m3, s.count[2], s.ends[4], s.ends[5]);
         const long start = s.begin + m3 * s.plane + m2 * s.row;
         for (long m1 = lane; m1 < s.count[0]; m1 += HT_FD_LANES) {
             const ht_wide value = x[start + m1];
             const ht_wide weight =
-                outer * ht_fd_half(m1, s.count[0], s.half[0], s.half[1]) /
+                outer * ht_fd_half(m1, s.count[0], s.ends[0], s.ends[1]) /
                 (ht_wide)a[start + m1];
             if (!isfinite(value)) {
                 own[HT_FD_BAD] += 1;

@@ -29,6 +29,10 @@ HT_CHECKED enum ht_err ht_test_medium(const void *context,
                                       enum ht_subgrid subgrid, int64_t first,
                                       int64_t last, double *out);
 
+/* The same for finite differences: the fill of ht_fd_problem. */
+HT_CHECKED enum ht_err ht_test_values(const void *context, int what,
+                                      int64_t first, int64_t last, double *out);
+
 /* Runs a few cells of the compiled kernels, with this problem's walls, sizes
  * and kind of medium, against the oracle. HT_ERR_DEVICE when they differ by
  * more than rounding explains; *worst: largest difference over its bound. */

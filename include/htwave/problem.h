@@ -53,6 +53,10 @@ bool ht_problem_stores(const struct ht_problem *problem,
                        enum ht_subgrid subgrid, int field);
 int ht_problem_stored(const struct ht_problem *problem,
                       enum ht_subgrid subgrid);
+/* The grid at whose nodes the values of a subgrid lie: finite differences keep
+ * increments at those of the primary one. */
+enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem,
+                                 enum ht_subgrid subgrid);
 /* How a grid's planes travel between slabs. */
 struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
                                         const struct ht_tuning *tuning,

@@ -149,7 +149,7 @@ enum ht_err ht_fd_sum(struct ht_fd_reduction *r, const struct ht_fd_box *box,
     const int64_t bytes = count * ENTRIES * (r->wide ? 8 : 4);
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     double *data = NULL;
-    for (int i = 0; i < 6; i++) args.half[i] = half[i / 2][i % 2];
+    for (int i = 0; i < 6; i++) args.ends[i] = half[i / 2][i % 2];
     TRY(build(r));
     TRY(make_room(r, count));
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},

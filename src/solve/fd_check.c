@@ -119,13 +119,14 @@ enum ht_err ht_differences_verify_kernels(const struct ht_problem *problem,
 }
 
 /* A positive medium that jumps at every node. */
-static enum ht_err fill_test(const void *context, int what, int64_t first,
-                             int64_t last, double *out) {
+enum ht_err ht_test_values(const void *context, int what, int64_t first,
+                           int64_t last, double *out) {
     const struct ht_problem *p = context;
     const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
-    for (int64_t n = 0; n < plane * (last - first); n++)
-        out[n] = 1 + 0.5 * ht_rng_uniform(7, (uint64_t)(4 * (first * plane + n) +
-                                                        what));
+    for (int64_t n = 0; n < plane * (last - first); n++) {
+        const uint64_t key = 4 * (uint64_t)(first * plane + n) + (unsigned)what;
+        out[n] = 1 + 0.5 * ht_rng_uniform(7, key);
+    }
     return HT_OK;
 }
 
@@ -138,7 +139,4 @@ void ht_differences_shrink(const struct ht_problem *problem,
     const struct ht_box box = {.end = {least + 3, least + 1, least}};
     (void)variant;
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
-    if (problem->fd.fill == NULL) return;
-    out->problem.fd.fill = fill_test;
-    out->problem.fd.medium = &out->problem;
 }

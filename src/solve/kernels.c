@@ -21,6 +21,11 @@ int ht_problem_stored(const struct ht_problem *problem,
     return count;
 }
 
+enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem,
+                                 enum ht_subgrid subgrid) {
+    return problem->fd.order > 0 ? HT_PRIMARY : subgrid;
+}
+
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
                                enum ht_subgrid from) {

@@ -77,6 +77,10 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     set_sides(out, sides, &out->grid);
     out->problem.grid = &out->grid;
     out->problem.halo = (struct ht_halo_choice){0};
+    if (whole->fd.fill != NULL) {
+        out->problem.fd.fill = ht_test_values;
+        out->problem.fd.medium = &out->problem;
+    }
     if (whole->medium_degree < 0) return;
     out->problem.medium_fill =
         medium == HT_MEDIUM_TEST ? ht_test_medium : fill_medium;

@@ -53,9 +53,10 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
 /* One plane of random data, put on every plane. */
 static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
                         const struct ht_stepper *stepper) {
-    int64_t count = ht_grid_plane(p->grid, subgrid) * p->eq->nfields *
+    const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
+    int64_t count = ht_grid_plane(p->grid, nodes) * p->eq->nfields *
                     ht_grid_coefs(p->grid);
-    int64_t planes = ht_grid_planes(p->grid, subgrid);
+    int64_t planes = ht_grid_planes(p->grid, nodes);
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
     for (int64_t n = 0; n < count; n++)
