@@ -1,21 +1,23 @@
-/* Central finite differences in a periodic box: a lane walks along x3 with the
- * values above and below it in registers; those beside it come through the
- * caches. */
+/* Central finite differences of radius HT_FD_R on a periodic grid
+ * u[i3][i2][i1]. A work-item per (i1, i2) marches along x3 with the
+ * 2 HT_FD_R + 1 values of its line in registers; neighbours along x1 and x2 are
+ * read through the caches.
+ */
 HT_INLINE real ht_fd_beside(HT_GLOBAL const real *HT_RESTRICT u, long at,
                             long i, long n, long pitch, int k) {
     const long up = i + k < n ? k : k - n, down = i >= k ? -k : n - k;
     return u[at + up * pitch] + u[at + down * pitch];
 }
 
-/* out = base + a src + b laplacian of src, base = 2 u - out with update, else
- * 0. */
+/* out = base + a src + b laplacian(src); base is 2 u - out in ht_fd_update and
+ * 0 in ht_fd_laplacian. */
 #define HT_FD_KERNEL(name, PARAMETERS, BASE)                                \
-    HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void name(                         \
+    HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void name(                         \
         long n1, long n2, long n3, long march, real a, real b,              \
         HT_GLOBAL const real *HT_RESTRICT src,                              \
         HT_GLOBAL real *HT_RESTRICT out PARAMETERS) {                       \
         const real weight[HT_FD_R + 1] = HT_FD_WEIGHTS;                     \
-        const long i1 = HT_GROUP_1() * HT_FD_LANES + HT_LANE();             \
+        const long i1 = HT_GROUP_1() * HT_FD_ITEMS + HT_ITEM();             \
         const long i2 = HT_GROUP_2(), first = HT_GROUP_3() * march;         \
         const long last = first + march < n3 ? first + march : n3;          \
         if (i1 >= n1) return;                                               \

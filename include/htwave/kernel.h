@@ -20,14 +20,14 @@ struct ht_spec {
     int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
     bool trim;         /* skip what cannot reach an output coefficient */
-    bool sorted; /* coefficients lie sorted by parity (ht_place), in blocks
-                    of 16 bytes */
+    bool sorted; /* coefficients lie sorted by parity (ht_storage_order), in
+                    blocks of 16 bytes */
     int ptx;     /* architecture whose PTX a kernel may use; 0: none */
     unsigned src, dst; /* bit f: field f is stored on the source, on the target
                           grid; 0: all fields are */
-    int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
-                          dst = keep dst + 2 E I src, where fields that are not
-                          stored on the source are 0 */
+    int old_sign;      /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
+                      dst = keep dst + 2 E I src, where fields that are not
+                      stored on the source are 0 */
     int stages;
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
                                    times the material where the medium is
@@ -49,25 +49,25 @@ struct ht_tuning {
 /* Most coefficients of a field at a node. */
 #define HT_MAX_COEFS \
     ((HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1))
-/* place[i]: where coefficient i of a field lies among those of its node; the
- * number of places, padded to whole blocks. */
-int ht_place(const struct ht_spec *spec, int place[HT_MAX_COEFS]);
+/* storage[i]: where coefficient i of a field lies among those of its node; the
+ * number of padded_coefs, padded to whole blocks. */
+int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
-    int cells;              /* targets along x1 per group */
-    int rows;               /* x2 rows of targets per group */
-    int slabs;              /* values of n3 exchanged between two barriers */
-    int face_fields;        /* fields interpolated in the plane at a time */
-    int planes;             /* x3 planes per group; 0: chosen at each launch */
-    bool roll;              /* keeps what neighbouring x3 planes share */
-    int chunk;              /* source entries of parity blocks at a time */
-    int tile;               /* rows of a parity block at a time; results along
-                               x1 of a separable half step */
-    int parts;              /* groups that share the same targets; 0: 1 */
-    int lanes, naive_lanes; /* per group */
-    int registers;          /* most per lane; 0: the compiler's choice */
-    int64_t local_bytes;    /* local memory of the hungriest kernel */
+    int cells;       /* targets along x1 per group */
+    int rows;        /* x2 rows of targets per group */
+    int slabs;       /* values of n3 exchanged between two barriers */
+    int face_fields; /* fields interpolated in the plane at a time */
+    int planes;      /* x3 planes per group; 0: chosen at each launch */
+    bool roll;       /* keeps what neighbouring x3 planes share */
+    int chunk;       /* source entries of parity blocks at a time */
+    int tile;        /* rows of a parity block at a time; results along
+                        x1 of a separable half step */
+    int parts;       /* groups that share the same targets; 0: 1 */
+    int group_size, naive_group_size; /* per group */
+    int registers;       /* most per lane; 0: the compiler's choice */
+    int64_t local_bytes; /* local memory of the hungriest kernel */
 };
 
 /* Work of one cell half step by counting; see docs/method.md. */
@@ -239,7 +239,7 @@ void ht_ghosts_destroy(struct ht_ghosts *ghosts); /* NULL allowed */
 HT_CHECKED enum ht_err ht_ghosts_build(struct ht_ghosts *ghosts);
 /* Its program, for groups of so many lanes. */
 HT_CHECKED enum ht_err ht_ghosts_text(const struct ht_spec *spec, int fields,
-                                      int places, int lanes,
+                                      int padded_coefs, int group_size,
                                       struct ht_text *out);
 /* Enqueued among the work. args: of ht_window_ghosts; u: the buffers of the
  * fields, without gaps. */
@@ -252,10 +252,10 @@ double ht_ghosts_total(const struct ht_ghosts *ghosts);
 
 /* ---- packer.c: boxes of a window into messages and out of them ---- */
 struct ht_pack_format {
-    bool fp64;  /* of the fields */
-    int block;  /* as in ht_spec */
-    int fields; /* so many buffers, packed one after the other */
-    int places; /* of ht_place */
+    bool fp64;        /* of the fields */
+    int block;        /* as in ht_spec */
+    int fields;       /* so many buffers, packed one after the other */
+    int padded_coefs; /* of ht_storage_order */
     enum ht_halo_precision precision;
 };
 /* A box of the window that the buffers hold, and the part of a message buffer
@@ -273,7 +273,7 @@ HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
 void ht_packer_destroy(struct ht_packer *packer); /* NULL allowed */
 /* Their program for groups of so many lanes, a power of two. */
 HT_CHECKED enum ht_err ht_packer_text(const struct ht_pack_format *format,
-                                      int lanes, struct ht_text *out);
+                                      int group_size, struct ht_text *out);
 /* Bytes that so many nodes take in a message, a multiple of 16. */
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
 /* Enqueued among the work; u[fields]. */
@@ -324,7 +324,7 @@ HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device,
 void ht_reduction_destroy(struct ht_reduction *reduction); /* NULL allowed */
 /* Their program for groups of so many lanes, a power of two. */
 HT_CHECKED enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
-                                         int lanes, struct ht_text *out);
+                                         int group_size, struct ht_text *out);
 /* Measures `count` items after all work enqueued so far; out[i] belongs to
  * items[i]. One read of a few bytes per item. Without wide the squares must
  * stay within single precision's range (|u| < 1e19), else sum is infinite. */

@@ -29,7 +29,7 @@ struct ht_problem {
     int stages;
     const struct ht_scheme *scheme; /* NULL: by `keep` */
     unsigned stored[2];             /* per grid, a bit per field; 0: all */
-    int keep;                       /* as in ht_spec */
+    int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
 };
 

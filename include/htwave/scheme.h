@@ -15,7 +15,7 @@ struct ht_stepper;
 /* Equations as a scheme steps them. */
 struct ht_form {
     unsigned stored[2]; /* per grid a bit per field; 0: all fields */
-    int keep;           /* as in ht_spec */
+    int old_sign;       /* as in ht_spec */
 };
 
 /* Model of the rounding errors: src/solve/rounding.c. */

@@ -68,7 +68,7 @@ struct ht_energy {
  * groups are the same; the other fields are not needed at all). */
 struct ht_leapfrog {
     unsigned stored[2]; /* on the primary, the dual grid: bit per field */
-    int keep;           /* 0: the system has no such form */
+    int old_sign;       /* 0: the system has no such form */
 };
 
 struct ht_system {

@@ -89,11 +89,11 @@ static enum ht_err plan_interpolation(struct ht_bench *bench,
         TRY(err);
         for (int i = first; i < bench->count; i++) {
             struct ht_bench_row row = bench->row[i];
-            int64_t lanes =
+            int64_t items =
                 (int64_t)pow(2 * row.order + 2, row.dims > 1 ? 2 : 1);
             if (row.tuning.variant->stage[0].kind ==
                     HT_STAGE_INTERPOLATE_ROLLED &&
-                lanes * groups[g] <= bench->info->max_group / 4)
+                items * groups[g] <= bench->info->max_group / 4)
                 bench->row[kept++] = row;
         }
         bench->count = kept;

@@ -74,7 +74,7 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     add(v, &n, (struct value){"layout", ht_bench_layout(r), 0});
     add(v, &n, (struct value){"cells_per_group", NULL, r->shape.cells});
     add(v, &n, (struct value){"planes_per_group", NULL, r->shape.planes});
-    add(v, &n, (struct value){"lanes", NULL, r->shape.lanes});
+    add(v, &n, (struct value){"lanes", NULL, r->shape.group_size});
     add(v, &n, (struct value){"side", NULL, (double)r->side});
     add(v, &n, (struct value){"ms", NULL, r->done ? 1e3 * r->seconds : NAN});
     add(v, &n, (struct value){"ms_best", NULL, r->done ? 1e3 * r->best : NAN});

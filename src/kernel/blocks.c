@@ -163,7 +163,7 @@ static void contract(const long double *half, int n, int rest,
 static void interpolate(struct builder *b, int field, unsigned class,
                         double *entry) {
     long double *in = b->a, *out = b->b;
-    long double factor = b->spec->keep != 0 ? 2 : 1;
+    long double factor = b->spec->old_sign != 0 ? 2 : 1;
     memcpy(in, b->phi + (int64_t)field * b->coefs,
            (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
@@ -281,6 +281,7 @@ const char *ht_blocks_refuse(const struct ht_spec *spec) {
     return ht_blocks_apply(spec->eq) ? NULL : "the system has no parities";
 }
 
-int ht_placed(int entry, int coefs, int places, const int *place) {
-    return entry / coefs * places + place[entry % coefs];
+int ht_storage_entry(int entry, int coefs, int padded_coefs,
+                     const int *storage) {
+    return entry / coefs * padded_coefs + storage[entry % coefs];
 }

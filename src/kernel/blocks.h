@@ -38,6 +38,7 @@ bool ht_blocks_apply(const struct ht_equations *eq);
 /* The same as ht_variant.refuses. */
 const char *ht_blocks_refuse(const struct ht_spec *spec);
 /* Number of a source or target entry among the storage indices of all slots. */
-int ht_placed(int entry, int coefs, int places, const int *place);
+int ht_storage_entry(int entry, int coefs, int padded_coefs,
+                     const int *storage);
 
 #endif

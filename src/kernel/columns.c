@@ -24,10 +24,10 @@ static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
 }
 
 static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
-    int64_t lanes = (int64_t)s->cells * z->t1 * z->t2;
-    int64_t exchange = HT_SIZE_EXCHANGE((int64_t)s->slabs, z->exchanged, lanes);
+    int64_t items = (int64_t)s->cells * z->t1 * z->t2;
+    int64_t exchange = HT_SIZE_EXCHANGE((int64_t)s->slabs, z->exchanged, items);
     if (z->medium_coefs == 0) return exchange;
-    return exchange + HT_SIZE_PRODUCTS((int64_t)z->groups, lanes);
+    return exchange + HT_SIZE_PRODUCTS((int64_t)z->groups, items);
 }
 
 /* Of the kernel that takes most. */
@@ -49,10 +49,10 @@ static int64_t local_values(const struct ht_variant *variant,
 
 /* Gives up the largest slabs and face batches until the kernels fit. */
 static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
-                int64_t limit, int word, struct ht_shape *s) {
+                int64_t limit, int element_size, struct ht_shape *s) {
     s->slabs = z->t3;
     s->face_fields = z->sources;
-    while (local_values(variant, z, s) * word > limit) {
+    while (local_values(variant, z, s) * element_size > limit) {
         bool faces = face_size(z, s) >= evolve_size(z, s) || s->slabs == 1;
         if (faces && s->face_fields > 1)
             s->face_fields--;
@@ -61,7 +61,7 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
         else
             return false;
     }
-    s->local_bytes = local_values(variant, z, s) * word;
+    s->local_bytes = local_values(variant, z, s) * element_size;
     return true;
 }
 
@@ -73,26 +73,28 @@ static enum ht_err shape_of(const struct ht_tuning *tuning,
     const struct ht_variant *variant = tuning->variant;
     const int64_t limit = ht_local_limit(info);
     int cells = tuning->cells;
-    int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
-    REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
-            "order %d in %d dimensions needs groups of %d lanes; %s allows "
-            "%lld: choose a lower grid.order",
-            spec->order, spec->eq->dims, column, info->name,
-            (long long)info->max_group);
-    REQUIRE((int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d lanes per cell, and %s allows "
-            "%lld per group",
-            cells, column, info->name, (long long)info->max_group);
+    int element_size = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
+    REQUIRE(
+        column <= info->max_group, HT_ERR_DEVICE,
+        "order %d in %d dimensions needs groups of %d work-items; %s allows "
+        "%lld: choose a lower grid.order",
+        spec->order, spec->eq->dims, column, info->name,
+        (long long)info->max_group);
+    REQUIRE(
+        (int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
+        "device.cells_per_group = %d: %d work-items per cell, and %s allows "
+        "%lld per group",
+        cells, column, info->name, (long long)info->max_group);
     bool chosen = cells > 0;
     int wanted = info->max_group < 128 ? (int)info->max_group : 128;
     out->cells = chosen ? cells : wanted > column ? wanted / column : 1;
-    while (!fit(variant, &z, limit, word, out)) {
+    while (!fit(variant, &z, limit, element_size, out)) {
         if (chosen || out->cells == 1)
             return ht_local_too_little(spec, info, out->cells, limit);
         out->cells /= 2;
     }
-    out->lanes = out->cells * column;
-    out->naive_lanes = column;
+    out->group_size = out->cells * column;
+    out->naive_group_size = column;
     return HT_OK;
 }
 

@@ -231,12 +231,12 @@ static double separable_fma(const struct ht_sizes *z, int dims) {
 
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     struct ht_sizes z = ht_sizes_of(spec);
-    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
+    int dims = spec->eq->dims, element_size = spec->fp64 ? 8 : 4;
     bool uniform = spec->medium_degree < 0;
     double coefs = (double)z.n1 * z.n2 * z.n3;
     double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);
     double dense = (double)z.sources * z.targets * coefs * coefs;
-    if (uniform && z.chain >= 0 && spec->keep == 0)
+    if (uniform && z.chain >= 0 && spec->old_sign == 0)
         fma = fmin(fma, interpolation_fma(&z, dims) +
                             chains_fma(&z, spec->order, dims, stages));
     if (uniform)
@@ -245,9 +245,10 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     double medium = uniform ? 0
                             : (double)z.materials *
                                   (z.medium_coefs > 0 ? z.medium_coefs : 1);
-    double read = spec->keep != 0 ? z.sources + z.targets : z.sources;
-    return (struct ht_cost){
-        .fma = fma, .bytes = ((read + z.targets) * coefs + medium) * word};
+    double read = spec->old_sign != 0 ? z.sources + z.targets : z.sources;
+    return (struct ht_cost){.fma = fma,
+                            .bytes = ((read + z.targets) * coefs + medium) *
+                                     element_size};
 }
 
 /* ---- the variants ---- */
@@ -275,7 +276,7 @@ static struct ht_cost kernel_cost(enum ht_stage_kind kind,
     double coefs = (double)z->n1 * z->n2 * z->n3;
     double medium = medium_values(spec, z);
     double from = coefs * z->sources, poly = (double)z->cube * z->sources;
-    double to = coefs * z->targets * (spec->keep != 0 ? 2 : 1);
+    double to = coefs * z->targets * (spec->old_sign != 0 ? 2 : 1);
     double rolled = interpolation_fma(z, dims);
     switch (kind) {
     case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
@@ -314,7 +315,7 @@ struct ht_cost ht_cost_chains(const struct ht_variant *variant,
 static struct ht_cost operator_cost(const struct ht_spec *spec,
                                     const struct ht_sizes *z, double fma) {
     double coefs = (double)z->n1 * z->n2 * z->n3;
-    double to = coefs * z->targets * (spec->keep != 0 ? 2 : 1);
+    double to = coefs * z->targets * (spec->old_sign != 0 ? 2 : 1);
     return (struct ht_cost){fma, coefs * z->sources + to};
 }
 

@@ -56,7 +56,7 @@ double ht_fd_error(const struct ht_fd *fd, const double k[3], double points,
 
 /* ---- the kernels ---- */
 
-enum { LANES = 64 };
+enum { GROUP_SIZE = 64 };
 
 struct state {
     struct ht_device *device;
@@ -80,9 +80,9 @@ static enum ht_err build(struct state *s, const char *cache) {
     struct ht_text text = {0};
     int r = s->fd->order / 2;
     ht_text_add(&text,
-                "#define HT_DOUBLE 0\n#define HT_FD_LANES %d\n"
+                "#define HT_DOUBLE 0\n#define HT_FD_ITEMS %d\n"
                 "#define HT_FD_R %d\n#define HT_FD_WEIGHTS {",
-                LANES, r);
+                GROUP_SIZE, r);
     for (int k = 0; k <= r; k++)
         ht_text_add(&text, "%s%.17ef", k ? ", " : "", s->fd->weight[k]);
     ht_text_add(&text, "}\n");
@@ -142,9 +142,10 @@ static enum ht_err launch(struct state *s, struct ht_kernel *kernel,
     args[6] = (struct ht_arg){.buffer = src};
     args[7] = (struct ht_arg){.buffer = out};
     args[8] = (struct ht_arg){.buffer = u};
-    const int64_t groups[3] = {(s->n + LANES - 1) / LANES, s->n,
+    const int64_t groups[3] = {(s->n + GROUP_SIZE - 1) / GROUP_SIZE, s->n,
                                (s->n + march - 1) / march};
-    return ht_kernel_launch(kernel, u != NULL ? 9 : 8, args, groups, LANES);
+    return ht_kernel_launch(kernel, u != NULL ? 9 : 8, args, groups,
+                            GROUP_SIZE);
 }
 
 /* From u[0], u[1] at t, t - dt to u[1], u[0] at t + dt, t. */

@@ -11,12 +11,12 @@
 #include "reduce_args.h"
 
 /* A group sums LEAST nodes or more; there are MOST_GROUPS at most. */
-enum { LANES = 128, LEAST = 2048, MOST_GROUPS = 1024 };
+enum { GROUP_SIZE = 128, LEAST = 2048, MOST_GROUPS = 1024 };
 
 struct ht_reduction {
     struct ht_device *device;
     bool fp64, wide;
-    int block, lanes;
+    int block, group_size;
     char *cache; /* NULL: none */
     struct ht_program *program;
     struct ht_kernel *nodes, *parts;
@@ -48,8 +48,9 @@ enum ht_err ht_reduction_create(struct ht_device *device,
     r->fp64 = spec->fp64;
     r->wide = wide;
     r->block = spec->block;
-    r->lanes = LANES;
-    while (r->lanes > 1 && r->lanes > info->max_group) r->lanes /= 2;
+    r->group_size = GROUP_SIZE;
+    while (r->group_size > 1 && r->group_size > info->max_group)
+        r->group_size /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;
     if (err != HT_OK) {
         ht_reduction_destroy(r);
@@ -64,12 +65,12 @@ static int64_t part_bytes(const struct ht_reduction *r) {
     return r->wide ? 5 * 8 : 4 * 8;
 }
 
-enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int lanes,
-                              struct ht_text *out) {
+enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
+                              int group_size, struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
-                "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_LANES %d\n",
-                spec->fp64, spec->block, wide, lanes);
+                "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_ITEMS %d\n",
+                spec->fp64, spec->block, wide, group_size);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("layout.h", out));
     TRY(ht_kernel_add_source("reduce_args.h", out));
@@ -80,7 +81,7 @@ enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int lanes,
 static enum ht_err build(struct ht_reduction *r) {
     const struct ht_spec spec = {.fp64 = r->fp64, .block = r->block};
     struct ht_text text = {0};
-    enum ht_err err = ht_reduction_text(&spec, r->wide, r->lanes, &text);
+    enum ht_err err = ht_reduction_text(&spec, r->wide, r->group_size, &text);
     if (err == HT_OK)
         err = ht_program_build(r->device, text.data, r->cache, &r->program);
     ht_text_free(&text);
@@ -189,8 +190,8 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
     const struct ht_arg second[3] = {
         by_value, {.buffer = r->scratch}, {.buffer = r->results}};
     const int64_t many[3] = {args.groups, 1, 1}, one[3] = {1, 1, 1};
-    TRY(ht_kernel_launch(r->nodes, 5, first, many, r->lanes));
-    return ht_kernel_launch(r->parts, 3, second, one, r->lanes);
+    TRY(ht_kernel_launch(r->nodes, 5, first, many, r->group_size));
+    return ht_kernel_launch(r->parts, 3, second, one, r->group_size);
 }
 
 /* struct ht_part as it lies in device memory. */

@@ -11,7 +11,7 @@
 
 static const char *refuses(const struct ht_spec *spec) {
     const struct ht_equations *eq = spec->eq;
-    bool one = eq->nfields == 1 && spec->keep == 0;
+    bool one = eq->nfields == 1 && spec->old_sign == 0;
     for (int t = 0; t < eq->nterms; t++)
         one = one && eq->term[t].row == 0 && eq->term[t].col == 0;
     if (!one) return "the system is not one field carried by a velocity";
@@ -27,7 +27,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims;
-    TRY(ht_target_lanes(tuning, info, dims, out));
+    TRY(ht_target_group(tuning, info, dims, out));
     out->tile = z.n1;
     while (out->tile > 1 && out->tile * z.n2 * z.n3 > most_values)
         out->tile = (out->tile + 1) / 2;

@@ -151,7 +151,7 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
     int64_t row = args->end[0] - args->begin[0];
     int64_t rows =
         (args->end[1] - args->begin[1]) * (args->end[2] - args->begin[2]);
-    int64_t groups[3] = {divide_up(row * z->cube, step->shape.lanes),
+    int64_t groups[3] = {divide_up(row * z->cube, step->shape.group_size),
                          args->end[1] - args->begin[1],
                          args->end[2] - args->begin[2]};
     for (int slot = 0; slot < z->sources; slot++) {
@@ -161,7 +161,7 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
             {.buffer = buffers->src[z->source_field[slot]]},
             {.buffer = ht_products_source(step->products, poly, work)}};
         TRY(ht_kernel_launch(step->kernel[part][0], 3, list, groups,
-                             step->shape.lanes));
+                             step->shape.group_size));
         TRY(ht_products_run(step->products, row * rows, poly, work));
     }
     return HT_OK;
@@ -174,7 +174,8 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     struct arguments list = {0};
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
         return interpolate_by_products(step, part, args, buffers);
-    int64_t planes = args->end[2] - args->begin[2], lanes = step->shape.lanes;
+    int64_t planes = args->end[2] - args->begin[2],
+            group_size = step->shape.group_size;
     int64_t row = args->end[0] - args->begin[0];
     int64_t groups[3] = {
         divide_up(row, step->shape.cells) *
@@ -184,13 +185,13 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = row;
         groups[2] = planes * step->sizes.sources;
-        lanes = step->shape.naive_lanes;
+        group_size = step->shape.naive_group_size;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
     }
     add_arguments(step, kind, args, buffers, &list);
     return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,
-                            lanes);
+                            group_size);
 }
 
 /* Long marches reuse faces; short ones give groups enough to fill a device. */

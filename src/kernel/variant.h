@@ -36,7 +36,7 @@ int ht_slots(unsigned mask, int fields);
 int64_t ht_tile_nodes(int dims, int pitch, int rows);
 
 /* Cells and rows of groups with one lane per target, and their lanes. */
-HT_CHECKED enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
+HT_CHECKED enum ht_err ht_target_group(const struct ht_tuning *tuning,
                                        const struct ht_device_info *info,
                                        int dims, struct ht_shape *out);
 /* Lanes of a vector of targets: those of the tuning, else 64 bytes on a CPU and

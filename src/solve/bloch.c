@@ -295,8 +295,8 @@ static void half_step(struct bloch *s, enum ht_subgrid from, const number *in,
                     s->t[0] +
                 i % s->n[0];
             number w = s->weight[i] * s->w[q * s->fields + f];
-            int keep = s->problem->keep;
-            out[i] = keep == 0 ? w : keep * out[i] + 2 * w;
+            int old_sign = s->problem->old_sign;
+            out[i] = old_sign == 0 ? w : old_sign * out[i] + 2 * w;
         }
         out += s->coefs;
     }

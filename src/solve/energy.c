@@ -216,8 +216,8 @@ static double field_weight(const struct ht_plan *plan, int field) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
         double m = term->material < 0 ? 1 : p->uniform[term->material];
         if (term->gradient) continue;
-        if (p->keep > 0 && term->field == field) return 0.5 / m;
-        if (p->keep < 0) return 2 / (m * p->dt * p->dt);
+        if (p->old_sign > 0 && term->field == field) return 0.5 / m;
+        if (p->old_sign < 0) return 2 / (m * p->dt * p->dt);
     }
     return 0.5;
 }
@@ -316,7 +316,7 @@ static enum ht_err add_dual(struct state *s, double *energy) {
         TRY(read_field(s, HT_DUAL, f, s->work[1]));
         TRY(widen(s, HT_DUAL, s->work[1]));
         to_points(p, HT_DUAL, f, s->matrix, s->work, &turn);
-        *energy += p->keep * field_weight(s->plan, f) *
+        *energy += p->old_sign * field_weight(s->plan, f) *
                    product(p->grid, HT_DUAL, s->work[turn], s->work[2]);
     }
     return HT_OK;

@@ -32,7 +32,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                            .trim = tuning->trim,
                            .src = problem->stored[from],
                            .dst = problem->stored[from == HT_PRIMARY],
-                           .keep = problem->keep,
+                           .old_sign = problem->old_sign,
                            .stages = problem->stages};
     spec.sorted =
         tuning->sorted || (tuning->variant != NULL &&
@@ -87,13 +87,13 @@ struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
                                         const struct ht_tuning *tuning,
                                         enum ht_subgrid subgrid) {
     const struct ht_spec spec = ht_problem_spec(problem, tuning, subgrid);
-    int place[HT_MAX_COEFS];
-    return (struct ht_pack_format){.fp64 = spec.fp64,
-                                   .block = spec.block,
-                                   .fields =
-                                       ht_problem_stored(problem, subgrid),
-                                   .places = ht_place(&spec, place),
-                                   .precision = problem->halo.precision};
+    int storage[HT_MAX_COEFS];
+    return (struct ht_pack_format){
+        .fp64 = spec.fp64,
+        .block = spec.block,
+        .fields = ht_problem_stored(problem, subgrid),
+        .padded_coefs = ht_storage_order(&spec, storage),
+        .precision = problem->halo.precision};
 }
 
 static enum ht_err create_packers(const struct ht_problem *problem,

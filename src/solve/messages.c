@@ -22,10 +22,10 @@ int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
 }
 
 static double word_of(const struct ht_problem *p, bool fp64) {
-    double word = fp64 ? 8 : 4;
-    if (p->halo.precision == HT_HALO_SINGLE) word = 4;
-    if (p->halo.precision == HT_HALO_HALF) word = 2;
-    return word;
+    double element_size = fp64 ? 8 : 4;
+    if (p->halo.precision == HT_HALO_SINGLE) element_size = 4;
+    if (p->halo.precision == HT_HALO_HALF) element_size = 2;
+    return element_size;
 }
 
 static int depth_of(const struct ht_problem *p) {

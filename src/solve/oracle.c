@@ -193,10 +193,10 @@ static void put_target(struct oracle *o, enum ht_subgrid to, int field,
         int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
         double w = o->w[field * o->cube + q];
         double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
-        if (o->problem.keep == 0)
+        if (o->problem.old_sign == 0)
             *u = w;
         else
-            *u = magnitude(o, o->problem.keep) * magnitude(o, *u) + 2 * w;
+            *u = magnitude(o, o->problem.old_sign) * magnitude(o, *u) + 2 * w;
     }
 }
 

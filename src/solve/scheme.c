@@ -54,14 +54,14 @@ const char *ht_problem_set_scheme(struct ht_problem *problem,
     /* cppcheck-suppress returnDanglingLifetime ; the reason is a literal */
     if (why != NULL) return why;
     problem->scheme = scheme;
-    problem->keep = form.keep;
+    problem->old_sign = form.old_sign;
     memcpy(problem->stored, form.stored, sizeof problem->stored);
     return NULL;
 }
 
 const struct ht_scheme *ht_problem_scheme(const struct ht_problem *problem) {
     if (problem->scheme != NULL) return problem->scheme;
-    return problem->keep != 0 ? &ht_scheme_leapfrog : &ht_scheme_taylor;
+    return problem->old_sign != 0 ? &ht_scheme_leapfrog : &ht_scheme_taylor;
 }
 
 /* ---- the invariant ---- */

@@ -10,17 +10,17 @@
 #include "schemes.h"
 
 static const char *form(const struct ht_equations *eq, struct ht_form *out) {
-    if (eq->leapfrog.keep == 0)
+    if (eq->leapfrog.old_sign == 0)
         return "do not fall into groups that only change each other";
-    out->keep = eq->leapfrog.keep;
+    out->old_sign = eq->leapfrog.old_sign;
     memcpy(out->stored, eq->leapfrog.stored, sizeof out->stored);
     return NULL;
 }
 
 /* Groups that are the same need the even powers. */
 static enum ht_symbol symbol_of(const struct ht_equations *eq) {
-    return eq->leapfrog.keep < 0 ? HT_SYMBOL_LEAPFROG_EVEN
-                                 : HT_SYMBOL_LEAPFROG_ODD;
+    return eq->leapfrog.old_sign < 0 ? HT_SYMBOL_LEAPFROG_EVEN
+                                     : HT_SYMBOL_LEAPFROG_ODD;
 }
 
 static int full_stages(const struct ht_equations *eq, int order) {
@@ -41,7 +41,7 @@ static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding
         even = {0.6, 80, 30, {100, 100, 150, 150, 150, 200, 1000, 3000}},
         odd = {0.6, 25, 20, {20, 20, 30, 30, 65, 170, 650, 2000}};
-    return eq->leapfrog.keep < 0 ? &even : &odd;
+    return eq->leapfrog.old_sign < 0 ? &even : &odd;
 }
 
 /* Interpolation projects in a seminorm that a varying medium does not conserve,

@@ -7,7 +7,7 @@
 
 static const char *form(const struct ht_equations *eq, struct ht_form *out) {
     (void)eq;
-    *out = (struct ht_form){.keep = 0};
+    *out = (struct ht_form){.old_sign = 0};
     return NULL;
 }
 

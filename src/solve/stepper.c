@@ -311,9 +311,9 @@ static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
 
 static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
                               const struct ht_region *region) {
-    t->word = t->spec.fp64 ? 8 : 4;
+    t->element_size = t->spec.fp64 ? 8 : 4;
     t->coefs = ht_grid_coefs(t->problem.grid);
-    t->places = ht_place(&t->spec, t->place);
+    t->padded_coefs = ht_storage_order(&t->spec, t->storage);
     TRY(add_regions(t, regions, region));
     TRY(make_schedules(t));
     TRY(ht_stepper_allocate(t));

@@ -46,8 +46,8 @@ struct ht_device_stepper {
     int64_t half_steps; /* so far, and their tasks */
     struct ht_task_counts counts;
     struct ht_task_seconds before; /* that the kernels took for others */
-    int word, coefs, places;
-    int place[HT_MAX_COEFS]; /* of each coefficient */
+    int element_size, coefs, padded_coefs;
+    int storage[HT_MAX_COEFS]; /* of each coefficient */
 };
 
 /* As in struct ht_stepper_ops. */

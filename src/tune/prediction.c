@@ -7,7 +7,7 @@
 
 void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                   bool weak, struct ht_load *out) {
-    int place[HT_MAX_COEFS], places = ht_place(spec, place);
+    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int depth = p->halo.depth > 0 ? p->halo.depth : 1;
     *out = (struct ht_load){.cells = (double)ht_grid_plane(p->grid, HT_DUAL),
                             .planes = p->grid->cells[2],
@@ -17,7 +17,7 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
     double most = 0;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = (enum ht_subgrid)subgrid;
-        double values = (double)places * ht_problem_stored(p, which) +
+        double values = (double)padded_coefs * ht_problem_stored(p, which) +
                         (double)p->medium_coefs * p->eq->nmaterials;
         double plane = (double)ht_grid_plane(p->grid, which) * values *
                        (spec->fp64 ? 8 : 4);

@@ -41,8 +41,9 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
                               const struct ht_tuning *tuning, int64_t most,
                               double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
-    int word = tuning->fp64 ? 8 : 4;
-    double state = 2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * word;
+    int element_size = tuning->fp64 ? 8 : 4;
+    double state =
+        2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * element_size;
     double room = fmin(bytes / state, fma / most_fma(&spec));
     int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
     if (cells > most) cells = most;

@@ -61,7 +61,7 @@ static bool is_new(struct search *s, const struct ht_tuning *tuning,
     struct ht_text text = {0};
     const int numbers[] = {plan->spec[0].block, tuning->trim,
                            plan->shape[0].cells, plan->shape[0].planes,
-                           plan->shape[0].lanes};
+                           plan->shape[0].group_size};
     enum ht_err err =
         ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
     uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);

@@ -67,7 +67,7 @@ static inline bool scene_same(const struct ht_spec *a,
     return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims &&
            a->order == b->order && a->fp64 == b->fp64 && a->block == b->block &&
            a->medium_degree == b->medium_degree && a->src == b->src &&
-           a->dst == b->dst && a->keep == b->keep;
+           a->dst == b->dst && a->old_sign == b->old_sign;
 }
 
 static inline enum ht_err scene_compile(struct scene *scene,

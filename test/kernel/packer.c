@@ -131,7 +131,7 @@ static void run(struct ht_device *device, bool fp64, int block,
                       .format = {.fp64 = fp64,
                                  .block = block,
                                  .fields = FIELDS,
-                                 .places = PLACES,
+                                 .padded_coefs = PLACES,
                                  .precision = precision}};
     int changed = 0;
     enum ht_err err = prepare(&s);

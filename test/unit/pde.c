@@ -329,9 +329,9 @@ static double leapfrog_leak(const struct sample *s) {
             double complex square = 0;
             for (int n = 0; n < s->eq.nfields; n++)
                 square += s->symbol[r][n] * s->symbol[n][c];
-            if (leapfrog->keep > 0 && row == col)
+            if (leapfrog->old_sign > 0 && row == col)
                 leak = worse(leak, cabs(s->symbol[r][c]));
-            if (leapfrog->keep < 0 && row && !col)
+            if (leapfrog->old_sign < 0 && row && !col)
                 leak = worse(leak, cabs(square));
         }
     return leak;
@@ -341,8 +341,9 @@ static bool groups_fit(const struct ht_equations *eq) {
     const struct ht_leapfrog *leapfrog = &eq->leapfrog;
     unsigned all = eq->nfields == 32 ? ~0u : (1u << eq->nfields) - 1;
     unsigned one = leapfrog->stored[0], other = leapfrog->stored[1];
-    if (leapfrog->keep > 0) return (one & other) == 0 && (one | other) == all;
-    return leapfrog->keep == -1 && one == other && one != 0 &&
+    if (leapfrog->old_sign > 0)
+        return (one & other) == 0 && (one | other) == all;
+    return leapfrog->old_sign == -1 && one == other && one != 0 &&
            (one & ~all) == 0;
 }
 
@@ -523,7 +524,7 @@ static void check_solutions(const struct ht_system *system, int dims) {
     if (system->standing)
         TEST_BELOW(standing, rounding, "%s in %d-D: residual of modes",
                    system->name, dims);
-    if (system->leapfrog.keep != 0) {
+    if (system->leapfrog.old_sign != 0) {
         TEST_BELOW(leak, 0, "%s in %d-D: what leapfrog leaves out",
                    system->name, dims);
         TEST_CHECK(groups_fit(&s.eq), "%s in %d-D: leapfrog's fields %x and %x",
