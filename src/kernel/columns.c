@@ -1,7 +1,7 @@
-/* Variants whose lanes are the columns n3 = 0, 1, .. of a cell's coefficients:
- * interpolation in faces or cell by cell, the Taylor series with exchanges
- * through local memory, in one kernel or two (cl/common.cl, face.cl,
- * evolve.cl).
+/* Variants with a work-item for each column n3 = 0, 1, .. of a target's
+ * coefficients: interpolation by faces or cell by cell, then the Taylor series
+ * with exchanges through local memory, in one kernel or two (cl/common.cl,
+ * face.cl, evolve.cl).
  */
 #include "variant.h"
 
@@ -30,7 +30,7 @@ static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
     return exchange + HT_SIZE_PRODUCTS((int64_t)z->groups, items);
 }
 
-/* Of the kernel that takes most. */
+/* Local memory of the kernel that needs most. */
 static int64_t local_values(const struct ht_variant *variant,
                             const struct ht_sizes *z,
                             const struct ht_shape *s) {
@@ -47,7 +47,7 @@ static int64_t local_values(const struct ht_variant *variant,
     return most;
 }
 
-/* Gives up the largest slabs and face batches until the kernels fit. */
+/* Reduces slabs and face batches until the kernels fit local memory. */
 static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
                 int64_t limit, int element_size, struct ht_shape *s) {
     s->slabs = z->t3;
@@ -65,7 +65,7 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
     return true;
 }
 
-/* z: with the fields that are exchanged. */
+/* z: its `exchanged` is the number of values that the variant exchanges. */
 static enum ht_err shape_of(const struct ht_tuning *tuning,
                             const struct ht_spec *spec,
                             const struct ht_device_info *info,
@@ -105,7 +105,7 @@ static enum ht_err columns_shape(const struct ht_tuning *tuning,
     return shape_of(tuning, spec, info, ht_sizes_of(spec), out);
 }
 
-/* The two chains exchange two values, whatever the system. */
+/* The two scalar series exchange two values, whatever the system. */
 static enum ht_err chains_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
@@ -119,7 +119,7 @@ static enum ht_err chains_shape(const struct ht_tuning *tuning,
 
 const struct ht_variant ht_variant_chains = {
     .name = "chains",
-    .meaning = "as monolithic, two scalar chains instead of all fields "
+    .meaning = "as monolithic, two scalar series instead of all fields "
                "(uniform media)",
     .medium = HT_UNIFORM,
     .layouts = HT_READS_ANY,
@@ -132,7 +132,7 @@ const struct ht_variant ht_variant_chains = {
 
 const struct ht_variant ht_variant_monolithic = {
     .name = "monolithic",
-    .meaning = "interpolation and evolution in one kernel, rolling along x3",
+    .meaning = "interpolation and evolution in one kernel, marching along x3",
     .medium = HT_POLYNOMIALS,
     .layouts = HT_READS_ANY,
     .shape = columns_shape,
@@ -143,7 +143,7 @@ const struct ht_variant ht_variant_monolithic = {
 
 const struct ht_variant ht_variant_two_rolled = {
     .name = "two-rolled",
-    .meaning = "two kernels; interpolation rolls along x3",
+    .meaning = "two kernels; interpolation marches along x3",
     .medium = HT_POLYNOMIALS,
     .layouts = HT_READS_ANY,
     .shape = columns_shape,

@@ -24,7 +24,7 @@ struct ht_fd ht_fd_make(int order, int time_order) {
     return fd;
 }
 
-/* Of minus the second derivative: near theta^2. */
+/* Symbol of minus the second difference; theta^2 for small theta. */
 static double symbol(const struct ht_fd *fd, double theta) {
     double sum = 0;
     for (int k = 1; k <= fd->order / 2; k++) {
@@ -34,9 +34,10 @@ static double symbol(const struct ht_fd *fd, double theta) {
     return sum;
 }
 
-/* cos(omega dt) = 1 - x/2 [+ x^2/24], x = nu^2 times the symbol: in [-1, 1]
- * up to x = 4 [12]. Half the angle is found from its sine: a cosine near 1
- * would lose the phase. */
+/* Dispersion relation: cos(omega dt) = 1 - x/2 [+ x^2/24 in fourth order in
+ * time] with x = nu^2 times the symbol; stable, in [-1, 1], up to x = 4 [12].
+ * Half the angle is computed from its sine, because a cosine near 1 loses the
+ * digits of the phase. */
 double ht_fd_stable(const struct ht_fd *fd, int dims) {
     return sqrt((fd->time_order == 4 ? 12 : 4) / (dims * symbol(fd, pi)));
 }
@@ -148,7 +149,7 @@ static enum ht_err launch(struct state *s, struct ht_kernel *kernel,
                             GROUP_SIZE);
 }
 
-/* From u[0], u[1] at t, t - dt to u[1], u[0] at t + dt, t. */
+/* One time step: from u[0], u[1] at t, t - dt to u[1], u[0] at t + dt, t. */
 static enum ht_err step(struct state *s) {
     const float one[2] = {0, 1}, square = (float)(s->nu * s->nu);
     const float second[2] = {0, square};
@@ -165,9 +166,9 @@ static enum ht_err step(struct state *s) {
     return HT_OK;
 }
 
-/* ---- truth ---- */
+/* ---- check against the host ---- */
 
-/* L of `in` with |weights| and |values| when absolute. */
+/* Laplacian of `in`; if absolute, with |weights| and |values|. */
 static double laplacian_at(const struct ht_fd *fd, const double *in, int64_t n,
                            const int64_t i[3], bool absolute) {
     double sum = 0;
@@ -214,14 +215,14 @@ static enum ht_err alloc_check(int64_t count, struct check *c) {
     return HT_ALLOC(c->got, count);
 }
 
-/* What fill put at point p of u[which]. */
+/* Initial value at point p of u[which]. */
 static double filled(const struct state *s, int64_t p, int which) {
     int64_t plane = s->n * s->n;
     return value_at(p / plane % 8 * plane + p % plane, which);
 }
 
-/* The largest difference of one step over its bound: roundings times the sum
- * of magnitudes. */
+/* Largest difference after one step over its bound, the number of roundings
+ * times the sum of magnitudes. */
 static double compare(const struct state *s, const struct check *c) {
     const bool fourth = s->fd->time_order == 4;
     const double roundings = (fourth ? 2 : 1) * (3.0 * s->fd->order + 8);

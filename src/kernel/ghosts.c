@@ -16,7 +16,7 @@ struct ht_ghosts {
     char *cache; /* NULL: none */
     struct ht_program *program;
     struct ht_kernel *fill;
-    struct ht_buffer *bits; /* parity of each [field][place] */
+    struct ht_buffer *bits; /* parity, [field][storage index] */
 };
 
 void ht_ghosts_destroy(struct ht_ghosts *g) {

@@ -1,6 +1,7 @@
-/* Measures a device's copy bandwidth and multiply-add rate: the roof that
- * the summary's limit_fraction refers to. Best of several launches; a few
- * tens of milliseconds on a GPU, a fraction of a second on a CPU.
+/* Measures a device's copy bandwidth and multiply-add rate, the limits that the
+ * summary's limit_fraction refers to (roofline model). Best of several
+ * launches; takes a few tens of milliseconds on a GPU, a fraction of a second
+ * on a CPU.
  */
 #include <math.h>
 
@@ -16,8 +17,8 @@ struct bench {
     struct ht_program *program;
     struct ht_kernel *copy, *fma;
     int element_size;
-    /* Of the multiply-adds: values of a lane, lanes of a group, and how often a
-     * lane does all rounds. */
+    /* Multiply-adds: values per work-item, work-items per group, and how often
+     * a work-item repeats all rounds. */
     int width, group_size, turns;
     int64_t values;
 };
@@ -61,7 +62,7 @@ static enum ht_err fill(struct bench *b) {
         b->from, two, b->element_size == 8 ? (const void *)pair64 : pair32);
 }
 
-/* The best rate of several launches that do `work` in all. */
+/* Best rate of several launches; each does `work`. */
 static enum ht_err best(struct bench *b, struct ht_kernel *kernel,
                         int64_t groups, int group_size, double work,
                         double *rate) {
@@ -96,7 +97,8 @@ static enum ht_err measure(struct bench *b, const char *cache,
 enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
                               const char *cache, struct ht_limits *out) {
     const struct ht_device_info *info = ht_device_info(device);
-    /* Far beyond the caches of a GPU; little enough for a CPU's patience. */
+    /* Much larger than the caches of a GPU; small enough to be quick on a
+     * CPU. */
     int64_t bytes = info->gpu ? (int64_t)1 << 29 : (int64_t)1 << 25;
     const int64_t per_group = (int64_t)GROUP_SIZE * COPIES;
     struct bench b = {.device = device, .element_size = fp64 ? 8 : 4};

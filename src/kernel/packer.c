@@ -12,10 +12,10 @@ enum { MOST_ITEMS = 128, UNIT = 16 };
 struct ht_packer {
     struct ht_device *device;
     struct ht_pack_format format;
-    int group_size; /* per group */
+    int group_size; /* work-items per group */
     struct ht_program *program;
     struct ht_kernel *pack, *unpack;
-    struct ht_kernel *scale; /* NULL: values travel as they are */
+    struct ht_kernel *scale; /* NULL: values are sent without scaling */
 };
 
 void ht_packer_destroy(struct ht_packer *packer) {
@@ -31,7 +31,8 @@ static bool is_scaled(const struct ht_pack_format *format) {
     return format->precision == HT_HALO_HALF;
 }
 
-/* A format that rounds single to single is that of the fields. */
+/* Bytes of a value in a message. HT_HALO_SINGLE leaves single precision fields
+ * unchanged. */
 static int value_bytes(const struct ht_pack_format *format) {
     if (format->precision == HT_HALO_HALF) return 2;
     return format->fp64 && format->precision == HT_HALO_SAME ? 8 : 4;

@@ -3,7 +3,7 @@
 #include "variant.h"
 
 static const char *refuses(const struct ht_spec *spec) {
-    const int most_values = 64; /* of one polynomial, in registers of a lane */
+    const int most_values = 64; /* of a polynomial in a work-item's registers */
     struct ht_sizes z = ht_sizes_of(spec);
     int values = z.n1 * z.n2 * z.n3 * (spec->fp64 ? 2 : 1);
     if (z.chain != 0)
@@ -16,7 +16,7 @@ static const char *refuses(const struct ht_spec *spec) {
     return NULL;
 }
 
-/* HT_LOCAL_ARRAYs of the kernel. */
+/* Bytes of the kernel's HT_LOCAL_ARRAYs. */
 static int64_t local_bytes(const struct ht_sizes *z, int parities, int cells,
                            int element_size) {
     return element_size * (HT_SIZE_PARITY_SUMS((int64_t)parities,
@@ -53,8 +53,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
 
 const struct ht_variant ht_variant_parity_chains = {
     .name = "parity-chains",
-    .meaning = "two scalar chains, a lane per parity of a target in registers "
-               "(media constant per node)",
+    .meaning = "two scalar series, a work-item per parity of a target, in "
+               "registers (media constant per node)",
     .medium = HT_PER_NODE,
     .layouts = HT_READS_ANY,
     .refuses = refuses,

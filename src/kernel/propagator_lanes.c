@@ -7,10 +7,10 @@
 
 enum { WARP = 32 };
 
-enum { LANE_STAGES = 4 }; /* at most */
+enum { MOST_STAGES = 4 };
 
 static const char *refuses(const struct ht_spec *spec) {
-    const int64_t most = 3000; /* entries: some 50 kB of instructions */
+    const int64_t most = 3000; /* entries, about 50 kB of instructions */
     const char *reason = ht_blocks_refuse(spec);
     struct ht_sizes z = ht_sizes_of(spec);
     int64_t coefs = (int64_t)z.n1 * z.n2 * z.n3;
@@ -45,7 +45,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     TRY(ht_target_group(tuning, info, dims, out));
     out->chunk = 1;
     out->registers = info->greedy ? 0 : 128;
-    out->local_bytes = (int64_t)LANE_STAGES * spec->block * element_size *
+    out->local_bytes = (int64_t)MOST_STAGES * spec->block * element_size *
                        ht_tile_nodes(dims, out->cells + 1, out->rows);
     if (out->local_bytes > ht_local_limit(info))
         return ht_local_too_little(spec, info, 0, ht_local_limit(info));
@@ -96,7 +96,7 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
                     "#define HT_PARTS 1\n#define HT_PITCH HT_TILE_1\n"
                     "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
                     "#define HT_BLOCK_ROWS %d\n",
-                    LANE_STAGES - 1, LANE_STAGES, most);
+                    MOST_STAGES - 1, MOST_STAGES, most);
         add_ints("bits", bits, entries, &out->text);
         add_ints("target", target, targets, &out->text);
         ht_text_table(&out->text, "entry", value,
@@ -111,7 +111,7 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
 const struct ht_variant ht_variant_propagator_lanes = {
     .name = "propagator-lanes",
     .meaning = "the half step as dense parity blocks that are literals of the "
-               "program, a lane per target (uniform media)",
+               "program, a work-item per target (uniform media)",
     .medium = HT_UNIFORM,
     .layouts = HT_READS_ANY,
     .blocks = true,

@@ -10,12 +10,12 @@
 enum {
     WARP = 32,
     TENSOR_CELLS = 16,
-    TENSOR_PITCH = 18, /* 4 blocks x 8 targets meet different banks */
-    TENSOR_CHUNK = 4,  /* blocks: one for each lane of four */
+    TENSOR_PITCH = 18, /* 4 blocks x 8 targets lie in different banks */
+    TENSOR_CHUNK = 4,  /* blocks: one for each l % 4 of warp lanes l */
     TILE = 8           /* results of a product */
 };
 
-/* How blocks are cut into tiles and shared out to the parts. */
+/* Division of the parity blocks into tiles and their distribution to parts. */
 struct cut {
     int parts, blocks;      /* blocks of a part */
     int tiles[8], first[8]; /* of each block of a part */
@@ -61,7 +61,8 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
     return cut;
 }
 
-/* What fits: resident operator, else whole chunks, else k steps at a time. */
+/* The operator in local memory: resident if it fits, else whole chunks, else k
+ * steps at a time. */
 struct tensor_shape {
     struct cut cut;
     int chunks, pairs, steps; /* steps: of the operator copied at a time */
@@ -92,7 +93,8 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
     return s;
 }
 
-/* Registers hold the results of all tiles of a part: 4 reals each. */
+/* A work-item's registers must hold the results of all tiles of a part, 4 reals
+ * each. */
 static int choose_parts(const struct ht_spec *spec) {
     const int most_tiles = spec->fp64 ? 16 : 36;
     int parts = 1;
@@ -102,8 +104,8 @@ static int choose_parts(const struct ht_spec *spec) {
     return parts;
 }
 
-/* Fewer registers let more groups share a unit; measured on an H200. NVRTC
- * spills a little at 128. */
+/* With fewer registers more work-groups fit a multiprocessor; values measured
+ * on an H200. NVRTC spills a few registers at 128. */
 static int registers_for(int tiles, bool greedy) {
     return tiles > 20 ? 0 : tiles > 8 ? 168 : greedy ? 144 : 128;
 }
@@ -172,7 +174,8 @@ struct packing {
     double *op, *info;                /* [part][..] */
 };
 
-/* To 22 bits in single precision: what two halves of 11 bits hold. */
+/* Rounds to 22 bits in single precision, the precision of two halves of 11
+ * bits. */
 static double two_halves(const struct ht_spec *spec, double value) {
     const int bits = 22;
     int exponent = 0;
@@ -202,7 +205,7 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
             }
 }
 
-/* Where the results of a part go: [tile][l % 4]. */
+/* The target entries of a part's results, [tile][l % 4]. */
 static double *where_of(const struct packing *p, int part) {
     return p->info + (int64_t)part * p->s.infos +
            (int64_t)p->s.chunks * 4 * p->s.pairs;

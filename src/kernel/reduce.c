@@ -1,6 +1,7 @@
 /* Reductions on the device: the program of cl/reduce.cl for one precision and
- * layout, its scratch memory, and its launches. Two kernels per item: many
- * groups, then one that adds up their results; all results come in one read.
+ * layout, its scratch memory, and its launches. Two kernels per reduction: many
+ * work-groups, then one that adds their results. One transfer reads the results
+ * of all reductions.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "htwave/kernel_sources.h"
 #include "reduce_args.h"
 
-/* A group sums LEAST nodes or more; there are MOST_GROUPS at most. */
+/* A work-group sums at least LEAST nodes; there are at most MOST_GROUPS. */
 enum { GROUP_SIZE = 128, LEAST = 2048, MOST_GROUPS = 1024 };
 
 struct ht_reduction {
@@ -60,7 +61,7 @@ enum ht_err ht_reduction_create(struct ht_device *device,
     return HT_OK;
 }
 
-/* Bytes of struct ht_part of cl/reduce.cl. */
+/* Size in bytes of struct ht_part (cl/reduce.cl). */
 static int64_t part_bytes(const struct ht_reduction *r) {
     return r->wide ? 5 * 8 : 4 * 8;
 }
@@ -127,7 +128,8 @@ static void add_weights(const struct ht_reduction *r,
         }
 }
 
-/* The weights of all items, one after the other, in the type of the sums. */
+/* Writes the weights of all items to the device, one after the other, in the
+ * type of the sums. */
 static enum ht_err send_weights(struct ht_reduction *r, int count,
                                 const struct ht_reduce_item *items) {
     int64_t bytes = 0;
@@ -194,7 +196,7 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
     return ht_kernel_launch(r->parts, 3, second, one, r->group_size);
 }
 
-/* struct ht_part as it lies in device memory. */
+/* Reads a struct ht_part in the device's representation. */
 static struct ht_measure decode(const struct ht_reduction *r,
                                 const unsigned char *part) {
     int64_t counts[2];
@@ -209,12 +211,12 @@ static struct ht_measure decode(const struct ht_reduction *r,
             memcpy(&value[i], part + sizeof counts + i * sizeof value[i],
                    sizeof value[i]);
     }
-    return (struct ht_measure){
-        /* After an overflow the lower part is no number. */
-        .sum = isfinite(value[1]) ? value[0] + value[1] : INFINITY,
-        .largest = value[2],
-        .bad = counts[0],
-        .first = counts[0] > 0 ? counts[1] : -1};
+    return (struct ht_measure){/* After an overflow the lower part is NaN. */
+                               .sum = isfinite(value[1]) ? value[0] + value[1]
+                                                         : INFINITY,
+                               .largest = value[2],
+                               .bad = counts[0],
+                               .first = counts[0] > 0 ? counts[1] : -1};
 }
 
 enum ht_err ht_reduction_run(struct ht_reduction *r, int count,

@@ -2,8 +2,8 @@
  *     u(x, dt/2) = u(x + shift, 0),  shift = sum of scale along the axis,
  * so that with the interpolant b of two neighbours along an axis
  *     out_r = sum_j C(j, r) shift^(j-r) b_j.
- * All derivatives commute: with all stages the Taylor series is the product
- * over the axes.
+ * All derivatives commute, so the Taylor series with all stages is the product
+ * of the series along the axes.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static const char *refuses(const struct ht_spec *spec) {
     bool one = eq->nfields == 1 && spec->old_sign == 0;
     for (int t = 0; t < eq->nterms; t++)
         one = one && eq->term[t].row == 0 && eq->term[t].col == 0;
-    if (!one) return "the system is not one field carried by a velocity";
+    if (!one) return "the system is not one field advected by a velocity";
     if (spec->stages < eq->dims * (2 * spec->order + 1))
         return "it needs time.stages = \"full\"";
     return NULL;

@@ -1,8 +1,7 @@
-/* Where a coefficient lies among those of its node. In tensor order, or sorted
- * by parity: the coefficients with the same bits i_k mod 2 together, classes
- * in the order of these bits, within a class in tensor order. Classes begin
- * at even padded_coefs, so that two padded_coefs 2 n, 2 n + 1 never belong to
- * two classes (what cl/propagator_tensor.cl reads and writes at a time).
+/* The storage index of each coefficient of a node: in tensor order, or sorted
+ * by parity. Sorted means by class, the bits i_k mod 2, and within a class in
+ * tensor order. Classes begin at even storage indices, so both of a pair 2 n,
+ * 2 n + 1 belong to one class (cl/propagator_tensor.cl reads and writes pairs).
  */
 #include "counts.h"
 

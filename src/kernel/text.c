@@ -48,7 +48,7 @@ static void add_numbers(const struct ht_spec *spec,
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
                     numbers[i].value);
-    /* HT_CELLS in digits alone, part of a vector type's name. */
+    /* HT_CELLS without parentheses, part of a vector type's name. */
     ht_text_add(out, "#define HT_WIDTH %d\n", shape->cells);
 }
 
@@ -58,7 +58,7 @@ static void add_fields(const char *head, int count, const int *field,
     for (int i = 0; i < count; i++) ht_text_add(out, " X(%d, %d)", i, field[i]);
 }
 
-/* The lists that the kernels expand, X once per entry. */
+/* The X macros of the kernels: X once per entry. */
 static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
                       struct ht_text *out) {
     const struct ht_equations *eq = spec->eq;

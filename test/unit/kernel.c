@@ -256,14 +256,16 @@ static void test_refusals(void) {
            "device.precision = \"double\": toy has no double precision");
     spec.fp64 = false;
     refuse("monolithic", &spec, &plain, 5, HT_ERR_INPUT,
-           "device.cells_per_group = 5: 64 work-items per cell, and toy allows 256");
+           "device.cells_per_group = 5: 64 work-items per cell, and toy allows "
+           "256");
     refuse("monolithic", &spec, &tight, 0, HT_ERR_DEVICE,
            "more local memory than the 1024 bytes of toy");
     refuse("monolithic", &spec, &tight, 2, HT_ERR_DEVICE,
            "order 3 with 2 cells per group needs more local memory");
     spec.order = 8;
     refuse("two-naive", &spec, &plain, 0, HT_ERR_DEVICE,
-           "order 8 in 3 dimensions needs groups of 324 work-items; toy allows 256: "
+           "order 8 in 3 dimensions needs groups of 324 work-items; toy allows "
+           "256: "
            "choose a lower grid.order");
     spec = make_spec(&eq, 2, 0, false);
     refuse("chains", &spec, &plain, 0, HT_ERR_INPUT,
