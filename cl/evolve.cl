@@ -9,9 +9,9 @@
  * HT_SLABS values of n3 at a time. Two exchange buffers, used in turn, need one
  * barrier each.
  *
- *     n2 + 2 | up22          |    d/dx_1 w[n1]     = (n1 + 1) w[n1 + 1]
- *     n2 + 1 | up2           |    d^2/dx_1^2 w[n1] = (n1 + 1) (n1 + 2) w[n1 +
- * 2] n2     | item up1 up11 |
+ *     n2 + 2 | up22          |    w[n1] of the derivatives along x1:
+ *     n2 + 1 | up2           |    (n1 + 1) w[n1 + 1],
+ *     n2     | item up1 up11 |    (n1 + 1) (n1 + 2) w[n1 + 2]
  *
  * scale[term] = (dt/2) coef / h_axis^derivative, times M in a uniform medium.
  */

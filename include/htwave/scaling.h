@@ -62,11 +62,11 @@ double ht_scaling_efficiency(const struct ht_scaling *table,
 /* Cell half-steps per second of all ranks. */
 double ht_scaling_rate(const struct ht_scaling_row *row);
 
-/* The row's problem: a sample with its grid, of ranks that are not here. eq
+/* The row's problem: a test with its grid, of ranks that are not here. eq
  * must outlive it. */
-HT_CHECKED enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
-                                         const struct ht_equations *eq,
-                                         struct ht_part *out);
+HT_CHECKED enum ht_err ht_scaling_problem(const struct ht_scaling_row *row,
+                                          const struct ht_equations *eq,
+                                          struct ht_part *out);
 
 /* ---- scaling_show.c ---- */
 /* The rows beside what dG would send, on standard output. */

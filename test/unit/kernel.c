@@ -270,7 +270,7 @@ static void test_refusals(void) {
     spec = make_spec(&eq, 2, 0, false);
     refuse("chains", &spec, &plain, 0, HT_ERR_INPUT,
            "device.variant = \"chains\" does not apply: it needs a uniform "
-           "medium; take \"");
+           "medium; use \"");
     spec = make_spec(&one, 2, -1, false);
     refuse("chains", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
     TEST_CHECK(ht_variant_find("none of these", &spec, true) == NULL,
