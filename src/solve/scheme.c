@@ -1,4 +1,4 @@
-/* The table of time-stepping schemes and what follows from it for any of them.
+/* The table of time-stepping schemes and functions common to all schemes.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { COUNT = sizeof schemes / sizeof schemes[0] };
 
 #define NUMBER(constant, word) NUMBER_OF_##constant,
 enum { HT_EACH_SCHEME(NUMBER) WORDS };
-_Static_assert((int)COUNT == (int)WORDS, "a row per word of time.scheme");
+_Static_assert((int)COUNT == (int)WORDS, "a row per value of time.scheme");
 
 int ht_scheme_count(void) {
     return COUNT;

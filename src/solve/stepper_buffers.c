@@ -1,5 +1,5 @@
 /* The buffers of the stepper on a device as one list, from which the budget is
- * counted and the buffers are made. Those of messages are the halo's.
+ * counted and the buffers are created. The halo owns the message buffers.
  */
 #include "layout.h"
 #include "stepper_private.h"
@@ -46,9 +46,8 @@ static void add_subgrid(const struct ht_problem *p, const struct ht_spec *spec,
                  nodes * p->medium_coefs * element_size);
 }
 
-/* Interpolants are kept for as many planes as fit about an eighth of the
- * device, at least one; work: one buffer more, of less than 2^31 values each.
- */
+/* Interpolants of as many planes as fit about an eighth of the device's memory,
+ * at least one. work: one more buffer, and each of less than 2^31 values. */
 static void add_interpolants(const struct ht_problem *p, bool fp64,
                              int64_t per_target, bool work,
                              const struct ht_device_info *info,
@@ -124,8 +123,9 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
     }
 }
 
-/* Variants that read the plain order too write no zeros into the gaps of a
- * sorted one, which others and the reductions read. */
+/* Whether the gaps of the sorted order must be cleared: variants that also read
+ * the plain order do not write them, but other variants and the reductions read
+ * them. */
 static bool leaves_gaps(const struct ht_device_stepper *t) {
     bool leaves = false;
     for (int i = 0; i < t->sets; i++)

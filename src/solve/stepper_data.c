@@ -1,4 +1,4 @@
-/* Data of the stepper on a device. Transfers convert between double in the
+/* Transfers of the stepper's data. They convert between double precision in the
  * order [i][node] on the host and the device's precision, layout and window, a
  * few planes of the window at a time.
  */
@@ -33,7 +33,7 @@ static double from_device(int element_size, const void *from, int64_t i) {
 
 /* ---- fields ---- */
 
-/* Rows of x1 in some whole planes of a grid, and where they lie in the same
+/* Rows along x1 in some whole planes of a grid, and their position in the same
  * planes of its window. */
 struct rows {
     const struct ht_window *window;
@@ -58,8 +58,8 @@ static int64_t row_start(const struct rows *rows, int64_t row) {
                         own->begin[1] + row % per_plane, row / per_plane);
 }
 
-/* One coefficient: from [node] to its index in planes of the device's layout.
- */
+/* Copies a coefficient from [node] to its storage index in planes of the
+ * device's layout. */
 static void to_window(const struct rows *rows, int element_size, int block,
                       int index, const double *from, void *to) {
     for (int64_t row = 0; row < rows->count; row++) {
@@ -81,8 +81,8 @@ static void from_window(const struct rows *rows, int element_size, int block,
 }
 
 /* Rows of one coefficient block each, for planes [first, last) of the whole
- * grid: the part of a field's buffer that holds the first `count` padded_coefs
- * of those planes. */
+ * grid: the part of a field's buffer with the first `count` storage indices in
+ * those planes. */
 static struct ht_span block_span(const struct ht_device_stepper *t,
                                  enum ht_subgrid subgrid, int count,
                                  int64_t first, int64_t last) {
@@ -133,7 +133,7 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
                            int count, int64_t first, int64_t last,
                            double *out) {
     struct ht_device_stepper *t = self;
-    int padded_coefs = 0; /* up to that of the last of them */
+    int padded_coefs = 0; /* up to the largest storage index that is read */
     for (int i = 0; i < count; i++)
         if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
     struct ht_span span = block_span(t, subgrid, padded_coefs, first, last);
@@ -152,7 +152,8 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
     return err;
 }
 
-/* Own nodes of a grid; ends that are a neighbour's are no walls. */
+/* Sets the item's nodes to the own nodes of a grid; ends at a neighbour's slab
+ * are no walls. */
 static void measure_own(const struct ht_device_stepper *t,
                         enum ht_subgrid subgrid, struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
@@ -167,11 +168,10 @@ static void measure_own(const struct ht_device_stepper *t,
         if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
 }
 
-/* Of classes sorted by parity each may leave a gap. */
+/* Each of the 8 classes of the sorted order may leave a gap. */
 enum { MOST_STORED = HT_MAX_COEFS + 8 };
 
-/* The weights in the order in which coefficients are stored; gaps, which hold
- * zeros, have the weight 0. */
+/* The weights in storage order; gaps, which hold zeros, have the weight 0. */
 static void weigh_all(const struct ht_device_stepper *t,
                       const struct ht_quantity *what, double *stored,
                       struct ht_reduce_item *item) {
@@ -220,7 +220,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
     return err;
 }
 
-/* ---- what a step reads ---- */
+/* ---- scale and medium ---- */
 
 enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
                              enum ht_subgrid subgrid, int field) {
@@ -283,7 +283,8 @@ static enum ht_err upload_medium(struct ht_device_stepper *t,
     return HT_OK;
 }
 
-/* Planes that fit about 64 MiB of host memory at `values` doubles a node. */
+/* Number of planes that fit about 64 MiB of host memory with `values` doubles
+ * per node. */
 static int64_t planes_at_once(const struct ht_device_stepper *t,
                               enum ht_subgrid subgrid, int64_t values) {
     int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) * values * 8;
@@ -293,8 +294,8 @@ static int64_t planes_at_once(const struct ht_device_stepper *t,
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
-/* Held planes from `at` on, `most` at most, up to the last or to the periodic
- * seam. */
+/* Number of held planes from `at` on up to the last plane or the periodic seam,
+ * at most `most`. */
 static int64_t planes_from(const struct ht_device_stepper *t,
                            enum ht_subgrid subgrid, int64_t at, int64_t most) {
     int64_t planes = ht_grid_planes(t->problem.grid, subgrid);
