@@ -24,9 +24,9 @@ enum ht_err ht_bench_plan(struct ht_bench *bench,
 
 static struct ht_spec spec_of(const struct ht_bench_row *row,
                               const struct ht_equations *eq,
-                              struct ht_part *sample) {
-    ht_test_problem_plain(eq, row->order, row->stages, row->scheme, sample);
-    return ht_problem_spec(&sample->problem, &row->tuning, HT_PRIMARY);
+                              struct ht_part *test) {
+    ht_test_problem_plain(eq, row->order, row->stages, row->scheme, test);
+    return ht_problem_spec(&test->problem, &row->tuning, HT_PRIMARY);
 }
 
 /* Variants named are taken as they are; without names those that suit, or the
@@ -45,8 +45,8 @@ static bool wants_variant(const struct ht_bench *bench,
 static enum ht_err plan_variants(struct ht_bench *bench,
                                  struct ht_bench_row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
-    struct ht_part sample;
-    const struct ht_spec spec = spec_of(&row, &eq, &sample);
+    struct ht_part test;
+    const struct ht_spec spec = spec_of(&row, &eq, &test);
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
         if (wants_variant(bench, &spec, row.tuning.variant) &&
@@ -153,7 +153,7 @@ static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
 }
 
 static enum ht_err time_row(const struct ht_bench *bench,
-                            const struct ht_part *sample,
+                            const struct ht_part *test,
                             struct ht_kernels *kernels,
                             struct ht_bench_row *row) {
     const bool gpu = bench->info->gpu;
@@ -166,11 +166,11 @@ static enum ht_err time_row(const struct ht_bench *bench,
         effort.least = row->steps;
         effort.seconds = 0;
     }
-    TRY(ht_test_problem_verify(sample, bench->device, kernels, &row->verified));
+    TRY(ht_test_problem_verify(test, bench->device, kernels, &row->verified));
     REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
             "differs from the reference by %.3g times what rounding explains",
             row->verified);
-    TRY(ht_rate_measure(sample, bench->device, kernels, &effort, &rate));
+    TRY(ht_rate_measure(test, bench->device, kernels, &effort, &rate));
     row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
     row->best = row->kernel < 0 ? rate.best : row->seconds;
     row->total = rate.total;
@@ -182,20 +182,20 @@ static enum ht_err time_row(const struct ht_bench *bench,
 static enum ht_err measure_row(const struct ht_bench *bench,
                                struct ht_bench_row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
-    struct ht_part plain, sample;
+    struct ht_part plain, test;
     struct ht_kernels kernels;
     const struct ht_spec spec = spec_of(row, &eq, &plain);
     row->joules = row->verified = NAN;
     row->stages = spec.stages;
     row->side = choose_side(bench, row, &plain);
     const int64_t cells[3] = {row->side, row->side, row->side};
-    ht_test_problem(&plain.problem, cells, &sample);
-    row->fields = 0.5 * (ht_problem_stored(&sample.problem, HT_PRIMARY) +
-                         ht_problem_stored(&sample.problem, HT_DUAL));
-    TRY(ht_kernels_create(&sample.problem, bench->device, &row->tuning,
+    ht_test_problem(&plain.problem, cells, &test);
+    row->fields = 0.5 * (ht_problem_stored(&test.problem, HT_PRIMARY) +
+                         ht_problem_stored(&test.problem, HT_DUAL));
+    TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning,
                           bench->cache, &kernels));
     row->shape = kernels.shape[0];
-    enum ht_err err = time_row(bench, &sample, &kernels, row);
+    enum ht_err err = time_row(bench, &test, &kernels, row);
     ht_kernels_destroy(&kernels);
     if (err == HT_OK) count_work(bench, &spec, row);
     row->done = err == HT_OK;

@@ -25,7 +25,7 @@ struct work {
 struct run {
     struct ht_bench *bench;
     const struct ht_bench_row *plan;
-    struct ht_part sample;
+    struct ht_part test;
     struct ht_kernels kernels;
     struct ht_stepper stepper;
     struct ht_scaling_row row;
@@ -52,7 +52,7 @@ static enum ht_err cut(struct ht_grid *grid, struct ht_comm *comm) {
 
 /* Random data on the own planes: one plane, on each of them. */
 static enum ht_err fill(const struct run *run, enum ht_subgrid subgrid) {
-    const struct ht_problem *p = &run->sample.problem;
+    const struct ht_problem *p = &run->test.problem;
     int64_t first, last,
         count = ht_grid_plane(p->grid, subgrid) * p->eq->nfields *
                 ht_grid_coefs(p->grid);
@@ -70,9 +70,9 @@ static enum ht_err fill(const struct run *run, enum ht_subgrid subgrid) {
 }
 
 static enum ht_err start(struct run *run) {
-    const struct ht_problem *p = &run->sample.problem;
+    const struct ht_problem *p = &run->test.problem;
     struct ht_device *device = run->bench->device;
-    TRY(ht_test_problem_verify(&run->sample, device, &run->kernels,
+    TRY(ht_test_problem_verify(&run->test, device, &run->kernels,
                                &run->row.verified));
     REQUIRE(run->row.verified <= 1, HT_ERR_DEVICE,
             "differs from the reference by %.3g times what rounding explains",
@@ -206,9 +206,9 @@ static void describe(struct run *run, const char *kind) {
     for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
         snprintf(word[i].to, HT_SCALING_WORD, "%s", word[i].from);
     row->order = plan->order;
-    row->stages = run->sample.problem.stages;
-    row->side = (double)run->sample.grid.cells[0];
-    row->planes = (double)run->sample.grid.cells[2];
+    row->stages = run->test.problem.stages;
+    row->side = (double)run->test.grid.cells[0];
+    row->planes = (double)run->test.grid.cells[2];
     row->ranks = ht_comm_size(bench->comm);
     row->depth = bench->halo.depth;
 }
@@ -216,12 +216,12 @@ static void describe(struct run *run, const char *kind) {
 static enum ht_err measure_cut(struct run *run, const int64_t cells[3],
                                const struct ht_part *plain, const char *kind) {
     struct ht_bench *bench = run->bench;
-    ht_test_problem(&plain->problem, cells, &run->sample);
-    TRY(cut(&run->sample.grid, bench->comm));
-    run->sample.problem.halo = bench->halo;
+    ht_test_problem(&plain->problem, cells, &run->test);
+    TRY(cut(&run->test.grid, bench->comm));
+    run->test.problem.halo = bench->halo;
     describe(run, kind);
-    TRY(ht_kernels_create(&run->sample.problem, bench->device,
-                          &run->plan->tuning, bench->cache, &run->kernels));
+    TRY(ht_kernels_create(&run->test.problem, bench->device, &run->plan->tuning,
+                          bench->cache, &run->kernels));
     enum ht_err err = start(run);
     if (err == HT_OK) err = measure(run);
     /* before the stepper goes, which others may be waiting for */

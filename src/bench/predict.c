@@ -286,10 +286,10 @@ static enum ht_err predict_row(const struct predict *p,
                                struct ht_prediction *out) {
     const struct ht_scaling_row *alone = ht_scaling_alone(&p->measured, row);
     bool weak = strcmp(row->kind, "weak") == 0;
-    struct ht_part sample;
+    struct ht_part test;
     struct ht_load load;
-    TRY(ht_scaling_sample(row, &p->plan->eq, &sample));
-    ht_load_make(&sample.problem, &p->spec[0], weak, &load);
+    TRY(ht_scaling_problem(row, &p->plan->eq, &test));
+    ht_load_make(&test.problem, &p->spec[0], weak, &load);
     if (weak) load.planes = (int64_t)(row->planes / row->ranks);
     ht_predict(&load, &p->machine, alone ? ht_scaling_rate(alone) : p->rate,
                (int)row->ranks, out);

@@ -264,9 +264,9 @@ double ht_scaling_efficiency(const struct ht_scaling *table,
     return ht_scaling_rate(row) / row->ranks / ht_scaling_rate(alone);
 }
 
-enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
-                              const struct ht_equations *eq,
-                              struct ht_part *out) {
+enum ht_err ht_scaling_problem(const struct ht_scaling_row *row,
+                               const struct ht_equations *eq,
+                               struct ht_part *out) {
     const int64_t cells[3] = {(int64_t)row->side, (int64_t)row->side,
                               (int64_t)row->planes};
     struct ht_part plain;
