@@ -1,4 +1,4 @@
-/* The results of a benchmark for people and for programs. */
+/* The results of a benchmark: table, CSV and JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void add(struct value *list, int *n, struct value value) {
     if (*n < COLUMNS) list[(*n)++] = value;
 }
 
-/* For CSV and JSON. */
+/* Columns of a row for CSV and JSON. */
 static int columns_of(const struct ht_bench_row *r, struct value *v) {
     double unknowns = r->fields * pow(r->order + 1, r->dims);
     double rate = r->done ? ht_bench_rate(r) : NAN;
@@ -100,7 +100,7 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     return n;
 }
 
-/* What JSON says once for all rows, CSV has in each. */
+/* Columns for CSV: JSON has the device and the like once for all rows. */
 static int csv_columns_of(const struct ht_bench *bench,
                           const struct ht_bench_row *r, struct value *v) {
     const struct ht_limits *limits = &bench->limits[r->tuning.fp64];

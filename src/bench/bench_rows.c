@@ -29,8 +29,8 @@ static struct ht_spec spec_of(const struct ht_bench_row *row,
     return ht_problem_spec(&test->problem, &row->tuning, HT_PRIMARY);
 }
 
-/* Variants named are taken as they are; without names those that suit, or the
- * one that "auto" takes. */
+/* Whether a variant is selected: by name, else the variants made for the
+ * device, or the one that "auto" chooses. */
 static bool wants_variant(const struct ht_bench *bench,
                           const struct ht_spec *spec,
                           const struct ht_variant *variant) {
@@ -41,7 +41,7 @@ static bool wants_variant(const struct ht_bench *bench,
     return ht_variant_suits(variant, gpu);
 }
 
-/* Every variant that applies. */
+/* Plans a row for every variant that applies. */
 static enum ht_err plan_variants(struct ht_bench *bench,
                                  struct ht_bench_row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
@@ -56,7 +56,7 @@ static enum ht_err plan_variants(struct ht_bench *bench,
     return HT_OK;
 }
 
-/* Both layouts only when they are asked for. */
+/* Plans both layouts only if they are selected. */
 static enum ht_err plan_layouts(struct ht_bench *bench,
                                 struct ht_bench_row row) {
     for (int wide = 0; wide < 2; wide++) {
@@ -69,7 +69,7 @@ static enum ht_err plan_layouts(struct ht_bench *bench,
     return HT_OK;
 }
 
-/* Without precisions named a CPU, which takes its time, does single. */
+/* Whether a precision is selected; by default only single on a (slow) CPU. */
 static bool wants_precision(const struct ht_bench *bench, bool fp64) {
     if (fp64 && !bench->info->fp64) return false;
     if (bench->sweep.precisions == NULL && !bench->info->gpu) return !fp64;
@@ -126,8 +126,8 @@ enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
 
 /* ---- measuring ---- */
 
-/* A half step is to take no more than that at 2 % of the device's rate, which
- * is what slow kernels reach. */
+/* Cells per axis such that a half step is short enough at 2 % of the device's
+ * rate, the rate of slow kernels. */
 static int64_t choose_side(const struct ht_bench *bench,
                            const struct ht_bench_row *row,
                            const struct ht_part *plain) {
@@ -202,7 +202,8 @@ static enum ht_err measure_row(const struct ht_bench *bench,
     return err;
 }
 
-/* A row that fails says why and does not end the others. */
+/* Measures a row. If it fails, the reason is reported and the other rows
+ * continue. */
 static void try_row(struct ht_bench *bench, struct ht_bench_row *row) {
     if (measure_row(bench, row) == HT_OK) return;
     snprintf(row->why, sizeof row->why, "%s", ht_err_message());
@@ -223,7 +224,7 @@ enum ht_err ht_bench_measure(struct ht_bench *bench, int first, int last) {
     enum ht_err err = table ? ht_args_print(&text) : HT_OK;
     for (int i = first; err == HT_OK && i < last; i++) {
         struct ht_bench_row *row = &bench->row[i];
-        double share = row->brief ? 0.5 : 1; /* runs follow brief rows */
+        double share = row->brief ? 0.5 : 1; /* half the time is for runs */
         if (ht_stop_wanted() || ht_clock() - began > share * bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
             bench->left_out++;
