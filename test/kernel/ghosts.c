@@ -1,9 +1,9 @@
 /* Windows and the kernel that fills their ghosts. Every node of a window starts
- * with values of its own; afterwards held nodes are as they were, and each
- * ghost has the values of the node that ht_grid_source names, coefficient by
- * coefficient with the sign of the walls passed: exactly, since signs only
- * turn. The shift of a half step leads from every target to the sources next to
- * it.
+ * with different values. Afterwards held nodes are unchanged, and each ghost
+ * has the values of the node that ht_grid_source names, coefficient by
+ * coefficient with the sign of the walls in between; exactly, since only signs
+ * change. The shift of a half step leads from every target to the sources next
+ * to it.
  */
 #include "open_device.h"
 #include "test.h"

@@ -83,7 +83,7 @@ static enum ht_err prepare(struct scene *s) {
         TRY(put(s, s->to[f], s->after));
     }
     TRY(ht_packer_pack(s->packer, s->from, &range, s->message));
-    /* To a place of its own in the other state. */
+    /* To a different box of the other state. */
     range.box.begin[0] += 4;
     range.box.end[0] += 4;
     TRY(ht_packer_unpack(s->packer, s->to, &range, s->message));

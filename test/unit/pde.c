@@ -317,8 +317,9 @@ static double standing_residual(struct sample *s, const int *factor) {
 
 /* ---- leapfrog ---- */
 
-/* Groups that only change each other (keep 1); even powers of L that lead from
- * the stored fields to themselves alone (keep -1): what leads elsewhere. */
+/* Entries that violate the leapfrog form. old_sign 1: the groups only change
+ * each other. old_sign -1: even powers of L map the stored fields to themselves
+ * only. */
 static double leapfrog_leak(const struct sample *s) {
     const struct ht_leapfrog *leapfrog = &s->eq.leapfrog;
     const unsigned *stored = leapfrog->stored;
