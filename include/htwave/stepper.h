@@ -70,6 +70,9 @@ struct ht_stepper {
     void *self;
 };
 void ht_stepper_destroy(struct ht_stepper *stepper);
+/* So many time steps, and waits for them. */
+HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
+                                          int64_t steps);
 /* A time step backwards. A scheme of two levels takes the half steps of a time
  * step back in reverse order, each from the grid that it was taken from; one of
  * one level only has the primary grid's values to begin with. */
