@@ -24,7 +24,7 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies);
 struct ht_observer ht_observe_conserved(double energy[2]);
 /* ht_nodal_error at the end, where the solution is known then. */
 struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error);
-/* As output.every and output.picture.every say, and at the end. */
+/* At the multiples of output.every and output.picture.every, and at the end. */
 struct ht_observer ht_observe_snapshots(const struct ht_params *params,
                                         struct ht_output *output);
 struct ht_observer ht_observe_pictures(const struct ht_params *params,

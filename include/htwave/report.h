@@ -1,5 +1,5 @@
-/* What a run says: the banner before it, the summary after it, for people
- * and as JSON.
+/* The report of a run: a banner before it and a summary after it, as text and
+ * as JSON.
  */
 #ifndef HTWAVE_REPORT_H
 #define HTWAVE_REPORT_H

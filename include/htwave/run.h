@@ -2,15 +2,16 @@
  * state between steps. Output, energy watch, error and progress are observers
  * (htwave/observers.h).
  *
- * How to write an observer: one file in src/run with the functions of the table
- * below and a function ht_observe_<what> that returns the table, whose context
- * the caller owns; its declaration in htwave/observers.h; its line in the list
- * of each command that wants it.
- *   receiver    opens its file in `begin`, answers `next` with the next
- * multiple of k, or with ht_run_multiple, or the step nearest to the next of
- * its times, reads a few values from run->stepper and appends them in `look`,
- * closes the file in `end`; checkpoint  sets seconds = 60 * minutes and
- * HT_NEED_JUDGED, writes both grids in `look`, some planes at a time.
+ * How to write an observer: a file in src/run with the functions of struct
+ * ht_observer and a function ht_observe_<what> that returns the structure; its
+ * declaration in htwave/observers.h; its line in the list of each command that
+ * uses it.
+ *
+ * For example receivers: `begin` opens the file; `next` returns the next
+ * multiple of k, or the step nearest to the next of given times; `look` reads
+ * the values at a few nodes by run->stepper and appends them; `end` closes the
+ * file. A checkpoint: seconds = 60 * minutes, needs = HT_NEED_JUDGED; `look`
+ * writes both grids by run->stepper, some planes at a time.
  */
 #ifndef HTWAVE_RUN_H
 #define HTWAVE_RUN_H
@@ -39,10 +40,10 @@ struct ht_view {
                             fields; NULL: not needed */
 };
 
-/* What the looks of an observer need. Values are read once per step for all
- * observers that look then. */
+/* What the looks of an observer need. Values are read once per step, however
+ * many observers need them. */
 enum ht_need {
-    HT_NEED_JUDGED = 1, /* observers with `judges` look at the same step */
+    HT_NEED_JUDGED = 1, /* observers with `judges` look at the same steps */
     HT_NEED_NODAL = 2,
     HT_NEED_COEFS = 4
 };
@@ -54,7 +55,7 @@ struct ht_observer {
     const char *name;
     void *context;  /* of the functions; owned by the caller */
     unsigned needs; /* of enum ht_need */
-    bool judges;    /* refuses a bad state; listed before those who need it */
+    bool judges;    /* refuses a bad state; listed before those that need it */
     double seconds; /* looks after so many since the last look, at the end of a
                        batch of steps; 0: at steps only */
     /* Before the first step; the state is that at time 0. NULL: nothing. */
@@ -72,10 +73,10 @@ enum { HT_MAX_OBSERVERS = 16 };
 
 /* Takes the plan's remaining steps, in batches short enough for progress and
  * signals. Observers look in the order of the list. After each batch rank 0
- * decides the size of the next one and who looks by the clock; a signal to any
- * rank (htwave/stop.h, where the command watches for them) ends the run with
- * the last look, and with HT_OK. Collective over the ranks of the plan; a rank
- * that fails must enter ht_comm_agree. */
+ * decides the size of the next one and which observers look by the clock. A
+ * signal to any rank, where the command watches for signals (htwave/stop.h),
+ * ends the run with the last look and HT_OK: see run->interrupted. Collective
+ * over the ranks of the plan; a rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_run_execute(struct ht_run *run, int count,
                                       const struct ht_observer *observer);
 /* Takes so many steps and waits for them; no observer looks. */

@@ -17,7 +17,7 @@
 struct estimate {
     int64_t cells[3]; /* of the small grid */
     double rate; /* cell half-steps per second there, by all ranks together,
-                    each on such a grid of its own */
+                    each rank on one such grid */
 };
 
 /* ---- outputs ---- */

@@ -233,7 +233,7 @@ static enum ht_err report(const struct table *t, bool as_json) {
 }
 
 /* The last row of the n-th order that can be judged: one within the bound of
- * rounding can show that the wanted order is there, not that it is missing.
+ * rounding can show that the wanted order is reached, not that it is missed.
  * NULL: none, as of one grid, or where all errors are rounding. */
 static const struct row *judged(const struct table *t, int n, double wanted) {
     for (int i = t->ncells - 1; i > 0; i--) {

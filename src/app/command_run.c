@@ -14,18 +14,26 @@ struct run {
     struct ht_result result;
 };
 
-static void say_banner(const struct ht_simulation *sim) {
+/* Frees the text, whose last newline ht_log writes. */
+static enum ht_err log_text(struct ht_text *text) {
+    enum ht_err err = ht_text_status(text);
+    if (text->length > 0) text->data[text->length - 1] = '\0';
+    if (err == HT_OK) ht_log("%s", text->data);
+    ht_text_free(text);
+    return err;
+}
+
+static enum ht_err log_banner(const struct ht_simulation *sim) {
     struct ht_text text = {0};
     ht_report_banner(sim, &text);
-    if (text.length > 0) text.data[text.length - 1] = '\0';
-    if (ht_text_status(&text) == HT_OK) ht_log("%s", text.data);
-    ht_text_free(&text);
+    TRY(log_text(&text));
     ht_report_notes(sim);
+    return HT_OK;
 }
 
 static enum ht_err prepare(struct ht_simulation *sim) {
     TRY(ht_simulation_tune(sim));
-    if (sim->no_device == NULL) say_banner(sim);
+    if (sim->no_device == NULL) TRY(log_banner(sim));
     TRY(ht_simulation_compile(sim));
     if (ht_log_level_get() >= HT_LOG_VERBOSE && isfinite(sim->selfcheck_ratio))
         ht_log("self-check: worst difference is %.3g of its bound, in %.2f s",
@@ -57,15 +65,14 @@ static enum ht_err finish(struct run *r, double began,
     r->result.wall_s = ht_clock() - began;
     TRY(ht_parallel_gather(r->sim, &r->result.parallel));
     ht_report_summary_json(r->sim, &r->result, r->output, &json);
-    ht_report_summary(r->sim, &r->result, r->output, &text);
-    if (text.length > 0) text.data[text.length - 1] = '\0';
     enum ht_err err = ht_text_status(&json.text);
-    if (err == HT_OK) err = ht_text_status(&text);
     if (err == HT_OK) err = ht_output_summary(r->output, json.text.data);
-    if (err == HT_OK) ht_log("%s", text.data);
+    if (err == HT_OK) {
+        ht_report_summary(r->sim, &r->result, r->output, &text);
+        err = log_text(&text);
+    }
     if (err == HT_OK && args->json) err = ht_args_print(&json.text);
     ht_text_free(&json.text);
-    ht_text_free(&text);
     return err;
 }
 

@@ -1,7 +1,7 @@
-/* The words and numbers of a run. limit_fraction compares the kernels' time
- * with the least that the method needs on a perfect use of this device,
+/* The report of a run. limit_fraction compares the kernels' time with
  *     t_min = max(bytes_min / bandwidth, fma_min / rate),
- * both rates measured in the same run.
+ * the least that the method needs on a perfect use of this device. Both rates
+ * are measured in the same run.
  */
 #include "htwave/report.h"
 

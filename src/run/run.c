@@ -23,7 +23,7 @@ struct loop {
     unsigned held; /* enum ht_need: values of this step */
     int64_t looks[HT_MAX_OBSERVERS];
     double seconds[HT_MAX_OBSERVERS];
-    double *nodal[HT_MAX_FIELDS]; /* NULL: not stored, or nobody needs them */
+    double *nodal[HT_MAX_FIELDS]; /* NULL: not stored, or not needed */
     double *coefs;
 };
 
@@ -60,7 +60,7 @@ enum ht_err ht_run_advance(struct ht_run *run, int64_t steps) {
     return HT_OK;
 }
 
-/* ---- who looks ---- */
+/* ---- which observers look ---- */
 
 static void ask_next(struct loop *l, int i, int64_t from) {
     const struct ht_observer *o = &l->observer[i];
@@ -96,7 +96,8 @@ static unsigned due_judges(const struct loop *l) {
     return needs & HT_NEED_JUDGED ? judges : 0;
 }
 
-/* The ranks agree on the next batch, on who looks now, and on the end. */
+/* The ranks agree on the next batch, on the observers that look now, and on the
+ * end. */
 static enum ht_err agree_on_next(struct loop *l) {
     const struct ht_plan *plan = l->run->plan;
     bool leads = ht_comm_rank(plan->grid.slab.comm) == 0;
@@ -192,7 +193,7 @@ static enum ht_err take_steps(struct loop *l) {
 
 /* ---- before and after ---- */
 
-/* Now, so that a lack of memory does not end the run at its last step. */
+/* Before the first step: a lack of memory must not end the run at its last. */
 static enum ht_err allocate(struct loop *l) {
     const struct ht_plan *plan = l->run->plan;
     const int64_t nodes = ht_grid_own_total(&plan->grid, HT_PRIMARY);
