@@ -231,10 +231,8 @@ static void test_steps(void) {
 
 /* Whether a step is nearest to a multiple of a time, `apart` steps apart. */
 static bool is_nearest(int64_t step, double apart) {
-    double multiple = round((double)step / apart);
-    for (double m = multiple - 1; m <= multiple + 1; m++)
-        if (m >= 0 && fabs((double)step - m * apart) < 0.5) return true;
-    return false;
+    double off = remainder((double)step, apart); /* to the nearest multiple */
+    return fabs(off) < 0.5 && (double)step - off >= 0;
 }
 
 static void test_multiples(void) {
