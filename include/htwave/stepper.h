@@ -71,6 +71,9 @@ struct ht_stepper {
     void *self;
 };
 void ht_stepper_destroy(struct ht_stepper *stepper);
+/* So many time steps, and waits for them. */
+HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
+                                          int64_t steps);
 /* A backward time step. A two-level scheme reverses the half steps of a time
  * step in reverse order, each from its source grid. A one-level scheme starts
  * from the primary grid, the only values it has. */

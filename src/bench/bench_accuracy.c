@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "accuracy.h"
-#include "htwave/energy.h"
 #include "htwave/finite_differences.h"
+#include "htwave/observers.h"
 #include "htwave/params.h"
 #include "htwave/start.h"
 #include "htwave/stop.h"
@@ -215,46 +215,22 @@ struct runner {
     bool ready;
 };
 
-static enum ht_err find_error(const struct ht_plan *plan,
-                              const struct ht_stepper *stepper, double *error) {
-    double *nodal[HT_MAX_FIELDS] = {NULL};
-    const double *const *values = (const double *const *)nodal;
-    const int64_t nodes = ht_grid_own_total(&plan->grid, HT_PRIMARY);
-    enum ht_err err = HT_OK;
-    for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
-            err = HT_ALLOC(nodal[f], nodes);
-    if (err == HT_OK) err = ht_nodal_read(plan, stepper, nodal);
-    if (err == HT_OK)
-        err = ht_nodal_error(plan, values, plan->params->time.end, error);
-    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
-    return err;
-}
-
-static enum ht_err take_steps(const struct ht_stepper *stepper, int64_t steps) {
-    for (int64_t n = 0; n < steps; n++) {
-        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
-    }
-    return stepper->ops->finish(stepper->self);
-}
-
 static enum ht_err run_plan(struct runner *r, const struct ht_plan *plan,
                             double *error) {
     const struct ht_bench *bench = r->a->bench;
     const struct ht_tuning *tuning = &r->row->tuning;
-    struct ht_stepper stepper = {0};
+    const struct ht_observer observer = ht_observe_error(plan, error);
+    struct ht_run run = {.plan = plan, .kernels = &r->kernels};
     if (!r->ready)
         TRY(ht_kernels_create(&plan->problem, bench->device, tuning,
                               bench->cache, &r->kernels));
     r->ready = true;
     TRY(ht_stepper_create(&plan->problem, bench->device, &r->kernels,
-                          &stepper));
+                          &run.stepper));
     enum ht_err err =
-        ht_start(plan, bench->device, tuning, bench->cache, &stepper);
-    if (err == HT_OK) err = take_steps(&stepper, plan->steps);
-    if (err == HT_OK) err = find_error(plan, &stepper, error);
-    ht_stepper_destroy(&stepper);
+        ht_start(plan, bench->device, tuning, bench->cache, &run.stepper);
+    if (err == HT_OK) err = ht_run_execute(&run, 1, &observer);
+    ht_stepper_destroy(&run.stepper);
     return err;
 }
 
@@ -312,9 +288,9 @@ static enum ht_err add_points(struct runner *r, double until,
     int worse = 0; /* consecutive grids with a larger error */
     for (int g = 0; g < GRIDS && worse < 2 && least > enough; g++) {
         struct ht_accuracy_point p = {.points = thirds[g] / 3.0};
-        if (ht_stop_wanted()) break;
         if (ht_clock() > until) return cut(c);
         TRY(run_point(r, p.points, &p));
+        if (ht_stop_wanted()) break; /* its runs may not have ended */
         if (!(p.error < useless)) continue;
         p.seconds =
             pow(p.points, 3) * 2 * p.points / cfl / ht_bench_rate(c->row);

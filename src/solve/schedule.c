@@ -19,7 +19,16 @@ static int64_t most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* ---- backwards ---- */
+/* ---- time steps ---- */
+
+enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
+                               int64_t steps) {
+    for (int64_t n = 0; n < steps; n++) {
+        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+    }
+    return stepper->ops->finish(stepper->self);
+}
 
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
     struct ht_problem reversed = *problem;

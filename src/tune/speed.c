@@ -35,9 +35,7 @@ static enum ht_err steps_for(const struct ht_stepper *stepper, double seconds,
     double began = ht_clock();
     *done = 0;
     while (*done < least || ht_clock() - began < seconds) {
-        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
-        TRY(stepper->ops->finish(stepper->self));
+        TRY(ht_stepper_advance(stepper, 1));
         ++*done;
     }
     return HT_OK;

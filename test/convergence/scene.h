@@ -183,12 +183,8 @@ static inline enum ht_err scene_open(struct scene *scene, struct scene_run *run,
 
 static inline enum ht_err scene_advance(struct scene_run *run, int64_t steps) {
     const struct ht_stepper *s = &run->stepper;
-    for (int64_t n = 0; n < steps; n++) {
-        TRY(s->ops->half_step(s->self, HT_PRIMARY));
-        TRY(s->ops->half_step(s->self, HT_DUAL));
-    }
     run->done += steps;
-    TRY(s->ops->finish(s->self));
+    TRY(ht_stepper_advance(s, steps));
     return ht_nodal_read(run->plan, s, run->nodal);
 }
 
