@@ -100,8 +100,8 @@ static enum ht_err measure(const struct trial *t, struct ht_state *state,
 
 static void test_taylor(const char *directory) {
     struct trial t;
-    struct ht_state state;
-    double conserved, error;
+    struct ht_state state = {.energy = NAN};
+    double conserved = NAN, error = NAN;
     run_trial(directory, PLANE, NULL, &t);
     TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
                "a plane wave: %s", t.err ? ht_err_message() : "done");
@@ -120,8 +120,8 @@ static void test_taylor(const char *directory) {
 
 static void test_leapfrog(const char *directory) {
     struct trial t;
-    struct ht_state state;
-    double conserved, error;
+    struct ht_state state = {.energy = NAN};
+    double conserved = NAN, error = NAN;
     run_trial(directory, PLANE "time.scheme=leapfrog initial.cycles=[1,1]",
               NULL, &t);
     TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
