@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "commands.h"
-#include "htwave/energy.h"
 #include "htwave/json.h"
+#include "htwave/observers.h"
 #include "htwave/simulation.h"
 
 /* One simulation's outcome. */
@@ -107,19 +107,6 @@ static enum ht_err read_params(const struct ht_args *args,
 
 /* ---- one run ---- */
 
-static enum ht_err final_error(struct ht_simulation *sim, double *error) {
-    double *nodal[HT_MAX_FIELDS] = {NULL};
-    const double *const *values = (const double *const *)nodal;
-    double time = sim->params->time.end;
-    struct ht_state state;
-    TRY(ht_state_measure(sim->plan, &sim->stepper, time, &state));
-    enum ht_err err = ht_simulation_nodal(sim, nodal);
-    if (err == HT_OK) err = ht_nodal_read(sim->plan, &sim->stepper, nodal);
-    if (err == HT_OK) err = ht_nodal_error(sim->plan, values, time, error);
-    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
-    return err;
-}
-
 static double rounding_bound(const struct ht_simulation *sim) {
     bool fp64 = sim->oracle || sim->tuning.fp64;
     bool twice = ht_problem_scheme(&sim->plan->problem)->two_level;
@@ -131,6 +118,7 @@ static double rounding_bound(const struct ht_simulation *sim) {
 
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
+    struct ht_energies energies;
     double began = ht_clock();
     if (!plan->solution->exact && !plan->solution->returns)
         return ht_params_error(sim->params, "initial.type",
@@ -140,8 +128,9 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
                                "true");
     TRY(ht_simulation_compile(sim));
     TRY(ht_simulation_start(sim));
-    TRY(ht_simulation_advance(sim, plan->steps));
-    TRY(final_error(sim, &row->error));
+    const struct ht_observer observers[] = {
+        ht_observe_energy(&energies), ht_observe_error(plan, &row->error)};
+    TRY(ht_run_execute(&sim->run, 2, observers));
     row->order = plan->grid.order;
     row->dims = plan->grid.dims;
     memcpy(row->cells, plan->grid.cells, sizeof row->cells);
@@ -244,7 +233,7 @@ static enum ht_err report(const struct table *t, bool as_json) {
 }
 
 /* The last row of the n-th order that can be judged: one within the bound of
- * rounding can show that the wanted order is there, not that it is missing.
+ * rounding can show that the wanted order is reached, not that it is missed.
  * NULL: none, as of one grid, or where all errors are rounding. */
 static const struct row *judged(const struct table *t, int n, double wanted) {
     for (int i = t->ncells - 1; i > 0; i--) {

@@ -1,4 +1,4 @@
-/* htwave describe: the table of systems in words. */
+/* htwave describe: the table of systems as text. */
 #include <string.h>
 
 #include "commands.h"

@@ -1,11 +1,11 @@
-/* The table of kernel variants, and what holds for each of them.
+/* The table of kernel variants and the checks common to all.
  */
 #include <string.h>
 
 #include "local_sizes.h"
 #include "variant.h"
 
-/* Fastest first, as far as can be said without measuring. */
+/* In order of expected speed, fastest first. */
 static const struct ht_variant *const variants[] = {
     &ht_variant_separable,
     &ht_variant_propagator_lanes,
@@ -62,8 +62,9 @@ bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
            variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
 
-/* Parity blocks, rounded once, err alike in every step. In one dimension, where
- * speed hardly matters, that is not worth it in single precision. */
+/* The rounding errors of the parity blocks' entries are the same in every step
+ * and accumulate. In one dimension, where speed hardly matters, this excludes
+ * parity blocks in single precision. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
 }
@@ -103,7 +104,7 @@ static enum ht_err refuse(const struct ht_variant *variant,
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
         err = ht_err_set(HT_ERR_INPUT,
-                         "device.variant = \"%s\" does not apply: %s; take "
+                         "device.variant = \"%s\" does not apply: %s; use "
                          "%s",
                          variant->name, reason, names.data);
     ht_text_free(&names);
@@ -143,7 +144,7 @@ struct ht_cost ht_variant_cost(const struct ht_variant *variant,
     return sum;
 }
 
-/* ---- what shapes share ---- */
+/* ---- shared by several variants' shapes ---- */
 
 int64_t ht_local_limit(const struct ht_device_info *info) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
@@ -194,7 +195,9 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",
             info->name);
-    *out = (struct ht_shape){
-        .rows = 1, .planes = tuning->planes, .lanes = 1, .naive_lanes = 1};
+    *out = (struct ht_shape){.rows = 1,
+                             .planes = tuning->planes,
+                             .group_size = 1,
+                             .naive_group_size = 1};
     return variant->shape(tuning, spec, info, out);
 }

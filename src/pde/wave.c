@@ -1,10 +1,10 @@
 /* The scalar wave equation u_tt = c^2 lap u as the pair
  *     u_t = v,    v_t = c^2 lap u.
  * Both fields are even under reflections: a mirror with factor +1 is a wall
- * with du/dn = 0 (Neumann; a rigid wall where u is a pressure), one with -1
- * holds u = 0 (Dirichlet; pressure release).
+ * with du/dn = 0 (Neumann; a rigid wall if u is a pressure), a mirror with -1 a
+ * wall with u = 0 (Dirichlet; pressure release).
  *
- * Leapfrog needs u alone: the even part of E I (u, v) does not depend on v.
+ * Leapfrog needs only u: the even part of E I (u, v) does not depend on v.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The two half steps of a problem: what each must compute, and both compiled
- * for a device, with the reduction that fits their fields. They differ only
- * where the grids store different fields.
+/* The specs of a problem's two half steps, their kernels compiled for a device,
+ * and the reduction for their fields. The two half steps differ only if the
+ * grids store different fields.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                            .dst = problem->stored[from == HT_PRIMARY],
                            .differences = problem->fd.order,
                            .density = problem->fd.density,
-                           .keep = problem->keep,
+                           .old_sign = problem->old_sign,
                            .stages = problem->stages};
     spec.sorted =
         tuning->sorted || (tuning->variant != NULL &&
@@ -59,7 +59,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
     return spec;
 }
 
-/* Of the planes that this rank holds. */
+/* For the planes that this rank holds. */
 enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
                                    const struct ht_variant *variant) {
     const int64_t most = INT32_MAX, most_plane = most / 2;
@@ -69,8 +69,8 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
         const struct ht_window window = ht_problem_window(problem, which);
         int64_t plane = ht_window_plane(&window), planes = window.count[2];
         REQUIRE(plane <= most_plane && planes <= most / plane, HT_ERR_DEVICE,
-                "device.variant = \"%s\" counts nodes with 32 bits, too few "
-                "for this grid: take \"monolithic\"",
+                "device.variant = \"%s\" uses 32-bit node indices, too few "
+                "for this grid: use \"monolithic\"",
                 variant->name);
     }
     return HT_OK;
@@ -95,13 +95,13 @@ struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
                                         const struct ht_tuning *tuning,
                                         enum ht_subgrid subgrid) {
     const struct ht_spec spec = ht_problem_spec(problem, tuning, subgrid);
-    int place[HT_MAX_COEFS];
-    return (struct ht_pack_format){.fp64 = spec.fp64,
-                                   .block = spec.block,
-                                   .fields =
-                                       ht_problem_stored(problem, subgrid),
-                                   .places = ht_place(&spec, place),
-                                   .precision = problem->halo.precision};
+    int storage[HT_MAX_COEFS];
+    return (struct ht_pack_format){
+        .fp64 = spec.fp64,
+        .block = spec.block,
+        .fields = ht_problem_stored(problem, subgrid),
+        .padded_coefs = ht_storage_order(&spec, storage),
+        .precision = problem->halo.precision};
 }
 
 static enum ht_err create_packers(const struct ht_problem *problem,
@@ -132,7 +132,8 @@ static enum ht_err create(struct ht_device *device, const char *cache,
                                &k->reduction);
 }
 
-/* Compiled before the first step where the problem's windows have any. */
+/* Compiles the ghost kernels before the first step if the problem's windows
+ * have ghosts. */
 static enum ht_err build_ghosts(const struct ht_problem *problem,
                                 struct ht_kernels *k) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {

@@ -1,5 +1,5 @@
-/* From parameters to a problem: grid, walls, medium, initial data, stages,
- * time step and what to expect of the result.
+/* From parameters to a problem: grid, walls, medium, initial data, stages, time
+ * step and the expected error.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -93,8 +93,8 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
     if (ranks == 1) return HT_OK;
     if (grid->dims < 3)
         return ht_params_error(plan->params, "grid.cells",
-                               "%d ranks, but only grids with x3 are cut into "
-                               "slabs: run this one without mpiexec",
+                               "%d ranks, but only grids with x3 are divided "
+                               "into slabs: run this one without mpiexec",
                                ranks);
     if (grid->cells[2] < ranks)
         return ht_params_error(plan->params, "grid.cells",
@@ -104,7 +104,7 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-/* Planes that a rank sends are its own. */
+/* A rank sends only planes that it owns, which limits the depth. */
 static enum ht_err check_depth(const struct ht_plan *plan,
                                const int64_t *start) {
     int depth = plan->params->parallel.halo_depth;
@@ -210,7 +210,7 @@ static double largest_cfl(const struct ht_plan *plan, int stages) {
     return scheme_of(plan)->largest_cfl(&plan->eq, plan->grid.order, stages);
 }
 
-/* Largest c dt / h per axis of a step dt. */
+/* CFL number of a step dt: the largest c dt/h over the axes. */
 static double cfl_of(const struct ht_plan *plan, double dt) {
     double cfl = plan->fd_rate * dt;
     for (int k = 0; !differences(plan) && k < plan->grid.dims; k++)
@@ -218,8 +218,8 @@ static double cfl_of(const struct ht_plan *plan, double dt) {
     return cfl;
 }
 
-/* In a uniform medium operators and separable half steps take the same time for
- * any number of stages, and all of them are exact and proven stable. */
+/* Operators and separable half steps in a uniform medium take the same time for
+ * any number of stages; all stages are exact and proven stable. */
 static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_value *given = &params->time.stages;
@@ -252,9 +252,9 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     return HT_OK;
 }
 
-/* The least number of equal parts of the run of which times `apart` are
- * multiples, at most `most`; 0: there is none. Times are as good as 1e-9 of the
- * distance, since they are given in decimal digits. */
+/* The least number of equal parts of the run, at most `most`, such that `apart`
+ * is a multiple of their length; 0: none. Times may differ by 1e-9 of the
+ * length, since the input has decimal digits. */
 static int64_t equal_parts(double end, double apart, double most) {
     const double close = 1e-9, largest = 1e6;
     if (!(apart > 0) || apart >= end) return 1; /* the start and the end */
@@ -276,15 +276,16 @@ static int64_t common_multiple(int64_t a, int64_t b) {
     return x > 0 ? a / x * b : 0;
 }
 
-/* So many steps, or a little more where that puts times on steps; the step
- * stays the same over the run, since kernels hold it as literals. */
+/* `steps`, or a few more (at most a factor `most`) that are a multiple of
+ * `parts`. The step is constant over the run, since kernels contain it as
+ * literals. */
 static double steps_on_parts(double steps, int64_t parts, double most) {
     double more = parts > 0 ? ceil(steps / (double)parts) * (double)parts : 0;
     return more <= most ? more : 0;
 }
 
-/* Steps such that outputs fall on them, if that costs at most 5 % more: all
- * of them, else the snapshots. */
+/* Number of steps such that all outputs, else the snapshots, fall on steps, if
+ * that needs at most 5 % more steps. */
 static double meet_outputs(struct ht_plan *plan, double steps) {
     const struct ht_params *params = plan->params;
     const double dearest = 1.05;
@@ -305,7 +306,7 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     return some > 0 ? some : steps;
 }
 
-/* What all stages allow, where fewer are taken. */
+/* The CFL number that all stages allow, if the run has fewer. */
 static const char *more_stages(const struct ht_plan *plan, char words[64]) {
     int full = full_stages(plan);
     words[0] = '\0';
@@ -321,7 +322,7 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     double per_time = cfl_of(plan, 1), dt = params->time.step;
     double cfl = params->time.cfl;
     const double rounding = 1e-12; /* of dt and of the CFL number */
-    /* The default is for every system; full stages may allow less. */
+    /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
         plan->problem.stages == full_stages(plan))
         cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
@@ -393,7 +394,8 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     return ht_expect(plan);
 }
 
-/* Collectives within end when a rank has failed, so that all meet here. */
+/* Collective calls inside end on all ranks after a failure of one, so all ranks
+ * reach the caller's agreement. */
 static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
                           bool sampled, struct ht_plan **out) {
     struct ht_plan *plan = NULL;

@@ -74,7 +74,7 @@ static struct ht_problem make_problem(const struct kind *kind,
     bool reduced = grid->order > 3 && kind->variant->pack == NULL;
     p.stages = reduced ? 6 : full;
     if (kind->leapfrog) {
-        p.keep = kind->eq.leapfrog.keep;
+        p.old_sign = kind->eq.leapfrog.old_sign;
         memcpy(p.stored, kind->eq.leapfrog.stored, sizeof p.stored);
     }
     p.medium_degree = kind->spec.medium_degree;
@@ -233,7 +233,7 @@ static void run_all(int first, int last, struct ht_device *device) {
             for (int s = 0; s < ht_system_count(); s++) {
                 const struct ht_system *system = ht_system_at(s);
                 run_order(system, false, dims, order, device);
-                if (system->leapfrog.keep != 0)
+                if (system->leapfrog.old_sign != 0)
                     run_order(system, true, dims, order, device);
             }
 }

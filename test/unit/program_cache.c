@@ -229,7 +229,7 @@ static void test_unwritable(struct ht_device *device, const char *root,
 
 enum { NO_DEVICE = 77 };
 
-/* A process of its own: 0 when it built and ran the program. */
+/* A separate process: 0 if it built and ran the program. */
 static int build_once(const char *cache, int ready) {
     struct ht_device *device = NULL;
     struct ht_program *program = NULL;
