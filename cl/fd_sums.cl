@@ -3,7 +3,7 @@
  *     values x that are not finite, and the first of their nodes.
  * A node weighs half at each marked end of the box that it lies on. Groups: first
  * axis g, second axis a plane of the box; group g takes the rows g, g + groups,
- * .. of the plane, a work-item every HT_FD_LANES-th node of a row. A tree adds
+ * .. of the plane, a work-item every HT_FD_ITEMS-th node of a row. A tree adds
  * the work-items, the host the groups: a plane's sum depends on nothing else.
  * Sums are compensated (two-sum, Knuth, The Art of Computer
  * Programming 2, 4.2.2) in the widest type of the device.
@@ -48,12 +48,12 @@ HT_INLINE ht_wide ht_fd_half(const long m, const long count, const int low,
     return weight;
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
     struct ht_fd_sum_args s, HT_GLOBAL const real *HT_RESTRICT x,
     HT_GLOBAL const real *HT_RESTRICT y, HT_GLOBAL const real *HT_RESTRICT a,
     HT_GLOBAL ht_wide *HT_RESTRICT results) {
-    HT_LOCAL_ARRAY(ht_wide, tree, HT_FD_LANES * HT_FD_SUMS);
-    const int lane = HT_LANE();
+    HT_LOCAL_ARRAY(ht_wide, tree, HT_FD_ITEMS * HT_FD_SUMS);
+    const int lane = HT_ITEM();
     ht_wide own[HT_FD_SUMS];
     HT_UNROLL
     for (int i = 0; i < HT_FD_SUMS; i++) own[i] = 0;
@@ -64,7 +64,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
             ht_fd_half(m2, s.count[1], s.ends[2], s.ends[3]) *
             ht_fd_half(m3, s.count[2], s.ends[4], s.ends[5]);
         const long start = s.begin + m3 * s.plane + m2 * s.row;
-        for (long m1 = lane; m1 < s.count[0]; m1 += HT_FD_LANES) {
+        for (long m1 = lane; m1 < s.count[0]; m1 += HT_FD_ITEMS) {
             const ht_wide value = x[start + m1];
             const ht_wide weight =
                 outer * ht_fd_half(m1, s.count[0], s.ends[0], s.ends[1]) /
@@ -83,14 +83,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
         }
     }
     HT_UNROLL
-    for (int i = 0; i < HT_FD_SUMS; i++) tree[i * HT_FD_LANES + lane] = own[i];
+    for (int i = 0; i < HT_FD_SUMS; i++) tree[i * HT_FD_ITEMS + lane] = own[i];
     HT_BARRIER();
-    for (int width = HT_FD_LANES / 2; width > 0; width /= 2) {
+    for (int width = HT_FD_ITEMS / 2; width > 0; width /= 2) {
         if (lane < width) {
             ht_wide other[HT_FD_SUMS];
             HT_UNROLL
             for (int i = 0; i < HT_FD_SUMS; i++)
-                other[i] = tree[i * HT_FD_LANES + lane + width];
+                other[i] = tree[i * HT_FD_ITEMS + lane + width];
             ht_fd_add(own + HT_FD_PRODUCT, other[HT_FD_PRODUCT]);
             own[HT_FD_PRODUCT + 1] += other[HT_FD_PRODUCT + 1];
             ht_fd_add(own + HT_FD_MEAN, other[HT_FD_MEAN]);
@@ -102,7 +102,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
             ht_fd_first(own, other[HT_FD_FIRST_ROW], other[HT_FD_FIRST_NODE]);
             HT_UNROLL
             for (int i = 0; i < HT_FD_SUMS; i++)
-                tree[i * HT_FD_LANES + lane] = own[i];
+                tree[i * HT_FD_ITEMS + lane] = own[i];
         }
         HT_BARRIER();
     }
@@ -112,11 +112,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_sums(
 }
 
 /* x += shift at the nodes of the box. Groups as above. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void ht_fd_shift(
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_shift(
     struct ht_fd_sum_args s, const real shift, HT_GLOBAL real *HT_RESTRICT x) {
     for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
         const long start = s.begin + HT_GROUP_2() * s.plane + m2 * s.row;
-        for (long m1 = HT_LANE(); m1 < s.count[0]; m1 += HT_FD_LANES)
+        for (long m1 = HT_ITEM(); m1 < s.count[0]; m1 += HT_FD_ITEMS)
             x[start + m1] += shift;
     }
 }

@@ -36,7 +36,7 @@ enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes,
                                  struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_FD_WIDE %d\n"
-                "#define HT_FD_LANES %d\n",
+                "#define HT_FD_ITEMS %d\n",
                 fp64, wide, lanes);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_sum_args.h", out));

@@ -35,7 +35,7 @@ static void plan(const struct ht_fd_stepper *s, struct ht_fd_halo *h) {
     h->format = (struct ht_pack_format){.fp64 = s->engine.spec.fp64,
                                         .block = 1,
                                         .fields = 1,
-                                        .places = 1,
+                                        .padded_coefs = 1,
                                         .precision = problem->halo.precision};
     for (int k = 0; k < 3; k++) {
         w->count[k] = s->count[k];
