@@ -144,6 +144,19 @@ HT_INLINE void ht_fd_shift(real queue[2 * HT_FD_R][HT_BLOCK]) {
         for (int e = 0; e < HT_BLOCK; e++) queue[k][e] = queue[k + 1][e];
     }
 }
+
+/* Takes the values of a plane that u points to into the line, then the flux
+ * that follows. */
+HT_INLINE void ht_fd_take_plane(const struct ht_fd_coefs *c,
+                                HT_GLOBAL const real *u,
+                                HT_GLOBAL const real *b, const long step,
+                                real line[2 * HT_FD_R][HT_BLOCK],
+                                real flux[2 * HT_FD_R][HT_BLOCK]) {
+    ht_fd_shift(line);
+    ht_fd_shift(flux);
+    ht_unpack(ht_fd_read(u + (2 * HT_FD_R - 1) * step), line[2 * HT_FD_R - 1]);
+    ht_fd_new_flux(c, line, b + (HT_FD_R - 1) * step, flux[2 * HT_FD_R - 1]);
+}
 #endif
 
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
@@ -161,43 +174,40 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
 #if HT_DIMS > 1
     HT_GLOBAL const real *b = (HT_DIMS > 2 ? b3 : b2) + mine;
     real flux[2 * HT_FD_R][HT_BLOCK];
-#endif
     HT_UNROLL
-    for (int k = 0; k < HT_FD_AHEAD; k++)
-        ht_unpack(ht_fd_read(u + (l.begin - HT_FD_AHEAD + k) * step + mine),
+    for (int k = 1; k <= HT_FD_AHEAD; k++)
+        ht_unpack(ht_fd_read(u + (l.begin - HT_FD_AHEAD + k - 1) * step + mine),
                   line[k]);
-    for (long z = l.begin - HT_FD_AHEAD; z < l.end; z++) {
+    for (long z = l.begin - HT_FD_AHEAD; z < l.begin; z++)
+        ht_fd_take_plane(c, u + z * step + mine, b + z * step, step, line,
+                         flux);
+#endif
+    for (long z = l.begin; z < l.end; z++) {
         const long at = z * step + mine;
-        ht_unpack(ht_fd_read(u + at + HT_FD_AHEAD * step), line[HT_FD_AHEAD]);
+        struct ht_fd_put put;
+        real sum[HT_BLOCK];
 #if HT_DIMS > 1
-        ht_fd_new_flux(c, line, b + (z + HT_FD_R - 1) * step,
-                       flux[2 * HT_FD_R - 1]);
+        ht_fd_take_plane(c, u + at, b + z * step, step, line, flux);
+#else
+        ht_unpack(ht_fd_read(u + at), line[0]);
 #endif
-        if (z >= l.begin) {
-            struct ht_fd_put put;
-            real sum[HT_BLOCK];
-            HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
-            ht_fd_set_put(&l, mode, a + at, d + at, p + at, &put);
-            tile[own] = ht_packed(line[0]);
-            ht_fd_surround(&l, s, u + z * step, tile);
-            HT_BARRIER();
-            ht_fd_along_row(c, tile + own, beside + z * step, sum);
+        ht_fd_set_put(&l, mode, a + at, d + at, p + at, &put);
+        tile[own] = ht_packed(line[0]);
+        ht_fd_surround(&l, s, u + z * step, tile);
+        HT_BARRIER();
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
+        ht_fd_along_row(c, tile + own, beside + z * step, sum);
 #if HT_DIMS > 2
-            ht_fd_fill_fluxes(&l, s, c, b2 + z * step, tile, tile + HT_FD_TILE);
+        ht_fd_fill_fluxes(&l, s, c, b2 + z * step, tile, tile + HT_FD_TILE);
 #endif
-            HT_BARRIER();
+        HT_BARRIER();
 #if HT_DIMS > 2
-            ht_fd_along_column(&l, c, tile + HT_FD_TILE, sum);
+        ht_fd_along_column(&l, c, tile + HT_FD_TILE, sum);
 #endif
 #if HT_DIMS > 1
-            ht_fd_along_march(c, flux, sum);
+        ht_fd_along_march(c, flux, sum);
 #endif
-            ht_fd_write(&l, mode, sum, line[0], &put, d + at, out + at);
-        }
-#if HT_DIMS > 1
-        ht_fd_shift(line);
-        ht_fd_shift(flux);
-#endif
+        ht_fd_write(&l, mode, sum, line[0], &put, d + at, out + at);
     }
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "htwave/fd_kernel.h"
 #include "htwave/simulation.h"
 
 /* A device that every variant fits on at these orders. */
@@ -178,12 +179,32 @@ static enum ht_err write_ghosts(const char *directory) {
     return err;
 }
 
+/* Finite differences; radius and precision take turns. */
+static enum ht_err write_fd(const char *directory, int turn) {
+    static const int radii[] = {4, 1, 8, 2};
+    const struct ht_fd_variant *variant =
+        ht_fd_variant_at(turn % ht_fd_variant_count());
+    const int kind = turn / ht_fd_variant_count();
+    const struct ht_fd_spec spec = {.dims = 3 - kind / 4,
+                                    .radius = radii[(kind + kind / 4) % 4],
+                                    .fp64 = kind / 2 % 2 != 0,
+                                    .density = kind % 2 != 0};
+    struct ht_text text = {0}, path = {0};
+    ht_text_add(&path, "%s/%s_%dd_order%d_%s%s.cl", directory, variant->name,
+                spec.dims, 2 * spec.radius, spec.fp64 ? "double" : "single",
+                spec.density ? "_density" : "");
+    enum ht_err err = ht_fd_text(&spec, variant, NULL, &text);
+    return write_text(err, &path, &text);
+}
+
 static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
     TRY(write_packers(directory));
     TRY(write_ghosts(directory));
+    for (int i = 0; i < 12 * ht_fd_variant_count(); i++)
+        TRY(write_fd(directory, i));
     for (int s = 0; s < ht_system_count(); s++)
         for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
             for (int order = 1; order <= 3; order += 2, turn++)
