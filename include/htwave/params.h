@@ -45,10 +45,10 @@ struct ht_groups {
     X(HT_MEDIUM_LAYERS, "layers")     \
     X(HT_MEDIUM_FILE, "file")         \
     X(HT_MEDIUM_EXPRESSION, "expression")
-#define HT_EACH_FIT(X)       \
-    X(HT_FIT_AUTO, "auto")   \
-    X(HT_FIT_SINC, "sinc")   \
-    X(HT_FIT_BOX, "box")     \
+#define HT_EACH_FIT(X)     \
+    X(HT_FIT_AUTO, "auto") \
+    X(HT_FIT_SINC, "sinc") \
+    X(HT_FIT_BOX, "box")   \
     X(HT_FIT_POINT, "point")
 #define HT_EACH_AXIS(X) X(HT_X1, "x1") X(HT_X2, "x2") X(HT_X3, "x3")
 #define HT_EACH_FORMAT(X) X(HT_RAW, "raw") X(HT_HDF5, "hdf5")

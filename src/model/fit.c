@@ -1,12 +1,5 @@
-/* The medium of finite differences, plane by plane.
- *
- * Planes of boxes (fit_source.c) are averaged along x1 and x2 and kept in a
- * ring, from which planes of the grid are averaged along x3. b_3 is averaged
- * along x3 before the others. Every plane carries the least value in reach of
- * its values along the axes that were averaged so far, for the cut.
- *
- * All averages are sums over rows of several contiguous nodes; along x1, rows
- * of LANES lines of the plane that are stored side by side.
+/* The medium of finite differences: the object, values at points, checks and
+ * output. Averages are in fit_average.c.
  */
 #include "htwave/fit.h"
 
@@ -16,40 +9,32 @@
 
 #include "fit_private.h"
 
-enum { LANES = 8 };
 static const double CONTRAST = 1e4;
-
-struct ht_fit {
-    const struct ht_medium *medium;
-    enum ht_fit_kind kind;
-    bool uniform, density_uniform;
-    double K, b; /* where uniform */
-    struct ht_fit_axis axis[3];
-    struct ht_fit_counts counts;
-};
 
 /* ---- create ---- */
 
-/* The density everywhere, if it is one number. */
+static bool samples_equal(const struct ht_samples *samples) {
+    const int64_t *shape = samples->shape;
+    for (int64_t i = 1; i < shape[0] * shape[1] * shape[2]; i++)
+        if (samples->value[i] != samples->value[0]) return false;
+    return true;
+}
+
+/* Whether the density is one number, and that number's inverse. */
 static bool density_constant(const struct ht_medium *medium, double *b) {
     *b = 1;
-    if (ht_fit_density(medium) < 0) return true;
-    const struct ht_medium_row *row =
-        &medium->source->row[ht_fit_density(medium)];
+    if (!ht_fit_density(medium)) return true;
+    const struct ht_medium_row *row = &medium->source->row[HT_FIT_RHO];
     double rho = row->number ? row->number[0] : 0;
-    const double zero[3] = {0};
+    const double origin[3] = {0};
     for (int i = 1; i < row->count; i++)
         if (row->number[i] != rho) return false;
     for (int k = 0; row->expr && k < 3; k++)
         if (ht_expr_uses(row->expr, k)) return false;
-    if (row->expr && ht_expr_value(row->expr, zero, &rho, NULL) != HT_OK)
+    if (row->expr && ht_expr_value(row->expr, origin, &rho, NULL) != HT_OK)
         return false;
-    if (row->samples) {
-        const int64_t *shape = row->samples->shape;
-        rho = row->samples->value[0];
-        for (int64_t i = 1; i < shape[0] * shape[1] * shape[2]; i++)
-            if (row->samples->value[i] != rho) return false;
-    }
+    if (row->samples && !samples_equal(row->samples)) return false;
+    if (row->samples) rho = row->samples->value[0];
     *b = 1 / rho;
     return true;
 }
@@ -131,438 +116,108 @@ struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit) {
     return fit->counts;
 }
 
-/* ---- planes ---- */
-
-/* Rows are padded to a multiple of LANES. least NULL: the values are their own
- * least ones. */
-struct sheet {
-    int64_t n[2], row;
-    double *value, *least, *block;
-};
-
-static int64_t padded(int64_t n) {
-    return (n + LANES - 1) / LANES * LANES;
-}
-
-/* track: least values of its own may be wanted. */
-static enum ht_err sheet_make(int64_t n1, int64_t n2, bool track,
-                              struct sheet *sheet) {
-    *sheet = (struct sheet){.n = {n1, n2}, .row = padded(n1)};
-    TRY(HT_ALLOC(sheet->block, (track ? 2 : 1) * sheet->row * n2));
-    sheet->value = sheet->block;
-    return HT_OK;
-}
-
-/* Gives it values of its own for least, or none. */
-static void sheet_track(struct sheet *sheet, bool track) {
-    sheet->least = track ? sheet->block + sheet->row * sheet->n[1] : NULL;
-}
-
-/* What the nodes or boxes of a sheet or of the ring are averaged to, on rows
- * of `length` values: value[t] with weight[t], and the least of least[t]. */
-struct rows {
-    int count;
-    const double *weight, **value, **least;
-    int64_t length;
-};
-
-static void rows_add(const struct rows *rows, double *value, double *least) {
-    for (int64_t i = 0; i < rows->length; i += LANES) {
-        double sum[LANES] = {0}, low[LANES];
-        for (int l = 0; l < LANES; l++) low[l] = INFINITY;
-        for (int t = 0; t < rows->count; t++) {
-            const double *in = rows->value[t] + i;
-            for (int l = 0; l < LANES; l++) sum[l] += rows->weight[t] * in[l];
-        }
-        memcpy(value + i, sum, sizeof sum);
-        if (!least) continue;
-        for (int t = 0; t < rows->count; t++) {
-            const double *in = rows->least[t] + i;
-            for (int l = 0; l < LANES; l++)
-                low[l] = in[l] < low[l] ? in[l] : low[l];
-        }
-        memcpy(least + i, low, sizeof low);
-    }
-}
-
-/* ---- one fill ---- */
-
-struct job {
-    struct ht_fit *fit;
-    int what,
-        own;    /* axis that is averaged first, half a spacing on; -1: none */
-    bool track; /* keep the least values */
-    int64_t first, last; /* planes */
-    bool fitted[3];      /* axes that have been averaged */
-    double at3;          /* position along x3 of what is done now */
-    bool count;          /* whether what is cut now counts for these planes */
-    struct sheet boxes, middle, *ring; /* middle: one axis averaged */
-    struct sheet above;                /* grid plane before x1 and x2: b_3 */
-    struct sheet done;
-    int slots;
-    double *tile[4]; /* LANES lines side by side: in, out; values, least */
-    const double **value, **least;
-    struct sheet before; /* boxes of the plane below, for the contrast */
-    int64_t loaded;
-    double *out;
-};
-
-static const struct ht_fit_taps *taps_of(const struct job *job, int k) {
-    return job->fit->axis[k].taps[k == job->own];
-}
-
-/* Position of entry i along axis k of a sheet. */
-static double position(const struct job *job, int k, int64_t i) {
-    const struct ht_fit_axis *axis = &job->fit->axis[k];
-    if (job->fitted[k])
-        return axis->lower + ((double)i + (k == job->own ? 0.5 : 0)) * axis->h;
-    return (axis->edge[i] + axis->edge[i + 1]) / 2;
-}
-
-/* The tile of LANES lines from line i2 on; beyond the last that is repeated. */
-static void tile_read(const struct sheet *sheet, const double *from, int64_t i2,
-                      double *tile) {
-    for (int l = 0; l < LANES; l++) {
-        int64_t line = i2 + l < sheet->n[1] ? i2 + l : sheet->n[1] - 1;
-        const double *in = from + line * sheet->row;
-        for (int64_t i = 0; i < sheet->n[0]; i++) tile[i * LANES + l] = in[i];
-    }
-}
-
-static void tile_write(const struct sheet *sheet, const double *tile,
-                       int64_t i2, double *to) {
-    for (int l = 0; l < LANES && i2 + l < sheet->n[1]; l++) {
-        double *out = to + (i2 + l) * sheet->row;
-        for (int64_t i = 0; i < sheet->n[0]; i++) out[i] = tile[i * LANES + l];
-    }
-}
-
-/* Points job->value and least to the rows of one output. */
-static struct rows rows_of(const struct job *job,
-                           const struct ht_fit_taps *taps, const double *value,
-                           const double *least, const int64_t *box,
-                           int64_t stride) {
-    for (int t = 0; t < taps->count; t++) {
-        int64_t at = box[taps->first + t] * stride;
-        job->value[t] = value + at;
-        job->least[t] = least + at;
-    }
-    return (struct rows){taps->count, taps->weight, job->value, job->least,
-                         stride};
-}
-
-static void average_x1(const struct job *job, const struct sheet *in,
-                       struct sheet *out) {
-    const struct ht_fit_axis *axis = &job->fit->axis[0];
-    const double *least = in->least ? in->least : in->value;
-    double *const *tile = job->tile;
-    for (int64_t i2 = 0; i2 < in->n[1]; i2 += LANES) {
-        tile_read(in, in->value, i2, tile[0]);
-        if (job->track) tile_read(in, least, i2, tile[1]);
-        for (int64_t m = 0; m < out->n[0]; m++) {
-            struct rows rows = rows_of(job, &taps_of(job, 0)[m], tile[0],
-                                       tile[1], axis->box, LANES);
-            rows_add(&rows, tile[2] + m * LANES,
-                     job->track ? tile[3] + m * LANES : NULL);
-        }
-        tile_write(out, tile[2], i2, out->value);
-        if (job->track) tile_write(out, tile[3], i2, out->least);
-    }
-}
-
-static void average_x2(const struct job *job, const struct sheet *in,
-                       struct sheet *out) {
-    const double *least = in->least ? in->least : in->value;
-    for (int64_t m = 0; m < out->n[1]; m++) {
-        struct rows rows = rows_of(job, &taps_of(job, 1)[m], in->value, least,
-                                   job->fit->axis[1].box, in->row);
-        rows_add(&rows, out->value + m * out->row,
-                 job->track ? out->least + m * out->row : NULL);
-    }
-}
-
-/* Averages along one axis of the plane. */
-static void average(struct job *job, int k, const struct sheet *in,
-                    struct sheet *out) {
-    sheet_track(out, job->track);
-    if (k == 0)
-        average_x1(job, in, out);
-    else
-        average_x2(job, in, out);
-    job->fitted[k] = true;
-}
-
-static void note_cut(const struct job *job, int64_t i1, int64_t i2) {
-    struct ht_fit_counts *counts = &job->fit->counts;
-    if (!job->count) return;
-    if (counts->cut == 0) {
-        counts->place[0] = position(job, 0, i1);
-        counts->place[1] = position(job, 1, i2);
-        counts->place[2] = job->at3;
-    }
-    counts->cut++;
-}
-
-static void cut(const struct job *job, struct sheet *sheet) {
-    if (!job->track) return;
-    for (int64_t i2 = 0; i2 < sheet->n[1]; i2++)
-        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++) {
-            int64_t i = i2 * sheet->row + i1;
-            if (sheet->value[i] >= sheet->least[i] / 2) continue;
-            sheet->value[i] = sheet->least[i] / 2;
-            note_cut(job, i1, i2);
-        }
-}
-
-static void invert(struct sheet *sheet) {
-    for (int64_t i2 = 0; i2 < sheet->n[1]; i2++)
-        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++)
-            sheet->value[i2 * sheet->row + i1] =
-                1 / sheet->value[i2 * sheet->row + i1];
-    sheet_track(sheet, false);
-}
-
-/* Averages along x1 and x2: the own axis first, then 1/rho. */
-static void flatten(struct job *job, const struct sheet *in,
-                    struct sheet *out) {
-    int k = job->own == 1 ? 1 : 0;
-    average(job, k, in, &job->middle);
-    if (job->own == k) {
-        cut(job, &job->middle);
-        invert(&job->middle);
-    }
-    average(job, 1 - k, &job->middle, out);
-}
-
 /* ---- checks ---- */
 
-static enum ht_err fail_contrast(const struct job *job, int axis, int64_t i1,
-                                 int64_t i2, double a, double b) {
+double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
+    const struct ht_fit_axis *axis = &job->fit->axis[k];
+    if (k == 2) i = job->at3;
+    if (job->fitted[k]) {
+        double m = (double)(k == 1 ? job->first[1] + i : i);
+        return axis->lower + (m + (k == job->own ? 0.5 : 0)) * axis->h;
+    }
+    int64_t box = k == 0 ? i : axis->box[k == 1 ? job->pieces[0] + i : i];
+    return (axis->edge[box] + axis->edge[box + 1]) / 2;
+}
+
+static enum ht_fit_quantity quantity_of(const struct ht_fit_job *job) {
+    return job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
+}
+
+/* "(x1, x2)" of an entry. */
+static const char *place_text(const struct ht_fit_job *job, int64_t i1,
+                              int64_t i2, char *buffer, size_t size) {
+    double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
+                   ht_fit_position(job, 2, 0)};
+    return ht_medium_place(job->fit->medium, x, buffer, size);
+}
+
+static enum ht_err fail_contrast(const struct ht_fit_job *job, int axis,
+                                 int64_t i1, int64_t i2, double a, double b) {
     const struct ht_medium *medium = job->fit->medium;
-    enum ht_fit_quantity quantity =
-        job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
-    bool modulus = quantity == HT_FIT_COMPLIANCE;
+    enum ht_fit_quantity quantity = quantity_of(job);
+    bool inverse = quantity == HT_FIT_COMPLIANCE;
     char place[96];
-    double x[3] = {position(job, 0, i1), position(job, 1, i2), job->at3};
     return ht_params_error(
         medium->source->params, ht_fit_key(medium, quantity),
         "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
         "take a contrast of at most %g",
-        modulus ? medium->eq->system->material[0].name : "rho",
-        modulus ? 1 / a : a, ht_medium_place(medium, x, place, sizeof place),
-        modulus ? 1 / b : b, axis + 1, CONTRAST);
+        ht_fit_name(medium, quantity), inverse ? 1 / a : a,
+        place_text(job, i1, i2, place, sizeof place), inverse ? 1 / b : b,
+        axis + 1, CONTRAST);
 }
 
-/* Compares a line with its neighbours: n values at a and b. */
+/* The first of n values at a that is too far from that at b; -1: none. */
 static int64_t contrast(const double *a, const double *b, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         if (a[i] > CONTRAST * b[i] || b[i] > CONTRAST * a[i]) return i;
     return -1;
 }
 
-/* Neighbours along x1 and x2 in a plane, along x3 in the plane before. */
-static enum ht_err check_contrast(const struct job *job,
-                                  const struct sheet *sheet,
-                                  const double *before) {
-    int64_t n1 = sheet->n[0];
-    for (int64_t i2 = 0; i2 < sheet->n[1]; i2++) {
-        int64_t at = i2 * sheet->row;
-        const double *line = sheet->value + at;
-        int64_t i = contrast(line + 1, line, n1 - 1);
+enum ht_err ht_fit_check_contrast(const struct ht_fit_job *job,
+                                  const int64_t n[2], int64_t row,
+                                  const double *values, const double *before) {
+    for (int64_t i2 = 0; i2 < n[1]; i2++) {
+        const double *line = values + i2 * row;
+        int64_t i = contrast(line + 1, line, n[0] - 1);
         if (i >= 0)
             return fail_contrast(job, 0, i + 1, i2, line[i + 1], line[i]);
-        i = i2 > 0 ? contrast(line, line - sheet->row, n1) : -1;
+        i = i2 > 0 ? contrast(line, line - row, n[0]) : -1;
+        if (i >= 0) return fail_contrast(job, 1, i, i2, line[i], line[i - row]);
+        i = before ? contrast(line, before + i2 * row, n[0]) : -1;
         if (i >= 0)
-            return fail_contrast(job, 1, i, i2, line[i], line[i - sheet->row]);
-        i = before ? contrast(line, before + at, n1) : -1;
-        if (i >= 0)
-            return fail_contrast(job, 2, i, i2, line[i], before[at + i]);
+            return fail_contrast(job, 2, i, i2, line[i], before[i2 * row + i]);
     }
     return HT_OK;
 }
 
-/* ---- out ---- */
+/* ---- output ---- */
 
-static enum ht_err fail_value(const struct job *job, double value, int64_t i1,
-                              int64_t i2) {
+static enum ht_err fail_value(const struct ht_fit_job *job, double value,
+                              int64_t i1, int64_t i2) {
     const struct ht_medium *medium = job->fit->medium;
+    enum ht_fit_quantity quantity = quantity_of(job);
     char place[96];
-    bool modulus = job->what == HT_FIT_MODULUS;
-    double x[3] = {position(job, 0, i1), position(job, 1, i2), job->at3};
     return ht_params_error(
-        medium->source->params,
-        ht_fit_key(medium, modulus ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY),
+        medium->source->params, ht_fit_key(medium, quantity),
         "gives a fitted %s of %.6g at %s: must be positive and finite",
-        modulus ? medium->eq->system->material[0].name : "1/rho", value,
-        ht_medium_place(medium, x, place, sizeof place));
+        job->own < 0 ? ht_fit_name(medium, quantity) : "1/rho", value,
+        place_text(job, i1, i2, place, sizeof place));
 }
 
-/* A finished plane to its place in the output. */
-static enum ht_err emit(struct job *job, const struct sheet *sheet,
-                        int64_t plane) {
+static void note_range(struct ht_fit_job *job, double value) {
     struct ht_fit_counts *counts = &job->fit->counts;
     int which = job->what == HT_FIT_MODULUS ? 0 : 1;
-    double *out = job->out + (plane - job->first) * sheet->n[0] * sheet->n[1];
-    for (int64_t i2 = 0; i2 < sheet->n[1]; i2++) {
-        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++) {
-            double value = sheet->value[i2 * sheet->row + i1];
-            if (which == 0) value = 1 / value;
+    if (value < counts->least[which]) counts->least[which] = value;
+    if (value > counts->most[which]) counts->most[which] = value;
+}
+
+enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
+                        const double *values) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    int64_t n1 = axis[0].nodes, rows = job->last[1] - job->first[1];
+    int64_t plane = (job->at3 - job->first[2]) * n1 * axis[1].nodes;
+    double *out = job->out + plane + job->first[1] * n1;
+    for (int64_t i2 = 0; i2 < rows; i2++) {
+        for (int64_t i1 = 0; i1 < n1; i1++) {
+            double value = values[i2 * row + i1];
+            if (job->what == HT_FIT_MODULUS) value = 1 / value;
             if (!(value > 0) || !isfinite(value))
                 return fail_value(job, value, i1, i2);
-            counts->least[which] = fmin(counts->least[which], value);
-            counts->most[which] = fmax(counts->most[which], value);
+            note_range(job, value);
             *out++ = value;
         }
     }
     return HT_OK;
-}
-
-/* Where nothing depends on x3 all planes are the first one. */
-static void repeat(struct job *job) {
-    int64_t planes = job->last - job->first;
-    int64_t size = ht_grid_plane(job->fit->medium->grid, HT_PRIMARY);
-    for (int64_t p = 1; p < planes; p++)
-        memcpy(job->out + p * size, job->out, (size_t)size * sizeof *job->out);
-}
-
-/* ---- averages along x3 ---- */
-
-static double place3(const struct job *job, int64_t plane) {
-    const struct ht_fit_axis *axis = &job->fit->axis[2];
-    double shift = job->own == 2 ? 0.5 : 0;
-    return axis->lower + ((double)plane + shift) * axis->h;
-}
-
-/* Whether plane p of boxes belongs to the planes of this fill, so that ranks
- * count what they cut there once. */
-static bool own_piece(const struct job *job, int64_t p) {
-    const struct ht_fit_axis *axis = &job->fit->axis[2];
-    double x = (axis->place[p] + axis->place[p + 1]) / 2;
-    double low = place3(job, job->first) - axis->h / 2;
-    double high = place3(job, job->last - 1) + axis->h / 2;
-    if (!job->fit->medium->source->depends[2]) return job->first == 0;
-    return x > low && x <= high &&
-           (axis->periodic || (x > axis->lower && x < axis->upper));
-}
-
-/* Piece p of the boxes along x3 into its slot of the ring. */
-static enum ht_err load(struct job *job, int64_t p) {
-    const struct ht_fit *fit = job->fit;
-    const struct ht_fit_axis *axis = &fit->axis[2];
-    struct sheet *slot = &job->ring[p % job->slots];
-    struct sheet *to = job->own == 2 ? slot : &job->boxes;
-    enum ht_fit_quantity quantity =
-        job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
-    memset(job->fitted, 0, sizeof job->fitted);
-    job->at3 = (axis->place[p] + axis->place[p + 1]) / 2;
-    job->count = own_piece(job, p);
-    TRY(ht_fit_source(fit->medium, fit->axis, quantity, axis->box[p], to->row,
-                      to->value));
-    TRY(check_contrast(job, to, job->loaded > 0 ? job->before.value : NULL));
-    memcpy(job->before.value, to->value,
-           (size_t)(to->row * to->n[1]) * sizeof *to->value);
-    job->loaded++;
-    if (job->own != 2) flatten(job, &job->boxes, slot);
-    return HT_OK;
-}
-
-/* Grid plane m from the ring. */
-static enum ht_err finish(struct job *job, int64_t m) {
-    const struct ht_fit_taps *taps = &taps_of(job, 2)[m];
-    struct sheet *to = job->own == 2 ? &job->above : &job->done;
-    for (int t = 0; t < taps->count; t++) {
-        const struct sheet *from = &job->ring[(taps->first + t) % job->slots];
-        job->value[t] = from->value;
-        job->least[t] = from->least ? from->least : from->value;
-    }
-    struct rows rows = {taps->count, taps->weight, job->value, job->least,
-                        to->row * to->n[1]};
-    sheet_track(to, job->track);
-    rows_add(&rows, to->value, to->least);
-    job->at3 = place3(job, m);
-    job->count = job->fit->medium->source->depends[2] || job->first == 0;
-    if (job->own == 2) {
-        memset(job->fitted, 0, sizeof job->fitted);
-        cut(job, to);
-        invert(to);
-        flatten(job, to, &job->done);
-    }
-    job->fitted[0] = job->fitted[1] = true;
-    cut(job, &job->done);
-    return emit(job, &job->done, m);
-}
-
-static enum ht_err average_planes(struct job *job) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    const struct ht_fit_taps *taps = taps_of(job, 2);
-    bool depends = job->fit->medium->source->depends[2];
-    int64_t last = depends ? job->last : job->first + 1;
-    int64_t next = taps[job->first].first;
-    struct ht_progress progress;
-    ht_progress_start(&progress, "fitting the medium",
-                      (double)(last - job->first), "points",
-                      (double)(axis[0].nodes * axis[1].nodes));
-    for (int64_t m = job->first; m < last; m++) {
-        for (; next < taps[m].first + taps[m].count; next++)
-            TRY(load(job, next));
-        TRY(finish(job, m));
-        ht_progress_update(&progress, (double)(m + 1 - job->first));
-    }
-    ht_progress_end(&progress);
-    if (!depends) repeat(job);
-    return HT_OK;
-}
-
-/* ---- buffers of a fill ---- */
-
-static enum ht_err ring_make(struct job *job, int64_t n1, int64_t n2) {
-    job->slots = job->fit->axis[2].most;
-    TRY(HT_ALLOC(job->ring, job->slots));
-    for (int s = 0; s < job->slots; s++)
-        TRY(sheet_make(n1, n2, job->track && job->own != 2, &job->ring[s]));
-    return HT_OK;
-}
-
-static enum ht_err job_make(struct job *job) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    int64_t box1 = axis[0].boxes, box2 = axis[1].boxes, most = 0;
-    int64_t n1 = axis[0].nodes, n2 = axis[1].nodes;
-    TRY(sheet_make(job->own == 1 ? box1 : n1, job->own == 1 ? n2 : box2,
-                   job->track, &job->middle));
-    TRY(sheet_make(n1, n2, job->track, &job->done));
-    TRY(sheet_make(box1, box2, false, &job->before));
-    TRY(sheet_make(box1, box2, job->track,
-                   job->own == 2 ? &job->above : &job->boxes));
-    if (job->own == 2)
-        TRY(ring_make(job, box1, box2));
-    else
-        TRY(ring_make(job, n1, n2));
-    for (int i = 0; i < 4; i++)
-        TRY(HT_ALLOC(job->tile[i], LANES * (i < 2 ? box1 : n1)));
-    for (int k = 0; k < 3; k++)
-        if (axis[k].most > most) most = axis[k].most;
-    TRY(HT_ALLOC(job->value, most));
-    return HT_ALLOC(job->least, most);
-}
-
-static void job_clear(struct job *job) {
-    free(job->boxes.block);
-    free(job->middle.block);
-    free(job->above.block);
-    free(job->done.block);
-    free(job->before.block);
-    for (int s = 0; job->ring && s < job->slots; s++) free(job->ring[s].block);
-    free(job->ring);
-    for (int i = 0; i < 4; i++) free(job->tile[i]);
-    free(job->value);
-    free(job->least);
-}
-
-static enum ht_err fill_averages(struct job *job) {
-    enum ht_err err = job_make(job);
-    if (err == HT_OK) err = average_planes(job);
-    job_clear(job);
-    return err;
 }
 
 /* ---- points ---- */
@@ -574,91 +229,86 @@ static double fold(const struct ht_fit_axis *axis, double x) {
                           : 2 * axis->upper - x;
 }
 
-/* Plane m of the grid; along axes on which nothing depends one value. */
-static enum ht_err point_plane(struct job *job, int64_t m,
-                               struct sheet *sheet) {
+/* 1/K or rho on plane at3; along axes on which nothing depends one value. */
+static enum ht_err point_plane(const struct ht_fit_job *job, double *values) {
     const struct ht_medium *medium = job->fit->medium;
     const struct ht_fit_axis *axis = job->fit->axis;
     const bool *depends = medium->source->depends;
-    int which = job->what == HT_FIT_MODULUS ? 0 : ht_fit_density(medium);
+    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
+    int64_t n1 = axis[0].nodes;
     double x[3], material[HT_MAX_MATERIALS];
-    job->at3 = place3(job, m);
-    x[2] = fold(&axis[2], job->at3);
-    for (int64_t i2 = 0; i2 < sheet->n[1]; i2++) {
-        double *line = sheet->value + i2 * sheet->row;
-        x[1] = fold(&axis[1], position(job, 1, i2));
-        if (i2 > 0 && !depends[1]) {
-            memcpy(line, line - sheet->row, (size_t)sheet->row * sizeof *line);
-            continue;
-        }
-        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++) {
-            line[i1] = line[0];
-            if (i1 > 0 && !depends[0]) continue;
-            x[0] = fold(&axis[0], position(job, 0, i1));
-            TRY(ht_medium_point(medium, x, material));
-            line[i1] = 1 / material[which];
+    x[2] = fold(&axis[2], ht_fit_position(job, 2, 0));
+    for (int64_t i2 = 0; i2 < axis[1].nodes; i2++) {
+        double *line = values + i2 * n1;
+        x[1] = fold(&axis[1], ht_fit_position(job, 1, i2));
+        for (int64_t i1 = 0; i1 < n1; i1++) {
+            bool known = (i1 > 0 && !depends[0]) || (i2 > 0 && !depends[1]);
+            x[0] = fold(&axis[0], ht_fit_position(job, 0, i1));
+            if (!known) TRY(ht_medium_point(medium, x, material));
+            line[i1] = !known                  ? 1 / material[which]
+                       : i1 > 0 && !depends[0] ? line[0]
+                                               : line[i1 - n1];
         }
     }
     return HT_OK;
 }
 
-static enum ht_err point_planes(struct job *job) {
-    bool depends = job->fit->medium->source->depends[2];
-    int64_t last = depends ? job->last : job->first + 1;
-    struct sheet *now = &job->boxes, *before = &job->before;
+/* values: room for two planes. */
+static enum ht_err point_planes(struct ht_fit_job *job, double *values) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    int64_t n[2] = {axis[0].nodes, axis[1].nodes}, size = n[0] * n[1];
     struct ht_progress progress;
     ht_progress_start(&progress, "evaluating the medium",
-                      (double)(last - job->first), "points",
-                      (double)(now->n[0] * now->n[1]));
-    for (int64_t m = job->first; m < last; m++) {
-        struct sheet swap = *now;
-        *now = *before;
-        *before = swap;
-        TRY(point_plane(job, m, now));
-        TRY(check_contrast(job, now, m > job->first ? before->value : NULL));
-        if (job->what != HT_FIT_MODULUS) invert(now);
-        TRY(emit(job, now, m));
-        if (job->what != HT_FIT_MODULUS) invert(now);
-        ht_progress_update(&progress, (double)(m + 1 - job->first));
+                      (double)(job->last[2] - job->first[2]), "points",
+                      (double)size);
+    for (int64_t m = job->first[2]; m < job->last[2]; m++) {
+        double *now = values + (m % 2) * size, *before = NULL;
+        if (m > job->first[2]) before = values + (1 - m % 2) * size;
+        job->at3 = m;
+        TRY(point_plane(job, now));
+        TRY(ht_fit_check_contrast(job, n, n[0], now, before));
+        for (int64_t i = 0; i < size && job->own >= 0; i++) now[i] = 1 / now[i];
+        TRY(ht_fit_emit(job, n[0], now));
+        for (int64_t i = 0; i < size && job->own >= 0; i++) now[i] = 1 / now[i];
+        ht_progress_update(&progress, (double)(m + 1 - job->first[2]));
     }
     ht_progress_end(&progress);
-    if (!depends) repeat(job);
     return HT_OK;
 }
 
-static enum ht_err fill_points(struct job *job) {
+static enum ht_err fill_points(struct ht_fit_job *job) {
     const struct ht_fit_axis *axis = job->fit->axis;
+    double *values;
     for (int k = 0; k < 3; k++) job->fitted[k] = true;
-    enum ht_err err =
-        sheet_make(axis[0].nodes, axis[1].nodes, false, &job->boxes);
-    if (err == HT_OK)
-        err = sheet_make(axis[0].nodes, axis[1].nodes, false, &job->before);
-    if (err == HT_OK) err = point_planes(job);
-    job_clear(job);
+    TRY(HT_ALLOC(values, 2 * axis[0].nodes * axis[1].nodes));
+    enum ht_err err = point_planes(job, values);
+    free(values);
     return err;
 }
 
 /* ---- fill ---- */
 
-static void fill_constant(struct job *job, int64_t count, double value) {
-    struct ht_fit_counts *counts = &job->fit->counts;
-    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
-    for (int64_t i = 0; i < count; i++) job->out[i] = value;
-    counts->least[which] = fmin(counts->least[which], value);
-    counts->most[which] = fmax(counts->most[which], value);
+static enum ht_err fill_varying(struct ht_fit_job *job, int64_t planes) {
+    const struct ht_fit *fit = job->fit;
+    int64_t size = ht_grid_plane(fit->medium->grid, HT_PRIMARY);
+    /* Where nothing depends on x3 all planes are the first one. */
+    if (!fit->medium->source->depends[2]) job->last[2] = job->first[2] + 1;
+    TRY(fit->kind == HT_FIT_POINT ? fill_points(job) : ht_fit_average(job));
+    for (int64_t p = job->last[2] - job->first[2]; p < planes; p++)
+        memcpy(job->out + p * size, job->out, (size_t)size * sizeof *job->out);
+    return HT_OK;
 }
 
 enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
                         int64_t last, double *out) {
     const struct ht_grid *grid = fit->medium->grid;
-    struct job job = {.fit = fit,
-                      .what = what,
-                      .own = what - 1,
-                      .track = fit->kind == HT_FIT_SINC,
-                      .first = first,
-                      .last = last,
-                      .out = out};
     int64_t count = (last - first) * ht_grid_plane(grid, HT_PRIMARY);
+    struct ht_fit_job job = {.fit = fit,
+                             .what = what,
+                             .own = what - 1,
+                             .first = {0, 0, first},
+                             .last = {0, fit->axis[1].nodes, last},
+                             .out = out};
     REQUIRE(what >= 0 && what <= grid->dims, HT_ERR_INTERNAL,
             "fit: nothing has the number %d in %d dimensions", what,
             grid->dims);
@@ -668,12 +318,11 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
             (long long)last);
     if (first == last) return HT_OK;
     fit->counts.values += count;
-    if (what != HT_FIT_MODULUS && fit->density_uniform)
-        fill_constant(&job, count, fit->b);
-    else if (fit->uniform)
-        fill_constant(&job, count, fit->K);
-    else
-        return fit->kind == HT_FIT_POINT ? fill_points(&job)
-                                         : fill_averages(&job);
+    bool density = what != HT_FIT_MODULUS;
+    if (!fit->uniform && !(density && fit->density_uniform))
+        return fill_varying(&job, last - first);
+    double value = density ? fit->b : fit->K;
+    note_range(&job, value);
+    for (int64_t i = 0; i < count; i++) out[i] = value;
     return HT_OK;
 }

@@ -2,7 +2,9 @@
  * samples of files, and expressions at the centres of boxes of a quarter of a
  * spacing. Along axes on which nothing depends there is one box.
  */
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fit_private.h"
@@ -74,65 +76,119 @@ enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k,
 
 /* ---- values ---- */
 
-int ht_fit_density(const struct ht_medium *medium) {
-    for (int m = 0; m < medium->eq->nmaterials; m++)
-        if (strcmp(medium->eq->system->material[m].name, "1/rho") == 0)
-            return m;
-    return -1;
+bool ht_fit_density(const struct ht_medium *medium) {
+    return medium->eq->system->nparameters > HT_FIT_RHO;
 }
 
-/* K is made from the first parameter, 1/rho from that of its number. */
 const char *ht_fit_key(const struct ht_medium *medium,
                        enum ht_fit_quantity quantity) {
-    int row = quantity == HT_FIT_DENSITY ? ht_fit_density(medium) : 0;
-    return medium->source->row[row].key;
+    return medium->source
+        ->row[quantity == HT_FIT_DENSITY ? HT_FIT_RHO : HT_FIT_C_OR_K]
+        .key;
 }
 
-enum ht_err ht_fit_value(const struct ht_medium *medium,
-                         enum ht_fit_quantity quantity, const double *values,
-                         const double x[3], double *out) {
-    double material[HT_MAX_MATERIALS];
-    char place[96];
-    int m = quantity == HT_FIT_DENSITY ? ht_fit_density(medium) : 0;
-    TRY(ht_medium_materials(medium, values, x, material));
-    *out = 1 / material[m];
-    if (*out > 0 && isfinite(*out)) return HT_OK;
-    return ht_params_error(medium->source->params, ht_fit_key(medium, quantity),
-                           "gives %s = %.6g at %s: its inverse must be "
-                           "positive and finite",
-                           medium->eq->system->material[m].name, material[m],
-                           ht_medium_place(medium, x, place, sizeof place));
+const char *ht_fit_name(const struct ht_medium *medium,
+                        enum ht_fit_quantity quantity) {
+    return quantity == HT_FIT_DENSITY ? "rho"
+                                      : medium->eq->system->material[0].name;
 }
 
 static double centre(const struct ht_fit_axis *axis, int64_t i) {
     return (axis->edge[i] + axis->edge[i + 1]) / 2;
 }
 
-enum ht_err ht_fit_source(const struct ht_medium *medium,
-                          const struct ht_fit_axis axis[3],
-                          enum ht_fit_quantity quantity, int64_t i3,
-                          int64_t row, double *out) {
-    const struct ht_samples *samples = lattice(medium);
-    double values[HT_MAX_MATERIALS] = {0}, x[3];
-    x[2] = centre(&axis[2], i3);
-    for (int64_t i2 = 0; i2 < axis[1].boxes; i2++) {
-        int64_t at = 0;
-        if (samples)
-            at = ((axis[2].base + i3) * samples->shape[1] + axis[1].base + i2) *
-                     samples->shape[0] +
-                 axis[0].base;
-        x[1] = centre(&axis[1], i2);
-        for (int64_t i1 = 0; i1 < axis[0].boxes; i1++, at++) {
-            x[0] = centre(&axis[0], i1);
-            for (int p = 0; p < medium->eq->system->nparameters; p++) {
-                const struct ht_medium_row *from = &medium->source->row[p];
-                if (from->samples)
-                    values[p] = from->samples->value[at];
-                else
-                    TRY(ht_medium_row_value(medium, p, x, &values[p]));
-            }
-            TRY(ht_fit_value(medium, quantity, values, x, &out[i2 * row + i1]));
-        }
+/* A parameter on the boxes of a line: *out is buffer or the samples. */
+static enum ht_err line_values(const struct ht_medium *medium, int parameter,
+                               const struct ht_fit_axis axis[3], double x[3],
+                               int64_t at, double *buffer, const double **out) {
+    const struct ht_medium_row *row = &medium->source->row[parameter];
+    *out = row->samples ? row->samples->value + at : buffer;
+    for (int64_t i = 0; i < axis[0].boxes && !row->samples; i++) {
+        x[0] = centre(&axis[0], i);
+        TRY(ht_medium_row_value(medium, parameter, x, &buffer[i]));
     }
     return HT_OK;
+}
+
+/* As the systems' functions `materials`, for many points at once. */
+static void compliance(bool speed, const double *first, const double *rho,
+                       int64_t count, double *out) {
+    for (int64_t i = 0; i < count; i++)
+        out[i] = 1 / (speed ? first[i] * first[i] * rho[i] : first[i]);
+}
+
+static enum ht_err check_line(const struct ht_medium *medium,
+                              const struct ht_fit_axis *axis,
+                              enum ht_fit_quantity quantity, double x[3],
+                              const double *line) {
+    char place[96];
+    int64_t i = 0;
+    while (i < axis->boxes && line[i] > 0 && line[i] <= DBL_MAX) i++;
+    if (i == axis->boxes) return HT_OK;
+    x[0] = centre(axis, i);
+    return ht_params_error(
+        medium->source->params, ht_fit_key(medium, quantity),
+        "gives %s = %.6g at %s: it and its inverse must be positive and finite",
+        ht_fit_name(medium, quantity),
+        quantity == HT_FIT_DENSITY ? line[i] : 1 / line[i],
+        ht_medium_place(medium, x, place, sizeof place));
+}
+
+/* Values of both parameters on a line of boxes. */
+struct lines {
+    double *first, *rho;
+};
+
+static enum ht_err source_line(const struct ht_medium *medium,
+                               const struct ht_fit_axis axis[3],
+                               enum ht_fit_quantity quantity, double x[3],
+                               int64_t at, const struct lines *lines,
+                               double *out) {
+    bool speed = medium->source->chosen[HT_FIT_C_OR_K] == 0;
+    const double *first = lines->first, *rho = lines->rho;
+    int64_t count = axis[0].boxes;
+    if (ht_fit_density(medium) && (quantity == HT_FIT_DENSITY || speed))
+        TRY(line_values(medium, HT_FIT_RHO, axis, x, at, lines->rho, &rho));
+    if (quantity == HT_FIT_DENSITY) {
+        memcpy(out, rho, (size_t)count * sizeof *out);
+    } else {
+        TRY(line_values(medium, HT_FIT_C_OR_K, axis, x, at, lines->first,
+                        &first));
+        compliance(speed, first, rho, count, out);
+    }
+    return check_line(medium, &axis[0], quantity, x, out);
+}
+
+/* Lines of one plane; the arguments of ht_fit_source. */
+static enum ht_err source_plane(const struct ht_medium *medium,
+                                const struct ht_fit_axis axis[3],
+                                enum ht_fit_quantity quantity, int64_t p3,
+                                int64_t first, int64_t last, int64_t row,
+                                const struct lines *lines, double *out) {
+    const struct ht_samples *samples = lattice(medium);
+    int64_t i3 = axis[2].box[p3];
+    for (int64_t p = first; p < last; p++, out += row) {
+        int64_t i2 = axis[1].box[p];
+        double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
+        int64_t at = (axis[2].base + i3) * (samples ? samples->shape[1] : 0);
+        at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0);
+        TRY(source_line(medium, axis, quantity, x, at + axis[0].base, lines,
+                        out));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_fit_source(const struct ht_medium *medium,
+                          const struct ht_fit_axis axis[3],
+                          enum ht_fit_quantity quantity, int64_t p3,
+                          int64_t first, int64_t last, int64_t row,
+                          double *out) {
+    struct lines lines;
+    TRY(HT_ALLOC(lines.first, 2 * axis[0].boxes));
+    lines.rho = lines.first + axis[0].boxes;
+    for (int64_t i = 0; i < axis[0].boxes; i++) lines.rho[i] = 1;
+    enum ht_err err =
+        source_plane(medium, axis, quantity, p3, first, last, row, &lines, out);
+    free(lines.first);
+    return err;
 }

@@ -143,9 +143,10 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
     return check_row(medium, parameter, *value, x);
 }
 
-enum ht_err ht_medium_materials(const struct ht_medium *medium,
-                                const double *values, const double x[3],
-                                double *material) {
+/* Materials of single parameter values. */
+static enum ht_err point_materials(const struct ht_medium *medium,
+                                   const double *values, const double x[3],
+                                   double *material) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_system *system = medium->eq->system;
     const double *in[HT_MAX_MATERIALS] = {0};
@@ -163,7 +164,7 @@ enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
     double values[HT_MAX_MATERIALS] = {0};
     for (int p = 0; p < medium->eq->system->nparameters; p++)
         TRY(ht_medium_row_value(medium, p, x, &values[p]));
-    return ht_medium_materials(medium, values, x, material);
+    return point_materials(medium, values, x, material);
 }
 
 enum ht_err ht_medium_estimate(const struct ht_medium *medium,
@@ -183,7 +184,7 @@ enum ht_err ht_medium_estimate(const struct ht_medium *medium,
                                  : row->number[0];
         usable = usable && valid(values[p], system->parameter[p].positive);
     }
-    if (usable) return ht_medium_materials(medium, values, x, material);
+    if (usable) return point_materials(medium, values, x, material);
     TRY(ht_medium_node(medium, work, x, &flattened));
     for (int m = 0; m < medium->eq->nmaterials; m++)
         material[m] = work->material[m][0];
@@ -208,7 +209,7 @@ static enum ht_err mean_add(struct mean *mean, double weight,
                             const double *values, const double x[3]) {
     const struct ht_medium *medium = mean->medium;
     double material[HT_MAX_MATERIALS];
-    TRY(ht_medium_materials(medium, values, x, material));
+    TRY(point_materials(medium, values, x, material));
     mean->weight += weight;
     for (int m = 0; m < medium->eq->nmaterials; m++)
         mean->sum[m] += medium->eq->system->material[m].positive

@@ -48,10 +48,6 @@ void ht_medium_work_destroy(struct ht_medium_work *work);
 HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium,
                                            int parameter, const double x[3],
                                            double *value);
-/* All materials from the values of the parameters at x, checked. */
-HT_CHECKED enum ht_err ht_medium_materials(const struct ht_medium *medium,
-                                           const double *values,
-                                           const double x[3], double *material);
 /* "(x1, x2)" in as many dimensions as the grid has, for messages. */
 const char *ht_medium_place(const struct ht_medium *medium, const double x[3],
                             char *buffer, size_t size);
