@@ -1,10 +1,8 @@
 #!/bin/sh
 # Slabs against one process by 1, 2, 3 and 5 ranks, which share a device and
 # compiled programs: every variant (test/mpi/slabs.c), and the exchange of
-# planes (test/mpi/exchange.c). Exchanges take few programs, which run long, and
-# in a fifth of the time when optimised; test/mpi/slabs.c chooses by itself.
+# planes (test/mpi/exchange.c).
 set -u
-unset POCL_EXTRA_BUILD_FLAGS
 . "${0%/*}/common.sh"
 
 run() { # N PROGRAM
