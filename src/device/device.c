@@ -146,6 +146,7 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text,
     *out = NULL;
     TRY(HT_ALLOC(program, 1));
     program->device = device;
+    if (device->info.caches) cache = NULL;
     program->cached = load_cached(device, text, cache, &program->handle);
     if (!program->cached) {
         enum ht_err err = device->backend->program_build(
