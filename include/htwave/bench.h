@@ -106,11 +106,12 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
 /* Appends one line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
-/* ---- bench_cases.c, bench_accuracy.c, bench_scaling.c ---- */
+/* ---- bench_cases.c, bench_accuracy.c, bench_fd.c, bench_scaling.c ---- */
 int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
 HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
                                          int last);
+HT_CHECKED enum ht_err ht_bench_fd(struct ht_bench *bench, int first, int last);
 HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,
                                         int last);
 

@@ -36,34 +36,38 @@ static void set_box(const struct ht_fd_spec *spec, int64_t cells,
     s->box.plane = count[0] * count[1];
 }
 
-/* Plane by plane; random values in (1/2, 3/2), the same ones in every eighth
- * plane. */
+/* Random values in factor (1/2, 3/2), the same ones in every PLANES planes. */
+enum { PLANES = 8 };
+static void make_values(const struct ht_fd_spec *spec, int64_t count, int which,
+                        double factor, void *out) {
+    for (int64_t i = 0; i < count; i++) {
+        const double random = ht_rng_uniform(5 + (uint64_t)which, (uint64_t)i);
+        const double value = factor * (1 + random / 2);
+        if (spec->fp64)
+            ((double *)out)[i] = value;
+        else
+            ((float *)out)[i] = (float)value;
+    }
+}
+
 static enum ht_err fill(struct state *s, const struct ht_fd_spec *spec,
                         int which, double factor) {
     const int64_t planes = s->box.begin[2] + s->box.end[2];
     const int64_t width = s->box.plane * (spec->fp64 ? 8 : 4);
-    double *wide = NULL;
+    double *values = NULL; /* or as many of float */
     TRY(ht_buffer_create(s->device, planes * width, &s->buffer[which]));
-    TRY(HT_ALLOC(wide, s->box.plane));
-    float *single = (float *)(void *)wide; /* the same memory, front to back */
+    TRY(HT_ALLOC(values, PLANES * s->box.plane));
+    make_values(spec, PLANES * s->box.plane, which, factor, values);
     enum ht_err err = HT_OK;
-    for (int64_t m = 0; err == HT_OK && m < planes; m++) {
-        for (int64_t i = 0; i < s->box.plane; i++) {
-            const uint64_t n = (uint64_t)(m % 8 * s->box.plane + i);
-            double value =
-                factor * (1 + ht_rng_uniform(5 + (uint64_t)which, n) / 2);
-            if (spec->fp64)
-                wide[i] = value;
-            else
-                single[i] = (float)value;
-        }
-        err = ht_buffer_write(
-            s->buffer[which],
-            (struct ht_span){
-                .offset = m * width, .width = width, .pitch = width, .rows = 1},
-            wide);
+    for (int64_t m = 0; err == HT_OK && m < planes; m += PLANES) {
+        const int64_t rest = planes - m < PLANES ? planes - m : PLANES;
+        const struct ht_span span = {.offset = m * width,
+                                     .width = rest * width,
+                                     .pitch = rest * width,
+                                     .rows = 1};
+        err = ht_buffer_write(s->buffer[which], span, values);
     }
-    free(wide);
+    free(values);
     return err;
 }
 
