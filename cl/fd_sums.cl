@@ -1,8 +1,9 @@
 /* Sums over the nodes of a box of a window, in one pass:
  *     sum weight x y / a,   sum weight x / a,   largest |x|,
  *     values x that are not finite, and the first of their nodes.
- * A node weighs half at each marked end of the box that it lies on. Groups: first
- * axis g, second axis a plane of the box; group g takes the rows g, g + groups,
+ * A node weighs half at each marked end of the box that it lies on. Groups:
+ * first axis g, second axis a plane of the box; group g takes the rows g, g +
+ * groups,
  * .. of the plane, a work-item every HT_FD_ITEMS-th node of a row. A tree adds
  * the work-items, the host the groups: a plane's sum depends on nothing else.
  * Sums are compensated (two-sum, Knuth, The Art of Computer
@@ -32,9 +33,9 @@ HT_INLINE void ht_fd_add(ht_wide sum[2], const ht_wide x) {
 /* The earlier one of two bad nodes. */
 HT_INLINE void ht_fd_first(ht_wide own[HT_FD_SUMS], const ht_wide row,
                            const ht_wide node) {
-    const int earlier = row < own[HT_FD_FIRST_ROW] ||
-                        (row == own[HT_FD_FIRST_ROW] &&
-                         node < own[HT_FD_FIRST_NODE]);
+    const int earlier =
+        row < own[HT_FD_FIRST_ROW] ||
+        (row == own[HT_FD_FIRST_ROW] && node < own[HT_FD_FIRST_NODE]);
     if (row < 0 || (own[HT_FD_FIRST_ROW] >= 0 && !earlier)) return;
     own[HT_FD_FIRST_ROW] = row;
     own[HT_FD_FIRST_NODE] = node;
@@ -60,9 +61,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
     own[HT_FD_FIRST_ROW] = -1;
     const long m3 = HT_GROUP_2();
     for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
-        const ht_wide outer =
-            ht_fd_half(m2, s.count[1], s.ends[2], s.ends[3]) *
-            ht_fd_half(m3, s.count[2], s.ends[4], s.ends[5]);
+        const ht_wide outer = ht_fd_half(m2, s.count[1], s.ends[2], s.ends[3]) *
+                              ht_fd_half(m3, s.count[2], s.ends[4], s.ends[5]);
         const long start = s.begin + m3 * s.plane + m2 * s.row;
         for (long m1 = lane; m1 < s.count[0]; m1 += HT_FD_ITEMS) {
             const ht_wide value = x[start + m1];

@@ -25,8 +25,8 @@ struct ht_spec {
     int ptx;     /* architecture whose PTX a kernel may use; 0: none */
     unsigned src, dst; /* field masks of the source and the target grid: bit f
                           is set if field f is stored; 0: all fields */
-    int differences; /* order in space of finite differences; 0: Hermite */
-    bool density;    /* of finite differences: 1/rho varies */
+    int differences;   /* order in space of finite differences; 0: Hermite */
+    bool density;      /* of finite differences: 1/rho varies */
     int old_sign;      /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
                       dst = old_sign dst + 2 E I src, where fields that are
                       not stored on the source are 0 */
@@ -108,8 +108,8 @@ struct ht_variant {
     /* Devices for which "auto" selects it. */
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for;
     bool differences; /* of finite differences (fd_kernel.h), else Hermite */
-    int medium;  /* the most general kind of medium: HT_UNIFORM .. */
-    bool blocks; /* needs the half step as parity blocks (blocks.h) */
+    int medium;       /* the most general kind of medium: HT_UNIFORM .. */
+    bool blocks;      /* needs the half step as parity blocks (blocks.h) */
     /* Orders of coefficients in which it reads and writes a state. */
     enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;
     bool counts32; /* uses 32-bit node indices */

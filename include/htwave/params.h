@@ -36,9 +36,9 @@ struct ht_groups {
 /* ---- choices ---- */
 /* Options whose values are words of a fixed list: constant and word stand here
  * once. X(constant, word) */
-#define HT_EACH_SCHEME(X)        \
-    X(HT_TAYLOR, "taylor")       \
-    X(HT_LEAPFROG, "leapfrog")   \
+#define HT_EACH_SCHEME(X)      \
+    X(HT_TAYLOR, "taylor")     \
+    X(HT_LEAPFROG, "leapfrog") \
     X(HT_DIFFERENCES, "fd")
 #define HT_EACH_MEDIUM_TYPE(X)        \
     X(HT_MEDIUM_CONSTANT, "constant") \

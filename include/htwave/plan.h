@@ -23,6 +23,7 @@ struct ht_plan {
     struct ht_solution *solution;
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
+    int order;          /* grid.order: N, or of finite differences */
     struct ht_problem problem;
     int64_t steps;
     double cfl;                  /* of the run's step */
@@ -48,6 +49,8 @@ HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
  * positive and the same on all ranks. Call it before a stepper is created.
  * Refuses halos deeper than a slab, on all ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
+/* The power of h to which errors are proportional in a smooth medium. */
+int ht_plan_full_order(const struct ht_plan *plan);
 void ht_plan_destroy(struct ht_plan *plan);
 
 #endif

@@ -23,8 +23,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
 struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
     const int passes = spec->stages > 1 ? 2 : 1;
     const bool density = spec->density;
-    const double taps = density ? 2.0 * spec->differences
-                                : spec->differences / 2.0 + 1;
+    const double taps =
+        density ? 2.0 * spec->differences : spec->differences / 2.0 + 1;
     const double medium = density ? 1 + spec->eq->dims : 1;
     const double values = (passes > 1 ? 2 + 5 : 4) + passes * medium;
     return (struct ht_cost){.fma = passes * (spec->eq->dims * taps + 2) / 2,
@@ -38,21 +38,22 @@ static struct ht_cost cost(const struct ht_variant *variant,
     return ht_cost_differences(spec);
 }
 
-#define HT_DIFFERENCES(SYMBOL, NAME, MEANING, DEVICE)                       \
-    const struct ht_variant SYMBOL = {.name = NAME,                         \
-                                      .meaning = MEANING,                   \
-                                      .made_for = DEVICE,                   \
-                                      .medium = HT_POLYNOMIALS,             \
-                                      .differences = true,                  \
-                                      .layouts = HT_READS_PLAIN,            \
-                                      .shape = choose_shape,                \
-                                      .cost = cost,                         \
+#define HT_DIFFERENCES(SYMBOL, NAME, MEANING, DEVICE)            \
+    const struct ht_variant SYMBOL = {.name = NAME,              \
+                                      .meaning = MEANING,        \
+                                      .made_for = DEVICE,        \
+                                      .medium = HT_POLYNOMIALS,  \
+                                      .differences = true,       \
+                                      .layouts = HT_READS_PLAIN, \
+                                      .shape = choose_shape,     \
+                                      .cost = cost,              \
                                       .stage = {{HT_STAGE_STEP, "ht_fd"}}}
 
-HT_DIFFERENCES(ht_variant_fd_march, "fd-march",
-               "finite differences, four points per work-item, marching through "
-               "the grid",
-               HT_FOR_GPU);
+HT_DIFFERENCES(
+    ht_variant_fd_march, "fd-march",
+    "finite differences, four points per work-item, marching through "
+    "the grid",
+    HT_FOR_GPU);
 HT_DIFFERENCES(ht_variant_fd_vectors, "fd-vectors",
                "finite differences by vectors along x1", HT_FOR_CPU);
 HT_DIFFERENCES(ht_variant_fd_plain, "fd-plain",

@@ -8,7 +8,8 @@
 
 extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors,
     ht_variant_fd_plain;
-/* Work of half a time step of finite differences per node; bytes count values. */
+/* Work of half a time step of finite differences per node; bytes count values.
+ */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec);
 /* columns.c: a work-item for each column of a target's coefficients. */
 extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,

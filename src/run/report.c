@@ -21,6 +21,10 @@ static const char *with_prefix(double value, char buffer[32]) {
 
 /* ---- before the run ---- */
 
+static bool differences(const struct ht_simulation *sim) {
+    return sim->plan->problem.fd.order > 0;
+}
+
 static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_grid *grid = &sim->plan->grid;
     int fields = ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
@@ -31,6 +35,15 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, " cells of ");
     for (int k = 0; k < grid->dims; k++)
         ht_text_add(text, "%s%.4g", k ? " x " : "", grid->h[k]);
+    if (differences(sim)) {
+        ht_text_add(text, ", order %d in space, %d in time\n", sim->plan->order,
+                    2 * sim->plan->problem.stages);
+        ht_text_add(
+            text, "  unknowns  %s: %s at as many points\n",
+            with_prefix(ht_simulation_unknowns(sim), number),
+            sim->plan->eq.field[sim->plan->eq.system->second_order.field].name);
+        return;
+    }
     ht_text_add(text, ", order N = %d\n", grid->order);
     ht_text_add(text,
                 "  unknowns  %s: %d field%s with %d derivatives at %lld "
@@ -44,7 +57,14 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
  * section 7. */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
-    int full = 2 * sim->plan->grid.order + 1, degree = medium->degree;
+    int full = ht_plan_full_order(sim->plan), degree = medium->degree;
+    if (differences(sim)) {
+        if (medium->rough)
+            ht_text_add(text, "; errors ~ h to h^2 where it jumps\n");
+        else
+            ht_text_add(text, "; errors ~ h^%d\n", full);
+        return;
+    }
     if (medium->rough || (!medium->uniform && degree == 0))
         ht_text_add(text, "; errors ~ h to h^2%s\n",
                     degree > 0 ? " where it jumps" : "");
@@ -59,6 +79,10 @@ static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
     const char *type = ht_medium_type_word(sim->params->medium.type);
     if (medium->uniform)
         ht_text_add(text, "  medium    uniform");
+    else if (differences(sim))
+        ht_text_add(text, "  medium    %s, fitted: %s%s", type,
+                    ht_fit_word(ht_fit_chosen(sim->plan->fit)),
+                    sim->plan->problem.fd.density ? ", density varies" : "");
     else if (medium->degree == 0)
         ht_text_add(text, "  medium    %s, constant per node", type);
     else
@@ -142,10 +166,11 @@ static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
     ht_text_add(text,
                 "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
-                "%.3g, %s%s%d Taylor stages\n",
+                "%.3g, %s%s%d %s\n",
                 (long long)plan->steps, plan->problem.dt, sim->params->time.end,
                 plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
-                plan->problem.stages);
+                plan->problem.stages,
+                differences(sim) ? "terms in time" : "Taylor stages");
     add_accuracy(plan, text);
 }
 
@@ -173,6 +198,17 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_outputs(sim, text);
 }
 
+static void note_fit(const struct ht_simulation *sim) {
+    if (sim->plan->fit == NULL) return;
+    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    if (c.cut > 0)
+        ht_note("the fit of the medium cut %lld of %lld values at half the "
+                "least near them, the first near (%g, %g, %g): thin layers or "
+                "large contrasts; more cells fit them better",
+                (long long)c.cut, (long long)c.values, c.place[0], c.place[1],
+                c.place[2]);
+}
+
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
@@ -181,6 +217,10 @@ void ht_report_notes(const struct ht_simulation *sim) {
         ht_note("the medium is too rough for polynomials at %lld nodes of "
                 "both grids; it is constant about these",
                 (long long)medium->flattened);
+    if (differences(sim)) {
+        note_fit(sim);
+        return;
+    }
     if (medium->rough)
         ht_note("where the medium jumps, runs of every order can grow; the "
                 "energy is watched, and a run that grows ends with exit code "
@@ -198,8 +238,8 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     const struct ht_plan *plan = sim->plan;
     bool accuracy = plan->cells_per_wavelength > 0;
     ht_json_string(json, "system", plan->eq.system->name);
-    ht_json_string(json, "scheme", ht_scheme_word(sim->params->time.scheme));
-    ht_json_integer(json, "order", plan->grid.order);
+    ht_json_string(json, "scheme", ht_problem_scheme(&plan->problem)->name);
+    ht_json_integer(json, "order", plan->order);
     ht_json_integer(json, "dimensions", plan->grid.dims);
     ht_json_open(json, "cells", '[');
     for (int k = 0; k < plan->grid.dims; k++)

@@ -27,7 +27,8 @@ static const double ROUNDING = 1e-11;
 const char *ht_growth_cause(const struct ht_plan *plan) {
     if (plan->problem.fd.order > 0)
         return "the largest stable step was estimated too long for this "
-               "medium, or the device computes wrongly; take a smaller time.cfl";
+               "medium, or the device computes wrongly; take a smaller "
+               "time.cfl";
     if (plan->medium->uniform)
         return "the step is stable for this scheme, so the grid does not "
                "resolve the initial data, or rounding or the device is to "

@@ -65,7 +65,7 @@ struct ht_fd_engine {
     const struct ht_fd_engine_ops *ops;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights;
-    struct ht_device *device; /* NULL: plain */
+    struct ht_device *device;      /* NULL: plain */
     struct ht_fd_kernels *kernels; /* on it */
     struct ht_fd_reduction *reduction;
     bool absolute; /* plain: of magnitudes, for bounds */
@@ -91,10 +91,10 @@ struct ht_fd_stepper {
     struct ht_fd_halo *halo; /* NULL: the grid is not cut */
     int64_t steps;
     double seconds_before; /* of the kernels, for others */
-    bool closed;     /* nothing fixes the mean of u, in single precision */
-    double mass;     /* sum of 1/a over the nodes */
-    double mean;     /* of d, which the scheme keeps; NaN: not known yet */
-    int64_t since;   /* steps since the mean was looked at */
+    bool closed;   /* nothing fixes the mean of u, in single precision */
+    double mass;   /* sum of 1/a over the nodes */
+    double mean;   /* of d, which the scheme keeps; NaN: not known yet */
+    int64_t since; /* steps since the mean was looked at */
 };
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);

@@ -41,8 +41,8 @@ static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from,
                                  .width = count * word_of(e),
                                  .pitch = count * word_of(e),
                                  .rows = 1};
-    enum ht_err err = ht_buffer_read(from.buffer, span,
-                                     single ? (void *)single : (void *)to);
+    enum ht_err err =
+        ht_buffer_read(from.buffer, span, single ? (void *)single : (void *)to);
     for (int64_t i = 0; err == HT_OK && single != NULL && i < count; i++)
         to[i] = single[i];
     free(single);
@@ -119,8 +119,8 @@ static enum ht_err device_sums(struct ht_fd_engine *e,
                                const struct ht_fd_ends *ends,
                                struct ht_fd_array x, struct ht_fd_array y,
                                struct ht_fd_array a, struct ht_fd_sum *out) {
-    return ht_fd_sum(e->reduction, box, ends->half, x.buffer,
-                     y.buffer, a.buffer, e->spec.dims > 2, out);
+    return ht_fd_sum(e->reduction, box, ends->half, x.buffer, y.buffer,
+                     a.buffer, e->spec.dims > 2, out);
 }
 
 static enum ht_err device_finish(struct ht_fd_engine *e) {
@@ -160,9 +160,9 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
 /* ---- the kernels of a problem ---- */
 
 enum ht_err ht_differences_kernels_plan(const struct ht_problem *problem,
-                               const struct ht_device_info *info,
-                               const struct ht_tuning *tuning,
-                               struct ht_kernels *out) {
+                                        const struct ht_device_info *info,
+                                        const struct ht_tuning *tuning,
+                                        struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     for (int i = 0; i < 2; i++) {
         out->spec[i] =
@@ -173,18 +173,20 @@ enum ht_err ht_differences_kernels_plan(const struct ht_problem *problem,
 }
 
 enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
-                                  struct ht_device *device,
-                                  const struct ht_tuning *tuning,
-                                  const char *cache, struct ht_kernels *out) {
+                                          struct ht_device *device,
+                                          const struct ht_tuning *tuning,
+                                          const char *cache,
+                                          struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_fd_variant *variant =
         ht_fd_variant_find(tuning->variant->name, false);
     const struct ht_fd_shape shape = {
         .packs = tuning->cells, .rows = tuning->rows, .planes = tuning->planes};
     struct ht_kernels k;
-    TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    enum ht_err err = ht_fd_kernels_create(device, &spec, variant, &shape,
-                                           cache, &k.fd);
+    TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning,
+                                    &k));
+    enum ht_err err =
+        ht_fd_kernels_create(device, &spec, variant, &shape, cache, &k.fd);
     if (err == HT_OK)
         err = ht_fd_reduction_create(device, tuning->fp64, cache,
                                      &k.fd_reduction);
@@ -197,9 +199,9 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
 }
 
 enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
-                                 struct ht_device *device,
-                                 const struct ht_kernels *kernels,
-                                 struct ht_stepper *out) {
+                                          struct ht_device *device,
+                                          const struct ht_kernels *kernels,
+                                          struct ht_stepper *out) {
     const struct ht_fd_spec spec =
         ht_fd_spec_of(problem, kernels->spec[0].fp64);
     struct ht_fd_engine engine;

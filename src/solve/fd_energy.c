@@ -55,8 +55,8 @@ static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
 }
 
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
-                                const struct ht_stepper *stepper, double time,
-                                struct ht_state *out) {
+                                         const struct ht_stepper *stepper,
+                                         double time, struct ht_state *out) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_fd_sum sums;
     *out = (struct ht_state){.energy = 0};

@@ -24,7 +24,8 @@ static double find_points(const struct ht_plan *plan, double *length) {
 enum ht_err ht_fd_expect(struct ht_plan *plan) {
     const struct ht_fd_weights w = ht_fd_weights(plan->problem.fd.order);
     const struct ht_solution *solution = plan->solution;
-    double length, fastest = plan->medium->speed[0], slowest = plan->medium->speed_min;
+    double length, fastest = plan->medium->speed[0],
+                   slowest = plan->medium->speed_min;
     if (!(solution->theta > 0) || plan->steps == 0) return HT_OK;
     plan->cells_per_wavelength = find_points(plan, &length);
     if (slowest > 0 && slowest < fastest)
@@ -38,12 +39,11 @@ enum ht_err ht_fd_expect(struct ht_plan *plan) {
     const double h = plan->grid.h[0];
     for (int k = 1; k < plan->grid.dims; k++)
         if (fabs(plan->grid.h[k] - h) > 1e-9 * h) return HT_OK;
-    const double error =
-        ht_fd_error(&w, plan->problem.stages, direction,
-                    2 * acos(-1.0) / (length * h),
-                    fastest * plan->problem.dt / h, wavelengths);
+    const double error = ht_fd_error(
+        &w, plan->problem.stages, direction, 2 * acos(-1.0) / (length * h),
+        fastest * plan->problem.dt / h, wavelengths);
     if (isfinite(error))
         plan->expected = (struct ht_expected){error, error / 2, 2 * error,
-                                              false, false, false};
+                                              false, false,     false};
     return HT_OK;
 }

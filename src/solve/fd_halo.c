@@ -65,9 +65,9 @@ enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s,
     if (!ht_grid_cut(s->problem.grid)) return HT_OK;
     TRY(HT_ALLOC(h, 1));
     plan(s, h);
-    enum ht_err err = ht_comm_agree(
-        h->comm,
-        ht_packer_create(s->engine.device, &h->format, NULL, &h->packer));
+    enum ht_err err =
+        ht_comm_agree(h->comm, ht_packer_create(s->engine.device, &h->format,
+                                                NULL, &h->packer));
     if (err == HT_OK)
         err = ht_links_create(h->comm, s->engine.device,
                               s->problem.halo.transport, h->link, &h->shared);

@@ -131,9 +131,9 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2,
     return m3 * box->plane + m2 * box->row + m1;
 }
 
-#define EACH_NODE(box)                                                  \
-    for (int64_t m3 = (box)->begin[2]; m3 < (box)->end[2]; m3++)        \
-        for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++)    \
+#define EACH_NODE(box)                                               \
+    for (int64_t m3 = (box)->begin[2]; m3 < (box)->end[2]; m3++)     \
+        for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++) \
             for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
 
 static enum ht_err plain_stage(struct ht_fd_engine *e,
@@ -209,9 +209,9 @@ static enum ht_err plain_sums(struct ht_fd_engine *e,
         struct ht_fd_sum *sum = &out[m3 - box->begin[2]];
         if (!isfinite(value)) {
             if (sum->bad++ == 0)
-                sum->first = (m2 - box->begin[1]) *
-                                 (box->end[0] - box->begin[0]) +
-                             m1 - box->begin[0];
+                sum->first =
+                    (m2 - box->begin[1]) * (box->end[0] - box->begin[0]) + m1 -
+                    box->begin[0];
         } else {
             sum->product += factor * value * y.host[at];
             sum->mean += factor * value;

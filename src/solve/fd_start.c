@@ -25,8 +25,7 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     s->medium = *plan->medium;
     s->medium.grid = &s->grid;
     TRY(ht_solution_create(plan->params, &s->medium, &s->solution));
-    TRY(HT_ALLOC(s->coefs,
-                 plane * ht_grid_coefs(&s->grid) * plan->eq.nfields));
+    TRY(HT_ALLOC(s->coefs, plane * ht_grid_coefs(&s->grid) * plan->eq.nfields));
     TRY(HT_ALLOC(s->values, plane * plan->eq.nfields));
     return HT_ALLOC(s->modulus, plane);
 }
@@ -111,9 +110,11 @@ static enum ht_err put_data(const struct ht_plan *plan,
     return err;
 }
 
-enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
-                        const struct ht_tuning *tuning, const char *cache,
-                        const struct ht_stepper *stepper) {
+enum ht_err ht_differences_start(const struct ht_plan *plan,
+                                 struct ht_device *device,
+                                 const struct ht_tuning *tuning,
+                                 const char *cache,
+                                 const struct ht_stepper *stepper) {
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     const struct ht_fd_engine_ops *ops = s->engine.ops;
     const double dt = plan->problem.dt;
@@ -127,8 +128,8 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *d
 }
 
 int64_t ht_differences_start_bytes(const struct ht_plan *plan,
-                          const struct ht_tuning *tuning,
-                          const struct ht_device_info *info) {
+                                   const struct ht_tuning *tuning,
+                                   const struct ht_device_info *info) {
     (void)plan, (void)tuning, (void)info;
     return 0;
 }

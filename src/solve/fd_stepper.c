@@ -45,8 +45,7 @@ static void make_window(struct ht_fd_stepper *s) {
         s->count[k] = ghosts + (k == 0 ? to_packs(nodes) : nodes) + ghosts;
         for (int side = 0; side < 2; side++) {
             s->sides[k][side] = used ? grid->wall[k][side] : HT_FD_SIDE_NONE;
-            s->ends.half[k][side] =
-                ht_measure_half(grid, HT_PRIMARY, k, side);
+            s->ends.half[k][side] = ht_measure_half(grid, HT_PRIMARY, k, side);
             if (k < 2 || ht_grid_neighbour(grid, side) < 0) continue;
             s->sides[k][side] = HT_FD_SIDE_NONE;
             s->ends.half[k][side] = false;
@@ -166,8 +165,8 @@ struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
 
 enum ht_err ht_fd_fill(struct ht_fd_stepper *s, struct ht_fd_array u) {
     if (s->halo != NULL) TRY(ht_fd_halo_exchange(s->halo, u));
-    return s->engine.ops->ghosts(&s->engine, &s->box,
-                                 (const int(*)[2])s->sides, u);
+    return s->engine.ops->ghosts(&s->engine, &s->box, (const int(*)[2])s->sides,
+                                 u);
 }
 
 enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to) {
@@ -237,9 +236,9 @@ static enum ht_err add_planes(struct ht_fd_stepper *s,
         sums[3 * m + 2] = (double)sum->bad;
         most[0] = fmax(most[0], sum->largest);
         if (sum->first >= 0)
-            most[1] = fmax(most[1],
-                           -(double)(m * ht_grid_plane(grid, HT_PRIMARY) +
-                                     sum->first));
+            most[1] =
+                fmax(most[1], -(double)(m * ht_grid_plane(grid, HT_PRIMARY) +
+                                        sum->first));
     }
     enum ht_err err = ht_comm_sum(comm, (int)(3 * planes), sums);
     if (err == HT_OK) err = ht_comm_max(comm, 2, most);
@@ -258,8 +257,8 @@ enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
                         struct ht_fd_array y, struct ht_fd_sum *out) {
     struct ht_fd_sum *own = NULL;
     TRY(HT_ALLOC(own, s->last - s->first));
-    enum ht_err err = s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y,
-                                          s->law.a, own);
+    enum ht_err err =
+        s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y, s->law.a, own);
     if (err == HT_OK) err = add_planes(s, own, out);
     free(own);
     return err;
@@ -321,8 +320,7 @@ static enum ht_err move_planes(struct ht_fd_stepper *s,
     enum ht_err err = HT_OK;
     for (int64_t m = first; err == HT_OK && m < last; m++) {
         const int64_t at = (m - s->first + s->box.begin[2]) * s->box.plane;
-        double *corner =
-            plane + s->box.begin[1] * s->box.row + s->box.begin[0];
+        double *corner = plane + s->box.begin[1] * s->box.row + s->box.begin[0];
         if (to != NULL)
             err = ops->read(&s->engine, array, at, s->box.plane, plane);
         for (int64_t n = 0; err == HT_OK && n < n1 * n2; n++) {
@@ -355,10 +353,10 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field,
                           int count, int64_t first, int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
     TRY(check_own(s, first, last));
-    REQUIRE(is_field(s, field) && count == 1, HT_ERR_INTERNAL,
-            "finite differences hold values of %s only",
-            s->problem.eq->field[s->problem.eq->system->second_order.field]
-                .name);
+    REQUIRE(
+        is_field(s, field) && count == 1, HT_ERR_INTERNAL,
+        "finite differences hold values of %s only",
+        s->problem.eq->field[s->problem.eq->system->second_order.field].name);
     return move_planes(s, subgrid == HT_PRIMARY ? s->u : s->d, first, last,
                        NULL, out);
 }

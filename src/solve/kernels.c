@@ -77,9 +77,9 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
 }
 
 enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
-                            const struct ht_device_info *info,
-                            const struct ht_tuning *tuning,
-                            struct ht_kernels *out) {
+                                    const struct ht_device_info *info,
+                                    const struct ht_tuning *tuning,
+                                    struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     TRY(ht_kernels_check_nodes(problem, tuning->variant));
     for (int subgrid = 0; subgrid < 2; subgrid++) {
@@ -146,9 +146,10 @@ static enum ht_err build_ghosts(const struct ht_problem *problem,
 }
 
 enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_tuning *tuning, const char *cache,
-                              struct ht_kernels *out) {
+                                      struct ht_device *device,
+                                      const struct ht_tuning *tuning,
+                                      const char *cache,
+                                      struct ht_kernels *out) {
     struct ht_kernels k;
     TRY(ht_hermite_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = create(device, cache, &k);

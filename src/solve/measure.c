@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "htwave/energy.h"
-#include "reduce_args.h"
 #include "methods.h"
+#include "reduce_args.h"
 
 /* Planes of all coefficients that fit about 64 MiB. */
 static int64_t chunk_planes(const struct ht_plan *plan) {
@@ -251,8 +251,8 @@ static enum ht_err measure_content(const struct ht_plan *plan,
 }
 
 enum ht_err ht_hermite_state_measure(const struct ht_plan *plan,
-                             const struct ht_stepper *stepper, double time,
-                             struct ht_state *out) {
+                                     const struct ht_stepper *stepper,
+                                     double time, struct ht_state *out) {
     struct energy_list list = {.count = 0};
     *out = (struct ht_state){.energy = 0};
     TRY(HT_ALLOC(list.weights, (int64_t)MOST_QUANTITIES * HT_REDUCE_POINTS *

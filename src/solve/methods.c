@@ -1,17 +1,17 @@
 /* The table of discretisations, and the functions that look them up. */
 #include "methods.h"
 
-#define HT_METHOD_ROW(name)                       \
-    {                                             \
-        .kernels_plan = ht_##name##_kernels_plan, \
-        .kernels_create = ht_##name##_kernels_create, \
-        .stepper_create = ht_##name##_stepper_create, \
-        .stepper_budget = ht_##name##_stepper_budget, \
-        .oracle_create = ht_##name##_oracle_create, \
-        .verify_kernels = ht_##name##_verify_kernels, \
+#define HT_METHOD_ROW(name)                                       \
+    {                                                             \
+        .kernels_plan = ht_##name##_kernels_plan,                 \
+        .kernels_create = ht_##name##_kernels_create,             \
+        .stepper_create = ht_##name##_stepper_create,             \
+        .stepper_budget = ht_##name##_stepper_budget,             \
+        .oracle_create = ht_##name##_oracle_create,               \
+        .verify_kernels = ht_##name##_verify_kernels,             \
         .shrink = ht_##name##_shrink, .start = ht_##name##_start, \
-        .start_bytes = ht_##name##_start_bytes, \
-        .state_measure = ht_##name##_state_measure, \
+        .start_bytes = ht_##name##_start_bytes,                   \
+        .state_measure = ht_##name##_state_measure,               \
     }
 
 const struct ht_method *ht_method_of(const struct ht_problem *problem) {

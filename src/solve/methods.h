@@ -50,37 +50,37 @@ struct ht_method {
 const struct ht_method *ht_method_of(const struct ht_problem *problem);
 
 /* The functions of the rows. */
-#define HT_METHOD_FUNCTIONS(name)                                             \
-    HT_CHECKED enum ht_err ht_##name##_kernels_plan(                          \
-        const struct ht_problem *problem, const struct ht_device_info *info,  \
-        const struct ht_tuning *tuning, struct ht_kernels *out);              \
-    HT_CHECKED enum ht_err ht_##name##_kernels_create(                        \
-        const struct ht_problem *problem, struct ht_device *device,           \
-        const struct ht_tuning *tuning, const char *cache,                    \
-        struct ht_kernels *out);                                              \
-    HT_CHECKED enum ht_err ht_##name##_stepper_create(                        \
-        const struct ht_problem *problem, struct ht_device *device,           \
-        const struct ht_kernels *kernels, struct ht_stepper *out);            \
-    struct ht_budget ht_##name##_stepper_budget(                              \
-        const struct ht_problem *problem, const struct ht_tuning *tuning,     \
-        const struct ht_device_info *info);                                   \
-    HT_CHECKED enum ht_err ht_##name##_oracle_create(                         \
-        const struct ht_problem *problem, struct ht_stepper *out);            \
-    HT_CHECKED enum ht_err ht_##name##_verify_kernels(                        \
-        const struct ht_problem *problem, struct ht_device *device,           \
-        const struct ht_kernels *kernels, double *worst);                     \
-    void ht_##name##_shrink(const struct ht_problem *problem,                 \
-                            const struct ht_variant *variant,                 \
-                            struct ht_part *out);                             \
-    HT_CHECKED enum ht_err ht_##name##_start(                                 \
-        const struct ht_plan *plan, struct ht_device *device,                 \
-        const struct ht_tuning *tuning, const char *cache,                    \
-        const struct ht_stepper *stepper);                                    \
-    int64_t ht_##name##_start_bytes(const struct ht_plan *plan,               \
-                                    const struct ht_tuning *tuning,           \
-                                    const struct ht_device_info *info);       \
-    HT_CHECKED enum ht_err ht_##name##_state_measure(                         \
-        const struct ht_plan *plan, const struct ht_stepper *stepper,         \
+#define HT_METHOD_FUNCTIONS(name)                                            \
+    HT_CHECKED enum ht_err ht_##name##_kernels_plan(                         \
+        const struct ht_problem *problem, const struct ht_device_info *info, \
+        const struct ht_tuning *tuning, struct ht_kernels *out);             \
+    HT_CHECKED enum ht_err ht_##name##_kernels_create(                       \
+        const struct ht_problem *problem, struct ht_device *device,          \
+        const struct ht_tuning *tuning, const char *cache,                   \
+        struct ht_kernels *out);                                             \
+    HT_CHECKED enum ht_err ht_##name##_stepper_create(                       \
+        const struct ht_problem *problem, struct ht_device *device,          \
+        const struct ht_kernels *kernels, struct ht_stepper *out);           \
+    struct ht_budget ht_##name##_stepper_budget(                             \
+        const struct ht_problem *problem, const struct ht_tuning *tuning,    \
+        const struct ht_device_info *info);                                  \
+    HT_CHECKED enum ht_err ht_##name##_oracle_create(                        \
+        const struct ht_problem *problem, struct ht_stepper *out);           \
+    HT_CHECKED enum ht_err ht_##name##_verify_kernels(                       \
+        const struct ht_problem *problem, struct ht_device *device,          \
+        const struct ht_kernels *kernels, double *worst);                    \
+    void ht_##name##_shrink(const struct ht_problem *problem,                \
+                            const struct ht_variant *variant,                \
+                            struct ht_part *out);                            \
+    HT_CHECKED enum ht_err ht_##name##_start(                                \
+        const struct ht_plan *plan, struct ht_device *device,                \
+        const struct ht_tuning *tuning, const char *cache,                   \
+        const struct ht_stepper *stepper);                                   \
+    int64_t ht_##name##_start_bytes(const struct ht_plan *plan,              \
+                                    const struct ht_tuning *tuning,          \
+                                    const struct ht_device_info *info);      \
+    HT_CHECKED enum ht_err ht_##name##_state_measure(                        \
+        const struct ht_plan *plan, const struct ht_stepper *stepper,        \
         double time, struct ht_state *out)
 HT_METHOD_FUNCTIONS(hermite);
 HT_METHOD_FUNCTIONS(differences);

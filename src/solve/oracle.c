@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/oracle.h"
 #include "fd.h"
+#include "htwave/oracle.h"
 #include "methods.h"
 
 struct oracle {
@@ -345,7 +345,7 @@ static enum ht_err allocate(struct oracle *o) {
 }
 
 enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem,
-                             struct ht_stepper *out) {
+                                     struct ht_stepper *out) {
     struct oracle *o = NULL;
     TRY(HT_ALLOC(o, 1));
     o->problem = *problem;

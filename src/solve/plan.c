@@ -68,11 +68,18 @@ static bool differences(const struct ht_plan *plan) {
     return scheme_of(plan)->method == HT_FINITE_DIFFERENCES;
 }
 
+int ht_plan_full_order(const struct ht_plan *plan) {
+    const int in_time = 2 * plan->problem.stages;
+    if (!differences(plan)) return 2 * plan->order + 1;
+    return plan->order < in_time ? plan->order : in_time;
+}
+
 static enum ht_err make_grid(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_grid *grid = &plan->grid;
     grid->dims = params->grid.dims;
-    grid->order = differences(plan) ? 0 : params->grid.order;
+    plan->order = params->grid.order;
+    grid->order = differences(plan) ? 0 : plan->order;
     for (int k = 0; k < 3; k++) {
         bool exists = k < grid->dims;
         grid->cells[k] = exists ? params->grid.cells[k] : 1;
@@ -187,10 +194,11 @@ static enum ht_err choose_scheme(struct ht_plan *plan) {
     if (why != NULL) return refuse_scheme(plan, scheme, why);
     if (differences(plan)) return ht_fd_check_order(plan);
     if (plan->params->grid.order > HT_MAX_ORDER)
-        return ht_params_error(plan->params, "grid.order",
-                               "is N of Hermite methods (time.scheme = \"%s\"): "
-                               "must be 1 to %d",
-                               scheme->name, HT_MAX_ORDER);
+        return ht_params_error(
+            plan->params, "grid.order",
+            "is N of Hermite methods (time.scheme = \"%s\"): "
+            "must be 1 to %d",
+            scheme->name, HT_MAX_ORDER);
     return HT_OK;
 }
 

@@ -129,8 +129,9 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
 }
 
 enum ht_err ht_hermite_verify_kernels(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_kernels *kernels, double *worst) {
+                                      struct ht_device *device,
+                                      const struct ht_kernels *kernels,
+                                      double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
     struct trial trial = {.problem = problem, .unit = epsilon / 2};
     *worst = 0;

@@ -223,8 +223,8 @@ static bool steps_back(const struct ht_plan *plan) {
 }
 
 int64_t ht_hermite_start_bytes(const struct ht_plan *plan,
-                       const struct ht_tuning *tuning,
-                       const struct ht_device_info *info) {
+                               const struct ht_tuning *tuning,
+                               const struct ht_device_info *info) {
     struct layer s;
     if (!steps_back(plan)) return 0;
     make_layer(plan, 0, layer_planes(plan), &s);
@@ -232,9 +232,10 @@ int64_t ht_hermite_start_bytes(const struct ht_plan *plan,
     return ht_stepper_budget(&s.part.problem, &own, info).total;
 }
 
-enum ht_err ht_hermite_start(const struct ht_plan *plan, struct ht_device *device,
-                     const struct ht_tuning *tuning, const char *cache,
-                     const struct ht_stepper *stepper) {
+enum ht_err ht_hermite_start(const struct ht_plan *plan,
+                             struct ht_device *device,
+                             const struct ht_tuning *tuning, const char *cache,
+                             const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
     if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
     if (plan->solution->exact)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "args.h"
-#include "stepper_private.h"
 #include "methods.h"
+#include "stepper_private.h"
 
 static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
@@ -359,9 +359,9 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
 }
 
 enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_kernels *kernels,
-                              struct ht_stepper *out) {
+                                      struct ht_device *device,
+                                      const struct ht_kernels *kernels,
+                                      struct ht_stepper *out) {
     struct ht_region region = {.kernels = kernels};
     for (int k = 0; k < 3; k++) region.cells.end[k] = problem->grid->cells[k];
     return ht_stepper_create_regions(problem, device, 1, &region, out);

@@ -2,8 +2,8 @@
  * counted and the buffers are created. The halo owns the message buffers.
  */
 #include "layout.h"
-#include "stepper_private.h"
 #include "methods.h"
+#include "stepper_private.h"
 
 enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE };
 
@@ -84,8 +84,8 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
 }
 
 struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
-                                   const struct ht_tuning *tuning,
-                                   const struct ht_device_info *info) {
+                                           const struct ht_tuning *tuning,
+                                           const struct ht_device_info *info) {
     const struct ht_spec spec = ht_problem_spec(p, tuning, HT_PRIMARY);
     struct ht_budget b = {0};
     struct list list;

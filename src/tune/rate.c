@@ -56,8 +56,8 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
 static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
                         const struct ht_stepper *stepper) {
     const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
-    int64_t count = ht_grid_plane(p->grid, nodes) * p->eq->nfields *
-                    ht_grid_coefs(p->grid);
+    int64_t count =
+        ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
     int64_t planes = ht_grid_planes(p->grid, nodes);
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));

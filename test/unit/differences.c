@@ -25,7 +25,6 @@ static void must(enum ht_err err) {
     exit(test_end("differences"));
 }
 
-
 struct scene {
     struct ht_equations eq;
     struct ht_grid grid;
@@ -43,8 +42,8 @@ static enum ht_err fill(const void *context, int what, int64_t first,
         const uint64_t key = s->seed * 1000003u +
                              4u * (uint64_t)(first * plane + n) +
                              (unsigned)what;
-        out[n] = pow(s->contrast[what > 0],
-                     0.5 + 0.5 * ht_rng_uniform(11, key));
+        out[n] =
+            pow(s->contrast[what > 0], 0.5 + 0.5 * ht_rng_uniform(11, key));
     }
     return HT_OK;
 }
@@ -78,9 +77,8 @@ static void make(struct scene *s, const char *system, int dims,
 static double bound(const struct scene *s) {
     const struct ht_fd_weights w = ht_fd_weights(s->problem.fd.order);
     const double pi = acos(-1.0), first = ht_fd_first_symbol(&w, pi);
-    const double symbol = s->problem.fd.density
-                              ? first * first * s->contrast[1]
-                              : ht_fd_second_symbol(&w, pi);
+    const double symbol = s->problem.fd.density ? first * first * s->contrast[1]
+                                                : ht_fd_second_symbol(&w, pi);
     return sqrt(s->eq.dims * symbol * s->contrast[0]);
 }
 
@@ -99,14 +97,14 @@ static void put(const struct scene *s, const struct ht_stepper *stepper,
     double *all = calloc((size_t)(nodes * s->eq.nfields), sizeof *all);
     memcpy(all, values, (size_t)nodes * sizeof *all);
     must(stepper->ops->put(stepper->self, subgrid, 0,
-                              ht_grid_planes(&s->grid, HT_PRIMARY), all));
+                           ht_grid_planes(&s->grid, HT_PRIMARY), all));
     free(all);
 }
 
 static void get(const struct scene *s, const struct ht_stepper *stepper,
                 enum ht_subgrid subgrid, double *values) {
     must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0,
-                              ht_grid_planes(&s->grid, HT_PRIMARY), values));
+                           ht_grid_planes(&s->grid, HT_PRIMARY), values));
 }
 
 static void step(const struct ht_stepper *stepper, int count) {
