@@ -2,10 +2,10 @@
  * host's compiler and by the device's: only int and long (64 bits on both).
  *
  * Indices are those of the windows (htwave/window.h): node (m1, m2, m3) of a
- * window is number m3 plane + m2 row + m1. Target m takes its data from the
- * source nodes m + shift and m + shift + 1 of every axis. Ghosts stand for what
- * lies behind a wall. A window that closes upon itself along an axis has none
- * there: source index i stands for i - period from i = period on.
+ * window has the number m3 plane + m2 row + m1. Target m reads the source nodes
+ * m + shift and m + shift + 1 along every axis. Ghosts hold the values behind
+ * walls. A window that is periodic along an axis has no ghosts there: source
+ * index i >= period means node i - period.
  */
 #ifndef HTWAVE_ARGS_H
 #define HTWAVE_ARGS_H
@@ -14,14 +14,14 @@ struct ht_step_args {
     long begin[3]; /* targets [begin, end) are computed */
     long end[3];
     long shift[3];
-    long period[3]; /* of an open axis: more than any index */
+    long period[3]; /* of an axis with ghosts: larger than any index */
     long src_row;   /* of the source's window */
     long src_plane;
-    long src_nodes; /* in all */
+    long src_nodes; /* of the whole window */
     long dst_row;   /* of the target's window */
     long dst_plane;
     long dst_nodes;
-    long march;   /* planes that one group does in turn */
+    long march;   /* planes that a work-group computes one after the other */
     long scratch; /* x3 plane at which the interpolants' buffer begins */
     int stages;   /* Taylor stages */
 };

@@ -1,10 +1,14 @@
-/* Sizes, lanes and sources shared by the step kernels.
+/* Sizes, work-items and access to the source nodes, shared by the step kernels.
  *
- * A group works on HT_CELLS neighbouring targets along x1 of one x2 row and
- * marches along x3. Each target has HT_T1 * HT_T2 lanes; lane (n2, n1) owns
- * the column of polynomial coefficients [n3] for n3 = 0..HT_T3-1 of every
- * field. Axes that a run does not have take one coefficient.
- *     lane = (cell * HT_T2 + n2) * HT_T1 + n1
+ * A work-group computes HT_CELLS neighbouring targets along x1 in one x2 row
+ * and marches along x3. Each target has HT_T1 * HT_T2 work-items; work-item
+ * (n2, n1) holds the column of polynomial coefficients n3 = 0..HT_T3-1 of every
+ * field. Axes beyond HT_DIMS have one coefficient.
+ *
+ *          n1 = 0 1 .. T1-1 | 0 1 .. T1-1 |          item =
+ *     n2 = 0    . .    .    | . .    .    |            (cell * T2 + n2) * T1
+ *          :    cell 0      | cell 1      | ...        + n1
+ *          T2-1 . .    .    | . .    .    |
  */
 #define HT_N1 (HT_ORDER + 1)
 #define HT_T1 (2 * HT_N1)
@@ -13,16 +17,17 @@
 #define HT_N3 (HT_DIMS > 2 ? HT_N1 : 1)
 #define HT_T3 (HT_DIMS > 2 ? HT_T1 : 1)
 #define HT_COLUMN (HT_T1 * HT_T2)
-#define HT_LANES (HT_COLUMN * HT_CELLS)
+#define HT_ITEMS (HT_COLUMN * HT_CELLS)
 #define HT_CUBE (HT_COLUMN * HT_T3)
 
 #if HT_SORTED
-#define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, ht_place[i], node, nodes)
+#define HT_AT(i, node, nodes) \
+    HT_LAYOUT_AT(HT_BLOCK, ht_storage_index[i], node, nodes)
 #else
 #define HT_AT(i, node, nodes) HT_LAYOUT_AT(HT_BLOCK, i, node, nodes)
 #endif
 
-/* One pointer per stored field: parameters, arguments, and a choice by
+/* One pointer per stored field: as parameters, as arguments, and selected by
  * number. Slots number the fields that a grid stores. */
 #define HT_SRC_PARAM(slot, f) , HT_GLOBAL const real *HT_RESTRICT src##slot
 #define HT_DST_PARAM(slot, f) , HT_GLOBAL real *HT_RESTRICT dst##slot
@@ -34,7 +39,7 @@
 #define HT_SRC_CHOOSE(slot, f) chosen = field == slot ? src##slot : chosen;
 #define HT_DST_CHOOSE(slot, f) chosen = field == slot ? dst##slot : chosen;
 
-/* Source index i of an axis, which may close. */
+/* Source index i of an axis, wrapped if the window is periodic along it. */
 HT_INLINE long ht_closed(const struct ht_step_args *a, const int axis, long i) {
     return i < a->period[axis] ? i : i - a->period[axis];
 }
@@ -47,12 +52,13 @@ HT_INLINE long ht_source_row(const struct ht_step_args *a, long i2, long i3) {
     return row;
 }
 
-/* The same of the target's window. */
+/* Number of the target node at index 0 of the row (m2, m3). */
 HT_INLINE long ht_target_row(const struct ht_step_args *a, long m2, long m3) {
     return m3 * a->dst_plane + m2 * a->dst_row;
 }
 
-/* x3 planes [first, last) of targets that a group computes in turn. */
+/* x3 planes [first, last) of targets that a work-group computes one after the
+ * other. */
 HT_INLINE long ht_first_plane(const struct ht_step_args *a) {
     return a->begin[2] + HT_GROUP_3() * a->march;
 }
@@ -61,10 +67,11 @@ HT_INLINE long ht_last_plane(const struct ht_step_args *a) {
     return last < a->end[2] ? last : a->end[2];
 }
 
-/* Interpolant of one line from scaled derivatives at its two ends:
- * in[0..N] left, in[N+1..2N+1] right; out[0..2N+1] about the midpoint. The
- * sums and differences of the ends feed the even and the odd coefficients
- * separately, half the multiplications of the full matrix. */
+/* Hermite interpolant of one line from scaled derivatives at its two ends:
+ * in[0..N] left, in[N+1..2N+1] right; out[0..2N+1] about the midpoint. The even
+ * coefficients depend only on sums and the odd ones only on differences of the
+ * ends, up to the sign (-1)^i, so half the multiplications of the full matrix
+ * suffice. */
 HT_INLINE void ht_line(const real *in, real *out) {
     real even[HT_N1], odd[HT_N1];
     HT_UNROLL
@@ -86,10 +93,10 @@ HT_INLINE void ht_line(const real *in, real *out) {
     }
 }
 
-/* True where w at stage k, n3 = s still reaches an output coefficient: the
- * k - 1 applications of L to come lower the total degree by k - 1, give or
- * take HT_SLACK, and each index by no more than that. Multiplication by a
- * polynomial raises indices, so there all are kept. */
+/* Trimming: whether coefficient (n1, n2, s) of w at stage k can reach an output
+ * coefficient. The k - 1 remaining applications of L lower the total degree by
+ * k - 1 +- HT_SLACK, and each index by at most as much. In polynomial media
+ * products raise indices, so all coefficients are needed. */
 HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
 #if HT_TRIM && HT_MEDIUM_DEGREE <= 0
     const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) +

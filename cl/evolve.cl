@@ -1,21 +1,26 @@
 /* Taylor series in time of one target's polynomial,
  *     w = b;  for k = stages..1:  w = b + (dt/2)/k L w,
  *     (L w)[row] += coef M D w[col],   D = 1, d/dx_axis or d^2/dx_axis^2,
- * with w and b in registers: lane (n2, n1) holds the column n3 = 0..HT_T3-1.
- * Derivatives along x3 stay in the lane; those along x1 and x2 come from the
- * next lane, or the one after it, through local memory, exchange[slot][lane]
- * for HT_SLABS values of n3 at a time. Two exchange buffers in turn need one
+ * with w and b in registers: work-item (n2, n1) holds the column n3 =
+ * 0..HT_T3-1. Derivatives along x3 need no other work-item. Derivatives along
+ * x1 and x2 come from the work-item one or two indices above through local
+ * memory,
+ *     exchange[n3 - s0][slot][item],
+ * HT_SLABS values of n3 at a time. Two exchange buffers, used in turn, need one
  * barrier each.
  *
- * scale[term] = (dt/2) coef / h_axis^derivative, times M where the medium is
- * uniform.
+ *     n2 + 2 | up22          |    w[n1] of the derivatives along x1:
+ *     n2 + 1 | up2           |    (n1 + 1) w[n1 + 1],
+ *     n2     | item up1 up11 |    (n1 + 1) (n1 + 2) w[n1 + 2]
+ *
+ * scale[term] = (dt/2) coef / h_axis^derivative, times M in a uniform medium.
  */
-#define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, HT_EXCHANGED, HT_LANES)
+#define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, HT_EXCHANGED, HT_ITEMS)
 
 /* HT_DERIVATIVE_nk: coefficient n3 = s of the n-th derivative of w[col] along
- * axis k, times scale. Slot: where the field is exchanged. HT_SCALE_nk: what
- * of it depends on the lane, 0 at the end of the row. */
-#define HT_SLOT(slot) (((s - s0) * HT_EXCHANGED + (slot)) * HT_LANES + lane)
+ * axis k, times scale. slot: index of the field in the exchange. HT_SCALE_nk:
+ * the factor that depends on the work-item, 0 at the end of a row. */
+#define HT_SLOT(slot) (((s - s0) * HT_EXCHANGED + (slot)) * HT_ITEMS + item)
 #define HT_DERIVATIVE_00(t, col, slot) (scale_##t * w[col][s])
 #define HT_DERIVATIVE_10(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up1])
 #define HT_DERIVATIVE_11(t, col, slot) (scale_##t * x[HT_SLOT(slot) + up2])
@@ -52,23 +57,23 @@
 #if HT_MEDIUM_DEGREE > 0
 /* The medium of a cell in local memory: medium[cell][material][a]. */
 #define HT_MEDIUM_SIZE HT_SIZE_MEDIUM(HT_CELLS, HT_MATERIALS, HT_MEDIUM_COEFS)
-#define HT_PRODUCT_SIZE HT_SIZE_PRODUCTS(HT_GROUPS, HT_LANES)
-#define HT_PUT_GROUP(group, row, m) y[(group)*HT_LANES + lane] = g[group];
+#define HT_PRODUCT_SIZE HT_SIZE_PRODUCTS(HT_GROUPS, HT_ITEMS)
+#define HT_PUT_GROUP(group, row, m) y[(group)*HT_ITEMS + item] = g[group];
 #define HT_GET_GROUP(group, row, m) \
     const real value_##group =      \
-        inside ? y[(group)*HT_LANES + lane - a1 - a2 * HT_T1] : (real)0;
+        inside ? y[(group)*HT_ITEMS + item - a1 - a2 * HT_T1] : (real)0;
 #define HT_ADD_PRODUCT(group, row, m)                       \
     sum[row][(s + a3) % HT_T3] =                            \
         fma(medium[(m)*HT_MEDIUM_COEFS + a], value_##group, \
             sum[row][(s + a3) % HT_T3]);
 
-/* sum += M g for the slab n3 = s of g: the product of two truncated
- * polynomials, g read from the lanes at n1 - a1, n2 - a2 and added to
- * n3 = s + a3. Multi-indices a in the order of ht_jets_total. */
+/* sum += M g for the slab n3 = s of g, the product of two truncated
+ * polynomials: g comes from the work-items at n1 - a1, n2 - a2 and is added to
+ * n3 = s + a3. Multi-indices a are in the order of ht_jets_total. */
 HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
-                           const int lane, const int s,
+                           const int item, const int s,
                            real sum[HT_FIELDS][HT_T3]) {
-    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
+    const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
     int first = 0;
     for (int a1 = 0; a1 <= HT_MEDIUM_DEGREE; a1++) {
         const int end2 = HT_DIMS > 1 ? HT_MEDIUM_DEGREE - a1 : 0;
@@ -92,7 +97,7 @@ HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
 /* b: the interpolant on entry; w: the evolved polynomial on return, valid for
  * indices up to N. medium: the target's material values (degree 0), its
  * polynomials in local memory (degree > 0). */
-HT_INLINE void ht_evolve(const int lane, const int stages,
+HT_INLINE void ht_evolve(const int item, const int stages,
                          HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],
                          real w[HT_FIELDS][HT_T3], HT_LOCAL real *exchange
 #if HT_MEDIUM_DEGREE == 0
@@ -103,13 +108,13 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
                          HT_LOCAL const real *medium, HT_LOCAL real *products
 #endif
 ) {
-    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
+    const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
     const int up1 = n1 + 1 < HT_T1 ? 1 : 0;
     const int up2 = n2 + 1 < HT_T2 ? HT_T1 : 0;
     const int up11 = n1 + 2 < HT_T1 ? 2 : 0;
     const int up22 = n2 + 2 < HT_T2 ? 2 * HT_T1 : 0;
     const real d1 = (real)(up1 ? n1 + 1 : 0), d2 = (real)(up2 ? n2 + 1 : 0);
-    (void)d1; /* which of these occur depends on the terms */
+    (void)d1; /* the terms of the system decide which of these are used */
     (void)d2;
     (void)up11;
     (void)up22;
@@ -133,7 +138,7 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
         HT_UNROLL
         for (int s0 = 0; s0 < HT_T3; s0 += HT_SLABS) {
             HT_LOCAL real *x =
-                exchange + turn * (HT_SLABS * HT_EXCHANGED * HT_LANES);
+                exchange + turn * (HT_SLABS * HT_EXCHANGED * HT_ITEMS);
             turn ^= 1;
             HT_UNROLL
             for (int s = s0; s < s0 + HT_SLABS && s < HT_T3; s++) {
@@ -147,12 +152,12 @@ HT_INLINE void ht_evolve(const int lane, const int stages,
                 for (int i = 0; i < HT_GROUPS; i++) g[i] = 0;
 #if HT_MEDIUM_DEGREE > 0
                 HT_EACH_TERM(HT_ADD_TERM)
-                HT_LOCAL real *y = products + (s & 1) * HT_GROUPS * HT_LANES;
+                HT_LOCAL real *y = products + (s & 1) * HT_GROUPS * HT_ITEMS;
                 HT_EACH_GROUP(HT_PUT_GROUP)
                 HT_BARRIER();
-                ht_multiply(medium + lane / HT_COLUMN * HT_MATERIALS *
+                ht_multiply(medium + item / HT_COLUMN * HT_MATERIALS *
                                          HT_MEDIUM_COEFS,
-                            y, lane, s, sum);
+                            y, item, s, sum);
                 HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_SLAB)
                 HT_UNROLL
                 for (int f = 0; f < HT_FIELDS; f++)

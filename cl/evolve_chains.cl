@@ -1,29 +1,29 @@
-/* Evolution in a uniform medium of a system in which one scalar p exchanges
- * with one partner v_k per axis, such as acoustics:
+/* Evolution in a uniform medium by scalar series, for systems in which one
+ * scalar p couples with one partner v_k per axis, such as acoustics:
  *     p_t = sum_k alpha_k d_k v_k,    v_k,t = beta_k d_k p.
  * With Lambda = sum_k alpha_k beta_k d_k^2 and e = sum_k alpha_k d_k v_k (dt/2
  * and h absorbed) the Taylor series of all stages is
  *     p+   = P,   P = sum_m Lambda^m (p/(2m)!   + e/(2m+1)!)
  *     v_k+ = v_k + beta_k d_k S,
  *                 S = sum_m Lambda^m (p/(2m+1)! + e/(2m+2)!)
- * (terms beyond the number of stages left out): two scalars instead of all
- * fields, half as many rounds. Horner form, scaled so that no factorial
- * appears:
+ * without the terms beyond the number of stages: two scalars instead of all
+ * fields, and half as many applications of an operator. Horner's form, scaled
+ * so that no factorial appears:
  *     P_m = p + e/(2m+1) + Lambda P_(m+1) / ((2m+1)(2m+2)),       P = P_0
  *     S_m = p + e/(2m+2) + Lambda S_(m+1) / ((2m+2)(2m+3)),       S = S_0
  *
- * Lanes and local memory as in evolve.cl: lane (n2, n1) holds n3 = 0..;
- * exchange[slab][slot][lane] with two slots (v_1, v_2; P, S; S).
- * HT_EACH_PARTNER(X): X(axis, field, term of p, term of the
- * partner, material of each).
+ * Work-items and local memory as in evolve.cl: work-item (n2, n1) holds n3 =
+ * 0..; exchange[slab][slot][item] has two slots (v_1, v_2; then P, S; then S).
+ * HT_EACH_PARTNER(X): X(axis, field, term of p, term of the partner, material
+ * of each).
  */
-#define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, 2, HT_LANES)
+#define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, 2, HT_ITEMS)
 
 #define HT_LOAD_PARTNER(axis, f, tp, tv, mp, mv) \
     const real alpha_##axis = scale[tp], beta_##axis = scale[tv];
-#define HT_SLOT(slot) (((s - s0) * 2 + (slot)) * HT_LANES + lane)
+#define HT_SLOT(slot) (((s - s0) * 2 + (slot)) * HT_ITEMS + item)
 
-/* First and second derivatives: the neighbour's offset and the factor. */
+/* First and second derivatives along each axis, times a factor c. */
 #define HT_FIRST_0(c, q) (c * d1 * x[HT_SLOT(q) + up1])
 #define HT_FIRST_1(c, q) (c * d2 * x[HT_SLOT(q) + up2])
 #define HT_FIRST_2(c, column) \
@@ -57,18 +57,19 @@
     const real lambda_##axis =                  \
         alpha_##axis * beta_##axis * HT_LAMBDA_FACTOR_##axis;
 
-/* The other exchange buffer; one barrier per turn suffices. */
+/* Switches to the other exchange buffer, so that one barrier per turn
+ * suffices. */
 #define HT_NEXT_BUFFER()                                            \
-    HT_LOCAL real *x = exchange + turn * (HT_SLABS * 2 * HT_LANES); \
+    HT_LOCAL real *x = exchange + turn * (HT_SLABS * 2 * HT_ITEMS); \
     turn ^= 1;
 #define HT_EACH_SLAB \
     HT_UNROLL        \
     for (int s = s0; s < s0 + HT_SLABS && s < HT_T3; s++)
 
-HT_INLINE void ht_evolve(const int lane, const int stages,
+HT_INLINE void ht_evolve(const int item, const int stages,
                          HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],
                          real w[HT_FIELDS][HT_T3], HT_LOCAL real *exchange) {
-    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
+    const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
     const int up1 = n1 + 1 < HT_T1 ? 1 : 0, up11 = n1 + 2 < HT_T1 ? 2 : 0;
     const int up2 = n2 + 1 < HT_T2 ? HT_T1 : 0;
     const int up22 = n2 + 2 < HT_T2 ? 2 * HT_T1 : 0;

@@ -1,8 +1,12 @@
-/* Interpolation in the plane of one source x3 plane (a face of the cells):
- * along x1, then x2, of all x3 derivatives. Local memory, index order
- *     face[cell][field][i3][n2][n1], n1 padded by one against bank conflicts.
- * HT_FACE_FIELDS fields at a time fit the local memory given. Fields are
- * numbered by their slots among those that the source grid stores.
+/* Interpolation within one source x3 plane, a face of the cells: along x1, then
+ * along x2, for all x3 derivatives i3. Local memory in the index order
+ *     face[cell][field][i3][n2][n1],
+ * with n1 padded by one to avoid bank conflicts. HT_FACE_FIELDS fields are
+ * processed at a time, as many as fit local memory. Fields are numbered by
+ * their slots among those that the source grid stores.
+ *
+ *     (i2, i1) of 2 x 2 nodes --x1--> rows (j2, i2), columns n1
+ *                             --x2--> rows n2, columns n1
  */
 #define HT_ROW (HT_T1 + 1)
 #define HT_FACE_AT(c, f, i3, r, n1)                                         \
@@ -10,16 +14,16 @@
      (n1))
 #define HT_FACE_SIZE HT_SIZE_FACE(HT_CELLS, HT_FACE_FIELDS, HT_N3, HT_T2, HT_T1)
 
-/* Along x1: item (field, i3, x2 node j2, i2, cell) reads the two nodes of its
- * line from memory and leaves the line's interpolant in row j2 (N+1) + i2. */
+/* Along x1. Line (field, i3, x2 node j2, i2, cell) reads its two nodes from
+ * global memory; its interpolant goes to row j2 (N+1) + i2. */
 HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
-                             const int lane, int field0, long m1, long m2,
+                             const int item, int field0, long m1, long m2,
                              long s3 HT_EACH_SRC(HT_SRC_PARAM)) {
     const int lines = HT_CELLS * HT_T2 * HT_N3 * HT_FACE_FIELDS;
-    for (int item = lane; item < lines; item += HT_LANES) {
-        const int c = item % HT_CELLS, r = item / HT_CELLS % HT_T2;
-        const int i3 = item / (HT_CELLS * HT_T2) % HT_N3;
-        const int f = item / (HT_CELLS * HT_T2 * HT_N3);
+    for (int line = item; line < lines; line += HT_ITEMS) {
+        const int c = line % HT_CELLS, r = line / HT_CELLS % HT_T2;
+        const int i3 = line / (HT_CELLS * HT_T2) % HT_N3;
+        const int f = line / (HT_CELLS * HT_T2 * HT_N3);
         const int field = field0 + f, i2 = r % HT_N2, j2 = r / HT_N2;
         if (field >= HT_SOURCES) continue;
         HT_GLOBAL const real *chosen = src0;
@@ -43,13 +47,14 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
     }
 }
 
-/* Along x2, in place: item (cell, field, i3, n1) owns a column of rows. */
-HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int lane) {
+/* Along x2, in place. Column (cell, field, i3, n1) takes one value of each
+ * row. */
+HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int item) {
     const int columns = HT_CELLS * HT_FACE_FIELDS * HT_N3 * HT_T1;
-    for (int item = lane; item < columns; item += HT_LANES) {
-        const int n1 = item % HT_T1, i3 = item / HT_T1 % HT_N3;
-        const int f = item / (HT_T1 * HT_N3) % HT_FACE_FIELDS;
-        const int c = item / (HT_T1 * HT_N3 * HT_FACE_FIELDS);
+    for (int column = item; column < columns; column += HT_ITEMS) {
+        const int n1 = column % HT_T1, i3 = column / HT_T1 % HT_N3;
+        const int f = column / (HT_T1 * HT_N3) % HT_FACE_FIELDS;
+        const int c = column / (HT_T1 * HT_N3 * HT_FACE_FIELDS);
         real in[HT_T1], out[HT_T1];
         HT_UNROLL
         for (int r = 0; r < HT_T1; r++)
@@ -61,21 +66,21 @@ HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int lane) {
     }
 }
 
-/* column[field][i3] of this lane from the face at source plane s3. Begins
- * and ends with all lanes free to overwrite local memory. */
+/* column[field][i3] of this work-item from the face at source plane s3. On
+ * entry and on return no work-item reads local memory any more. */
 HT_INLINE void
-ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int lane,
+ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int item,
         long m1, long m2, long s3,
         real column[HT_SOURCES][HT_N3] HT_EACH_SRC(HT_SRC_PARAM)) {
-    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
-    const int c = lane / HT_COLUMN;
+    const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
+    const int c = item / HT_COLUMN;
     HT_UNROLL
     for (int field0 = 0; field0 < HT_SOURCES; field0 += HT_FACE_FIELDS) {
-        ht_face_lines(a, face, lane, field0, m1, m2,
+        ht_face_lines(a, face, item, field0, m1, m2,
                       s3 HT_EACH_SRC(HT_SRC_ARG));
         HT_BARRIER();
 #if HT_DIMS > 1
-        ht_face_columns(face, lane);
+        ht_face_columns(face, item);
         HT_BARRIER();
 #endif
         HT_UNROLL
@@ -89,8 +94,8 @@ ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const int lane,
     }
 }
 
-/* Along x3: the lane's columns at two faces become its column of one field's
- * interpolant. */
+/* Along x3: from the work-item's columns at the two faces of a cell to its
+ * column of one field's interpolant. */
 HT_INLINE void ht_between_faces(const real bottom[HT_N3], const real top[HT_N3],
                                 real b[HT_T3]) {
 #if HT_DIMS > 2
@@ -117,7 +122,7 @@ HT_INLINE void ht_zero_fields(real b[HT_FIELDS][HT_T3]) {
 #endif
 }
 
-/* All fields. */
+/* ht_between_faces for all fields. */
 #define HT_BETWEEN_FIELD(slot, f) \
     ht_between_faces(bottom[slot], top[slot], b[f]);
 HT_INLINE void ht_between(real bottom[HT_SOURCES][HT_N3],
@@ -127,16 +132,16 @@ HT_INLINE void ht_between(real bottom[HT_SOURCES][HT_N3],
     HT_EACH_SRC(HT_BETWEEN_FIELD)
 }
 
-/* One target further along x3: its interpolant b from the lane's column of the
- * face below it and the face above, which becomes the one below ("register
- * rolling"). Begins and ends as ht_face. */
+/* The interpolant b of the target between two faces, then one step along x3:
+ * the column of the upper face becomes that of the lower face of the next
+ * target ("register rolling"). Local memory as in ht_face. */
 HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face,
-                        const int lane, long m1, long m2, long m3,
+                        const int item, long m1, long m2, long m3,
                         real bottom[HT_SOURCES][HT_N3],
                         real b[HT_FIELDS][HT_T3] HT_EACH_SRC(HT_SRC_PARAM)) {
     real top[HT_SOURCES][HT_N3];
 #if HT_DIMS > 2
-    ht_face(a, face, lane, m1, m2, m3 + a->shift[2] + 1,
+    ht_face(a, face, item, m1, m2, m3 + a->shift[2] + 1,
             top HT_EACH_SRC(HT_SRC_ARG));
 #endif
     ht_between(bottom, top, b);

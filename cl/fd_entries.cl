@@ -7,7 +7,7 @@
 #define HT_FD_LOCAL_ARG
 #endif
 #define HT_FD_ENTRY(name, mode)                                    \
-    HT_KERNEL HT_GROUP_SIZE(HT_FD_LANES) void name(                \
+    HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void name(                \
         struct ht_fd_args s, struct ht_fd_coefs c, HT_FD_PARAMS) { \
         HT_FD_LOCAL_ARRAY                                          \
         ht_fd_walk(&s, &c, mode, HT_FD_ARGS HT_FD_LOCAL_ARG);      \
@@ -19,13 +19,13 @@ HT_FD_ENTRY(ht_fd_update_apart, HT_FD_APART)
 HT_FD_ENTRY(ht_fd_update_alone, HT_FD_ALONE)
 
 /* p = p + factor d: one work-item per node, groups as in fd_plain.cl. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_LANES) void ht_fd_advance(
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_advance(
     struct ht_fd_args s, real factor, HT_GLOBAL const real *HT_RESTRICT d,
     HT_GLOBAL real *HT_RESTRICT p) {
     const long groups =
-        (s.end[0] - s.begin[0] + HT_FD_ROW_LANES - 1) / HT_FD_ROW_LANES;
+        (s.end[0] - s.begin[0] + HT_FD_ROW_ITEMS - 1) / HT_FD_ROW_ITEMS;
     const long i1 =
-        s.begin[0] + HT_GROUP_1() % groups * HT_FD_ROW_LANES + HT_LANE();
+        s.begin[0] + HT_GROUP_1() % groups * HT_FD_ROW_ITEMS + HT_ITEM();
     const long i2 = s.begin[1] + HT_GROUP_1() / groups;
     const long at = (s.begin[2] + HT_GROUP_3()) * s.plane + i2 * s.row + i1;
     if (i1 < s.end[0]) p[at] = fma(factor, d[at], p[at]);
@@ -49,11 +49,11 @@ HT_INLINE long ht_fd_face(const struct ht_fd_args *s, const int axis, long n,
 }
 
 HT_KERNEL
-HT_GROUP_SIZE(HT_FD_ROW_LANES)
+HT_GROUP_SIZE(HT_FD_ROW_ITEMS)
 void ht_fd_fill_ghosts(struct ht_fd_args s, HT_GLOBAL real *u) {
     const int face = (int)HT_GROUP_2(), axis = face / 2;
     const int side = s.side[face];
-    const long n = HT_GROUP_1() * HT_FD_ROW_LANES + HT_LANE();
+    const long n = HT_GROUP_1() * HT_FD_ROW_ITEMS + HT_ITEM();
     long m[3] = {0, 0, 0};
     const long depth = ht_fd_face(&s, axis, n, m);
     if (side == HT_FD_NONE || depth == 0) return;

@@ -29,8 +29,8 @@ HT_INLINE ht_pack ht_fd_read_once(HT_GLOBAL const real *from) {
 
 HT_INLINE void ht_fd_set_lane(const struct ht_fd_args *s,
                               struct ht_fd_lane *l) {
-    l->x = HT_LANE() % HT_FD_PACKS;
-    l->y = HT_LANE() / HT_FD_PACKS;
+    l->x = HT_ITEM() % HT_FD_PACKS;
+    l->y = HT_ITEM() / HT_FD_PACKS;
     l->first1 = s->begin[0] / HT_BLOCK * HT_BLOCK +
                 HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
     l->first2 = HT_DIMS > 2 ? s->begin[1] + HT_GROUP_2() * HT_FD_ROWS : 0;

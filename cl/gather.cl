@@ -1,13 +1,14 @@
-/* The vertex values of the cells of one field, for interpolation by matrix
- * products: out[target][r3][r2][r1], where the interpolants would be, with r as
- * in cl/vertex.cl. A lane copies one value; a group's are consecutive in a row
- * of targets along x1.
+/* Copies the vertex values of the cells of one field into the buffer of
+ * interpolants (cl/polynomials.cl), as operand of interpolation by matrix
+ * products: out[target][r3][r2][r1] with r as in cl/vertex.cl. A work-item
+ * copies one value; the values of a work-group are consecutive in a row of
+ * targets along x1.
  */
 HT_KERNEL
-HT_GROUP_SIZE(HT_LANES)
+HT_GROUP_SIZE(HT_ITEMS)
 void ht_gather(struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT src,
                HT_GLOBAL real *HT_RESTRICT out) {
-    const long at = HT_GROUP_1() * HT_LANES + HT_LANE();
+    const long at = HT_GROUP_1() * HT_ITEMS + HT_ITEM();
     const long m[3] = {a.begin[0] + at / HT_CUBE, a.begin[1] + HT_GROUP_2(),
                        a.begin[2] + HT_GROUP_3()};
     const int q = (int)(at % HT_CUBE);

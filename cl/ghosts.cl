@@ -1,13 +1,18 @@
-/* Fills the ghosts of all fields of a window in one launch: index i of an axis
- * below `begin` is the mirror image of 2 begin - 1 - i, one from `end` on that
- * of 2 end - 1 - i. Edges and corners are mirrored along several axes at once,
- * so that no order matters. Coefficient `place` of a field takes the sign
- *     product of the walls' factors * (-1)^(number of bits in mirrored & bits),
- * where bit k of bits[field][place] tells that the coefficient is odd under
- * reflection of x_(k+1).
+/* Fills the ghosts of all fields of a window in one launch. Along an axis,
+ * index i < begin is the mirror image of 2 begin - 1 - i, and index i >= end
+ * that of 2 end - 1 - i. Edges and corners are mirrored along several axes at
+ * once, so the order of the axes does not matter.
  *
- * Groups: first axis HT_GHOST_LANES ghosts, second axis HT_GHOST_BLOCKS blocks
- * of coefficients, third axis the field.
+ *       begin-1   begin      end-1   end
+ *     ----g---|-----s---- ... -s---|---g----    | wall, g ghost, s its source
+ *
+ * A coefficient takes the sign
+ *     product of the walls' factors * (-1)^(number of bits in mirrored & bits),
+ * where bit k of bits[field][storage index] is set if the coefficient is odd
+ * under reflection of x_(k+1).
+ *
+ * Work-groups: first axis HT_GHOST_ITEMS ghosts, second axis HT_GHOST_BLOCKS
+ * blocks of coefficients, third axis the field.
  */
 #define HT_GHOST_PARAM(slot) , HT_GLOBAL ht_pack *HT_RESTRICT u##slot
 #define HT_GHOST_CHOOSE(slot) u = field == slot ? u##slot : u;
@@ -37,8 +42,8 @@ HT_INLINE void ht_ghost_at(const struct ht_ghost_args *a, int n, int m[3]) {
     }
 }
 
-/* Number of the node whose image m is. mirrored: bit k, by a wall normal to
- * axis k; factor: the product of these walls' factors. */
+/* Number of the node whose mirror image is node m. mirrored: bit k is set if a
+ * wall normal to axis k mirrors it; factor: product of these walls' factors. */
 HT_INLINE long ht_ghost_source(const struct ht_ghost_args *a, const int m[3],
                                int *mirrored, int *factor) {
     int from[3];
@@ -69,10 +74,10 @@ HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored,
     return ht_packed(v);
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GHOST_LANES) void ht_fill_ghosts(
+HT_KERNEL HT_GROUP_SIZE(HT_GHOST_ITEMS) void ht_fill_ghosts(
     struct ht_ghost_args a,
     HT_GLOBAL const int *HT_RESTRICT bits HT_EACH_GHOST_FIELD(HT_GHOST_PARAM)) {
-    const int n = (int)(HT_GROUP_1() * HT_GHOST_LANES) + HT_LANE();
+    const int n = (int)(HT_GROUP_1() * HT_GHOST_ITEMS) + HT_ITEM();
     const int first = (int)HT_GROUP_2() * HT_GHOST_BLOCKS;
     const int field = (int)HT_GROUP_3();
     int m[3], mirrored, factor;
@@ -85,9 +90,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_GHOST_LANES) void ht_fill_ghosts(
     HT_UNROLL
     for (int i = 0; i < HT_GHOST_BLOCKS; i++) {
         const int b = first + i;
-        if (b < HT_GHOST_PLACES / HT_BLOCK)
+        if (b < HT_GHOST_COEFS / HT_BLOCK)
             u[b * a.nodes + to] =
                 ht_mirrored(u[b * a.nodes + from], mirrored, factor,
-                            bits + field * HT_GHOST_PLACES + b * HT_BLOCK);
+                            bits + field * HT_GHOST_COEFS + b * HT_BLOCK);
     }
 }

@@ -1,16 +1,17 @@
-/* Planes of all fields into a message and out of it. Behind `at` a message
- * holds
- *     scale[field][place]                          with HT_PACK_SCALED only
- *     value[field][place / block][node][place % block]
- * where scales are single, padded to 16 bytes. Values of half precision are
- * multiplied by a power of two per field and coefficient that brings the
- * largest of them to [2^14, 2^15): halves end at 65504 and lose digits below
- * 2^-14, whatever the units of a field.
+/* Packs planes of all fields into a message and unpacks them. From `at` on a
+ * message holds
+ *     scale[field][index]                          with HT_PACK_SCALED only
+ *     value[field][index / block][node][index % block]
+ * with the storage index of the coefficient. Scales have single precision and
+ * are padded to 16 bytes. Values of half precision are multiplied by a power of
+ * two per field and coefficient that brings the largest of them to
+ * [2^14, 2^15), because halves end at 65504 and lose digits below 2^-14,
+ * whatever the units of a field.
  *
- * Groups: first axis HT_PACK_LANES values each, second axis the field.
+ * Work-groups: first axis HT_PACK_ITEMS values each, second axis the field.
  */
 #define HT_PACK_BLOCK_OF(v, a) ((v) / ((a).nodes * HT_BLOCK))
-#define HT_PACK_PLACE(v, a) \
+#define HT_PACK_INDEX(v, a) \
     ((int)(HT_PACK_BLOCK_OF(v, a) * HT_BLOCK + (v) % HT_BLOCK))
 
 #if HT_PACK_HALF
@@ -25,20 +26,21 @@
 #define HT_PACK_OUT(slot) , HT_GLOBAL real *HT_RESTRICT u##slot
 #define HT_PACK_CHOOSE(slot) chosen = field == slot ? u##slot : chosen;
 
-/* Node n of the box in the window. */
+/* Number in the window of node n of the box. */
 HT_INLINE long ht_pack_node(const struct ht_pack_args *a, long n) {
     const long row = n / a->count[0], plane = row / a->count[1];
     return a->first + plane * a->plane + (row - plane * a->count[1]) * a->row +
            n - row * a->count[0];
 }
 
-/* Where value v of a field's message lies in the field. */
+/* Index in the field of value v of a field's part of the message. */
 HT_INLINE long ht_pack_source(const struct ht_pack_args *a, long v) {
     const long block = HT_PACK_BLOCK_OF(v, *a);
     const long n = v / HT_BLOCK - block * a->nodes;
     return (block * a->total + ht_pack_node(a, n)) * HT_BLOCK + v % HT_BLOCK;
 }
 
+/* Length of the scales, in units of 16 bytes. */
 HT_INLINE long ht_pack_header(const struct ht_pack_args *a) {
 #if HT_PACK_SCALED
     return ((long)HT_PACK_FIELDS * a->blocks * HT_BLOCK + 3) / 4;
@@ -53,7 +55,7 @@ HT_INLINE HT_GLOBAL float *ht_pack_scales(const struct ht_pack_args *a,
     return message + 4 * a->at + (long)field * a->blocks * HT_BLOCK;
 }
 
-/* Of a field. */
+/* The values of a field. */
 HT_INLINE HT_GLOBAL ht_packed *ht_pack_values(const struct ht_pack_args *a,
                                               HT_GLOBAL float *message,
                                               const int field) {
@@ -62,65 +64,66 @@ HT_INLINE HT_GLOBAL ht_packed *ht_pack_values(const struct ht_pack_args *a,
 }
 
 #if HT_PACK_SCALED
-/* One group per place (first axis) and field (second). */
-HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_pack_scale(
+/* The scales. One work-group per storage index (first axis) and field
+ * (second). */
+HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_pack_scale(
     struct ht_pack_args a,
     HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
-    HT_LOCAL_ARRAY(float, largest, HT_PACK_LANES);
-    const int lane = HT_LANE(), field = (int)HT_GROUP_2();
-    const int place = (int)HT_GROUP_1();
+    HT_LOCAL_ARRAY(float, largest, HT_PACK_ITEMS);
+    const int item = HT_ITEM(), field = (int)HT_GROUP_2();
+    const int index = (int)HT_GROUP_1();
     HT_GLOBAL const real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
     float most = 0;
-    for (long n = lane; n < a.nodes; n += HT_PACK_LANES) {
+    for (long n = item; n < a.nodes; n += HT_PACK_ITEMS) {
         const float x = fabs((float)chosen[HT_LAYOUT_AT(
-            HT_BLOCK, place, ht_pack_node(&a, n), a.total)]);
+            HT_BLOCK, index, ht_pack_node(&a, n), a.total)]);
         most = x > most ? x : most;
     }
-    largest[lane] = most;
+    largest[item] = most;
     HT_BARRIER();
-    for (int width = HT_PACK_LANES / 2; width > 0; width /= 2) {
-        if (lane < width && largest[lane + width] > largest[lane])
-            largest[lane] = largest[lane + width];
+    for (int width = HT_PACK_ITEMS / 2; width > 0; width /= 2) {
+        if (item < width && largest[item + width] > largest[item])
+            largest[item] = largest[item + width];
         HT_BARRIER();
     }
-    if (lane == 0) {
+    if (item == 0) {
         const int top = 14, most_shift = 120;
         most = largest[0];
         int shift = most > 0 && isfinite(most) ? top - ilogb(most) : 0;
         shift = shift > most_shift ? most_shift : shift;
-        ht_pack_scales(&a, message, field)[place] = ldexp(1.0f, shift);
+        ht_pack_scales(&a, message, field)[index] = ldexp(1.0f, shift);
     }
 }
 #endif
 
-HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_pack(
+HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_pack(
     struct ht_pack_args a,
     HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
     const int field = (int)HT_GROUP_2();
-    const long v = HT_GROUP_1() * HT_PACK_LANES + HT_LANE();
+    const long v = HT_GROUP_1() * HT_PACK_ITEMS + HT_ITEM();
     HT_GLOBAL const real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
     if (v < a.blocks * a.nodes * HT_BLOCK) {
         real x = chosen[ht_pack_source(&a, v)];
 #if HT_PACK_SCALED
-        x *= ht_pack_scales(&a, message, field)[HT_PACK_PLACE(v, a)];
+        x *= ht_pack_scales(&a, message, field)[HT_PACK_INDEX(v, a)];
 #endif
         HT_PACK_WRITE(ht_pack_values(&a, message, field), v, x);
     }
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_PACK_LANES) void ht_unpack(
+HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_unpack(
     struct ht_pack_args a,
     HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_OUT)) {
     const int field = (int)HT_GROUP_2();
-    const long v = HT_GROUP_1() * HT_PACK_LANES + HT_LANE();
+    const long v = HT_GROUP_1() * HT_PACK_ITEMS + HT_ITEM();
     HT_GLOBAL real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
     if (v < a.blocks * a.nodes * HT_BLOCK) {
         real x = HT_PACK_READ(ht_pack_values(&a, message, field), v);
 #if HT_PACK_SCALED
-        x /= ht_pack_scales(&a, message, field)[HT_PACK_PLACE(v, a)];
+        x /= ht_pack_scales(&a, message, field)[HT_PACK_INDEX(v, a)];
 #endif
         chosen[ht_pack_source(&a, v)] = x;
     }

@@ -5,14 +5,14 @@
 #define HTWAVE_PACK_ARGS_H
 
 struct ht_pack_args {
-    long total; /* nodes of a field's window */
-    long row;   /* of it */
-    long plane;
-    long first;    /* node of it at which the box that travels begins */
+    long total;    /* nodes of a field's window */
+    long row;      /* stride of the window along x2, in nodes */
+    long plane;    /* stride of the window along x3, in nodes */
+    long first;    /* node of the window at which the packed box begins */
     long count[2]; /* nodes of the box along x1 and x2 */
-    long nodes;    /* in all */
-    long at;       /* 16 bytes of the message before them */
-    int blocks;    /* of coefficients of a node */
+    long nodes;    /* nodes of the box */
+    long at;       /* start of the box in the message, in units of 16 bytes */
+    int blocks;    /* blocks of coefficients of a node */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* The HT_BLOCK coefficients of a node that lie together (cl/layout.h), read and
- * written at once.
+/* A pack: HT_BLOCK coefficients of a node that are contiguous in memory
+ * (cl/layout.h), read and written by one instruction.
  */
 #if HT_BLOCK == 1
 typedef real ht_pack;

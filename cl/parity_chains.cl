@@ -1,29 +1,34 @@
-/* The two scalar chains of cl/evolve_chains.cl with one lane per parity: the
- * polynomials of a target fall into 2^d groups g that do not mix, in which
- * the scalar p has the indices j_k = g_k + 2 a_k and its partner v_k those of
- * the parity g with bit k turned. A lane keeps all positions a of its group in
- * registers; no derivative leaves the lane, and material values are plain
- * numbers, so they may differ from target to target.
+/* The two scalar series of cl/evolve_chains.cl with one work-item per parity.
+ * The coefficients of a target's polynomials form 2^d parity groups g that do
+ * not couple. In group g the scalar p has the indices j_k = g_k + 2 a_k, and
+ * its partner v_k those of the parity g with bit k flipped. A work-item holds
+ * all positions a of its parity group in registers and computes all derivatives
+ * without other work-items. Material values are scalars that may differ from
+ * target to target.
  *
- * lane = g * HT_CELLS + cell. One field after the other, one x3 derivative i3
- * at a time, the group's lanes share out the source coefficients (i2, i1),
- * form the vertex sums of all parities and pass them through local memory,
- *     sums[turn][parity][i2][i1][cell],
- * to the lanes that need them, which interpolate along x1, x2 and, when all
- * i3 are there, x3. Then
+ *     item = g * HT_CELLS + cell     |cell 0 1 ..|cell 0 1 ..| ...
+ *                                    |   g = 0   |   g = 1   |
+ *
+ * For one field after the other and one x3 derivative i3 at a time, the
+ * work-items of a cell share the source coefficients (i2, i1), form the vertex
+ * sums of all parities and exchange them through local memory,
+ *     sums[turn][parity][i2][i1][cell].
+ * Each work-item then interpolates its parity along x1, x2 and, after the last
+ * i3, along x3. Then
  *     e = sum_k alpha_k d_k v_k,   Lambda = sum_k alpha_k beta_k d_k^2,
  *     P = sum_m Lambda^m (p/(2m)! + e/(2m+1)!),
  *     S = sum_m Lambda^m (p/(2m+1)! + e/(2m+2)!),
  *     p+ = P,   v_k+ = v_k + beta_k d_k S,
- * where Lambda^m e and then Lambda^m p are made in place, trimmed to the
- * positions that are not zero yet.
+ * where Lambda^m e and then Lambda^m p are computed in place, only at positions
+ * that are not zero yet.
  */
 #define HT_P1 HT_N1 /* positions per axis */
 #define HT_P2 HT_N2
 #define HT_P3 HT_N3
 #define HT_POSITIONS (HT_P1 * HT_P2 * HT_P3)
 #define HT_POS(a1, a2, a3) (((a3)*HT_P2 + (a2)) * HT_P1 + (a1))
-/* Positions that hold results (i <= N), and those of S, one more per axis. */
+/* HT_H, HT_LOW: positions of results (i <= N). HT_G, HT_SUM: positions of S,
+ * one more per axis. */
 #define HT_H1 (HT_ORDER / 2 + 1)
 #define HT_H2 (HT_DIMS > 1 ? HT_H1 : 1)
 #define HT_H3 (HT_DIMS > 2 ? HT_H1 : 1)
@@ -35,8 +40,8 @@
 #define HT_SUMS (HT_G1 * HT_G2 * HT_G3)
 #define HT_SUM(a1, a2, a3) (((a3)*HT_G2 + (a2)) * HT_G1 + (a1))
 #define HT_PLANE (HT_N1 * HT_N2) /* coefficients of one i3 */
-#define HT_ITEMS ((HT_PLANE * HT_CELLS + HT_LANES_ALL - 1) / HT_LANES_ALL)
-#define HT_LANES_ALL (HT_CORNERS * HT_CELLS)
+#define HT_SHARES ((HT_PLANE * HT_CELLS + HT_ITEMS_ALL - 1) / HT_ITEMS_ALL)
+#define HT_ITEMS_ALL (HT_CORNERS * HT_CELLS)
 #define HT_MOST_POWER (HT_DIMS * HT_ORDER) /* Lambda^m = 0 above */
 #define HT_EACH_POSITION                         \
     HT_UNROLL                                    \
@@ -54,10 +59,10 @@
     for (int a2 = 0; a2 < HT_H2; a2++) HT_UNROLL \
     for (int a1 = 0; a1 < HT_H1; a1++)
 
-/* Vertices of one lane's cell as nodes of the source grid. */
+/* Source nodes at the vertices of a work-item's cell. */
 struct ht_cell {
-    int node;    /* the lowest */
-    int step[3]; /* to the other one along each axis: it may be beyond a seam */
+    int node;    /* the lowest one */
+    int step[3]; /* to the upper one along each axis, which may wrap around */
 };
 
 HT_INLINE int ht_cell_node(const struct ht_cell *cell, const int v) {
@@ -81,15 +86,16 @@ HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
     cell->step[2] = (int)ht_source_row(a, 0, i3 + 1) - plane;
 }
 
-/* Two coefficients that lie together are read at once. */
+/* Two contiguous coefficients are read by one instruction. */
 #define HT_PAIRED \
-    (HT_BLOCK % 2 == 0 && HT_ITEMS == 2 && HT_PLANE % 2 == 0 && !HT_SORTED)
+    (HT_BLOCK % 2 == 0 && HT_SHARES == 2 && HT_PLANE % 2 == 0 && !HT_SORTED)
 
-/* The lane's share of coefficients (i2, i1) at i3 of one field. */
+/* Reads the work-item's share of the coefficients (i2, i1) at i3 of one
+ * field. */
 HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
                              const struct ht_cell *cell,
                              HT_GLOBAL const real *src,
-                             real share[HT_ITEMS][HT_CORNERS]) {
+                             real share[HT_SHARES][HT_CORNERS]) {
 #if HT_PAIRED
     const int q = g * 2 < HT_PLANE ? g * 2 : 0;
     HT_GLOBAL const real *at = src + HT_AT(i3 * HT_PLANE + q, 0, nodes);
@@ -102,8 +108,8 @@ HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
     }
 #else
     HT_UNROLL
-    for (int n = 0; n < HT_ITEMS; n++) {
-        const int q = g * HT_ITEMS + n < HT_PLANE ? g * HT_ITEMS + n : 0;
+    for (int n = 0; n < HT_SHARES; n++) {
+        const int q = g * HT_SHARES + n < HT_PLANE ? g * HT_SHARES + n : 0;
         HT_GLOBAL const real *at = src + HT_AT(i3 * HT_PLANE + q, 0, nodes);
         HT_UNROLL
         for (int v = 0; v < HT_CORNERS; v++)
@@ -112,13 +118,13 @@ HT_INLINE void ht_read_share(const int g, const int i3, long nodes,
 #endif
 }
 
-/* Its vertex sums, sums[parity][q][cell]. */
+/* The vertex sums of a share, sums[parity][q][cell]. */
 HT_INLINE void ht_share_sums(const int g, const int c, const int i3,
-                             real share[HT_ITEMS][HT_CORNERS],
+                             real share[HT_SHARES][HT_CORNERS],
                              HT_LOCAL real *sums) {
     HT_UNROLL
-    for (int n = 0; n < HT_ITEMS; n++) {
-        const int q = g * HT_ITEMS + n;
+    for (int n = 0; n < HT_SHARES; n++) {
+        const int q = g * HT_SHARES + n;
         const int bits = (q % HT_N1 & 1) | (q / HT_N1 & 1) << 1 | (i3 & 1) << 2;
         const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
                               HT_SIGN_OF(bits, 2)};
@@ -142,7 +148,7 @@ HT_INLINE void ht_parity_matrix(HT_LOCAL const HT_VECTOR(2) * matrices,
     }
 }
 
-/* In place along an axis: line of HT_N1 values with a stride. */
+/* Multiplies a line of HT_N1 values with a stride by matrix, in place. */
 HT_INLINE void ht_parity_line(const real matrix[HT_N1 * HT_N1 + 1],
                               const int stride, real *line) {
     real in[HT_N1];
@@ -158,7 +164,7 @@ HT_INLINE void ht_parity_line(const real matrix[HT_N1 * HT_N1 + 1],
     }
 }
 
-/* b's part at i3: the sums of one parity, interpolated along x1 and x2. */
+/* b at one i3: the sums of one parity, interpolated along x1 and x2. */
 HT_INLINE void ht_flat_lines(HT_LOCAL const real *sums, const int c,
                              const int parity,
                              HT_LOCAL const HT_VECTOR(2) * matrices, real *b) {
@@ -177,8 +183,8 @@ HT_INLINE void ht_flat_lines(HT_LOCAL const real *sums, const int c,
 #endif
 }
 
-/* e += alpha d_axis v at the positions of a scalar whose parity along the axis
- * is `odd`; b: v. */
+/* e += alpha d_axis v at the positions of the scalar, with v in b. shift is 1
+ * if the scalar is odd along the axis, else 0. */
 #define HT_ADD_SLOPE(axis, shift)                                       \
     HT_EACH_POSITION {                                                  \
         const int a[3] = {a1, a2, a3}, most[3] = {HT_P1, HT_P2, HT_P3}; \
@@ -207,8 +213,8 @@ HT_INLINE void ht_flat_lines(HT_LOCAL const real *sums, const int c,
         }                                                                  \
     }
 
-/* P += sum_m u_m / (2m + odd)!, S += sum_m u_m / (2m + 1 + odd)!, u_m =
- * Lambda^m u; terms beyond the stages are left out. */
+/* P += sum_m u_m / (2m + odd)!, S += sum_m u_m / (2m + 1 + odd)! with u_m =
+ * Lambda^m u, without the terms beyond the number of stages. */
 HT_INLINE void ht_chain(const int stages, const int odd, real lambda[3][HT_N1],
                         real u[HT_POSITIONS], real P[HT_LOWS],
                         real S[HT_SUMS]) {
@@ -292,7 +298,7 @@ HT_INLINE void ht_chain(const int stages, const int odd, real lambda[3][HT_N1],
         lambda[axis][n] =                                           \
             alpha_##axis * beta_##axis * (real)((j + 1) * (j + 2)); \
     }
-/* The fields in turn: partners by axis, then the scalar, the first field. */
+/* The order of the fields: partners by axis, then the scalar (field 0). */
 #define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
     if (next == axis) {                            \
         chosen.src = src##f;                       \
@@ -308,21 +314,21 @@ HT_INLINE struct ht_chosen ht_choose(const int next HT_EACH_SRC(HT_SRC_PARAM)) {
     return chosen;
 }
 
-/* What the lanes of a group have in common while they work on a target. */
+/* A work-item's position in its work-group, and what the group shares. */
 struct ht_team {
-    int g, c;   /* the lane's parity group and cell */
+    int g, c;   /* the work-item's parity group and cell */
     long nodes; /* of the source grid */
     HT_LOCAL real *sums;
     HT_LOCAL const HT_VECTOR(2) * matrices;
 };
 
-/* b: the interpolant of field number `slot` of the lane's group. share holds
- * what the lane has to read for i3 = 0; on return the same of the next field
- * unless this is the last. */
+/* b: the interpolant of field number `slot` in the work-item's parity group. On
+ * entry share holds the work-item's coefficients of this field at i3 = 0, on
+ * return those of the next field if there are more. */
 HT_INLINE void
 ht_interpolate_field(const struct ht_team *t, const struct ht_cell *cell,
                      const int slot, const int more,
-                     real share[HT_ITEMS][HT_CORNERS],
+                     real share[HT_SHARES][HT_CORNERS],
                      real b[HT_POSITIONS] HT_EACH_SRC(HT_SRC_PARAM)) {
     const struct ht_chosen own = ht_choose(slot HT_EACH_SRC(HT_SRC_ARG));
     HT_UNROLL
@@ -349,7 +355,7 @@ ht_interpolate_field(const struct ht_team *t, const struct ht_cell *cell,
 #endif
 }
 
-/* One target per cell of the row (m2, m3). */
+/* Computes one target per cell of the row (m2, m3). */
 HT_INLINE void ht_parity_target(
     const struct ht_step_args *a, const struct ht_team *t, long m2, long m3,
     HT_GLOBAL const real *scale HT_EACH_SRC(HT_SRC_PARAM)
@@ -359,7 +365,7 @@ HT_INLINE void ht_parity_target(
     const long nodes = a->dst_nodes;
     const long node =
         ht_target_row(a, m2, m3) + (m1 < a->end[0] ? m1 : a->end[0] - 1);
-    real b[HT_POSITIONS], share[HT_ITEMS][HT_CORNERS];
+    real b[HT_POSITIONS], share[HT_SHARES][HT_CORNERS];
     real P[HT_LOWS], S[HT_SUMS], lambda[3][HT_N1];
     HT_EACH_PARTNER(HT_DECLARE_PARTNER)
     struct ht_cell cell;
@@ -392,7 +398,7 @@ HT_INLINE void ht_parity_target(
                     P[HT_LOW(a1, a2, a3)])} HT_EACH_PARTNER(HT_STORE_PARTNER)
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
+HT_KERNEL HT_GROUP_SIZE(HT_ITEMS_ALL) void ht_parity_chains(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
@@ -401,12 +407,12 @@ HT_KERNEL HT_GROUP_SIZE(HT_LANES_ALL) void ht_parity_chains(
     HT_LOCAL_ARRAY(HT_VECTOR(2), matrices, HT_SIZE_PARITY_MATRICES(HT_N1));
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     struct ht_team team;
-    team.g = HT_LANE() / HT_CELLS;
-    team.c = HT_LANE() % HT_CELLS;
+    team.g = HT_ITEM() / HT_CELLS;
+    team.c = HT_ITEM() % HT_CELLS;
     team.nodes = a.src_nodes;
     team.sums = sums;
     team.matrices = matrices;
-    for (int n = HT_LANE(); n < HT_N1 * HT_N1 + 1; n += HT_LANES_ALL) {
+    for (int n = HT_ITEM(); n < HT_N1 * HT_N1 + 1; n += HT_ITEMS_ALL) {
         const int pairs = (HT_N1 * HT_N1 + 1) / 2, i = n % pairs * 2;
         const int last = HT_N1 * HT_N1 - 1;
         HT_VECTOR(2) x;

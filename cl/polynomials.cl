@@ -1,6 +1,8 @@
-/* The buffer of interpolants between the two kernels: one per field,
- *     poly[target][n3][n2][n1], targets counted from x3 plane a.scratch,
- * coefficients innermost because one group reads and writes whole targets.
+/* The buffer of interpolants between the interpolation and the evolution
+ * kernel, one per field, in the index order
+ *     poly[target][n3][n2][n1], targets counted from x3 plane a.scratch.
+ * Coefficients are innermost because a work-group reads and writes whole
+ * targets.
  */
 HT_INLINE long ht_poly_at(const struct ht_step_args *a, long m1, long m2,
                           long m3) {

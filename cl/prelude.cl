@@ -1,12 +1,12 @@
-/* What the kernels need of the language, under names of their own. Kernels
- * are written in the common subset of OpenCL C 1.2 and CUDA C; this is the
- * only file that tells the two apart.
+/* Macros for what OpenCL C and CUDA C spell differently. Kernels are written in
+ * the common subset of OpenCL C 1.2 and CUDA C; only this file distinguishes
+ * the two languages.
  */
 #define HT_JOIN_2(a, b) a##b
 #define HT_JOIN(a, b) HT_JOIN_2(a, b)
 #ifdef __CUDACC__
 #define HT_KERNEL extern "C" __global__
-#if HT_MOST_REGISTERS > 0 /* bounds would overrule that option */
+#if HT_MOST_REGISTERS > 0 /* launch bounds would override -maxrregcount */
 #define HT_GROUP_SIZE(n)
 #else
 #define HT_GROUP_SIZE(n) __launch_bounds__(n)
@@ -17,8 +17,8 @@
 #define HT_TABLE __constant__
 #define HT_INLINE static __device__ __forceinline__
 #define HT_RESTRICT __restrict__
-/* HT_VECTOR(2) and (4) are types that are read and written at once;
- * HT_VECTOR(HT_WIDTH), in these very words, one to compute with. */
+/* HT_VECTOR(2) and (4) are types that one instruction reads or writes.
+ * HT_VECTOR(HT_WIDTH), spelled exactly so, is a type for arithmetic. */
 #define HT_VECTOR(width) HT_VECTOR_##width
 #define HT_VECTOR_2 HT_JOIN(HT_REAL, 2)
 #define HT_VECTOR_4 HT_JOIN(HT_REAL, 4)
@@ -42,7 +42,7 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #define HT_READ_ONCE(p) __ldcs(p)
 #define HT_WRITE_ONCE(p, x) __stcs(p, x)
 #define HT_BARRIER() __syncthreads()
-#define HT_LANE() ((int)threadIdx.x)
+#define HT_ITEM() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
 #define HT_GROUP_2() ((long)blockIdx.y)
 #define HT_GROUP_3() ((long)blockIdx.z)
@@ -56,14 +56,14 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #define HT_LOCAL __local
 #define HT_LOCAL_ARRAY(type, name, size) __local type name[size]
 #define HT_TABLE __constant
-/* PoCL 3.1 miscompiles calls that are left as calls in kernels with local
- * arrays; on a GPU everything is inlined anyway. */
+/* PoCL 3.1 miscompiles function calls that are not inlined in kernels with
+ * local arrays. Compilers for GPUs inline all of them. */
 #define HT_INLINE __attribute__((always_inline)) inline
-#ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools that do not know it */
+#ifndef HT_RESTRICT /* -DHT_RESTRICT= for tools without this keyword */
 #define HT_RESTRICT restrict
 #endif
-/* Vectors of 2, 4, 8 or 16 reals; a HT_LOOSE one may lie wherever a real
- * may. */
+/* Vectors of 2, 4, 8 or 16 reals. HT_LOOSE gives a vector the alignment of a
+ * real. */
 #define HT_VECTOR(width) HT_JOIN(HT_REAL, width)
 #define HT_LOOSE __attribute__((aligned(HT_DOUBLE ? 8 : 4)))
 #define HT_AS_UINT(x) as_uint(x)
@@ -76,7 +76,7 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #define HT_READ_ONCE(p) (*(p))
 #define HT_WRITE_ONCE(p, x) (*(p) = (x))
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#define HT_LANE() ((int)get_local_id(0))
+#define HT_ITEM() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))
 #define HT_GROUP_2() ((long)get_group_id(1))
 #define HT_GROUP_3() ((long)get_group_id(2))
@@ -89,13 +89,14 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #endif
 typedef HT_REAL real;
 
-/* Loops over a lane's private arrays: unrolled, these live in registers. */
+/* For loops over private arrays of a work-item: the compiler places the arrays
+ * in registers only if the loops are unrolled. */
 #define HT_UNROLL _Pragma("unroll")
 #define HT_ROLLED _Pragma("unroll 1")
 
 #ifdef __CUDACC__
-/* A vector to compute with, which lies wherever a real may; numbers become
- * vectors of equal lanes. */
+/* Vector for arithmetic with the alignment of a real. A number converts to a
+ * vector whose lanes all have its value. */
 #define HT_LANES_OPERATOR(head, value)                          \
     friend __device__ __forceinline__ ht_lanes head {           \
         ht_lanes result;                                        \

@@ -1,33 +1,36 @@
-/* The half step as parity blocks (src/kernel/blocks.h) for CPUs: neighbouring
- * targets along x1 are the lanes of vectors, a group is one work-item.
+/* The half step by parity blocks (src/kernel/blocks.h) on CPUs: neighbouring
+ * targets along x1 are the lanes of vectors; a work-group is one work-item
+ * (cl/vectors.cl).
  *
- * A group takes HT_CELLS targets of each of HT_ROWS rows and marches along x3.
- * HT_CHUNK source entries at a time it forms the vertex sums of all blocks,
+ * A work-item computes HT_CELLS targets in each of HT_ROWS rows and marches
+ * along x3. For HT_CHUNK source entries at a time it forms the vertex sums of
+ * all blocks,
  *     sums[block][entry of the chunk][row],
- * which stay in a cache, and multiplies: HT_TILE rows of a block at a time are
- * accumulated in registers over the chunk,
- *     result[row of the block][row] += op * sums,
- * with the operator read in the order in which it is stored,
+ * which fit a cache, and multiplies them by the operator. HT_TILE rows of a
+ * block at a time are accumulated in registers over the chunk,
+ *     result[row of the block][row] += op * sums;
+ * the operator is read in the order in which it is stored,
  *     op[field of the source][chunk][block][tile][entry][row of the tile].
- * Rows of a block are padded to whole tiles with zeros; ht_block_row[g] is the
- * first of block g and ht_row_target[] the target entry, -1 for padding.
+ * Rows of a block are padded to whole tiles with zeros. ht_block_row[g] is the
+ * first row of block g; ht_row_target[row] is the target entry, -1 for padding.
  *
- * The sums over the vertices in an x3 plane, a face of the cells, serve the
- * targets below and above. With HT_ROLL they are kept from one to the next,
+ * The sums over the vertices of a face (the vertices in one x3 plane) serve the
+ * targets below and above it. With HT_ROLL they are stored for the next plane,
  *     faces[source entry][sign bits of x1 and x2][row].
  */
 #define HT_CORNERS (1 << HT_DIMS)
 #define HT_FACE_SUMS (HT_DIMS > 1 ? 4 : 2)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 
-/* Bit k: coefficient i of a field changes sign when x_(k+1) is reflected. */
+/* Parity of coefficient i of a field: bit k is set if the coefficient changes
+ * sign under reflection of x_(k+1). */
 HT_INLINE int ht_entry_parity(int field_parity, int i) {
     return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
                            i / (HT_N1 * HT_N2) % 2 * 4);
 }
 
-/* Sums of coefficient i over the vertices in a plane: face[w] takes the lower
- * vertex of every axis in w with the sign -1. */
+/* Sums of coefficient i over the vertices of a face: face[w] takes the lower
+ * vertices along axis k with the sign -1 if bit k of w is set. */
 HT_INLINE void ht_face_sums(const struct ht_step_args *a,
                             HT_GLOBAL const real *src, int i,
                             const struct ht_ends *e, const struct ht_plane *p,
@@ -55,7 +58,8 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
     }
 }
 
-/* The face below the first targets of a march; faces: of the field. */
+/* Sums over the face below the first targets of a march. faces: those of the
+ * field. */
 HT_INLINE void ht_first_faces(const struct ht_step_args *a,
                               HT_GLOBAL const real *src,
                               const struct ht_ends *e, const struct ht_plane *p,
@@ -71,7 +75,7 @@ HT_INLINE void ht_first_faces(const struct ht_step_args *a,
 }
 
 /* sums[g][k][v] of the entries i0 + k of one field. below, above: the source
- * planes of the targets; without HT_ROLL both are read. */
+ * planes of the targets; plane `below` is read without HT_ROLL only. */
 HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
                        int i0, int count, int field_parity,
                        const struct ht_ends *e, const struct ht_plane *below,
@@ -118,7 +122,8 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
     }
 }
 
-/* One tile of a block over `count` entries of a chunk. */
+/* result += op * sums for one tile of a block and `count` entries of a
+ * chunk. */
 HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count,
                        HT_LOCAL const vector *sums, HT_LOCAL vector *result) {
     vector sum[HT_TILE][HT_ROWS];

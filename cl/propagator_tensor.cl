@@ -1,29 +1,35 @@
-/* The half step as parity blocks (src/kernel/blocks.h) by matrix products on
+/* The half step by parity blocks (src/kernel/blocks.h) as matrix products on
  * NVIDIA's tensor cores (PTX mma.sync m16n8k8).
  *
- * A warp takes 16 neighbouring targets of an x1 row: they are the 16 rows of
- * the product, the rows of a parity block its columns, 8 at a time (a tile),
- * and source entries are summed 8 at a time (a k step). In the fragments that
- * the instruction wants, lane l holds targets l / 4 and l / 4 + 8, source
- * entries l % 4 and l % 4 + 4, and results 2 (l % 4), 2 (l % 4) + 1. Entries
- * may come in any order: lane l reads the coefficients of the block number
- * l % 4 of a chunk, two for every k step, at the eight vertices and forms the
- * sums of all parity blocks in registers; they are the products' left side.
- * Coefficients are sorted by parity (src/kernel/place.c), so that a pair has
- * one parity, and pairs of results lie together in a node.
+ * A warp computes 16 neighbouring targets of an x1 row. They are the 16 rows of
+ * the product; its columns are rows of a parity block, 8 at a time (a tile);
+ * the sum runs over 8 source entries at a time (a k step). The fragments of the
+ * instruction give warp lane l
  *
- * Single precision takes three products of the halves x = high + low, each of
- * 11 bits (tf32): low high, high low, high high. Tensor cores cut their sums
- * instead of rounding them, and what is cut from sum after sum has one sign: so
- * the three products of a k step start from zero, and their result is added to
- * the others by an ordinary, rounding addition. For the same reason sums are
- * split by rounding; the host rounds the operator to 22 bits, which cutting
- * splits exactly.
+ *     left side  rows l / 4, l / 4 + 8 (targets), k = l % 4, l % 4 + 4
+ *     operator   k = l % 4, l % 4 + 4, column l / 4
+ *     result     rows l / 4, l / 4 + 8, columns 2 (l % 4), 2 (l % 4) + 1
  *
- * With HT_PARTS = 2, 4, 8 groups share out the blocks of their targets by the
- * signs along the last axes. op[part][k step][tile][lane][2]; info: the parity
- * of each (block, pair), then per (tile, l % 4) the target slot * HT_PLACES +
- * place of the pair of results, -1 where there is none.
+ * The order of source entries is free: lane l reads the coefficients of block
+ * l % 4 of a chunk, two per k step, at the eight vertices and forms the sums of
+ * all parity blocks in registers, the left sides of the products. Coefficients
+ * are sorted by parity (src/kernel/storage_order.c), so both of a pair have the
+ * same parity, and a pair of results is contiguous in a node.
+ *
+ * Single precision needs three products of the halves x = high + low, each of
+ * 11 bits (tf32): low high, high low, high high. Tensor cores truncate their
+ * sums instead of rounding them, and truncation errors have one sign and
+ * accumulate. Therefore the three products of a k step start from zero, and
+ * their result is added to the others by an ordinary, rounded addition. For the
+ * same reason vertex sums are split by rounding; the host rounds the operator
+ * to 22 bits, which truncation splits exactly.
+ *
+ * With HT_PARTS = 2, 4, 8 the parity blocks of a tile's targets are distributed
+ * over as many work-groups by the signs along the last axes.
+ *     op[part][k step][tile][lane][2];
+ * info: the parity of each (block, pair), then for each (tile, l % 4) the
+ * target slot * HT_PADDED_COEFS + storage index of the pair of results, -1 for
+ * none.
  */
 #define HT_PAIRS (HT_BLOCK / 2)
 typedef HT_VECTOR(2) ht_pair;
@@ -53,7 +59,7 @@ typedef HT_VECTOR(2) ht_pair;
                      : "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])),      \
                        "r"(HT_AS_UINT((a)[2])), "r"(HT_AS_UINT((a)[3])),      \
                        "r"(HT_AS_UINT(b0)), "r"(HT_AS_UINT(b1)))
-/* The same with c = 0 before. */
+/* The same product with c = 0 on entry. */
 #define HT_MULTIPLY_FIRST(c, a, b0, b1)                              \
     __asm__("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "    \
             "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"                   \
@@ -62,8 +68,8 @@ typedef HT_VECTOR(2) ht_pair;
             : "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])),      \
               "r"(HT_AS_UINT((a)[2])), "r"(HT_AS_UINT((a)[3])),      \
               "r"(HT_AS_UINT(b0)), "r"(HT_AS_UINT(b1)), "f"(0.0f))
-/* The leading 11 bits, cut or rounded; the product itself ignores the trailing
- * bits of what it is given. */
+/* The leading 11 bits, truncated or rounded. The product ignores the trailing
+ * bits of its operands. */
 HT_INLINE real ht_cut(real x) {
     return HT_AS_FLOAT(HT_AS_UINT(x) & 0xffffe000u);
 }
@@ -72,7 +78,8 @@ HT_INLINE real ht_rounded(real x) {
 }
 #endif
 
-/* The tiles of blocks [first, end) and the lane's part of the operator. */
+/* USE for the tiles of parity blocks [first, end), with the warp lane's part of
+ * the operator in `right`. */
 #define HT_EACH_TILE(first, end, USE)                             \
     HT_UNROLL                                                     \
     for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) { \
@@ -85,12 +92,12 @@ HT_INLINE real ht_rounded(real x) {
         }                                                         \
     }
 
-/* Blocks whose products are interleaved, so that at least four are under way
- * between two that add to the same results. */
+/* Blocks whose products are interleaved, so that at least four products are in
+ * flight between two that add to the same results. */
 #define HT_TOGETHER \
     (HT_MOST_TILES >= 4 ? 1 : HT_MOST_TILES >= 2 ? 2 : HT_PART_BLOCKS)
 
-/* acc += products of one k step: left[g] the fragment of block g. */
+/* acc += products of one k step. left[g]: fragment of block g. */
 HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
                            HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
 #if HT_DOUBLE
@@ -126,8 +133,8 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
 #endif
 }
 
-/* The left side of a k step: the lane's two targets, sums of the vertices for
- * the pair of coefficients at `at`; parity: its bits. */
+/* The left sides of a k step: vertex sums at the warp lane's two targets for
+ * the pair of coefficients at `at`, whose parity is `parity`. */
 HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
                             const int part, real left[HT_PART_BLOCKS][4]) {
     real sign[3] = {HT_SIGN_OF(parity, 0), HT_SIGN_OF(parity, 1),
@@ -148,7 +155,7 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
             v[1][w] = x.y;
         }
 #if HT_DOUBLE
-        HT_KEEP_ORDER(); /* twice the registers */
+        HT_KEEP_ORDER(); /* double precision needs twice the registers */
 #endif
         HT_UNROLL
         for (int e = 0; e < 2; e++) {
@@ -160,28 +167,27 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
     }
 }
 
-/* The lane's results of a tile: pairs in the nodes of its two targets; own: is
- * there such a result? If not, `at` is some other valid place: what is read
- * there does no harm, and reads without branches do not wait for one another.
- */
-#define HT_EACH_RESULT(USE)                                                  \
-    HT_UNROLL                                                                \
-    for (int tile = 0; tile < HT_TILES; tile++) {                            \
-        const int entry = info[HT_INFO_PARITIES + tile * 4 + t];             \
-        const int to = entry < 0 ? 0 : entry;                                \
-        const int field = to / HT_PLACES, place = to % HT_PLACES;            \
-        HT_GLOBAL real *chosen = dst0;                                       \
-        HT_EACH_DST(HT_DST_CHOOSE)                                           \
-        HT_UNROLL                                                            \
-        for (int target = 0; target < 2; target++) {                         \
-            const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;      \
-            const int own = entry >= 0 && m < n1 && m2 < n2;                 \
-            const int node = (int)ht_target_row(&a, last2, m3) + last1;      \
-            HT_GLOBAL ht_pair *at =                                          \
-                (HT_GLOBAL ht_pair *)(chosen + HT_LAYOUT_AT(HT_BLOCK, place, \
-                                                            node, nodes));   \
-            USE                                                              \
-        }                                                                    \
+/* USE for the warp lane's results of all tiles, pairs in the nodes of its two
+ * targets. `own` is 0 if there is no such result; `at` then points to another
+ * valid pair, which may be read, since reads without branches overlap. */
+#define HT_EACH_RESULT(USE)                                                   \
+    HT_UNROLL                                                                 \
+    for (int tile = 0; tile < HT_TILES; tile++) {                             \
+        const int entry = info[HT_INFO_PARITIES + tile * 4 + t];              \
+        const int to = entry < 0 ? 0 : entry;                                 \
+        const int field = to / HT_PADDED_COEFS, index = to % HT_PADDED_COEFS; \
+        HT_GLOBAL real *chosen = dst0;                                        \
+        HT_EACH_DST(HT_DST_CHOOSE)                                            \
+        HT_UNROLL                                                             \
+        for (int target = 0; target < 2; target++) {                          \
+            const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;       \
+            const int own = entry >= 0 && m < n1 && m2 < n2;                  \
+            const int node = (int)ht_target_row(&a, last2, m3) + last1;       \
+            HT_GLOBAL ht_pair *at =                                           \
+                (HT_GLOBAL ht_pair *)(chosen + HT_LAYOUT_AT(HT_BLOCK, index,  \
+                                                            node, nodes));    \
+            USE                                                               \
+        }                                                                     \
     }
 #define HT_READ_RESULT                 \
     const ht_pair old = *at;           \
@@ -194,37 +200,37 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
     result.y = acc[tile][2 * target + 1]; \
     if (own) *at = result;
 
-/* Begins to copy the operator's k steps [first, first + HT_OP_STEPS). */
-HT_INLINE void ht_operator_copy(const int lane, const int first,
+/* Starts to copy the operator's k steps [first, first + HT_OP_STEPS). */
+HT_INLINE void ht_operator_copy(const int item, const int first,
                                 HT_GLOBAL const real *op,
                                 HT_LOCAL ht_pack *to) {
     HT_GLOBAL const ht_pack *from =
         (HT_GLOBAL const ht_pack *)op + (long)first * HT_STEP_PACKS;
-    for (int i = lane; i < HT_OP_STEPS * HT_STEP_PACKS; i += HT_GROUP_LANES)
+    for (int i = item; i < HT_OP_STEPS * HT_STEP_PACKS; i += HT_GROUP_ITEMS)
         ht_copy(to + i, from + i);
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
-    const int lane = HT_LANE(), t = lane % 4;
-    const int part = (int)(HT_GROUP_1() % HT_PARTS), row = lane / 32;
+    const int item = HT_ITEM(), t = item % 4;
+    const int part = (int)(HT_GROUP_1() % HT_PARTS), row = item / 32;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     const long nodes = a.dst_nodes;
     struct ht_tile tile;
-    ht_tile_begin(&a, lane, &tile);
-    const int m1 = (int)tile.m1 + lane % 32 / 4, m2 = (int)tile.m2 + row;
+    ht_tile_begin(&a, item, &tile);
+    const int m1 = (int)tile.m1 + item % 32 / 4, m2 = (int)tile.m2 + row;
     const int n1 = (int)a.end[0], n2 = (int)a.end[1];
     const int last2 = m2 < n2 ? m2 : n2 - 1;
-    for (int i = lane; i < HT_INFOS; i += HT_GROUP_LANES)
+    for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += (long)part * HT_OP_SIZE;
-    /* blocks past the last one are never copied: let them be zero */
-    for (int i = lane; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_LANES) {
+    /* blocks beyond the last one are never copied and must be zero */
+    for (int i = item; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_ITEMS) {
         const real zero[HT_BLOCK] = {0};
         data[i] = ht_packed(zero);
     }
@@ -233,43 +239,44 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
     int top = ht_plane_node(&a, begin + a.shift[2] + 1);
 #if HT_RESIDENT
     for (int k = 0; k < HT_CHUNKS * HT_PAIRS; k += HT_OP_STEPS)
-        ht_operator_copy(lane, k, op, table + k * HT_STEP_PACKS);
+        ht_operator_copy(item, k, op, table + k * HT_STEP_PACKS);
 #else
-    ht_operator_copy(lane, 0, op, table);
+    ht_operator_copy(item, 0, op, table);
 #endif
-    ht_tile_copy(&a, lane, &tile, 0, bottom, top, data HT_EACH_SRC(HT_SRC_ARG));
+    ht_tile_copy(&a, item, &tile, 0, bottom, top, data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
-    int stage = 0, unit = 0; /* which areas hold what comes next */
+    int stage = 0, unit = 0; /* buffers of the next chunk, the next k steps */
     for (long m3 = begin; m3 < end; m3++) {
         real acc[HT_TILES][4];
-#if HT_KEEP != 0
+#if HT_OLD_SIGN != 0
         HT_EACH_RESULT(HT_READ_RESULT)
 #endif
         HT_UNROLL
         for (int i = 0; i < HT_TILES; i++) {
             HT_UNROLL
             for (int e = 0; e < 4; e++)
-                acc[i][e] = HT_KEEP == 0 ? (real)0 : (real)HT_KEEP * acc[i][e];
+                acc[i][e] =
+                    HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
         }
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             const int last = chunk + 1 == HT_CHUNKS;
             HT_LOCAL const ht_pack *at = data + stage * HT_STAGE_SIZE +
                                          (row * HT_CHUNK + t) * HT_PITCH +
-                                         lane % 32 / 4;
+                                         item % 32 / 4;
             HT_UNROLL
             for (int j = 0; j < HT_PAIRS; j++) {
                 if (j % HT_OP_STEPS == 0) {
                     if (j == 0)
                         HT_COPY_WAIT(0);
                     else
-                        HT_COPY_WAIT(1); /* the next chunk's data may follow */
+                        HT_COPY_WAIT(1); /* all but the next chunk's data */
                     HT_BARRIER();
 #if !HT_RESIDENT
                     const int next = chunk * HT_PAIRS + j + HT_OP_STEPS;
                     unit ^= 1;
                     ht_operator_copy(
-                        lane, next < HT_CHUNKS * HT_PAIRS ? next : 0, op,
+                        item, next < HT_CHUNKS * HT_PAIRS ? next : 0, op,
                         table + unit * HT_STEP_PACKS * HT_OP_STEPS);
                     HT_COPY_COMMIT();
 #endif
@@ -281,13 +288,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                     }
                     stage ^= 1;
                     if (!last || m3 + 1 < end)
-                        ht_tile_copy(&a, lane, &tile, last ? 0 : chunk + 1,
+                        ht_tile_copy(&a, item, &tile, last ? 0 : chunk + 1,
                                      bottom, top,
                                      data + stage * HT_STAGE_SIZE HT_EACH_SRC(
                                                         HT_SRC_ARG));
                     HT_COPY_COMMIT();
                 }
-                /* lanes of odd t take the pairs in turn: no bank conflicts */
+                /* lanes with odd t swap the pairs to avoid bank conflicts */
                 const int pair = HT_PAIRS == 2 ? j ^ (t & 1) : 0;
                 real left[HT_PART_BLOCKS][4];
                 ht_left_side((HT_LOCAL const ht_pair *)at + pair,
@@ -301,7 +308,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_propagator_tensor(
                     table + ((unit ^ 1) * HT_OP_STEPS + j % HT_OP_STEPS) *
                                 HT_STEP_PACKS;
 #endif
-                ht_products(lane % 32, left, (HT_LOCAL const ht_pair *)right,
+                ht_products(item % 32, left, (HT_LOCAL const ht_pair *)right,
                             acc);
             }
         }

@@ -1,11 +1,12 @@
-/* Copies that run beside the arithmetic, 16 bytes of a node at a time. On
- * NVIDIA devices these are asynchronous (PTX cp.async, architecture 8.0 and
- * later); elsewhere plain copies, for which the barrier that every use needs
- * anyway is enough.
+/* Copies from global to local memory that overlap with arithmetic, one pack
+ * (16 bytes of a node) at a time. On NVIDIA devices from architecture 8.0 on
+ * they are asynchronous (PTX cp.async); elsewhere they are plain copies, which
+ * the barrier before every use completes.
  */
-/* Reads of local memory stay before or after this place: where registers are
- * short, the compiler would else begin too many of them at once. All lanes of a
- * warp are here. */
+
+/* The compiler must not move reads of local memory across HT_KEEP_ORDER: it
+ * would start too many of them at once and run out of registers. All lanes of a
+ * warp must reach it. */
 #if HT_PTX >= 70
 #define HT_KEEP_ORDER() __asm__ volatile("bar.warp.sync -1;" : : : "memory")
 #else
@@ -13,8 +14,9 @@
 #endif
 
 #if HT_PTX >= 80
-/* The data arrives at the latest when HT_COPY_WAIT(n) returns with at most n
- * groups committed after it; a barrier then shows it to the other lanes. */
+/* The data of a commit group has arrived when HT_COPY_WAIT(n) returns and at
+ * most n groups were committed after it. A barrier then makes it visible to the
+ * other work-items. */
 HT_INLINE void ht_copy(HT_LOCAL ht_pack *to, HT_GLOBAL const ht_pack *from) {
 #if HT_BLOCK * (HT_DOUBLE + 1) == 4
     __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;"

@@ -1,15 +1,16 @@
-/* Measures of a field over all nodes of a grid, without moving it:
+/* Reductions of a field over all nodes of a box on the device:
  *     sum of (sum over i of weight_i u_i)^2 / M,   largest |u_i|,
- *     values that are not finite.
- * The coefficients i of a node are one or several in a row; a set of weights
- * gives the value of the field at a point near the node, and there may be
- * several points per node. A node counts half at each wall that it lies on. A
- * value that is not finite is counted and takes no part in the rest.
+ *     number of values that are not finite.
+ * Index i covers one or several consecutive coefficients of a node. A set of
+ * weights gives the value of the field at a point near the node; a node may
+ * have several points. A node on a wall counts half, once per wall. Values that
+ * are not finite are counted and excluded from the sum and the maximum.
  *
- * The order of all sums is fixed: a lane adds every HT_REDUCE_LANES-th node of
- * its group's range, the lanes of a group add up by a tree, one more group does
- * the same with the groups' results. Sums are compensated (two-sum, Knuth, The
- * Art of Computer Programming 2, 4.2.2) in the widest type of the device.
+ * The order of summation is fixed: a work-item adds every HT_REDUCE_ITEMS-th
+ * node of its work-group's range, the work-items of a group are added by a
+ * tree, and a second kernel adds the groups' results in the same way. Sums are
+ * compensated (two-sum, Knuth, The Art of Computer Programming 2, 4.2.2) in the
+ * widest type of the device.
  */
 #if HT_REDUCE_WIDE
 typedef double ht_wide;
@@ -17,8 +18,8 @@ typedef double ht_wide;
 typedef float ht_wide;
 #endif
 
-/* sum + low is the sum; first is the node of the first value that is not
- * finite, or the number of nodes. */
+/* Partial result. bad: number of values that are not finite; first: node of the
+ * first one, or the number of nodes; the sum is sum + low. */
 struct ht_part {
     long bad;
     long first;
@@ -41,16 +42,16 @@ HT_INLINE void ht_part_merge(struct ht_part *p, const struct ht_part *q) {
     p->first = q->first < p->first ? q->first : p->first;
 }
 
-/* The lanes' parts become one in lane 0. */
-HT_INLINE void ht_part_tree(HT_LOCAL struct ht_part *tree, const int lane,
+/* Merges the partial results of all work-items into that of work-item 0. */
+HT_INLINE void ht_part_tree(HT_LOCAL struct ht_part *tree, const int item,
                             struct ht_part *p) {
-    tree[lane] = *p;
+    tree[item] = *p;
     HT_BARRIER();
-    for (int width = HT_REDUCE_LANES / 2; width > 0; width /= 2) {
-        if (lane < width) {
-            struct ht_part q = tree[lane + width];
+    for (int width = HT_REDUCE_ITEMS / 2; width > 0; width /= 2) {
+        if (item < width) {
+            struct ht_part q = tree[item + width];
             ht_part_merge(p, &q);
-            tree[lane] = *p;
+            tree[item] = *p;
         }
         HT_BARRIER();
     }
@@ -66,23 +67,23 @@ HT_INLINE ht_wide ht_weight(const struct ht_reduce_args *a, const long m[3]) {
     return weight;
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
+HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_ITEMS) void ht_reduce_nodes(
     struct ht_reduce_args a, HT_GLOBAL const real *HT_RESTRICT u,
     HT_GLOBAL const real *HT_RESTRICT medium,
     HT_GLOBAL const ht_wide *HT_RESTRICT weights,
     HT_GLOBAL struct ht_part *HT_RESTRICT parts) {
-    HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_LANES);
-    const int lane = HT_LANE();
+    HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_ITEMS);
+    const int item = HT_ITEM();
     const long total = a.nodes[0] * a.nodes[1] * a.nodes[2];
     const long begin = HT_GROUP_1() * a.per_group;
     const long end = begin + a.per_group < total ? begin + a.per_group : total;
     struct ht_part p = {0, total, 0, 0, 0};
-    for (long node = begin + lane; node < end; node += HT_REDUCE_LANES) {
+    for (long node = begin + item; node < end; node += HT_REDUCE_ITEMS) {
         const long row = node / a.nodes[0], plane = row / a.nodes[1];
         const long m[3] = {node - row * a.nodes[0], row - plane * a.nodes[1],
                            plane};
         const long at = a.begin + m[2] * a.plane + m[1] * a.row + m[0];
-        /* All points always, so that the values stay in registers. */
+        /* A fixed number of points lets the values stay in registers. */
         ht_wide value[HT_REDUCE_POINTS], squares = 0;
         HT_UNROLL
         for (int q = 0; q < HT_REDUCE_POINTS; q++) value[q] = 0;
@@ -107,21 +108,21 @@ HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_nodes(
         if (a.divide) squares /= (ht_wide)medium[at];
         ht_part_add(&p, ht_weight(&a, m) * squares);
     }
-    ht_part_tree(tree, lane, &p);
-    if (lane == 0) parts[HT_GROUP_1()] = p;
+    ht_part_tree(tree, item, &p);
+    if (item == 0) parts[HT_GROUP_1()] = p;
 }
 
-/* One group. */
-HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_LANES) void ht_reduce_parts(
+/* Launched with one work-group. */
+HT_KERNEL HT_GROUP_SIZE(HT_REDUCE_ITEMS) void ht_reduce_parts(
     struct ht_reduce_args a, HT_GLOBAL const struct ht_part *HT_RESTRICT parts,
     HT_GLOBAL struct ht_part *HT_RESTRICT results) {
-    HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_LANES);
-    const int lane = HT_LANE();
+    HT_LOCAL_ARRAY(struct ht_part, tree, HT_REDUCE_ITEMS);
+    const int item = HT_ITEM();
     struct ht_part p = {0, a.nodes[0] * a.nodes[1] * a.nodes[2], 0, 0, 0};
-    for (long n = lane; n < a.groups; n += HT_REDUCE_LANES) {
+    for (long n = item; n < a.groups; n += HT_REDUCE_ITEMS) {
         struct ht_part q = parts[n];
         ht_part_merge(&p, &q);
     }
-    ht_part_tree(tree, lane, &p);
-    if (lane == 0) results[a.slot] = p;
+    ht_part_tree(tree, item, &p);
+    if (item == 0) results[a.slot] = p;
 }

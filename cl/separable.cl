@@ -1,13 +1,20 @@
-/* The half step as a tensor product of one-dimensional ones, for one field
- * carried by a constant velocity: along each axis the interpolant of two
- * neighbours, shifted. ht_axis[((k * 2 + side) * HT_N1 + r) * HT_N1 + i] takes
- * derivative i of the lower or upper neighbour along axis k to derivative r.
+/* The half step as a tensor product of one-dimensional operators, for one field
+ * advected by a constant velocity. The operator along an axis interpolates
+ * between two neighbours and shifts the interpolant:
+ * ht_axis[((k * 2 + side) * HT_N1 + r) * HT_N1 + i] multiplies derivative i at
+ * the neighbour on `side` of axis k in derivative r.
  *
- * lane = row * HT_CELLS + cell has one target of each x3 plane and marches
- * along x3: it applies x1 and x2 to the four source nodes of a plane,
+ * Work-item row * HT_CELLS + cell computes one target per x3 plane and marches
+ * along x3. It applies the operators along x1 and x2 to the four source nodes
+ * in a plane,
  *     face[i3][r2][r1],
- * and x3 to this face and the one below, whose part it kept in low. A group
- * computes HT_TILE values of r1; groups along x1 count these parts first.
+ * and the operator along x3 to this face and to the one below, whose
+ * contribution is in low[r3][r2][r1]. A work-group computes HT_TILE values of
+ * r1; the parts of r1 are the fastest index of the work-groups along x1.
+ *
+ *     o-------o  upper face        o  source nodes, two or four per face
+ *     |   x   |  target = low + contribution of the upper face
+ *     o-------o  lower face: its contribution is low
  */
 #define HT_TILE_PARTS ((HT_N1 + HT_TILE - 1) / HT_TILE)
 #define HT_PLANE (HT_N2 * HT_TILE) /* results (r2, r1) */
@@ -15,8 +22,9 @@
 #define HT_AXIS_AT(k, side, r, i) \
     ht_axis[(((k)*2 + (side)) * HT_N1 + (r)) * HT_N1 + (i)]
 
-/* Coefficients (i3, i2, i1) of one i3 at a node, from the blocks that hold
- * them; the first of them is slab[i3 * HT_N1 * HT_N2 % HT_BLOCK]. */
+/* A slab is the coefficients (i3, i2, i1) of one i3 at a node, read with the
+ * whole blocks that contain them; its first coefficient is
+ * slab[i3 * HT_N1 * HT_N2 % HT_BLOCK]. */
 HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node,
                             long nodes, real slab[HT_LINE_PACKS * HT_BLOCK]) {
     const int first = i3 * HT_N1 * HT_N2 / HT_BLOCK;
@@ -29,9 +37,10 @@ HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node,
     }
 }
 
-/* The slabs of a plane come in turn, number side * HT_N3 + i3, those of the two
- * nodes along x1 together. HT_AHEAD of them are on their way while one is used:
- * few warps share a unit, so a lane must wait for many reads at a time. */
+/* The slabs of a plane are read in the order side * HT_N3 + i3 (side along x2),
+ * those of the two nodes along x1 together. HT_AHEAD of them are read ahead of
+ * use: few warps fit a multiprocessor, so a work-item needs many reads in
+ * flight to hide latency. */
 #define HT_SIDES (HT_DIMS > 1 ? 2 : 1)
 #define HT_SLAB_WORDS (2 * HT_N1 * HT_N2 * (1 + HT_DOUBLE))
 #define HT_AHEAD (HT_SLAB_WORDS <= 32 ? 2 : HT_SLAB_WORDS <= 50 ? 1 : 0)
@@ -50,8 +59,8 @@ HT_INLINE void ht_read_slabs(const struct ht_step_args *a,
                      out->at[upper]);
 }
 
-/* face += what the two nodes of a row along x1 contribute, the row being the
- * lower (side 0) or upper one along x2. */
+/* face += contribution of the two nodes along x1 in the lower (side 0) or upper
+ * (side 1) row. */
 HT_INLINE void ht_add_slabs(const struct ht_slabs *slabs, const int turn,
                             real along[2][HT_TILE][HT_N1],
                             real face[HT_N3][HT_PLANE]) {
@@ -82,7 +91,7 @@ HT_INLINE void ht_add_slabs(const struct ht_slabs *slabs, const int turn,
     }
 }
 
-/* The part of a plane of sources. */
+/* face += contribution of the nodes of a source plane. */
 HT_INLINE void ht_face_part(const struct ht_step_args *a,
                             HT_GLOBAL const real *src,
                             const long node[HT_SIDES][2],
@@ -101,7 +110,7 @@ HT_INLINE void ht_face_part(const struct ht_step_args *a,
     }
 }
 
-/* out = low + the upper face's part along x3. */
+/* out = low + contribution of the upper face. */
 HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE],
                             real face[HT_N3][HT_PLANE],
                             real out[HT_N3][HT_PLANE]) {
@@ -162,14 +171,14 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node,
 #endif
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_LANES) void ht_separable(
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(
     struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT unused,
     HT_GLOBAL const real *HT_RESTRICT src0, HT_GLOBAL real *HT_RESTRICT dst0) {
-    const int lane = HT_LANE();
+    const int item = HT_ITEM();
     const int r1 = (int)(HT_GROUP_1() % HT_TILE_PARTS) * HT_TILE;
     const long m1 =
-        a.begin[0] + HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + lane % HT_CELLS;
-    const long m2 = a.begin[1] + HT_GROUP_2() * HT_ROWS + lane / HT_CELLS;
+        a.begin[0] + HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + item % HT_CELLS;
+    const long m2 = a.begin[1] + HT_GROUP_2() * HT_ROWS + item / HT_CELLS;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     (void)unused;
     if (m1 >= a.end[0] || m2 >= a.end[1]) return;

@@ -1,5 +1,5 @@
-/* Reading a target's medium and writing its result; shared by the kernels
- * that evolve.
+/* Reads a target's medium, evolves its polynomial and writes the result; shared
+ * by the kernels with a work-item per column.
  */
 #if HT_MEDIUM_DEGREE < 0
 #define HT_MEDIUM_SIZE_OR_0 0
@@ -12,44 +12,45 @@
 #define HT_STEP_LOCAL (HT_EXCHANGE_SIZE + HT_PRODUCT_SIZE)
 #endif
 
-/* Evolves the column b of this lane's target and writes the coefficients up
- * to N, by leapfrog (HT_KEEP) added to what stands there. scratch:
- * HT_STEP_LOCAL values; medium: HT_MEDIUM_SIZE_OR_0 values, index order
- * medium[cell][material][a]. All lanes of a group call it. */
-HT_INLINE void ht_target(const struct ht_step_args *a, const int lane, long m1,
+/* Evolves this work-item's column b and writes its coefficients up to N;
+ * leapfrog (HT_OLD_SIGN) adds the old value times its sign. scratch:
+ * HT_STEP_LOCAL values; local_medium: HT_MEDIUM_SIZE_OR_0 values in the index
+ * order [cell][material][a]. All work-items of the group must call it. */
+HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
                          long m2, long m3, HT_GLOBAL const real *scale,
                          real b[HT_FIELDS][HT_T3], HT_LOCAL real *scratch,
                          HT_LOCAL real *local_medium HT_EACH_DST(HT_DST_PARAM)
                              HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    const int n1 = lane % HT_T1, n2 = lane / HT_T1 % HT_T2;
-    const long nodes = a->dst_nodes, m = m1 + lane / HT_COLUMN;
+    const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
+    const long nodes = a->dst_nodes, m = m1 + item / HT_COLUMN;
     const int active = m < a->end[0];
     const long node = ht_target_row(a, m2, m3) + (active ? m : a->end[0] - 1);
     real w[HT_FIELDS][HT_T3];
 #if HT_MEDIUM_DEGREE < 0
-    ht_evolve(lane, a->stages, scale, b, w, scratch);
+    ht_evolve(item, a->stages, scale, b, w, scratch);
 #elif HT_MEDIUM_DEGREE == 0
 #define HT_READ_MEDIUM(i) value[i] = medium##i[node];
     real value[HT_MATERIALS];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
-    ht_evolve(lane, a->stages, scale, b, w, scratch, value);
+    ht_evolve(item, a->stages, scale, b, w, scratch, value);
 #else
 #define HT_READ_MEDIUM(i)                                               \
-    for (int q = lane % HT_COLUMN; q < HT_MEDIUM_COEFS; q += HT_COLUMN) \
-        local_medium[(lane / HT_COLUMN * HT_MATERIALS + (i)) *          \
+    for (int q = item % HT_COLUMN; q < HT_MEDIUM_COEFS; q += HT_COLUMN) \
+        local_medium[(item / HT_COLUMN * HT_MATERIALS + (i)) *          \
                          HT_MEDIUM_COEFS +                              \
                      q] = medium##i[q * nodes + node];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     HT_BARRIER();
-    ht_evolve(lane, a->stages, scale, b, w, scratch, local_medium,
+    ht_evolve(item, a->stages, scale, b, w, scratch, local_medium,
               scratch + HT_EXCHANGE_SIZE);
 #endif
-#if HT_KEEP == 0
+#if HT_OLD_SIGN == 0
 #define HT_STORE(slot, f) dst##slot[HT_AT(i, node, nodes)] = w[f][n3];
 #else
-#define HT_STORE(slot, f)                   \
-    dst##slot[HT_AT(i, node, nodes)] = fma( \
-        (real)2, w[f][n3], (real)HT_KEEP * dst##slot[HT_AT(i, node, nodes)]);
+#define HT_STORE(slot, f)              \
+    dst##slot[HT_AT(i, node, nodes)] = \
+        fma((real)2, w[f][n3],         \
+            (real)HT_OLD_SIGN * dst##slot[HT_AT(i, node, nodes)]);
 #endif
     if (active && n1 <= HT_ORDER && n2 <= HT_ORDER) {
         HT_UNROLL

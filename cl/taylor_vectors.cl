@@ -1,14 +1,17 @@
-/* Interpolation and Taylor series (the formulas of evolve.cl) for CPUs: a group
- * is one work-item and holds the polynomials of a vector of targets,
- *     b[field][n3][n2][n1], w[field][n3][n2][n1],
- * in memory that stays in a cache. Coefficients are done one after the other,
- * so what cannot reach an output costs one comparison (ht_reached).
+/* Interpolation and Taylor series (formulas in evolve.cl) on CPUs. A work-group
+ * is one work-item with a vector of targets along x1 (cl/vectors.cl). Its
+ * polynomials
+ *     b[field][n3][n2][n1], w[field][n3][n2][n1]
+ * are arrays of vectors in local memory that fit a cache. Coefficients are
+ * computed one after the other, so a coefficient that cannot reach an output
+ * costs one comparison (ht_reached).
  *
- * Without products of polynomials w is overwritten in place in the order of
- * the indices: a derivative takes a coefficient of a higher one, not done yet.
- * With them the terms come first,
+ * In uniform media and media that are constant per node w is overwritten in
+ * place in ascending order of the indices, because derivatives read only
+ * higher indices, not yet overwritten. In polynomial media the terms are summed
+ * first,
  *     products[group][n3][n2][n1] = sum of the terms of a group,
- * and then a row of coefficients n1 at a time is summed in registers,
+ * and then a row of coefficients n1 at a time is accumulated in registers,
  *     w = b + (1/k) sum over a of M_a products[n - a].
  */
 #if HT_MEDIUM_DEGREE > 0
@@ -22,7 +25,7 @@
 #define HT_SPAN2 1
 #define HT_SPAN3 1
 #endif
-/* medium[material][a3][a2][a1], with room for every a_k <= degree */
+/* medium[material][a3][a2][a1] with all a_k <= degree */
 #define HT_MEDIUM_AT(m, a1, a2, a3) \
     ((((m)*HT_SPAN3 + (a3)) * HT_SPAN2 + (a2)) * HT_SPAN + (a1))
 #define HT_MEDIUM_VECTORS \
@@ -30,7 +33,7 @@
 
 /* ---- interpolation ---- */
 
-/* As ht_line, in place, elements `stride` apart. */
+/* ht_line in place on elements `stride` apart. */
 HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride) {
     vector even[HT_N1], odd[HT_N1];
     HT_UNROLL
@@ -69,7 +72,7 @@ HT_INLINE void ht_first_line(const struct ht_step_args *a,
     ht_vector_line(at, 1);
 }
 
-/* b of one field. below, above: the source planes. */
+/* The interpolant b of one field. below, above: the source planes. */
 HT_INLINE void ht_interpolate(const struct ht_step_args *a,
                               HT_GLOBAL const real *src,
                               const struct ht_ends *e,
@@ -91,7 +94,7 @@ HT_INLINE void ht_interpolate(const struct ht_step_args *a,
 
 /* ---- medium ---- */
 
-/* A vector of values [node] of the medium. */
+/* The medium's values at a vector of targets. */
 HT_INLINE vector ht_medium_vector(const struct ht_step_args *a,
                                   HT_GLOBAL const real *from,
                                   const struct ht_ends *e,
@@ -103,7 +106,8 @@ HT_INLINE vector ht_medium_vector(const struct ht_step_args *a,
     return HT_LOCAL_VECTOR(stage);
 }
 
-/* Multi-indices come in the order of ht_jets_total. node: at x1 = 0. */
+/* Loads material m. Multi-indices are in the order of ht_jets_total. node:
+ * number of the target node at index 0 of the row. */
 HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m,
                               HT_GLOBAL const real *from,
                               const struct ht_ends *e, HT_LOCAL vector *medium,
@@ -119,7 +123,8 @@ HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m,
 
 /* ---- evolution ---- */
 
-/* Adds a term to its group; n[axis] is the index of the coefficient `at`. */
+/* Adds a term to the sum of its group; n[axis] is the index of coefficient
+ * `at`. */
 #define HT_LENGTH_0 HT_T1
 #define HT_LENGTH_1 HT_T2
 #define HT_LENGTH_2 HT_T3
@@ -147,15 +152,15 @@ HT_INLINE void ht_terms(HT_GLOBAL const real *scale, int n0, int n1, int n2,
 }
 
 #if HT_MEDIUM_DEGREE <= 0
-/* ht_needed with a table: Oclgrind does not know the saturating subtraction
- * that a compiler makes of the choice there. */
+/* ht_needed by a table: Oclgrind does not support the saturating subtraction
+ * into which a compiler turns the conditional there. */
 HT_INLINE int ht_reached(int k, int n0, int n1, int n2) {
     const int excess = ht_excess[n0] + ht_excess[n1] + ht_excess[n2];
     return !HT_TRIM ||
            (excess <= k - 1 + HT_SLACK && k - 1 - HT_SLACK <= n0 + n1 + n2);
 }
 
-/* One stage, in place; there are no products. */
+/* One stage in place, for media without polynomials. */
 HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
                         HT_LOCAL const vector *b, HT_LOCAL vector *w,
                         HT_LOCAL const vector *medium,
@@ -249,9 +254,10 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
                    stage);
 #define HT_LOAD_MATERIAL(m) \
     ht_load_medium(&a, m, medium##m + node, &ends, medium, stage);
-#define HT_WRITE_FIELD(slot, f)                   \
-    ht_put_row(&a, dst##slot, i, &ends, m1, node, \
-               (HT_KEEP ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], stage);
+#define HT_WRITE_FIELD(slot, f)                                         \
+    ht_put_row(&a, dst##slot, i, &ends, m1, node,                       \
+               (HT_OLD_SIGN ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], \
+               stage);
 
 HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(
     struct ht_step_args a,

@@ -1,41 +1,49 @@
 /* The source nodes around a tile of targets, in local memory.
  *
- * A group has HT_CELLS x HT_ROWS targets of an x3 plane and marches along x3;
- * HT_PARTS groups along x1 have the same ones.
- * Around it lie HT_TILE_1 x HT_TILE_2 source nodes in each of HT_TILE_3 planes
- * (bottom, top). For a few blocks of coefficients at a time they are copied
- * ahead of use into one of HT_STAGES areas,
- *     data[stage][plane][row][block of the chunk][node], a row padded to
- * HT_PITCH nodes against bank conflicts. Lane l copies the nodes number
- * l, l + HT_GROUP_LANES, ... of the tile.
+ * A work-group computes HT_CELLS x HT_ROWS targets of an x3 plane and marches
+ * along x3; HT_PARTS consecutive work-groups along x1 share the same targets.
+ * The targets need HT_TILE_1 x HT_TILE_2 source nodes in each of HT_TILE_3
+ * planes (bottom, top):
+ *
+ *     o---o---o---o---o    o  source nodes, HT_TILE_1 = HT_CELLS + 1 per row
+ *     | x | x | x | x |    x  targets, HT_CELLS = 4, HT_ROWS = 2
+ *     o---o---o---o---o
+ *     | x | x | x | x |
+ *     o---o---o---o---o
+ *
+ * A chunk is HT_CHUNK blocks of coefficients. The source nodes of a chunk are
+ * copied ahead of use into one of HT_STAGES stages of local memory,
+ *     data[stage][plane][row][block of the chunk][node],
+ * with rows padded to HT_PITCH nodes to avoid bank conflicts. Work-item l
+ * copies the nodes number l, l + HT_GROUP_ITEMS, ... of the tile.
  */
 #define HT_TILE_1 (HT_CELLS + 1)
 #define HT_TILE_2 (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
 #define HT_TILE_3 (HT_DIMS > 2 ? 2 : 1)
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
-#define HT_COPIES ((HT_TILE_NODES + HT_GROUP_LANES - 1) / HT_GROUP_LANES)
+#define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, HT_TILE_3, HT_CHUNK, HT_PITCH)
-#define HT_FIELD_BLOCKS (HT_PLACES / HT_BLOCK) /* blocks of one field */
+#define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
 
-/* What a group and a lane must know of their tile. The host sees to it that
- * nodes fit int. */
+/* The tile of a work-group and the nodes that a work-item copies. The host
+ * ensures that 2 * node fits int. */
 struct ht_tile {
     long m1, m2;         /* first target */
-    int node[HT_COPIES]; /* in its plane: 2 node + (1: in the top plane) */
+    int node[HT_COPIES]; /* 2 * (index in its plane) + (1: top plane) */
 };
 
-HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int lane,
+HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item,
                              struct ht_tile *tile) {
     tile->m1 = a->begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
     tile->m2 = a->begin[1] + HT_GROUP_2() * HT_ROWS;
     HT_UNROLL
     for (int i = 0; i < HT_COPIES; i++) {
-        const int n = i * HT_GROUP_LANES + lane;
+        const int n = i * HT_GROUP_ITEMS + item;
         const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
         const int top = n / (HT_TILE_1 * HT_TILE_2);
-        /* nodes beyond the last target's are not used: any will do */
+        /* nodes beyond the last target are copied but not used: clamp */
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
         q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
         q2 = (q2 < a->end[1] ? q2 : a->end[1]) + a->shift[1];
@@ -49,9 +57,9 @@ HT_INLINE int ht_plane_node(const struct ht_step_args *a, long i3) {
     return (int)ht_source_row(a, 0, i3);
 }
 
-/* Begins to copy one chunk of the tile whose planes begin at node bottom and
- * top. */
-HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int lane,
+/* Starts to copy a chunk of the tile. bottom, top: first node of the two source
+ * planes. */
+HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
                             const struct ht_tile *tile, const int chunk,
                             long bottom, long top,
                             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
@@ -59,7 +67,7 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int lane,
     const int own = chunk * HT_CHUNK; /* first block */
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
-        /* where chunks lie in one field, its choice is made once */
+        /* if each chunk lies within one field, the field is selected once */
         const int whole = HT_FIELD_BLOCKS % HT_CHUNK == 0;
         const int field = (own + (whole ? 0 : b)) / HT_FIELD_BLOCKS;
         const int first = (own + (whole ? 0 : b)) % HT_FIELD_BLOCKS;
@@ -70,7 +78,7 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int lane,
                                         first * nodes + (whole ? b : 0) * nodes;
         HT_UNROLL
         for (int i = 0; i < HT_COPIES; i++) {
-            const int n = i * HT_GROUP_LANES + lane;
+            const int n = i * HT_GROUP_ITEMS + item;
             const int base = tile->node[i] & 1 ? top : bottom;
             if (n < HT_TILE_NODES)
                 ht_copy(data + (n / HT_TILE_1 * HT_CHUNK + b) * HT_PITCH +

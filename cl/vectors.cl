@@ -1,22 +1,25 @@
-/* Targets that are neighbours along x1 as the lanes of a vector, for kernels
- * that suit CPUs: one work-item takes HT_CELLS targets of each of HT_ROWS rows.
+/* Neighbouring targets along x1 as the lanes of a vector, for CPU kernels: one
+ * work-item computes HT_CELLS targets in each of HT_ROWS rows.
  *
- * At the end of a row that vectors do not fill, a group begins earlier and
- * stores only what is its own. The sources of a vector lie in one row of nodes,
- * which a periodic grid closes at one place at most; rows shorter than a
- * vector, and the blocked layout, are read and written value by value. Vectors
- * themselves: cl/loose.cl.
+ * If a row of targets is no multiple of the vector, its last vector starts
+ * earlier and overlaps the previous one; only new targets are stored. The
+ * sources of a vector lie in one row of nodes, which wraps around at most once
+ * (periodic axis). Rows shorter than a vector, and blocked layouts, are read
+ * and written value by value. Vectors themselves: cl/loose.cl.
+ *
+ *     targets   |0 1 2 3|4 5 6 7|   HT_CELLS = 4, row of 10 targets
+ *                           |6 7 8 9|   the last vector stores 8, 9
  */
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_SOURCE_ROWS (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
 
-/* Where the vectors lie along x1. */
+/* Position of a work-item's vectors along x1. */
 struct ht_ends {
     long start; /* first target */
-    long base;  /* source node left of it */
-    int first;  /* the row closes behind the first source node */
-    int last;   /* the row closes before the last source node */
-    int whole;  /* vectors may be read and written */
+    long base;  /* source node at its lower side */
+    int first;  /* the row wraps around after the first source node */
+    int last;   /* the row wraps around before the last source node */
+    int whole;  /* memory may be read and written by vectors */
 };
 
 /* The source rows of an x3 plane. */
@@ -24,8 +27,8 @@ struct ht_plane {
     long row[HT_SOURCE_ROWS]; /* node at index 0 of x1 */
 };
 
-/* Filled through a pointer, like ht_set_plane: Oclgrind cannot run what the
- * compiler makes of a function that returns a large struct. */
+/* The result is written through a pointer, as in ht_set_plane: Oclgrind cannot
+ * run the compiled form of functions that return a large struct. */
 HT_INLINE void ht_set_ends(const struct ht_step_args *a, long m1,
                            struct ht_ends *e) {
     const long last = a->end[0] - HT_CELLS;
@@ -36,7 +39,7 @@ HT_INLINE void ht_set_ends(const struct ht_step_args *a, long m1,
     e->whole = HT_BLOCK == 1 && last >= a->begin[0];
 }
 
-/* Rows of targets beyond the box repeat its last one. */
+/* Rows of targets beyond the box are replaced by its last row. */
 HT_INLINE void ht_set_plane(const struct ht_step_args *a, long m2, long i3,
                             struct ht_plane *p) {
     for (int j = 0; j < HT_SOURCE_ROWS; j++) {
@@ -45,8 +48,8 @@ HT_INLINE void ht_set_plane(const struct ht_step_args *a, long m2, long i3,
     }
 }
 
-/* Coefficient i at the lower and the upper x1 vertices of a row's targets.
- * stage: HT_CELLS + 1 values of scratch. */
+/* Coefficient i at the lower (left) and upper (right) x1 vertices of a vector
+ * of targets. stage: scratch for HT_CELLS + 1 values. */
 HT_INLINE void ht_read_row(const struct ht_step_args *a,
                            HT_GLOBAL const real *src, int i,
                            const struct ht_ends *e, long row, vector *left,
@@ -78,14 +81,14 @@ HT_INLINE void ht_read_row(const struct ht_step_args *a,
     }
 }
 
-#if HT_KEEP
-#define HT_WRITE(to, value) (to) = (real)HT_KEEP * (to) + (value)
+#if HT_OLD_SIGN
+#define HT_WRITE(to, value) (to) = (real)HT_OLD_SIGN * (to) + (value)
 #else
 #define HT_WRITE(to, value) (to) = (value)
 #endif
 
-/* Coefficient i of the targets of one row, the first of which is the group's
- * m1; node: at index 0 of x1. */
+/* Stores coefficient i of a vector of targets, from target m1 on. node: number
+ * of the target node at index 0 of the row. */
 HT_INLINE void ht_put_row(const struct ht_step_args *a, HT_GLOBAL real *dst,
                           int i, const struct ht_ends *e, long m1, long node,
                           vector value, HT_LOCAL real *stage) {

@@ -1,13 +1,14 @@
-/* Sums over the vertices of the cell around a target, for all parities at once.
+/* Sums over the vertices of the cell around a target, with the signs of all
+ * 2^d parities, by d butterfly steps (fast Walsh-Hadamard transform).
  */
 #define HT_CORNERS (1 << HT_DIMS)
 
-/* Minus where bit k of a parity is set. */
+/* -1 if bit k of a parity is set, else +1. */
 #define HT_SIGN_OF(bits, k) ((bits) >> (k)&1 ? (real)-1 : (real)1)
 
-/* The sums of all blocks from the vertex values of one coefficient, in place:
- * sums[g] takes the vertices at the lower side of axis k with the sign
- * sign[k] (-1)^(bit k of g). */
+/* In place, from the vertex values v[w] of one coefficient (bit k of w: upper
+ * side of axis k) to the sums of all parity blocks. v[g] takes the vertices at
+ * the lower side of axis k with the sign sign[k] (-1)^(bit k of g). */
 HT_INLINE void ht_vertex_sums(real v[HT_CORNERS], const real sign[3]) {
     HT_UNROLL
     for (int k = 0; k < HT_DIMS; k++) {

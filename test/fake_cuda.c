@@ -1,6 +1,6 @@
 /* A driver library for CUDA's devices on any machine (see fake_cuda.sh): they
- * can be listed, opened and hold memory, but run no kernels. A stream does at
- * once what it is told.
+ * can be listed, opened and hold memory, but run no kernels. Streams execute
+ * commands immediately.
  *
  *     FAKE_GPUS    names of the devices, a letter each
  *     FAKE_CODE    what the driver says at its start

@@ -59,7 +59,7 @@ for cases in small packer 'fd small'; do
 done
 
 planted "a missing barrier" "-Dbarrier(x)=" "data race at local memory"
-planted "a barrier for half of the lanes" \
+planted "a barrier for half of the work-items" \
     "-Dbarrier(x)=if(get_local_id(0)%2)barrier(x)" "divergence"
 planted "a row too far" "-Dget_group_id(x)=(get_group_id(x)+9*((x)==1))" \
     "Invalid write"

@@ -1,5 +1,5 @@
-/* htwave bench: cases plan rows, rows are measured one by one, and each case
- * shows its own in the end.
+/* htwave bench: cases plan rows, the rows are measured one by one, and then
+ * each case prints its rows.
  */
 #ifndef HTWAVE_BENCH_H
 #define HTWAVE_BENCH_H
@@ -8,7 +8,7 @@
 #include "htwave/rate.h"
 #include "htwave/sweep.h"
 
-/* One measurement: what is to be timed, then what came out. */
+/* One measurement: its plan and its results. */
 struct ht_bench_row {
     const struct ht_bench_case *of;
     const struct ht_system *system;
@@ -17,20 +17,20 @@ struct ht_bench_row {
     int dims, order;
     int stages;   /* 0 in a plan: all */
     int64_t side; /* cells along each axis; 0 in a plan: chosen */
-    int steps;    /* so many are timed; 0: until the median is steady */
-    int kernel;   /* numbers below are of this kernel of the variant; -1: all */
-    bool brief;   /* a state of 1 GiB at most, no energy: timed soon */
+    int steps;    /* number of timed steps; 0: until the median is steady */
+    int kernel;   /* results are of this kernel of the variant; -1: of all */
+    bool brief;   /* short timing: a state of at most 1 GiB, no energy */
     /* ---- results ---- */
-    bool done;     /* else left out, see why */
-    char why[160]; /* "" when all is well */
+    bool done;     /* else skipped, see why */
+    char why[160]; /* "" if no error */
     struct ht_shape shape;
-    double fields;        /* stored on a grid, the mean of both */
+    double fields;        /* stored fields, mean of both grids */
     double seconds, best; /* per half step: median, least */
     double total;         /* of all timed steps */
     int timed;
-    double joules;        /* per half step; NaN: not known */
+    double joules;        /* per half step; NaN: unknown */
     double verified;      /* worst difference over its bound */
-    struct ht_cost cost;  /* per cell, the variant's own */
+    struct ht_cost cost;  /* per cell, of the variant */
     struct ht_cost least; /* per cell, of the method */
     double fraction;      /* of the device's limit */
 };
@@ -43,19 +43,19 @@ struct ht_bench {
     char *cache;                /* of compiled kernels; NULL: none */
     const char *directory;      /* of the results */
     int64_t side;               /* 0: chosen */
-    double gib, seconds;        /* largest state; for each case */
-    double began;               /* the case, by ht_clock */
+    double gib, seconds;        /* largest state; time per case */
+    double began;               /* start of the case, by ht_clock */
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
     bool csv, json;             /* on standard output */
-    struct ht_comm *comm;       /* NULL: one rank alone */
+    struct ht_comm *comm;       /* NULL: one rank */
     struct ht_halo_choice halo; /* between slabs */
-    bool show;                  /* only what scaling.csv holds */
-    bool usual; /* plans leave out variants that "auto" does not take */
+    bool show;                  /* only print scaling.csv */
+    bool usual;                 /* plan only the variants that "auto" chooses */
     int count, room;
     struct ht_bench_row *row;
-    int left_out; /* for want of time */
-    bool wrong;   /* a program did not agree with the reference */
+    int left_out; /* number of rows skipped for lack of time */
+    bool wrong;   /* a program disagrees with the reference */
 };
 
 struct ht_bench_case {
@@ -65,9 +65,9 @@ struct ht_bench_case {
                         const struct ht_bench_case *self);
     /* Prints its measured rows [first, last). NULL: nothing. */
     enum ht_err (*finish)(struct ht_bench *bench, int first, int last);
-    bool ranks; /* several ranks may run it together; has files of its own, and
-                   needs no limits of the device */
-    double seconds[2]; /* unless --seconds says: on a CPU, on a GPU */
+    bool ranks; /* several ranks may run it together; it writes its own files
+                   and needs no limits of the device */
+    double seconds[2]; /* default of --seconds: on a CPU, on a GPU */
 };
 
 /* ---- bench_rows.c ---- */
@@ -78,7 +78,7 @@ HT_CHECKED enum ht_err ht_bench_plan(struct ht_bench *bench,
 HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
                                            const struct ht_bench_case *of,
                                            int most);
-/* Rows of one system like that. */
+/* The same for one system. */
 HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench,
                                             const struct ht_bench_row *like,
                                             int most);
@@ -97,12 +97,13 @@ const char *ht_bench_layout(const struct ht_bench_row *row);
 const char *ht_bench_kernel(const struct ht_bench_row *row);
 
 /* ---- bench_files.c ---- */
-/* bench.csv and bench.json of all rows; the latter in json too. */
+/* Writes bench.csv and bench.json with all rows; csv, json: prints them as
+ * well. */
 HT_CHECKED enum ht_err ht_bench_write(const struct ht_bench *bench);
 /* directory/name; free it. */
 HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
                                      const char *name, char **path);
-/* One line of a table of rows; row NULL: the head. */
+/* Appends one line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
 /* ---- bench_cases.c, bench_accuracy.c, bench_fd.c, bench_scaling.c ---- */

@@ -78,8 +78,8 @@ void ht_message_abandon(struct ht_message *message);
 /* HT_ERR_ELSEWHERE when another rank has failed. Call it now and then while
  * waiting for something else that depends on other ranks. */
 HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
-/* Between two polls: yields the core; after many polls sleeps for some 20 us.
- */
+/* Between two polls: yields the core; after many polls sleeps for 20 us, in the
+ * end for 1 ms. */
 void ht_comm_pause(long polls);
 
 /* ---- memory that the ranks of a machine share ---- */

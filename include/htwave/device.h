@@ -30,6 +30,7 @@ struct ht_device_info {
     int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
     bool greedy; /* given a limit of registers per work-item, its compiler uses
                     all of them, so that fewer groups run side by side */
+    bool caches; /* its driver keeps compiled programs on disk by itself */
     const char *no_gemm; /* why it has no matrix products; NULL: it has */
     const char *no_peer; /* why no process may copy into another's buffers;
                             NULL: it may */
@@ -76,7 +77,8 @@ HT_CHECKED enum ht_err ht_buffer_write(struct ht_buffer *buffer,
 HT_CHECKED enum ht_err ht_buffer_read(struct ht_buffer *buffer,
                                       struct ht_span span, void *data);
 
-/* Compiles program text, or loads it from the cache directory (NULL: no cache).
+/* Compiles program text, or loads it from the cache directory (NULL: no cache;
+ * not used, either, where the driver keeps compiled programs by itself).
  * The message of a failure contains the compiler's log. */
 HT_CHECKED enum ht_err ht_program_build(struct ht_device *device,
                                         const char *text, const char *cache,

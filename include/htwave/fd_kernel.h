@@ -125,4 +125,35 @@ HT_CHECKED enum ht_err ht_fd_measure(struct ht_device *device,
                                      int passes, int64_t cells,
                                      const char *cache, double *rate);
 
+/* ---- fd_sums.c: sums over a box ---- */
+/* Nodes weigh half at the marked ends [axis][lower, upper] of the box. Values x
+ * that are not finite are counted and left out. */
+struct ht_fd_sum {
+    double product; /* of x y / a */
+    double mean;    /* of x / a */
+    double largest; /* |x| */
+    int64_t bad;    /* x that are not finite */
+    int64_t first;  /* of them: node of the plane, x1 fastest; -1: none */
+};
+/* Compiled at the first use. Sums in double where the device has it, else in
+ * single; compensated, in an order that depends on the box alone. */
+struct ht_fd_reduction;
+HT_CHECKED enum ht_err ht_fd_reduction_create(struct ht_device *device,
+                                              bool fp64, const char *cache,
+                                              struct ht_fd_reduction **out);
+void ht_fd_reduction_destroy(struct ht_fd_reduction *reduction);
+HT_CHECKED enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes,
+                                            struct ht_text *out);
+/* out[plane of the box]: depends on that plane alone. three: of a grid in three
+ * dimensions. Waits for all work enqueued before. */
+HT_CHECKED enum ht_err ht_fd_sum(struct ht_fd_reduction *reduction,
+                                 const struct ht_fd_box *box,
+                                 const bool half[3][2], struct ht_buffer *x,
+                                 struct ht_buffer *y, struct ht_buffer *a,
+                                 bool three, struct ht_fd_sum *out);
+/* x += shift at the nodes of the box; enqueued. */
+HT_CHECKED enum ht_err ht_fd_shift(struct ht_fd_reduction *reduction,
+                                   const struct ht_fd_box *box, double shift,
+                                   struct ht_buffer *x);
+
 #endif

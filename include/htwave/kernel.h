@@ -11,35 +11,36 @@
 struct ht_step_args; /* cl/args.h */
 struct ht_blocks;    /* src/kernel/blocks.h */
 
-/* What one half step must compute. There are two: from the primary grid and
- * from the dual one. E is the evolution, I the interpolation. */
+/* What a half step computes. A run has two specs: from the primary to the dual
+ * grid and back. E is the evolution, I the interpolation. */
 struct ht_spec {
     const struct ht_equations *eq;
     int order;
     bool fp64;
-    int block;         /* coefficients kept together: 1, 2 or 4 (cl/layout.h) */
+    int block;         /* contiguous coefficients: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
-    bool trim;         /* skip what cannot reach an output coefficient */
-    bool sorted; /* coefficients lie sorted by parity (ht_place), in blocks
-                    of 16 bytes */
+    bool trim;         /* skip coefficients that cannot reach an output */
+    bool sorted; /* coefficients are sorted by parity (ht_storage_order), in
+                    blocks of 16 bytes */
     int ptx;     /* architecture whose PTX a kernel may use; 0: none */
-    unsigned src, dst; /* bit f: field f is stored on the source, on the target
-                          grid; 0: all fields are */
-    int keep;          /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
-                          dst = keep dst + 2 E I src, where fields that are not
-                          stored on the source are 0 */
+    unsigned src, dst; /* field masks of the source and the target grid: bit f
+                          is set if field f is stored; 0: all fields */
+    int differences;   /* order in space of finite differences; 0: Hermite */
+    bool density;      /* of finite differences: 1/rho varies */
+    int old_sign;      /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
+                      dst = old_sign dst + 2 E I src, where fields that are
+                      not stored on the source are 0 */
     int stages;
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
-                                   times the material where the medium is
-                                   uniform: with stages all that E depends on
-                                   there */
+                                   times the material in a uniform medium;
+                                   there E depends on scale and stages only */
 };
 
 /* How a problem is computed on a device. */
 struct ht_tuning {
     const struct ht_variant *variant;
     bool fp64, trim;
-    bool sorted;             /* as in ht_spec, also where the variant reads the
+    bool sorted;             /* as in ht_spec, also if the variant reads the
                                 plain order */
     int block, ptx;          /* as in ht_spec */
     int cells, rows, planes; /* per group: targets along x1, x2 rows, x3
@@ -49,28 +50,28 @@ struct ht_tuning {
 /* Most coefficients of a field at a node. */
 #define HT_MAX_COEFS \
     ((HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1))
-/* place[i]: where coefficient i of a field lies among those of its node; the
- * number of places, padded to whole blocks. */
-int ht_place(const struct ht_spec *spec, int place[HT_MAX_COEFS]);
+/* storage[i]: storage index of coefficient i of a field. Returns the number of
+ * coefficients that a field stores per node, padded to whole blocks. */
+int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
-    int cells;              /* targets along x1 per group */
-    int rows;               /* x2 rows of targets per group */
-    int slabs;              /* values of n3 exchanged between two barriers */
-    int face_fields;        /* fields interpolated in the plane at a time */
-    int planes;             /* x3 planes per group; 0: chosen at each launch */
-    bool roll;              /* keeps what neighbouring x3 planes share */
-    int chunk;              /* source entries of parity blocks at a time */
-    int tile;               /* rows of a parity block at a time; results along
-                               x1 of a separable half step */
-    int parts;              /* groups that share the same targets; 0: 1 */
-    int lanes, naive_lanes; /* per group */
-    int registers;          /* most per lane; 0: the compiler's choice */
-    int64_t local_bytes;    /* local memory of the hungriest kernel */
+    int cells;       /* targets along x1 per group */
+    int rows;        /* x2 rows of targets per group */
+    int slabs;       /* values of n3 exchanged between two barriers */
+    int face_fields; /* fields interpolated in the plane at a time */
+    int planes;      /* x3 planes per group; 0: chosen at each launch */
+    bool roll;       /* stores sums that neighbouring x3 planes share */
+    int chunk;       /* source entries of parity blocks at a time */
+    int tile;        /* rows of a parity block at a time; results along
+                        x1 of a separable half step */
+    int parts;       /* groups that share the same targets; 0 means 1 */
+    int group_size, naive_group_size; /* work-items per group */
+    int registers;       /* most per work-item; 0: the compiler's choice */
+    int64_t local_bytes; /* largest local memory of a kernel */
 };
 
-/* Work of one cell half step by counting; see docs/method.md. */
+/* Counted work of a half step per target; see docs/method.md. */
 struct ht_cost {
     double fma, bytes;
 };
@@ -85,9 +86,9 @@ enum ht_stage_kind {
     HT_STAGE_OPERATOR /* (args, operator, stored src.., stored dst..) */
 };
 
-/* A half step's operator in a variant's own order: values for the buffer that
- * its kernel gets in place of `scale`, and definitions that stand in front of
- * its files; either may be empty. */
+/* A half step's operator in the order of a variant: values for the buffer that
+ * the kernel gets instead of `scale`, and definitions before the variant's
+ * files in the program; either may be empty. */
 struct ht_operator {
     int64_t count;
     double *value;
@@ -99,35 +100,40 @@ enum { HT_UNIFORM = -1, HT_PER_NODE = 0, HT_POLYNOMIALS = 1 << 20 };
 
 enum { HT_MAX_FILES = 12 };
 
-/* A variant is one file in src/kernel with its row, which owns all that is said
- * about it, and its files in cl/; src/kernel/variants.c lists the rows. */
+/* A variant consists of a file in src/kernel with its table row and its files
+ * in cl/. The row holds all facts about the variant; src/kernel/variants.c
+ * lists the rows. */
 struct ht_variant {
     const char *name, *meaning;
-    enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for; /* by "auto" */
-    int medium;  /* the widest kind of medium: HT_UNIFORM .. */
-    bool blocks; /* needs the half step as parity blocks (blocks.h) */
-    /* Orders of coefficients in which it reads a state and writes it. */
+    /* Devices for which "auto" selects it. */
+    enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for;
+    bool differences; /* of finite differences (fd_kernel.h), else Hermite */
+    int medium;       /* the most general kind of medium: HT_UNIFORM .. */
+    bool blocks;      /* needs the half step as parity blocks (blocks.h) */
+    /* Orders of coefficients in which it reads and writes a state. */
     enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;
-    bool counts32; /* counts nodes with 32 bits */
-    /* Least architecture of an NVIDIA device, for double precision; 0: any. */
+    bool counts32; /* uses 32-bit node indices */
+    /* Least architecture of an NVIDIA device, in general and for double
+     * precision; 0: any. */
     int ptx, ptx_double;
-    /* Why it does not compute a spec whose medium and device it takes; the
-     * function NULL: it computes all. */
+    /* Why it cannot compute a spec whose medium and device it supports, or
+     * NULL. A NULL function: it computes all of them. */
     const char *(*refuses)(const struct ht_spec *spec);
-    /* What it needs and a device lacks, or NULL; the function NULL: nothing. */
+    /* What it needs and a device lacks, or NULL. A NULL function: no needs. */
     const char *(*lacks)(const struct ht_device_info *info);
-    /* Shape of a spec that the variant does not refuse, as ht_variant_shape;
-     * out comes with one row, one lane and the planes of the tuning. */
+    /* Shape for a spec that the variant does not refuse, as ht_variant_shape.
+     * On entry out has one row, one work-item and the planes of the tuning. */
     enum ht_err (*shape)(const struct ht_tuning *tuning,
                          const struct ht_spec *spec,
                          const struct ht_device_info *info,
                          struct ht_shape *out);
-    /* Work of kernel 0 or 1, which is there; bytes count values. */
+    /* Work of kernel 0 or 1, which must exist; `bytes` is a number of values.
+     */
     struct ht_cost (*cost)(const struct ht_variant *variant,
                            const struct ht_spec *spec, int kernel);
-    /* Lays the operator out for the kernel; NULL: the kernel has none. blocks:
-     * NULL unless the variant needs them. out is zero before, freed by the
-     * caller also after an error. */
+    /* Orders the operator for the kernel; a NULL function: the kernel has none.
+     * blocks: NULL unless the variant needs them. On entry out is zero; the
+     * caller frees out, also after an error. */
     enum ht_err (*pack)(const struct ht_blocks *blocks,
                         const struct ht_spec *spec,
                         const struct ht_shape *shape, struct ht_operator *out);
@@ -140,45 +146,45 @@ struct ht_variant {
 
 int ht_variant_count(void);
 const struct ht_variant *ht_variant_at(int index);
-/* By name; "auto": the one expected to be fastest, on a GPU or a CPU, among
- * those that apply. NULL: unknown. */
+/* The variant with this name, or NULL. "auto": the one that is expected to be
+ * fastest on a GPU or a CPU among those that apply. */
 const struct ht_variant *ht_variant_find(const char *name,
                                          const struct ht_spec *spec, bool gpu);
-/* Why a variant does not apply to a spec; NULL when it does. */
+/* Why a variant does not apply to a spec; NULL if it applies. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
 /* What a variant needs and a device lacks; NULL: nothing. */
 const char *ht_variant_lacks(const struct ht_variant *variant,
                              const struct ht_device_info *info);
-/* Whether a variant is expected to do well on a GPU or a CPU. */
+/* Whether a variant is made for a GPU or a CPU. */
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
-/* Adds the names of the variants that apply, as "a", "b" or "c". */
+/* Appends the names of the variants that apply, as "a", "b" or "c". */
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
-/* Shape on a device. A variant that does not apply or cells that a group
- * cannot hold: HT_ERR_INPUT, naming the variants that apply or the limit. An
- * order or precision beyond the device, or a variant that it lacks something
- * for: HT_ERR_DEVICE. */
+/* Shape on a device. HT_ERR_INPUT: the variant does not apply (the message
+ * names those that do) or the cells exceed a group's limit (the message names
+ * the limit). HT_ERR_DEVICE: the device cannot run the order, the precision or
+ * the variant. */
 HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                                         const struct ht_spec *spec,
                                         const struct ht_device_info *info,
                                         struct ht_shape *out);
-/* Bytes of interpolants per target and field that a variant keeps between
- * its kernels; 0 for one kernel. */
+/* Bytes of interpolants per target and field that a variant stores between its
+ * kernels; 0 for variants with one kernel. */
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant,
                               const struct ht_spec *spec);
-/* Whether it needs one more buffer of a field's interpolants for its own use,
- * and none of more than 2^31 values. */
+/* Whether it needs a further buffer of a field's interpolants as scratch; then
+ * no buffer may exceed 2^31 values. */
 bool ht_variant_needs_work(const struct ht_variant *variant);
-/* Least work of the method itself: what limit_fraction is judged by. */
+/* Least work of the method, the reference of limit_fraction. */
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages);
 
-/* Least work of a variant's way, of its kernel 0 or 1 (-1: of all): every
- * value that a kernel reads or writes passes once between it and memory. What
- * is not known counts as the least of the method. */
+/* Least work of a variant's kernel 0 or 1 (-1: of all kernels): every value
+ * that a kernel reads or writes is transferred once between it and memory. For
+ * a variant without a cost function it is the least work of the method. */
 struct ht_cost ht_variant_cost(const struct ht_variant *variant,
                                const struct ht_spec *spec, int kernel);
 
-/* The operator of a variant that has parity blocks; empty for others. */
+/* The operator of a variant that has one; empty for others. */
 HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
                                         const struct ht_spec *spec,
                                         const struct ht_shape *shape,
@@ -200,48 +206,48 @@ HT_CHECKED enum ht_err ht_step_create(struct ht_device *device,
 void ht_step_destroy(struct ht_step *step); /* NULL allowed */
 bool ht_step_cached(const struct ht_step *step);
 
-/* Buffers of one half step: src and dst node coefficients per field (NULL
- * where the grid does not store it), poly interpolants of the fields that the
- * source grid stores, without gaps (two-kernel variants; room for poly_planes
- * planes of targets), per material medium [a][node] of the target grid, scale
- * per term. */
+/* Buffers of a half step. src, dst: coefficients per field (NULL if the grid
+ * does not store the field). poly: interpolants of the fields that the source
+ * grid stores, without gaps, for poly_planes planes of targets (variants with
+ * two kernels). medium: per material [a][node] of the target grid. scale: per
+ * term. */
 struct ht_step_buffers {
     struct ht_buffer *src[HT_MAX_FIELDS], *dst[HT_MAX_FIELDS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
     struct ht_buffer *medium[HT_MAX_MATERIALS];
-    struct ht_buffer *work; /* like one of poly; of variants that need it */
+    struct ht_buffer *work; /* of the size of poly[0]; ht_variant_needs_work */
     struct ht_buffer *scale;
     int64_t poly_planes;
 };
-/* Whose account a launch goes to. */
+/* Which timer a launch is charged to. */
 enum ht_step_part { HT_PART_INTERIOR, HT_PART_BOUNDARY };
-/* Enqueues the half step for the targets [args->begin, args->end). march 0 in
- * args: chosen here. The sources' ghosts have been filled. */
+/* Enqueues the half step for the targets [args->begin, args->end). With
+ * args->march 0 the function chooses the march. The ghosts of the sources must
+ * have been filled. */
 HT_CHECKED enum ht_err ht_step_launch(struct ht_step *step,
                                       enum ht_step_part part,
                                       const struct ht_step_args *args,
                                       const struct ht_step_buffers *buffers);
-/* Device seconds since the last call, added to those of each kernel of the
- * variant. */
+/* Adds the device seconds since the last call to seconds[kernel]. */
 void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
 /* Device seconds of all launches of a part so far; step NULL: 0. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part);
 
 /* ---- ghosts.c: the ghosts of a window ---- */
 struct ht_ghosts;
-/* For the fields that a spec's source grid stores. Compiled by ht_ghosts_build,
- * or at the first use. */
+/* For the fields that a spec's source grid stores. The program is compiled by
+ * ht_ghosts_build or at the first use. */
 HT_CHECKED enum ht_err ht_ghosts_create(struct ht_device *device,
                                         const struct ht_spec *spec,
                                         const char *cache,
                                         struct ht_ghosts **out);
 void ht_ghosts_destroy(struct ht_ghosts *ghosts); /* NULL allowed */
 HT_CHECKED enum ht_err ht_ghosts_build(struct ht_ghosts *ghosts);
-/* Its program, for groups of so many lanes. */
+/* The program for groups of group_size work-items. */
 HT_CHECKED enum ht_err ht_ghosts_text(const struct ht_spec *spec, int fields,
-                                      int places, int lanes,
+                                      int padded_coefs, int group_size,
                                       struct ht_text *out);
-/* Enqueued among the work. args: of ht_window_ghosts; u: the buffers of the
+/* Enqueued in the work queue. args: of ht_window_ghosts; u: the buffers of the
  * fields, without gaps. */
 HT_CHECKED enum ht_err ht_ghosts_fill(struct ht_ghosts *ghosts,
                                       const struct ht_ghost_args *args,
@@ -252,10 +258,10 @@ double ht_ghosts_total(const struct ht_ghosts *ghosts);
 
 /* ---- packer.c: boxes of a window into messages and out of them ---- */
 struct ht_pack_format {
-    bool fp64;  /* of the fields */
-    int block;  /* as in ht_spec */
-    int fields; /* so many buffers, packed one after the other */
-    int places; /* of ht_place */
+    bool fp64;        /* of the fields */
+    int block;        /* as in ht_spec */
+    int fields;       /* number of buffers, packed one after the other */
+    int padded_coefs; /* of ht_storage_order */
     enum ht_halo_precision precision;
 };
 /* A box of the window that the buffers hold, and the part of a message buffer
@@ -271,12 +277,12 @@ HT_CHECKED enum ht_err ht_packer_create(struct ht_device *device,
                                         const char *cache,
                                         struct ht_packer **out);
 void ht_packer_destroy(struct ht_packer *packer); /* NULL allowed */
-/* Their program for groups of so many lanes, a power of two. */
+/* The program for groups of group_size work-items, a power of two. */
 HT_CHECKED enum ht_err ht_packer_text(const struct ht_pack_format *format,
-                                      int lanes, struct ht_text *out);
-/* Bytes that so many nodes take in a message, a multiple of 16. */
+                                      int group_size, struct ht_text *out);
+/* Size of a message of this number of nodes in bytes, a multiple of 16. */
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes);
-/* Enqueued among the work; u[fields]. */
+/* Enqueued in the work queue; u[fields]. */
 HT_CHECKED enum ht_err ht_packer_pack(struct ht_packer *packer,
                                       struct ht_buffer *const *u,
                                       const struct ht_pack_range *range,
@@ -289,45 +295,46 @@ HT_CHECKED enum ht_err ht_packer_unpack(struct ht_packer *packer,
 double ht_packer_total(const struct ht_packer *packer);
 
 /* ---- reduce.c: sums and maxima over a grid, on the device ---- */
-/* Of a field over the nodes of a grid. Coefficients that are not finite are
- * counted and left out of sum and largest. */
+/* Result for a field over the nodes of a box. Coefficients that are not finite
+ * are counted and excluded from sum and largest. */
 struct ht_measure {
     double sum;     /* of value^2 / M over nodes and points */
-    double largest; /* |u|; 0 when there is none */
+    double largest; /* |u|; 0 if no value is finite */
     int64_t bad;    /* values that are not finite */
-    int64_t first;  /* node of the first of them; -1: none */
+    int64_t first;  /* node of the first value that is not finite; -1: none */
 };
-/* A field's buffer in the reduction's precision and layout. Nodes weigh 1, half
- * of it at each marked end that they lie on. */
+/* A reduction of a field's buffer in the precision and layout of ht_reduction.
+ * A node has weight 1, halved for each end in `half` that it lies on. */
 struct ht_reduce_item {
-    struct ht_buffer *u;      /* NULL: not stored, measures as no values */
+    struct ht_buffer *u;      /* NULL: the field is not stored; no values */
     struct ht_buffer *medium; /* M = first value per node; NULL: 1 */
     int coef;                 /* storage index */
     /* [point][coefs]: values sum_c weights[c] u[coef + c]; NULL: u[coef] */
     const double *weights;
     int coefs, points;
     int64_t nodes[3];
-    /* The box of these nodes in a window; NULL: all that the buffer holds. */
+    /* Window of the buffer and box of the nodes; NULL: the buffer holds exactly
+     * these nodes. */
     const struct ht_window *window;
     struct ht_box box;
     bool half[3][2]; /* [axis][lower, upper] */
 };
-/* Kernels for fields of one precision and layout. wide: partial sums in double
- * (the device must have it), else in single; both compensated, in an order
- * that depends on the number of nodes alone. Of the spec it takes fp64 and
- * block. Compiled at the first run. */
+/* Reductions of fields of one precision and layout. wide: partial sums in
+ * double precision, which the device must have, else in single. Sums are
+ * compensated, in an order that depends on the number of nodes only. fp64 and
+ * block of the spec are used. The program is compiled at the first run. */
 struct ht_reduction;
 HT_CHECKED enum ht_err ht_reduction_create(struct ht_device *device,
                                            const struct ht_spec *spec,
                                            bool wide, const char *cache,
                                            struct ht_reduction **out);
 void ht_reduction_destroy(struct ht_reduction *reduction); /* NULL allowed */
-/* Their program for groups of so many lanes, a power of two. */
+/* The program for groups of group_size work-items, a power of two. */
 HT_CHECKED enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
-                                         int lanes, struct ht_text *out);
-/* Measures `count` items after all work enqueued so far; out[i] belongs to
- * items[i]. One read of a few bytes per item. Without wide the squares must
- * stay within single precision's range (|u| < 1e19), else sum is infinite. */
+                                         int group_size, struct ht_text *out);
+/* Reduces `count` items after all work enqueued so far; out[i] is the result of
+ * items[i]. One transfer of a few bytes per item. Without wide the squares must
+ * not overflow single precision (|u| < 1e19), else sum is infinite. */
 HT_CHECKED enum ht_err ht_reduction_run(struct ht_reduction *reduction,
                                         int count,
                                         const struct ht_reduce_item *items,

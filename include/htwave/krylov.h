@@ -26,20 +26,20 @@ struct ht_linear_map {
     void (*apply)(void *self, const double complex *x, double complex *y);
 };
 
-/* The result wanted: the entries watch[0..watched) of A^steps start. */
+/* Requests the entries watch[0..watched) of A^steps start. */
 struct ht_power {
     double steps;
-    double complex guess; /* near the eigenvalue whose eigenvector start is
-                             almost */
-    bool conservative;    /* that eigenvalue lies on the unit circle; else
+    double complex guess; /* near the eigenvalue of the eigenvector that `start`
+                             approximates */
+    bool conservative;    /* this eigenvalue lies on the unit circle; else
                              within it */
-    double direct;        /* up to so many steps are computed directly */
-    int most;             /* products with A beyond that, at most 64 */
+    double direct;        /* largest number of steps computed directly */
+    int most;             /* products with A for more steps, at most 64 */
     int watched;
     int64_t watch[HT_KRYLOV_WATCHED];
 };
 
-/* value: of that eigenvalue alone, or the complete sum where the products
+/* value: contribution of this eigenvalue, or the complete sum if the products
  * determine it. rest: root mean square of the contribution of the other
  * eigenvectors. */
 struct ht_power_result {

@@ -1,33 +1,33 @@
-/* What slabs send each other: counting only (docs/scaling.md). */
+/* Counts of the messages between slabs (docs/scaling.md). */
 #ifndef HTWAVE_MESSAGES_H
 #define HTWAVE_MESSAGES_H
 
 #include "htwave/problem.h"
 
-/* Planes of grid `of` that a slab gets from its neighbour on a side (0: below)
- * when it takes `depth` half steps by itself, the first one from grid `from`.
- * A scheme of two levels adds to its target, and needs it up to date. */
+/* Planes of grid `of` that a slab receives from its neighbour on a side (0:
+ * below) for `depth` half steps without exchange, the first one from grid
+ * `from`. A two-level scheme also needs the target grid up to date. */
 int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
                    bool two_level, int side);
 
-/* Bytes that a slab sends to the one below (0) and above (1) in one exchange,
- * before half steps of which the first is from that grid. */
+/* Bytes that a slab sends to the slab below (0) and above (1) in one exchange,
+ * before half steps of which the first is from grid `from`. */
 struct ht_exchange {
     double bytes[2];
 };
 struct ht_exchange ht_exchange_count(const struct ht_problem *problem,
                                      bool fp64, enum ht_subgrid from);
 
-/* By one slab that has two neighbours, the mean per time step. */
+/* Sent by a slab with two neighbours, mean per time step. */
 struct ht_sent {
     double messages, bytes;
 };
 struct ht_sent ht_sent_here(const struct ht_problem *problem, bool fp64);
-/* By a nodal discontinuous Galerkin method on the same cells, of the degree
- * 2N+1 of this method's polynomials, with five stages per step. */
+/* Sent by a nodal discontinuous Galerkin method on the same cells, of the
+ * degree 2N+1 of this method's polynomials, with five stages per step. */
 struct ht_sent ht_sent_dg(const struct ht_problem *problem, bool fp64);
-/* Its largest stable step as a fraction of the time in which the fastest wave
- * crosses a cell. */
+/* Largest stable step of the dG method as a fraction of the time in which the
+ * fastest wave crosses a cell. */
 double ht_dg_step(int order);
 
 #endif

@@ -36,12 +36,20 @@ struct ht_groups {
 /* ---- choices ---- */
 /* Options whose values are words of a fixed list: constant and word stand here
  * once. X(constant, word) */
-#define HT_EACH_SCHEME(X) X(HT_TAYLOR, "taylor") X(HT_LEAPFROG, "leapfrog")
+#define HT_EACH_SCHEME(X)      \
+    X(HT_TAYLOR, "taylor")     \
+    X(HT_LEAPFROG, "leapfrog") \
+    X(HT_DIFFERENCES, "fd")
 #define HT_EACH_MEDIUM_TYPE(X)        \
     X(HT_MEDIUM_CONSTANT, "constant") \
     X(HT_MEDIUM_LAYERS, "layers")     \
     X(HT_MEDIUM_FILE, "file")         \
     X(HT_MEDIUM_EXPRESSION, "expression")
+#define HT_EACH_FIT(X)     \
+    X(HT_FIT_AUTO, "auto") \
+    X(HT_FIT_SINC, "sinc") \
+    X(HT_FIT_BOX, "box")   \
+    X(HT_FIT_POINT, "point")
 #define HT_EACH_AXIS(X) X(HT_X1, "x1") X(HT_X2, "x2") X(HT_X3, "x3")
 #define HT_EACH_FORMAT(X) X(HT_RAW, "raw") X(HT_HDF5, "hdf5")
 #define HT_EACH_PRECISION(X) X(HT_SINGLE, "single") X(HT_DOUBLE, "double")
@@ -65,6 +73,7 @@ struct ht_groups {
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_scheme_name { HT_EACH_SCHEME(HT_CHOICE_CONSTANT) };
 enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
+enum ht_fit_kind { HT_EACH_FIT(HT_CHOICE_CONSTANT) };
 enum ht_grid_axis { HT_EACH_AXIS(HT_CHOICE_CONSTANT) };
 enum ht_file_format { HT_EACH_FORMAT(HT_CHOICE_CONSTANT) };
 enum ht_precision { HT_EACH_PRECISION(HT_CHOICE_CONSTANT) };
@@ -76,6 +85,7 @@ enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 /* The words, for messages and results. */
 const char *ht_scheme_word(enum ht_scheme_name value);
 const char *ht_medium_type_word(enum ht_medium_type value);
+const char *ht_fit_word(enum ht_fit_kind value);
 const char *ht_precision_word(enum ht_precision value);
 const char *ht_halo_precision_word(enum ht_halo_precision value);
 
@@ -114,6 +124,7 @@ struct ht_params {
         /* By the order of ht_medium_option_at: see ht_params_medium. */
         struct ht_medium_given given[HT_MAX_MEDIUM_OPTIONS];
         int degree;             /* cell polynomials; -1: keeps order 2N+1 */
+        enum ht_fit_kind fit;   /* finite differences: see htwave/fit.h */
         enum ht_grid_axis axis; /* layers */
         struct ht_value interfaces;
         enum ht_file_format format; /* file */

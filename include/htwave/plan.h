@@ -1,15 +1,16 @@
-/* The plan of a run: everything that follows from the parameters alone. */
+/* The plan of a run: all data that follow from the parameters alone. */
 #ifndef HTWAVE_PLAN_H
 #define HTWAVE_PLAN_H
 
+#include "htwave/fit.h"
 #include "htwave/problem.h"
 #include "htwave/solution.h"
 
-/* Of the relative L2 error at the end (src/solve/expect.c): the likely value,
- * and what it lies between. All 0: not known. Where the medium varies: in a
- * uniform one of its slowest speed; jumps: it may jump, and what the jumps do
- * is not in it; limited: what its polynomials leave out is of lower order than
- * the scheme's error, and not in it. */
+/* The relative L2 error at the end (src/solve/expect.c): the likely value and
+ * its bracket; all 0 if unknown. For a varying medium the values are those of a
+ * uniform medium with its slowest speed. jumps: the medium may jump; the error
+ * from jumps is not included. limited: the error of the medium's polynomials
+ * has lower order than the scheme's error and is not included. */
 struct ht_expected {
     double error, low, high;
     bool varies, jumps, limited;
@@ -20,29 +21,36 @@ struct ht_plan {
     struct ht_grid grid;
     struct ht_medium *medium;
     struct ht_solution *solution;
+    struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
+    double fd_rate;     /* their cfl per time */
+    int order;          /* grid.order: N, or of finite differences */
     struct ht_problem problem;
     int64_t steps;
-    double cfl;                  /* of the step taken */
-    double cfl_limit;            /* largest stable one for the stages */
+    double cfl;                  /* of the run's step */
+    double cfl_limit;            /* largest stable cfl for the stages */
     struct ht_expected expected; /* error at the end */
-    double cells_per_wavelength; /* 0: not known */
-    /* These outputs are at the steps nearest to their times, not on them. */
+    double cells_per_wavelength; /* 0: unknown */
+    /* Whether these outputs are at the steps nearest to their times, not at
+     * their exact times. */
     bool snapshots_off, pictures_off;
 };
-/* Checks all that can be checked without a device. params and comm (NULL:
- * alone) must outlive the plan. Collective, and ends in agreement: where one
- * rank fails, all do, with one message. The slabs are equal. */
+/* Makes all checks that need no device. params and comm (NULL: one rank) must
+ * outlive the plan. The slabs are equal. Collective, and ends in agreement: if
+ * one rank fails, all ranks fail with one message. */
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
                                       struct ht_comm *comm,
                                       struct ht_plan **out);
-/* For counting, not for stepping: alone, the medium as by ht_medium_sample.
- * cfl, dt and steps are then as good as its speeds are. */
+/* A plan for counting, not for stepping: one rank, with the medium of
+ * ht_medium_sample. cfl, dt and steps are as accurate as the speeds of this
+ * medium. */
 HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
                                       struct ht_plan **out);
-/* Cuts the slabs in proportion to weights[rank], positive and the same on all
- * ranks; before any stepper is made. Refuses halos deeper than a slab, on all
- * ranks. No communication. */
+/* Divides the grid into slabs in proportion to weights[rank], which are
+ * positive and the same on all ranks. Call it before a stepper is created.
+ * Refuses halos deeper than a slab, on all ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
+/* The power of h to which errors are proportional in a smooth medium. */
+int ht_plan_full_order(const struct ht_plan *plan);
 void ht_plan_destroy(struct ht_plan *plan);
 
 #endif

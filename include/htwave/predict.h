@@ -1,4 +1,4 @@
-/* htwave check --machine: times on numbers of devices that are not here. */
+/* htwave check --machine: predicted times on many devices. */
 #ifndef HTWAVE_PREDICT_H
 #define HTWAVE_PREDICT_H
 

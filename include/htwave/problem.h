@@ -1,5 +1,5 @@
-/* What a half step needs to know, without devices: equations, grid, medium,
- * time step, scheme.
+/* The data of a half step that do not depend on a device: equations, grid,
+ * medium, time step, scheme.
  */
 #ifndef HTWAVE_PROBLEM_H
 #define HTWAVE_PROBLEM_H
@@ -7,47 +7,66 @@
 #include "htwave/kernel.h"
 #include "htwave/scheme.h"
 
-/* How slabs exchange planes; without others none of it matters. */
+/* How slabs exchange planes; unused with one rank. */
 struct ht_halo_choice {
     int depth; /* half steps per exchange; 0: 1 */
     enum ht_halo_precision precision;
     const char *transport; /* "auto", "peer", "shared", "staged"; NULL: auto */
 };
 
-/* What a half step needs to know; the parts must outlive the steppers. */
+/* What finite differences need beside a grid of order 0: one value per node.
+ * Constant along with `uniform` of the problem where medium_degree < 0. */
+struct ht_fd_problem {
+    int order;    /* in space, 2R; 0: the problem is for Hermite methods */
+    bool density; /* 1/rho varies */
+    double inverse_density; /* else */
+    /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or
+     * 1/rho half a spacing above them along axis what - 1: [node]. NULL:
+     * uniform. */
+    enum ht_err (*fill)(const void *medium, int what, int64_t first,
+                        int64_t last, double *out);
+    const void *medium;
+};
+
+/* A problem; the objects it points to must outlive the steppers. */
 struct ht_problem {
     const struct ht_equations *eq;
     const struct ht_grid *grid;
     int medium_degree; /* -1 uniform, else that of medium_fill */
-    int medium_coefs;  /* multi-indices per material; 0 when uniform */
+    int medium_coefs;  /* multi-indices per material; 0 if uniform */
     double uniform[HT_MAX_MATERIALS];
-    /* As ht_medium_fill; NULL when uniform. */
+    /* As ht_medium_fill; NULL if uniform. */
     enum ht_err (*medium_fill)(const void *medium, enum ht_subgrid subgrid,
                                int64_t first, int64_t last, double *out);
     const void *medium;
     double dt;
     int stages;
-    const struct ht_scheme *scheme; /* NULL: by `keep` */
-    unsigned stored[2];             /* per grid, a bit per field; 0: all */
-    int keep;                       /* as in ht_spec */
+    const struct ht_scheme *scheme; /* NULL: by old_sign */
+    unsigned stored[2];             /* field mask per grid; 0: all fields */
+    int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
+    struct ht_fd_problem fd;
 };
 
-/* Is a field stored on a grid, and how many are? */
+/* Whether a field is stored on a grid; the number of fields stored there. */
 bool ht_problem_stores(const struct ht_problem *problem,
                        enum ht_subgrid subgrid, int field);
 int ht_problem_stored(const struct ht_problem *problem,
                       enum ht_subgrid subgrid);
-/* How a grid's planes travel between slabs. */
+/* The grid at whose nodes the values of a subgrid lie: finite differences keep
+ * increments at those of the primary one. */
+enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem,
+                                 enum ht_subgrid subgrid);
+/* Format of the messages with a grid's planes. */
 struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
                                         const struct ht_tuning *tuning,
                                         enum ht_subgrid subgrid);
-/* What the half step from a grid must compute. Of the tuning it takes fp64,
- * trim and block. */
+/* The spec of the half step from a grid. fp64, trim and block of the tuning are
+ * used. */
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
                                enum ht_subgrid from);
-/* A problem with the time step -dt, for the kernels of half steps back. */
+/* The problem with time step -dt, for the kernels of backward half steps. */
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
 
 #endif

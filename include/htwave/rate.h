@@ -1,5 +1,5 @@
-/* How fast compiled kernels are on a device: what bench and the tuner share.
- * Never zeros: random data, in a box that is periodic on all sides.
+/* Speed of compiled kernels on a device, for bench and the tuner. Test problems
+ * have random data, never zeros, in a box that is periodic along all axes.
  */
 #ifndef HTWAVE_RATE_H
 #define HTWAVE_RATE_H
@@ -9,47 +9,47 @@
 #include "htwave/plan.h"
 #include "htwave/stepper.h"
 
-/* A problem to be timed. As `like` in equations, order, steps, stages and kind
- * of medium, in a periodic box of so many cells (those beyond the dimensions
- * are ignored). */
+/* A test problem: equations, order, step, stages and kind of medium of `like`
+ * in a periodic box with `cells` cells (axes beyond the dimensions are
+ * ignored). */
 void ht_test_problem(const struct ht_problem *like, const int64_t cells[3],
                      struct ht_part *out);
-/* A problem of its own: unit cells and materials, 0.9 of the largest stable
- * step. eq must outlive the test problem, and has a form of the scheme; stages
- * 0: the full number. */
+/* A test problem without `like`: unit cells and materials, 0.9 of the largest
+ * stable step. eq must outlive the test problem and have a form of the scheme;
+ * stages 0 means the full number. */
 void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
                            const struct ht_scheme *scheme, struct ht_part *out);
 /* The largest number of cells along each axis, at most `most`, for which the
- * state takes no more than so many bytes and a half step of the costliest
- * variant counts no more than so many multiply-adds; a multiple of 8 from 16
- * on, and at least 4. */
+ * state needs at most `bytes` bytes and a half step of the most expensive
+ * variant at most `fma` multiply-adds; a multiple of 8 from 16 on, at least
+ * 4. */
 int64_t ht_test_problem_cells(const struct ht_problem *like,
                               const struct ht_tuning *tuning, int64_t most,
                               double bytes, double fma);
 
-/* Random data on the grids of a stepper of a test problem. */
-HT_CHECKED enum ht_err ht_test_problem_fill(const struct ht_part *sample,
+/* Writes random data to the grids of a test problem's stepper. */
+HT_CHECKED enum ht_err ht_test_problem_fill(const struct ht_part *test,
                                             const struct ht_stepper *stepper);
 
-/* How long to measure. */
+/* Duration of a measurement. */
 struct ht_effort {
-    int warm, least;  /* steps before, and timed in any case */
-    double seconds;   /* more are timed until so many have passed */
-    double joules_of; /* seconds for the energy; 0: it is not measured */
+    int warm, least;  /* steps before timing; least number of timed steps */
+    double seconds;   /* further steps are timed until these have passed */
+    double joules_of; /* seconds for measuring energy; 0: not measured */
 };
 struct ht_rate {
     double median, best; /* device seconds per half step */
     double kernel[2];    /* median of each kernel of the variant */
     double total;        /* device seconds of all timed steps */
-    double joules;       /* per half step, whole board; NaN: not known */
+    double joules;       /* per half step, whole board; NaN: unknown */
     int timed;           /* steps (two half steps each) behind median, best */
 };
-/* From device seconds of whole steps, in each kernel of the variant; of the
- * energy it leaves what stands there. count: 1 .. HT_RATE_MOST. */
+/* Summarises device seconds of whole steps, [step][kernel of the variant]. Does
+ * not change out->joules. count: 1 .. HT_RATE_MOST. */
 enum { HT_RATE_MOST = 201 };
 void ht_rate_summarise(int count, const double (*seconds)[2],
                        struct ht_rate *out);
-HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *sample,
+HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *test,
                                        struct ht_device *device,
                                        struct ht_kernels *kernels,
                                        const struct ht_effort *effort,
@@ -58,15 +58,15 @@ HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *sample,
 /* ---- the ranks' devices, for slabs in proportion ---- */
 /* Cell half-steps per second by the host's clock, in a periodic box of eight
  * planes of at most the grid's size. Takes a few tenths of a second.
- * Collective: all ranks compute at the same time, so that those that share a
- * device see their part of it. */
+ * Collective: all ranks compute at the same time, so ranks that share a device
+ * measure their share of its speed. */
 HT_CHECKED enum ht_err ht_device_speed(const struct ht_problem *problem,
                                        struct ht_device *device,
                                        struct ht_kernels *kernels,
                                        double *speed);
-/* weights[rank] for ht_plan_cut from positive speeds. Timings scatter: speeds
- * within 5 % of their mean become the mean, from the fastest on, so that equal
- * devices get equal slabs. */
+/* weights[rank] for ht_plan_cut from positive speeds. Since timings scatter,
+ * speeds within 5 % of their mean are replaced by the mean, from the fastest
+ * on, so that equal devices get equal slabs. */
 HT_CHECKED enum ht_err ht_speed_weights(int ranks, const double *speed,
                                         double *weights);
 /* Cuts the plan's slabs in proportion to the measured speeds; kernels: as
@@ -75,9 +75,10 @@ HT_CHECKED enum ht_err ht_speed_cut(struct ht_plan *plan,
                                     struct ht_device *device,
                                     struct ht_kernels *kernels);
 
-/* The kernels against the reference on three cells along each axis, with all
- * the stages where that is affordable; *worst as in ht_verify_kernels. */
-HT_CHECKED enum ht_err ht_test_problem_verify(const struct ht_part *sample,
+/* Compares the kernels with the reference on three cells along each axis, with
+ * all stages if the reference is fast enough; *worst as in ht_verify_kernels.
+ */
+HT_CHECKED enum ht_err ht_test_problem_verify(const struct ht_part *test,
                                               struct ht_device *device,
                                               const struct ht_kernels *kernels,
                                               double *worst);

@@ -1,20 +1,18 @@
-/* What a run says: the banner before it, the summary after it, for people
- * and as JSON.
+/* The report of a run: a banner before it and a summary after it, as text and
+ * as JSON.
  */
 #ifndef HTWAVE_REPORT_H
 #define HTWAVE_REPORT_H
 
+#include "htwave/observers.h"
 #include "htwave/parallel.h"
 
-/* What a run measured; NaN and NULL: not known. */
+/* What a run's observers found; NaN: not known. */
 struct ht_result {
-    bool interrupted;
-    double wall_s, output_s;
-    double energy_initial, energy_final, error;
-    double energy_rise; /* of ht_energy_watch */
-    bool energy_grows;
-    double conserved_initial, conserved_final; /* of ht_conserved_energy */
-    const char *directory, *picture, *xdmf;
+    double wall_s;
+    struct ht_energies energy;
+    double conserved[2]; /* energy, at the start and at the end */
+    double error;
     struct ht_parallel parallel; /* joules: from the first step on */
 };
 
@@ -26,9 +24,11 @@ void ht_report_notes(const struct ht_simulation *sim);
 void ht_report_plan_json(const struct ht_simulation *sim, struct ht_json *json);
 
 void ht_report_summary(const struct ht_simulation *sim,
-                       const struct ht_result *result, struct ht_text *text);
+                       const struct ht_result *result,
+                       const struct ht_output *output, struct ht_text *text);
 void ht_report_summary_json(const struct ht_simulation *sim,
                             const struct ht_result *result,
+                            const struct ht_output *output,
                             struct ht_json *json);
 
 #endif

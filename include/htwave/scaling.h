@@ -1,5 +1,4 @@
-/* Measured scaling: rows of a table that grows by one launch after the other,
- * DIR/scaling.csv.
+/* Measured scaling: the table DIR/scaling.csv, to which each launch adds rows.
  */
 #ifndef HTWAVE_SCALING_H
 #define HTWAVE_SCALING_H
@@ -23,8 +22,8 @@ struct ht_scaling_row {
     double depth;
     char halo[HT_SCALING_WORD], transport[HT_SCALING_WORD];
     double ms; /* of the slowest rank, by the clock */
-    double interior_ms, boundary_ms, pack_ms; /* by the device; mean of ranks */
-    double exposed_ms;                        /* ms less these three */
+    double interior_ms, boundary_ms, pack_ms; /* device times, mean of ranks */
+    double exposed_ms;                        /* ms minus these three */
     double messages, bytes;                   /* sent by a rank, mean */
     double verified;                          /* as in struct ht_bench_row */
     char device[HT_SCALING_WORD], backend[HT_SCALING_WORD];
@@ -37,9 +36,9 @@ struct ht_scaling {
 };
 
 /* ---- scaling_file.c ---- */
-/* A file that is not there has no rows; one with other columns, broken lines or
- * numbers that no measurement has is refused. Free with ht_scaling_free, also
- * after an error. */
+/* A missing file has no rows. A file with other columns, broken lines or
+ * impossible numbers is refused. Free with ht_scaling_free, also after an
+ * error. */
 HT_CHECKED enum ht_err ht_scaling_read(const char *path,
                                        struct ht_scaling *out);
 HT_CHECKED enum ht_err ht_scaling_add(struct ht_scaling *table,
@@ -47,29 +46,29 @@ HT_CHECKED enum ht_err ht_scaling_add(struct ht_scaling *table,
 HT_CHECKED enum ht_err ht_scaling_write(const char *path,
                                         const struct ht_scaling *table);
 void ht_scaling_free(struct ht_scaling *table);
-/* The file's text; an array of rows named "rows". */
+/* The table as text of the file; as a JSON array "rows". */
 void ht_scaling_csv(const struct ht_scaling *table, struct ht_text *out);
 void ht_scaling_json(const struct ht_scaling *table, struct ht_json *out);
-/* All but the kind, the planes, the ranks and what was measured agree. */
+/* Whether two rows agree except in kind, planes, ranks and measurements. */
 bool ht_scaling_same(const struct ht_scaling_row *a,
                      const struct ht_scaling_row *b);
-/* The row of one rank of its kind, the last one; NULL: none. */
+/* The last row of one rank for the same problem; NULL: none. */
 const struct ht_scaling_row *ht_scaling_alone(const struct ht_scaling *table,
                                               const struct ht_scaling_row *of);
-/* Against the row of one rank; NaN: there is none. */
+/* Efficiency relative to the row of one rank; NaN: no such row. */
 double ht_scaling_efficiency(const struct ht_scaling *table,
                              const struct ht_scaling_row *row);
 /* Cell half-steps per second of all ranks. */
 double ht_scaling_rate(const struct ht_scaling_row *row);
 
-/* The row's problem: a sample with its grid, of ranks that are not here. eq
- * must outlive it. */
-HT_CHECKED enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
-                                         const struct ht_equations *eq,
-                                         struct ht_part *out);
+/* The row's test problem with its whole grid, without other ranks. eq must
+ * outlive it. */
+HT_CHECKED enum ht_err ht_scaling_problem(const struct ht_scaling_row *row,
+                                          const struct ht_equations *eq,
+                                          struct ht_part *out);
 
 /* ---- scaling_show.c ---- */
-/* The rows beside what dG would send, on standard output. */
+/* Prints the rows and the messages of dG on standard output. */
 HT_CHECKED enum ht_err ht_scaling_show(const struct ht_scaling *table);
 
 #endif

@@ -1,17 +1,16 @@
 /* The order of work of a half step: a list of tasks over regions.
  *
- * A half step is
- *   - receive: the messages under way, into the planes beyond the slab;
- *   - send, receive: where planes are missing that no message brought;
+ * The tasks of a half step, as far as it needs them:
+ *   - receive: the messages of an exchange, into the planes beyond the slab;
+ *   - send, receive: if planes are still missing;
  *   - ghosts of the source grid;
  *   - step: boundary planes, which the neighbours wait for, region by region;
- *   - send: those planes, for the next half step;
- *   - step: the interior, region by region, while the messages travel;
- * of which it has those tasks that it needs. Which they are follows from the
- * planes that are up to date, and these from the sequence of half steps and
- * transfers alone, alike on all ranks. So a rank decides without asking others,
- * and the same list serves half steps forwards and backwards, the run, the
- * counts, and the model of docs/scaling.md.
+ *   - send: boundary planes, for the next half step;
+ *   - step: the interior, region by region, during the transfer.
+ * The planes that are up to date determine the tasks. They depend only on the
+ * sequence of half steps and transfers, so all ranks make the same schedule
+ * without communication. The same list serves forward and backward half steps,
+ * the run, the counts, and the model of docs/scaling.md.
  */
 #ifndef HTWAVE_SCHEDULE_H
 #define HTWAVE_SCHEDULE_H
@@ -26,48 +25,48 @@ struct ht_targets {
 };
 struct ht_partition {
     struct ht_window window[2]; /* of each grid */
-    bool cut;                   /* there are other ranks */
-    bool neighbour[2];          /* a slab is below, above */
+    bool cut;                   /* the grid is divided into several slabs */
+    bool neighbour[2];          /* a slab exists below, above */
     int depth;                  /* half steps per exchange */
-    bool two_level;             /* targets must be up to date, too */
+    bool two_level;             /* targets must be up to date as well */
     int count[2];
     struct ht_targets *targets[2]; /* disjoint; together all held nodes */
 };
-/* What a rank's buffers hold of a grid. */
+/* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem,
                                    enum ht_subgrid subgrid);
-/* The slab without its regions; nothing is to be freed. */
+/* A partition without regions; it owns no memory. */
 void ht_partition_slab(const struct ht_problem *problem,
                        struct ht_partition *out);
-/* HT_ERR_INTERNAL where regions overlap or leave targets out. */
+/* HT_ERR_INTERNAL if regions overlap or omit targets. */
 HT_CHECKED enum ht_err ht_partition_make(const struct ht_problem *problem,
                                          int regions,
                                          const struct ht_region *region,
                                          struct ht_partition *out);
 void ht_partition_free(struct ht_partition *partition);
 
-/* ---- what is up to date ---- */
-/* Planes below and above a slab. */
+/* ---- planes that are up to date ---- */
+/* Numbers of planes below and above a slab. */
 struct ht_extent {
     int64_t below, above;
 };
-/* Extents are counted as if there were no walls, so that all ranks exchange at
- * the same half steps. Begins as zeros: own planes only. */
+/* Extents ignore walls, so that all ranks exchange at the same half steps. The
+ * initial state is zero: own planes only. */
 struct ht_halo_state {
     struct ht_extent valid[2];
-    bool open;            /* an exchange is under way, */
+    bool open;            /* an exchange is in progress, */
     enum ht_subgrid next; /* for a half step from this grid */
-    bool stale[2];        /* it carries values that were overwritten since */
+    bool stale[2];        /* its values have been overwritten since */
 };
 /* Planes of `subgrid` beyond the slab that an exchange for a half step from
  * `from` brings. */
 struct ht_extent ht_exchange_extent(const struct ht_partition *partition,
                                     enum ht_subgrid from,
                                     enum ht_subgrid subgrid);
-/* The own planes of a grid were overwritten: an exchange under way is completed
- * and then counts for nothing. */
+/* The own planes of a grid were overwritten: an exchange in progress is
+ * completed, and its planes are not used. */
 void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid);
-/* The exchange under way has ended. */
+/* The exchange in progress has ended. */
 void ht_halo_received(const struct ht_partition *partition,
                       struct ht_halo_state *state);
 
@@ -84,8 +83,8 @@ const char *ht_task_name(enum ht_task_kind kind);
 struct ht_task {
     enum ht_task_kind kind;
     enum ht_subgrid subgrid; /* step, ghosts: the source grid; send, receive:
-                          that of the half step which needs the planes */
-    /* of a step: */
+                          source grid of the half step that needs the planes */
+    /* for a step: */
     enum ht_step_part part;
     struct ht_targets targets;
 };
@@ -93,15 +92,16 @@ struct ht_schedule {
     int count;
     struct ht_task *task;
 };
-/* Most tasks of a half step of so many targets (struct ht_partition). */
+/* Most tasks of a half step with this number of targets (struct
+ * ht_partition). */
 #define HT_MOST_TASKS(targets) (3 * (targets) + 5)
-/* The tasks of a half step, and the state after it. out->task has room for
- * HT_MOST_TASKS of them. */
+/* The tasks of a half step, and the state after it. out->task must have room
+ * for HT_MOST_TASKS tasks. */
 void ht_schedule_make(const struct ht_partition *partition,
                       enum ht_subgrid from, struct ht_halo_state *state,
                       struct ht_schedule *out);
 
-/* Adds the tasks in words: "receive, ghosts, step boundary, send, step
+/* Appends the tasks as text: "receive, ghosts, step boundary, send, step
  * interior". */
 void ht_schedule_add_text(const struct ht_schedule *schedule,
                           struct ht_text *out);

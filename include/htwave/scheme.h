@@ -1,6 +1,6 @@
-/* Time-stepping schemes: how the values of the two grids lead to the next ones.
- * One row per scheme, src/method/scheme_*.c; the rest of the program asks a row
- * for its properties, never for its name. Words of time.scheme: params.h.
+/* Time-stepping schemes: how half steps make time steps. One row per scheme in
+ * src/solve/scheme_*.c; the rest of the program uses the properties of a row,
+ * never its name. Names of time.scheme: params.h.
  */
 #ifndef HTWAVE_SCHEME_H
 #define HTWAVE_SCHEME_H
@@ -12,10 +12,10 @@ struct ht_plan;
 struct ht_problem;
 struct ht_stepper;
 
-/* Equations as a scheme steps them. */
+/* The form of equations for a scheme. */
 struct ht_form {
-    unsigned stored[2]; /* per grid a bit per field; 0: all fields */
-    int keep;           /* as in ht_spec */
+    unsigned stored[2]; /* field mask per grid; 0: all fields */
+    int old_sign;       /* as in ht_spec */
 };
 
 /* Model of the rounding errors: src/solve/rounding.c. */
@@ -24,40 +24,46 @@ struct ht_rounding {
     double factor[HT_MAX_ORDER]; /* A, for N = 1, 2, .. */
 };
 
-/* A quadratic form that a run conserves to rounding; measure as
- * ht_conserved_energy, for plans for which it is known. */
+/* A quadratic form that a run conserves up to rounding; `measure` as
+ * ht_conserved_energy, for plans with `known`. */
 struct ht_invariant {
     bool (*known)(const struct ht_plan *plan);
     enum ht_err (*measure)(const struct ht_plan *plan,
                            const struct ht_stepper *stepper, double *energy);
 };
 
-struct ht_scheme {
-    const char *name;  /* the word of time.scheme */
-    const char *title; /* in a sentence */
+/* How a grid holds fields: their derivatives at the nodes, or values alone. */
+enum ht_method_name { HT_HERMITE, HT_FINITE_DIFFERENCES };
 
-    /* A half step adds to the values that its target grid held a step before:
-     * the grids hold their fields at times dt/2 apart, and none of them is the
-     * whole state. Else it overwrites them with the state half a step later. */
+struct ht_scheme {
+    const char *name;  /* value of time.scheme */
+    const char *title; /* name in a sentence */
+    enum ht_method_name method;
+
+    /* Whether a half step adds to the values of its target grid one step
+     * earlier. Then the grids hold fields at times dt/2 apart, and both
+     * together are the state. Else a half step overwrites the target grid with
+     * the state half a step later. */
     bool two_level;
     bool dissipates; /* the energy of a conserving system can only fall */
     bool reversible; /* in a uniform medium a half step with -dt from the same
-                        grid undoes one with dt, but for rounding */
-    /* Why media that vary are refused, behind "the medium varies, and"; NULL:
-     * they are not. */
+                        grid undoes one with dt, up to rounding */
+    /* Why varying media are refused, to follow "the medium varies, and"; NULL:
+     * they are allowed. */
     const char *varying;
-    /* Growth of the watched energy at which a run ends; 0: as
-     * src/solve/energy_watch.c finds by how well the state is resolved. */
+    /* Growth of the watched energy at which a run is stopped; 0:
+     * src/solve/energy_watch.c chooses it by the resolution of the state. */
     double most_growth;
-    /* A scheme of one level, whose half step back from time 0 gives the dual
-     * grid's values at -dt/2; NULL where the primary grid is enough to start
-     * from, which is where two_level is false. */
+    double usual_part; /* of the largest stable step: the default step */
+    /* A one-level scheme whose backward half step from time 0 gives the dual
+     * grid's values at -dt/2; NULL if the primary grid suffices as start, which
+     * is the case if two_level is false. */
     const struct ht_scheme *starter;
 
-    /* NULL, or why the equations have no such form, behind "the fields of
-     * SYSTEM"; then *out is not set. */
+    /* Sets *out and returns NULL; or returns why the equations have no such
+     * form, to follow "the fields of SYSTEM". */
     const char *(*form)(const struct ht_equations *eq, struct ht_form *out);
-    /* The functions below: of equations that have the form. */
+    /* The functions below need equations that have the form. */
     /* As ht_stability_full, ht_stability_cfl and ht_stability_stages. */
     int (*full_stages)(const struct ht_equations *eq, int order);
     double (*largest_cfl)(const struct ht_equations *eq, int order, int stages);
@@ -66,23 +72,23 @@ struct ht_scheme {
     const struct ht_invariant *invariant; /* NULL: none */
 };
 
-/* The rows, in the order of enum ht_scheme_name; the first one is the usual
- * scheme, which titles leave out. */
+/* The rows in the order of enum ht_scheme_name. The first is the default
+ * scheme, which titles omit. */
 int ht_scheme_count(void);
 const struct ht_scheme *ht_scheme_at(int index);
 int ht_scheme_index(const struct ht_scheme *scheme);
-/* NULL when there is none of that name. */
+/* The scheme with this name, or NULL. */
 const struct ht_scheme *ht_scheme_find(const char *name);
-/* Its name for titles: "" of the usual scheme. */
+/* The scheme's name for titles: "" for the default scheme. */
 const char *ht_scheme_mark(const struct ht_scheme *scheme);
 bool ht_scheme_steps(const struct ht_scheme *scheme,
                      const struct ht_equations *eq);
 
-/* Sets a problem's scheme and what follows from it and problem->eq, where these
- * have the form. The result is that of `form`. */
+/* Sets a problem's scheme and the members that follow from it and problem->eq,
+ * if these have the form. Returns the result of `form`. */
 const char *ht_problem_set_scheme(struct ht_problem *problem,
                                   const struct ht_scheme *scheme);
-/* The scheme that was set; of a problem without one that of its `keep`. */
+/* The scheme that was set; for a problem without one, that of its old_sign. */
 const struct ht_scheme *ht_problem_scheme(const struct ht_problem *problem);
 
 #endif

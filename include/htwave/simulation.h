@@ -1,13 +1,12 @@
-/* A simulation from parameters to the last step, in the order in which errors
- * can occur: plan (nothing is allocated on the device), compile, start,
- * advance.
+/* All that a run needs, from its parameters, in the order in which errors can
+ * occur: plan (nothing is allocated on the device), compile, start. Then
+ * ht_run_execute takes the steps (htwave/run.h).
  */
 #ifndef HTWAVE_SIMULATION_H
 #define HTWAVE_SIMULATION_H
 
-#include "htwave/plan.h"
 #include "htwave/ranks.h"
-#include "htwave/stepper.h"
+#include "htwave/run.h"
 
 struct ht_simulation {
     const struct ht_params *params;
@@ -27,14 +26,11 @@ struct ht_simulation {
                                    empty for the oracle or without a device */
     struct ht_budget budget;    /* of this rank */
     char *cache;                /* directory; NULL: none */
-    struct ht_stepper stepper;
     double tune_s, compile_s, selfcheck_s, measure_s, start_s;
     double selfcheck_ratio;  /* NaN: not checked */
     struct ht_limits limits; /* 0: not measured */
-    int64_t steps;           /* done */
-    double kernel_s;         /* of these, by the device's clock */
-    double step_s;           /* of these, by the host's clock */
     double joules_before;    /* the device's counter at the start, or < 0 */
+    struct ht_run run;       /* after ht_simulation_start */
 };
 
 /* Every rank calls these functions, in the same order. A rank that fails by
@@ -62,26 +58,17 @@ bool ht_simulation_leads(const struct ht_simulation *sim);
  * start, which may take all memory. A failure is a note only.
  */
 void ht_simulation_measure(struct ht_simulation *sim);
-/* Allocates the state and sets it to the initial data. */
+/* Makes the run: allocates the state and sets it to the initial data. */
 HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
-/* Takes so many steps and waits for them. */
-HT_CHECKED enum ht_err ht_simulation_advance(struct ht_simulation *sim,
-                                             int64_t steps);
 /* A stepper for the same kernels on another problem, of the same kind. */
 HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
                                              const struct ht_problem *problem,
                                              struct ht_stepper *out);
 
-/* Time after so many steps: exactly the end after the last one. */
-double ht_simulation_time(const struct ht_simulation *sim, int64_t step);
 /* Cells of the grid; a step is two half steps of each. */
 double ht_simulation_cells(const struct ht_simulation *sim);
 /* Coefficients of the fields stored on the primary grid. */
 double ht_simulation_unknowns(const struct ht_simulation *sim);
-/* Allocates memory for the nodal values of the fields stored on the primary
- * grid, on own planes, NULL for others; free each. */
-HT_CHECKED enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
-                                           double *nodal[HT_MAX_FIELDS]);
 
 /* Joules that the device used since the start of the steps; NaN: it does not
  * report them. */

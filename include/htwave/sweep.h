@@ -1,5 +1,4 @@
-/* The combinations that bench and tune walk through, chosen by flags that both
- * know.
+/* The combinations that bench and tune loop over, selected by common flags.
  */
 #ifndef HTWAVE_SWEEP_H
 #define HTWAVE_SWEEP_H
@@ -10,13 +9,12 @@
 
 enum { HT_SWEEP_ORDERS = 8, HT_SWEEP_DIMS = 3 };
 
-#define HT_SWEEP_WORD(constant, word) "," word
 /* Flags of a command's table that ht_sweep_read understands. */
 #define HT_SWEEP_FLAGS                                                    \
     {"--systems", "LIST", "of equations, as acoustic,advection"},         \
         {"--dims", "LIST", "dimensions, as 2,3"},                         \
         {"--orders", "LIST", "N, as 1,2,3"},                              \
-        {"--schemes", "LIST", &HT_EACH_SCHEME(HT_SWEEP_WORD)[1]},         \
+        {"--schemes", "LIST", "taylor,leapfrog"},                         \
         {"--precisions", "LIST", "single,double"},                        \
         {"--variants", "LIST", "of kernels"},                             \
         {"--layouts", "LIST", "tensor,blocked"},                          \
@@ -25,18 +23,18 @@ enum { HT_SWEEP_ORDERS = 8, HT_SWEEP_DIMS = 3 };
         "--cache", "DIR", "of compiled kernels; auto, or none"            \
     }
 
-/* Lists with commas; NULL: all. */
+/* Lists are separated by commas; NULL: all. */
 struct ht_sweep {
     const char *systems, *schemes, *precisions, *variants, *layouts, *backend,
         *device, *cache;
     int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
     int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
 };
-/* Refuses names that are not known and numbers out of range. */
+/* Refuses unknown names and numbers out of range. */
 HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args,
                                      struct ht_sweep *out);
-/* Whether a coefficient block of that length is of the layouts asked for; of
- * those of a precision (1, and 4 or 2). */
+/* Whether a layout with coefficient blocks of this length (1, and 4 or 2 by
+ * precision) is selected; likewise a scheme and a precision. */
 bool ht_sweep_block(const struct ht_sweep *sweep, int block);
 bool ht_sweep_scheme(const struct ht_sweep *sweep,
                      const struct ht_scheme *scheme);

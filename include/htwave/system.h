@@ -29,13 +29,13 @@ struct ht_wall_kind {
 struct ht_field {
     const char *name;
     unsigned parity; /* bit k: odd under reflection of x_(k+1) */
-    int min_dims;    /* exists when dims >= min_dims */
+    int min_dims;    /* exists if dims >= min_dims */
     const char *meaning;
 };
 
 struct ht_term {
     int row, col;   /* fields */
-    int axis;       /* 0, 1, 2; exists when dims > axis */
+    int axis;       /* 0, 1, 2; exists if dims > axis */
     int derivative; /* order of D: 0, 1 or 2 */
     double coef;
     int material; /* -1: none, M = 1 */
@@ -60,15 +60,28 @@ struct ht_energy {
     struct ht_energy_term term[HT_MAX_FIELDS];
 };
 
-/* A system whose fields fall into two groups that only change each other can
- * be stepped by leapfrog: the primary grid stores one group at integer times,
- * the dual grid the other one at half-integer times,
- *     dst(t + dt/2) = keep dst(t - dt/2) + 2 (odd or even part of E I src),
- * keep +1: odd powers of dt survive (the groups differ), -1: even powers (the
- * groups are the same; the other fields are not needed at all). */
+/* Leapfrog applies to systems whose fields form two groups that only change
+ * each other. The primary grid stores one group at integer times, the dual grid
+ * the other group at half-integer times:
+ *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (part of E I src),
+ * where the part has the odd powers of dt for old_sign +1 (the groups differ),
+ * the even powers for -1 (the groups are equal, and the other fields are not
+ * needed). */
 struct ht_leapfrog {
-    unsigned stored[2]; /* on the primary, the dual grid: bit per field */
-    int keep;           /* 0: the system has no such form */
+    unsigned stored[2]; /* field masks of the primary and the dual grid */
+    int old_sign;       /* 0: the system has no such form */
+};
+
+/* A system whose field u obeys
+ *     u_tt = M[modulus] div(M[inverse_density] grad u)
+ * can be stepped by finite differences, which keep u alone. Its time derivative
+ * at the start is field `rate`, or -M[modulus] times the divergence of the
+ * fields flux, flux + 1, .. */
+struct ht_second_order {
+    bool known;
+    int field;
+    int modulus, inverse_density; /* materials; -1: 1 */
+    int rate, flux;               /* fields; -1: the other one tells */
 };
 
 struct ht_system {
@@ -78,34 +91,34 @@ struct ht_system {
     struct ht_field field[HT_MAX_FIELDS];
     struct ht_term term[HT_MAX_TERMS];
     struct ht_material material[HT_MAX_MATERIALS];
-    struct ht_wall_kind wall[4]; /* without "periodic", which all have */
+    struct ht_wall_kind wall[4]; /* without "periodic", common to all */
     struct ht_energy energy;
     struct ht_leapfrog leapfrog;
-    const char *first_field; /* where a Gaussian goes by default */
+    struct ht_second_order second_order;
+    const char *first_field; /* default field of a Gaussian */
     bool translates;         /* u(x,t) = u0(x - M t): advection */
 
-    /* The user's medium parameters, from which the materials are made. The
-     * options medium.NAME, their help and their checks come from these rows.
-     * Alternatives share a row; names, meanings and units are then lists of
-     * the same length, separated by '|': "c|K". */
+    /* The medium's parameters, from which the materials are computed. The
+     * options medium.NAME, their help and their checks are made from these
+     * rows. Alternatives share a row; names, meanings and units are then lists
+     * of equal length, separated by '|': "c|K". */
     int nparameters;
     struct ht_parameter {
         const char *names;
         const char *meanings;
         const char *units; /* "length/time|pressure" */
-        double fallback;   /* of the first name; when none is given */
+        double fallback;   /* default value of the first name */
         bool positive;     /* must be > 0 */
-        /* A component of a vector: the option medium.VECTOR gives three rows,
-         * one per axis, in one array; they are constant in space. */
+        /* Set for a component of a vector: the option medium.VECTOR is an array
+         * with the values of three rows, one per axis, constant in space. */
         const char *vector; /* NULL: none */
         int axis;
     } parameter[HT_MAX_MATERIALS];
-    /* The name by which speed() along x1 can be asked for where it is no
-     * parameter that was given; NULL: none. */
+    /* Name of speed() along x1 as a quantity of the medium if it was not given
+     * as a parameter; NULL: none. */
     const char *speed_name;
-    /* Materials as jets from parameter jets: chosen[p] tells which
-     * alternative of parameter p was given. value[p] and out[m] are jets over
-     * `jets`; scratch is not needed from the caller. */
+    /* Materials as jets from parameter jets. chosen[p]: number of the given
+     * alternative of parameter p. value[p] and out[m] are jets over `jets`. */
     enum ht_err (*materials)(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out);
     /* Largest signal speed along an axis for materials M. */
@@ -117,7 +130,7 @@ struct ht_system {
                   double *real, double *imaginary, double *omega);
     /* Standing mode between walls: field f is
      * (cosine[f] cos(omega t) + sine[f] sin(omega t)) * product over axes of
-     * cos(k_j (x_j - lower_j)) where f is even at the lower wall, sin where
+     * cos(k_j (x_j - lower_j)) if f is even at the lower wall, sin if it is
      * odd. factor[j] is the wall factor at the lower side (periodic: +1).
      * NULL: none known. */
     void (*standing)(const double *material, int dims, const double *k,
@@ -128,10 +141,10 @@ struct ht_system {
 /* The systems of src/pde/systems.h. */
 int ht_system_count(void);
 const struct ht_system *ht_system_at(int index);
-/* Entry `index` of a list such as "c|K", with its length; NULL: there are
- * fewer. */
+/* Entry `index` of a list such as "c|K", with its length; NULL: the list is
+ * shorter. */
 const char *ht_alternative(const char *list, int index, int *length);
-/* NULL when there is none of that name. */
+/* The system with this name, or NULL. */
 const struct ht_system *ht_system_find(const char *name);
 
 /* A system in dims dimensions: the fields and terms that exist there, with
@@ -150,7 +163,7 @@ int ht_equations_field(const struct ht_equations *eq, const char *name);
 /* Sign with which field f continues behind a wall normal to axis k. */
 int ht_wall_sign(const struct ht_equations *eq, int field, int axis,
                  int factor);
-/* The wall of that name; "periodic" has factor 0; NULL when unknown. */
+/* The wall with this name, or NULL; "periodic" has factor 0. */
 const struct ht_wall_kind *ht_wall_find(const struct ht_system *system,
                                         const char *name);
 

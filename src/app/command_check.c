@@ -17,7 +17,7 @@
 struct estimate {
     int64_t cells[3]; /* of the small grid */
     double rate; /* cell half-steps per second there, by all ranks together,
-                    each on such a grid of its own */
+                    each rank on one such grid */
 };
 
 /* ---- outputs ---- */
@@ -56,15 +56,31 @@ static void shrink(const struct ht_simulation *sim, double most,
                     out);
 }
 
-/* Seconds of `steps` whole steps. */
-static enum ht_err time_steps(struct ht_simulation *sim,
+/* Seconds of `steps` time steps. */
+static enum ht_err time_steps(const struct ht_stepper *stepper,
                               const struct ht_part *part, int64_t steps,
                               double *seconds) {
     /* Else the values overflow in many steps. */
-    TRY(ht_test_problem_fill(part, &sim->stepper));
+    TRY(ht_test_problem_fill(part, stepper));
     double began = ht_clock();
-    TRY(ht_simulation_advance(sim, steps));
+    TRY(ht_stepper_advance(stepper, steps));
     *seconds = ht_clock() - began;
+    return HT_OK;
+}
+
+/* Cell half-steps per second. */
+static enum ht_err find_rate(const struct ht_stepper *stepper,
+                             const struct ht_part *part, double *rate) {
+    const double enough_s = 0.1, long_s = 0.5;
+    const int64_t longest = 1024;
+    double seconds = 0, cells = (double)ht_grid_total(&part->grid, HT_DUAL);
+    int64_t steps = 1;
+    TRY(time_steps(stepper, part, 1, &seconds)); /* warms up */
+    for (; seconds < long_s; steps *= 2) {
+        TRY(time_steps(stepper, part, steps, &seconds));
+        if (seconds >= enough_s || steps >= longest) break;
+    }
+    *rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
     return HT_OK;
 }
 
@@ -74,26 +90,16 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
      * proportional to their number. */
     const int few = 4;
     const double most = sim->oracle ? 8 : sim->info.gpu ? 262144 : 2048;
-    const double enough_s = 0.1, long_s = 0.5;
-    const int64_t longest = 1024;
     struct ht_part part;
-    double seconds = 0, cells = 1;
-    int64_t steps = 1;
+    struct ht_stepper stepper = {0};
     shrink(sim, most, &part);
     if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
-    TRY(ht_simulation_stepper(sim, &part.problem, &sim->stepper));
-    TRY(time_steps(sim, &part, 1, &seconds)); /* warms up */
-    for (; seconds < long_s; steps *= 2) {
-        TRY(time_steps(sim, &part, steps, &seconds));
-        if (seconds >= enough_s || steps >= longest) break;
-    }
-    for (int k = 0; k < part.grid.dims; k++) {
-        out->cells[k] = part.grid.cells[k];
-        cells *= (double)part.grid.cells[k];
-    }
-    out->rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
+    TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
+    enum ht_err err = find_rate(&stepper, &part, &out->rate);
+    ht_stepper_destroy(&stepper);
+    TRY(err);
+    memcpy(out->cells, part.grid.cells, sizeof out->cells);
     out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
-    ht_stepper_destroy(&sim->stepper);
     return ht_comm_sum(sim->comm, 1, &out->rate);
 }
 

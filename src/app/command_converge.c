@@ -16,13 +16,14 @@
 #include <string.h>
 
 #include "commands.h"
-#include "htwave/energy.h"
 #include "htwave/json.h"
+#include "htwave/observers.h"
 #include "htwave/simulation.h"
 
 /* One simulation's outcome. */
 struct row {
-    int order; /* N */
+    int order; /* grid.order */
+    int full;  /* expected of errors */
     int dims;
     int64_t cells[3], steps;
     double h, error, observed; /* observed: NaN where there is no row before */
@@ -64,7 +65,7 @@ static enum ht_err read_lists(const struct ht_args *args,
     else
         TRY(default_cells(params, t));
     if (order != NULL)
-        return ht_args_integers("--order", order, 1, HT_MAX_ORDER, &t->norders,
+        return ht_args_integers("--order", order, 1, 16, &t->norders,
                                 &t->order);
     TRY(HT_ALLOC(t->order, 1));
     t->order[t->norders++] = params->grid.order;
@@ -107,30 +108,18 @@ static enum ht_err read_params(const struct ht_args *args,
 
 /* ---- one run ---- */
 
-static enum ht_err final_error(struct ht_simulation *sim, double *error) {
-    double *nodal[HT_MAX_FIELDS] = {NULL};
-    const double *const *values = (const double *const *)nodal;
-    double time = sim->params->time.end;
-    struct ht_state state;
-    TRY(ht_state_measure(sim->plan, &sim->stepper, time, &state));
-    enum ht_err err = ht_simulation_nodal(sim, nodal);
-    if (err == HT_OK) err = ht_nodal_read(sim->plan, &sim->stepper, nodal);
-    if (err == HT_OK) err = ht_nodal_error(sim->plan, values, time, error);
-    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
-    return err;
-}
-
 static double rounding_bound(const struct ht_simulation *sim) {
     bool fp64 = sim->oracle || sim->tuning.fp64;
     bool twice = ht_problem_scheme(&sim->plan->problem)->two_level;
     double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
     double n = 2 * (double)sim->plan->steps + 1;
-    double lost = pow(4, sim->plan->grid.order) / 16;
+    double lost = pow(4, sim->plan->grid.order) / 16; /* none at order 0 */
     return 4 * unit * ((twice ? n * sqrt(n) : n) + lost);
 }
 
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
+    struct ht_energies energies;
     double began = ht_clock();
     if (!plan->solution->exact && !plan->solution->returns)
         return ht_params_error(sim->params, "initial.type",
@@ -140,9 +129,11 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
                                "true");
     TRY(ht_simulation_compile(sim));
     TRY(ht_simulation_start(sim));
-    TRY(ht_simulation_advance(sim, plan->steps));
-    TRY(final_error(sim, &row->error));
-    row->order = plan->grid.order;
+    const struct ht_observer observers[] = {
+        ht_observe_energy(&energies), ht_observe_error(plan, &row->error)};
+    TRY(ht_run_execute(&sim->run, 2, observers));
+    row->order = plan->order;
+    row->full = ht_plan_full_order(plan);
     row->dims = plan->grid.dims;
     memcpy(row->cells, plan->grid.cells, sizeof row->cells);
     row->steps = plan->steps;
@@ -169,8 +160,8 @@ static enum ht_err run_row(const struct ht_args *args,
         if (!first)
             row->observed =
                 log(row[-1].error / row->error) / log(row[-1].h / row->h);
-        row->rounding = row->error <= row->bound &&
-                        row->observed < 0.5 * (2 * row->order + 1);
+        row->rounding =
+            row->error <= row->bound && row->observed < 0.5 * row->full;
         t->count++;
     }
     err = ht_comm_agree(args->comm, err);
@@ -244,7 +235,7 @@ static enum ht_err report(const struct table *t, bool as_json) {
 }
 
 /* The last row of the n-th order that can be judged: one within the bound of
- * rounding can show that the wanted order is there, not that it is missing.
+ * rounding can show that the wanted order is reached, not that it is missed.
  * NULL: none, as of one grid, or where all errors are rounding. */
 static const struct row *judged(const struct table *t, int n, double wanted) {
     for (int i = t->ncells - 1; i > 0; i--) {
@@ -260,15 +251,16 @@ static enum ht_err check_order(const struct table *t, double wanted) {
         const struct row *first = t->row + (ptrdiff_t)n * t->ncells;
         const struct row *row = judged(t, n, wanted);
         REQUIRE(row != NULL, HT_ERR_DIFFERENT,
-                "order N = %d: --min-order %g is not shown: no grid has an "
+                "grid.order = %d: --min-order %g is not shown: no grid has an "
                 "error above what rounding can be (%.2g on %lld cells along "
                 "x1) and another grid before it; take coarser grids%s",
                 t->order[n], wanted, first->bound, (long long)first->cells[0],
                 t->single ? " or device.precision = \"double\"" : "");
-        REQUIRE(row->observed >= wanted, HT_ERR_DIFFERENT,
-                "order N = %d: observed order %.3f on %lld cells along x1 is "
-                "below --min-order %g",
-                row->order, row->observed, (long long)row->cells[0], wanted);
+        REQUIRE(
+            row->observed >= wanted, HT_ERR_DIFFERENT,
+            "grid.order = %d: observed order %.3f on %lld cells along x1 is "
+            "below --min-order %g",
+            row->order, row->observed, (long long)row->cells[0], wanted);
     }
     return HT_OK;
 }

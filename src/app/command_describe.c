@@ -1,4 +1,4 @@
-/* htwave describe: the table of systems in words. */
+/* htwave describe: the table of systems as text. */
 #include <string.h>
 
 #include "commands.h"
@@ -51,7 +51,7 @@ static void add_schemes(const struct ht_system *system, struct ht_text *text) {
         if (scheme->form(&eq, &form) != NULL) continue;
         ht_text_add(text, "%s%s", before, scheme->name);
         before = ", ";
-        if (!scheme->two_level) continue;
+        if (!scheme->two_level || scheme->method != HT_HERMITE) continue;
         ht_text_add(text, " (");
         add_stored(&eq, form.stored[HT_PRIMARY], text);
         ht_text_add(text, " at integer times, ");

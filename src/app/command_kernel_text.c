@@ -65,9 +65,10 @@ static const struct ht_scheme *add_level(int turn, enum ht_subgrid from,
         const struct ht_scheme *scheme =
             ht_scheme_at((turn + s) % ht_scheme_count());
         struct ht_form form;
-        if (!scheme->two_level || scheme->form(spec->eq, &form) != NULL)
+        if (scheme->method != HT_HERMITE || !scheme->two_level ||
+            scheme->form(spec->eq, &form) != NULL)
             continue;
-        spec->keep = form.keep;
+        spec->old_sign = form.old_sign;
         spec->src = form.stored[from];
         spec->dst = form.stored[from == HT_PRIMARY];
         return scheme;

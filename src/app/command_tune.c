@@ -1,5 +1,5 @@
 /* htwave tune: the fastest kernels for the problem of FILE, or for classes of
- * problems, found by timing and kept for the runs to come.
+ * problems, found by timing and stored for later runs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 struct tune {
     const struct ht_args *args;
     struct ht_device *device;
-    const char *cache; /* NULL: nothing is kept */
+    const char *cache; /* NULL: nothing is stored */
     double seconds;    /* per class */
     struct ht_json json;
     struct ht_text winners; /* lines of the classes */
@@ -34,7 +34,7 @@ static void add_tuning(struct ht_json *json, const struct ht_tuning *t) {
     ht_json_bool(json, "trim", t->trim);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 /* "cells 2, planes 8, trimmed"; numbers that the run chooses are left out. */
 static void add_shape(const struct ht_tuning *t, struct ht_text *text) {

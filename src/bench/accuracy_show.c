@@ -1,4 +1,4 @@
-/* The results of the case accuracy: a file of all runs, a table. */
+/* The results of the case accuracy: a file of all runs and a table. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,8 @@ static void print_head(const struct ht_accuracy *a, struct ht_text *text) {
     ht_text_add(text, "\n");
 }
 
-/* One or, NULL not being given, the cheaper of two curves of one N. */
+/* Prints a row: of one curve or, if the second is not NULL, of the cheaper one
+ * of two curves of the same N. */
 static void print_row(const char *name, const struct ht_accuracy_curve *c,
                       const struct ht_accuracy_curve *other,
                       struct ht_text *text) {

@@ -1,22 +1,21 @@
-/* What a wavelength costs: device seconds per cubic wavelength and period
- * against the error after 100 wavelengths, of this method and of finite
- * differences.
+/* The cost of accuracy: device seconds per cubic wavelength and period over the
+ * error after 100 wavelengths, for this method and for finite differences.
  *
- * This method: errors of real runs of plane waves in three directions, by the
- * kernels whose rate on a large box is the cost, in both precisions; the worst
- * direction counts. Finite differences: error by von Neumann analysis, which
- * is exact for plane waves, the worst of three directions; for each error the
- * best choice of points per wavelength and time step; cost from the measured
- * rate of their kernels, and from a kernel that could not be better, 12 bytes
- * per point and step.
+ * This method: the error is the largest of runs of plane waves in three
+ * directions, in both precisions; the cost is the rate of the same kernels on a
+ * large box. Finite differences: the error is the largest of three directions
+ * by von Neumann analysis, which is exact for plane waves; for each error the
+ * best choice of points per wavelength and time step; the cost is the measured
+ * rate of their kernels, and that of an ideal kernel with 12 bytes per point
+ * and step.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accuracy.h"
-#include "htwave/energy.h"
 #include "htwave/fd_kernel.h"
+#include "htwave/observers.h"
 #include "htwave/params.h"
 #include "htwave/start.h"
 #include "htwave/stop.h"
@@ -50,9 +49,9 @@ static double fd_error(const struct ht_fd_weights *fd, int terms, double points,
     return worst;
 }
 
-/* The fewest updates per cubic wavelength and period, points^4/nu, with an
- * error up to that. from: for each number of points the first step that has
- * not been found too long; of errors that become smaller from call to call. */
+/* The fewest updates per cubic wavelength and period, points^4/nu, with at most
+ * this error. from: for each number of points the first step that is not known
+ * to be too long; errors must decrease from call to call. */
 enum { FINER = 460, SMALLER = 460 }; /* to 200 points, to 1e-6 of nu */
 static double fd_updates(const struct ht_fd_weights *fd, int terms,
                          double error, int from[FINER], double *chosen) {
@@ -72,7 +71,7 @@ static double fd_updates(const struct ht_fd_weights *fd, int terms,
     return best;
 }
 
-/* 10^-0.5 to 10^-8. */
+/* Number of errors, from 10^-0.5 to 10^-8. */
 enum { ERRORS = 31 };
 static double error_at(int n) {
     return pow(10, -0.5 - n * 0.25);
@@ -92,7 +91,7 @@ static void find_fd(const struct ht_fd_weights *fd, int terms, double rate,
     }
 }
 
-/* One search for both curves: measured, and the best imaginable. */
+/* One search for both curves: the measured and the ideal kernel. */
 static enum ht_err add_fd(struct ht_accuracy *a, int order, int terms,
                           int64_t side) {
     const struct ht_bench *bench = a->bench;
@@ -120,7 +119,8 @@ static enum ht_err add_fd(struct ht_accuracy *a, int order, int terms,
 /* ---- runs ---- */
 
 enum { LINES = 20, LINE = 160 };
-/* Near 0.9; end over steps is this to the last bit, as kernels need it. */
+/* Near 0.9; the quotient of end and steps is exactly this number, since
+ * programs contain the step. */
 static const double cfl = 115.0 / 128;
 
 /* A plane wave in a periodic box of cells of size 1, speed 1, so that all runs
@@ -131,9 +131,9 @@ struct wave {
     double points; /* cells per wavelength */
 };
 
-/* A side along which the wave runs holds `turns` of its periods in so many
- * cells: the fewest for which the cells per wavelength are at most those
- * wanted, and one percent fewer at most. */
+/* Cells and number of wavelengths (`turns`) of a side along which the wave
+ * varies: the fewest such that the cells per wavelength are at most the wanted
+ * ones and at most one percent fewer. */
 static void choose_side(double points, double length, int *turns,
                         int64_t *cells) {
     enum { TURNS = 12 };
@@ -149,7 +149,7 @@ static void choose_side(double points, double length, int *turns,
     }
 }
 
-/* Axes that the wave does not vary along have three cells. */
+/* Axes along which the wave does not vary have three cells. */
 static struct wave make_wave(int dims, const int direction[3], double points) {
     struct wave w = {.cells = {3, 3, 3}};
     double length = 0;
@@ -171,7 +171,7 @@ static const int directions[2][DIRECTIONS][3] = {
 static const char *const direction_name[2][DIRECTIONS] = {
     {"(1,0)", "(1,1)", "(1,2)"}, {"(1,0,0)", "(1,1,0)", "(1,2,2)"}};
 
-/* key=[a,b] or [a,b,c], as whole numbers or not. */
+/* Appends key=[a,b] or key=[a,b,c], as integers or not. */
 static void add_list(char text[LINE], const char *key, int dims,
                      const double value[3], bool whole) {
     int n = snprintf(text, LINE, "%s=[", key);
@@ -208,7 +208,7 @@ static int add_method(const struct ht_bench_row *row, char text[LINES][LINE]) {
     return n;
 }
 
-/* One method in one precision; its kernels are made for the first run. */
+/* A method in one precision; the first run creates its kernels. */
 struct runner {
     const struct ht_accuracy *a;
     const struct ht_bench_row *row;
@@ -216,50 +216,27 @@ struct runner {
     bool ready;
 };
 
-static enum ht_err find_error(const struct ht_plan *plan,
-                              const struct ht_stepper *stepper, double *error) {
-    double *nodal[HT_MAX_FIELDS] = {NULL};
-    const double *const *values = (const double *const *)nodal;
-    const int64_t nodes = ht_grid_own_total(&plan->grid, HT_PRIMARY);
-    enum ht_err err = HT_OK;
-    for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
-            err = HT_ALLOC(nodal[f], nodes);
-    if (err == HT_OK) err = ht_nodal_read(plan, stepper, nodal);
-    if (err == HT_OK)
-        err = ht_nodal_error(plan, values, plan->params->time.end, error);
-    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
-    return err;
-}
-
-static enum ht_err take_steps(const struct ht_stepper *stepper, int64_t steps) {
-    for (int64_t n = 0; n < steps; n++) {
-        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
-    }
-    return stepper->ops->finish(stepper->self);
-}
-
 static enum ht_err run_plan(struct runner *r, const struct ht_plan *plan,
                             double *error) {
     const struct ht_bench *bench = r->a->bench;
     const struct ht_tuning *tuning = &r->row->tuning;
-    struct ht_stepper stepper = {0};
+    const struct ht_observer observer = ht_observe_error(plan, error);
+    struct ht_run run = {.plan = plan, .kernels = &r->kernels};
     if (!r->ready)
         TRY(ht_kernels_create(&plan->problem, bench->device, tuning,
                               bench->cache, &r->kernels));
     r->ready = true;
     TRY(ht_stepper_create(&plan->problem, bench->device, &r->kernels,
-                          &stepper));
+                          &run.stepper));
     enum ht_err err =
-        ht_start(plan, bench->device, tuning, bench->cache, &stepper);
-    if (err == HT_OK) err = take_steps(&stepper, plan->steps);
-    if (err == HT_OK) err = find_error(plan, &stepper, error);
-    ht_stepper_destroy(&stepper);
+        ht_start(plan, bench->device, tuning, bench->cache, &run.stepper);
+    if (err == HT_OK) err = ht_run_execute(&run, 1, &observer);
+    ht_stepper_destroy(&run.stepper);
     return err;
 }
 
-/* What is expected to be useless is not run: *error is infinite then. */
+/* Runs one wave. A run with a useless expected error is skipped, and *error is
+ * infinite. */
 static enum ht_err run(struct runner *r, const struct wave *w, double *error,
                        double *expected) {
     const double useless = 10;
@@ -279,8 +256,8 @@ static enum ht_err run(struct runner *r, const struct wave *w, double *error,
     return err;
 }
 
-/* All directions; after the first one without an error the others are left
- * out. */
+/* Runs all directions; after the first one without an error the others are
+ * skipped. */
 static enum ht_err run_point(struct runner *r, double points,
                              struct ht_accuracy_point *out) {
     const int dims = r->a->dims;
@@ -304,17 +281,17 @@ static enum ht_err cut(struct ht_accuracy_curve *c) {
     return HT_OK;
 }
 
-/* Grids until rounding, which finer ones only add to, or time ends it. */
+/* Refines the grid until the error is due to rounding, or no time is left. */
 static enum ht_err add_points(struct runner *r, double until,
                               struct ht_accuracy_curve *c) {
     const double useless = 1, small = 1e-2, enough = 1e-9;
     double least = INFINITY;
-    int worse = 0; /* grids in a row */
+    int worse = 0; /* consecutive grids with a larger error */
     for (int g = 0; g < GRIDS && worse < 2 && least > enough; g++) {
         struct ht_accuracy_point p = {.points = thirds[g] / 3.0};
-        if (ht_stop_wanted()) break;
         if (ht_clock() > until) return cut(c);
         TRY(run_point(r, p.points, &p));
+        if (ht_stop_wanted()) break; /* its runs may not have ended */
         if (!(p.error < useless)) continue;
         p.seconds =
             pow(p.points, 3) * 2 * p.points / cfl / ht_bench_rate(c->row);
@@ -351,7 +328,7 @@ static enum ht_err add_runs(struct ht_accuracy *a,
     return HT_OK;
 }
 
-/* ---- all ---- */
+/* ---- all curves ---- */
 
 static enum ht_err add_baselines(struct ht_accuracy *a) {
     const int64_t side = a->bench->info->gpu ? 512 : 96;
@@ -362,7 +339,7 @@ static enum ht_err add_baselines(struct ht_accuracy *a) {
     return HT_OK;
 }
 
-/* Each row has its share of what is left of the time. */
+/* Each row has its share of the remaining time. */
 static enum ht_err add_all(struct ht_accuracy *a, int first, int last) {
     const struct ht_bench *bench = a->bench;
     const double end = bench->began + bench->seconds;
@@ -385,7 +362,7 @@ enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first, int last) {
                 "three");
     enum ht_err err = add_all(&a, first, last);
     if (a.cut > 0)
-        ht_note("%d curve%s cut short for want of time (--seconds %g)", a.cut,
+        ht_note("%d curve%s incomplete: no time left (--seconds %g)", a.cut,
                 a.cut == 1 ? "" : "s", bench->seconds);
     if (err == HT_OK) err = ht_accuracy_show(&a);
     free(a.curve);

@@ -1,5 +1,5 @@
-/* The table of cases. Those named after the figures and the table of Vargas,
- * Chan, Hagstrom and Warburton (2016) repeat what these show, on any device.
+/* The table of cases. Cases named after figures and tables repeat those of
+ * Vargas, Chan, Hagstrom and Warburton (2016) on any device.
  */
 #include <math.h>
 #include <string.h>
@@ -13,8 +13,7 @@ static enum ht_err plan_rates(struct ht_bench *bench,
     return ht_bench_plan_sweep(bench, self, bench->info->gpu ? 5 : 3);
 }
 
-/* Plans rows of `like`, then keeps or changes each. change: false leaves the
- * row out. */
+/* Plans rows of `like` and calls `change` for each; false removes the row. */
 static enum ht_err plan_changed(struct ht_bench *bench,
                                 const struct ht_bench_row *like, int most,
                                 bool (*change)(struct ht_bench_row *row)) {
@@ -48,7 +47,7 @@ static bool one_of_one(struct ht_bench_row *row) {
     return !has_two(row);
 }
 
-/* The systems asked for; by default what the paper has. */
+/* Whether a system is selected; by default those of the paper. */
 static bool wants_system(const struct ht_bench *bench,
                          const struct ht_system *system) {
     if (bench->sweep.systems != NULL)
@@ -56,7 +55,7 @@ static bool wants_system(const struct ht_bench *bench,
     return strcmp(system->name, "advection") == 0;
 }
 
-/* Figure 5: interpolation, evolution and whole half steps apart. */
+/* Figure 5: interpolation, evolution and whole half steps separately. */
 static enum ht_err plan_roofline(struct ht_bench *bench,
                                  const struct ht_bench_case *self) {
     for (int s = 0; s < ht_system_count(); s++) {
@@ -72,8 +71,8 @@ static enum ht_err plan_roofline(struct ht_bench *bench,
 
 /* ---- interpolation: figures 1 and 2 ---- */
 
-/* Cell by cell, and rolled with the cells per group that are chosen and with
- * others. */
+/* Naive and rolled interpolation, the latter with the default and other numbers
+ * of cells per group. */
 static enum ht_err plan_interpolation(struct ht_bench *bench,
                                       const struct ht_bench_case *self) {
     static const int groups[] = {1, 2, 4, 8, 16};
@@ -89,11 +88,11 @@ static enum ht_err plan_interpolation(struct ht_bench *bench,
         TRY(err);
         for (int i = first; i < bench->count; i++) {
             struct ht_bench_row row = bench->row[i];
-            int64_t lanes =
+            int64_t items =
                 (int64_t)pow(2 * row.order + 2, row.dims > 1 ? 2 : 1);
             if (row.tuning.variant->stage[0].kind ==
                     HT_STAGE_INTERPOLATE_ROLLED &&
-                lanes * groups[g] <= bench->info->max_group / 4)
+                items * groups[g] <= bench->info->max_group / 4)
                 bench->row[kept++] = row;
         }
         bench->count = kept;
@@ -151,7 +150,8 @@ static enum ht_err plan_stages(struct ht_bench *bench,
 
 /* ---- q: fewer stages, smaller steps ---- */
 
-/* Device nanoseconds for a cell to be crossed, at the largest stable step. */
+/* Device nanoseconds per cell for the time in which a wave crosses a cell, at
+ * the largest stable step. */
 static double crossing_ns(const struct ht_bench_row *row) {
     return 2e9 / (ht_bench_largest_cfl(row) * ht_bench_rate(row));
 }
@@ -220,7 +220,7 @@ static enum ht_err plan_table1(struct ht_bench *bench,
     return err;
 }
 
-/* Device seconds of 200 steps on 150^3 cells: measured as such, or scaled. */
+/* Device seconds of 200 steps on 150^3 cells, measured or scaled. */
 static double table_seconds(const struct ht_bench_row *row) {
     double scale = pow((double)TABLE_SIDE / (double)row->side, 3);
     if (row->steps == TABLE_STEPS) return row->total * scale;
@@ -269,8 +269,8 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
 
 /* ---- accuracy ---- */
 
-/* Of the systems that carry plane waves both ways; unless flags say otherwise
- * one of them by each scheme. */
+/* Systems with plane waves in both directions; unless flags select others, one
+ * system per scheme. */
 static bool wants_accuracy(const struct ht_sweep *sweep,
                            const struct ht_system *system,
                            const char **schemes) {
@@ -281,8 +281,7 @@ static bool wants_accuracy(const struct ht_sweep *sweep,
     return !system->translates && ht_args_listed(sweep->systems, system->name);
 }
 
-/* Rates of the variants that runs take, in both precisions. With all stages,
- * as the runs. */
+/* Rates of the variants that runs use, in both precisions, with all stages. */
 static enum ht_err plan_accuracy(struct ht_bench *bench,
                                  const struct ht_bench_case *self) {
     const struct ht_sweep saved = bench->sweep;

@@ -1,4 +1,4 @@
-/* The results of a benchmark for people and for programs. */
+/* The results of a benchmark: table, CSV and JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void add(struct value *list, int *n, struct value value) {
     if (*n < COLUMNS) list[(*n)++] = value;
 }
 
-/* For CSV and JSON. */
+/* Columns of a row for CSV and JSON. */
 static int columns_of(const struct ht_bench_row *r, struct value *v) {
     double unknowns = r->fields * pow(r->order + 1, r->dims);
     double rate = r->done ? ht_bench_rate(r) : NAN;
@@ -74,7 +74,7 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     add(v, &n, (struct value){"layout", ht_bench_layout(r), 0});
     add(v, &n, (struct value){"cells_per_group", NULL, r->shape.cells});
     add(v, &n, (struct value){"planes_per_group", NULL, r->shape.planes});
-    add(v, &n, (struct value){"lanes", NULL, r->shape.lanes});
+    add(v, &n, (struct value){"lanes", NULL, r->shape.group_size});
     add(v, &n, (struct value){"side", NULL, (double)r->side});
     add(v, &n, (struct value){"ms", NULL, r->done ? 1e3 * r->seconds : NAN});
     add(v, &n, (struct value){"ms_best", NULL, r->done ? 1e3 * r->best : NAN});
@@ -100,7 +100,7 @@ static int columns_of(const struct ht_bench_row *r, struct value *v) {
     return n;
 }
 
-/* What JSON says once for all rows, CSV has in each. */
+/* Columns for CSV: JSON has the device and the like once for all rows. */
 static int csv_columns_of(const struct ht_bench *bench,
                           const struct ht_bench_row *r, struct value *v) {
     const struct ht_limits *limits = &bench->limits[r->tuning.fp64];

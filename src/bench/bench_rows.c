@@ -24,13 +24,13 @@ enum ht_err ht_bench_plan(struct ht_bench *bench,
 
 static struct ht_spec spec_of(const struct ht_bench_row *row,
                               const struct ht_equations *eq,
-                              struct ht_part *sample) {
-    ht_test_problem_plain(eq, row->order, row->stages, row->scheme, sample);
-    return ht_problem_spec(&sample->problem, &row->tuning, HT_PRIMARY);
+                              struct ht_part *test) {
+    ht_test_problem_plain(eq, row->order, row->stages, row->scheme, test);
+    return ht_problem_spec(&test->problem, &row->tuning, HT_PRIMARY);
 }
 
-/* Variants named are taken as they are; without names those that suit, or the
- * one that "auto" takes. */
+/* Whether a variant is selected: by name, else the variants made for the
+ * device, or the one that "auto" chooses. */
 static bool wants_variant(const struct ht_bench *bench,
                           const struct ht_spec *spec,
                           const struct ht_variant *variant) {
@@ -41,12 +41,12 @@ static bool wants_variant(const struct ht_bench *bench,
     return ht_variant_suits(variant, gpu);
 }
 
-/* Every variant that applies. */
+/* Plans a row for every variant that applies. */
 static enum ht_err plan_variants(struct ht_bench *bench,
                                  struct ht_bench_row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
-    struct ht_part sample;
-    const struct ht_spec spec = spec_of(&row, &eq, &sample);
+    struct ht_part test;
+    const struct ht_spec spec = spec_of(&row, &eq, &test);
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
         if (wants_variant(bench, &spec, row.tuning.variant) &&
@@ -56,7 +56,7 @@ static enum ht_err plan_variants(struct ht_bench *bench,
     return HT_OK;
 }
 
-/* Both layouts only when they are asked for. */
+/* Plans both layouts only if they are selected. */
 static enum ht_err plan_layouts(struct ht_bench *bench,
                                 struct ht_bench_row row) {
     for (int wide = 0; wide < 2; wide++) {
@@ -69,7 +69,7 @@ static enum ht_err plan_layouts(struct ht_bench *bench,
     return HT_OK;
 }
 
-/* Without precisions named a CPU, which takes its time, does single. */
+/* Whether a precision is selected; by default only single on a (slow) CPU. */
 static bool wants_precision(const struct ht_bench *bench, bool fp64) {
     if (fp64 && !bench->info->fp64) return false;
     if (bench->sweep.precisions == NULL && !bench->info->gpu) return !fp64;
@@ -126,8 +126,8 @@ enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
 
 /* ---- measuring ---- */
 
-/* A half step is to take no more than that at 2 % of the device's rate, which
- * is what slow kernels reach. */
+/* Cells per axis such that a half step is short enough at 2 % of the device's
+ * rate, the rate of slow kernels. */
 static int64_t choose_side(const struct ht_bench *bench,
                            const struct ht_bench_row *row,
                            const struct ht_part *plain) {
@@ -153,7 +153,7 @@ static void count_work(const struct ht_bench *bench, const struct ht_spec *spec,
 }
 
 static enum ht_err time_row(const struct ht_bench *bench,
-                            const struct ht_part *sample,
+                            const struct ht_part *test,
                             struct ht_kernels *kernels,
                             struct ht_bench_row *row) {
     const bool gpu = bench->info->gpu;
@@ -166,11 +166,11 @@ static enum ht_err time_row(const struct ht_bench *bench,
         effort.least = row->steps;
         effort.seconds = 0;
     }
-    TRY(ht_test_problem_verify(sample, bench->device, kernels, &row->verified));
+    TRY(ht_test_problem_verify(test, bench->device, kernels, &row->verified));
     REQUIRE(row->verified <= 1, HT_ERR_DEVICE,
             "differs from the reference by %.3g times what rounding explains",
             row->verified);
-    TRY(ht_rate_measure(sample, bench->device, kernels, &effort, &rate));
+    TRY(ht_rate_measure(test, bench->device, kernels, &effort, &rate));
     row->seconds = row->kernel < 0 ? rate.median : rate.kernel[row->kernel];
     row->best = row->kernel < 0 ? rate.best : row->seconds;
     row->total = rate.total;
@@ -182,27 +182,28 @@ static enum ht_err time_row(const struct ht_bench *bench,
 static enum ht_err measure_row(const struct ht_bench *bench,
                                struct ht_bench_row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
-    struct ht_part plain, sample;
+    struct ht_part plain, test;
     struct ht_kernels kernels;
     const struct ht_spec spec = spec_of(row, &eq, &plain);
     row->joules = row->verified = NAN;
     row->stages = spec.stages;
     row->side = choose_side(bench, row, &plain);
     const int64_t cells[3] = {row->side, row->side, row->side};
-    ht_test_problem(&plain.problem, cells, &sample);
-    row->fields = 0.5 * (ht_problem_stored(&sample.problem, HT_PRIMARY) +
-                         ht_problem_stored(&sample.problem, HT_DUAL));
-    TRY(ht_kernels_create(&sample.problem, bench->device, &row->tuning,
+    ht_test_problem(&plain.problem, cells, &test);
+    row->fields = 0.5 * (ht_problem_stored(&test.problem, HT_PRIMARY) +
+                         ht_problem_stored(&test.problem, HT_DUAL));
+    TRY(ht_kernels_create(&test.problem, bench->device, &row->tuning,
                           bench->cache, &kernels));
     row->shape = kernels.shape[0];
-    enum ht_err err = time_row(bench, &sample, &kernels, row);
+    enum ht_err err = time_row(bench, &test, &kernels, row);
     ht_kernels_destroy(&kernels);
     if (err == HT_OK) count_work(bench, &spec, row);
     row->done = err == HT_OK;
     return err;
 }
 
-/* A row that fails says why and does not end the others. */
+/* Measures a row. If it fails, the reason is reported and the other rows
+ * continue. */
 static void try_row(struct ht_bench *bench, struct ht_bench_row *row) {
     if (measure_row(bench, row) == HT_OK) return;
     snprintf(row->why, sizeof row->why, "%s", ht_err_message());
@@ -223,7 +224,7 @@ enum ht_err ht_bench_measure(struct ht_bench *bench, int first, int last) {
     enum ht_err err = table ? ht_args_print(&text) : HT_OK;
     for (int i = first; err == HT_OK && i < last; i++) {
         struct ht_bench_row *row = &bench->row[i];
-        double share = row->brief ? 0.5 : 1; /* runs follow brief rows */
+        double share = row->brief ? 0.5 : 1; /* half the time is for runs */
         if (ht_stop_wanted() || ht_clock() - began > share * bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
             bench->left_out++;

@@ -1,6 +1,6 @@
-/* One number of ranks of weak and of strong scaling: each rank times steps of
- * its slab, all together by the clock. A shell loop over numbers of ranks fills
- * scaling.csv, which is shown whenever it has grown.
+/* Weak and strong scaling with one number of ranks: all ranks compute steps of
+ * their slabs together and time them by the clock. A shell loop over numbers of
+ * ranks fills scaling.csv; each launch prints the whole table.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,19 +13,19 @@
 
 enum { BATCHES = 5 };
 
-/* All that this launch measures. */
+/* The measurements of this launch. */
 struct work {
     struct ht_bench *bench;
     double began;
-    int kept;     /* rows */
+    int stored;   /* rows */
     bool stopped; /* by a signal to one of the ranks */
 };
 
-/* What is being measured. */
+/* The current measurement. */
 struct run {
     struct ht_bench *bench;
     const struct ht_bench_row *plan;
-    struct ht_part sample;
+    struct ht_part test;
     struct ht_kernels kernels;
     struct ht_stepper stepper;
     struct ht_scaling_row row;
@@ -50,9 +50,9 @@ static enum ht_err cut(struct ht_grid *grid, struct ht_comm *comm) {
     return err;
 }
 
-/* Random data on the own planes: one plane, on each of them. */
+/* Writes the same plane of random data to all own planes. */
 static enum ht_err fill(const struct run *run, enum ht_subgrid subgrid) {
-    const struct ht_problem *p = &run->sample.problem;
+    const struct ht_problem *p = &run->test.problem;
     int64_t first, last,
         count = ht_grid_plane(p->grid, subgrid) * p->eq->nfields *
                 ht_grid_coefs(p->grid);
@@ -70,9 +70,9 @@ static enum ht_err fill(const struct run *run, enum ht_subgrid subgrid) {
 }
 
 static enum ht_err start(struct run *run) {
-    const struct ht_problem *p = &run->sample.problem;
+    const struct ht_problem *p = &run->test.problem;
     struct ht_device *device = run->bench->device;
-    TRY(ht_test_problem_verify(&run->sample, device, &run->kernels,
+    TRY(ht_test_problem_verify(&run->test, device, &run->kernels,
                                &run->row.verified));
     REQUIRE(run->row.verified <= 1, HT_ERR_DEVICE,
             "differs from the reference by %.3g times what rounding explains",
@@ -84,24 +84,20 @@ static enum ht_err start(struct run *run) {
 
 /* ---- time ---- */
 
-/* Seconds of so many steps, begun together, until the last rank has ended. */
+/* Seconds of a number of steps, from a common start until the last rank has
+ * finished. */
 static enum ht_err time_steps(const struct run *run, int64_t steps,
                               double *seconds) {
     struct ht_comm *comm = run->bench->comm;
-    const struct ht_stepper *s = &run->stepper;
     double nothing = 0;
     TRY(ht_comm_sum(comm, 1, &nothing));
     double began = ht_clock();
-    for (int64_t n = 0; n < steps; n++) {
-        TRY(s->ops->half_step(s->self, HT_PRIMARY));
-        TRY(s->ops->half_step(s->self, HT_DUAL));
-    }
-    TRY(s->ops->finish(s->self));
+    TRY(ht_stepper_advance(&run->stepper, steps));
     *seconds = ht_clock() - began;
     return ht_comm_max(comm, 1, seconds);
 }
 
-/* So many steps, and what of their time is known. */
+/* A number of steps and the parts of their time. */
 struct batch {
     double seconds;
     struct ht_traffic traffic;
@@ -132,8 +128,8 @@ static enum ht_err time_batch(const struct run *run, int64_t steps,
     return HT_OK;
 }
 
-/* Means over the ranks, per step. What neither kernel of the device accounts
- * for is exposed: waits for messages and for slower ranks, and launches. */
+/* Means over the ranks, per step. The time outside kernels is exposed: waits
+ * for messages and slower ranks, and launches. */
 static enum ht_err take_batch(struct run *run, const struct batch *batch,
                               double steps) {
     struct ht_comm *comm = run->bench->comm;
@@ -157,10 +153,10 @@ static enum ht_err take_batch(struct run *run, const struct batch *batch,
     return HT_OK;
 }
 
-/* The median of batches, after steps that warm up and tell how many steps a
- * batch takes, which rank 0 decides: others wait for each half step of theirs.
- * Times are those of the slowest rank, so that all ranks take the same batch.
- */
+/* Measures the median of several batches. The warm-up steps determine the steps
+ * of a batch; rank 0 decides, since ranks wait for each other in every half
+ * step. Times are those of the slowest rank, so all ranks choose the same
+ * batch. */
 static enum ht_err measure(struct run *run) {
     const bool gpu = run->bench->info->gpu;
     const double enough_s = gpu ? 0.2 : 0.3;
@@ -206,9 +202,9 @@ static void describe(struct run *run, const char *kind) {
     for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
         snprintf(word[i].to, HT_SCALING_WORD, "%s", word[i].from);
     row->order = plan->order;
-    row->stages = run->sample.problem.stages;
-    row->side = (double)run->sample.grid.cells[0];
-    row->planes = (double)run->sample.grid.cells[2];
+    row->stages = run->test.problem.stages;
+    row->side = (double)run->test.grid.cells[0];
+    row->planes = (double)run->test.grid.cells[2];
     row->ranks = ht_comm_size(bench->comm);
     row->depth = bench->halo.depth;
 }
@@ -216,22 +212,22 @@ static void describe(struct run *run, const char *kind) {
 static enum ht_err measure_cut(struct run *run, const int64_t cells[3],
                                const struct ht_part *plain, const char *kind) {
     struct ht_bench *bench = run->bench;
-    ht_test_problem(&plain->problem, cells, &run->sample);
-    TRY(cut(&run->sample.grid, bench->comm));
-    run->sample.problem.halo = bench->halo;
+    ht_test_problem(&plain->problem, cells, &run->test);
+    TRY(cut(&run->test.grid, bench->comm));
+    run->test.problem.halo = bench->halo;
     describe(run, kind);
-    TRY(ht_kernels_create(&run->sample.problem, bench->device,
-                          &run->plan->tuning, bench->cache, &run->kernels));
+    TRY(ht_kernels_create(&run->test.problem, bench->device, &run->plan->tuning,
+                          bench->cache, &run->kernels));
     enum ht_err err = start(run);
     if (err == HT_OK) err = measure(run);
-    /* before the stepper goes, which others may be waiting for */
+    /* before the stepper is destroyed, since neighbours may wait for it */
     err = ht_comm_agree(bench->comm, err);
     ht_stepper_destroy(&run->stepper);
     ht_kernels_destroy(&run->kernels);
     return err;
 }
 
-/* ---- the file, which one rank writes for all ---- */
+/* ---- the file, written by rank 0 ---- */
 
 static enum ht_err read_file(const struct ht_bench *bench, char **path,
                              struct ht_scaling *table) {
@@ -239,7 +235,7 @@ static enum ht_err read_file(const struct ht_bench *bench, char **path,
     return ht_scaling_read(*path, table);
 }
 
-/* So that nothing is measured that could not be kept. */
+/* Checks before measuring that results can be stored. */
 static enum ht_err prepare_file(const struct ht_bench *bench) {
     struct ht_scaling table = {0};
     char *path = NULL;
@@ -251,11 +247,12 @@ static enum ht_err prepare_file(const struct ht_bench *bench) {
     return err;
 }
 
-/* At once: what fails later does not cost what has been measured. */
-static enum ht_err keep(struct work *work, const struct ht_scaling_row *row) {
+/* Stores a row at once, so that a later failure does not lose it. */
+static enum ht_err store_row(struct work *work,
+                             const struct ht_scaling_row *row) {
     struct ht_scaling table = {0};
     char *path = NULL;
-    work->kept++;
+    work->stored++;
     if (ht_comm_rank(work->bench->comm) > 0) return HT_OK;
     enum ht_err err = read_file(work->bench, &path, &table);
     if (err == HT_OK) err = ht_scaling_add(&table, row);
@@ -298,16 +295,16 @@ static enum ht_err show_file(const struct ht_bench *bench) {
 
 /* ---- one plan ---- */
 
-/* Whether to begin nothing more: after a signal to one of the ranks, or when
- * the time is over by rank 0's clock. */
+/* Agrees on whether to stop: after a signal to one of the ranks, or if no time
+ * is left by rank 0's clock. */
 static enum ht_err confer(struct work *work, bool *over) {
     const struct ht_bench *bench = work->bench;
     const bool leads = ht_comm_rank(bench->comm) == 0;
-    double said[] = {ht_stop_wanted(),
-                     leads && ht_clock() - work->began > bench->seconds};
-    TRY(ht_comm_max(bench->comm, 2, said));
-    work->stopped = said[0] > 0;
-    *over = work->stopped || said[1] > 0;
+    double votes[] = {ht_stop_wanted(),
+                      leads && ht_clock() - work->began > bench->seconds};
+    TRY(ht_comm_max(bench->comm, 2, votes));
+    work->stopped = votes[0] > 0;
+    *over = work->stopped || votes[1] > 0;
     return HT_OK;
 }
 
@@ -335,14 +332,14 @@ static enum ht_err measure_kind(struct work *work,
         return HT_OK;
     }
     TRY(measure_cut(&run, cells, plain, strong ? "strong" : "weak"));
-    TRY(keep(work, &run.row));
+    TRY(store_row(work, &run.row));
     if (ranks > 1) return HT_OK;
     snprintf(run.row.kind, sizeof run.row.kind, "strong");
-    return keep(work, &run.row);
+    return store_row(work, &run.row);
 }
 
-/* Weak scaling has a cube of cells per rank, strong scaling one in all; for one
- * rank they are the same measurement. */
+/* Weak scaling has a cube of cells per rank, strong scaling one cube for all
+ * ranks; for one rank they are the same measurement. */
 static enum ht_err measure_plan(struct work *work,
                                 const struct ht_bench_row *plan) {
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
@@ -353,9 +350,9 @@ static enum ht_err measure_plan(struct work *work,
     return measure_kind(work, plan, &plain, true);
 }
 
-/* ---- what is to be measured ---- */
+/* ---- plans ---- */
 
-/* The largest cube that a rank takes alone. */
+/* Side of the largest cube for one rank. */
 static int64_t side_of(const struct ht_bench *bench,
                        const struct ht_bench_row *plan) {
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
@@ -368,7 +365,7 @@ static int64_t side_of(const struct ht_bench *bench,
 }
 
 /* Three-dimensional rows of the sweep, by default acoustic, Taylor, N = 3,
- * single precision, each with the variant that runs take. */
+ * single precision, each with the variant that runs use. */
 static enum ht_err plan_rows(struct ht_bench *bench) {
     struct ht_sweep *sweep = &bench->sweep;
     const struct ht_sweep saved = *sweep;
@@ -388,7 +385,7 @@ static enum ht_err plan_rows(struct ht_bench *bench) {
     return err;
 }
 
-/* What a rank would measure, which depends on its device. */
+/* The measurements that a rank has planned; they depend on its device. */
 struct choice {
     char device[128], first[96]; /* of the plans */
     bool gpu;
@@ -433,8 +430,8 @@ static enum ht_err compare_choices(int ranks, const struct choice *all) {
     return HT_OK;
 }
 
-/* Steps are taken together: ranks of other grids or other numbers of steps
- * would wait for each other for ever. */
+/* All ranks must have the same plans: with different grids or numbers of steps
+ * they would wait for each other forever. */
 static enum ht_err agree_on_plans(const struct ht_bench *bench, int first) {
     struct choice own, *all = NULL;
     describe_choice(bench, first, &own);
@@ -451,7 +448,7 @@ static enum ht_err plan_all(struct ht_bench *bench, int first) {
         bench->row[i].side = side_of(bench, &bench->row[i]);
     TRY(agree_on_plans(bench, first));
     REQUIRE(bench->count > first, HT_ERR_INPUT,
-            "scaling: nothing to measure is left by the flags");
+            "scaling: the flags exclude all measurements");
     for (int i = first; i < bench->count; i++)
         REQUIRE(bench->row[i].side >= thinnest(bench), HT_ERR_INPUT,
                 "--halo-depth %d: needs slabs of %d planes, but the cube of a "
@@ -474,7 +471,7 @@ static enum ht_err measure_all(struct work *work, int first) {
         TRY(measure_plan(work, &bench->row[i]));
     TRY(confer(work, &over));
     if (bench->left_out > 0 && !work->stopped)
-        ht_note("scaling: %d measurement%s left out for want of time "
+        ht_note("scaling: %d measurement%s skipped: no time left "
                 "(--seconds %g)",
                 bench->left_out, bench->left_out == 1 ? "" : "s",
                 bench->seconds);
@@ -485,13 +482,13 @@ enum ht_err ht_bench_scaling(struct ht_bench *bench, int first, int last) {
     struct work work = {.bench = bench};
     enum ht_err err = bench->show ? HT_OK : measure_all(&work, first);
     bench->count = last; /* these are no rows of bench.csv */
-    /* A signal may be why: PoCL's compiler ends by it. */
+    /* a signal may be the reason: it also ends PoCL's compiler */
     if (err != HT_OK && err != HT_ERR_ELSEWHERE && ht_stop_wanted())
         return ht_err_prefix(HT_ERR_INTERRUPTED, "interrupted");
     TRY(err);
-    if (!work.stopped || work.kept > 0) TRY(show_file(bench));
+    if (!work.stopped || work.stored > 0) TRY(show_file(bench));
     REQUIRE(!work.stopped, HT_ERR_INTERRUPTED,
-            "interrupted: %d row%s added to %s/scaling.csv", work.kept,
-            work.kept == 1 ? "" : "s", bench->directory);
+            "interrupted: %d row%s added to %s/scaling.csv", work.stored,
+            work.stored == 1 ? "" : "s", bench->directory);
     return HT_OK;
 }

@@ -1,4 +1,4 @@
-/* Predictions for people and as JSON; the model is that of docs/scaling.md. */
+/* Predictions as tables and JSON; the model is in docs/scaling.md. */
 #include "htwave/predict.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ struct predict {
     struct ht_scaling measured;
 };
 
-/* ---- what is asked ---- */
+/* ---- input ---- */
 
 static enum ht_err read_gpus(const struct ht_args *args, struct predict *p) {
     const char *text = ht_args_value(args, "--gpus");
@@ -49,20 +49,21 @@ static enum ht_err read_rate(const struct ht_args *args, struct predict *p) {
     return HT_OK;
 }
 
-/* All that can be wrong before the medium is looked at, which takes time. */
+/* Reads and checks all input before the medium, which takes time. */
 static enum ht_err read_all(const struct ht_args *args, struct predict *p) {
     TRY(ht_machine_read(ht_args_value(args, "--machine"), &p->machine));
     TRY(read_gpus(args, p));
     TRY(read_rate(args, p));
     TRY(read_measured(args, p));
     if (p->params->grid.dims != 3)
-        return ht_params_error(p->params, "grid.cells",
-                               "only grids of three dimensions are cut into "
-                               "slabs");
+        return ht_params_error(
+            p->params, "grid.cells",
+            "only grids of three dimensions are divided into "
+            "slabs");
     return HT_OK;
 }
 
-/* The half steps as a GPU of this kind would compute them. */
+/* The specs of the half steps on a GPU of this kind. */
 static void make_spec(struct predict *p) {
     bool fp64 = p->params->device.precision == HT_DOUBLE;
     const struct ht_tuning tuning = {
@@ -78,7 +79,8 @@ static bool varies(const struct predict *p) {
     return p->spec[0].medium_degree >= 0;
 }
 
-/* A measured row is of this kind of problem; all rows are of uniform media. */
+/* Whether a measured row has this kind of problem; all rows have uniform
+ * media. */
 static bool matches(const struct predict *p, const struct ht_scaling_row *row) {
     const struct ht_problem *problem = &p->plan->problem;
     const struct ht_scheme *scheme = ht_problem_scheme(problem);
@@ -88,14 +90,15 @@ static bool matches(const struct predict *p, const struct ht_scaling_row *row) {
            row->order == p->plan->grid.order && row->stages == problem->stages;
 }
 
-/* Tells the rate of one rank; of like rows the last one does. */
-static bool tells_rate(const struct predict *p,
+/* Whether the row gives the rate of one rank; the last one of equal rows does.
+ */
+static bool gives_rate(const struct predict *p,
                        const struct ht_scaling_row *row) {
     return row->ranks == 1 && matches(p, row) &&
            ht_scaling_alone(&p->measured, row) == row;
 }
 
-/* How far apart the sides of the planes are, as a ratio. */
+/* Ratio (>= 1) of the sides of the row's and the run's planes. */
 static double side_ratio(const struct predict *p,
                          const struct ht_scaling_row *row) {
     const int64_t *cells = p->plan->grid.cells;
@@ -103,16 +106,16 @@ static double side_ratio(const struct predict *p,
     return fmax(row->side, side) / fmin(row->side, side);
 }
 
-/* The row of one rank with planes most like the file's, of several the
- * fastest; NULL: none. *alike: no other one has another size, device or back
- * end. */
+/* The row of one rank with planes nearest in size to the run's, of several the
+ * fastest; NULL: none. *alike: all such rows have the same size, device and
+ * back end. */
 static const struct ht_scaling_row *nearest_row(const struct predict *p,
                                                 bool *alike) {
     const struct ht_scaling_row *best = NULL;
     *alike = true;
     for (int i = 0; i < p->measured.count; i++) {
         const struct ht_scaling_row *row = &p->measured.row[i];
-        if (!tells_rate(p, row)) continue;
+        if (!gives_rate(p, row)) continue;
         if (best == NULL) {
             best = row;
             continue;
@@ -139,13 +142,13 @@ static void take_rate(const struct ht_scaling_row *row, bool alike,
                  row->device, row->backend, row->side, row->planes);
 }
 
-/* p->rate > 0: it was given. */
+/* Chooses the rate unless it was given (p->rate > 0). */
 static void choose_rate(struct predict *p) {
     bool alike = true;
     const struct ht_scaling_row *row = nearest_row(p, &alike);
     if (varies(p) && p->measured.count > 0)
-        ht_note("--measured: its rows are of uniform media, this one varies: "
-                "they are left out, and tell no rate");
+        ht_note("--measured: its rows are of uniform media, but this medium "
+                "varies: they are not used");
     if (p->rate > 0) {
         snprintf(p->rate_from, sizeof p->rate_from, "given");
         return;
@@ -230,7 +233,7 @@ static void add_table_json(const struct predict *p, bool weak,
 
 /* ---- messages ---- */
 
-/* Per step, and steps of dG for one of this method; NaN: there are none. */
+/* Counts per step; steps of dG per step of this method, NaN: unknown. */
 struct sent {
     struct ht_sent here, dg;
     double steps;
@@ -261,7 +264,7 @@ static void add_sent(const struct predict *p, struct ht_text *text) {
     if (p->plan->medium->visited < 1)
         ht_text_add(text,
                     "the medium's speeds are from 1 of %.0f of its nodes, "
-                    "spread evenly: not seen is what lies between\n",
+                    "spaced evenly; values between them are unknown\n",
                     1 / p->plan->medium->visited);
 }
 
@@ -278,18 +281,19 @@ static void add_sent_json(const struct predict *p, struct ht_json *json) {
         ht_json_number(json, "medium_sampled", p->plan->medium->visited);
 }
 
-/* ---- beside measured rows ---- */
+/* ---- comparison with measured rows ---- */
 
-/* The row's own problem and numbers, at the rate of one rank of its table. */
+/* Prediction for a measured row's problem, at the rate of one rank in its
+ * table. */
 static enum ht_err predict_row(const struct predict *p,
                                const struct ht_scaling_row *row,
                                struct ht_prediction *out) {
     const struct ht_scaling_row *alone = ht_scaling_alone(&p->measured, row);
     bool weak = strcmp(row->kind, "weak") == 0;
-    struct ht_part sample;
+    struct ht_part test;
     struct ht_load load;
-    TRY(ht_scaling_sample(row, &p->plan->eq, &sample));
-    ht_load_make(&sample.problem, &p->spec[0], weak, &load);
+    TRY(ht_scaling_problem(row, &p->plan->eq, &test));
+    ht_load_make(&test.problem, &p->spec[0], weak, &load);
     if (weak) load.planes = (int64_t)(row->planes / row->ranks);
     ht_predict(&load, &p->machine, alone ? ht_scaling_rate(alone) : p->rate,
                (int)row->ranks, out);
@@ -323,7 +327,7 @@ static enum ht_err add_measured(const struct predict *p, struct ht_text *text) {
                                                       : "  at the rate above");
     }
     if (left_out > 0)
-        ht_text_add(text, "  %d rows of other kinds of problems left out\n",
+        ht_text_add(text, "  %d rows of other kinds of problems omitted\n",
                     left_out);
     return HT_OK;
 }
@@ -353,7 +357,7 @@ static enum ht_err add_measured_json(const struct predict *p,
     return HT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static void add_head(const struct predict *p, struct ht_text *text) {
     const struct ht_params *params = p->params;

@@ -6,8 +6,7 @@
 
 #include "htwave/scaling.h"
 
-/* Counts are whole numbers from 1 on, amounts any from 0 on; text has no
- * most. */
+/* Counts are integers >= 1, amounts numbers >= 0; text has no maximum. */
 struct column {
     const char *name;
     size_t offset;
@@ -55,8 +54,8 @@ static bool is_text(const struct column *column) {
 
 /* ---- reading ---- */
 
-/* A field up to a comma or the line's end; false: the line has no such field.
- */
+/* Reads a field up to a comma or the end of the line; false: the line has no
+ * further field. */
 static bool read_field(const char **at, bool last, char text[HT_SCALING_WORD]) {
     size_t length = strcspn(*at, ",\n");
     if (length >= HT_SCALING_WORD) return false;
@@ -101,7 +100,7 @@ static enum ht_err read_row(const char **at, struct ht_scaling_row *row) {
         memcpy(to, &number, sizeof number);
     }
     REQUIRE(ht_scheme_find(row->scheme) != NULL, HT_ERR_INPUT,
-            "scheme = \"%s\": must be a word of time.scheme", row->scheme);
+            "scheme = \"%s\": must be a value of time.scheme", row->scheme);
     REQUIRE(row->ms > 0, HT_ERR_INPUT, "ms = 0: must be > 0");
     double thinnest = floor(row->planes / row->ranks);
     double needed = row->ranks > 1 ? floor((row->depth + 1) / 2) : 1;
@@ -117,7 +116,7 @@ static void add_head(struct ht_text *text) {
                     i + 1 < COLUMNS ? "," : "\n");
 }
 
-/* Where the lines after the head begin; NULL: the head is another one. */
+/* The start of the lines after the head; NULL: the head differs. */
 static const char *after_head(const char *data) {
     struct ht_text head = {0};
     add_head(&head);
@@ -173,8 +172,8 @@ static double number_at(const char *from) {
     return number;
 }
 
-/* Without what would end the field. */
-static void add_word(const char *word, struct ht_text *text) {
+/* Appends a text field; separators become spaces. */
+static void add_field(const char *word, struct ht_text *text) {
     for (const char *c = word; *c != '\0'; c++)
         ht_text_add(text, "%c", strchr(",\"\n\r", *c) != NULL ? ' ' : *c);
 }
@@ -185,7 +184,7 @@ void ht_scaling_csv(const struct ht_scaling *table, struct ht_text *out) {
         for (int i = 0; i < COLUMNS; i++) {
             const char *from = (const char *)&table->row[n] + columns[i].offset;
             if (is_text(&columns[i]))
-                add_word(from, out);
+                add_field(from, out);
             else
                 ht_text_add(out, "%.9g", number_at(from));
             ht_text_add(out, i + 1 < COLUMNS ? "," : "\n");
@@ -238,7 +237,7 @@ bool ht_scaling_same(const struct ht_scaling_row *a,
            a->stages == b->stages && a->side == b->side;
 }
 
-/* Of one rank there is no exchange: depth and the like do not matter. */
+/* One rank has no exchange, so depth and the like are not compared. */
 const struct ht_scaling_row *ht_scaling_alone(const struct ht_scaling *table,
                                               const struct ht_scaling_row *of) {
     const struct ht_scaling_row *found = NULL;
@@ -264,9 +263,9 @@ double ht_scaling_efficiency(const struct ht_scaling *table,
     return ht_scaling_rate(row) / row->ranks / ht_scaling_rate(alone);
 }
 
-enum ht_err ht_scaling_sample(const struct ht_scaling_row *row,
-                              const struct ht_equations *eq,
-                              struct ht_part *out) {
+enum ht_err ht_scaling_problem(const struct ht_scaling_row *row,
+                               const struct ht_equations *eq,
+                               struct ht_part *out) {
     const int64_t cells[3] = {(int64_t)row->side, (int64_t)row->side,
                               (int64_t)row->planes};
     struct ht_part plain;

@@ -6,7 +6,7 @@
 #include "htwave/args.h"
 #include "htwave/scaling.h"
 
-/* Of the column of transports, of which a row may name several. */
+/* Width of the column of transports; a row may name several. */
 static int width_of(const struct ht_scaling *table) {
     int width = sizeof "staged" - 1;
     for (int i = 0; i < table->count; i++) {
@@ -42,19 +42,19 @@ static void add_row(const struct ht_scaling *table,
                 row->exposed_ms, percent, row->messages, row->bytes);
 }
 
-/* What a slab sends by either method, for a row of several ranks. */
+/* Messages of a slab in this method and in dG, for a row of several ranks. */
 static enum ht_err add_sent(const struct ht_scaling_row *row,
                             struct ht_text *text) {
     const struct ht_system *system = ht_system_find(row->system);
-    struct ht_part sample;
+    struct ht_part test;
     if (system == NULL || row->ranks == 1) return HT_OK;
     const struct ht_equations eq = ht_equations_make(system, 3);
-    TRY(ht_scaling_sample(row, &eq, &sample));
+    TRY(ht_scaling_problem(row, &eq, &test));
     bool fp64 = strcmp(row->precision, "double") == 0;
-    struct ht_sent here = ht_sent_here(&sample.problem, fp64);
-    struct ht_sent dg = ht_sent_dg(&sample.problem, fp64);
-    /* unit cells and speeds: dt is the step in crossings of a cell */
-    double steps = sample.problem.dt / ht_dg_step((int)row->order);
+    struct ht_sent here = ht_sent_here(&test.problem, fp64);
+    struct ht_sent dg = ht_sent_dg(&test.problem, fp64);
+    /* with unit cells and speeds dt is the step in crossings of a cell */
+    double steps = test.problem.dt / ht_dg_step((int)row->order);
     ht_text_add(text,
                 "%s, %s, N = %.0f, %s, %.0f^2 cells, depth %.0f: a slab sends "
                 "%.3g messages of %.4g bytes in all per step, counted;\n  "

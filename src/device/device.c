@@ -146,6 +146,7 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text,
     *out = NULL;
     TRY(HT_ALLOC(program, 1));
     program->device = device;
+    if (device->info.caches) cache = NULL;
     program->cached = load_cached(device, text, cache, &program->handle);
     if (!program->cached) {
         enum ht_err err = device->backend->program_build(
@@ -283,13 +284,13 @@ static enum ht_err check_gemm(const struct ht_gemm *gemm,
                               const struct ht_gemm_shape *s,
                               struct ht_buffer *const buffers[3]) {
     const int64_t sizes[3] = {s->m * s->k, s->k * s->n, s->m * s->n};
-    int64_t word = gemm->fp64 ? 8 : 4, most = INT32_MAX;
+    int64_t element_size = gemm->fp64 ? 8 : 4, most = INT32_MAX;
     bool good = s->m > 0 && s->n > 0 && s->k > 0 && s->batches > 0 &&
                 s->batches < 65536;
     for (int i = 0; good && i < 3; i++) {
         int64_t end = s->at[i] + (s->batches - 1) * s->stride[i] + sizes[i];
         good = s->at[i] >= 0 && s->stride[i] >= 0 && end <= most &&
-               end * word <= buffers[i]->bytes;
+               end * element_size <= buffers[i]->bytes;
     }
     REQUIRE(good, HT_ERR_INTERNAL,
             "%lld matrix products %lld x %lld x %lld beyond their buffers or "

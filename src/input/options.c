@@ -10,7 +10,7 @@
 
 #include "options.h"
 
-/* "a|b|c" of a list of choices. */
+/* The text "a|b|c" of a list of choices. */
 #define WORD(constant, word) "|" word
 #define CHOICES(each) &(each(WORD))[1]
 
@@ -34,38 +34,38 @@ static const struct ht_option option[] = {
     {"grid.upper", HT_OPT_REAL3, AT(grid.upper), "[1.0, 1.0, 1.0]", ANY, NULL,
      "length",
      "Upper corner of the box; greater than the lower one along every axis."},
-    {"grid.order", HT_OPT_INT, AT(grid.order), "3", 1, 8, NULL, "",
+    {"grid.order", HT_OPT_INT, AT(grid.order), "3", 1, 16, NULL, "",
      "N: every node holds (N+1)^dims derivatives of each field; errors fall "
-     "like h^(2N+1) in a uniform medium (medium.degree says what holds where "
-     "it varies). 3 suits single precision, more pays in double."},
+     "like h^(2N+1) in a uniform medium (in varying media see medium.degree). "
+     "3 suits single precision; higher orders pay in double."},
 
     {"time.end", HT_OPT_REAL, AT(time.end), "1.0", NOT_NEGATIVE, NULL, "time",
-     "End of the run, which starts at 0. The last step lands on it."},
+     "End of the run, which starts at 0. The last step ends there exactly."},
     {"time.cfl", HT_OPT_REAL, AT(time.cfl), "0.9", DBL_MIN, 1, NULL, "",
      "Step as a fraction of the largest one that full stages allow: the time "
      "in which the fastest wave crosses a cell."},
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
-     "Longest time step, instead of time.cfl; 0 takes the step from time.cfl. "
+     "Longest time step, instead of time.cfl; 0 uses time.cfl. "
      "An unstable step is refused."},
     {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"taylor\"", ANY,
      CHOICES(HT_EACH_SCHEME), "",
      "Time stepping: a Taylor series in time of the polynomial of each cell, "
-     "which damps what the grid does not resolve; or leapfrog, which "
-     "conserves, for systems that have such a form (acoustic: p at integer, v "
-     "at half-integer times; wave: u alone)."},
+     "which damps waves that the grid does not resolve; or leapfrog, which "
+     "conserves energy, for systems with such a form (acoustic: p at integer, "
+     "v at half-integer times; wave: u only)."},
     {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000,
      "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "
-     "in a uniform medium; \"least\" the fewest that are stable at the step, "
-     "at least 2N+1, which keeps the order; \"auto\" is full in a uniform "
-     "medium, where most kernels take no more time for it, and least in one "
-     "that varies, where time grows with it; a whole number is just that "
-     "(refused when unstable)."},
+     "in a uniform medium; \"least\" is the fewest that are stable at the "
+     "step, at least 2N+1 to preserve the order; \"auto\" is full in a "
+     "uniform medium, where most kernels take no more time for it, and least "
+     "in a varying medium, where time grows with the number; or an integer "
+     "(refused if unstable)."},
 
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
      "Lower and upper side along x1: periodic on both, or a wall of the "
-     "system on each (acoustic: rigid, free). One name stands for both."},
+     "system on each (acoustic: rigid, free). One name applies to both."},
     {"boundary.x2", HT_OPT_SIDES, AT(boundary.side[1]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
      "Lower and upper side along x2."},
@@ -76,35 +76,43 @@ static const struct ht_option option[] = {
     {"medium.type", HT_OPT_CHOICE, AT(medium.type), "\"constant\"", ANY,
      CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "Where the medium comes from: one value everywhere, plane layers, "
-     "gridded files, or expressions in x1, x2, x3. Each of its parameters is "
-     "then a number, or else one number per layer, the name of a file or an "
-     "expression. A relative name is meant from the folder of the input file, "
-     "on the command line from the current directory."},
+     "gridded files, or expressions in x1, x2, x3. Each parameter is then a "
+     "number, or one number per layer, the name of a file, or an expression. "
+     "Relative file names start from the directory of the input file, on the "
+     "command line from the current directory."},
     {"medium.degree", HT_OPT_INT, AT(medium.degree), "-1", -1, 10, NULL, "",
      "Degree g of the polynomials that describe the medium in each cell; 0 "
-     "makes it constant per node, the mean of its cell. In smooth media the "
-     "order is the smaller of 2N+1 and g+1; at constant impedance N+1 is "
-     "enough for 2N+1. -1 takes N+1, N+2 for N = 4, 6, 8, and means where "
-     "the medium jumps."},
+     "is constant per node, the mean of its cell. In smooth media the order is "
+     "the smaller of 2N+1 and g+1; at constant impedance g = N+1 suffices for "
+     "2N+1. -1 chooses N+1, N+2 for N = 4, 6, 8, and means in cells where the "
+     "medium jumps."},
+    {"medium.fit", HT_OPT_CHOICE, AT(medium.fit), "\"auto\"", ANY,
+     CHOICES(HT_EACH_FIT), "",
+     "Finite differences: how the medium becomes one number per point. sinc "
+     "averages it with a windowed sinc, four points to either side, and so "
+     "places jumps between points; box averages it over the point's cell; "
+     "point takes the value there. Averages take samples of a file as constant "
+     "over half a spacing to either side, point is linear between them. auto "
+     "is point for smooth expressions, else sinc."},
     {"medium.axis", HT_OPT_CHOICE, AT(medium.axis), "\"x3\"", ANY,
      CHOICES(HT_EACH_AXIS), "",
      "Layers: the axis along which they are stacked."},
     {"medium.interfaces", HT_OPT_VALUE, AT(medium.interfaces), NULL, ANY, NULL,
      "length",
      "Layers: increasing positions of the interfaces along the axis, one "
-     "fewer than there are layers."},
+     "fewer than the layers."},
     {"medium.format", HT_OPT_CHOICE, AT(medium.format), "\"raw\"", ANY,
      CHOICES(HT_EACH_FORMAT), "",
      "Files: raw little-endian 32-bit floats without a header, or an HDF5 "
      "dataset."},
     {"medium.dataset", HT_OPT_STRING, AT(medium.dataset), "\"data\"", ANY, NULL,
      "",
-     "HDF5 files: name of the dataset; empty is the name of the parameter, "
+     "HDF5 files: name of the dataset; empty means the name of the parameter, "
      "such as c."},
     {"medium.shape", HT_OPT_INT64_3, AT(medium.shape), "[0, 0, 0]", 0,
      COUNT_MAX, NULL, "samples",
      "Files: samples along each axis of the file, in the order of medium.axes. "
-     "Raw files need it; HDF5 files know it (0)."},
+     "Required for raw files; 0 reads it from HDF5 files."},
     {"medium.spacing", HT_OPT_SAMPLES3, AT(medium.spacing), "[1.0, 1.0, 1.0]",
      POSITIVE, NULL, "length",
      "Files: distance of samples along each axis of the file, in the order of "
@@ -112,13 +120,13 @@ static const struct ht_option option[] = {
     {"medium.origin", HT_OPT_SAMPLES3, AT(medium.origin), "[0.0, 0.0, 0.0]",
      ANY, NULL, "length",
      "Files: position of the first sample, in the order of medium.axes. "
-     "Outside the samples the medium goes on with the value of the edge."},
+     "Outside the samples the medium has the value at the edge."},
     {"medium.axes", HT_OPT_NAMES, AT(medium.axes), "[]", ANY, NULL, "",
-     "Files: the axis of the box that each axis of the file runs along, the "
-     "fastest varying first: [\"x3\", \"x1\"] is a section stored depth first, "
-     "the same for all x2. Empty is x1, x2, x3."},
+     "Files: the axis of the box for each axis of the file, the fastest "
+     "varying first: [\"x3\", \"x1\"] is a section stored depth first, the "
+     "same for all x2. Empty means x1, x2, x3."},
     {"medium.scale", HT_OPT_REAL, AT(medium.scale), "1.0", ANY, NULL, "",
-     "Files: the values are multiplied by it, to change their unit."},
+     "Files: factor of the values, to convert their unit."},
 
     {"initial.type", HT_OPT_STRING, AT(initial.type), "\"gaussian\"", ANY,
      "gaussian|plane|standing|random|expression|file|zero", "",
@@ -126,10 +134,10 @@ static const struct ht_option option[] = {
      "between walls, random numbers, expressions, gridded files, or "
      "nothing."},
     {"initial.field", HT_OPT_STRING, AT(initial.field), "\"\"", ANY, NULL, "",
-     "Gaussian: the field that holds the pulse; empty is the first of the "
+     "Gaussian: the field with the pulse; empty means the first of the "
      "system."},
     {"initial.centre", HT_OPT_REAL3, AT(initial.centre), "[0.5, 0.5, 0.5]", ANY,
-     NULL, "length", "Gaussian: where it is centred."},
+     NULL, "length", "Gaussian: position of the centre."},
     {"initial.width", HT_OPT_REAL, AT(initial.width), "0.1", POSITIVE, NULL,
      "length",
      "Gaussian: width w of exp(-r^2/(2 w^2)), r the distance from the centre."},
@@ -139,12 +147,10 @@ static const struct ht_option option[] = {
      "between minus and plus the amplitude."},
     {"initial.pulses", HT_OPT_LIST, AT(initial.pulses), "()", 0, 64, NULL,
      "groups",
-     "Gaussian: several pulses, added, in place of centre, width, amplitude "
-     "and "
+     "Gaussian: sum of several pulses, instead of centre, width, amplitude and "
      "field: ( { centre = [0.3, 0.5]; }, { centre = [0.7, 0.5]; width = 0.05; "
      "} "
-     "). On the command line the whole list, or a key of the group N, counted "
-     "from 1."},
+     "). On the command line the whole list, or a key of group N (from 1)."},
     {"initial.phase", HT_OPT_REAL, AT(initial.phase), "0.0", ANY, NULL,
      "radians", "Plane and standing waves: phase at time 0."},
     {"initial.cycles", HT_OPT_INT3, AT(initial.cycles), "[1, 0, 0]", ANY, NULL,
@@ -156,12 +162,12 @@ static const struct ht_option option[] = {
     {"initial.seed", HT_OPT_INT64, AT(initial.seed), "1", ANY, NULL, "",
      "Random: a different seed gives different numbers."},
     {"initial.values", HT_OPT_MAP, AT(initial.values), NULL, ANY, NULL, "",
-     "Expression: field = \"expression in x1, x2, x3\", fields left out are "
-     "zero. File: field = \"dataset\", where it is not named like the field."},
+     "Expression: field = \"expression in x1, x2, x3\"; omitted fields are "
+     "zero. File: field = \"dataset\" for a dataset with another name."},
     {"initial.file", HT_OPT_FILE, AT(initial.file), "\"\"", ANY, NULL, "",
      "File: HDF5 file with a dataset per field, nodal values on the primary "
-     "grid or all coefficients as a run writes them. A relative name is meant "
-     "as for medium.type."},
+     "grid or all coefficients as a run writes them. Relative names as in "
+     "medium.type."},
     {"initial.returns", HT_OPT_BOOL, AT(initial.returns), "false", ANY, NULL,
      "",
      "States that the exact solution at time.end is the initial data, so that "
@@ -169,93 +175,94 @@ static const struct ht_option option[] = {
     {"initial.frequency", HT_OPT_REAL, AT(initial.frequency), "0.0",
      NOT_NEGATIVE, NULL, "1/time",
      "Highest frequency of interest, for the accuracy estimate before the "
-     "run; 0 is unknown."},
+     "run; 0 means unknown."},
 
     {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY,
      NULL, "",
-     "Where all files go, from the current directory; made when missing. One "
-     "run at a time: another is refused. Outputs of an earlier run are moved "
-     "to a folder run-001, run-002, .. inside; files that the run reads "
-     "stay."},
+     "Directory of all output files, relative to the current directory; "
+     "created if missing. A second run at the same time is refused. Outputs "
+     "of an earlier run are moved to a subdirectory run-001, run-002, ..; "
+     "files that the run reads are not moved."},
     {"output.every", HT_OPT_REAL, AT(output.every), "0.0", NOT_NEGATIVE, NULL,
      "time",
      "Time between snapshots; 0 writes the last state only. Up to 5 % more "
-     "steps are taken where outputs then fall on steps; else they are at the "
-     "nearest steps, which the banner says, and hold their true times."},
+     "steps are taken if outputs then fall on steps; else they are at the "
+     "nearest steps (noted in the banner) and contain their true times."},
     {"output.fields", HT_OPT_NAMES, AT(output.fields), "[]", ANY, NULL, "",
-     "Fields to write; empty is all."},
+     "Fields to write; empty means all."},
     {"output.coefficients", HT_OPT_BOOL, AT(output.coefficients), "false", ANY,
      NULL, "",
      "Write all (N+1)^dims derivatives of every node, not only the values."},
     {"output.snapshots", HT_OPT_BOOL, AT(output.snapshots), "true", ANY, NULL,
      "", "Write snapshots as HDF5 with an XDMF file for ParaView."},
     {"output.pictures", HT_OPT_BOOL, AT(output.pictures), "true", ANY, NULL, "",
-     "Draw pictures (PNG) as output.picture says. A program built without "
-     "cairo draws none, and refuses keys of output.picture unless this is "
-     "false."},
+     "Draw pictures (PNG) by the options output.picture. A program built "
+     "without cairo draws none, and refuses keys of output.picture unless "
+     "this is false."},
     {"output.units", HT_OPT_MAP, AT(output.units), NULL, ANY, NULL, "",
      "Names of your units, shown in pictures: of length, time, fields and "
      "parameters of the medium, such as { length = \"km\"; time = \"s\"; "
      "p = \"Pa\"; c = \"km/s\"; }. Numbers are not converted."},
     {"output.picture.plane", HT_OPT_CHOICE, AT(output.picture.plane), "\"x3\"",
      ANY, CHOICES(HT_EACH_AXIS), "",
-     "Three dimensions: the axis normal to the slice drawn."},
+     "Three dimensions: the axis normal to the slice."},
     {"output.picture.field", HT_OPT_STRING, AT(output.picture.field), "\"\"",
-     ANY, NULL, "", "Field drawn; empty is the first of the system."},
+     ANY, NULL, "", "Field to draw; empty means the first of the system."},
     {"output.picture.position", HT_OPT_REAL, AT(output.picture.position), "0.5",
      0, 1, NULL, "of the box",
-     "Where the slice cuts the box: 0 is its lower side, 1 its upper."},
+     "Position of the slice: 0 is the lower side of the box, 1 the upper "
+     "side."},
     {"output.picture.every", HT_OPT_REAL, AT(output.picture.every), "0.0",
      NOT_NEGATIVE, NULL, "time",
      "Time between pictures, as output.every; 0 draws the last state only."},
     {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0",
      NOT_NEGATIVE, NULL, "field",
-     "Colours span -range to range; 0 takes the largest value drawn."},
+     "Colours span -range to range; 0 uses the largest value in the picture."},
     {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16,
-     8192, NULL, "pixels", "Least length of the picture's longer side."},
+     8192, NULL, "pixels", "Minimum length of the picture's longer side."},
     {"output.picture.background", HT_OPT_STRING, AT(output.picture.background),
      "\"none\"", ANY, NULL, "",
      "Medium parameter drawn in grey under the wave, such as c; or none."},
 
     {"device.backend", HT_OPT_STRING, AT(device.backend), "\"auto\"", ANY,
      "auto|cuda|opencl|oracle", "",
-     "What computes: CUDA, OpenCL, whichever has the better device, or the "
-     "plain serial reference on the host."},
+     "Back end: CUDA, OpenCL, auto (the one with the better device), or the "
+     "serial reference on the host."},
     {"device.select", HT_OPT_STRING, AT(device.select), "\"auto\"", ANY, NULL,
      "",
      "The device: gpu, cpu, its number or a part of its name as `htwave "
-     "devices` prints them; auto takes a GPU, else what is there."},
+     "devices` prints them; auto prefers a GPU."},
     {"device.precision", HT_OPT_CHOICE, AT(device.precision), "\"single\"", ANY,
      CHOICES(HT_EACH_PRECISION), "",
      "Arithmetic and storage: 32 or 64 bit floating point."},
     {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL,
-     "", "Kernel variant by name; auto takes the best that applies."},
+     "", "Kernel variant by name; auto chooses the best that applies."},
     {"device.layout", HT_OPT_CHOICE, AT(device.layout), "\"auto\"", ANY,
      CHOICES(HT_EACH_LAYOUT), "",
      "Order of coefficients in memory: one after the other, or some of them "
      "innermost."},
     {"device.cache", HT_OPT_STRING, AT(device.cache), "\"auto\"", ANY, NULL, "",
      "Directory of compiled kernels and tuning results; auto is htwave in the "
-     "user's cache directory, none keeps nothing."},
+     "user's cache directory, none disables storage."},
     {"device.tune", HT_OPT_CHOICE, AT(device.tune), "\"auto\"", ANY,
      CHOICES(HT_EACH_TUNE), "",
-     "Where variant or layout is auto: take what htwave tune found. Without a "
-     "result, auto times the kernels for 5 s before runs on a GPU that are "
-     "expected to take 15 s or more, always before every run; never takes the "
-     "built-in guess, without looking for results."},
+     "If variant or layout is auto: use the result of htwave tune. Without a "
+     "result, auto times the kernels for 5 s before runs on a GPU with an "
+     "expected time of 15 s or more, always before every run; never uses the "
+     "built-in choice and ignores results."},
     {"device.cells_per_group", HT_OPT_INT, AT(device.cells_per_group), "0", 0,
      1024, NULL, "cells",
      "Cells along x1 that one work-group computes; 0 is automatic."},
     {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0,
      1048576, NULL, "planes",
-     "Planes along x3 that one work-group walks through; 0 is automatic."},
+     "Planes along x3 that one work-group computes; 0 is automatic."},
     {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL,
      "",
      "Compare the kernels with the serial reference on this device before "
      "the run; takes under a second."},
     {"parallel.weights", HT_OPT_CHOICE, AT(parallel.weights), "\"equal\"", ANY,
      CHOICES(HT_EACH_WEIGHTS), "",
-     "How the x3 planes are shared out among the ranks of a run under mpiexec: "
+     "Distribution of the x3 planes to the ranks of a run under mpiexec: "
      "evenly, or in proportion to the speed of their devices."},
     {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64,
      NULL, "half steps",
@@ -263,13 +270,13 @@ static const struct ht_option option[] = {
      "than 1 computes some planes twice and changes no result."},
     {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision),
      "\"same\"", ANY, CHOICES(HT_EACH_HALO_PRECISION), "",
-     "What planes are rounded to for their way to the neighbours: same changes "
-     "no result, the others halve or quarter the messages."},
+     "Precision of the planes in messages to the neighbours: same changes no "
+     "result, the others halve or quarter the messages."},
     {"parallel.transport", HT_OPT_STRING, AT(parallel.transport), "\"auto\"",
      ANY, "auto|peer|shared|staged", "",
-     "How planes travel: from device to device, through host memory that ranks "
-     "of one machine share, or by MPI messages; auto takes the first that "
-     "works between every two neighbours."},
+     "Transport of messages: peer (from device to device), shared (host memory "
+     "that ranks of one machine share), or staged (MPI messages); auto chooses "
+     "the first that works, for every two neighbours."},
 };
 
 /* ---- lists of groups ---- */
@@ -278,13 +285,13 @@ static const struct ht_option option[] = {
 
 static const struct ht_option pulse_option[] = {
     {"centre", HT_OPT_REAL3, IN_PULSE(centre), NULL, ANY, NULL, "length",
-     "Where the pulse is centred."},
+     "Position of the centre."},
     {"width", HT_OPT_REAL, IN_PULSE(width), "0.1", POSITIVE, NULL, "length",
      "Width of the pulse, as initial.width."},
     {"amplitude", HT_OPT_REAL, IN_PULSE(amplitude), "1.0", ANY, NULL, "field",
-     "Its value at the centre."},
+     "Value of the pulse at the centre."},
     {"field", HT_OPT_STRING, IN_PULSE(field), "\"\"", ANY, NULL, "",
-     "The field that holds it; empty is the first of the system."},
+     "The field with the pulse; empty means the first of the system."},
 };
 
 static const struct ht_option_list lists[] = {
@@ -296,7 +303,8 @@ static const struct ht_option_list lists[] = {
 
 enum { ROWS = sizeof option / sizeof *option };
 
-/* Rows up to this one, after which those of the medium's parameters stand. */
+/* Number of rows up to and including medium.type; the rows of the medium's
+ * parameters follow it. */
 static int rows_before(void) {
     int rows = 0;
     while (strcmp(option[rows].key, "medium.type") != 0) rows++;
@@ -320,7 +328,7 @@ const struct ht_option_list *ht_option_list(const struct ht_option *row) {
     return NULL;
 }
 
-/* The number of a group and what follows it. */
+/* Reads the number of a group and the key after it. */
 static void read_group(const char *text, struct ht_list_key *out) {
     size_t digits = strspn(text, "0123456789");
     out->group = 0;
@@ -372,6 +380,11 @@ const char *ht_scheme_word(enum ht_scheme_name value) {
 
 const char *ht_medium_type_word(enum ht_medium_type value) {
     switch (value) { HT_EACH_MEDIUM_TYPE(CASE) }
+    return "";
+}
+
+const char *ht_fit_word(enum ht_fit_kind value) {
+    switch (value) { HT_EACH_FIT(CASE) }
     return "";
 }
 

@@ -1,4 +1,4 @@
-/* Words for options, shared by the error messages, the manual and the
+/* Texts about options for error messages, the manual and the
  * resolved input.
  */
 #ifndef HTWAVE_INPUT_OPTIONS_H
@@ -8,10 +8,10 @@
 
 /* "an integer", "true or false". */
 const char *ht_option_type_words(const struct ht_option *option);
-/* "> 0 and <= 1", "1..8", "one of a, b"; empty when everything is allowed.
+/* "> 0 and <= 1", "1..8", "one of a, b"; empty if everything is allowed.
  * Returns buffer, of at least 160 bytes. */
 char *ht_option_range(const struct ht_option *option, char *buffer);
-/* The option of that key, which may be inside a list's group, or NULL. */
+/* The option with this key, which may be in a list's group, or NULL. */
 const struct ht_option *ht_option_find(const char *key);
 /* A key inside a list, "initial.pulses.2.width". */
 struct ht_list_key {

@@ -1,4 +1,4 @@
-/* The words about options and the manual made of them. */
+/* Texts about options, and the manual. */
 #include <float.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ static const char *type_name(const struct ht_option *option) {
 
 enum { HELP_INDENT = 6, HELP_WIDTH = 78 };
 
-/* text in lines of HELP_WIDTH, each behind HELP_INDENT spaces. */
+/* Prints text in lines of HELP_WIDTH, indented by HELP_INDENT spaces. */
 static void print_wrapped(FILE *out, const char *text) {
     int room = HELP_WIDTH - HELP_INDENT;
     while (*text) {
@@ -103,10 +103,10 @@ static void print_wrapped(FILE *out, const char *text) {
     }
 }
 
-/* An option as the manual names it: of a list's group, list.N.key. */
+/* An option with its name in the manual; for a list's group list.N.key. */
 struct help_row {
     const struct ht_option *option;
-    const char *key, *none; /* words for no default */
+    const char *key, *none; /* text for no default */
 };
 
 static void print_terminal(FILE *out, const struct help_row *row) {
@@ -146,7 +146,7 @@ static void print_markdown(FILE *out, const struct help_row *row) {
     fputs("|\n", out);
 }
 
-/* The words of expressions, from the parser's own table. */
+/* The names in expressions, from the parser's table. */
 static void print_expressions(FILE *out, bool markdown) {
     const char *head = markdown ? "### expressions\n\n" : "expressions\n";
     fprintf(out,
@@ -160,14 +160,14 @@ static void print_expressions(FILE *out, bool markdown) {
         fprintf(out, markdown ? "| `%s` | %s%s |\n" : "  %-10s %s%s\n", name,
                 word->help, word->smooth ? "" : "; not smooth");
     }
-    fprintf(
-        out,
-        "%sA medium is constant, the mean of the cell, about nodes in whose "
-        "cell something\nthat is not smooth jumps or has a kink.\n",
-        markdown ? "\n" : "");
+    fprintf(out,
+            "%sIf a function marked \"not smooth\" jumps or has a kink in the "
+            "cell of a "
+            "node,\nthe medium is constant there, the mean over the cell.\n",
+            markdown ? "\n" : "");
 }
 
-/* An option and, of a list, the keys of its groups. */
+/* Prints an option and, for a list, the keys of its groups. */
 static void print_option(FILE *out, const struct ht_option *option,
                          bool markdown) {
     void (*print)(FILE *, const struct help_row *) =

@@ -1,8 +1,8 @@
-/* The options medium.NAME, made from the parameters of all systems: a system
- * that is added brings its options with it. A name that several systems have
- * is one option; its help says what it means in each.
+/* The options medium.NAME, made from the parameters of all systems, so a new
+ * system needs no rows here. A name of several systems is one option; its help
+ * gives the meaning in each.
  *
- * The rows are made once, from constants only, so every call sees the same.
+ * The rows are made once from constants, so every call returns the same.
  */
 #include <float.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void start_option(struct made_option *m, const struct name_use *use,
     made_count++;
 }
 
-/* "[1.0, 0.5, 0.25]" of the components that a system has. */
+/* The default "[1.0, 0.5, 0.25]" from the components of a system's vector. */
 static void add_vector_default(struct made_option *m,
                                const struct ht_system *system,
                                const char *vector) {
@@ -87,7 +87,8 @@ static void add_vector_default(struct made_option *m,
     m->option.fallback = m->fallback;
 }
 
-/* "Speed of sound (acoustic); ", and what holds for this system alone. */
+/* Adds "speed of sound (acoustic)" and the alternatives and default in this
+ * system to the help. */
 static void add_meaning(struct made_option *m, const struct name_use *use) {
     const struct ht_parameter *row = use->parameter;
     char text[160], meaning[64], other[KEY];
@@ -124,7 +125,7 @@ static void add_use(const struct name_use *use) {
         start_option(m, use, key);
         if (row->vector) add_vector_default(m, use->system, row->vector);
     }
-    if (!row->positive) { /* elsewhere each system judges its own values */
+    if (!row->positive) { /* then each system checks its own values */
         m->option.low = 1;
         m->option.high = 0;
     }

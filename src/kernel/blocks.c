@@ -1,15 +1,16 @@
-/* Parity blocks, computed the adjoint way: one row at a time.
+/* Parity blocks, computed by the adjoint of the evolution: one row at a time.
  *
- * The output (f, i) is the functional e on polynomial coefficients w_f'(j) that
- * picks j = i of f. Evolved by q stages it becomes
+ * The output (f, i) is a functional e on polynomial coefficients w_f'(j): it
+ * selects j = i of f. The adjoint of q stages maps e to
  *     phi = sum_{n=0..q} (L^T)^n e / n!,
  * where L^T raises indices: a term row <- col along axis a adds
  *     scale[term] (j_a+1) .. (j_a+derivative) phi(row, j)  to
  *     phi(col, j + derivative e_a),
- * nothing beyond degree 2N+1. A row's phi(f', .) has one parity class only,
- * j_k mod 2 = bit k of g XOR parity(f'), since every term of a system with
- * parities keeps j + parity mod 2. The coefficients of that class come from
- * the sums S_g through the even or odd half of the Hermite matrix per axis.
+ * up to degree 2N+1. Every term of a system with parities preserves
+ * j + parity mod 2. Therefore phi(f', .) of a row in block g is nonzero in one
+ * parity class only, j_k mod 2 = bit k of g XOR parity(f'). The even or odd
+ * half of the Hermite matrix along each axis gives the coefficients of this
+ * class from the sums S_g.
  */
 #include "blocks.h"
 
@@ -21,7 +22,7 @@ enum { MOST = 2 * HT_MAX_ORDER + 2 };
 struct builder {
     const struct ht_spec *spec;
     int dims;
-    int n[3], stride[3];  /* N+1 along existing axes, else 1; of m below */
+    int n[3], stride[3];  /* N+1 up to axis dims, else 1; strides of m below */
     int coefs;            /* product of n */
     long double *half[2]; /* even and odd: [m][i] */
     /* [field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the class
@@ -99,14 +100,14 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
     return HT_OK;
 }
 
-/* next(col) += scale/n L^T now(row) for one term; now(row) is of class
- * `class`. False when nothing was there to add. */
+/* next(col) += scale/n L^T now(row) for one term; now(row) belongs to class
+ * `class`. False if no coefficient was added. */
 static bool add_term(struct builder *b, const struct ht_term *term,
                      double scale, int n, unsigned class) {
     const long double *from = b->now + (int64_t)term->row * b->coefs;
     int size = b->n[term->axis], stride = b->stride[term->axis];
     int odd = (int)(class >> term->axis & 1u);
-    int up = (odd + term->derivative) / 2; /* of m, where j rises by d */
+    int up = (odd + term->derivative) / 2; /* rise of m as j rises by d */
     long double *to =
         b->next + (int64_t)term->col * b->coefs + (int64_t)up * stride;
     bool any = false;
@@ -121,7 +122,7 @@ static bool add_term(struct builder *b, const struct ht_term *term,
     return any;
 }
 
-/* phi of the output (field, index) of block g. */
+/* phi of output (field, index) in block g. */
 static void evolve(struct builder *b, int field, const int index[3],
                    unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
@@ -146,8 +147,8 @@ static void evolve(struct builder *b, int field, const int index[3],
     }
 }
 
-/* out[source derivative][rest] = sum_m half[m][derivative] in[rest][m]: the
- * fastest index becomes the slowest, so that one turn per axis restores the
+/* out[source derivative][rest] = sum_m half[m][derivative] in[rest][m]. The
+ * fastest index becomes the slowest, so one call per axis restores the
  * order. */
 static void contract(const long double *half, int n, int rest,
                      const long double *in, long double *out) {
@@ -159,11 +160,11 @@ static void contract(const long double *half, int n, int rest,
         }
 }
 
-/* Row entries of a source field from its phi, of class `class`. */
+/* Entries of a row for a source field, from its phi of class `class`. */
 static void interpolate(struct builder *b, int field, unsigned class,
                         double *entry) {
     long double *in = b->a, *out = b->b;
-    long double factor = b->spec->keep != 0 ? 2 : 1;
+    long double factor = b->spec->old_sign != 0 ? 2 : 1;
     memcpy(in, b->phi + (int64_t)field * b->coefs,
            (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
@@ -281,6 +282,7 @@ const char *ht_blocks_refuse(const struct ht_spec *spec) {
     return ht_blocks_apply(spec->eq) ? NULL : "the system has no parities";
 }
 
-int ht_placed(int entry, int coefs, int places, const int *place) {
-    return entry / coefs * places + place[entry % coefs];
+int ht_storage_entry(int entry, int coefs, int padded_coefs,
+                     const int *storage) {
+    return entry / coefs * padded_coefs + storage[entry % coefs];
 }

@@ -1,14 +1,14 @@
 /* The half step in a uniform medium as 2^dims independent dense blocks.
  *
- * A source entry s = (field f, i) has the parity bits i_k mod 2 XOR those of
- * f, and so has a target entry. With u_s(v) at the vertices v of the cell
- * around a target (v_k = 0: left), block g = 0 .. 2^dims - 1 takes the sums
+ * A source or target entry s = (field f, coefficient i) has the parity bits
+ * i_k mod 2 XOR those of f. With u_s(v) at the vertices v of the cell around a
+ * target (v_k = 0: lower side), block g = 0 .. 2^dims - 1 maps the sums
  *     S_g,s = sum_v u_s(v) prod over k with v_k = 0 of
  *             (-1)^(bit k of (g XOR parity(s)))
  * of all source entries to the target entries of parity g:
  *     new_r = sum_s entry[g][r][s] S_g,s.
- * The factor 2^-dims of the sums, and 2 where the spec keeps old values, are
- * in the entries. Derivation: docs/method.md, section 4.
+ * The entries include the factor 2^-dims of the sums, and the factor 2 of
+ * leapfrog. Derivation: docs/method.md, section 4.
  */
 #ifndef HTWAVE_KERNEL_BLOCKS_H
 #define HTWAVE_KERNEL_BLOCKS_H
@@ -27,17 +27,19 @@ struct ht_blocks {
 /* Rows of each block of a spec. */
 void ht_blocks_rows(const struct ht_spec *spec, int rows[8]);
 /* Slots number the fields of spec->src and spec->dst in order. Computed in
- * long double from eq, order, stages, scale, src, dst and keep; for systems to
- * which blocks apply. */
+ * long double from eq, order, stages, scale, src, dst and old_sign. The system
+ * must satisfy ht_blocks_apply. */
 HT_CHECKED enum ht_err ht_blocks_create(const struct ht_spec *spec,
                                         struct ht_blocks **out);
 void ht_blocks_destroy(struct ht_blocks *blocks); /* NULL allowed */
-/* Do all terms respect the parities of the fields? (Not those of advection:
- * its waves travel one way.) */
+/* Whether all terms respect the parities of the fields. (Those of advection do
+ * not, since its waves travel in one direction only.) */
 bool ht_blocks_apply(const struct ht_equations *eq);
-/* The same as ht_variant.refuses. */
+/* As ht_variant.refuses. */
 const char *ht_blocks_refuse(const struct ht_spec *spec);
-/* Number of a source or target entry among the storage indices of all slots. */
-int ht_placed(int entry, int coefs, int places, const int *place);
+/* slot * padded_coefs + storage index, from a source or target entry slot *
+ * coefs + i. storage: of ht_storage_order. */
+int ht_storage_entry(int entry, int coefs, int padded_coefs,
+                     const int *storage);
 
 #endif

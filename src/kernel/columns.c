@@ -1,7 +1,7 @@
-/* Variants whose lanes are the columns n3 = 0, 1, .. of a cell's coefficients:
- * interpolation in faces or cell by cell, the Taylor series with exchanges
- * through local memory, in one kernel or two (cl/common.cl, face.cl,
- * evolve.cl).
+/* Variants with a work-item for each column n3 = 0, 1, .. of a target's
+ * coefficients: interpolation by faces or cell by cell, then the Taylor series
+ * with exchanges through local memory, in one kernel or two (cl/common.cl,
+ * face.cl, evolve.cl).
  */
 #include "variant.h"
 
@@ -24,13 +24,13 @@ static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
 }
 
 static int64_t evolve_size(const struct ht_sizes *z, const struct ht_shape *s) {
-    int64_t lanes = (int64_t)s->cells * z->t1 * z->t2;
-    int64_t exchange = HT_SIZE_EXCHANGE((int64_t)s->slabs, z->exchanged, lanes);
+    int64_t items = (int64_t)s->cells * z->t1 * z->t2;
+    int64_t exchange = HT_SIZE_EXCHANGE((int64_t)s->slabs, z->exchanged, items);
     if (z->medium_coefs == 0) return exchange;
-    return exchange + HT_SIZE_PRODUCTS((int64_t)z->groups, lanes);
+    return exchange + HT_SIZE_PRODUCTS((int64_t)z->groups, items);
 }
 
-/* Of the kernel that takes most. */
+/* Local memory of the kernel that needs most. */
 static int64_t local_values(const struct ht_variant *variant,
                             const struct ht_sizes *z,
                             const struct ht_shape *s) {
@@ -47,12 +47,12 @@ static int64_t local_values(const struct ht_variant *variant,
     return most;
 }
 
-/* Gives up the largest slabs and face batches until the kernels fit. */
+/* Reduces slabs and face batches until the kernels fit local memory. */
 static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
-                int64_t limit, int word, struct ht_shape *s) {
+                int64_t limit, int element_size, struct ht_shape *s) {
     s->slabs = z->t3;
     s->face_fields = z->sources;
-    while (local_values(variant, z, s) * word > limit) {
+    while (local_values(variant, z, s) * element_size > limit) {
         bool faces = face_size(z, s) >= evolve_size(z, s) || s->slabs == 1;
         if (faces && s->face_fields > 1)
             s->face_fields--;
@@ -61,11 +61,11 @@ static bool fit(const struct ht_variant *variant, const struct ht_sizes *z,
         else
             return false;
     }
-    s->local_bytes = local_values(variant, z, s) * word;
+    s->local_bytes = local_values(variant, z, s) * element_size;
     return true;
 }
 
-/* z: with the fields that are exchanged. */
+/* z: its `exchanged` is the number of values that the variant exchanges. */
 static enum ht_err shape_of(const struct ht_tuning *tuning,
                             const struct ht_spec *spec,
                             const struct ht_device_info *info,
@@ -73,26 +73,28 @@ static enum ht_err shape_of(const struct ht_tuning *tuning,
     const struct ht_variant *variant = tuning->variant;
     const int64_t limit = ht_local_limit(info);
     int cells = tuning->cells;
-    int word = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
-    REQUIRE(column <= info->max_group, HT_ERR_DEVICE,
-            "order %d in %d dimensions needs groups of %d lanes; %s allows "
-            "%lld: choose a lower grid.order",
-            spec->order, spec->eq->dims, column, info->name,
-            (long long)info->max_group);
-    REQUIRE((int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d lanes per cell, and %s allows "
-            "%lld per group",
-            cells, column, info->name, (long long)info->max_group);
+    int element_size = spec->fp64 ? 8 : 4, column = z.t1 * z.t2;
+    REQUIRE(
+        column <= info->max_group, HT_ERR_DEVICE,
+        "order %d in %d dimensions needs groups of %d work-items; %s allows "
+        "%lld: choose a lower grid.order",
+        spec->order, spec->eq->dims, column, info->name,
+        (long long)info->max_group);
+    REQUIRE(
+        (int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
+        "device.cells_per_group = %d: %d work-items per cell, and %s allows "
+        "%lld per group",
+        cells, column, info->name, (long long)info->max_group);
     bool chosen = cells > 0;
     int wanted = info->max_group < 128 ? (int)info->max_group : 128;
     out->cells = chosen ? cells : wanted > column ? wanted / column : 1;
-    while (!fit(variant, &z, limit, word, out)) {
+    while (!fit(variant, &z, limit, element_size, out)) {
         if (chosen || out->cells == 1)
             return ht_local_too_little(spec, info, out->cells, limit);
         out->cells /= 2;
     }
-    out->lanes = out->cells * column;
-    out->naive_lanes = column;
+    out->group_size = out->cells * column;
+    out->naive_group_size = column;
     return HT_OK;
 }
 
@@ -103,7 +105,7 @@ static enum ht_err columns_shape(const struct ht_tuning *tuning,
     return shape_of(tuning, spec, info, ht_sizes_of(spec), out);
 }
 
-/* The two chains exchange two values, whatever the system. */
+/* The two scalar series exchange two values, whatever the system. */
 static enum ht_err chains_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
@@ -117,7 +119,7 @@ static enum ht_err chains_shape(const struct ht_tuning *tuning,
 
 const struct ht_variant ht_variant_chains = {
     .name = "chains",
-    .meaning = "as monolithic, two scalar chains instead of all fields "
+    .meaning = "as monolithic, two scalar series instead of all fields "
                "(uniform media)",
     .medium = HT_UNIFORM,
     .layouts = HT_READS_ANY,
@@ -130,7 +132,7 @@ const struct ht_variant ht_variant_chains = {
 
 const struct ht_variant ht_variant_monolithic = {
     .name = "monolithic",
-    .meaning = "interpolation and evolution in one kernel, rolling along x3",
+    .meaning = "interpolation and evolution in one kernel, marching along x3",
     .medium = HT_POLYNOMIALS,
     .layouts = HT_READS_ANY,
     .shape = columns_shape,
@@ -141,7 +143,7 @@ const struct ht_variant ht_variant_monolithic = {
 
 const struct ht_variant ht_variant_two_rolled = {
     .name = "two-rolled",
-    .meaning = "two kernels; interpolation rolls along x3",
+    .meaning = "two kernels; interpolation marches along x3",
     .medium = HT_POLYNOMIALS,
     .layouts = HT_READS_ANY,
     .shape = columns_shape,

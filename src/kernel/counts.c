@@ -1,8 +1,8 @@
 /* Sizes and operation counts. The least work of a half step is the smallest
- * of four forms: interpolation split by parity and rolled along x3 followed
- * by the trimmed Taylor series; the same followed by two scalar chains (where
+ * count of four forms: interpolation by parity and by faces along x3, followed
+ * by the trimmed Taylor series; the same followed by two scalar series (where
  * they apply); dense parity blocks of F^2 (N+1)^(2d) entries (uniform media,
- * systems with parities); and a one-dimensional half step per axis (constant
+ * systems with parities); a one-dimensional half step per axis (constant
  * velocity).
  */
 #include "variant.h"
@@ -45,7 +45,8 @@ static void number_exchanged(const struct ht_equations *eq,
     }
 }
 
-/* A scalar that alone couples all other fields, one partner per axis. */
+/* Finds a scalar that couples with one partner per axis, if the system has no
+ * other terms. */
 static void find_chain(const struct ht_equations *eq, struct ht_sizes *z) {
     z->chain = -1;
     if (eq->nfields != eq->dims + 1 || eq->nterms != 2 * eq->dims) return;
@@ -75,14 +76,14 @@ static int list_fields(const struct ht_equations *eq, unsigned mask,
     return count;
 }
 
-/* Total degrees by which some number of applications of L can lower what
- * stands in a field on its way to an output: least and most over all paths of
- * terms; least > most: there is no path of that length. */
+/* How far k applications of L can lower the total degree of a coefficient of a
+ * field that contributes to an output: least and most over all paths of k
+ * terms; least > most means that no path has this length. */
 struct lowering {
     int least[HT_MAX_FIELDS], most[HT_MAX_FIELDS];
 };
 
-/* No application: only the outputs reach themselves. */
+/* k = 0: an output contributes to itself only. */
 static struct lowering lower_none(const struct ht_sizes *z) {
     struct lowering out;
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
@@ -94,7 +95,7 @@ static struct lowering lower_none(const struct ht_sizes *z) {
     return out;
 }
 
-/* One application more, at the beginning of the path. */
+/* From k - 1 to k: one more application at the beginning of the path. */
 static struct lowering lower_more(const struct ht_equations *eq,
                                   const struct lowering *before) {
     struct lowering out;
@@ -112,8 +113,8 @@ static struct lowering lower_more(const struct ht_equations *eq,
     return out;
 }
 
-/* First-order systems lower by one each time. The pair (u, u_t) of a
- * second-order equation lowers by 0 and 2 in turn. */
+/* First-order systems lower the degree by one per application, the pair
+ * (u, u_t) of a second-order equation alternately by 0 and 2. */
 static int find_slack(const struct ht_equations *eq, const struct ht_sizes *z,
                       int stages) {
     struct lowering l = lower_none(z);
@@ -153,8 +154,8 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     return z;
 }
 
-/* FMAs per field: lines along each axis times 2 (N+1)^2; with rolling along
- * x3 a face serves two cells. */
+/* FMAs per field: number of lines along each axis times 2 (N+1)^2. A march
+ * along x3 uses each face for two cells. */
 static double interpolation_fma(const struct ht_sizes *z, int dims) {
     double line = 2.0 * z->n1 * z->n1, lines;
     if (dims == 1)
@@ -167,8 +168,8 @@ static double interpolation_fma(const struct ht_sizes *z, int dims) {
     return lines * line * z->sources;
 }
 
-/* Does a coefficient still reach an output when at least `least` and at most
- * `most` derivatives follow? */
+/* Whether coefficient j can reach an output by at least `least` and at most
+ * `most` further derivatives. */
 static bool needed(const int *j, int order, int dims, int least, int most) {
     int excess = 0, total = 0;
     for (int a = 0; a < dims && a < 3; a++) {
@@ -188,8 +189,8 @@ static double count_needed(const struct ht_sizes *z, int order, int dims,
     return count;
 }
 
-/* Products of the stages: per needed coefficient of a row its terms and, with
- * cell polynomials, those of its groups. */
+/* Products of all stages: per needed coefficient of a field the terms of its
+ * equation and, in polynomial media, the products of its groups. */
 static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
                          int stages) {
     const struct ht_equations *eq = spec->eq;
@@ -211,8 +212,8 @@ static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
     return sum;
 }
 
-/* The two chains of cl/evolve_chains.cl: per coefficient dims products of
- * Lambda and two of p and e; then the divergence and the gradient. */
+/* The two scalar series of cl/evolve_chains.cl: per coefficient dims products
+ * for Lambda and two for p and e; then the divergence and the gradient. */
 static double chains_fma(const struct ht_sizes *z, int order, int dims,
                          int stages) {
     double outputs = (double)z->n1 * z->n2 * z->n3, count = 0;
@@ -223,20 +224,25 @@ static double chains_fma(const struct ht_sizes *z, int order, int dims,
 }
 
 /* A one-dimensional half step of (N+1) x (2N+2) along the lines of each axis,
- * with faces reused along x3 as above. */
+ * with faces reused along x3 as in interpolation_fma. */
 static double separable_fma(const struct ht_sizes *z, int dims) {
     const int lines = dims == 1 ? 1 : dims == 2 ? 3 : 4;
     return 2.0 * lines * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
 }
 
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
+    if (spec->differences > 0) {
+        struct ht_cost cost = ht_cost_differences(spec);
+        cost.bytes *= spec->fp64 ? 8 : 4;
+        return cost;
+    }
     struct ht_sizes z = ht_sizes_of(spec);
-    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
+    int dims = spec->eq->dims, element_size = spec->fp64 ? 8 : 4;
     bool uniform = spec->medium_degree < 0;
     double coefs = (double)z.n1 * z.n2 * z.n3;
     double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);
     double dense = (double)z.sources * z.targets * coefs * coefs;
-    if (uniform && z.chain >= 0 && spec->keep == 0)
+    if (uniform && z.chain >= 0 && spec->old_sign == 0)
         fma = fmin(fma, interpolation_fma(&z, dims) +
                             chains_fma(&z, spec->order, dims, stages));
     if (uniform)
@@ -245,14 +251,15 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     double medium = uniform ? 0
                             : (double)z.materials *
                                   (z.medium_coefs > 0 ? z.medium_coefs : 1);
-    double read = spec->keep != 0 ? z.sources + z.targets : z.sources;
-    return (struct ht_cost){
-        .fma = fma, .bytes = ((read + z.targets) * coefs + medium) * word};
+    double read = spec->old_sign != 0 ? z.sources + z.targets : z.sources;
+    return (struct ht_cost){.fma = fma,
+                            .bytes = ((read + z.targets) * coefs + medium) *
+                                     element_size};
 }
 
 /* ---- the variants ---- */
 
-/* Products of the series in stages with what the variant computes of it. */
+/* Products of the series, without the coefficients that the variant trims. */
 static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     double all = spec->eq->nterms;
     if (spec->trim) return stages_fma(spec, z, spec->stages);
@@ -267,7 +274,7 @@ static double medium_values(const struct ht_spec *spec,
     return (double)z->materials * (z->medium_coefs > 0 ? z->medium_coefs : 1);
 }
 
-/* A kernel of the kind whose evolution takes so many products. */
+/* Cost of a kernel of this kind whose evolution takes `series` products. */
 static struct ht_cost kernel_cost(enum ht_stage_kind kind,
                                   const struct ht_spec *spec,
                                   const struct ht_sizes *z, double evolve) {
@@ -275,7 +282,7 @@ static struct ht_cost kernel_cost(enum ht_stage_kind kind,
     double coefs = (double)z->n1 * z->n2 * z->n3;
     double medium = medium_values(spec, z);
     double from = coefs * z->sources, poly = (double)z->cube * z->sources;
-    double to = coefs * z->targets * (spec->keep != 0 ? 2 : 1);
+    double to = coefs * z->targets * (spec->old_sign != 0 ? 2 : 1);
     double rolled = interpolation_fma(z, dims);
     switch (kind) {
     case HT_STAGE_INTERPOLATE_NAIVE: /* the full matrix along every line */
@@ -314,7 +321,7 @@ struct ht_cost ht_cost_chains(const struct ht_variant *variant,
 static struct ht_cost operator_cost(const struct ht_spec *spec,
                                     const struct ht_sizes *z, double fma) {
     double coefs = (double)z->n1 * z->n2 * z->n3;
-    double to = coefs * z->targets * (spec->keep != 0 ? 2 : 1);
+    double to = coefs * z->targets * (spec->old_sign != 0 ? 2 : 1);
     return (struct ht_cost){fma, coefs * z->sources + to};
 }
 

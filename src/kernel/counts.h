@@ -1,4 +1,4 @@
-/* Sizes that follow from a spec; the host's side of the macros of
+/* Sizes that follow from a spec: the host's counterpart of the macros in
  * cl/common.cl.
  */
 #ifndef HTWAVE_KERNEL_COUNTS_H
@@ -15,10 +15,10 @@ struct ht_sizes {
     int source_field[HT_MAX_FIELDS], target_field[HT_MAX_FIELDS];
     int exchanged;    /* fields differentiated along x1 or x2 */
     int groups;       /* pairs (row, material) among the terms */
-    int slack;        /* the most by which k applications of L may lower a
-                         total degree beyond or short of k; see ht_needed */
+    int slack;        /* largest difference from k of the degrees by which k
+                         applications of L lower; see ht_needed */
     int medium_coefs; /* of a cell polynomial; 0 unless degree > 0 */
-    int chain;        /* the scalar of cl/evolve_chains.cl, or -1 */
+    int chain;        /* scalar field of cl/evolve_chains.cl, or -1 */
     int partner[3], term_of_chain[3], term_of_partner[3]; /* per axis */
     int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];
@@ -27,14 +27,14 @@ struct ht_sizes {
 };
 
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
-/* Bits i_k mod 2 of coefficient i. */
+/* Parity class of coefficient i: bit k is i_k mod 2. */
 int ht_parity_of(const struct ht_sizes *z, int i);
 
-/* HT_TABLE const real ht_<name>[count]. */
+/* Appends the table HT_TABLE const real ht_<name>[count]. */
 void ht_text_table(struct ht_text *out, const char *name, const double *values,
                    int count, bool fp64);
 
-/* ht_kernel_text with an operator made before. */
+/* ht_kernel_text with a given operator. */
 HT_CHECKED enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
                                          const struct ht_spec *spec,
                                          const struct ht_shape *shape,

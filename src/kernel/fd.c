@@ -49,7 +49,7 @@ int ht_fd_reach(const struct ht_fd_spec *spec) {
 
 /* Rows and bytes of a row that fd-vectors takes where density varies: its
  * fluxes fit in a cache. */
-enum { ROW_LANES = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 512 };
+enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 512 };
 
 static bool marches(const struct ht_fd_variant *variant) {
     return variant == &variants[MARCH];
@@ -98,11 +98,11 @@ static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
 }
 
 /* Work-items of a group. */
-static int lanes_of(const struct ht_fd_variant *variant,
+static int items_of(const struct ht_fd_variant *variant,
                     const struct ht_fd_shape *shape) {
     return marches(variant)                ? shape->packs * shape->rows
            : variant == &variants[VECTORS] ? 1
-                                           : ROW_LANES;
+                                           : ROW_ITEMS;
 }
 
 /* ---- text ---- */
@@ -124,8 +124,8 @@ static void add_numbers(const struct ht_fd_spec *spec,
         {"FD_ROWS", shape->rows},
         {"FD_SEGMENT", segment_of(spec)},
         {"MOST_REGISTERS", shape->registers},
-        {"FD_LANES", lanes_of(variant, shape)},
-        {"FD_ROW_LANES", ROW_LANES},
+        {"FD_ITEMS", items_of(variant, shape)},
+        {"FD_ROW_ITEMS", ROW_ITEMS},
         {"FD_NONE", HT_FD_SIDE_NONE},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -304,7 +304,7 @@ static void set_groups(const struct ht_fd_kernels *k,
                        const struct ht_fd_box *box, struct ht_fd_args *args,
                        int64_t groups[3]) {
     const int last = k->spec.dims - 1;
-    groups[0] = divide_up(extent(box, 0), ROW_LANES) * extent(box, 1);
+    groups[0] = divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1);
     groups[1] = 1;
     groups[2] = extent(box, 2);
     if (k->variant == &variants[PLAIN]) return;
@@ -363,7 +363,7 @@ static enum ht_err pass(struct ht_fd_kernels *k, enum ht_step_part part,
     arg[n++] = (struct ht_arg){.buffer = p};
     arg[n++] = (struct ht_arg){.buffer = out};
     return ht_kernel_launch(k->kernel[part][which], n, arg, groups,
-                            lanes_of(k->variant, &k->shape));
+                            items_of(k->variant, &k->shape));
 }
 
 /* What a kernel does not use is still given. */
@@ -395,12 +395,12 @@ enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
          .size = k->spec.fp64 ? sizeof factor : sizeof single},
         {.buffer = d},
         {.buffer = p}};
-    const int64_t groups[3] = {divide_up(extent(box, 0), ROW_LANES) *
+    const int64_t groups[3] = {divide_up(extent(box, 0), ROW_ITEMS) *
                                    extent(box, 1),
                                1, extent(box, 2)};
     if (is_empty(box)) return HT_OK;
     return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][ADVANCE], 4, arg,
-                            groups, ROW_LANES);
+                            groups, ROW_ITEMS);
 }
 
 /* One launch, as many work-items for each face as the largest has ghosts. */
@@ -427,9 +427,9 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
                                   {.buffer = u}};
-    const int64_t groups[3] = {divide_up(most, ROW_LANES),
+    const int64_t groups[3] = {divide_up(most, ROW_ITEMS),
                                (int64_t)2 * k->spec.dims, 1};
     if (most == 0) return HT_OK;
     return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,
-                            ROW_LANES);
+                            ROW_ITEMS);
 }

@@ -7,15 +7,15 @@
 #include "htwave/kernel_sources.h"
 #include "pack_args.h"
 
-enum { MOST_LANES = 128, UNIT = 16 };
+enum { MOST_ITEMS = 128, UNIT = 16 };
 
 struct ht_packer {
     struct ht_device *device;
     struct ht_pack_format format;
-    int lanes; /* per group */
+    int group_size; /* work-items per group */
     struct ht_program *program;
     struct ht_kernel *pack, *unpack;
-    struct ht_kernel *scale; /* NULL: values travel as they are */
+    struct ht_kernel *scale; /* NULL: values are sent without scaling */
 };
 
 void ht_packer_destroy(struct ht_packer *packer) {
@@ -31,7 +31,8 @@ static bool is_scaled(const struct ht_pack_format *format) {
     return format->precision == HT_HALO_HALF;
 }
 
-/* A format that rounds single to single is that of the fields. */
+/* Bytes of a value in a message. HT_HALO_SINGLE leaves single precision fields
+ * unchanged. */
 static int value_bytes(const struct ht_pack_format *format) {
     if (format->precision == HT_HALO_HALF) return 2;
     return format->fp64 && format->precision == HT_HALO_SAME ? 8 : 4;
@@ -42,21 +43,21 @@ static int64_t padded(int64_t bytes) {
 }
 
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes) {
-    int64_t places = (int64_t)format->fields * format->places;
-    return padded(is_scaled(format) ? places * 4 : 0) +
-           padded(places * nodes * value_bytes(format));
+    int64_t padded_coefs = (int64_t)format->fields * format->padded_coefs;
+    return padded(is_scaled(format) ? padded_coefs * 4 : 0) +
+           padded(padded_coefs * nodes * value_bytes(format));
 }
 
-enum ht_err ht_packer_text(const struct ht_pack_format *format, int lanes,
+enum ht_err ht_packer_text(const struct ht_pack_format *format, int group_size,
                            struct ht_text *out) {
     static const char *const type[] = {
         [2] = "HT_HALF", [4] = "float", [8] = "double"};
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
-                "#define HT_PACK_LANES %d\n#define HT_PACK_FIELDS %d\n"
+                "#define HT_PACK_ITEMS %d\n#define HT_PACK_FIELDS %d\n"
                 "#define HT_PACK_HALF %d\n#define HT_PACK_SCALED %d\n"
                 "#define HT_EACH_PACKED(X)",
-                format->fp64, format->block, lanes, format->fields,
+                format->fp64, format->block, group_size, format->fields,
                 format->precision == HT_HALO_HALF, is_scaled(format));
     for (int f = 0; f < format->fields; f++) ht_text_add(out, " X(%d)", f);
     ht_text_add(out, "\n");
@@ -70,7 +71,8 @@ enum ht_err ht_packer_text(const struct ht_pack_format *format, int lanes,
 
 static enum ht_err build(struct ht_packer *packer, const char *cache) {
     struct ht_text text = {0};
-    enum ht_err err = ht_packer_text(&packer->format, packer->lanes, &text);
+    enum ht_err err =
+        ht_packer_text(&packer->format, packer->group_size, &text);
     if (err == HT_OK)
         err = ht_program_build(packer->device, text.data, cache,
                                &packer->program);
@@ -93,10 +95,10 @@ enum ht_err ht_packer_create(struct ht_device *device,
     TRY(HT_ALLOC(packer, 1));
     packer->device = device;
     packer->format = *format;
-    packer->lanes = MOST_LANES;
-    while (packer->lanes > 1 &&
-           packer->lanes > ht_device_info(device)->max_group)
-        packer->lanes /= 2;
+    packer->group_size = MOST_ITEMS;
+    while (packer->group_size > 1 &&
+           packer->group_size > ht_device_info(device)->max_group)
+        packer->group_size /= 2;
     enum ht_err err = build(packer, cache);
     if (err != HT_OK) {
         ht_packer_destroy(packer);
@@ -120,19 +122,19 @@ static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
         .count = {(long)(end[0] - begin[0]), (long)(end[1] - begin[1])},
         .nodes = (long)ht_box_nodes(&range->box),
         .at = (long)(range->at / UNIT),
-        .blocks = packer->format.places / packer->format.block};
+        .blocks = packer->format.padded_coefs / packer->format.block};
     struct ht_arg list[2 + HT_MAX_FIELDS] = {
         {.value = &args, .size = sizeof args}, {.buffer = message}};
     const int64_t many[3] = {groups, packer->format.fields, 1};
     for (int f = 0; f < packer->format.fields; f++) list[2 + f].buffer = u[f];
     return ht_kernel_launch(kernel, 2 + packer->format.fields, list, many,
-                            packer->lanes);
+                            packer->group_size);
 }
 
 static int64_t groups_of(const struct ht_packer *packer,
                          const struct ht_pack_range *range) {
-    int64_t values = packer->format.places * ht_box_nodes(&range->box);
-    return (values + packer->lanes - 1) / packer->lanes;
+    int64_t values = packer->format.padded_coefs * ht_box_nodes(&range->box);
+    return (values + packer->group_size - 1) / packer->group_size;
 }
 
 enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,
@@ -140,7 +142,7 @@ enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,
                            struct ht_buffer *message) {
     if (packer->scale != NULL)
         TRY(launch(packer, packer->scale, u, range, message,
-                   packer->format.places));
+                   packer->format.padded_coefs));
     return launch(packer, packer->pack, u, range, message,
                   groups_of(packer, range));
 }

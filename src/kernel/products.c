@@ -1,16 +1,16 @@
 /* Hermite interpolation as strided-batched matrix products. A cell's vertex
  * values are a tensor v[r3][r2][r1] of T = 2N+2 values per axis, r1 fastest.
  *
- *   1. The axes x1..xg together, as many as keep P = T^g at most FUSED: rows of
- *      P values times the transpose of H x .. x H,
+ *   1. The axes x1..xg together, with the largest g such that P = T^g <= FUSED:
+ *      rows of P values times the transpose of K = H x .. x H,
  *          b[row][n] = sum_r v[row][r] K[n][r],
- *      in batches of ROWS rows, since libraries are slow with few.
+ *      in batches of ROWS rows, since libraries are slow for few rows.
  *   2. Each further axis k: per cell and index of the axes above,
  *          b[n_k][inner] = sum_r H[n_k][r_k] v[r_k][inner],
  *      inner running over the T^k values of the axes below.
  *
- * Each product goes from one of two buffers to the other. The entries of K are
- * exact in single precision: at most 24 bits where P <= 64.
+ * Each product reads one of two buffers and writes the other. The entries of K
+ * are exact in single precision: at most 24 bits for P <= 64.
  */
 #include "products.h"
 
@@ -107,8 +107,8 @@ struct ht_buffer *ht_products_source(const struct ht_products *products,
     return products->count % 2 ? work : poly;
 }
 
-/* `batches` products of a shape, in launches that every device takes. data:
- * which of A and B is not the shared operator. */
+/* `batches` products of one shape, split into launches within the limits of
+ * every device. data: which of A and B is not the shared operator. */
 static enum ht_err launch_all(struct ht_products *products,
                               struct ht_gemm_shape shape, int data,
                               int64_t batches,

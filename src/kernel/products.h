@@ -9,8 +9,8 @@ HT_CHECKED enum ht_err ht_products_create(struct ht_device *device,
                                           const struct ht_spec *spec,
                                           struct ht_products **out);
 void ht_products_destroy(struct ht_products *products); /* NULL allowed */
-/* Of the two buffers, the one that must hold the vertex values for the
- * interpolants to end in poly. */
+/* The one of the two buffers that must hold the vertex values so that the
+ * interpolants end in poly. */
 struct ht_buffer *ht_products_source(const struct ht_products *products,
                                      struct ht_buffer *poly,
                                      struct ht_buffer *work);

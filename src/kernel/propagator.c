@@ -1,5 +1,5 @@
-/* Host side of cl/propagator.cl: vectors, chunks and tiles that suit a device,
- * and the operator in the order in which the kernel reads it.
+/* Host side of cl/propagator.cl: sizes of vectors, chunks and tiles for a
+ * device, and the operator in the order in which the kernel reads it.
  */
 #include <stdlib.h>
 
@@ -26,8 +26,8 @@ static int padded_rows(const int rows[8], int tile) {
     return sum;
 }
 
-/* Rows accumulated in registers at a time. A tile costs its rows, padded, and
- * about a row to read the sums. */
+/* Rows accumulated in registers at a time. The cost of a tile is its padded
+ * rows plus about one row for reading the sums. */
 static int choose_tile(const int rows[8], int most) {
     int best = 1;
     double least = 0;
@@ -40,7 +40,7 @@ static int choose_tile(const int rows[8], int most) {
     return best;
 }
 
-/* Of the kernel's arrays sums, result, faces and stage. */
+/* Bytes of the kernel's arrays sums, result, faces and stage. */
 static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape, const int rows[8]) {
     const int64_t corners = 1 << spec->eq->dims, all = shape->rows;
@@ -52,7 +52,7 @@ static int64_t local_bytes(const struct ht_spec *spec,
     return values * (spec->fp64 ? 8 : 4);
 }
 
-/* As many source entries as keep their sums in a first-level cache. */
+/* The number of source entries whose sums fit a first-level cache. */
 static int choose_chunk(const struct ht_spec *spec,
                         const struct ht_shape *shape) {
     const int most_bytes = 32768;
@@ -65,12 +65,12 @@ static int choose_chunk(const struct ht_spec *spec,
 
 static void complete(const struct ht_spec *spec, const int rows[8],
                      struct ht_shape *s) {
-    const int most_registers = 28; /* of 32 vectors, for a tile's sums */
+    const int most_registers = 28; /* of 32 vector registers, for a tile */
     s->tile = choose_tile(rows, most_registers / s->rows);
     s->chunk = choose_chunk(spec, s);
 }
 
-/* Gives up what can be done without until the arrays fit the local memory. */
+/* Reduces optional sizes until the arrays fit local memory. */
 static bool fit(const struct ht_tuning *tuning, const struct ht_spec *spec,
                 const int rows[8], int64_t limit, struct ht_shape *s) {
     complete(spec, rows, s);
@@ -102,14 +102,14 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     ht_blocks_rows(spec, rows);
     TRY(ht_vector_cells(tuning, spec, info, &out->cells));
     out->rows = dims < 2 ? 1 : tuning->rows > 0 ? tuning->rows : 2;
-    /* Long marches reuse faces, short ones leave neighbours in the cache. */
+    /* Long marches reuse faces; with short ones neighbours stay in cache. */
     if (out->planes == 0 && dims == 3) out->planes = 8;
     if (!fit(tuning, spec, rows, limit, out))
         return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
 }
 
-/* The tables that number rows: where each block's begin, and their targets. */
+/* The tables of rows: the first row of each block and the rows' targets. */
 static void add_tables(const struct ht_blocks *blocks,
                        const struct ht_shape *shape, struct ht_text *text) {
     int begin = 0;

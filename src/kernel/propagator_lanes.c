@@ -7,10 +7,10 @@
 
 enum { WARP = 32 };
 
-enum { LANE_STAGES = 4 }; /* at most */
+enum { MOST_STAGES = 4 };
 
 static const char *refuses(const struct ht_spec *spec) {
-    const int64_t most = 3000; /* entries: some 50 kB of instructions */
+    const int64_t most = 3000; /* entries, about 50 kB of instructions */
     const char *reason = ht_blocks_refuse(spec);
     struct ht_sizes z = ht_sizes_of(spec);
     int64_t coefs = (int64_t)z.n1 * z.n2 * z.n3;
@@ -20,7 +20,7 @@ static const char *refuses(const struct ht_spec *spec) {
     return entries <= most ? NULL : "the operator is too long for literals";
 }
 
-enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
+enum ht_err ht_target_group(const struct ht_tuning *tuning,
                             const struct ht_device_info *info, int dims,
                             struct ht_shape *out) {
     out->cells = tuning->cells > 0 ? tuning->cells : WARP;
@@ -28,11 +28,12 @@ enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
     while (tuning->rows == 0 && out->rows > 1 &&
            (int64_t)out->cells * out->rows > info->max_group)
         out->rows /= 2;
-    REQUIRE((int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d rows of them are more lanes than "
-            "the %lld that %s allows per group",
-            out->cells, out->rows, (long long)info->max_group, info->name);
-    out->lanes = out->cells * out->rows;
+    REQUIRE(
+        (int64_t)out->cells * out->rows <= info->max_group, HT_ERR_INPUT,
+        "device.cells_per_group = %d: %d rows of them are more work-items than "
+        "the %lld that %s allows per group",
+        out->cells, out->rows, (long long)info->max_group, info->name);
+    out->group_size = out->cells * out->rows;
     return HT_OK;
 }
 
@@ -40,11 +41,11 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    int dims = spec->eq->dims, word = spec->fp64 ? 8 : 4;
-    TRY(ht_target_lanes(tuning, info, dims, out));
+    int dims = spec->eq->dims, element_size = spec->fp64 ? 8 : 4;
+    TRY(ht_target_group(tuning, info, dims, out));
     out->chunk = 1;
     out->registers = info->greedy ? 0 : 128;
-    out->local_bytes = (int64_t)LANE_STAGES * spec->block * word *
+    out->local_bytes = (int64_t)MOST_STAGES * spec->block * element_size *
                        ht_tile_nodes(dims, out->cells + 1, out->rows);
     if (out->local_bytes > ht_local_limit(info))
         return ht_local_too_little(spec, info, 0, ht_local_limit(info));
@@ -63,11 +64,12 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
                                  const struct ht_spec *spec,
                                  const struct ht_shape *shape,
                                  struct ht_operator *out) {
-    int place[HT_MAX_COEFS], places = ht_place(spec, place), most = 0;
+    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage),
+                               most = 0;
     struct ht_sizes z = ht_sizes_of(spec);
     int coefs = z.n1 * z.n2 * z.n3, *bits = NULL, *target = NULL;
-    int entries = blocks->sources / coefs * places;
-    int targets = ht_slots(spec->dst, z.fields) * places;
+    int entries = blocks->sources / coefs * padded_coefs;
+    int targets = ht_slots(spec->dst, z.fields) * padded_coefs;
     double *value = NULL;
     (void)shape;
     for (int g = 0; g < blocks->blocks; g++)
@@ -78,14 +80,15 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
         err = HT_ALLOC(value, (int64_t)blocks->blocks * most * entries);
     for (int e = 0; err == HT_OK && e < targets; e++) target[e] = -1;
     for (int s = 0; err == HT_OK && s < blocks->sources; s++)
-        bits[ht_placed(s, coefs, places, place)] = blocks->parity[s];
+        bits[ht_storage_entry(s, coefs, padded_coefs, storage)] =
+            blocks->parity[s];
     for (int g = 0; err == HT_OK && g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r++) {
-            target[ht_placed(blocks->row[g][r], coefs, places, place)] =
-                g * most + r;
+            target[ht_storage_entry(blocks->row[g][r], coefs, padded_coefs,
+                                    storage)] = g * most + r;
             for (int s = 0; s < blocks->sources; s++)
                 value[(int64_t)(g * most + r) * entries +
-                      ht_placed(s, coefs, places, place)] =
+                      ht_storage_entry(s, coefs, padded_coefs, storage)] =
                     blocks->entry[g][(int64_t)r * blocks->sources + s];
         }
     if (err == HT_OK) {
@@ -93,7 +96,7 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
                     "#define HT_PARTS 1\n#define HT_PITCH HT_TILE_1\n"
                     "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
                     "#define HT_BLOCK_ROWS %d\n",
-                    LANE_STAGES - 1, LANE_STAGES, most);
+                    MOST_STAGES - 1, MOST_STAGES, most);
         add_ints("bits", bits, entries, &out->text);
         add_ints("target", target, targets, &out->text);
         ht_text_table(&out->text, "entry", value,
@@ -108,7 +111,7 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
 const struct ht_variant ht_variant_propagator_lanes = {
     .name = "propagator-lanes",
     .meaning = "the half step as dense parity blocks that are literals of the "
-               "program, a lane per target (uniform media)",
+               "program, a work-item per target (uniform media)",
     .medium = HT_UNIFORM,
     .layouts = HT_READS_ANY,
     .blocks = true,

@@ -10,19 +10,20 @@
 enum {
     WARP = 32,
     TENSOR_CELLS = 16,
-    TENSOR_PITCH = 18, /* 4 blocks x 8 targets meet different banks */
-    TENSOR_CHUNK = 4,  /* blocks: one for each lane of four */
+    TENSOR_PITCH = 18, /* 4 blocks x 8 targets lie in different banks */
+    TENSOR_CHUNK = 4,  /* blocks: one for each l % 4 of warp lanes l */
     TILE = 8           /* results of a product */
 };
 
-/* How blocks are cut into tiles and shared out to the parts. */
+/* Division of the parity blocks into tiles and their distribution to parts. */
 struct cut {
     int parts, blocks;      /* blocks of a part */
     int tiles[8], first[8]; /* of each block of a part */
     int all;                /* tiles of all parts */
 };
 
-/* Rows come in pairs of places; every class of every field fills whole ones. */
+/* Rows come in pairs of storage indices; every class of every field fills whole
+ * pairs. */
 static int pairs_of_block(const struct ht_spec *spec, int g) {
     struct ht_sizes z = ht_sizes_of(spec);
     int pairs = 0;
@@ -38,8 +39,8 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
 }
 
 static struct cut make_cut(const struct ht_spec *spec, int parts) {
-    int place[HT_MAX_COEFS], places = ht_place(spec, place);
-    int targets = ht_slots(spec->dst, spec->eq->nfields) * places;
+    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
+    int targets = ht_slots(spec->dst, spec->eq->nfields) * padded_coefs;
     struct cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
@@ -52,7 +53,7 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
         cut.first[g] = sum;
         sum += cut.tiles[g];
     }
-    while (parts * sum * TILE < targets) { /* room for padding places */
+    while (parts * sum * TILE < targets) { /* room for padding */
         cut.tiles[cut.blocks - 1]++;
         sum++;
     }
@@ -60,7 +61,8 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
     return cut;
 }
 
-/* What fits: resident operator, else whole chunks, else k steps at a time. */
+/* The operator in local memory: resident if it fits, else whole chunks, else k
+ * steps at a time. */
 struct tensor_shape {
     struct cut cut;
     int chunks, pairs, steps; /* steps: of the operator copied at a time */
@@ -71,13 +73,14 @@ struct tensor_shape {
 
 static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
                                            int parts, int rows, int64_t limit) {
-    int place[HT_MAX_COEFS], places = ht_place(spec, place);
-    int word = spec->fp64 ? 8 : 4;
-    int blocks = ht_slots(spec->src, spec->eq->nfields) * places / spec->block;
+    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
+    int element_size = spec->fp64 ? 8 : 4;
+    int blocks =
+        ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
     struct tensor_shape s = {.cut = make_cut(spec, parts),
                              .chunks = (blocks + 3) / 4,
                              .pairs = spec->block / 2};
-    int64_t step = (int64_t)s.cut.all * 64 * word;
+    int64_t step = (int64_t)s.cut.all * 64 * element_size;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
                        ht_tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
@@ -90,7 +93,8 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
     return s;
 }
 
-/* Registers hold the results of all tiles of a part: 4 reals each. */
+/* A work-item's registers must hold the results of all tiles of a part, 4 reals
+ * each. */
 static int choose_parts(const struct ht_spec *spec) {
     const int most_tiles = spec->fp64 ? 16 : 36;
     int parts = 1;
@@ -100,8 +104,8 @@ static int choose_parts(const struct ht_spec *spec) {
     return parts;
 }
 
-/* Fewer registers let more groups share a unit; measured on an H200. NVRTC
- * spills a little at 128. */
+/* With fewer registers more work-groups fit a multiprocessor; values measured
+ * on an H200. NVRTC spills a few registers at 128. */
 static int registers_for(int tiles, bool greedy) {
     return tiles > 20 ? 0 : tiles > 8 ? 168 : greedy ? 144 : 128;
 }
@@ -133,23 +137,26 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     out->parts = parts;
     out->registers =
         registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
-    out->lanes = WARP * rows;
+    out->group_size = WARP * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
     return HT_OK;
 }
 
-/* The rows of one block as pairs of places: entry of the first and row of each
- * half, -1 at padding. */
+/* The rows of one block as pairs of storage indices: entry of the first and row
+ * of each half, -1 at padding. */
 struct pair {
     int target, row[2];
 };
 
 static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs,
-                         int places, const int *place, struct pair *out) {
+                         int padded_coefs, const int *storage,
+                         struct pair *out) {
     int count = 0;
     for (int r = 0; r < blocks->rows[g]; r++) {
-        int target = ht_placed(blocks->row[g][r], coefs, places, place), n = 0;
+        int target = ht_storage_entry(blocks->row[g][r], coefs, padded_coefs,
+                                      storage),
+            n = 0;
         while (n < count && out[n].target != target / 2 * 2) n++;
         if (n == count) out[count++] = (struct pair){target / 2 * 2, {-1, -1}};
         out[n].row[target % 2] = r;
@@ -161,12 +168,14 @@ struct packing {
     const struct ht_blocks *blocks;
     const struct ht_spec *spec;
     struct tensor_shape s;
-    int coefs, places, *source; /* [place of all slots]: source entry or -1 */
-    int64_t op_size;            /* values of a part */
-    double *op, *info;          /* [part][..] */
+    int coefs, padded_coefs, *source; /* [slot * padded_coefs + storage index]:
+                                         source entry or -1 */
+    int64_t op_size;                  /* values of a part */
+    double *op, *info;                /* [part][..] */
 };
 
-/* To 22 bits in single precision: what two halves of 11 bits hold. */
+/* Rounds to 22 bits in single precision, the precision of two halves of 11
+ * bits. */
 static double two_halves(const struct ht_spec *spec, double value) {
     const int bits = 22;
     int exponent = 0;
@@ -178,7 +187,7 @@ static double two_halves(const struct ht_spec *spec, double value) {
 static void pack_row(const struct packing *p, int g, int tile, int column,
                      int row) {
     int block = p->spec->block, part = g / p->s.cut.blocks;
-    int entries = p->blocks->sources / p->coefs * p->places;
+    int entries = p->blocks->sources / p->coefs * p->padded_coefs;
     for (int k = 0; k < p->s.chunks * p->s.pairs; k++)
         for (int t = 0; t < 4; t++)
             for (int e = 0; e < 2; e++) {
@@ -196,13 +205,14 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
             }
 }
 
-/* Where the results of a part go: [tile][l % 4]. */
+/* The target entries of a part's results, [tile][l % 4]. */
 static double *where_of(const struct packing *p, int part) {
     return p->info + (int64_t)part * p->s.infos +
            (int64_t)p->s.chunks * 4 * p->s.pairs;
 }
 
-/* Gives places that belong to no class to free results, which are zero. */
+/* Assigns storage indices that belong to no class to free results, which are 0.
+ */
 static enum ht_err place_padding(const struct packing *p, const bool *used,
                                  int targets) {
     int n = 0, most = p->s.cut.parts * p->s.cut.all * 4;
@@ -217,10 +227,11 @@ static enum ht_err place_padding(const struct packing *p, const bool *used,
     return HT_OK;
 }
 
-static enum ht_err pack_rows(const struct packing *p, const int *place) {
+static enum ht_err pack_rows(const struct packing *p, const int *storage) {
     struct pair *pairs = NULL;
     bool *used = NULL;
-    int targets = ht_slots(p->spec->dst, p->spec->eq->nfields) * p->places;
+    int targets =
+        ht_slots(p->spec->dst, p->spec->eq->nfields) * p->padded_coefs;
     TRY(HT_ALLOC(pairs, targets));
     enum ht_err err = HT_ALLOC(used, targets);
     for (int part = 0; part < p->s.cut.parts; part++)
@@ -228,8 +239,8 @@ static enum ht_err pack_rows(const struct packing *p, const int *place) {
     for (int g = 0; err == HT_OK && g < p->blocks->blocks; g++) {
         double *where = where_of(p, g / p->s.cut.blocks);
         int first = p->s.cut.first[g % p->s.cut.blocks];
-        int count =
-            collect_pairs(p->blocks, g, p->coefs, p->places, place, pairs);
+        int count = collect_pairs(p->blocks, g, p->coefs, p->padded_coefs,
+                                  storage, pairs);
         for (int n = 0; n < count; n++) {
             int tile = first + n / 4;
             where[tile * 4 + n % 4] = pairs[n].target;
@@ -267,12 +278,13 @@ static enum ht_err pack_products(const struct ht_blocks *blocks,
                                  const struct ht_spec *spec,
                                  const struct ht_shape *shape,
                                  struct ht_operator *out) {
-    int place[HT_MAX_COEFS], places = ht_place(spec, place);
+    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     struct ht_sizes z = ht_sizes_of(spec);
-    struct packing p = {.blocks = blocks, .spec = spec, .places = places};
+    struct packing p = {
+        .blocks = blocks, .spec = spec, .padded_coefs = padded_coefs};
     p.s = tensor_shape_of(spec, shape->parts, shape->rows, shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
-    int entries = blocks->sources / p.coefs * places;
+    int entries = blocks->sources / p.coefs * padded_coefs;
     p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64;
     TRY(HT_ALLOC(p.source, entries));
     enum ht_err err =
@@ -283,12 +295,12 @@ static enum ht_err pack_products(const struct ht_blocks *blocks,
         out->count = shape->parts * (p.op_size + p.s.infos);
         for (int s = 0; s < entries; s++) p.source[s] = -1;
         for (int s = 0; s < blocks->sources; s++) {
-            int at = ht_placed(s, p.coefs, places, place);
+            int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
             p.source[at] = s;
             for (int part = 0; part < shape->parts; part++)
                 p.info[part * p.s.infos + at / 2] = blocks->parity[s];
         }
-        err = pack_rows(&p, place);
+        err = pack_rows(&p, storage);
         add_tiles(&p.s, &out->text);
     }
     free(p.source);

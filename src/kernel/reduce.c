@@ -1,6 +1,7 @@
 /* Reductions on the device: the program of cl/reduce.cl for one precision and
- * layout, its scratch memory, and its launches. Two kernels per item: many
- * groups, then one that adds up their results; all results come in one read.
+ * layout, its scratch memory, and its launches. Two kernels per reduction: many
+ * work-groups, then one that adds their results. One transfer reads the results
+ * of all reductions.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,13 +11,13 @@
 #include "htwave/kernel_sources.h"
 #include "reduce_args.h"
 
-/* A group sums LEAST nodes or more; there are MOST_GROUPS at most. */
-enum { LANES = 128, LEAST = 2048, MOST_GROUPS = 1024 };
+/* A work-group sums at least LEAST nodes; there are at most MOST_GROUPS. */
+enum { GROUP_SIZE = 128, LEAST = 2048, MOST_GROUPS = 1024 };
 
 struct ht_reduction {
     struct ht_device *device;
     bool fp64, wide;
-    int block, lanes;
+    int block, group_size;
     char *cache; /* NULL: none */
     struct ht_program *program;
     struct ht_kernel *nodes, *parts;
@@ -48,8 +49,9 @@ enum ht_err ht_reduction_create(struct ht_device *device,
     r->fp64 = spec->fp64;
     r->wide = wide;
     r->block = spec->block;
-    r->lanes = LANES;
-    while (r->lanes > 1 && r->lanes > info->max_group) r->lanes /= 2;
+    r->group_size = GROUP_SIZE;
+    while (r->group_size > 1 && r->group_size > info->max_group)
+        r->group_size /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;
     if (err != HT_OK) {
         ht_reduction_destroy(r);
@@ -59,17 +61,17 @@ enum ht_err ht_reduction_create(struct ht_device *device,
     return HT_OK;
 }
 
-/* Bytes of struct ht_part of cl/reduce.cl. */
+/* Size in bytes of struct ht_part (cl/reduce.cl). */
 static int64_t part_bytes(const struct ht_reduction *r) {
     return r->wide ? 5 * 8 : 4 * 8;
 }
 
-enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int lanes,
-                              struct ht_text *out) {
+enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide,
+                              int group_size, struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_BLOCK %d\n"
-                "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_LANES %d\n",
-                spec->fp64, spec->block, wide, lanes);
+                "#define HT_REDUCE_WIDE %d\n#define HT_REDUCE_ITEMS %d\n",
+                spec->fp64, spec->block, wide, group_size);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("layout.h", out));
     TRY(ht_kernel_add_source("reduce_args.h", out));
@@ -80,7 +82,7 @@ enum ht_err ht_reduction_text(const struct ht_spec *spec, bool wide, int lanes,
 static enum ht_err build(struct ht_reduction *r) {
     const struct ht_spec spec = {.fp64 = r->fp64, .block = r->block};
     struct ht_text text = {0};
-    enum ht_err err = ht_reduction_text(&spec, r->wide, r->lanes, &text);
+    enum ht_err err = ht_reduction_text(&spec, r->wide, r->group_size, &text);
     if (err == HT_OK)
         err = ht_program_build(r->device, text.data, r->cache, &r->program);
     ht_text_free(&text);
@@ -126,7 +128,8 @@ static void add_weights(const struct ht_reduction *r,
         }
 }
 
-/* The weights of all items, one after the other, in the type of the sums. */
+/* Writes the weights of all items to the device, one after the other, in the
+ * type of the sums. */
 static enum ht_err send_weights(struct ht_reduction *r, int count,
                                 const struct ht_reduce_item *items) {
     int64_t bytes = 0;
@@ -189,11 +192,11 @@ static enum ht_err launch(struct ht_reduction *r, int slot, int64_t weights,
     const struct ht_arg second[3] = {
         by_value, {.buffer = r->scratch}, {.buffer = r->results}};
     const int64_t many[3] = {args.groups, 1, 1}, one[3] = {1, 1, 1};
-    TRY(ht_kernel_launch(r->nodes, 5, first, many, r->lanes));
-    return ht_kernel_launch(r->parts, 3, second, one, r->lanes);
+    TRY(ht_kernel_launch(r->nodes, 5, first, many, r->group_size));
+    return ht_kernel_launch(r->parts, 3, second, one, r->group_size);
 }
 
-/* struct ht_part as it lies in device memory. */
+/* Reads a struct ht_part in the device's representation. */
 static struct ht_measure decode(const struct ht_reduction *r,
                                 const unsigned char *part) {
     int64_t counts[2];
@@ -208,12 +211,12 @@ static struct ht_measure decode(const struct ht_reduction *r,
             memcpy(&value[i], part + sizeof counts + i * sizeof value[i],
                    sizeof value[i]);
     }
-    return (struct ht_measure){
-        /* After an overflow the lower part is no number. */
-        .sum = isfinite(value[1]) ? value[0] + value[1] : INFINITY,
-        .largest = value[2],
-        .bad = counts[0],
-        .first = counts[0] > 0 ? counts[1] : -1};
+    return (struct ht_measure){/* After an overflow the lower part is NaN. */
+                               .sum = isfinite(value[1]) ? value[0] + value[1]
+                                                         : INFINITY,
+                               .largest = value[2],
+                               .bad = counts[0],
+                               .first = counts[0] > 0 ? counts[1] : -1};
 }
 
 enum ht_err ht_reduction_run(struct ht_reduction *r, int count,

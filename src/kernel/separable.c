@@ -2,8 +2,8 @@
  *     u(x, dt/2) = u(x + shift, 0),  shift = sum of scale along the axis,
  * so that with the interpolant b of two neighbours along an axis
  *     out_r = sum_j C(j, r) shift^(j-r) b_j.
- * All derivatives commute: with all stages the Taylor series is the product
- * over the axes.
+ * All derivatives commute, so the Taylor series with all stages is the product
+ * of the series along the axes.
  */
 #include <stdlib.h>
 
@@ -11,10 +11,10 @@
 
 static const char *refuses(const struct ht_spec *spec) {
     const struct ht_equations *eq = spec->eq;
-    bool one = eq->nfields == 1 && spec->keep == 0;
+    bool one = eq->nfields == 1 && spec->old_sign == 0;
     for (int t = 0; t < eq->nterms; t++)
         one = one && eq->term[t].row == 0 && eq->term[t].col == 0;
-    if (!one) return "the system is not one field carried by a velocity";
+    if (!one) return "the system is not one field advected by a velocity";
     if (spec->stages < eq->dims * (2 * spec->order + 1))
         return "it needs time.stages = \"full\"";
     return NULL;
@@ -27,7 +27,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int most_values = spec->fp64 ? 32 : 72; /* registers of a face */
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims;
-    TRY(ht_target_lanes(tuning, info, dims, out));
+    TRY(ht_target_group(tuning, info, dims, out));
     out->tile = z.n1;
     while (out->tile > 1 && out->tile * z.n2 * z.n3 > most_values)
         out->tile = (out->tile + 1) / 2;

@@ -14,9 +14,10 @@ struct ht_step {
     struct ht_sizes sizes;
     struct ht_shape shape;
     struct ht_program *program;
-    struct ht_kernel *kernel[2][2]; /* [part][stage], an account each */
-    struct ht_buffer *operator;     /* of variants with blocks, else NULL */
-    struct ht_products *products;   /* NULL: the variant has none */
+    struct ht_kernel
+        *kernel[2][2];            /* [part][stage], each with a launch timer */
+    struct ht_buffer *operator;   /* of variants with blocks, else NULL */
+    struct ht_products *products; /* NULL: the variant has none */
 };
 
 void ht_step_destroy(struct ht_step *step) {
@@ -28,8 +29,8 @@ void ht_step_destroy(struct ht_step *step) {
     free(step);
 }
 
-/* The operator's values in the device's precision; one value where there are
- * none, since a kernel needs its argument. */
+/* Uploads the operator's values in the device's precision. A variant without
+ * operator gets a buffer of one value, since its kernel needs the argument. */
 static enum ht_err upload(struct ht_step *step, const struct ht_operator *op) {
     const double nothing = 0;
     const double *value = op->count > 0 ? op->value : &nothing;
@@ -141,8 +142,8 @@ static int64_t divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-/* One field after the other: vertex values, then products in turn between
- * poly and work. */
+/* For each field gathers the vertex values, then applies the products, which
+ * alternate between poly and work. */
 static enum ht_err
 interpolate_by_products(struct ht_step *step, enum ht_step_part part,
                         const struct ht_step_args *args,
@@ -151,7 +152,7 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
     int64_t row = args->end[0] - args->begin[0];
     int64_t rows =
         (args->end[1] - args->begin[1]) * (args->end[2] - args->begin[2]);
-    int64_t groups[3] = {divide_up(row * z->cube, step->shape.lanes),
+    int64_t groups[3] = {divide_up(row * z->cube, step->shape.group_size),
                          args->end[1] - args->begin[1],
                          args->end[2] - args->begin[2]};
     for (int slot = 0; slot < z->sources; slot++) {
@@ -161,7 +162,7 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
             {.buffer = buffers->src[z->source_field[slot]]},
             {.buffer = ht_products_source(step->products, poly, work)}};
         TRY(ht_kernel_launch(step->kernel[part][0], 3, list, groups,
-                             step->shape.lanes));
+                             step->shape.group_size));
         TRY(ht_products_run(step->products, row * rows, poly, work));
     }
     return HT_OK;
@@ -174,7 +175,8 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     struct arguments list = {0};
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
         return interpolate_by_products(step, part, args, buffers);
-    int64_t planes = args->end[2] - args->begin[2], lanes = step->shape.lanes;
+    int64_t planes = args->end[2] - args->begin[2],
+            group_size = step->shape.group_size;
     int64_t row = args->end[0] - args->begin[0];
     int64_t groups[3] = {
         divide_up(row, step->shape.cells) *
@@ -184,16 +186,16 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = row;
         groups[2] = planes * step->sizes.sources;
-        lanes = step->shape.naive_lanes;
+        group_size = step->shape.naive_group_size;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
     }
     add_arguments(step, kind, args, buffers, &list);
     return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,
-                            lanes);
+                            group_size);
 }
 
-/* Long marches reuse faces; short ones give groups enough to fill a device. */
+/* Long marches reuse faces; short ones give enough groups to fill a device. */
 static long choose_march(const struct ht_step *step,
                          const struct ht_step_args *args) {
     const struct ht_device_info *info = ht_device_info(step->device);
@@ -203,8 +205,9 @@ static long choose_march(const struct ht_step *step,
         divide_up(args->end[1] - args->begin[1], step->shape.rows);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = divide_up(wanted, columns > 0 ? columns : 1);
-    /* Interpolation alone: longer marches save little and leave units idle at
-     * the end (bench/NOTES.md, Boxes, windows and ghosts). */
+    /* In interpolation kernels longer marches save little and leave
+     * multiprocessors idle at the end (bench/NOTES.md, Boxes, windows and
+     * ghosts). */
     const int64_t most = 8;
     if (ht_variant_has(step->variant, HT_STAGE_INTERPOLATE_ROLLED) &&
         parts < divide_up(planes, most))
@@ -242,7 +245,7 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
         seconds[0] += ht_products_seconds(step->products);
 }
 
-/* Without the products of a library, which have one account for both parts. */
+/* Without the products of a library, which have one timer for both parts. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part) {
     double seconds = 0;
     for (int i = 0; step != NULL && i < 2; i++)

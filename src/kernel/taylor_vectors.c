@@ -1,10 +1,10 @@
-/* Host side of cl/taylor_vectors.cl: vectors as wide as the polynomials of
- * their targets fit the local memory.
+/* Host side of cl/taylor_vectors.cl: the widest vectors whose targets'
+ * polynomials fit local memory.
  */
 #include "local_sizes.h"
 #include "variant.h"
 
-/* Of the kernel's arrays b, w, products, medium and stage. */
+/* Bytes of the kernel's arrays b, w, products, medium and stage. */
 static int64_t local_bytes(const struct ht_spec *spec, int cells) {
     const struct ht_sizes z = ht_sizes_of(spec);
     int64_t products =

@@ -11,7 +11,7 @@
 static void add_numbers(const struct ht_spec *spec,
                         const struct ht_shape *shape, const struct ht_sizes *z,
                         struct ht_text *out) {
-    int place[HT_MAX_COEFS], places = ht_place(spec, place);
+    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     const struct {
         const char *name;
         int value;
@@ -21,7 +21,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"ORDER", spec->order},
         {"FIELDS", z->fields},
         {"SOURCES", z->sources},
-        {"KEEP", spec->keep},
+        {"OLD_SIGN", spec->old_sign},
         {"SLACK", z->slack},
         {"MATERIALS", z->materials},
         {"BLOCK", spec->block},
@@ -34,21 +34,21 @@ static void add_numbers(const struct ht_spec *spec,
         {"CELLS", shape->cells},
         {"SLABS", shape->slabs},
         {"FACE_FIELDS", shape->face_fields},
-        {"NAIVE_LANES", shape->naive_lanes},
+        {"NAIVE_ITEMS", shape->naive_group_size},
         {"ROWS", shape->rows},
         {"ROLL", shape->roll},
         {"CHUNK", shape->chunk},
         {"TILE", shape->tile},
-        {"GROUP_LANES", shape->lanes},
+        {"GROUP_ITEMS", shape->group_size},
         {"MOST_REGISTERS", shape->registers},
-        {"PLACES", places},
+        {"PADDED_COEFS", padded_coefs},
         {"PTX", spec->ptx},
         {"SORTED", spec->sorted},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
                     numbers[i].value);
-    /* HT_CELLS in digits alone, part of a vector type's name. */
+    /* HT_CELLS without parentheses, part of a vector type's name. */
     ht_text_add(out, "#define HT_WIDTH %d\n", shape->cells);
 }
 
@@ -58,7 +58,7 @@ static void add_fields(const char *head, int count, const int *field,
     for (int i = 0; i < count; i++) ht_text_add(out, " X(%d, %d)", i, field[i]);
 }
 
-/* The lists that the kernels expand, X once per entry. */
+/* The X macros of the kernels: X once per entry. */
 static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
                       struct ht_text *out) {
     const struct ht_equations *eq = spec->eq;
@@ -115,15 +115,15 @@ void ht_text_table(struct ht_text *out, const char *name, const double *values,
 }
 
 static void add_places(const struct ht_spec *spec, struct ht_text *out) {
-    int place[HT_MAX_COEFS], coefs = 1;
-    ht_place(spec, place);
+    int storage[HT_MAX_COEFS], coefs = 1;
+    ht_storage_order(spec, storage);
     for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
     ht_text_add(out,
                 "/* storage index of each coefficient */\n"
-                "HT_TABLE const int ht_place[%d] = {",
+                "HT_TABLE const int ht_storage_index[%d] = {",
                 coefs);
     for (int i = 0; i < coefs; i++)
-        ht_text_add(out, "%s%d", i ? ", " : "", place[i]);
+        ht_text_add(out, "%s%d", i ? ", " : "", storage[i]);
     ht_text_add(out, "};\n");
 }
 

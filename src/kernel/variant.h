@@ -1,12 +1,17 @@
-/* The rows of the table of variants, and what several of them share. A row
- * stands in the file of its variant.
+/* The rows of the table of variants and their shared functions. Each row is
+ * defined in the file of its variant.
  */
 #ifndef HTWAVE_KERNEL_VARIANT_H
 #define HTWAVE_KERNEL_VARIANT_H
 
 #include "counts.h"
 
-/* columns.c: a lane for each column of a cell's coefficients. */
+extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors,
+    ht_variant_fd_plain;
+/* Work of half a time step of finite differences per node; bytes count values.
+ */
+struct ht_cost ht_cost_differences(const struct ht_spec *spec);
+/* columns.c: a work-item for each column of a target's coefficients. */
 extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,
     ht_variant_two_rolled, ht_variant_two_naive, ht_variant_gemm;
 extern const struct ht_variant ht_variant_separable;         /* separable.c */
@@ -16,32 +21,32 @@ extern const struct ht_variant ht_variant_propagator_tensor; /* .._tensor.c */
 extern const struct ht_variant ht_variant_vector;        /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
 
-/* Is one of the variant's kernels of that kind? */
+/* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);
 
-/* Bytes of local memory that a kernel may take. */
+/* Bytes of local memory that a kernel may use. */
 int64_t ht_local_limit(const struct ht_device_info *info);
-/* The same of kernels with vectors, on a CPU, where local memory is a part of
- * the cache. */
+/* The same for kernels with vectors of targets, on a CPU, where local memory is
+ * in the cache. */
 int64_t ht_vector_limit(const struct ht_device_info *info);
-/* HT_ERR_DEVICE: with so many cells (0: whatever their number) the order needs
- * more than that limit. */
+/* Fails with HT_ERR_DEVICE: the order needs more than the limit of local memory
+ * with this number of cells (0: with any number). */
 HT_CHECKED enum ht_err ht_local_too_little(const struct ht_spec *spec,
                                            const struct ht_device_info *info,
                                            int cells, int64_t limit);
 
-/* Fields of a mask of stored ones; 0: all. */
+/* Number of fields in a mask of stored fields; mask 0 means all. */
 int ht_slots(unsigned mask, int fields);
-/* Nodes of a tile around rows of targets, a row of it padded to pitch. */
+/* Nodes of a tile around `rows` rows of targets, with rows padded to pitch. */
 int64_t ht_tile_nodes(int dims, int pitch, int rows);
 
-/* Cells and rows of groups with one lane per target, and their lanes. */
-HT_CHECKED enum ht_err ht_target_lanes(const struct ht_tuning *tuning,
+/* Cells, rows and group size of variants with one work-item per target. */
+HT_CHECKED enum ht_err ht_target_group(const struct ht_tuning *tuning,
                                        const struct ht_device_info *info,
                                        int dims, struct ht_shape *out);
-/* Lanes of a vector of targets: those of the tuning, else 64 bytes on a CPU and
- * one target on a GPU. HT_ERR_INPUT when the tuning asks for what is no vector.
- */
+/* Targets per vector: those of the tuning, else 64 bytes on a CPU and one
+ * target on a GPU. HT_ERR_INPUT if the tuning's cells are not the size of a
+ * vector. */
 HT_CHECKED enum ht_err ht_vector_cells(const struct ht_tuning *tuning,
                                        const struct ht_spec *spec,
                                        const struct ht_device_info *info,
@@ -49,12 +54,12 @@ HT_CHECKED enum ht_err ht_vector_cells(const struct ht_tuning *tuning,
 
 /* ---- counted work, as ht_variant.cost ---- */
 /* The Taylor series in stages, by the kinds of the variant's kernels; chains:
- * two scalar chains instead of all fields. */
+ * two scalar series instead of all fields. */
 struct ht_cost ht_cost_series(const struct ht_variant *variant,
                               const struct ht_spec *spec, int kernel);
 struct ht_cost ht_cost_chains(const struct ht_variant *variant,
                               const struct ht_spec *spec, int kernel);
-/* An operator as its dense matrix; or one per axis. */
+/* An operator as a dense matrix, or as one matrix per axis. */
 struct ht_cost ht_cost_dense(const struct ht_variant *variant,
                              const struct ht_spec *spec, int kernel);
 struct ht_cost ht_cost_separable(const struct ht_variant *variant,

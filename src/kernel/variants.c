@@ -1,11 +1,11 @@
-/* The table of kernel variants, and what holds for each of them.
+/* The table of kernel variants and the checks common to all.
  */
 #include <string.h>
 
 #include "local_sizes.h"
 #include "variant.h"
 
-/* Fastest first, as far as can be said without measuring. */
+/* In order of expected speed, fastest first. */
 static const struct ht_variant *const variants[] = {
     &ht_variant_separable,
     &ht_variant_propagator_lanes,
@@ -18,6 +18,9 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_two_rolled,
     &ht_variant_two_naive,
     &ht_variant_gemm,
+    &ht_variant_fd_march,
+    &ht_variant_fd_vectors,
+    &ht_variant_fd_plain,
 };
 
 int ht_variant_count(void) {
@@ -43,6 +46,9 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec) {
     const char *reason =
         variant->refuses != NULL ? variant->refuses(spec) : NULL;
+    if (variant->differences != (spec->differences > 0))
+        return variant->differences ? "it is for time.scheme = \"fd\""
+                                    : "it is for Hermite methods";
     if (spec->sorted && (variant->layouts & HT_READS_SORTED) == 0)
         return "it does not read coefficients sorted by parity";
     if (spec->medium_degree > variant->medium)
@@ -56,8 +62,9 @@ bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
            variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
 
-/* Parity blocks, rounded once, err alike in every step. In one dimension, where
- * speed hardly matters, that is not worth it in single precision. */
+/* The rounding errors of the parity blocks' entries are the same in every step
+ * and accumulate. In one dimension, where speed hardly matters, this excludes
+ * parity blocks in single precision. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
 }
@@ -97,7 +104,7 @@ static enum ht_err refuse(const struct ht_variant *variant,
     enum ht_err err = ht_text_status(&names);
     if (err == HT_OK)
         err = ht_err_set(HT_ERR_INPUT,
-                         "device.variant = \"%s\" does not apply: %s; take "
+                         "device.variant = \"%s\" does not apply: %s; use "
                          "%s",
                          variant->name, reason, names.data);
     ht_text_free(&names);
@@ -137,7 +144,7 @@ struct ht_cost ht_variant_cost(const struct ht_variant *variant,
     return sum;
 }
 
-/* ---- what shapes share ---- */
+/* ---- shared by several variants' shapes ---- */
 
 int64_t ht_local_limit(const struct ht_device_info *info) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
@@ -188,7 +195,9 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision",
             info->name);
-    *out = (struct ht_shape){
-        .rows = 1, .planes = tuning->planes, .lanes = 1, .naive_lanes = 1};
+    *out = (struct ht_shape){.rows = 1,
+                             .planes = tuning->planes,
+                             .group_size = 1,
+                             .naive_group_size = 1};
     return variant->shape(tuning, spec, info, out);
 }

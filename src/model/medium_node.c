@@ -68,8 +68,8 @@ void ht_medium_work_destroy(struct ht_medium_work *work) {
 
 /* ---- checks ---- */
 
-static const char *place_text(const struct ht_medium *medium, const double x[3],
-                              char *buffer, size_t size) {
+const char *ht_medium_place(const struct ht_medium *medium, const double x[3],
+                            char *buffer, size_t size) {
     int dims = medium->grid->dims;
     if (dims == 1)
         snprintf(buffer, size, "(%g)", x[0]);
@@ -91,7 +91,7 @@ static enum ht_err check(const struct ht_medium *medium, const char *key,
     if (valid(value, positive)) return HT_OK;
     return ht_params_error(medium->source->params, key,
                            "gives %s = %.6g at %s: must be %s", name, value,
-                           place_text(medium, x, place, sizeof place),
+                           ht_medium_place(medium, x, place, sizeof place),
                            positive ? "positive and finite" : "finite");
 }
 

@@ -1,5 +1,5 @@
-/* The parameters and expressions behind a medium, shared by src/core/medium*.c
- * only. */
+/* The parameters and expressions behind a medium, shared by src/model/medium*.c
+ * and fit*.c only. */
 #ifndef HTWAVE_MODEL_MEDIUM_PRIVATE_H
 #define HTWAVE_MODEL_MEDIUM_PRIVATE_H
 
@@ -48,6 +48,9 @@ void ht_medium_work_destroy(struct ht_medium_work *work);
 HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium,
                                            int parameter, const double x[3],
                                            double *value);
+/* "(x1, x2)" in as many dimensions as the grid has, for messages. */
+const char *ht_medium_place(const struct ht_medium *medium, const double x[3],
+                            char *buffer, size_t size);
 /* All materials at a point from the parameters there, checked. */
 HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium,
                                        const double x[3],

@@ -34,6 +34,16 @@ enum ht_err ht_comm_check(int code, const char *what) {
 
 /* ---- start and end ---- */
 
+/* Polls of a wait that yield the core, before others sleep. A yield is short
+ * where each rank and its device's driver have a core, else it takes the core
+ * from those that are waited for. */
+static long yields = 2000;
+
+static void set_yields(int ranks) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cores > 0 && 2 * (long)ranks > cores) yields = 20;
+}
+
 static bool launched(void) {
     static const char *const variables[] = {"PMI_RANK", "PMI_FD", "PMIX_RANK",
                                             "OMPI_COMM_WORLD_RANK",
@@ -64,6 +74,7 @@ static enum ht_err find_machine(struct ht_comm *c) {
                       "starting MPI"));
     TRY(ht_comm_check(MPI_Comm_size(c->machine, &c->local_size),
                       "counting ranks"));
+    set_yields(c->local_size);
     TRY(HT_ALLOC(c->machine_rank, c->size));
     TRY(HT_ALLOC(ranks, c->size));
     for (int r = 0; r < c->size; r++) ranks[r] = r;
@@ -120,10 +131,12 @@ enum ht_err ht_comm_start(struct ht_comm **out) {
     return HT_OK;
 }
 
+/* Sleeps grow with the wait, to 1 ms. */
 void ht_comm_pause(long polls) {
-    const long busy = 2000;
-    const struct timespec moment = {.tv_nsec = 20000};
-    if (polls < busy)
+    const long sleeps = polls - yields;
+    const struct timespec moment = {
+        .tv_nsec = 20000 * (sleeps < 16 * 49 ? 1 + sleeps / 16 : 50)};
+    if (sleeps < 0)
         sched_yield();
     else
         nanosleep(&moment, NULL);

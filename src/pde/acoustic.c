@@ -13,7 +13,7 @@ enum { P, V1, V2, V3 };
 enum { MODULUS, INVERSE_DENSITY };
 enum { PARAMETER_C_OR_K, PARAMETER_RHO };
 
-/* K = rho c^2 unless given itself; 1/rho. */
+/* K, given or as rho c^2, and 1/rho. */
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out) {
     const double *first = value[PARAMETER_C_OR_K], *rho = value[PARAMETER_RHO];
@@ -98,6 +98,7 @@ const struct ht_system ht_system_acoustic = {
                 {V2, false, INVERSE_DENSITY},
                 {V3, false, INVERSE_DENSITY}}},
     .leapfrog = {{1u << P, 1u << V1 | 1u << V2 | 1u << V3}, +1},
+    .second_order = {true, P, MODULUS, INVERSE_DENSITY, -1, V1},
     .first_field = "p",
     .translates = false,
     .nparameters = 2,

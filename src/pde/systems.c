@@ -1,4 +1,4 @@
-/* The table of systems and what follows from it for any of them. */
+/* The table of systems and functions common to all systems. */
 #include "systems.h"
 
 #include <string.h>
@@ -30,7 +30,8 @@ const char *ht_alternative(const char *list, int index, int *length) {
     return list;
 }
 
-/* The bits of the fields that exist, at their new numbers. */
+/* A mask of fields with the fields' new numbers; fields that do not exist in
+ * this number of dimensions are dropped. */
 static unsigned renumber_bits(unsigned bits, const int *renumbered) {
     unsigned out = 0;
     for (int f = 0; f < HT_MAX_FIELDS; f++)

@@ -1,10 +1,10 @@
 /* The scalar wave equation u_tt = c^2 lap u as the pair
  *     u_t = v,    v_t = c^2 lap u.
  * Both fields are even under reflections: a mirror with factor +1 is a wall
- * with du/dn = 0 (Neumann; a rigid wall where u is a pressure), one with -1
- * holds u = 0 (Dirichlet; pressure release).
+ * with du/dn = 0 (Neumann; a rigid wall if u is a pressure), a mirror with -1 a
+ * wall with u = 0 (Dirichlet; pressure release).
  *
- * Leapfrog needs u alone: the even part of E I (u, v) does not depend on v.
+ * Leapfrog needs only u: the even part of E I (u, v) does not depend on v.
  */
 #include <math.h>
 #include <string.h>
@@ -69,6 +69,7 @@ const struct ht_system ht_system_wave = {
              {"free", -1, "u = 0 (Dirichlet)"}},
     .energy = {true, 2, {{V, false, SPEED_SQUARED}, {U, true, -1}}},
     .leapfrog = {{1u << U, 1u << U}, -1},
+    .second_order = {true, U, SPEED_SQUARED, -1, V, -1},
     .first_field = "u",
     .translates = false,
     .nparameters = 1,

@@ -58,8 +58,10 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     double bytes =
         2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
     TRY(find_memory(sim, &memory));
+    const int side =
+        params->time.scheme == HT_DIFFERENCES ? 1 : params->grid.order + 1;
     for (int k = 0; k < params->grid.dims; k++)
-        bytes *= (double)params->grid.cells[k] * (params->grid.order + 1);
+        bytes *= (double)params->grid.cells[k] * side;
     if (bytes > memory)
         return refuse_memory(sim, bytes, memory,
                              ": take fewer cells or a lower grid.order");

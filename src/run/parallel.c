@@ -37,7 +37,7 @@ enum ht_err ht_parallel_transport(struct ht_comm *comm,
 static void fill_traffic(const struct ht_simulation *sim,
                          const struct ht_traffic *traffic, struct part *out) {
     double done = fmax(0.5 * (double)traffic->half_steps, 1);
-    double scale = (double)sim->steps / done;
+    double scale = (double)sim->run.steps / done;
     out->interior = traffic->interior_s * scale;
     out->boundary = traffic->boundary_s * scale;
     out->ghosts = traffic->ghosts_s * scale;
@@ -52,8 +52,8 @@ static void fill_traffic(const struct ht_simulation *sim,
 static void fill_part(const struct ht_simulation *sim,
                       const struct ht_traffic *traffic, struct part *out) {
     memset(out, 0, sizeof *out);
-    out->step = sim->step_s;
-    out->kernel = sim->kernel_s;
+    out->step = sim->run.step_s;
+    out->kernel = sim->run.kernel_s;
     fill_traffic(sim, traffic, out);
     if (!ht_simulation_leads(sim)) return;
     out->limit = ht_simulation_limit(sim);
@@ -95,7 +95,7 @@ static void combine(int ranks, const struct part *all,
 
 enum ht_err ht_parallel_gather(const struct ht_simulation *sim,
                                struct ht_parallel *out) {
-    const struct ht_stepper *s = &sim->stepper;
+    const struct ht_stepper *s = &sim->run.stepper;
     struct ht_traffic traffic = {.half_steps = 0};
     struct part own, *all = NULL;
     if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);

@@ -1,13 +1,11 @@
-/* The words and numbers of a run. limit_fraction compares the kernels' time
- * with the least that the method needs on a perfect use of this device,
+/* The report of a run. limit_fraction compares the kernels' time with
  *     t_min = max(bytes_min / bandwidth, fma_min / rate),
- * both rates measured in the same run.
+ * the least that the method needs on a perfect use of this device. Both rates
+ * are measured in the same run.
  */
 #include "htwave/report.h"
 
 #include <math.h>
-
-#include "htwave/output.h"
 
 /* "1.23 M" */
 static const char *with_prefix(double value, char buffer[32]) {
@@ -23,6 +21,10 @@ static const char *with_prefix(double value, char buffer[32]) {
 
 /* ---- before the run ---- */
 
+static bool differences(const struct ht_simulation *sim) {
+    return sim->plan->problem.fd.order > 0;
+}
+
 static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_grid *grid = &sim->plan->grid;
     int fields = ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
@@ -33,6 +35,15 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, " cells of ");
     for (int k = 0; k < grid->dims; k++)
         ht_text_add(text, "%s%.4g", k ? " x " : "", grid->h[k]);
+    if (differences(sim)) {
+        ht_text_add(text, ", order %d in space, %d in time\n", sim->plan->order,
+                    2 * sim->plan->problem.stages);
+        ht_text_add(
+            text, "  unknowns  %s: %s at as many points\n",
+            with_prefix(ht_simulation_unknowns(sim), number),
+            sim->plan->eq.field[sim->plan->eq.system->second_order.field].name);
+        return;
+    }
     ht_text_add(text, ", order N = %d\n", grid->order);
     ht_text_add(text,
                 "  unknowns  %s: %d field%s with %d derivatives at %lld "
@@ -46,7 +57,14 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
  * section 7. */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
-    int full = 2 * sim->plan->grid.order + 1, degree = medium->degree;
+    int full = ht_plan_full_order(sim->plan), degree = medium->degree;
+    if (differences(sim)) {
+        if (medium->rough)
+            ht_text_add(text, "; errors ~ h to h^2 where it jumps\n");
+        else
+            ht_text_add(text, "; errors ~ h^%d\n", full);
+        return;
+    }
     if (medium->rough || (!medium->uniform && degree == 0))
         ht_text_add(text, "; errors ~ h to h^2%s\n",
                     degree > 0 ? " where it jumps" : "");
@@ -61,6 +79,10 @@ static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
     const char *type = ht_medium_type_word(sim->params->medium.type);
     if (medium->uniform)
         ht_text_add(text, "  medium    uniform");
+    else if (differences(sim))
+        ht_text_add(text, "  medium    %s, fitted: %s%s", type,
+                    ht_fit_word(ht_fit_chosen(sim->plan->fit)),
+                    sim->plan->problem.fd.density ? ", density varies" : "");
     else if (medium->degree == 0)
         ht_text_add(text, "  medium    %s, constant per node", type);
     else
@@ -144,10 +166,11 @@ static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
     ht_text_add(text,
                 "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
-                "%.3g, %s%s%d Taylor stages\n",
+                "%.3g, %s%s%d %s\n",
                 (long long)plan->steps, plan->problem.dt, sim->params->time.end,
                 plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
-                plan->problem.stages);
+                plan->problem.stages,
+                differences(sim) ? "terms in time" : "Taylor stages");
     add_accuracy(plan, text);
 }
 
@@ -175,6 +198,17 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_outputs(sim, text);
 }
 
+static void note_fit(const struct ht_simulation *sim) {
+    if (sim->plan->fit == NULL) return;
+    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    if (c.cut > 0)
+        ht_note("the fit of the medium cut %lld of %lld values at half the "
+                "least near them, the first near (%g, %g, %g): thin layers or "
+                "large contrasts; more cells fit them better",
+                (long long)c.cut, (long long)c.values, c.place[0], c.place[1],
+                c.place[2]);
+}
+
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
@@ -183,6 +217,10 @@ void ht_report_notes(const struct ht_simulation *sim) {
         ht_note("the medium is too rough for polynomials at %lld nodes of "
                 "both grids; it is constant about these",
                 (long long)medium->flattened);
+    if (differences(sim)) {
+        note_fit(sim);
+        return;
+    }
     if (medium->rough)
         ht_note("where the medium jumps, runs of every order can grow; the "
                 "energy is watched, and a run that grows ends with exit code "
@@ -200,8 +238,8 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     const struct ht_plan *plan = sim->plan;
     bool accuracy = plan->cells_per_wavelength > 0;
     ht_json_string(json, "system", plan->eq.system->name);
-    ht_json_string(json, "scheme", ht_scheme_word(sim->params->time.scheme));
-    ht_json_integer(json, "order", plan->grid.order);
+    ht_json_string(json, "scheme", ht_problem_scheme(&plan->problem)->name);
+    ht_json_integer(json, "order", plan->order);
     ht_json_integer(json, "dimensions", plan->grid.dims);
     ht_json_open(json, "cells", '[');
     for (int k = 0; k < plan->grid.dims; k++)
@@ -248,7 +286,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
 /* ---- after the run ---- */
 
 static double half_steps(const struct ht_simulation *sim) {
-    return 2.0 * (double)sim->steps * ht_simulation_cells(sim);
+    return 2.0 * (double)sim->run.steps * ht_simulation_cells(sim);
 }
 
 /* Alone by the device's clock; of several ranks by the slowest host's, so that
@@ -256,8 +294,8 @@ static double half_steps(const struct ht_simulation *sim) {
 static double rate(const struct ht_simulation *sim,
                    const struct ht_result *result) {
     double seconds =
-        sim->ranks > 1 ? result->parallel.step.worst : sim->kernel_s;
-    return seconds > 0 && sim->steps > 0 ? half_steps(sim) / seconds : NAN;
+        sim->ranks > 1 ? result->parallel.step.worst : sim->run.kernel_s;
+    return seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : NAN;
 }
 
 static double limit_fraction(const struct ht_simulation *sim,
@@ -270,11 +308,11 @@ static double drift(double initial, double final) {
 }
 
 static double energy_drift(const struct ht_result *result) {
-    return drift(result->energy_initial, result->energy_final);
+    return drift(result->energy.initial, result->energy.final);
 }
 
 static double conserved_drift(const struct ht_result *result) {
-    return drift(result->conserved_initial, result->conserved_final);
+    return drift(result->conserved[0], result->conserved[1]);
 }
 
 static double setup_seconds(const struct ht_simulation *sim) {
@@ -286,17 +324,16 @@ static void add_times(const struct ht_simulation *sim,
                       const struct ht_result *result, struct ht_text *text) {
     char a[32], b[32];
     bool alone = sim->ranks == 1;
-    double steps = alone ? sim->kernel_s : sim->step_s;
-    double rest =
-        result->wall_s - setup_seconds(sim) - steps - result->output_s;
-    ht_text_add(
-        text, "%s step %lld of %lld, time %.6g, in %s\n",
-        result->interrupted ? "interrupted at" : "done:", (long long)sim->steps,
-        (long long)sim->plan->steps, ht_simulation_time(sim, sim->steps),
-        ht_text_seconds(result->wall_s, a));
+    const struct ht_run *run = &sim->run;
+    double steps = alone ? run->kernel_s : run->step_s;
+    double rest = result->wall_s - setup_seconds(sim) - steps - run->look_s;
+    ht_text_add(text, "%s step %lld of %lld, time %.6g, in %s\n",
+                run->interrupted ? "interrupted at" : "done:",
+                (long long)run->steps, (long long)sim->plan->steps,
+                ht_run_time(run), ht_text_seconds(result->wall_s, a));
     ht_text_add(text, "  wall time %s %s, output %s, ",
                 alone ? "kernels" : "steps", ht_text_seconds(steps, a),
-                ht_text_seconds(result->output_s, b));
+                ht_text_seconds(run->look_s, b));
     ht_text_add(text, "setup %s, rest %s\n",
                 ht_text_seconds(setup_seconds(sim), a),
                 ht_text_seconds(fmax(rest, 0), b));
@@ -329,7 +366,10 @@ static void add_rate(const struct ht_simulation *sim,
 }
 
 void ht_report_summary(const struct ht_simulation *sim,
-                       const struct ht_result *result, struct ht_text *text) {
+                       const struct ht_result *result,
+                       const struct ht_output *output, struct ht_text *text) {
+    const char *picture = ht_output_last_picture(output);
+    const char *xdmf = ht_output_xdmf(output);
     add_times(sim, result, text);
     add_rate(sim, result, text);
     ht_parallel_add_times(sim, &result->parallel, text);
@@ -341,33 +381,35 @@ void ht_report_summary(const struct ht_simulation *sim,
                     1e9 * result->parallel.joules / half_steps(sim));
     if (isfinite(energy_drift(result)))
         ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e%s\n",
-                    result->energy_initial, energy_drift(result),
-                    result->energy_grows ? "; it rose, see above" : "");
+                    result->energy.initial, energy_drift(result),
+                    result->energy.watch.grows ? "; it rose, see above" : "");
     if (isfinite(conserved_drift(result)))
         ht_text_add(text, "  conserved %.6g at the start, changed by %+.2e\n",
-                    result->conserved_initial, conserved_drift(result));
+                    result->conserved[0], conserved_drift(result));
     if (isfinite(result->error))
         ht_text_add(text, "  error     %.3e, relative L2 of %s\n",
                     result->error,
                     ht_problem_scheme(&sim->plan->problem)->two_level
                         ? "the fields on the primary grid"
                         : "all fields");
-    if (result->picture) ht_text_add(text, "  picture   %s\n", result->picture);
-    if (result->xdmf) ht_text_add(text, "  ParaView  %s\n", result->xdmf);
-    ht_text_add(text, "  summary   %s/summary.json\n", result->directory);
+    if (picture) ht_text_add(text, "  picture   %s\n", picture);
+    if (xdmf) ht_text_add(text, "  ParaView  %s\n", xdmf);
+    ht_text_add(text, "  summary   %s/summary.json\n",
+                sim->params->output.directory);
 }
 
 void ht_report_summary_json(const struct ht_simulation *sim,
                             const struct ht_result *result,
+                            const struct ht_output *output,
                             struct ht_json *json) {
     ht_json_open(json, NULL, '{');
     ht_report_plan_json(sim, json);
-    ht_json_bool(json, "interrupted", result->interrupted);
-    ht_json_integer(json, "steps_done", sim->steps);
+    ht_json_bool(json, "interrupted", sim->run.interrupted);
+    ht_json_integer(json, "steps_done", sim->run.steps);
     ht_json_number(json, "wall_s", result->wall_s);
     ht_json_number(json, "setup_s", setup_seconds(sim));
     ht_json_number(json, "kernel_s", result->parallel.kernel.mean);
-    ht_json_number(json, "output_s", result->output_s);
+    ht_json_number(json, "output_s", sim->run.look_s);
     ht_json_number(json, "cell_half_steps_per_s", rate(sim, result));
     ht_json_number(json, "limit_fraction", limit_fraction(sim, result));
     if (sim->limits.bytes_per_s > 0)
@@ -378,13 +420,13 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     ht_json_number(json, "joules", result->parallel.joules);
     ht_json_bool(json, "tuned", sim->tuned);
     ht_json_number(json, "error_l2_relative", result->error);
-    ht_json_number(json, "energy_initial", result->energy_initial);
+    ht_json_number(json, "energy_initial", result->energy.initial);
     ht_json_number(json, "energy_drift", energy_drift(result));
-    ht_json_number(json, "energy_rise", result->energy_rise);
-    ht_json_number(json, "conserved_energy_initial", result->conserved_initial);
+    ht_json_number(json, "energy_rise", result->energy.rise);
+    ht_json_number(json, "conserved_energy_initial", result->conserved[0]);
     ht_json_number(json, "conserved_energy_drift", conserved_drift(result));
-    ht_json_string(json, "picture", result->picture);
-    ht_json_string(json, "xdmf", result->xdmf);
+    ht_json_string(json, "picture", ht_output_last_picture(output));
+    ht_json_string(json, "xdmf", ht_output_xdmf(output));
     ht_parallel_add_json(sim, &result->parallel, json);
     ht_json_close(json, '}');
     ht_json_end(json);

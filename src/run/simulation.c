@@ -266,7 +266,7 @@ enum ht_err ht_simulation_plan(const struct ht_params *params,
 
 void ht_simulation_destroy(struct ht_simulation *sim) {
     if (sim == NULL) return;
-    ht_stepper_destroy(&sim->stepper);
+    ht_stepper_destroy(&sim->run.stepper);
     ht_kernels_destroy(&sim->kernels);
     ht_device_close(sim->device);
     ht_plan_destroy(sim->plan);
@@ -332,58 +332,27 @@ enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
 
 enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     double began = ht_clock();
-    TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->stepper));
+    sim->run = (struct ht_run){.plan = sim->plan,
+                               .kernels = sim->oracle ? NULL : &sim->kernels};
+    TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->run.stepper));
     TRY(ht_start(sim->plan, sim->device, &sim->tuning, sim->cache,
-                 &sim->stepper));
+                 &sim->run.stepper));
     sim->joules_before =
         sim->device != NULL ? ht_device_joules(sim->device) : -1;
     sim->start_s = ht_clock() - began;
     return HT_OK;
 }
 
-enum ht_err ht_simulation_advance(struct ht_simulation *sim, int64_t steps) {
-    const struct ht_stepper *s = &sim->stepper;
-    double began = ht_clock();
-    for (int64_t n = 0; n < steps; n++) {
-        TRY(s->ops->half_step(s->self, HT_PRIMARY));
-        TRY(s->ops->half_step(s->self, HT_DUAL));
-    }
-    TRY(s->ops->finish(s->self));
-    sim->steps += steps;
-    sim->step_s += ht_clock() - began;
-    sim->kernel_s +=
-        sim->oracle ? ht_clock() - began : ht_kernels_seconds(&sim->kernels);
-    return HT_OK;
-}
-
 /* ---- numbers ---- */
 
-double ht_simulation_time(const struct ht_simulation *sim, int64_t step) {
-    double end = sim->params->time.end, steps = (double)sim->plan->steps;
-    if (step == sim->plan->steps) return end;
-    return end * (double)step / steps; /* 0.3, where step * dt may be its
-                                        * neighbour */
-}
-
 double ht_simulation_cells(const struct ht_simulation *sim) {
-    const struct ht_grid *grid = &sim->plan->grid;
-    return (double)grid->cells[0] * (double)grid->cells[1] *
-           (double)grid->cells[2];
+    return (double)ht_grid_total(&sim->plan->grid, HT_DUAL);
 }
 
 double ht_simulation_unknowns(const struct ht_simulation *sim) {
     const struct ht_grid *grid = &sim->plan->grid;
     return (double)ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
            ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
-}
-
-enum ht_err ht_simulation_nodal(const struct ht_simulation *sim,
-                                double *nodal[HT_MAX_FIELDS]) {
-    int64_t nodes = ht_grid_own_total(&sim->plan->grid, HT_PRIMARY);
-    for (int f = 0; f < sim->plan->eq.nfields; f++)
-        if (ht_problem_stores(&sim->plan->problem, HT_PRIMARY, f))
-            TRY(HT_ALLOC(nodal[f], nodes));
-    return HT_OK;
 }
 
 double ht_simulation_joules(const struct ht_simulation *sim) {

@@ -1,25 +1,26 @@
-/* The error of a plane wave exp(i k.x) in a uniform medium, by the scheme
- * itself: all nodes hold the same coefficients but for the phase, so a half
- * step is a linear map of those of one node,
+/* The error of a plane wave exp(i k.x) in a uniform medium, computed by the
+ * scheme itself (Bloch analysis). All nodes hold the same coefficients except
+ * for the phase, so a half step is a linear map of the coefficients of one
+ * node,
  *
  *     U' = E (H x H x H) U,
  *
  * with theta_k = k_k h_k and the phases exp(-+ i theta_k/2) of the vertices in
- * the interpolation. Coefficients are taken as u_j = i^|j| a_j. Then H is real:
- * column i, row j of an axis is 2 H[j][N+1+i] times
+ * the interpolation. With coefficients u_j = i^|j| a_j the matrix H is real:
+ * column i, row j along an axis is 2 H[j][N+1+i] times
  *
  *     (-1)^((i-j)/2) cos(theta/2)     i - j even,
  *     (-1)^((i-j+1)/2) sin(theta/2)   i - j odd,
  *
- * and a derivative brings a factor i. E is the series of docs/method.md,
- * section 4, with the run's stages and step, of which only coefficients are
- * computed that an output depends on. Axes along which the wave does not vary
- * are left out: there only the zeroth coefficient is not zero.
+ * and a derivative has a factor i. E is the series of docs/method.md, section
+ * 4, with the run's stages and step; only coefficients that an output depends
+ * on are computed. Axes along which the wave does not vary are omitted, since
+ * only the zeroth coefficient is nonzero there.
  *
- * By a scheme of one level the map is that half step, by one of two a full step
- * of what both grids store. Its power, from the exact coefficients of the wave,
- * is taken by src/num/krylov.c. Unknowns are scaled by BALANCE^|j|, which keeps
- * norms small.
+ * For a one-level scheme the map is this half step, for a two-level scheme a
+ * full step of the fields stored on both grids. src/num/krylov.c applies powers
+ * of the map to the exact coefficients of the wave. Unknowns are scaled by
+ * BALANCE^|j| to keep norms small.
  */
 #include "bloch.h"
 
@@ -53,8 +54,8 @@ struct bloch {
     int coefs, cube;              /* products of n, of t */
     double matrix[3][CELL][NODE]; /* interpolation along an axis, scaled */
     double theta[3], omega;
-    double size[HT_MAX_FIELDS]; /* of the fields' amplitudes: their units */
-    number amplitude[HT_MAX_FIELDS]; /* in these */
+    double size[HT_MAX_FIELDS];      /* units of the fields' amplitudes */
+    number amplitude[HT_MAX_FIELDS]; /* in units of `size` */
     int nfactors;
     struct factor factor[HT_MAX_TERMS];
     int least[STAGES], most[STAGES]; /* derivatives in L^r */
@@ -115,7 +116,7 @@ static void fill_factors(struct bloch *s, const struct ht_bloch_run *run,
     }
 }
 
-/* least[r], most[r]: derivatives along any chain of r terms. */
+/* least[r], most[r]: number of derivatives along any chain of r terms. */
 static void fill_chains(struct bloch *s) {
     int low[HT_MAX_FIELDS] = {0}, high[HT_MAX_FIELDS] = {0};
     for (int r = 0; r < STAGES; r++) {
@@ -162,8 +163,7 @@ static enum ht_err allocate(struct bloch *s) {
     return HT_ALLOC(s->lines, 2 * s->cube);
 }
 
-/* Amplitudes of the fields that exist, in units of their size, and the
- * frequency. */
+/* Amplitudes of the fields in units of their size, and the frequency. */
 static void fill_wave(struct bloch *s, const struct ht_bloch_run *run,
                       const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
@@ -212,8 +212,8 @@ static enum ht_err bloch_create(const struct ht_bloch_run *run,
 
 /* ---- half step ---- */
 
-/* Lines of n entries along an axis become lines of t; strides: of entries
- * before the axis, of lines behind it. */
+/* Transforms lines of n entries along an axis into lines of t entries. before,
+ * behind: number of entries along the axes before and after this one. */
 static void interpolate_axis(const struct bloch *s, int axis, int64_t before,
                              int64_t behind, const number *in, number *out) {
     int n = s->n[axis], t = s->t[axis];
@@ -239,14 +239,14 @@ static void interpolate(struct bloch *s, int field, const number *x) {
     for (int q = 0; q < s->cube; q++) s->b[q * s->fields + field] = a[q];
 }
 
-/* Coefficients at which stage k matters: k - 1 applications of L are to come.
- */
+/* Whether an output depends on entry q at stage k, with k - 1 applications of L
+ * to follow. */
 static bool needed(const struct bloch *s, int q, int k) {
     return s->excess[q] <= s->most[k - 1] && s->total[q] >= s->least[k - 1];
 }
 
-/* w[q] = b[q] + (1/k) (dt/2) L w: a derivative reads entries behind q, which
- * stand as they were before this stage. */
+/* w[q] = b[q] + (1/k) (dt/2) L w. Derivatives read entries after q, which still
+ * have their values from the previous stage. */
 static void evolve_entry(struct bloch *s, int q, int k) {
     const int64_t row = s->fields * s->t[0];
     const int64_t stride[3] = {s->fields, row, row * s->t[1]};
@@ -275,8 +275,8 @@ static void evolve(struct bloch *s) {
             if (needed(s, q, k)) evolve_entry(s, q, k);
 }
 
-/* out holds the fields stored on the other grid, one after the other; by a
- * scheme of two levels their values a step before. */
+/* out: the fields stored on the other grid, one after the other; for a
+ * two-level scheme on entry their values one step earlier. */
 static void half_step(struct bloch *s, enum ht_subgrid from, const number *in,
                       number *out) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
@@ -295,8 +295,8 @@ static void half_step(struct bloch *s, enum ht_subgrid from, const number *in,
                     s->t[0] +
                 i % s->n[0];
             number w = s->weight[i] * s->w[q * s->fields + f];
-            int keep = s->problem->keep;
-            out[i] = keep == 0 ? w : keep * out[i] + 2 * w;
+            int old_sign = s->problem->old_sign;
+            out[i] = old_sign == 0 ? w : old_sign * out[i] + 2 * w;
         }
         out += s->coefs;
     }
@@ -324,7 +324,7 @@ static void step(void *self, const number *x, number *y) {
     half_step(s, HT_DUAL, y + split, y);
 }
 
-/* The exact wave times `phase`, of the fields stored on a grid. */
+/* Writes the exact wave times `phase` for the fields stored on a grid. */
 static number *put_wave(const struct bloch *s, enum ht_subgrid subgrid,
                         number phase, number *out) {
     for (int f = 0; f < s->fields; f++) {
@@ -355,7 +355,7 @@ static void subtract_exact(const struct bloch *s,
     }
 }
 
-/* Multiply-adds of a step: the interpolation's of a field, and the series'. */
+/* Multiply-adds of a step: interpolation of all fields and the series. */
 static double step_operations(const struct bloch *s) {
     const struct ht_problem *p = s->problem;
     double line = s->t[0] * s->coefs +
@@ -369,8 +369,9 @@ static double step_operations(const struct bloch *s) {
     return (fields + ht_problem_stored(p, HT_DUAL)) * line + 2 * series;
 }
 
-/* All steps where they cost no more; else as many as need be, within reason:
- * the eigenvalue of m products costs some 100 m^3. */
+/* Limits of ht_power from the limit on operations: steps that are computed
+ * directly, and products beyond these. The eigenvalues of m products cost about
+ * 100 m^3 operations. */
 static void choose_products(const struct bloch *s,
                             const struct ht_bloch_run *run,
                             struct ht_power *power) {

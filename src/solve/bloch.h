@@ -1,4 +1,4 @@
-/* A plane wave stepped by the scheme itself: see bloch.c. */
+/* A plane wave advanced by the scheme itself: see bloch.c. */
 #ifndef HTWAVE_SOLVE_BLOCH_H
 #define HTWAVE_SOLVE_BLOCH_H
 
@@ -11,13 +11,13 @@ struct ht_bloch_run {
     const struct ht_problem *problem; /* equations, cells, stages, scheme */
     const double *material;
     double dt, steps;
-    double operations; /* multiply-adds, about, that it may take */
+    double operations; /* limit on multiply-adds, approximate */
 };
 
-/* The nodal amplitudes of the fields stored on the primary grid, as factors of
- * exp(i k.x), of the wave at the end and of the error there; rest: root mean
- * square of what the initial data excited beside the scheme's own wave, where
- * that is not in the error. */
+/* Nodal amplitudes at the end of the fields stored on the primary grid, as
+ * factors of exp(i k.x): of the wave and of the error. rest: root mean square
+ * of the other waves that the initial data excite besides the scheme's own
+ * wave, if the error does not include them. */
 struct ht_bloch_wave {
     double complex exact[HT_MAX_FIELDS], error[HT_MAX_FIELDS];
     double rest[HT_MAX_FIELDS];

@@ -1,22 +1,22 @@
-/* What leapfrog conserves. Hermite interpolation in one dimension is the
- * orthogonal projection in the seminorm of
+/* The conserved energy of leapfrog. Hermite interpolation in one dimension is
+ * the orthogonal projection in the seminorm of
  *     (f, g) = integral of f^(N+1) g^(N+1),
  * and its tensor product in that of (d1 d2 d3)^(N+1). In a uniform medium with
  * c dt <= h and full stages the evolution of the cells' polynomials is exact,
  * so the two half steps S (primary to dual) and S' (back) are adjoint: (S u, w)
- * = -keep (u, S' w), materials as weights. Then E = (u^n, u^n) + keep
- * (w^(n+1/2), w^(n-1/2)) does not change. It sees only what varies along all
- * axes.
+ * = -s (u, S' w) with s = old_sign and materials as weights. Then E =
+ * (u^n, u^n) + s (w^(n+1/2), w^(n-1/2)) does not change. Data that do not vary
+ * along some axis do not contribute.
  *
  * The integral over a cell is a sum over N+1 Gauss points, exact for the
  * products of degree 2N, so with G the (N+1) x (2N+2) matrix from the data at
  * both ends to sqrt(weight) f^(N+1) at the points, (f, g) is the dot product of
  * (G x G x G) f and (G x G x G) g. Cells of the dual grid's data are centred at
- * the primary nodes; at a wall half of one counts.
+ * the primary nodes; at a wall half a cell counts.
  *
- * A rank sums over the cells whose centres it owns. For these it needs one
- * plane of the neighbour above (data on the primary grid) or below (dual),
- * which is kept behind the own planes.
+ * A rank sums over the cells whose centres it owns. These cells need one plane
+ * of the neighbour above (data on the primary grid) or below (dual grid), which
+ * is stored after the own planes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #include "schemes.h"
 
 enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
-/* Of messages; steppers use small numbers. */
+/* Tag of the messages; steppers use small numbers. */
 enum { TAG = 4096 };
 
 /* Gauss points and weights on [-1/2, 1/2], by Newton's method on Legendre's
@@ -71,7 +71,7 @@ static void make_points(int order, double *matrix) {
 
 /* ---- one field's data at the points of all own cells ---- */
 
-/* The own planes, and room for one of a neighbour. */
+/* Number of own planes plus one plane of a neighbour. */
 static int64_t planes_held(const struct ht_grid *grid,
                            enum ht_subgrid subgrid) {
     int64_t first, last;
@@ -79,9 +79,9 @@ static int64_t planes_held(const struct ht_grid *grid,
     return last - first + (ht_grid_cut(grid) ? 1 : 0);
 }
 
-/* Along one axis, from the nodes of `from` to the cells around those of the
- * other grid: in[before][i][after][m] with strides as in a state, where
- * [count] and [nodes] are what the axes have by now. */
+/* A pass along one axis, from the nodes of `from` to the cells around the nodes
+ * of the other grid. Index order as in a state, [coefficients][nodes], where
+ * the axes of earlier passes have points and cells already. */
 struct pass {
     const struct ht_problem *problem;
     enum ht_subgrid from;
@@ -89,19 +89,20 @@ struct pass {
     int m;            /* N+1, indices per axis */
     int64_t nodes[3]; /* before the pass */
     int64_t target;   /* nodes of the other grid along the axis */
-    int64_t begin[2]; /* first nodes of the source and of the target that are
-                         there: along x3 the own ones */
+    int64_t begin[2]; /* first stored nodes of the source and of the target:
+                         along x3 the first own ones */
     const double *matrix;
 };
 
-/* Where the values of a source node are: beyond the own planes lies that of
- * the neighbour, whose number may be a lower one through the seam. */
-static int64_t place_of(const struct pass *p, int64_t source) {
+/* Index of a source node's values. The neighbour's plane is stored after the
+ * own planes; across the periodic seam its node number may be lower. */
+static int64_t source_index(const struct pass *p, int64_t source) {
     int64_t at = source - p->begin[0], own = p->nodes[p->axis] - 1;
     return p->axis == 2 && (at < 0 || at > own) ? own : at;
 }
 
-/* Lines of the axis: out at cell `cell` from the two nodes beside it. */
+/* Computes all lines of the axis at cell `cell` from the two nodes at its
+ * sides. */
 static void pass_cell(const struct pass *p, int64_t cell, const int64_t *size,
                       const double *in, double *out) {
     const struct ht_grid *grid = p->problem->grid;
@@ -112,12 +113,12 @@ static void pass_cell(const struct pass *p, int64_t cell, const int64_t *size,
         bool mirrored = false;
         int64_t source =
             p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
-        source = place_of(p, ht_grid_source(grid, p->from, p->axis, source,
-                                            &factor, &mirrored));
+        source = source_index(p, ht_grid_source(grid, p->from, p->axis, source,
+                                                &factor, &mirrored));
         int sign = mirrored
                        ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor)
                        : 1;
-        int64_t step = 1; /* of the axis' index among the coefficients */
+        int64_t step = 1; /* stride of the axis among the coefficients */
         for (int k = 0; k < p->axis; k++) step *= p->m;
         for (int64_t c = 0; c < coefs; c++) {
             int i = (int)(c / step % p->m);
@@ -138,8 +139,9 @@ static void pass_cell(const struct pass *p, int64_t cell, const int64_t *size,
     }
 }
 
-/* work[0] holds the field's coefficients [i][node], of the own planes and of
- * one more; work[*turn] the result at the own cells. */
+/* On entry work[0] holds the field's coefficients [i][node] of the own planes
+ * and one more; on return work[*turn] holds the values at the points of the own
+ * cells. */
 static void to_points(const struct ht_problem *problem, enum ht_subgrid from,
                       int field, const double *matrix, double *work[2],
                       int *turn) {
@@ -174,7 +176,7 @@ static void to_points(const struct ht_problem *problem, enum ht_subgrid from,
     }
 }
 
-/* Half of a cell about a node on a wall counts. */
+/* The part of a cell inside the domain: 1/2 per wall through its centre. */
 static double cell_share(const struct ht_grid *grid, enum ht_subgrid from,
                          int64_t cell) {
     double share = 1;
@@ -207,17 +209,17 @@ static double product(const struct ht_grid *grid, enum ht_subgrid from,
 
 /* ---- the energy ---- */
 
-/* Of a field's square: 1/(2 M) as in the physical energy; where a field stands
- * for its own time derivative (keep -1), that of the derivative over (dt/2)^2.
- */
+/* Weight of a field's square: 1/(2 M) as in the physical energy. For old_sign
+ * -1 a field represents its own time derivative; then the derivative's weight
+ * over (dt/2)^2. */
 static double field_weight(const struct ht_plan *plan, int field) {
     const struct ht_problem *p = &plan->problem;
     for (int t = 0; t < plan->eq.nenergy; t++) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
         double m = term->material < 0 ? 1 : p->uniform[term->material];
         if (term->gradient) continue;
-        if (p->keep > 0 && term->field == field) return 0.5 / m;
-        if (p->keep < 0) return 2 / (m * p->dt * p->dt);
+        if (p->old_sign > 0 && term->field == field) return 0.5 / m;
+        if (p->old_sign < 0) return 2 / (m * p->dt * p->dt);
     }
     return 0.5;
 }
@@ -226,8 +228,8 @@ struct state {
     const struct ht_plan *plan;
     const struct ht_stepper *stepper;
     double matrix[NODE * CELL];
-    double *work[3];  /* room for one field's values on either grid */
-    double *plane[2]; /* and for those of one plane: sent, received */
+    double *work[3];  /* buffers for a field's values on either grid */
+    double *plane[2]; /* values of one plane: sent, received */
     double *before;   /* the dual grid before its half step [field][i][node] */
 };
 
@@ -240,15 +242,15 @@ static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid,
                                 ht_grid_coefs(grid), first, last, out);
 }
 
-/* Rows of `width` values, `from` and `to` apart. */
+/* Copies rows of `width` values with strides `from` and `to`. */
 static void copy_rows(int64_t rows, int64_t width, const double *in,
                       int64_t from, double *out, int64_t to) {
     for (int64_t r = 0; r < rows; r++)
         memcpy(out + r * to, in + r * from, (size_t)width * sizeof *out);
 }
 
-/* plane[1]: what the neighbour on one side has sent from its plane[0], while
- * the one on the other side gets the own. */
+/* Sends plane[0] to the neighbour on one side and receives plane[1] from the
+ * neighbour on the other side. */
 static enum ht_err exchange(const struct state *s, int64_t values, int side) {
     const struct ht_grid *grid = &s->plan->grid;
     struct ht_comm *comm = grid->slab.comm;
@@ -269,8 +271,8 @@ static enum ht_err exchange(const struct state *s, int64_t values, int side) {
     return err;
 }
 
-/* work[0]: the values [i][node of the own planes] and behind them the plane of
- * the neighbour, where there is one. */
+/* Copies the values [i][node] of the own planes to work[0] and for each i
+ * appends the plane of the neighbour, if the grid is divided into slabs. */
 static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid,
                          const double *values) {
     const struct ht_grid *grid = &s->plan->grid;
@@ -301,7 +303,8 @@ static enum ht_err add_primary(struct state *s, double *energy) {
     return HT_OK;
 }
 
-/* After the half step: its result times what stood there before. */
+/* After a half step to the dual grid: adds the product of its new and its old
+ * values. */
 static enum ht_err add_dual(struct state *s, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
     int64_t coefs = ht_grid_coefs(p->grid);
@@ -316,7 +319,7 @@ static enum ht_err add_dual(struct state *s, double *energy) {
         TRY(read_field(s, HT_DUAL, f, s->work[1]));
         TRY(widen(s, HT_DUAL, s->work[1]));
         to_points(p, HT_DUAL, f, s->matrix, s->work, &turn);
-        *energy += p->keep * field_weight(s->plan, f) *
+        *energy += p->old_sign * field_weight(s->plan, f) *
                    product(p->grid, HT_DUAL, s->work[turn], s->work[2]);
     }
     return HT_OK;

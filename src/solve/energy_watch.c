@@ -1,28 +1,34 @@
-/* Does a run grow? By a scheme that dissipates energy can only fall, by others
- * it stays within bounds, so growth is an instability long before it overflows.
+/* Detects instability by the growth of the energy. The energy of a dissipative
+ * scheme can only fall, that of other schemes is bounded, so growth shows an
+ * instability long before values overflow.
  *
- * Two measures of a state are watched (ht_state_measure), and the lower growth
- * of the two counts, since each alone can rise in a run that is right. Nodal
- * values give the energy of waves of more than two cells per wavelength
- * exactly, but of shorter ones and of a pulse between nodes what the nodes
- * happen to see. The Taylor polynomials at h/4 from the nodes see waves down to
- * one cell per wavelength, with the error of these polynomials. Where the two
- * differ the data are not resolved, and the energy is known roughly only.
+ * Two energies of a state are watched (ht_state_measure). The smaller growth of
+ * the two counts, since each alone can rise in a correct run. The energy from
+ * nodal values is exact for waves of more than two cells per wavelength, but
+ * depends on the position of the nodes for shorter waves and for a pulse
+ * between nodes. The energy from Taylor polynomials at distance h/4 from the
+ * nodes includes waves down to one cell per wavelength, with the error of these
+ * polynomials. If the two differ, the data are not resolved and the energy is
+ * known only roughly.
  *
- * By a scheme of two levels only a part of the energy is known at one time;
- * that of both grids together is watched.
+ * In a two-level scheme each grid has only a part of the energy at one time;
+ * the sum of both grids is watched.
  */
 #include <math.h>
 #include <string.h>
 
 #include "htwave/energy.h"
 
-/* A field that has decayed to rounding errors may fluctuate: values below this
- * part of the first are not watched. (2^-24)^2 in single precision, and some
- * for their accumulation. */
+/* A field that has decayed to rounding errors may fluctuate. Energies below
+ * this fraction of the first are not watched: (2^-24)^2 for single precision,
+ * and a margin for accumulation. */
 static const double ROUNDING = 1e-11;
 
 const char *ht_growth_cause(const struct ht_plan *plan) {
+    if (plan->problem.fd.order > 0)
+        return "the largest stable step was estimated too long for this "
+               "medium, or the device computes wrongly; take a smaller "
+               "time.cfl";
     if (plan->medium->uniform)
         return "the step is stable for this scheme, so the grid does not "
                "resolve the initial data, or rounding or the device is to "
@@ -33,7 +39,8 @@ const char *ht_growth_cause(const struct ht_plan *plan) {
            "take a lower grid.order or time.cfl";
 }
 
-/* The value as a multiple of the lowest so far, or of `least`. */
+/* The value as a multiple of the lowest value so far, or of `least` if that is
+ * larger. */
 static double growth(double now, double least, double *lowest, double *first) {
     if (!(*first > 0)) *first = *lowest = now;
     if (!(*first > 0) || isinf(*first)) return 1; /* squares overflowed */
@@ -42,11 +49,12 @@ static double growth(double now, double least, double *lowest, double *first) {
     return now / fmax(*lowest, least);
 }
 
-/* The two energies agree within the polynomials' error, 0.15 for N = 1 at four
- * cells per wavelength, and the waves are resolved as far as the initial data
- * tell: of a Gaussian the shortest are meant, which have little of its energy.
- * Random data may seem resolved by chance. Others of which nothing is known
- * count as resolved where the medium varies, which is where runs grow. */
+/* Whether the data are resolved: the two energies agree within the polynomials'
+ * error, 0.15 for N = 1 at four cells per wavelength, and so are the waves of
+ * the initial data. Of a Gaussian the shortest waves count, which have little
+ * of its energy. Random data may seem resolved by chance. Other data, whose
+ * waves are unknown, count as resolved in varying media, where runs can grow.
+ */
 static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
     const double differ = 0.25;
     const double cells = plan->solution->single_wave ? 2.5 : 1.2;
@@ -64,10 +72,10 @@ static bool is_first_order(const struct ht_plan *plan) {
     return true;
 }
 
-/* Growth at which a run ends, where the scheme does not say. A varying medium
- * is the likely cause, and what grows there is not resolved. Elsewhere data
- * that are not resolved show an energy that fluctuates, of the second-order
- * equation most. */
+/* Growth at which a run is stopped, unless the scheme defines it. In a varying
+ * medium the medium is the likely cause, and the growing waves are not
+ * resolved. In a uniform medium the energy of unresolved data fluctuates, most
+ * for the second-order equation. */
 static double most_growth(const struct ht_plan *plan,
                           const struct ht_energy_watch *watch) {
     const double doubled = 2,
@@ -78,9 +86,10 @@ static double most_growth(const struct ht_plan *plan,
     return is_first_order(plan) || !watch->began_rough ? doubled : 100;
 }
 
-/* Rise above which a run is said to grow: random data in smooth media were seen
- * to rise by 0.1, those of second-order equations by 4, a pulse of theirs by
- * 0.05; and rounding may add what is expected of it. */
+/* Rise of the energy above which a run is reported as growing. Measured rises
+ * of stable runs: 0.1 for random data in smooth media, 4 for random data of
+ * second-order equations, 0.05 for a pulse of second-order equations. The
+ * expected rounding error is added. */
 static double small_rise(const struct ht_plan *plan,
                          const struct ht_energy_watch *watch) {
     const double small = is_first_order(plan) ? 0.01 : 0.1;
@@ -97,7 +106,7 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
     watch->rough = watch->rough || !resolved(plan, state);
     if (begins) watch->began_rough = watch->rough;
     double most = most_growth(plan, watch);
-    /* Gradients between the nodes that polynomials of low order do not see. */
+    /* Gradients between the nodes that low-order polynomials do not include. */
     watch->slope = fmax(watch->slope, state->slope);
     double least = watch->rough ? 0.01 * watch->slope : 0;
     double content =

@@ -1,9 +1,9 @@
-/* The error that a plan expects at the end, relative and in the L2 norm of the
- * nodal values, as the run measures it.
+/* The expected error at the end of a run: relative, in the L2 norm of the nodal
+ * values, as the run measures it.
  *
- * A plane wave or standing mode: src/solve/bloch.c steps it. Where what the
- * data excite beside the scheme's own wave is known by its mean square only,
- * the bracket is two and a half times its root to either side.
+ * A plane wave or standing mode is advanced by src/solve/bloch.c. If only the
+ * root mean square of the waves besides the scheme's own wave is known, the
+ * bracket is 2.5 times this root to either side.
  *
  * A Gaussian of width w: the mean square of the errors e(k) of its plane waves
  * with its spectrum as weight,
@@ -12,19 +12,20 @@
  *
  * over directions by a rule that is exact to degree 7 on the sphere (Lebedev:
  * 6 axes, 12 edges, 8 corners of a cube), over |k| by sums, with log e linear
- * between k w = 1, 2, .. 7. The rule and the spectrum's images are good for a
- * factor of 2. By a scheme that does not dissipate the error is one of phase,
- * which a data's return to its start hides: there it is said from above only,
- * within a factor of 4.
+ * between k w = 1, 2, .. 7. The quadrature rule and the images of the spectrum
+ * may be wrong by a factor of 2. The error of a scheme that does not dissipate
+ * is a phase error, which is hidden when the data return to their start; then
+ * the expectation is an upper bound only, within a factor of 4.
  *
- * A frequency: waves of the slowest speed in these directions, the best and the
- * worst of them.
+ * For initial data given by a frequency: waves of the slowest speed in these
+ * directions, the smallest and the largest error among them.
  *
- * In a medium that varies all of this is said of a uniform medium of its
- * slowest speed, with the wavelengths there, and from above. Rounding is added
+ * For a varying medium the expectation is that of a uniform medium with its
+ * slowest speed and the wavelengths there, as an upper bound. Rounding is added
  * by src/solve/rounding.c.
  */
 #include "expect.h"
+#include "fd_plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,12 +33,13 @@
 #include "bloch.h"
 #include "htwave/krylov.h"
 
-/* About 0.1 s on one core. */
+/* Limit on multiply-adds, about 0.1 s on one core. */
 static const double operations = 4e7;
-/* Of it for the waves of a spectrum together, where no wave needs as much. */
+/* Fraction of `operations` for all waves of a spectrum together, of which none
+ * needs as many. */
 static const double many = 0.25;
 
-/* Error and rest of one wave. */
+/* Error and rest (struct ht_bloch_wave) of one wave. */
 struct wave_error {
     double error, rest;
 };
@@ -45,14 +47,16 @@ struct wave_error {
 struct expect {
     struct ht_plan *plan;
     struct ht_bloch_run run;
-    double shorter; /* waves in the slowest part than where they start */
+    double shorter; /* factor by which waves are shorter in the slowest part of
+                       the medium than at their start */
     double material[HT_MAX_MATERIALS];
 };
 
 /* ---- one medium for all ---- */
 
-/* Waves keep their frequency: where the medium is slower than at the centre of
- * the data they are shorter. A frequency is turned into a wavenumber there. */
+/* The frequency of a wave is constant, so its wavelength is shorter where the
+ * medium is slower than at the centre of the data. A given frequency is
+ * converted to a wavenumber in the slowest part. */
 static enum ht_err find_shorter(struct expect *x) {
     const struct ht_plan *plan = x->plan;
     const struct ht_params *params = plan->params;
@@ -76,8 +80,9 @@ static enum ht_err find_shorter(struct expect *x) {
     return HT_OK;
 }
 
-/* Materials of a uniform medium: the run's own or, where it varies, those of
- * the fallbacks; times in units that make its speed the run's slowest. */
+/* Materials of the uniform medium: those of the run or, if its medium varies,
+ * the default values. Then the time step is scaled so that the speed
+ * corresponds to the slowest speed of the run. */
 static enum ht_err uniform_materials(struct expect *x) {
     const struct ht_plan *plan = x->plan;
     const struct ht_system *system = plan->eq.system;
@@ -99,17 +104,18 @@ static enum ht_err uniform_materials(struct expect *x) {
 
 /* ---- one wave ---- */
 
-/* At the nodes a wave that turns by half a turn or a whole one from each node
- * to the next has one phase. */
+/* Whether the phase of a wave at all nodes is equal modulo pi: it changes by a
+ * multiple of pi from each node to the next. */
 static bool in_one_phase(const struct ht_plan *plan, const double k[3]) {
     for (int j = 0; j < plan->grid.dims; j++)
         if (fabs(sin(k[j] * plan->grid.h[j])) > 1e-6) return false;
     return true;
 }
 
-/* What the nodes show of an amplitude z: of a travelling wave its square; of a
- * mode, whose even fields go as the real part and odd ones as the imaginary
- * one, and of a wave in one phase the square of that part. */
+/* Contribution of an amplitude z to the mean square over nodes. For a
+ * travelling wave |z|^2. For a mode, whose even fields vary as the real part
+ * and whose odd fields as the imaginary part, and for a wave in one phase the
+ * square of that part. */
 static double shown(const struct ht_plan *plan, int field, const double k[3],
                     double complex z) {
     const struct ht_params *params = plan->params;
@@ -139,13 +145,13 @@ static enum ht_err step_wave(const struct expect *x, const double k[3],
         all += pow(cabs(wave.exact[f]), 2);
     }
     *out = (struct wave_error){0, 0};
-    /* Else the nodes see nothing but rounding. */
+    /* otherwise the nodal values are rounding errors only */
     if (whole > 1e-20 * all)
         *out = (struct wave_error){sqrt(error / whole), sqrt(rest / whole)};
     return HT_OK;
 }
 
-/* Signs are those of the user's wave. */
+/* The wavenumber's signs are those of the input. */
 static enum ht_err expect_single(struct expect *x) {
     struct ht_plan *plan = x->plan;
     struct wave_error e;
@@ -167,14 +173,15 @@ static enum ht_err expect_single(struct expect *x) {
 
 enum { DIRECTIONS = 7 };
 
-/* Lines through the cell: axes, edges and corners, with the weights of the
- * rule; both signs of an edge and the four of a corner count as one. */
+/* Directions of the rule: lines through the cell along its axes, edges and
+ * corners, with weights. Both signs of an edge and the four signs of a corner
+ * count as one direction. */
 struct direction {
     double unit[3], weight;
 };
 
-/* In cubic cells waves of an isotropic system err alike along all axes, along
- * all edges: one stands for them. */
+/* In cubic cells waves of an isotropic system have equal errors along all axes,
+ * and along all edges: one direction represents each kind. */
 static bool isotropic(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     for (int j = 1; j < grid->dims; j++)
@@ -235,8 +242,8 @@ static enum ht_err expect_frequency(struct expect *x) {
 
 enum { NODES = 7 };
 
-/* log e(z), z = k w, between the nodes 1, 2, ..; below the first as its slope
- * goes on. */
+/* log e(z) with z = k w, linear between the nodes 1, 2, .. and extrapolated
+ * below the first. */
 static double between(const double *log_error, double z) {
     int i = (int)floor(z) - 1;
     i = i < 0 ? 0 : i > NODES - 2 ? NODES - 2 : i;
@@ -255,7 +262,7 @@ static double mean_square(int dims, const double *log_error) {
     return sum / weights;
 }
 
-/* Of the narrowest pulse, which has the shortest waves. */
+/* Width of the narrowest pulse, which has the shortest waves. */
 static double narrowest_width(const struct ht_params *params, int *pulses) {
     struct ht_pulse pulse;
     double width = INFINITY;
@@ -270,8 +277,8 @@ static bool same_field(const struct ht_plan *plan, const char *a,
     return strcmp(*a ? a : first, *b ? b : first) == 0;
 }
 
-/* Opposite pulses of one field that overlap (by exp(-2) or more): the sum is
- * smaller and has shorter waves than its parts. */
+/* Whether two pulses of one field have opposite signs and overlap (by exp(-2)
+ * or more): then the sum is smaller and has shorter waves than each pulse. */
 static bool cancel_out(const struct ht_plan *plan, const struct ht_pulse *a,
                        const struct ht_pulse *b) {
     const struct ht_grid *grid = &plan->grid;
@@ -297,8 +304,8 @@ static bool pulses_cancel(const struct ht_plan *plan) {
     return false;
 }
 
-/* Several pulses: each has at most the relative error of the narrowest, so the
- * sum of n of them, where they do not cancel, at most sqrt(n) times that. */
+/* Each of several pulses has at most the relative error of the narrowest one,
+ * so the sum of n pulses that do not cancel has at most sqrt(n) times that. */
 static enum ht_err expect_gaussian(struct expect *x) {
     struct ht_expected *expected = &x->plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
@@ -325,9 +332,10 @@ static enum ht_err expect_gaussian(struct expect *x) {
     return HT_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the expectation ---- */
 
-/* Of one wave along it; of others, along the axis where they are coarsest. */
+/* Cells per wavelength: of a single wave along its direction, else along the
+ * axis with the fewest. */
 static double find_cells(const struct ht_plan *plan) {
     const struct ht_solution *solution = plan->solution;
     double sum = 0;
@@ -337,7 +345,8 @@ static double find_cells(const struct ht_plan *plan) {
            (solution->single_wave ? sqrt(sum) : solution->theta);
 }
 
-/* Travelled by the wave, or by waves of that length, at the largest speed. */
+/* Number of wavelengths travelled by the wave, or by waves of this length, at
+ * the largest speed. */
 static double count_wavelengths(const struct ht_plan *plan, double length) {
     double speed = 0, time = plan->problem.dt * (double)plan->steps;
     for (int j = 0; j < plan->grid.dims; j++)
@@ -363,6 +372,7 @@ static enum ht_err expect_kind(struct expect *x, double *length) {
 }
 
 enum ht_err ht_expect(struct ht_plan *plan) {
+    if (plan->problem.fd.order > 0) return ht_fd_expect(plan);
     struct expect x = {.plan = plan};
     double length = 0;
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
@@ -384,8 +394,8 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     plan->expected.jumps = plan->medium->rough;
     plan->expected.limited =
         !plan->medium->uniform && plan->medium->degree < 2 * plan->grid.order;
-    /* Shorter waves than the grid can tell from longer ones, or than those of
-     * single pulses. */
+    /* Waves that alias on the grid, or waves shorter than those of single
+     * pulses. */
     if ((!plan->solution->single_wave && plan->cells_per_wavelength < 1) ||
         pulses_cancel(plan))
         plan->expected = (struct ht_expected){.error = 0};

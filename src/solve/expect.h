@@ -1,13 +1,14 @@
-/* What a plan may say of the error at the end: see expect.c. */
+/* The error at the end that a plan expects: see expect.c. */
 #ifndef HTWAVE_SOLVE_EXPECT_H
 #define HTWAVE_SOLVE_EXPECT_H
 
 #include "htwave/plan.h"
 
-/* Sets cells_per_wavelength and expected of a plan that is complete else. */
+/* Sets cells_per_wavelength and expected of a plan that is otherwise
+ * complete. */
 HT_CHECKED enum ht_err ht_expect(struct ht_plan *plan);
 
-/* rounding.c: adds what rounding does over so many wavelengths. */
+/* rounding.c: adds the error of rounding over this number of wavelengths. */
 void ht_expect_rounding(const struct ht_plan *plan, double wavelengths,
                         struct ht_expected *expected);
 

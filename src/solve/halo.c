@@ -1,7 +1,7 @@
-/* The messages of exchanges between slabs. An exchange is begun by the task
- * SEND and ended by the task RECEIVE, which stands in the schedule of a later
- * half step: in between the device goes on with the interior. The host waits
- * for the messages while it does, then enqueues their unpacking.
+/* The messages of exchanges between slabs. The task SEND begins an exchange,
+ * and the task RECEIVE in the schedule of a later half step ends it. In between
+ * the device computes the interior. The host waits for the messages meanwhile
+ * and then enqueues their unpacking.
  */
 #include "halo.h"
 
@@ -10,11 +10,11 @@
 
 #include "transport.h"
 
-/* What travels over one link in one direction: planes of the grid that the half
- * step leaves, and of its target where the scheme adds to old values. */
+/* The message over one link in one direction: planes of the source grid of a
+ * half step, and of its target grid for schemes that add to old values. */
 struct planes {
     enum ht_subgrid subgrid;
-    int64_t first, count; /* of the window */
+    int64_t first, count; /* planes of the window */
 };
 struct message {
     int count;
@@ -27,19 +27,19 @@ struct ht_halo {
     struct ht_comm *comm;
     struct ht_packer *packer[2];
     struct ht_pack_format format[2];
-    struct ht_buffer *u[2][HT_MAX_FIELDS]; /* stored ones, without gaps */
+    struct ht_buffer *u[2][HT_MAX_FIELDS]; /* stored fields, without gaps */
     struct ht_link link[2];
     struct ht_shared *shared;
     struct message leaving[2][2], coming[2][2]; /* [from][side] */
-    bool announced[2], arrived[2]; /* of the exchange under way, [side] */
-    int slot[2][2]; /* [side][sent, received]: whose turn it is */
+    bool announced[2], arrived[2]; /* in the exchange in progress, [side] */
+    int slot[2][2];                /* next slot, [side][sent, received] */
     int64_t messages, bytes;
 };
 
 /* ---- messages ---- */
 
-/* What leaves to a side (the slab below has it above itself) or comes from
- * there, for a half step from `from`. */
+/* The message to a side or from it, for a half step from `from`. What a slab
+ * sends down, the slab below receives from above. */
 static struct message make_message(const struct ht_halo *h,
                                    enum ht_subgrid from, int side,
                                    bool leaves) {
@@ -64,7 +64,7 @@ static struct message make_message(const struct ht_halo *h,
     return m;
 }
 
-/* Also the longest of each link. */
+/* Makes all messages and finds the longest of each link. */
 static void make_messages(struct ht_halo *h) {
     for (int i = 0; i < 4; i++) {
         const int from = i / 2, side = i % 2;
@@ -173,7 +173,7 @@ void ht_halo_destroy(struct ht_halo *h) {
     free(h);
 }
 
-/* All that needs no device. */
+/* The part of the halo that needs no device. */
 static void plan(const struct ht_problem *problem,
                  const struct ht_tuning *tuning, struct ht_halo *h) {
     ht_partition_slab(problem, &h->partition);

@@ -1,10 +1,11 @@
-/* The two half steps of a problem: what each must compute, and both compiled
- * for a device, with the reduction that fits their fields. They differ only
- * where the grids store different fields.
+/* The specs of a problem's two half steps, their kernels compiled for a device,
+ * and the reduction for their fields. The two half steps differ only if the
+ * grids store different fields.
  */
 #include <string.h>
 
 #include "halo.h"
+#include "methods.h"
 
 bool ht_problem_stores(const struct ht_problem *problem,
                        enum ht_subgrid subgrid, int field) {
@@ -20,6 +21,11 @@ int ht_problem_stored(const struct ht_problem *problem,
     return count;
 }
 
+enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem,
+                                 enum ht_subgrid subgrid) {
+    return problem->fd.order > 0 ? HT_PRIMARY : subgrid;
+}
+
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
                                enum ht_subgrid from) {
@@ -32,7 +38,9 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                            .trim = tuning->trim,
                            .src = problem->stored[from],
                            .dst = problem->stored[from == HT_PRIMARY],
-                           .keep = problem->keep,
+                           .differences = problem->fd.order,
+                           .density = problem->fd.density,
+                           .old_sign = problem->old_sign,
                            .stages = problem->stages};
     spec.sorted =
         tuning->sorted || (tuning->variant != NULL &&
@@ -51,7 +59,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
     return spec;
 }
 
-/* Of the planes that this rank holds. */
+/* For the planes that this rank holds. */
 enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
                                    const struct ht_variant *variant) {
     const int64_t most = INT32_MAX, most_plane = most / 2;
@@ -61,17 +69,17 @@ enum ht_err ht_kernels_check_nodes(const struct ht_problem *problem,
         const struct ht_window window = ht_problem_window(problem, which);
         int64_t plane = ht_window_plane(&window), planes = window.count[2];
         REQUIRE(plane <= most_plane && planes <= most / plane, HT_ERR_DEVICE,
-                "device.variant = \"%s\" counts nodes with 32 bits, too few "
-                "for this grid: take \"monolithic\"",
+                "device.variant = \"%s\" uses 32-bit node indices, too few "
+                "for this grid: use \"monolithic\"",
                 variant->name);
     }
     return HT_OK;
 }
 
-enum ht_err ht_kernels_plan(const struct ht_problem *problem,
-                            const struct ht_device_info *info,
-                            const struct ht_tuning *tuning,
-                            struct ht_kernels *out) {
+enum ht_err ht_hermite_kernels_plan(const struct ht_problem *problem,
+                                    const struct ht_device_info *info,
+                                    const struct ht_tuning *tuning,
+                                    struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     TRY(ht_kernels_check_nodes(problem, tuning->variant));
     for (int subgrid = 0; subgrid < 2; subgrid++) {
@@ -87,13 +95,13 @@ struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
                                         const struct ht_tuning *tuning,
                                         enum ht_subgrid subgrid) {
     const struct ht_spec spec = ht_problem_spec(problem, tuning, subgrid);
-    int place[HT_MAX_COEFS];
-    return (struct ht_pack_format){.fp64 = spec.fp64,
-                                   .block = spec.block,
-                                   .fields =
-                                       ht_problem_stored(problem, subgrid),
-                                   .places = ht_place(&spec, place),
-                                   .precision = problem->halo.precision};
+    int storage[HT_MAX_COEFS];
+    return (struct ht_pack_format){
+        .fp64 = spec.fp64,
+        .block = spec.block,
+        .fields = ht_problem_stored(problem, subgrid),
+        .padded_coefs = ht_storage_order(&spec, storage),
+        .precision = problem->halo.precision};
 }
 
 static enum ht_err create_packers(const struct ht_problem *problem,
@@ -124,7 +132,8 @@ static enum ht_err create(struct ht_device *device, const char *cache,
                                &k->reduction);
 }
 
-/* Compiled before the first step where the problem's windows have any. */
+/* Compiles the ghost kernels before the first step if the problem's windows
+ * have ghosts. */
 static enum ht_err build_ghosts(const struct ht_problem *problem,
                                 struct ht_kernels *k) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
@@ -136,12 +145,13 @@ static enum ht_err build_ghosts(const struct ht_problem *problem,
     return HT_OK;
 }
 
-enum ht_err ht_kernels_create(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_tuning *tuning, const char *cache,
-                              struct ht_kernels *out) {
+enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
+                                      struct ht_device *device,
+                                      const struct ht_tuning *tuning,
+                                      const char *cache,
+                                      struct ht_kernels *out) {
     struct ht_kernels k;
-    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
+    TRY(ht_hermite_kernels_plan(problem, ht_device_info(device), tuning, &k));
     enum ht_err err = create(device, cache, &k);
     if (err == HT_OK) err = build_ghosts(problem, &k);
     if (err == HT_OK && ht_grid_cut(problem->grid))
@@ -156,6 +166,8 @@ enum ht_err ht_kernels_create(const struct ht_problem *problem,
 
 void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
+    ht_fd_kernels_destroy(kernels->fd);
+    ht_fd_reduction_destroy(kernels->fd_reduction);
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
@@ -167,6 +179,10 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
 }
 
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
+    if (kernels->fd != NULL) {
+        seconds[0] += ht_fd_kernels_seconds(kernels->fd);
+        return;
+    }
     ht_step_add_seconds(kernels->step[0], seconds);
     if (kernels->step[1] != kernels->step[0])
         ht_step_add_seconds(kernels->step[1], seconds);
@@ -181,5 +197,6 @@ double ht_kernels_seconds(struct ht_kernels *kernels) {
 }
 
 bool ht_kernels_cached(const struct ht_kernels *kernels) {
+    if (kernels->fd != NULL) return ht_fd_kernels_cached(kernels->fd);
     return ht_step_cached(kernels->step[0]) && ht_step_cached(kernels->step[1]);
 }

@@ -1,9 +1,10 @@
-/* Judging a state: finiteness, energy, error. */
+/* Measures of a state: finiteness, energy, error. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "htwave/energy.h"
+#include "methods.h"
 #include "reduce_args.h"
 
 /* Planes of all coefficients that fit about 64 MiB. */
@@ -17,7 +18,8 @@ static int64_t chunk_planes(const struct ht_plan *plan) {
     return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
 }
 
-/* Calls use for chunks of own planes of the solution at a time. */
+/* Computes the solution on the own planes in chunks and calls `use` for each.
+ */
 static enum ht_err each_chunk(const struct ht_plan *plan, double time,
                               enum ht_err (*use)(void *context, int64_t first,
                                                  int64_t last,
@@ -72,10 +74,10 @@ static enum ht_err not_finite(const struct ht_plan *plan,
          ht_growth_cause(plan));
 }
 
-/* What is measured of a state: on the primary grid the terms of the energy with
- * their factors, and nodal values, which every field stored there has, for
- * themselves where no term holds them; on all grids that the scheme keeps the
- * terms once more from the nodes' Taylor polynomials. */
+/* The quantities measured of a state. On the primary grid: the terms of the
+ * energy with their factors, and the nodal values of every stored field that is
+ * in no term. On all grids of the scheme's state: the terms again from the
+ * nodes' Taylor polynomials. */
 enum { MOST_QUANTITIES = 4 * HT_MAX_FIELDS };
 struct energy_list {
     struct ht_quantity what[MOST_QUANTITIES];
@@ -91,7 +93,7 @@ static void add_quantity(struct energy_list *list, int field, int coef,
     list->factor[list->count++] = factor;
 }
 
-/* The gradient's parts are the first scaled derivatives over h. */
+/* The components of the gradient are the first scaled derivatives over h. */
 static void list_term(const struct ht_grid *grid,
                       const struct ht_energy_term *term,
                       struct energy_list *list) {
@@ -103,15 +105,15 @@ static void list_term(const struct ht_grid *grid,
                      0.5 / (grid->h[k] * grid->h[k]));
 }
 
-/* xi^power; scale > 0: its derivative times that. */
+/* xi^power; if scale > 0, its derivative times scale. */
 static double monomial(double xi, int power, double scale) {
     if (!(scale > 0)) return pow(xi, power);
     return power > 0 ? scale * power * pow(xi, power - 1) : 0;
 }
 
-/* The value at the points (-+1/4, -+1/4, -+1/4) h about a node of its Taylor
- * polynomial, or of the derivative along an axis (-1: none). So a field is seen
- * at distances of h/2, and the mean of its square is right for waves of more
+/* Weights that evaluate a node's Taylor polynomial, or its derivative along an
+ * axis (-1: none), at the points (-+1/4, -+1/4, -+1/4) h about the node. The
+ * points have distances of h/2, so the mean square is exact for waves of more
  * than one cell per wavelength. */
 static void weigh_points(const struct ht_grid *grid, int axis,
                          double *weights) {
@@ -154,7 +156,7 @@ static void add_points(const struct ht_grid *grid,
     list->what[list->count - 1].points = points;
 }
 
-/* The terms of the energy on a grid from the polynomials. */
+/* Adds the terms of the energy on a grid from the polynomials to the list. */
 static void list_content(const struct ht_plan *plan, enum ht_subgrid subgrid,
                          struct energy_list *list) {
     list->count = 0;
@@ -167,8 +169,8 @@ static void list_content(const struct ht_plan *plan, enum ht_subgrid subgrid,
     }
 }
 
-/* Of the own planes to those of the whole grid. Where a rank has found bad
- * nodes the first is the lowest of all ranks; their number stays its own. */
+/* Combines the measures of all ranks' own planes. The first bad node becomes
+ * the lowest of all ranks; the number of bad values stays that of the rank. */
 static enum ht_err combine(struct ht_comm *comm, int count,
                            struct ht_measure *m) {
     double sum[MOST_QUANTITIES], most[2 * MOST_QUANTITIES];
@@ -188,7 +190,7 @@ static enum ht_err combine(struct ht_comm *comm, int count,
     return HT_OK;
 }
 
-/* Sums of a list over a grid, of all ranks. */
+/* Measures a list of quantities over a grid on all ranks. */
 static enum ht_err measure_list(const struct ht_plan *plan,
                                 const struct ht_stepper *stepper,
                                 enum ht_subgrid subgrid,
@@ -199,7 +201,7 @@ static enum ht_err measure_list(const struct ht_plan *plan,
     return combine(plan->grid.slab.comm, list->count, measure);
 }
 
-/* Of the squares of a field whose gradient has energy. */
+/* Factor of the squares of a field whose gradient is in the energy. */
 static double slope_factor(const struct ht_plan *plan, int field) {
     double sum = 0;
     for (int t = 0; t < plan->eq.nenergy; t++)
@@ -248,9 +250,9 @@ static enum ht_err measure_content(const struct ht_plan *plan,
     return HT_OK;
 }
 
-enum ht_err ht_state_measure(const struct ht_plan *plan,
-                             const struct ht_stepper *stepper, double time,
-                             struct ht_state *out) {
+enum ht_err ht_hermite_state_measure(const struct ht_plan *plan,
+                                     const struct ht_stepper *stepper,
+                                     double time, struct ht_state *out) {
     struct energy_list list = {.count = 0};
     *out = (struct ht_state){.energy = 0};
     TRY(HT_ALLOC(list.weights, (int64_t)MOST_QUANTITIES * HT_REDUCE_POINTS *
@@ -258,8 +260,7 @@ enum ht_err ht_state_measure(const struct ht_plan *plan,
     enum ht_err err = measure_nodes(plan, stepper, time, &list, out);
     if (err == HT_OK)
         err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
-    /* By a scheme of one level the dual grid holds nothing but the way there.
-     */
+    /* In a one-level scheme the dual grid is no part of the state. */
     if (err == HT_OK && ht_problem_scheme(&plan->problem)->two_level)
         err = measure_content(plan, stepper, time, HT_DUAL, &list, out);
     free(list.weights);
@@ -329,8 +330,8 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
 struct error_sums {
     const struct ht_plan *plan;
     const double *const *nodal;
-    int64_t begin;  /* own planes of the nodal values */
-    double both[2]; /* of the differences, of the solution */
+    int64_t begin;  /* first own plane of the nodal values */
+    double both[2]; /* sums of squares of the differences, of the solution */
 };
 
 static enum ht_err add_chunk(void *context, int64_t first, int64_t last,

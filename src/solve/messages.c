@@ -1,5 +1,5 @@
-/* Counts of messages: this method's, and those of a nodal discontinuous
- * Galerkin (dG) method of the same degree.
+/* Counts of messages: of this method and of a nodal discontinuous Galerkin (dG)
+ * method of the same degree.
  */
 #include <math.h>
 
@@ -7,12 +7,12 @@
 
 /* ---- this method ---- */
 
-/* Along x3 dual node m lies between the primary nodes m and m + 1: a half step
- * from the primary grid reads one plane beyond the slab's upper end, one from
- * the dual grid one plane beyond its lower end. So k half steps reach ceil(k/2)
- * planes beyond the end that the first one reads over and floor(k/2) beyond
- * the other. The target planes of the first one reach one plane less far on
- * the side of the former. */
+/* Along x3 dual node m lies between the primary nodes m and m + 1. A half step
+ * from the primary grid reads one plane beyond the slab's upper end, a half
+ * step from the dual grid one plane beyond its lower end. So k half steps read
+ * ceil(k/2) planes beyond the end that the first half step crosses, and
+ * floor(k/2) beyond the other end. The target planes of the first half step
+ * extend one plane less beyond the end that it crosses. */
 int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
                    bool two_level, int side) {
     bool ahead = side == (from == HT_PRIMARY ? 1 : 0);
@@ -22,18 +22,18 @@ int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
 }
 
 static double word_of(const struct ht_problem *p, bool fp64) {
-    double word = fp64 ? 8 : 4;
-    if (p->halo.precision == HT_HALO_SINGLE) word = 4;
-    if (p->halo.precision == HT_HALO_HALF) word = 2;
-    return word;
+    double element_size = fp64 ? 8 : 4;
+    if (p->halo.precision == HT_HALO_SINGLE) element_size = 4;
+    if (p->halo.precision == HT_HALO_HALF) element_size = 2;
+    return element_size;
 }
 
 static int depth_of(const struct ht_problem *p) {
     return p->halo.depth > 0 ? p->halo.depth : 1;
 }
 
-/* A plane holds (N+1)^3 coefficients of each stored field at each node. What
- * one slab sends down is what the slab below gets from above. */
+/* A plane holds (N+1)^3 coefficients of each stored field at each node. What a
+ * slab sends down, the slab below receives from above. */
 struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
                                      enum ht_subgrid from) {
     const bool two_level = ht_problem_scheme(p)->two_level;
@@ -49,9 +49,9 @@ struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
     return sent;
 }
 
-/* One message to a neighbour per exchange that has planes for it. An exchange
- * serves `depth` half steps, a step is two. An odd depth alternates between the
- * grids. */
+/* One message to a neighbour per exchange with planes for it. An exchange
+ * serves `depth` half steps; a step has two. With an odd depth exchanges
+ * alternate between the grids. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     int depth = depth_of(p), kinds = depth % 2 == 0 ? 1 : 2;
     struct ht_sent sum = {0, 0};
@@ -71,17 +71,17 @@ struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
 
 /* ---- dG ---- */
 
-/* Fields of the system in first order, which dG needs: the pair (u, u_t) of a
- * wave equation becomes u_t and the gradient of u. */
+/* Number of fields of the equivalent first-order system that dG needs: the pair
+ * (u, u_t) of a wave equation becomes u_t and the gradient of u. */
 static int first_order_fields(const struct ht_equations *eq) {
     for (int t = 0; t < eq->nterms; t++)
         if (eq->term[t].derivative == 2) return 1 + eq->dims;
     return eq->nfields;
 }
 
-/* Five stages (the low-storage scheme of Carpenter and Kennedy 1994), in each
- * of which a cell's face needs all fields at its (2N+2)^2 nodes from the cell
- * on the other side: a slab sends both of its faces. */
+/* Five stages (low-storage scheme of Carpenter and Kennedy 1994). In each stage
+ * a face of a cell needs all fields at its (2N+2)^2 nodes from the cell on the
+ * other side; a slab sends both of its faces. */
 struct ht_sent ht_sent_dg(const struct ht_problem *p, bool fp64) {
     const int stages = 5, faces = 2;
     const double nodes = 2.0 * p->grid->order + 2;
@@ -93,9 +93,9 @@ struct ht_sent ht_sent_dg(const struct ht_problem *p, bool fp64) {
 
 /* Largest stable c dt/h in one dimension with upwind fluxes, the mass matrix of
  * the 2N+2 Gauss-Lobatto nodes and these stages: from the eigenvalues of the
- * symbol at 257 angles. It is 1.5 to 2.5 times the least distance of nodes.
- * test/unit/prediction.c steps just below and above. In three dimensions the
- * limit is smaller, which is not taken off here. */
+ * symbol at 257 angles. The limit is 1.5 to 2.5 times the least distance of
+ * nodes; test/unit/prediction.c steps just below and above. In three dimensions
+ * the limit is smaller; no correction is made here. */
 double ht_dg_step(int order) {
     static const double limit[HT_MAX_ORDER] = {0.4065, 0.2002, 0.1214, 0.0825,
                                                0.0602, 0.0461, 0.0366, 0.0299};

@@ -1,23 +1,25 @@
-/* The reference: one target after the other, straight from the formulas.
+/* The reference: one target after the other, directly from the formulas.
  *
  *   interpolation  b = (H x H x H) u, H from ht_hermite_matrix, per axis
  *   evolution      w = b;  for k = q..1:  w = b + (dt/2)/k L w
  *   L              (L w)[row] += coef * M * D w[col], D = 1, d/dx_axis or
  *                  d^2/dx_axis^2, M a polynomial, products truncated at degree
  *                  2N+1 per axis
- *   leapfrog       u(target) <- keep u(target) + 2 w, fields that the source
- *                  grid does not store are zero in u
+ *   leapfrog       u(target) <- old_sign u(target) + 2 w; fields that the
+ *                  source grid does not store are zero in u
  *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
  *
- * In absolute mode every constant and every datum is replaced by its
- * magnitude: each output is then the sum of the magnitudes of all products
- * it is made of (Higham, Accuracy and Stability, section 3.1).
+ * In absolute mode every constant and every input is replaced by its magnitude.
+ * Each output is then the sum of the magnitudes of its products (Higham,
+ * Accuracy and Stability, section 3.1).
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fd.h"
 #include "htwave/oracle.h"
+#include "methods.h"
 
 struct oracle {
     struct ht_problem problem;
@@ -27,7 +29,7 @@ struct oracle {
     double *b, *w, *next; /* [field][j3][j2][j1] */
     double *line;         /* scratch of the interpolation */
     double *matrix;
-    int n[3], t[3];      /* N+1 and 2N+2 along existing axes, else 1 */
+    int n[3], t[3];      /* N+1 and 2N+2 up to axis dims, else 1 */
     int64_t coefs, cube; /* products of n and of t */
     bool absolute;
 };
@@ -52,8 +54,8 @@ static void oracle_destroy(void *self) {
     free(o);
 }
 
-/* The value of coefficient i[] of `field` at the source node m[], which may
- * lie behind walls or the periodic seam. */
+/* Coefficient i[] of `field` at source node m[], which may lie behind walls or
+ * the periodic seam. */
 static double source_value(const struct oracle *o, enum ht_subgrid from,
                            int field, const int *i, const int64_t *m) {
     const struct ht_grid *grid = o->problem.grid;
@@ -111,7 +113,7 @@ static void interpolate_axis(struct oracle *o, int field, int axis) {
     }
 }
 
-/* next[row] += factor * M * d, d a monomial with multi-index j. */
+/* next[row] += factor * M * d, where d is the monomial with multi-index j. */
 static void add_product(struct oracle *o, const struct ht_term *term,
                         const double *medium, const int *j, double d) {
     double *row = o->next + term->row * o->cube;
@@ -174,7 +176,7 @@ static void evolve(struct oracle *o, const double *medium) {
     }
 }
 
-/* The medium's polynomials at a target, [material][a]; NULL when uniform. */
+/* The medium's polynomials at a target, [material][a]; NULL if uniform. */
 static void target_medium(const struct oracle *o, enum ht_subgrid to,
                           int64_t node, double *out) {
     if (o->medium[to] == NULL) return;
@@ -183,7 +185,7 @@ static void target_medium(const struct oracle *o, enum ht_subgrid to,
     for (int a = 0; a < count; a++) out[a] = o->medium[to][a * nodes + node];
 }
 
-/* Writes the outputs of one field. */
+/* Writes the outputs of a field. */
 static void put_target(struct oracle *o, enum ht_subgrid to, int field,
                        int64_t node) {
     int64_t nodes = ht_grid_total(o->problem.grid, to);
@@ -193,10 +195,10 @@ static void put_target(struct oracle *o, enum ht_subgrid to, int field,
         int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
         double w = o->w[field * o->cube + q];
         double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
-        if (o->problem.keep == 0)
+        if (o->problem.old_sign == 0)
             *u = w;
         else
-            *u = magnitude(o, o->problem.keep) * magnitude(o, *u) + 2 * w;
+            *u = magnitude(o, o->problem.old_sign) * magnitude(o, *u) + 2 * w;
     }
 }
 
@@ -342,8 +344,8 @@ static enum ht_err allocate(struct oracle *o) {
     return allocate_medium(o);
 }
 
-enum ht_err ht_oracle_create(const struct ht_problem *problem,
-                             struct ht_stepper *out) {
+enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem,
+                                     struct ht_stepper *out) {
     struct oracle *o = NULL;
     TRY(HT_ALLOC(o, 1));
     o->problem = *problem;
@@ -357,14 +359,19 @@ enum ht_err ht_oracle_create(const struct ht_problem *problem,
 }
 
 void ht_oracle_absolute(struct ht_stepper *oracle) {
+    struct ht_fd_stepper *fd = ht_fd_stepper_of(oracle);
+    if (fd != NULL) {
+        fd->engine.absolute = true;
+        return;
+    }
     struct oracle *o = oracle->self;
     o->absolute = true;
 }
 
-/* Longest chain of roundings behind an output: d lines of 2N+2 products;
+/* Largest number of roundings in sequence before an output: d lines of 2N+2
+ * products;
  * then per stage the terms of a row, the medium's products and three more
- * (scale, 1/k, sum); one for the old values of a scheme of two
- * levels. */
+ * (scale, 1/k, sum); one for the old values of a two-level scheme. */
 double ht_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;
     if (problem->medium_degree > 0) products = problem->medium_coefs;

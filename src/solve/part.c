@@ -1,11 +1,11 @@
-/* A part of a problem as a problem of its own; see htwave/part.h. */
+/* A part of a problem as a separate problem; see htwave/part.h. */
 #include "htwave/part.h"
 #include "htwave/oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a whole plane into those of the part's plane number m of `planes`. */
+/* Copies the part's rows out of a whole plane into plane m of `planes`. */
 static void cut_plane(const struct ht_part *part, enum ht_subgrid subgrid,
                       int64_t m, int64_t planes, const double *whole,
                       double *out) {
@@ -26,7 +26,7 @@ static void cut_plane(const struct ht_part *part, enum ht_subgrid subgrid,
         }
 }
 
-/* For medium_fill: the whole problem's medium at the part's nodes. */
+/* medium_fill of the part: the whole problem's medium at the part's nodes. */
 static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid,
                                int64_t first, int64_t last, double *out) {
     const struct ht_part *part = context;
@@ -77,6 +77,10 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     set_sides(out, sides, &out->grid);
     out->problem.grid = &out->grid;
     out->problem.halo = (struct ht_halo_choice){0};
+    if (whole->fd.fill != NULL) {
+        out->problem.fd.fill = ht_test_values;
+        out->problem.fd.medium = &out->problem;
+    }
     if (whole->medium_degree < 0) return;
     out->problem.medium_fill =
         medium == HT_MEDIUM_TEST ? ht_test_medium : fill_medium;

@@ -1,16 +1,18 @@
-/* From parameters to a problem: grid, walls, medium, initial data, stages,
- * time step and what to expect of the result.
+/* From parameters to a problem: grid, walls, medium, initial data, stages, time
+ * step and the expected error.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
+#include "fd_plan.h"
 #include "htwave/plan.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
     if (plan == NULL) return;
     ht_solution_destroy(plan->solution);
+    ht_fit_destroy(plan->fit);
     ht_medium_destroy(plan->medium);
     free(plan);
 }
@@ -58,11 +60,26 @@ static enum ht_err find_walls(struct ht_plan *plan) {
     return HT_OK;
 }
 
+static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem);
+}
+
+static bool differences(const struct ht_plan *plan) {
+    return scheme_of(plan)->method == HT_FINITE_DIFFERENCES;
+}
+
+int ht_plan_full_order(const struct ht_plan *plan) {
+    const int in_time = 2 * plan->problem.stages;
+    if (!differences(plan)) return 2 * plan->order + 1;
+    return plan->order < in_time ? plan->order : in_time;
+}
+
 static enum ht_err make_grid(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_grid *grid = &plan->grid;
     grid->dims = params->grid.dims;
-    grid->order = params->grid.order;
+    plan->order = params->grid.order;
+    grid->order = differences(plan) ? 0 : plan->order;
     for (int k = 0; k < 3; k++) {
         bool exists = k < grid->dims;
         grid->cells[k] = exists ? params->grid.cells[k] : 1;
@@ -83,8 +100,8 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
     if (ranks == 1) return HT_OK;
     if (grid->dims < 3)
         return ht_params_error(plan->params, "grid.cells",
-                               "%d ranks, but only grids with x3 are cut into "
-                               "slabs: run this one without mpiexec",
+                               "%d ranks, but only grids with x3 are divided "
+                               "into slabs: run this one without mpiexec",
                                ranks);
     if (grid->cells[2] < ranks)
         return ht_params_error(plan->params, "grid.cells",
@@ -94,7 +111,7 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-/* Planes that a rank sends are its own. */
+/* A rank sends only planes that it owns, which limits the depth. */
 static enum ht_err check_depth(const struct ht_plan *plan,
                                const int64_t *start) {
     int depth = plan->params->parallel.halo_depth;
@@ -147,17 +164,13 @@ static void choose_halo(struct ht_plan *plan) {
         .transport = plan->params->parallel.transport};
 }
 
-static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
-    return ht_problem_scheme(&plan->problem);
-}
-
 static enum ht_err refuse_scheme(const struct ht_plan *plan,
                                  const struct ht_scheme *scheme,
                                  const char *why) {
     struct ht_text names = {0};
     for (int i = 0; i < ht_system_count(); i++) {
         const struct ht_equations eq =
-            ht_equations_make(ht_system_at(i), plan->grid.dims);
+            ht_equations_make(ht_system_at(i), plan->eq.dims);
         if (ht_scheme_steps(scheme, &eq))
             ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "",
                         eq.system->name);
@@ -178,7 +191,15 @@ static enum ht_err choose_scheme(struct ht_plan *plan) {
         ht_scheme_at((int)plan->params->time.scheme);
     plan->problem.eq = &plan->eq;
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
-    return why == NULL ? HT_OK : refuse_scheme(plan, scheme, why);
+    if (why != NULL) return refuse_scheme(plan, scheme, why);
+    if (differences(plan)) return ht_fd_check_order(plan);
+    if (plan->params->grid.order > HT_MAX_ORDER)
+        return ht_params_error(
+            plan->params, "grid.order",
+            "is N of Hermite methods (time.scheme = \"%s\"): "
+            "must be 1 to %d",
+            scheme->name, HT_MAX_ORDER);
+    return HT_OK;
 }
 
 static enum ht_err check_scheme(const struct ht_plan *plan) {
@@ -193,19 +214,20 @@ static int full_stages(const struct ht_plan *plan) {
 }
 
 static double largest_cfl(const struct ht_plan *plan, int stages) {
+    if (differences(plan)) return ht_fd_plan_cfl(plan, stages);
     return scheme_of(plan)->largest_cfl(&plan->eq, plan->grid.order, stages);
 }
 
-/* Largest c dt / h per axis of a step dt. */
+/* CFL number of a step dt: the largest c dt/h over the axes. */
 static double cfl_of(const struct ht_plan *plan, double dt) {
-    double cfl = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
+    double cfl = plan->fd_rate * dt;
+    for (int k = 0; !differences(plan) && k < plan->grid.dims; k++)
         cfl = fmax(cfl, plan->medium->speed[k] * dt / plan->grid.h[k]);
     return cfl;
 }
 
-/* In a uniform medium operators and separable half steps take the same time for
- * any number of stages, and all of them are exact and proven stable. */
+/* Operators and separable half steps in a uniform medium take the same time for
+ * any number of stages; all stages are exact and proven stable. */
 static enum ht_err choose_stages(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_value *given = &params->time.stages;
@@ -220,7 +242,8 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
                                    full_stages(plan), order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
-               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform)) {
+               (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
+                !differences(plan))) {
         plan->problem.stages =
             scheme_of(plan)->least_stages(&plan->eq, order, cfl);
     } else {
@@ -237,9 +260,9 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     return HT_OK;
 }
 
-/* The least number of equal parts of the run of which times `apart` are
- * multiples, at most `most`; 0: there is none. Times are as good as 1e-9 of the
- * distance, since they are given in decimal digits. */
+/* The least number of equal parts of the run, at most `most`, such that `apart`
+ * is a multiple of their length; 0: none. Times may differ by 1e-9 of the
+ * length, since the input has decimal digits. */
 static int64_t equal_parts(double end, double apart, double most) {
     const double close = 1e-9, largest = 1e6;
     if (!(apart > 0) || apart >= end) return 1; /* the start and the end */
@@ -261,15 +284,16 @@ static int64_t common_multiple(int64_t a, int64_t b) {
     return x > 0 ? a / x * b : 0;
 }
 
-/* So many steps, or a little more where that puts times on steps; the step
- * stays the same over the run, since kernels hold it as literals. */
+/* `steps`, or a few more (at most a factor `most`) that are a multiple of
+ * `parts`. The step is constant over the run, since kernels contain it as
+ * literals. */
 static double steps_on_parts(double steps, int64_t parts, double most) {
     double more = parts > 0 ? ceil(steps / (double)parts) * (double)parts : 0;
     return more <= most ? more : 0;
 }
 
-/* Steps such that outputs fall on them, if that costs at most 5 % more: all
- * of them, else the snapshots. */
+/* Number of steps such that all outputs, else the snapshots, fall on steps, if
+ * that needs at most 5 % more steps. */
 static double meet_outputs(struct ht_plan *plan, double steps) {
     const struct ht_params *params = plan->params;
     const double dearest = 1.05;
@@ -290,7 +314,7 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     return some > 0 ? some : steps;
 }
 
-/* What all stages allow, where fewer are taken. */
+/* The CFL number that all stages allow, if the run has fewer. */
 static const char *more_stages(const struct ht_plan *plan, char words[64]) {
     int full = full_stages(plan);
     words[0] = '\0';
@@ -306,10 +330,10 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     double per_time = cfl_of(plan, 1), dt = params->time.step;
     double cfl = params->time.cfl;
     const double rounding = 1e-12; /* of dt and of the CFL number */
-    /* The default is for every system; full stages may allow less. */
+    /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
         plan->problem.stages == full_stages(plan))
-        cfl = fmin(cfl, plan->cfl_limit);
+        cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
     if (dt > 0) {
         if (dt * per_time > plan->cfl_limit * (1 + rounding))
             return ht_params_error(
@@ -353,15 +377,23 @@ static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid,
     return ht_medium_fill(medium, subgrid, first, last, out);
 }
 
+/* The fit visits every point of finite differences. */
+static enum ht_err make_medium(struct ht_plan *plan, bool sampled) {
+    TRY((sampled || differences(plan) ? ht_medium_sample : ht_medium_create)(
+        plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY(check_scheme(plan));
+    if (!differences(plan)) return HT_OK;
+    TRY(ht_fd_plan_medium(plan));
+    return ht_fd_check_points(plan);
+}
+
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
+    TRY(choose_scheme(plan));
     TRY(make_grid(plan));
     TRY(cut_equally(plan));
     choose_halo(plan);
-    TRY(choose_scheme(plan));
-    TRY((sampled ? ht_medium_sample : ht_medium_create)(
-        plan->params, &plan->eq, &plan->grid, &plan->medium));
-    TRY(check_scheme(plan));
+    TRY(make_medium(plan, sampled));
     TRY(choose_stages(plan));
     TRY(choose_step(plan));
     set_problem(plan);
@@ -370,7 +402,8 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     return ht_expect(plan);
 }
 
-/* Collectives within end when a rank has failed, so that all meet here. */
+/* Collective calls inside end on all ranks after a failure of one, so all ranks
+ * reach the caller's agreement. */
 static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
                           bool sampled, struct ht_plan **out) {
     struct ht_plan *plan = NULL;

@@ -1,15 +1,16 @@
-/* What rounding adds to the error at the end: a model of measurements, not a
- * bound. With u the unit roundoff and W wavelengths travelled,
+/* The contribution of rounding to the error at the end: a model fitted to
+ * measurements, not a bound. With u the unit roundoff and W wavelengths
+ * travelled,
  *
  *     r = u A(scheme, N) W^a,    between r/b and r c.
  *
  * A, b and c are from plane waves on an H100 (variant "monolithic"): N
  * = 1..7, 1.5 to 6 cells per wavelength, 20 and 100 wavelengths, along an axis,
  * (1,1) and (1,2,2), in single precision where rounding exceeds the error of
- * the scheme; double precision has the same factors where it shows. They depend
- * little on the cells per wavelength (up to 48 tried in 1-D). N = 8 is
- * extrapolated, as are orders of which no such row was found. The numbers stand
- * in the schemes' files.
+ * the scheme; double precision has the same factors where rounding is visible.
+ * The factors depend little on the cells per wavelength (up to 48 in 1-D). N =
+ * 8 and orders without such measurements are extrapolated. The numbers are in
+ * the schemes' files.
  */
 #include <float.h>
 #include <math.h>
@@ -22,9 +23,10 @@ static bool in_double(const struct ht_params *params) {
            strcmp(params->device.backend, "oracle") == 0;
 }
 
-/* Rounding and the scheme's error add like vectors. The scheme's error was
- * itself computed in double precision, with an error below 20 u A W. In double
- * precision one run of a thousand ended 20 times further off, at 1e-10. */
+/* The errors of rounding and of the scheme add as orthogonal vectors. The
+ * scheme's error is computed in double precision, with an error below 20 u A W.
+ * In double precision one run of a thousand had an error 20 times larger,
+ * 1e-10. */
 void ht_expect_rounding(const struct ht_plan *plan, double wavelengths,
                         struct ht_expected *expected) {
     const bool fp64 = in_double(plan->params);

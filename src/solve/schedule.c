@@ -1,5 +1,5 @@
-/* Partition and schedule; see the header. That the planes suffice and that no
- * message meets another is shown in docs/method.md, section 15.
+/* Partition and schedule; see the header. docs/method.md, section 15, proves
+ * that the planes suffice and that no message overwrites another.
  */
 #include "htwave/schedule.h"
 
@@ -19,7 +19,16 @@ static int64_t most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* ---- backwards ---- */
+/* ---- time steps ---- */
+
+enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
+                               int64_t steps) {
+    for (int64_t n = 0; n < steps; n++) {
+        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+    }
+    return stepper->ops->finish(stepper->self);
+}
 
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem) {
     struct ht_problem reversed = *problem;
@@ -76,8 +85,8 @@ void ht_partition_free(struct ht_partition *partition) {
     }
 }
 
-/* The targets of a box of cells, moved by `image` periods along x3: held planes
- * may lie beyond the periodic seam. */
+/* The targets of a box of cells, shifted by `image` periods along x3, since
+ * held planes may lie beyond the periodic seam. */
 static struct ht_box targets_of(const struct ht_grid *grid,
                                 enum ht_subgrid subgrid,
                                 const struct ht_window *window,
@@ -163,8 +172,8 @@ void ht_halo_overwritten(struct ht_halo_state *state, enum ht_subgrid subgrid) {
     state->stale[subgrid] = state->open;
 }
 
-/* Planes that it did not bring count as out of date, even where they are not:
- * so no exchange is followed by more than one of its kind. */
+/* Planes that the exchange did not bring count as out of date, even if they are
+ * not. So an exchange is followed by at most one of the same kind. */
 void ht_halo_received(const struct ht_partition *p,
                       struct ht_halo_state *state) {
     state->open = false;
@@ -211,7 +220,8 @@ static void add_task(struct ht_schedule *s, enum ht_task_kind kind,
     s->task[s->count++] = (struct ht_task){.kind = kind, .subgrid = subgrid};
 }
 
-/* Planes [first, last) of the target's window, region by region. */
+/* Adds STEP tasks for planes [first, last) of the target's window, one per
+ * region. */
 static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
                       enum ht_step_part part, int64_t first, int64_t last,
                       struct ht_schedule *s) {
@@ -230,8 +240,8 @@ static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
     }
 }
 
-/* The own planes that leave downwards and upwards, then the rest, while these
- * travel. */
+/* Adds the boundary planes that are sent down and up, SEND, then the interior,
+ * which overlaps with the messages. */
 static void add_split(const struct ht_partition *p, enum ht_subgrid from,
                       struct ht_schedule *s) {
     const enum ht_subgrid to = other(from);

@@ -1,4 +1,4 @@
-/* The table of time-stepping schemes and what follows from it for any of them.
+/* The table of time-stepping schemes and functions common to all schemes.
  */
 #include <string.h>
 
@@ -8,12 +8,13 @@
 static const struct ht_scheme *const schemes[] = {
     [HT_TAYLOR] = &ht_scheme_taylor,
     [HT_LEAPFROG] = &ht_scheme_leapfrog,
+    [HT_DIFFERENCES] = &ht_scheme_fd,
 };
 enum { COUNT = sizeof schemes / sizeof schemes[0] };
 
 #define NUMBER(constant, word) NUMBER_OF_##constant,
 enum { HT_EACH_SCHEME(NUMBER) WORDS };
-_Static_assert((int)COUNT == (int)WORDS, "a row per word of time.scheme");
+_Static_assert((int)COUNT == (int)WORDS, "a row per value of time.scheme");
 
 int ht_scheme_count(void) {
     return COUNT;
@@ -54,14 +55,14 @@ const char *ht_problem_set_scheme(struct ht_problem *problem,
     /* cppcheck-suppress returnDanglingLifetime ; the reason is a literal */
     if (why != NULL) return why;
     problem->scheme = scheme;
-    problem->keep = form.keep;
+    problem->old_sign = form.old_sign;
     memcpy(problem->stored, form.stored, sizeof problem->stored);
     return NULL;
 }
 
 const struct ht_scheme *ht_problem_scheme(const struct ht_problem *problem) {
     if (problem->scheme != NULL) return problem->scheme;
-    return problem->keep != 0 ? &ht_scheme_leapfrog : &ht_scheme_taylor;
+    return problem->old_sign != 0 ? &ht_scheme_leapfrog : &ht_scheme_taylor;
 }
 
 /* ---- the invariant ---- */

@@ -1,26 +1,26 @@
-/* Leapfrog: of a Taylor half step only the odd or the even powers of dt, twice,
- * and the values a step before (docs/method.md, section 13):
- *     dst(t + dt/2) = keep dst(t - dt/2) + 2 (odd or even part of E I src).
- * For systems whose fields fall into two groups that only change each other
- * (struct ht_leapfrog). With -dt the part changes its sign as `keep` has it, so
- * the same half step leads back; nothing is damped.
+/* Leapfrog: twice the odd or even powers of dt of a Taylor half step, added to
+ * the values one step earlier (docs/method.md, section 13):
+ *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (odd or even part of E I src).
+ * For systems whose fields form two groups that only change each other (struct
+ * ht_leapfrog). With -dt the odd or even part is multiplied by -old_sign, so
+ * the same half step runs backwards; the scheme damps nothing.
  */
 #include <string.h>
 
 #include "schemes.h"
 
 static const char *form(const struct ht_equations *eq, struct ht_form *out) {
-    if (eq->leapfrog.keep == 0)
+    if (eq->leapfrog.old_sign == 0)
         return "do not fall into groups that only change each other";
-    out->keep = eq->leapfrog.keep;
+    out->old_sign = eq->leapfrog.old_sign;
     memcpy(out->stored, eq->leapfrog.stored, sizeof out->stored);
     return NULL;
 }
 
-/* Groups that are the same need the even powers. */
+/* Two equal groups need the even powers. */
 static enum ht_symbol symbol_of(const struct ht_equations *eq) {
-    return eq->leapfrog.keep < 0 ? HT_SYMBOL_LEAPFROG_EVEN
-                                 : HT_SYMBOL_LEAPFROG_ODD;
+    return eq->leapfrog.old_sign < 0 ? HT_SYMBOL_LEAPFROG_EVEN
+                                     : HT_SYMBOL_LEAPFROG_ODD;
 }
 
 static int full_stages(const struct ht_equations *eq, int order) {
@@ -36,23 +36,25 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
     return ht_stability_stages(symbol_of(eq), eq->dims, order, cfl);
 }
 
-/* Nothing is damped, and what gathers is erratic: hence the wide brackets. */
+/* Wide brackets: nothing is damped, and the accumulated errors are erratic. */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding
         even = {0.6, 80, 30, {100, 100, 150, 150, 150, 200, 1000, 3000}},
         odd = {0.6, 25, 20, {20, 20, 30, 30, 65, 170, 650, 2000}};
-    return eq->leapfrog.keep < 0 ? &even : &odd;
+    return eq->leapfrog.old_sign < 0 ? &even : &odd;
 }
 
-/* Interpolation projects in a seminorm that a varying medium does not conserve,
- * and nothing damps what it adds: docs/method.md, section 13. */
+/* In a varying medium leapfrog is unstable: interpolation projects in a
+ * seminorm that the medium does not conserve, and nothing damps the added
+ * energy (docs/method.md, section 13). */
 const struct ht_scheme ht_scheme_leapfrog = {
     .name = "leapfrog",
     .title = "leapfrog",
     .two_level = true,
     .reversible = true,
-    .varying = "leapfrog grows in media that do, smooth ones too: take "
-               "\"taylor\", or a uniform medium",
+    .usual_part = 1,
+    .varying = "leapfrog grows in varying media, also in smooth ones: use "
+               "\"taylor\" or a uniform medium",
     .most_growth = 1e4,
     .starter = &ht_scheme_taylor,
     .form = form,

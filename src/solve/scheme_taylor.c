@@ -1,13 +1,13 @@
-/* The Taylor scheme: the dual grid's state half a step later is the Taylor
- * series in time of the cells' interpolants, and so back (docs/method.md,
- * sections 2 to 5). Interpolation is a projection, so waves that the grid does
- * not resolve are damped.
+/* The Taylor scheme: the state of the dual grid half a step later is the Taylor
+ * series in time of the cells' interpolants, and likewise from the dual to the
+ * primary grid (docs/method.md, sections 2 to 5). Interpolation is a
+ * projection, so waves that the grid does not resolve are damped.
  */
 #include "schemes.h"
 
 static const char *form(const struct ht_equations *eq, struct ht_form *out) {
     (void)eq;
-    *out = (struct ht_form){.keep = 0};
+    *out = (struct ht_form){.old_sign = 0};
     return NULL;
 }
 
@@ -24,7 +24,7 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
     return ht_stability_stages(eq->system->symbol, eq->dims, order, cfl);
 }
 
-/* Of the pair measured in 1-D only. */
+/* Rounding of the pair (u, u_t) was measured in 1-D only. */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding
         first_order = {0.75, 15, 12, {6, 6, 8, 8, 12, 28, 70, 180}},
@@ -36,6 +36,7 @@ const struct ht_scheme ht_scheme_taylor = {
     .name = "taylor",
     .title = "Taylor",
     .dissipates = true,
+    .usual_part = 1,
     .form = form,
     .full_stages = full_stages,
     .largest_cfl = largest_cfl,

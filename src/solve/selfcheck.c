@@ -1,9 +1,9 @@
-/* A few cells of the compiled kernels against the oracle on the actual
- * device: drivers have been seen to return zeros or stale data after updates.
+/* Compares the compiled kernels with the oracle for a few cells on the actual
+ * device, since drivers have returned zeros or stale data after updates.
  *
- * The bound follows from the data: the oracle run on magnitudes gives, for
- * every output, the sum of the magnitudes of the products it consists of;
- * any order of summation errs by at most n eps times that.
+ * The bound follows from the data: the oracle in absolute mode gives for every
+ * output the sum of the magnitudes of its products; the error of any order of
+ * summation is at most n eps times this sum.
  */
 #include <float.h>
 #include <math.h>
@@ -14,6 +14,7 @@
 #include "htwave/oracle.h"
 #include "htwave/part.h"
 #include "htwave/stepper.h"
+#include "methods.h"
 
 /* A smooth positive medium of the wanted degree: 1 + small polynomials. */
 enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
@@ -36,18 +37,19 @@ enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
     return HT_OK;
 }
 
-/* The same problem on 3 x 2 x 2 cells. */
-static void shrink(const struct ht_problem *problem,
-                   const struct ht_variant *variant, struct ht_part *small) {
-    const int most_stages = 4; /* kernels that loop over stages at run time */
+/* Reduces the problem to 3 x 2 x 2 cells. */
+void ht_hermite_shrink(const struct ht_problem *problem,
+                       const struct ht_variant *variant,
+                       struct ht_part *small) {
+    const int most_stages = 4; /* for kernels with stages as an argument */
     const struct ht_box box = {.end = {3, 2, 2}};
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
     if (variant->pack == NULL && small->problem.stages > most_stages)
         small->problem.stages = most_stages;
 }
 
-/* Values that both precisions hold exactly, decaying as a resolved
- * polynomial's do. */
+/* Random values that both precisions represent exactly, with the decay of a
+ * resolved polynomial's coefficients. */
 static void fill_random(int64_t count, int64_t nodes, double *out) {
     for (int64_t n = 0; n < count; n++)
         out[n] = (double)(float)(ht_rng_uniform(3, (uint64_t)n) *
@@ -61,7 +63,7 @@ struct trial {
     double unit; /* unit roundoff of the device's precision */
 };
 
-/* Random data on a grid of all steppers. */
+/* Puts the same random data on a grid of all steppers. */
 static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
@@ -74,8 +76,8 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     return HT_OK;
 }
 
-/* The worst difference of a field over its bound, 1 being the largest that
- * rounding explains. */
+/* Largest difference of a field over its bound; rounding explains values up to
+ * 1. */
 static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid,
                                  int field, double *worst) {
     const struct ht_grid *grid = t->problem->grid;
@@ -89,15 +91,15 @@ static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid,
     for (int64_t n = 0; n < values; n++) {
         double difference = fabs(t->data[0][n] - t->data[1][n]);
         double bound = roundings * t->unit * t->data[2][n] + DBL_MIN;
-        /* A NaN on either side must not vanish in a comparison. */
+        /* a NaN must not be lost in a comparison */
         double ratio = isfinite(difference) ? difference / bound : INFINITY;
         if (ratio > *worst) *worst = ratio;
     }
     return HT_OK;
 }
 
-/* A half step from random data of one grid; a scheme of two levels adds to what
- * stands on the other one. */
+/* A half step from random data of one grid; a two-level scheme adds to random
+ * data on the other grid. */
 static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
                                      double *worst) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
@@ -126,9 +128,10 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
     return compare_half_step(t, HT_DUAL, worst);
 }
 
-enum ht_err ht_verify_kernels(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_kernels *kernels, double *worst) {
+enum ht_err ht_hermite_verify_kernels(const struct ht_problem *problem,
+                                      struct ht_device *device,
+                                      const struct ht_kernels *kernels,
+                                      double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
     struct trial trial = {.problem = problem, .unit = epsilon / 2};
     *worst = 0;
@@ -146,7 +149,7 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
                          struct ht_device *device,
                          const struct ht_kernels *kernels, double *worst) {
     struct ht_part small;
-    shrink(problem, kernels->variant, &small);
+    ht_method_of(problem)->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
             "self-check: variant %s on %s differs from the reference by %.3g "

@@ -1,13 +1,12 @@
-/* The state at time 0. A scheme of one level needs the primary grid at 0. One
- * of two levels needs its fields of the dual grid at -dt/2 too. Where the
- * solution is known at all times they are taken from it. Otherwise one half
- * step of the scheme's starter with -dt leads from all fields on the primary
- * grid at 0 to the dual grid: its error of one step is that of the scheme. It
- * is done for layers of x3 planes of cells, each a small problem of its own
- * between two planes of nodes, so that all fields need little memory at a time.
- * A node of the dual grid depends on the corners of its cell alone, so neither
- * the layers nor the ranks' slabs change the result; the plane of nodes above a
- * slab is computed twice.
+/* The state at time 0. A one-level scheme needs the primary grid at time 0. A
+ * two-level scheme also needs the fields of the dual grid at -dt/2. If the
+ * solution is known at all times, these fields are evaluated. Otherwise one
+ * half step of the scheme's starter with -dt computes the dual grid from all
+ * fields on the primary grid at 0; its one-step error is of the order of the
+ * scheme. The half step is done in layers of x3 planes of cells to save memory;
+ * a layer is a small problem between two planes of nodes. A dual node depends
+ * only on the corners of its cell, so neither the layers nor the ranks' slabs
+ * change the result; the plane of nodes above a slab is computed twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "htwave/solution.h"
 #include "htwave/start.h"
 #include "htwave/stepper.h"
+#include "methods.h"
 
 /* ---- data from formulas ---- */
 
@@ -38,9 +38,10 @@ static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
     return ht_problem_scheme(&plan->problem);
 }
 
-/* On a wall one parity of a field's coefficients vanishes. Half steps of one
- * level leave it so; those of two add to what stands there, so that data which
- * do not meet the wall's condition would be a source for ever. */
+/* On a wall one parity of a field's coefficients must vanish. A one-level half
+ * step makes these coefficients zero. A two-level half step adds to them, so
+ * initial data that violate the wall's condition would act as a permanent
+ * source. */
 static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
                         double *coefs) {
     const struct ht_grid *grid = &plan->grid;
@@ -62,7 +63,7 @@ static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
     }
 }
 
-/* Puts the solution at a time on the own planes of a grid. */
+/* Writes the solution at a time to the own planes of a grid. */
 static enum ht_err put_solution(const struct ht_plan *plan,
                                 enum ht_subgrid subgrid, double time,
                                 const struct ht_stepper *stepper) {
@@ -93,9 +94,9 @@ static enum ht_err put_solution(const struct ht_plan *plan,
 
 /* ---- half a step back ---- */
 
-/* Cells [first, last) of the plan's x3 planes as a problem of its own: the
- * half step from the primary grid reads the nodes of these cells only, so that
- * what its sides are does not matter. Without a third axis it is the plan's. */
+/* Planes [first, last) of cells along x3 as a separate problem. The half step
+ * from the primary grid reads only nodes of these cells, so the kinds of its
+ * sides do not matter. Without a third axis it is the whole problem. */
 struct layer {
     const struct ht_plan *plan;
     struct ht_part part;
@@ -115,8 +116,8 @@ static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
     s->part.problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
 }
 
-/* x3 planes of cells that are computed at a time: all fields of both grids in
- * about 64 MiB, at least one. */
+/* Number of x3 planes of cells per layer: all fields of both grids in about
+ * 64 MiB, at least one. */
 static int64_t layer_planes(const struct ht_plan *plan) {
     int64_t chunk = chunk_planes(plan, HT_PRIMARY) / 2, begin, end;
     ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
@@ -136,7 +137,7 @@ static enum ht_err put_layer(const struct layer *s,
     return HT_OK;
 }
 
-/* The dual planes of a layer: from one stepper to the other. */
+/* Copies the dual planes of a layer from its stepper to the run's. */
 static enum ht_err move_dual(const struct layer *s,
                              const struct ht_stepper *from, double *coefs,
                              const struct ht_stepper *to) {
@@ -176,7 +177,8 @@ static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
     return err;
 }
 
-/* The run's kernels may not suit all fields, or only the run's own step. */
+/* Tuning of the layers. The run's variant may not apply to all fields, or only
+ * to the run's own step. */
 static struct ht_tuning start_tuning(const struct layer *s,
                                      const struct ht_tuning *tuning) {
     struct ht_tuning out = *tuning;
@@ -220,9 +222,9 @@ static bool steps_back(const struct ht_plan *plan) {
            !plan->solution->exact;
 }
 
-int64_t ht_start_bytes(const struct ht_plan *plan,
-                       const struct ht_tuning *tuning,
-                       const struct ht_device_info *info) {
+int64_t ht_hermite_start_bytes(const struct ht_plan *plan,
+                               const struct ht_tuning *tuning,
+                               const struct ht_device_info *info) {
     struct layer s;
     if (!steps_back(plan)) return 0;
     make_layer(plan, 0, layer_planes(plan), &s);
@@ -230,9 +232,10 @@ int64_t ht_start_bytes(const struct ht_plan *plan,
     return ht_stepper_budget(&s.part.problem, &own, info).total;
 }
 
-enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,
-                     const struct ht_tuning *tuning, const char *cache,
-                     const struct ht_stepper *stepper) {
+enum ht_err ht_hermite_start(const struct ht_plan *plan,
+                             struct ht_device *device,
+                             const struct ht_tuning *tuning, const char *cache,
+                             const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
     if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
     if (plan->solution->exact)

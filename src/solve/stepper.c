@@ -1,11 +1,12 @@
-/* The stepper on a device. Both grids live there, one buffer per field; the
- * medium's polynomials likewise, one buffer per material; of a grid cut into
+/* The stepper on a device. The device holds both grids, one buffer per field,
+ * and the medium's polynomials, one buffer per material; of a grid divided into
  * slabs the planes of htwave/schedule.h. A half step runs its schedule.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "args.h"
+#include "methods.h"
 #include "stepper_private.h"
 
 static void stepper_destroy(void *self) {
@@ -31,7 +32,8 @@ static void stepper_destroy(void *self) {
 
 /* ---- tasks ---- */
 
-/* The sources of a half step: all stored fields of the grid. */
+/* Fills the ghosts of the sources of a half step, all stored fields of the
+ * grid. */
 static enum ht_err run_ghosts(struct ht_device_stepper *t,
                               const struct ht_task *task) {
     struct ht_buffer *u[HT_MAX_FIELDS];
@@ -110,8 +112,8 @@ static bool same_state(const struct ht_halo_state *a,
     return same;
 }
 
-/* Of steppers among others: those of a run, not of test problems. */
-static void tell_schedule(const struct ht_known_step *step) {
+/* Logs the schedule of a half step. */
+static void log_schedule(const struct ht_known_step *step) {
     struct ht_text text = {0};
     ht_schedule_add_text(&step->schedule, &text);
     if (ht_text_status(&text) == HT_OK)
@@ -139,13 +141,13 @@ static enum ht_err make_known(struct ht_device_stepper *t,
     ht_schedule_make(&t->partition, from, &step->after, &step->schedule);
     t->known_count++;
     if (t->partition.cut && ht_log_level_get() >= HT_LOG_VERBOSE)
-        tell_schedule(step);
+        log_schedule(step);
     return HT_OK;
 }
 
-/* The half step from a grid in the present state: there are few such states,
- * and half steps in turn come back to the first one. *fresh: it was not known.
- */
+/* The schedule of the half step from a grid in the present state of the halo.
+ * There are few such states, and a sequence of half steps returns to the first
+ * one. *fresh: the schedule is new. */
 static enum ht_err find_known(struct ht_device_stepper *t, enum ht_subgrid from,
                               const struct ht_known_step **out, bool *fresh) {
     int i = 0;
@@ -187,7 +189,7 @@ static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {
     return run_half_step(t, from, HT_BACKWARDS);
 }
 
-/* Makes the schedules of a run: half steps in turn, until they repeat. */
+/* Makes the schedules of a run's half steps until they repeat. */
 static enum ht_err make_schedules(struct ht_device_stepper *t) {
     const struct ht_halo_state start = t->state;
     const struct ht_known_step *step;
@@ -212,7 +214,7 @@ static enum ht_err stepper_finish(void *self) {
 
 /* ---- timers ---- */
 
-/* What the kernels have taken so far, whoever launched them. */
+/* Total seconds of the kernels so far, including launches by other steppers. */
 static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
     struct ht_task_seconds sum = {.ghosts = 0};
     for (int i = 0; i < t->sets; i++) {
@@ -253,8 +255,8 @@ static const struct ht_stepper_ops stepper_ops = {
 
 /* ---- making ---- */
 
-/* The operator that a variant has baked in must be that of the problem, or of
- * the reversed one (sign -1). */
+/* Whether the operator that a program contains differs from the problem's, or
+ * for sign -1 from that of the reversed problem. */
 static bool operator_differs(const struct ht_spec *baked,
                              const struct ht_spec *wanted, double sign) {
     bool differs = baked->stages != wanted->stages;
@@ -277,8 +279,8 @@ static enum ht_err check_kernels(const struct ht_device_stepper *t,
     return HT_OK;
 }
 
-/* *out: the number of a set of kernels, which is added where it is new; NULL:
- * -1. */
+/* *out: the number of a set of kernels, which is added if it is new; -1 for
+ * NULL. */
 static enum ht_err add_set(struct ht_device_stepper *t,
                            const struct ht_kernels *kernels,
                            enum ht_direction direction, int *out) {
@@ -311,9 +313,9 @@ static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
 
 static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
                               const struct ht_region *region) {
-    t->word = t->spec.fp64 ? 8 : 4;
+    t->element_size = t->spec.fp64 ? 8 : 4;
     t->coefs = ht_grid_coefs(t->problem.grid);
-    t->places = ht_place(&t->spec, t->place);
+    t->padded_coefs = ht_storage_order(&t->spec, t->storage);
     TRY(add_regions(t, regions, region));
     TRY(make_schedules(t));
     TRY(ht_stepper_allocate(t));
@@ -356,10 +358,10 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     return HT_OK;
 }
 
-enum ht_err ht_stepper_create(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_kernels *kernels,
-                              struct ht_stepper *out) {
+enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem,
+                                      struct ht_device *device,
+                                      const struct ht_kernels *kernels,
+                                      struct ht_stepper *out) {
     struct ht_region region = {.kernels = kernels};
     for (int k = 0; k < 3; k++) region.cells.end[k] = problem->grid->cells[k];
     return ht_stepper_create_regions(problem, device, 1, &region, out);

@@ -1,7 +1,8 @@
 /* The buffers of the stepper on a device as one list, from which the budget is
- * counted and the buffers are made. Those of messages are the halo's.
+ * counted and the buffers are created. The halo owns the message buffers.
  */
 #include "layout.h"
+#include "methods.h"
 #include "stepper_private.h"
 
 enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE };
@@ -32,20 +33,22 @@ static void add_subgrid(const struct ht_problem *p, const struct ht_spec *spec,
                         int subgrid, struct list *list) {
     const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
     const struct ht_window window = ht_problem_window(p, which);
-    const int64_t nodes = ht_window_nodes(&window), word = spec->fp64 ? 8 : 4;
-    int place[HT_MAX_COEFS];
+    const int64_t nodes = ht_window_nodes(&window),
+                  element_size = spec->fp64 ? 8 : 4;
+    int storage[HT_MAX_COEFS];
     int64_t field =
-        HT_LAYOUT_SIZE(spec->block, ht_place(spec, place), nodes) * word;
+        HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage), nodes) *
+        element_size;
     for (int f = 0; f < p->eq->nfields; f++)
         if (ht_problem_stores(p, which, f))
             add_item(list, FIELD, subgrid, f, field);
     for (int m = 0; p->medium_degree >= 0 && m < p->eq->nmaterials; m++)
-        add_item(list, MEDIUM, subgrid, m, nodes * p->medium_coefs * word);
+        add_item(list, MEDIUM, subgrid, m,
+                 nodes * p->medium_coefs * element_size);
 }
 
-/* Interpolants are kept for as many planes as fit about an eighth of the
- * device, at least one; work: one buffer more, of less than 2^31 values each.
- */
+/* Interpolants of as many planes as fit about an eighth of the device's memory,
+ * at least one. work: one more buffer, and each of less than 2^31 values. */
 static void add_interpolants(const struct ht_problem *p, bool fp64,
                              int64_t per_target, bool work,
                              const struct ht_device_info *info,
@@ -80,9 +83,9 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
                  (int64_t)spec->eq->nterms * (spec->fp64 ? 8 : 4));
 }
 
-struct ht_budget ht_stepper_budget(const struct ht_problem *p,
-                                   const struct ht_tuning *tuning,
-                                   const struct ht_device_info *info) {
+struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
+                                           const struct ht_tuning *tuning,
+                                           const struct ht_device_info *info) {
     const struct ht_spec spec = ht_problem_spec(p, tuning, HT_PRIMARY);
     struct ht_budget b = {0};
     struct list list;
@@ -121,13 +124,14 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
     }
 }
 
-/* Variants that read the plain order too write no zeros into the gaps of a
- * sorted one, which others and the reductions read. */
+/* Whether the gaps of the sorted order must be cleared: variants that also read
+ * the plain order do not write them, but other variants and the reductions read
+ * them. */
 static bool leaves_gaps(const struct ht_device_stepper *t) {
     bool leaves = false;
     for (int i = 0; i < t->sets; i++)
         leaves = leaves || t->set[i].variant->layouts != HT_READS_SORTED;
-    return leaves && t->spec.sorted && t->places > t->coefs;
+    return leaves && t->spec.sorted && t->padded_coefs > t->coefs;
 }
 
 enum ht_err ht_stepper_allocate(struct ht_device_stepper *t) {

@@ -1,4 +1,4 @@
-/* Data of the stepper on a device. Transfers convert between double in the
+/* Transfers of the stepper's data. They convert between double precision in the
  * order [i][node] on the host and the device's precision, layout and window, a
  * few planes of the window at a time.
  */
@@ -9,8 +9,9 @@
 #include "reduce_args.h"
 #include "stepper_private.h"
 
-static void to_device(int word, int64_t count, const double *from, void *to) {
-    if (word == 8) {
+static void to_device(int element_size, int64_t count, const double *from,
+                      void *to) {
+    if (element_size == 8) {
         memcpy(to, from, (size_t)count * sizeof *from);
         return;
     }
@@ -18,21 +19,21 @@ static void to_device(int word, int64_t count, const double *from, void *to) {
     for (int64_t i = 0; i < count; i++) single[i] = (float)from[i];
 }
 
-static void set_value(int word, void *to, int64_t i, double value) {
-    if (word == 8)
+static void set_value(int element_size, void *to, int64_t i, double value) {
+    if (element_size == 8)
         ((double *)to)[i] = value;
     else
         ((float *)to)[i] = (float)value;
 }
 
-static double from_device(int word, const void *from, int64_t i) {
-    return word == 8 ? ((const double *)from)[i]
-                     : (double)((const float *)from)[i];
+static double from_device(int element_size, const void *from, int64_t i) {
+    return element_size == 8 ? ((const double *)from)[i]
+                             : (double)((const float *)from)[i];
 }
 
 /* ---- fields ---- */
 
-/* Rows of x1 in some whole planes of a grid, and where they lie in the same
+/* Rows along x1 in some whole planes of a grid, and their position in the same
  * planes of its window. */
 struct rows {
     const struct ht_window *window;
@@ -57,36 +58,36 @@ static int64_t row_start(const struct rows *rows, int64_t row) {
                         own->begin[1] + row % per_plane, row / per_plane);
 }
 
-/* One coefficient: from [node] to its place in planes of the device's layout.
- */
-static void to_window(const struct rows *rows, int word, int block, int place,
-                      const double *from, void *to) {
+/* Copies a coefficient from [node] to its storage index in planes of the
+ * device's layout. */
+static void to_window(const struct rows *rows, int element_size, int block,
+                      int index, const double *from, void *to) {
     for (int64_t row = 0; row < rows->count; row++) {
         int64_t at = row_start(rows, row);
         for (int64_t n = at; n < at + rows->length; n++)
-            set_value(word, to, HT_LAYOUT_AT(block, place, n, rows->room),
-                      *from++);
+            set_value(element_size, to,
+                      HT_LAYOUT_AT(block, index, n, rows->room), *from++);
     }
 }
 
-static void from_window(const struct rows *rows, int word, int block, int place,
-                        const void *from, double *to) {
+static void from_window(const struct rows *rows, int element_size, int block,
+                        int index, const void *from, double *to) {
     for (int64_t row = 0; row < rows->count; row++) {
         int64_t at = row_start(rows, row);
         for (int64_t n = at; n < at + rows->length; n++)
-            *to++ = from_device(word, from,
-                                HT_LAYOUT_AT(block, place, n, rows->room));
+            *to++ = from_device(element_size, from,
+                                HT_LAYOUT_AT(block, index, n, rows->room));
     }
 }
 
 /* Rows of one coefficient block each, for planes [first, last) of the whole
- * grid: the part of a field's buffer that holds the first `count` places of
+ * grid: the part of a field's buffer with the first `count` storage indices in
  * those planes. */
 static struct ht_span block_span(const struct ht_device_stepper *t,
                                  enum ht_subgrid subgrid, int count,
                                  int64_t first, int64_t last) {
     const struct ht_window *window = &t->partition.window[subgrid];
-    int64_t unit = (int64_t)t->spec.block * t->word;
+    int64_t unit = (int64_t)t->spec.block * t->element_size;
     int64_t plane = ht_window_plane(window);
     return (struct ht_span){
         .offset = (first - window->origin[2]) * plane * unit,
@@ -110,7 +111,7 @@ static enum ht_err check_own(const struct ht_device_stepper *t,
 enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
                            int64_t last, const double *coefs) {
     struct ht_device_stepper *t = self;
-    struct ht_span span = block_span(t, subgrid, t->places, first, last);
+    struct ht_span span = block_span(t, subgrid, t->padded_coefs, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
     const struct rows rows = rows_of(t, subgrid, last - first);
     void *data = NULL;
@@ -120,7 +121,7 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[subgrid][f] == NULL) continue;
         for (int i = 0; i < t->coefs; i++)
-            to_window(&rows, t->word, t->spec.block, t->place[i],
+            to_window(&rows, t->element_size, t->spec.block, t->storage[i],
                       coefs + (f * t->coefs + i) * part, data);
         err = ht_buffer_write(t->u[subgrid][f], span, data);
     }
@@ -132,10 +133,10 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
                            int count, int64_t first, int64_t last,
                            double *out) {
     struct ht_device_stepper *t = self;
-    int places = 0; /* up to that of the last of them */
+    int padded_coefs = 0; /* up to the largest storage index that is read */
     for (int i = 0; i < count; i++)
-        if (t->place[i] >= places) places = t->place[i] + 1;
-    struct ht_span span = block_span(t, subgrid, places, first, last);
+        if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
+    struct ht_span span = block_span(t, subgrid, padded_coefs, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
     const struct rows rows = rows_of(t, subgrid, last - first);
     void *data = NULL;
@@ -145,13 +146,14 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[subgrid][field], span, data);
     for (int i = 0; err == HT_OK && i < count; i++)
-        from_window(&rows, t->word, t->spec.block, t->place[i], data,
+        from_window(&rows, t->element_size, t->spec.block, t->storage[i], data,
                     out + i * part);
     free(data);
     return err;
 }
 
-/* Own nodes of a grid; ends that are a neighbour's are no walls. */
+/* Sets the item's nodes to the own nodes of a grid; ends at a neighbour's slab
+ * are no walls. */
 static void measure_own(const struct ht_device_stepper *t,
                         enum ht_subgrid subgrid, struct ht_reduce_item *item) {
     const struct ht_grid *grid = t->problem.grid;
@@ -166,20 +168,19 @@ static void measure_own(const struct ht_device_stepper *t,
         if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
 }
 
-/* Of classes sorted by parity each may leave a gap. */
+/* Each of the 8 classes of the sorted order may leave a gap. */
 enum { MOST_STORED = HT_MAX_COEFS + 8 };
 
-/* The weights in the order in which coefficients are stored; gaps, which hold
- * zeros, have the weight 0. */
+/* The weights in storage order; gaps, which hold zeros, have the weight 0. */
 static void weigh_all(const struct ht_device_stepper *t,
                       const struct ht_quantity *what, double *stored,
                       struct ht_reduce_item *item) {
     const int coefs = ht_grid_coefs(t->problem.grid);
     for (int i = 0; i < coefs; i++)
-        if (t->place[i] >= item->coefs) item->coefs = t->place[i] + 1;
+        if (t->storage[i] >= item->coefs) item->coefs = t->storage[i] + 1;
     for (int q = 0; q < what->points; q++)
         for (int i = 0; i < coefs; i++)
-            stored[q * item->coefs + t->place[i]] =
+            stored[q * item->coefs + t->storage[i]] =
                 what->weights[q * coefs + i];
     item->coef = 0;
     item->points = what->points;
@@ -201,7 +202,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
     for (int i = 0; err == HT_OK && i < count; i++) {
         struct ht_reduce_item *item = &items[i];
         item->u = t->u[subgrid][what[i].field];
-        item->coef = t->place[what[i].coef];
+        item->coef = t->storage[what[i].coef];
         if (what[i].weights != NULL)
             weigh_all(t, &what[i], stored + i * room, item);
         if (what[i].material >= 0)
@@ -219,15 +220,15 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
     return err;
 }
 
-/* ---- what a step reads ---- */
+/* ---- scale and medium ---- */
 
 enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
                              enum ht_subgrid subgrid, int field) {
     const int64_t most = (int64_t)1 << 24;
     const struct ht_window *window = &t->partition.window[subgrid];
-    int64_t bytes =
-        HT_LAYOUT_SIZE(t->spec.block, t->places, ht_window_nodes(window)) *
-        t->word;
+    int64_t bytes = HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs,
+                                   ht_window_nodes(window)) *
+                    t->element_size;
     int64_t part = bytes < most ? bytes : most;
     void *zeros = NULL;
     TRY(ht_mem_alloc((size_t)part, 1, &zeros));
@@ -245,12 +246,12 @@ enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
 enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t) {
     double scale[HT_MAX_TERMS], converted[HT_MAX_TERMS];
     const int terms = t->spec.eq->nterms;
-    int64_t bytes = (int64_t)terms * t->word;
+    int64_t bytes = (int64_t)terms * t->element_size;
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     for (int back = 0; back < 2; back++) {
         for (int n = 0; n < terms; n++)
             scale[n] = back ? -t->spec.scale[n] : t->spec.scale[n];
-        to_device(t->word, terms, scale, converted);
+        to_device(t->element_size, terms, scale, converted);
         TRY(ht_buffer_write(t->scale[back], span, converted));
     }
     return HT_OK;
@@ -267,21 +268,23 @@ static enum ht_err upload_medium(struct ht_device_stepper *t,
     const struct rows rows = rows_of(t, subgrid, count);
     int64_t planes = ht_grid_planes(p->grid, subgrid);
     int64_t first = (window->origin[2] + at + planes) % planes;
-    struct ht_span span = {.offset = at * ht_window_plane(window) * t->word,
-                           .width = rows.room * t->word,
-                           .pitch = ht_window_nodes(window) * t->word,
+    struct ht_span span = {.offset =
+                               at * ht_window_plane(window) * t->element_size,
+                           .width = rows.room * t->element_size,
+                           .pitch = ht_window_nodes(window) * t->element_size,
                            .rows = p->medium_coefs};
     TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
         for (int a = 0; a < p->medium_coefs; a++)
-            to_window(&rows, t->word, 1, a,
+            to_window(&rows, t->element_size, 1, a,
                       values + (m * p->medium_coefs + a) * part, data);
         TRY(ht_buffer_write(t->medium[subgrid][m], span, data));
     }
     return HT_OK;
 }
 
-/* Planes that fit about 64 MiB of host memory at `values` doubles a node. */
+/* Number of planes that fit about 64 MiB of host memory with `values` doubles
+ * per node. */
 static int64_t planes_at_once(const struct ht_device_stepper *t,
                               enum ht_subgrid subgrid, int64_t values) {
     int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) * values * 8;
@@ -291,8 +294,8 @@ static int64_t planes_at_once(const struct ht_device_stepper *t,
     return planes < 1 ? 1 : planes < most ? planes : most;
 }
 
-/* Held planes from `at` on, `most` at most, up to the last or to the periodic
- * seam. */
+/* Number of held planes from `at` on up to the last plane or the periodic seam,
+ * at most `most`. */
 static int64_t planes_from(const struct ht_device_stepper *t,
                            enum ht_subgrid subgrid, int64_t at, int64_t most) {
     int64_t planes = ht_grid_planes(t->problem.grid, subgrid);

@@ -1,6 +1,5 @@
-/* The stepper on a device, shared by its files: stepper.c makes it and runs its
- * schedules, stepper_buffers.c lists its buffers, stepper_data.c moves its
- * data.
+/* The stepper on a device: stepper.c creates it and runs its schedules,
+ * stepper_buffers.c lists its buffers, stepper_data.c transfers its data.
  */
 #ifndef HTWAVE_SOLVE_STEPPER_PRIVATE_H
 #define HTWAVE_SOLVE_STEPPER_PRIVATE_H
@@ -8,7 +7,7 @@
 #include "ghost_args.h"
 #include "halo.h"
 
-/* A half step that has been scheduled before. */
+/* A half step whose schedule exists. */
 struct ht_known_step {
     enum ht_subgrid from;
     struct ht_halo_state before, after;
@@ -27,15 +26,15 @@ struct ht_device_stepper {
     struct ht_device *device;
     struct ht_partition partition;
     int regions;
-    int sets; /* of kernels, each once; the first one also fills
-                 ghosts, packs and measures */
+    int sets; /* sets of kernels, each once; the first also fills
+                 ghosts, packs and reduces */
     struct ht_kernels *set;
     int *set_of[2];              /* [direction][region]; -1: none */
-    enum ht_direction direction; /* of the half step under way */
+    enum ht_direction direction; /* of the current half step */
     struct ht_halo_state state;
     struct ht_known_step *known;
     int known_count, known_room;
-    struct ht_halo *halo; /* NULL: the grid is not cut */
+    struct ht_halo *halo; /* NULL: the grid is one slab */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
@@ -43,11 +42,11 @@ struct ht_device_stepper {
     struct ht_buffer *scale[2];     /* [direction] */
     struct ht_ghost_args ghosts[2]; /* of each grid */
     int64_t poly_planes;
-    int64_t half_steps; /* so far, and their tasks */
+    int64_t half_steps; /* half steps and tasks so far */
     struct ht_task_counts counts;
-    struct ht_task_seconds before; /* that the kernels took for others */
-    int word, coefs, places;
-    int place[HT_MAX_COEFS]; /* of each coefficient */
+    struct ht_task_seconds before; /* of the kernels for other steppers */
+    int element_size, coefs, padded_coefs;
+    int storage[HT_MAX_COEFS]; /* storage index of each coefficient */
 };
 
 /* As in struct ht_stepper_ops. */
@@ -61,13 +60,13 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid,
                                           int count,
                                           const struct ht_quantity *what,
                                           struct ht_measure *out);
-/* Makes all buffers, for the variants of the sets of kernels. */
+/* Creates all buffers that the variants of the sets of kernels need. */
 HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
-/* Zeros in a field, also where no coefficient is stored. */
+/* Writes zeros to a field's whole buffer, also to padding. */
 HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
                                         enum ht_subgrid subgrid, int field);
-/* Fill the buffers that a step reads: scale[term] of cl/evolve.cl for either
- * direction, the same from both grids, and the medium of the planes held. */
+/* Fill the buffers of a step: scale[term] of cl/evolve.cl for either direction,
+ * the same for both grids, and the medium of the held planes. */
 HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
                                               enum ht_subgrid subgrid);

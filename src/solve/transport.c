@@ -168,7 +168,7 @@ static void open_peers(struct ht_link link[2], const struct offer *all,
     }
 }
 
-/* The neighbour computes the same result. */
+/* Chooses a transport for a link; the neighbour computes the same result. */
 static int choose(const struct ht_link *link, const char *wish,
                   const struct offer *own, const struct offer *all) {
     bool here = ht_comm_same_machine(link->comm, link->neighbour);
@@ -188,7 +188,7 @@ static enum ht_err refuse(const struct ht_link *link, const char *wish) {
                   : "the devices cannot access each other's memory";
     FAIL(HT_ERR_INPUT,
          "parallel.transport = \"%s\": not possible between ranks %d and %d: "
-         "%s; \"auto\" takes one that is",
+         "%s; \"auto\" chooses a possible one",
          wish, ht_comm_rank(link->comm), link->neighbour, why);
 }
 

@@ -1,7 +1,7 @@
-/* Transports of a message from a device buffer of one rank to one of its
- * neighbour: a table, one row per transport. A link has the buffers of one side
- * of a slab. Two slots take turns, so that a message never overwrites the one
- * before.
+/* Transports of a message from a device buffer of a rank to a device buffer of
+ * its neighbour: a table with one row per transport. A link has the buffers of
+ * one side of a slab. Two slots alternate, so a message never overwrites the
+ * previous one.
  */
 #ifndef HTWAVE_SOLVE_TRANSPORT_H
 #define HTWAVE_SOLVE_TRANSPORT_H
@@ -15,7 +15,7 @@ struct ht_link {
     struct ht_comm *comm;
     struct ht_device *device;
     int side;      /* 0: to the slab below, 1: above */
-    int neighbour; /* rank; -1: none, all else is empty then */
+    int neighbour; /* rank; -1: none, then all other members are empty */
     int64_t room;  /* bytes of the longest message */
     const struct ht_transport *transport;
     struct ht_shared *shared; /* holds out_host and in_host; or NULL */

@@ -1,8 +1,8 @@
-/* Whether messages arrive unchanged. There are hosts on which devices report
- * access to each other's memory and copies between them end without an error,
- * but the data arrives elsewhere or nowhere (for example with an IOMMU
- * enabled): a run would continue with wrong planes. So each link carries a
- * pattern through both of its slots before it is used.
+/* Checks that messages arrive unchanged. On some hosts devices report access to
+ * each other's memory and copies between them end without an error, but the
+ * data arrives elsewhere or nowhere (for example with an IOMMU enabled); a run
+ * would continue with wrong planes. So each link transfers a pattern through
+ * both of its slots before it is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@ enum { PATTERN_BYTES = 1 << 16 };
 struct probe {
     struct ht_link *link;
     int64_t values;
-    uint64_t salt; /* different at each try: buffers may hold an older pattern
-                    */
+    uint64_t salt; /* different at each try, since buffers may hold an older
+                      pattern */
     uint64_t *pattern, *came;
     bool announced, arrived;
 };

@@ -1,4 +1,4 @@
-/* Time of a step in slabs: equations of docs/scaling.md. */
+/* Predicted time of a step in slabs: equations of docs/scaling.md. */
 #include "htwave/prediction.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                   bool weak, struct ht_load *out) {
-    int place[HT_MAX_COEFS], places = ht_place(spec, place);
+    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int depth = p->halo.depth > 0 ? p->halo.depth : 1;
     *out = (struct ht_load){.cells = (double)ht_grid_plane(p->grid, HT_DUAL),
                             .planes = p->grid->cells[2],
@@ -17,26 +17,27 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
     double most = 0;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = (enum ht_subgrid)subgrid;
-        double values = (double)places * ht_problem_stored(p, which) +
+        double values = (double)padded_coefs * ht_problem_stored(p, which) +
                         (double)p->medium_coefs * p->eq->nmaterials;
         double plane = (double)ht_grid_plane(p->grid, which) * values *
                        (spec->fp64 ? 8 : 4);
         out->sent[subgrid] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
-        /* planes beyond the slab that its buffers have room for: those that an
-           exchange before either half step may bring */
+        /* the buffers have room for the planes beyond the slab that an exchange
+           before either half step brings */
         int beyond = subgrid == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
         out->halo_bytes += beyond * plane;
         for (int side = 0; side < 2; side++)
             most = fmax(most, out->sent[subgrid].bytes[side]);
     }
-    /* on each side room for a message out and, in turns, two in */
+    /* per side a buffer for outgoing messages and two slots for incoming ones
+     */
     out->halo_bytes += 2 * 3 * most;
 }
 
 double ht_rate_expected(const struct ht_machine *machine,
                         const struct ht_spec spec[2]) {
-    double seconds = 0; /* of a cell, the mean of both half steps */
+    double seconds = 0; /* per cell, mean of both half steps */
     if (machine->device.rate > 0) return machine->device.rate;
     for (int from = 0; from < 2; from++) {
         struct ht_cost least = ht_cost_minimum(&spec[from], spec[from].stages);
@@ -54,10 +55,10 @@ static double seconds_over(const struct ht_machine_link *link, double bytes,
     return link->latency_s + bytes / link->bytes_per_s + staging;
 }
 
-/* Ranks fill nodes in the order of their slabs, so that only the ends of a
- * node's stretch use the network: one end of it where only one direction has
- * messages, which then has a node's rate for itself. Devices between the ends
- * send both of their messages over their links, the ends one. */
+/* Consecutive slabs share a machine node, so only the first and the last slab
+ * of a node use the network. If only one direction has messages, only one of
+ * these two sends and has the node's whole rate. Devices in between send both
+ * of their messages over their links, the first and the last device one. */
 static double transfer(const struct ht_machine *m, const double bytes[2],
                        bool nodes) {
     double both = bytes[0] + bytes[1], most = fmax(bytes[0], bytes[1]);
@@ -72,7 +73,8 @@ static double transfer(const struct ht_machine *m, const double bytes[2],
 
 /* ---- a step ---- */
 
-/* A slab of so many planes of one node between two others, or one alone. */
+/* A slab with this number of planes of one node each, between two others or
+ * alone. */
 static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
                       struct ht_targets targets[2], struct ht_partition *out) {
     *out = (struct ht_partition){.cut = !alone,
@@ -93,14 +95,15 @@ static void make_slab(const struct ht_load *load, bool alone, int64_t planes,
     }
 }
 
-/* Out of the state and into it, each byte read and written. */
+/* Seconds of packing and unpacking; each byte is read and written. */
 static double pack_seconds(const struct ht_machine *m, const double bytes[2]) {
     const int sides = (bytes[0] > 0) + (bytes[1] > 0);
     return 2 * 2 * (bytes[0] + bytes[1]) / m->device.copy +
            2 * sides * m->device.launch_s;
 }
 
-/* Messages that a task sends travel while the steps behind it go on. */
+/* Adds the seconds of a half step's tasks. Messages overlap with the steps
+ * after the task that sends them. */
 static void add_tasks(const struct ht_load *load, const struct ht_machine *m,
                       double rate, const struct ht_schedule *schedule,
                       struct ht_prediction *p) {
@@ -135,8 +138,8 @@ static const char *find_limit(const struct ht_prediction *p,
     return p->ranks > m->device.per_node ? "network" : "links";
 }
 
-/* The mean of `depth` steps, after which the schedule repeats, behind as many.
- */
+/* Mean over `depth` steps, the period of the schedule, after as many steps that
+ * are not counted. */
 static void add_step(const struct ht_load *load, const struct ht_machine *m,
                      double rate, struct ht_prediction *p) {
     const double per_step = 1.0 / load->depth;

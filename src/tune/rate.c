@@ -1,4 +1,4 @@
-/* Times half steps by the device's clock. */
+/* Times half steps of a test problem by the device's clock. */
 #include "htwave/rate.h"
 #include "htwave/oracle.h"
 
@@ -28,7 +28,8 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     ht_test_problem(&like, cells, out);
 }
 
-/* Of the costliest variant that applies: all are to have the same sample. */
+/* Multiply-adds of the most expensive variant that applies, so that all
+ * variants have the same test problem. */
 static double most_fma(const struct ht_spec *spec) {
     double most = ht_cost_minimum(spec, spec->stages).fma;
     for (int i = 0; i < ht_variant_count(); i++)
@@ -41,8 +42,9 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
                               const struct ht_tuning *tuning, int64_t most,
                               double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
-    int word = tuning->fp64 ? 8 : 4;
-    double state = 2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * word;
+    int element_size = tuning->fp64 ? 8 : 4;
+    double state =
+        2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * element_size;
     double room = fmin(bytes / state, fma / most_fma(&spec));
     int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
     if (cells > most) cells = most;
@@ -50,12 +52,13 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
     return cells < 4 ? 4 : cells;
 }
 
-/* One plane of random data, put on every plane. */
+/* Writes the same plane of random data to every plane. */
 static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
                         const struct ht_stepper *stepper) {
-    int64_t count = ht_grid_plane(p->grid, subgrid) * p->eq->nfields *
-                    ht_grid_coefs(p->grid);
-    int64_t planes = ht_grid_planes(p->grid, subgrid);
+    const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
+    int64_t count =
+        ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
+    int64_t planes = ht_grid_planes(p->grid, nodes);
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
     for (int64_t n = 0; n < count; n++)
@@ -67,12 +70,12 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
     return err;
 }
 
-/* A scheme of two levels reads what was on the target grid. */
-enum ht_err ht_test_problem_fill(const struct ht_part *sample,
+/* A two-level scheme also reads the old values of the target grid. */
+enum ht_err ht_test_problem_fill(const struct ht_part *test,
                                  const struct ht_stepper *stepper) {
-    TRY(fill(&sample->problem, HT_PRIMARY, stepper));
-    if (!ht_problem_scheme(&sample->problem)->two_level) return HT_OK;
-    return fill(&sample->problem, HT_DUAL, stepper);
+    TRY(fill(&test->problem, HT_PRIMARY, stepper));
+    if (!ht_problem_scheme(&test->problem)->two_level) return HT_OK;
+    return fill(&test->problem, HT_DUAL, stepper);
 }
 
 /* ---- time ---- */
@@ -118,7 +121,8 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-/* Queued without pauses, long enough for a counter that moves every 0.1 s. */
+/* Enqueues steps without pauses, long enough for an energy counter that is
+ * updated every 0.1 s. */
 static enum ht_err measure_energy(const struct ht_stepper *stepper,
                                   struct ht_device *device,
                                   const struct ht_effort *effort,
@@ -135,15 +139,15 @@ static enum ht_err measure_energy(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-enum ht_err ht_rate_measure(const struct ht_part *sample,
+enum ht_err ht_rate_measure(const struct ht_part *test,
                             struct ht_device *device,
                             struct ht_kernels *kernels,
                             const struct ht_effort *effort,
                             struct ht_rate *out) {
     struct ht_stepper stepper = {0};
     *out = (struct ht_rate){.joules = NAN};
-    TRY(ht_stepper_create(&sample->problem, device, kernels, &stepper));
-    enum ht_err err = ht_test_problem_fill(sample, &stepper);
+    TRY(ht_stepper_create(&test->problem, device, kernels, &stepper));
+    enum ht_err err = ht_test_problem_fill(test, &stepper);
     (void)ht_kernels_seconds(kernels);
     if (err == HT_OK) err = time_steps(&stepper, kernels, effort, out);
     if (err == HT_OK) err = measure_energy(&stepper, device, effort, out);
@@ -152,23 +156,24 @@ enum ht_err ht_rate_measure(const struct ht_part *sample,
     return err;
 }
 
-/* ---- truth ---- */
+/* ---- check against the reference ---- */
 
-/* The reference takes 2e8 of these a second; kernels whose operator is baked
- * in have their stages in it. */
+/* Whether the reference is fast enough with all stages: it does 2e8 products
+ * per second. (The programs of operator variants contain the number of stages.)
+ */
 static bool affordable(const struct ht_problem *p) {
     double cube = pow(2.0 * p->grid->order + 2, p->grid->dims);
     return cube * p->stages * p->eq->nterms < 1e5;
 }
 
-enum ht_err ht_test_problem_verify(const struct ht_part *sample,
+enum ht_err ht_test_problem_verify(const struct ht_part *test,
                                    struct ht_device *device,
                                    const struct ht_kernels *kernels,
                                    double *worst) {
     const int64_t cells[3] = {3, 3, 3};
     const int few = 6;
     struct ht_part small;
-    ht_test_problem(&sample->problem, cells, &small);
+    ht_test_problem(&test->problem, cells, &small);
     if (kernels->variant->pack == NULL && !affordable(&small.problem) &&
         small.problem.stages > few)
         small.problem.stages = few;

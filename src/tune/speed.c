@@ -1,5 +1,5 @@
-/* The speeds of the ranks' devices, for slabs that all of them finish at the
- * same time.
+/* The speeds of the ranks' devices, for slabs that take all ranks the same
+ * time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 /* ---- timing ---- */
 
-/* Planes of the grid's size where a half step on them is short enough, smaller
- * ones of the same shape elsewhere. */
+/* Cells of the test problem: planes of the grid's size if a half step on them
+ * is short enough, else smaller planes of the same shape. */
 static void choose_cells(const struct ht_problem *problem,
                          const struct ht_kernels *kernels, bool gpu,
                          int64_t cells[3]) {
@@ -35,26 +35,23 @@ static enum ht_err steps_for(const struct ht_stepper *stepper, double seconds,
     double began = ht_clock();
     *done = 0;
     while (*done < least || ht_clock() - began < seconds) {
-        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
-        TRY(stepper->ops->finish(stepper->self));
+        TRY(ht_stepper_advance(stepper, 1));
         ++*done;
     }
     return HT_OK;
 }
 
-static enum ht_err time_steps(const struct ht_part *sample,
-                              struct ht_comm *comm,
+static enum ht_err time_steps(const struct ht_part *test, struct ht_comm *comm,
                               const struct ht_stepper *stepper, double *speed) {
     const double seconds = 0.2;
     int done;
     double meet = 0;
-    TRY(ht_test_problem_fill(sample, stepper));
+    TRY(ht_test_problem_fill(test, stepper));
     TRY(steps_for(stepper, 0, 1, &done));
     TRY(ht_comm_sum(comm, 1, &meet));
     double began = ht_clock();
     TRY(steps_for(stepper, seconds, 2, &done));
-    *speed = 2.0 * done * (double)ht_grid_total(&sample->grid, HT_DUAL) /
+    *speed = 2.0 * done * (double)ht_grid_total(&test->grid, HT_DUAL) /
              (ht_clock() - began);
     return HT_OK;
 }
@@ -62,15 +59,15 @@ static enum ht_err time_steps(const struct ht_part *sample,
 enum ht_err ht_device_speed(const struct ht_problem *problem,
                             struct ht_device *device,
                             struct ht_kernels *kernels, double *speed) {
-    struct ht_part sample;
+    struct ht_part test;
     struct ht_stepper stepper = {0};
     int64_t cells[3];
     choose_cells(problem, kernels, ht_device_info(device)->gpu, cells);
-    ht_test_problem(problem, cells, &sample);
-    TRY(ht_stepper_create(&sample.problem, device, kernels, &stepper));
+    ht_test_problem(problem, cells, &test);
+    TRY(ht_stepper_create(&test.problem, device, kernels, &stepper));
     enum ht_err err =
-        time_steps(&sample, problem->grid->slab.comm, &stepper, speed);
-    (void)ht_kernels_seconds(kernels); /* not of the run */
+        time_steps(&test, problem->grid->slab.comm, &stepper, speed);
+    (void)ht_kernels_seconds(kernels); /* do not charge them to the run */
     ht_stepper_destroy(&stepper);
     return err;
 }
@@ -82,7 +79,7 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* How many of the descending speeds are alike, and their mean. */
+/* Number of speeds, from the largest on, within 5 % of their mean. */
 static int alike(int count, const double *speed, double *mean) {
     const double scatter = 0.05;
     int n = 1;

@@ -1,8 +1,7 @@
-/* The search for the fastest kernels: every variant that applies, in every
- * layout, is timed once in the shape that its rules choose; then the best are
- * improved along one number of the shape after the other. Timings far behind
- * the best end the search in their direction, so that little is spent on what
- * cannot win.
+/* The search for the fastest kernels. Every variant that applies is timed in
+ * every layout on a test problem, with the shape that its rules choose. Then
+ * the numbers of the best shapes are varied, one after the other. A timing far
+ * behind the best ends the search in its direction to save time.
  */
 #include "htwave/tuner.h"
 #include "htwave/oracle.h"
@@ -13,7 +12,7 @@
 
 /* ---- classes ---- */
 
-/* Small grids, or slabs of one, do not fill a device. */
+/* Small grids or slabs do not fill a device. */
 const char *ht_tune_size(const struct ht_grid *grid) {
     const int64_t many = 32768;
     return ht_grid_own_total(grid, HT_PRIMARY) < many ? "small" : "large";
@@ -41,9 +40,9 @@ struct search {
     struct ht_device *device;
     const struct ht_tune_choice *choice;
     const struct ht_tune_effort *effort;
-    struct ht_part sample;
+    struct ht_part test;
     double began;
-    uint64_t seen[CANDIDATES]; /* hashes of what has been timed */
+    uint64_t seen[CANDIDATES]; /* hashes of timed tunings, see is_new */
     int nseen;
     struct candidate {
         struct ht_tuning tuning;
@@ -55,13 +54,13 @@ static bool time_is_up(const struct search *s) {
     return ht_clock() - s->began > s->effort->seconds;
 }
 
-/* Tunings that come to the same program and launch are one. */
+/* Whether no tuning with the same program and launch was timed before. */
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
     struct ht_text text = {0};
     const int numbers[] = {plan->spec[0].block, tuning->trim,
                            plan->shape[0].cells, plan->shape[0].planes,
-                           plan->shape[0].lanes};
+                           plan->shape[0].group_size};
     enum ht_err err =
         ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
     uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);
@@ -88,7 +87,7 @@ static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels,
         .warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
     struct ht_rate rate;
     double worst = 0;
-    TRY(ht_rate_measure(&s->sample, s->device, kernels, &effort, &rate));
+    TRY(ht_rate_measure(&s->test, s->device, kernels, &effort, &rate));
     *seconds = rate.best;
     if (rate.best >= s->best.seconds) return HT_OK;
     return ht_selfcheck(s->problem, s->device, kernels, &worst);
@@ -98,19 +97,20 @@ static void report(const struct search *s, const struct ht_trial *trial) {
     if (s->effort->report != NULL) s->effort->report(s->effort->context, trial);
 }
 
-/* Seconds per half step; NaN when it is known already, does not fit, fails or
- * is wrong. Becomes the best when it is. */
+/* Times a tuning. Returns seconds per half step, or NaN if the tuning was timed
+ * before, exceeds the memory, fails or gives wrong results. Updates the best.
+ */
 static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
     struct ht_kernels kernels;
     struct ht_trial trial = {.tuning = *tuning, .seconds = NAN};
-    trial.cells = ht_grid_total(&s->sample.grid, HT_PRIMARY);
+    trial.cells = ht_grid_total(&s->test.grid, HT_PRIMARY);
     if (time_is_up(s) && isfinite(s->best.seconds)) return NAN;
-    if (ht_kernels_plan(&s->sample.problem, ht_device_info(s->device), tuning,
+    if (ht_kernels_plan(&s->test.problem, ht_device_info(s->device), tuning,
                         &kernels) != HT_OK ||
         !fits_memory(s, tuning) || !is_new(s, tuning, &kernels))
         return NAN;
     double seconds = NAN;
-    enum ht_err err = ht_kernels_create(&s->sample.problem, s->device, tuning,
+    enum ht_err err = ht_kernels_create(&s->test.problem, s->device, tuning,
                                         s->effort->cache, &kernels);
     if (err == HT_OK) {
         err = time_kernels(s, &kernels, &seconds);
@@ -132,8 +132,8 @@ static int faster(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* All variants and layouts in the shape that their rules give, the rows of
- * the table being in the order that is expected. */
+/* Times all variants and layouts with the shapes that their rules choose. The
+ * variants are in the order of expected speed. */
 static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
@@ -157,8 +157,8 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     return count;
 }
 
-/* Tries values of one member of a tuning, from small ones on, as long as they
- * are not far behind. */
+/* Tries increasing values of a member of a tuning until one is far behind the
+ * best. */
 static void search_member(struct search *s, struct candidate *at, int *member,
                           const int *values) {
     const double far_behind = 1.3;
@@ -188,8 +188,9 @@ static void improve(struct search *s, struct candidate *at) {
     (void)try_tuning(s, &other);
 }
 
-/* Large enough to fill a device, small enough for the patience of one. */
-static void make_sample(struct search *s, bool fp64) {
+/* The test problem: large enough to fill a device, small enough for short
+ * timings. */
+static void make_test_problem(struct search *s, bool fp64) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_grid *grid = s->problem->grid;
     const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
@@ -200,7 +201,7 @@ static void make_sample(struct search *s, bool fp64) {
     int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
     for (int k = 0; k < 3; k++)
         cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
-    ht_test_problem(s->problem, cells, &s->sample);
+    ht_test_problem(s->problem, cells, &s->test);
 }
 
 enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device,
@@ -218,14 +219,14 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device,
         s->effort = effort;
         s->began = ht_clock();
         s->best.seconds = INFINITY;
-        make_sample(s, fp64);
+        make_test_problem(s, fp64);
         int count = try_defaults(s, fp64, list);
         for (int i = 0; i < count && i < FINALISTS; i++)
             if (list[i].seconds < hopeless * s->best.seconds)
                 improve(s, &list[i]);
         out->tuning = s->best.tuning;
-        out->rate = (double)ht_grid_total(&s->sample.grid, HT_PRIMARY) /
-                    s->best.seconds;
+        out->rate =
+            (double)ht_grid_total(&s->test.grid, HT_PRIMARY) / s->best.seconds;
         if (!isfinite(s->best.seconds))
             err = ht_err_set(HT_ERR_DEVICE,
                              "no variant could be timed on this device");

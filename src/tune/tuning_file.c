@@ -8,10 +8,10 @@
  *     ...
  *     end HASH                          of all bytes before this line
  *
- * It appears by rename. The last line shows whether the file is complete and
- * undamaged; the head shows whether the results are of this driver and these
- * kernels. Two processes that store at once lose one line, which is measured
- * again later.
+ * The file is replaced by rename. The last line shows whether the file is
+ * complete and undamaged; the head shows whether the results belong to this
+ * driver and these kernels. If two processes store at the same time, one line
+ * is lost and measured again later.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,22 +54,23 @@ enum ht_err ht_tuning_path(const char *directory,
 
 /* ---- reading ---- */
 
-/* The start of the last line of a complete file whose hash is right; NULL. */
+/* The start of the last line if the file is complete and its hash is correct,
+ * else NULL. */
 static char *find_end(char *data, size_t size) {
-    static const char word[] = "end ";
-    const size_t digits = 16, line = sizeof word - 1 + digits + 1;
+    static const char prefix[] = "end ";
+    const size_t digits = 16, line = sizeof prefix - 1 + digits + 1;
     if (size < line) return NULL;
     char *end = data + size - line, *stop = NULL;
-    if (memcmp(end, word, sizeof word - 1) != 0 || data[size - 1] != '\n')
+    if (memcmp(end, prefix, sizeof prefix - 1) != 0 || data[size - 1] != '\n')
         return NULL;
-    unsigned long long stored = strtoull(end + sizeof word - 1, &stop, 16);
+    unsigned long long stored = strtoull(end + sizeof prefix - 1, &stop, 16);
     uint64_t hash = ht_hash(HT_HASH_SEED, data, (size_t)(end - data));
     return stop == data + size - 1 && stored == hash ? end : NULL;
 }
 
-/* The lines, without the last, of a file that is complete and of this device
- * and program. why: otherwise what is wrong with it, or NULL (no file). The
- * caller frees *data. */
+/* The lines of a file without the last one; NULL if it is incomplete or of
+ * another device or program. *why: then the reason, or NULL if there is no
+ * file. The caller frees *data. */
 static char *read_lines(const char *path, const struct ht_device_info *info,
                         char **data, const char **why) {
     struct ht_text head = {0};
@@ -127,7 +128,7 @@ static const struct ht_variant *variant_of(const char *line) {
     return NULL;
 }
 
-/* line: what follows the class. */
+/* Reads a result. line: the text after the class. */
 static bool parse(const char *line, struct ht_tuned *out) {
     struct ht_tuning *t = &out->tuning;
     const char *rate = strstr(line, " rate=");

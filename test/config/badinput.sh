@@ -103,7 +103,8 @@ if truncate -s 17M large.cfg 2>/dev/null; then
 fi
 
 # ---- values ----
-over 'order 9' 'grid.order = 9|1..8' grid.order=9
+over 'order 17' 'grid.order = 17|1..16' grid.order=17
+over 'order 9' 'grid.order = 9|Hermite|1 to 8' grid.order=9
 over 'order of a wrong type' 'grid.order = "three"|integer' grid.order=three
 over 'order not whole' 'grid.order = 2.5|integer' grid.order=2.5
 over 'zero cells' 'grid.cells = [6, 0]|must be 1..' 'grid.cells=[6,0]'

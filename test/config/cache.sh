@@ -1,7 +1,9 @@
 #!/bin/sh
 # The cache of compiled kernels: a damaged entry is compiled again and
-# replaced, and two processes may share the cache.
+# replaced, and two processes may share the cache. PoCL has a cache itself, which
+# is turned off.
 set -u
+export POCL_KERNEL_CACHE=0
 . "$(dirname "$0")/common.sh"
 cd "$scratch" || exit 1
 

@@ -236,7 +236,7 @@ answers 'converge --min-order, all rounding' 4 converge plane.cfg \
     device.backend=oracle 'grid.cells=[8]' time.end=2.0 --cells 32,48 \
     --order 4 --min-order 1 --json
 judge "converge --min-order, all rounding: $(cut -c1-90 message.txt)" \
-    grep -q 'order N = 4: .* is not shown: .*rounding' message.txt
+    grep -q 'grid.order = 4: .* is not shown: .*rounding' message.txt
 has_keys 'converge, rounding' rounding_bound rounding
 judge 'converge, rounding: the second row is' \
     [ "$(grep -o '"rounding": [a-z]*' answer.txt | tr '\n' ' ')" = \

@@ -36,8 +36,8 @@ judge() {
     if "$@"; then pass "$what"; else fail "$what"; fi
 }
 
-# relay FILE: what a test program printed counts as this script's; but for its
-# plan, which must be there: a script has one of its own.
+# relay FILE: the output of a test program counts as the script's, except for
+# the plan, which must exist: the script prints its own plan.
 relay() {
     grep -av '^1\.\.' "$1"
     ran=$(grep -ac '^ok \|^not ok ' "$1")

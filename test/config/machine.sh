@@ -192,7 +192,7 @@ expected=$(number answer.txt rate)
 rate_of 'varying medium' "$expected" 'a fraction of its limits' \
     medium.type=expression 'medium.c="1 + x1"'
 judge 'varying medium: says why' \
-    grep -q '^note: .*uniform media, this one varies' message.txt
+    grep -q '^note: .*uniform media, but this medium varies' message.txt
 judge 'varying medium: no row beside it' \
     grep -q '"measured": \[\]' answer.txt
 

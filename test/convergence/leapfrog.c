@@ -133,10 +133,10 @@ static void rooms(struct scene *scene) {
 
 /* ---- the start ---- */
 
-/* A plane wave that is told as expressions, known at time 0 only: the dual
- * grid starts by a Taylor half step back, in several slabs of planes in 3-D.
- * After a few steps the error is that of the wave known at all times, within
- * a factor 2: the half step back errs like one of the scheme's own. */
+/* A plane wave given by expressions, known at time 0 only: the dual grid starts
+ * by a backward Taylor half step, in several layers of planes in 3-D. After a
+ * few steps the error is that of the wave known at all times, within a factor
+ * 2: the backward half step has an error like one of the scheme. */
 static void begun(struct scene *scene, const char *system, const char *values,
                   const char *grid) {
     struct scene_run run;

@@ -67,7 +67,7 @@ static inline bool scene_same(const struct ht_spec *a,
     return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims &&
            a->order == b->order && a->fp64 == b->fp64 && a->block == b->block &&
            a->medium_degree == b->medium_degree && a->src == b->src &&
-           a->dst == b->dst && a->keep == b->keep;
+           a->dst == b->dst && a->old_sign == b->old_sign;
 }
 
 static inline enum ht_err scene_compile(struct scene *scene,
@@ -183,12 +183,8 @@ static inline enum ht_err scene_open(struct scene *scene, struct scene_run *run,
 
 static inline enum ht_err scene_advance(struct scene_run *run, int64_t steps) {
     const struct ht_stepper *s = &run->stepper;
-    for (int64_t n = 0; n < steps; n++) {
-        TRY(s->ops->half_step(s->self, HT_PRIMARY));
-        TRY(s->ops->half_step(s->self, HT_DUAL));
-    }
     run->done += steps;
-    TRY(s->ops->finish(s->self));
+    TRY(ht_stepper_advance(s, steps));
     return ht_nodal_read(run->plan, s, run->nodal);
 }
 

@@ -1,9 +1,9 @@
 /* Windows and the kernel that fills their ghosts. Every node of a window starts
- * with values of its own; afterwards held nodes are as they were, and each
- * ghost has the values of the node that ht_grid_source names, coefficient by
- * coefficient with the sign of the walls passed: exactly, since signs only
- * turn. The shift of a half step leads from every target to the sources next to
- * it.
+ * with different values. Afterwards held nodes are unchanged, and each ghost
+ * has the values of the node that ht_grid_source names, coefficient by
+ * coefficient with the sign of the walls in between; exactly, since only signs
+ * change. The shift of a half step leads from every target to the sources next
+ * to it.
  */
 #include "open_device.h"
 #include "test.h"
@@ -18,14 +18,14 @@ struct scene {
     struct ht_grid grid;
     struct ht_spec spec;
     struct ht_window window;
-    int place[HT_MAX_COEFS], places, coefs;
+    int storage[HT_MAX_COEFS], padded_coefs, coefs;
     int64_t nodes;
     struct ht_buffer *u[HT_MAX_FIELDS];
     double *value; /* [field][value of the buffer] */
 };
 
 static int64_t per_field(const struct scene *s) {
-    return HT_LAYOUT_SIZE(s->spec.block, s->places, s->nodes);
+    return HT_LAYOUT_SIZE(s->spec.block, s->padded_coefs, s->nodes);
 }
 
 /* Small whole numbers are exact in both precisions. */
@@ -88,8 +88,8 @@ static double expected(const struct scene *s, int field, int i,
         if (index[k] % 2) sign = -sign;
     }
     int64_t node = ht_window_at(&s->window, from[0], from[1], from[2]);
-    return sign * initial(field, HT_LAYOUT_AT(s->spec.block, s->place[i], node,
-                                              s->nodes));
+    return sign * initial(field, HT_LAYOUT_AT(s->spec.block, s->storage[i],
+                                              node, s->nodes));
 }
 
 static int count_wrong(const struct scene *s) {
@@ -101,7 +101,7 @@ static int count_wrong(const struct scene *s) {
                 const int64_t m[3] = {n % c[0], n / c[0] % c[1],
                                       n / c[0] / c[1]};
                 int64_t at =
-                    HT_LAYOUT_AT(s->spec.block, s->place[i], n, s->nodes);
+                    HT_LAYOUT_AT(s->spec.block, s->storage[i], n, s->nodes);
                 double found = s->value[f * per_field(s) + at];
                 wrong += found != expected(s, f, i, m);
             }
@@ -142,7 +142,7 @@ static void make_grid(struct scene *s, int dims, const int walls[3][2]) {
     s->nodes = ht_window_nodes(&s->window);
     s->coefs = ht_grid_coefs(&s->grid);
     s->spec.eq = &s->eq;
-    s->places = ht_place(&s->spec, s->place);
+    s->padded_coefs = ht_storage_order(&s->spec, s->storage);
 }
 
 static void run(struct scene *s, const char *name) {

@@ -72,7 +72,7 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
     const struct ht_tuning tuning = {.variant = variant};
     struct ht_shape shape;
     struct ht_text text = {0};
-    int word = spec->fp64 ? 8 : 4, largest = 0, count = 0;
+    int element_size = spec->fp64 ? 8 : 4, largest = 0, count = 0;
     info.local_memory = local_memory;
     enum ht_err err = ht_variant_shape(&tuning, spec, &info, &shape);
     if (err == HT_OK) err = ht_kernel_text(variant, spec, &shape, &text);
@@ -80,7 +80,7 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
     if (err == HT_OK && count > 1 && count <= MOST)
         err = read_sizes(device, text.data, count, &largest);
     ht_text_free(&text);
-    int spare = (int)(shape.local_bytes / word) - largest;
+    int spare = (int)(shape.local_bytes / element_size) - largest;
     TEST_CHECK(err == HT_OK && largest > 0 && spare >= 0 && spare <= 1,
                "%s %s %dD N=%d medium %d, %d cells, %d slabs, %d fields of a "
                "face: %d values too many (bound 0 to 1) in %d bytes of %d%s%s",

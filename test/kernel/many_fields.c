@@ -38,7 +38,7 @@ static void make_system(void) {
                                  .material = t % HT_MAX_MATERIALS};
         }
     }
-    many.leapfrog.keep = 1;
+    many.leapfrog.old_sign = 1;
     many.nmaterials = HT_MAX_MATERIALS;
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         many.material[m] = (struct ht_material){"M", "", true, true};
@@ -89,7 +89,7 @@ static enum ht_err verify(const struct many_case *c, struct ht_device *device,
     if (c->degree >= 0) problem.medium_fill = ht_test_medium;
     problem.medium = &problem;
     if (c->leapfrog) {
-        problem.keep = eq.leapfrog.keep;
+        problem.old_sign = eq.leapfrog.old_sign;
         memcpy(problem.stored, eq.leapfrog.stored, sizeof problem.stored);
     }
     struct ht_tuning tuning = {

@@ -83,7 +83,7 @@ static enum ht_err prepare(struct scene *s) {
         TRY(put(s, s->to[f], s->after));
     }
     TRY(ht_packer_pack(s->packer, s->from, &range, s->message));
-    /* To a place of its own in the other state. */
+    /* To a different box of the other state. */
     range.box.begin[0] += 4;
     range.box.end[0] += 4;
     TRY(ht_packer_unpack(s->packer, s->to, &range, s->message));
@@ -131,7 +131,7 @@ static void run(struct ht_device *device, bool fp64, int block,
                       .format = {.fp64 = fp64,
                                  .block = block,
                                  .fields = FIELDS,
-                                 .places = PLACES,
+                                 .padded_coefs = PLACES,
                                  .precision = precision}};
     int changed = 0;
     enum ht_err err = prepare(&s);

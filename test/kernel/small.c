@@ -57,7 +57,7 @@ static struct ht_problem make_problem(const struct small_case *c,
                                  .dt = 0.4,
                                  .stages = c->stages};
     if (c->leapfrog) {
-        problem.keep = c->eq.leapfrog.keep;
+        problem.old_sign = c->eq.leapfrog.old_sign;
         memcpy(problem.stored, c->eq.leapfrog.stored, sizeof problem.stored);
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)

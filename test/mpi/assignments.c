@@ -45,7 +45,8 @@ static void test_assignments(void) {
     struct ht_device_info info = gpu(0, id);
     judge_assignments(&info, own, "each has its own GPU, all call it number 0");
     info = gpu(rank, "alike");
-    judge_assignments(&info, shared, "one GPU, a number of its own for each");
+    judge_assignments(&info, shared,
+                      "one GPU with a different number per rank");
     info = gpu(rank % 2, "");
     judge_assignments(&info, pairs,
                       "GPUs of unknown identity, by their numbers");

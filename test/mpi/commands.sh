@@ -1,6 +1,6 @@
 #!/bin/sh
-# Commands by several ranks: files and answers as alone, told once; what the
-# ranks did is in the summary.
+# Commands by several ranks: files and answers as by one rank, printed once; the
+# summary has the data of the ranks.
 set -u
 . "${0%/*}/common.sh"
 have_device || {
@@ -50,7 +50,7 @@ same() {
         cmp -s answer.txt out/summary.json
     judge "run by $count: one banner" \
         [ "$(grep -c '^htwave ' message.txt)" = 1 ]
-    judge "run by $count: the ranks are told" \
+    judge "run by $count: the ranks are reported" \
         grep -q "$count ranks on" message.txt
     judge "run by $count: the same files" \
         [ "$(ls out | tr '\n' ' ')" = "$(ls alone | tr '\n' ' ')" ]
@@ -88,7 +88,7 @@ judge 'continuing in place: the file stays' cmp -s wanted.h5 out/fields_000001.h
 judge "continuing in place: $(cd out && echo fields_*.h5)" \
     [ "$(cd out && echo fields_*.h5)" = \
     'fields_000001.h5 fields_000002.h5' ]
-judge "continuing in place: told once" [ "$(grep -c \
+judge "continuing in place: reported once" [ "$(grep -c \
     'earlier run to out/run-001' message.txt)" = 1 ]
 
 # ---- 24 MiB of shared memory, of which MPI takes some, for 32 ----
@@ -142,6 +142,6 @@ judge 'check by 3: planes of each rank' \
     grep -q '"planes": \[3, 3, 3\]' answer.txt
 judge 'check leaves nothing' [ ! -e out ]
 answers version 2 --version
-judge 'version: told once' [ "$(grep -c '^htwave ' answer.txt)" = 1 ]
+judge 'version: printed once' [ "$(grep -c '^htwave ' answer.txt)" = 1 ]
 
 end mpi/commands

@@ -148,7 +148,7 @@ static void run_schedule(struct scene *scene, struct trial *t,
                          const struct ht_kernels *kernels,
                          const char *transport, uint64_t bits) {
     const char *sequence = sequences[bits % SEQUENCES];
-    const char *scheme = t->problem.keep != 0 ? "leapfrog" : "taylor";
+    const char *scheme = t->problem.old_sign != 0 ? "leapfrog" : "taylor";
     const int ranks = ht_comm_size(scene->comm);
     struct numbers n = {0};
     t->problem.halo.depth = trial_depth(scene, t, t->problem.halo.depth);

@@ -384,7 +384,7 @@ static void check_owners(bool periodic) {
 
 /* ---- refusals ---- */
 
-/* Every rank says what it was told. */
+/* Every rank prints its error message. */
 static void refuse(const char *options) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;

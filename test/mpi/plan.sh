@@ -1,7 +1,7 @@
 #!/bin/sh
-# The parts of the method that know of slabs, by 1, 2, 3 and 5 ranks against a
+# The parts of the method that depend on slabs, by 1, 2, 3 and 5 ranks against a
 # process without a launcher: time step, medium and fields are the same bit by
-# bit, sums but for rounding; failures of one rank are told once, by all.
+# bit, sums up to rounding; a failure of one rank is reported once, by all.
 set -u
 
 . "${0%/*}/common.sh"

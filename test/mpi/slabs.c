@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
         const struct ht_equations eq = ht_equations_make(system, 3);
         for (int v = 0; v < ht_variant_count(); v++) {
             run_variant(&scene, ht_variant_at(v), system, false);
-            if (eq.leapfrog.keep != 0)
+            if (eq.leapfrog.old_sign != 0)
                 run_variant(&scene, ht_variant_at(v), system, true);
         }
     }

@@ -94,7 +94,7 @@ static inline void trial_problem(struct trial *t, int stages, bool leapfrog,
     struct ht_problem p = {
         .eq = &t->eq, .grid = &t->grid, .dt = 0.4, .stages = stages};
     if (leapfrog) {
-        p.keep = t->eq.leapfrog.keep;
+        p.old_sign = t->eq.leapfrog.old_sign;
         memcpy(p.stored, t->eq.leapfrog.stored, sizeof p.stored);
     }
     p.medium_degree = degree;

@@ -1,6 +1,6 @@
 /* Ranks whose devices differ in kind refuse to measure scaling together, in one
- * message, before a file is there: rank 1 is told of another kind of device
- * than it has.
+ * message, before a file exists: rank 1 gets the description of another kind of
+ * device.
  *
  *     unlike DIR    DIR is where results would go
  */

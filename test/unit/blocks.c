@@ -180,7 +180,7 @@ static void test_staggered(const char *system, int dims, int order,
     make_cell(&c, system, dims, order, 0.7, dims * (2 * order + 1));
     c.spec.src = src;
     c.spec.dst = dst;
-    c.spec.keep = -1;
+    c.spec.old_sign = -1;
     double worst = INFINITY;
     enum ht_err err = fill_cell(&c);
     for (int q = 0; err == HT_OK && q < c.sources; q++)

@@ -350,15 +350,15 @@ static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
         {.buffer = x}, {.value = wrong_size, .size = sizeof wrong_size}};
     struct ht_arg many[HT_MAX_ARGS + 1] = {{.buffer = x}};
     const int64_t groups[3] = {1, 1, 1};
-    TEST_CHECK(ht_kernel_launch(kernel, 2, args, groups, LANES) ==
+    TEST_CHECK(ht_kernel_launch(kernel, 2, args, groups, GROUP_SIZE) ==
                    HT_ERR_INTERNAL,
                "an argument of a wrong size is refused: %s", ht_err_message());
-    TEST_CHECK(ht_kernel_launch(kernel, HT_MAX_ARGS + 1, many, groups, LANES) ==
-                   HT_ERR_INTERNAL,
+    TEST_CHECK(ht_kernel_launch(kernel, HT_MAX_ARGS + 1, many, groups,
+                                GROUP_SIZE) == HT_ERR_INTERNAL,
                "too many arguments are refused: %s", ht_err_message());
     int64_t bytes = device->info.max_arguments;
     device->info.max_arguments = sizeof(void *) + sizeof step - 1;
-    enum ht_err err = ht_kernel_launch(kernel, 2, good, groups, LANES);
+    enum ht_err err = ht_kernel_launch(kernel, 2, good, groups, GROUP_SIZE);
     device->info.max_arguments = bytes;
     TEST_CHECK(err == HT_ERR_DEVICE && bytes >= 1024 &&
                    strstr(ht_err_message(), "12 bytes of arguments"),

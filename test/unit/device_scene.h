@@ -9,7 +9,7 @@
 
 #include "htwave/kernel_sources.h"
 
-enum { LANES = 16, VALUES = 64 };
+enum { GROUP_SIZE = 16, VALUES = 64 };
 
 /* The device of the tests, NULL with a skip line when there is none. */
 static inline struct ht_device *open_device(void) {
@@ -36,8 +36,8 @@ static inline char *adding_text(int more) {
     char body[256];
     snprintf(body, sizeof body,
              "HT_KERNEL void ht_add(HT_GLOBAL float *x, float step) {\n"
-             "    x[HT_GROUP_1() * %d + HT_LANE()] += step + %d.0f;\n}\n",
-             (int)LANES, more);
+             "    x[HT_GROUP_1() * %d + HT_ITEM()] += step + %d.0f;\n}\n",
+             (int)GROUP_SIZE, more);
     return program_text(body);
 }
 
@@ -51,9 +51,9 @@ static inline enum ht_err launch_add(struct ht_kernel *kernel,
     const float step = 0.5f;
     const struct ht_arg args[2] = {{.buffer = x},
                                    {.value = &step, .size = sizeof step}};
-    const int64_t groups[3] = {VALUES / LANES, 1, 1};
+    const int64_t groups[3] = {VALUES / GROUP_SIZE, 1, 1};
     for (int i = 0; i < count; i++)
-        TRY(ht_kernel_launch(kernel, 2, args, groups, LANES));
+        TRY(ht_kernel_launch(kernel, 2, args, groups, GROUP_SIZE));
     return HT_OK;
 }
 

@@ -76,7 +76,7 @@ static void test_places(void) {
     struct ht_grid round = make_grid(3, 5, PERIODIC, PERIODIC);
     struct ht_grid walls = make_grid(3, 5, FREE, FREE);
     TEST_CHECK(ht_grid_periodic(&round, 2) && !ht_grid_periodic(&walls, 2),
-               "periodic is told from walls");
+               "periodic differs from walls");
 }
 
 /* The place that source index m of a grid would have in an endless grid, and

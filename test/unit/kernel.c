@@ -143,7 +143,7 @@ static void test_leapfrog_costs(void) {
         for (int from = 0; from < 2; from++) {
             struct ht_equations eq = equations(systems[s], 3);
             struct ht_spec spec = make_spec(&eq, 1, -1, false);
-            spec.keep = eq.leapfrog.keep;
+            spec.old_sign = eq.leapfrog.old_sign;
             spec.src = eq.leapfrog.stored[from];
             spec.dst = eq.leapfrog.stored[1 - from];
             struct ht_cost cost = ht_cost_minimum(&spec, 7);
@@ -161,8 +161,8 @@ static void test_leapfrog_costs(void) {
 static bool own_shape_wrong(const struct ht_device_info *info, int cells,
                             const struct ht_shape *s) {
     return s->local_bytes > info->local_memory || s->local_bytes <= 0 ||
-           s->lanes < 1 || s->lanes > info->max_group || s->cells < 1 ||
-           (cells > 0 && s->cells > cells) || s->rows < 1;
+           s->group_size < 1 || s->group_size > info->max_group ||
+           s->cells < 1 || (cells > 0 && s->cells > cells) || s->rows < 1;
 }
 
 /* 48128: 47 KiB, the most that is asked of any device. */
@@ -172,10 +172,10 @@ static bool shape_wrong(const struct ht_spec *spec,
     int dims = spec->eq->dims, t = 2 * spec->order + 2;
     int column = dims > 1 ? t * t : t;
     return s->local_bytes > info->local_memory || s->local_bytes > 48128 ||
-           s->local_bytes <= 0 || s->lanes > info->max_group ||
-           s->lanes != s->cells * column || s->cells < 1 ||
-           (cells > 0 && s->cells != cells) || s->naive_lanes < 1 ||
-           s->naive_lanes > info->max_group || s->slabs < 1 ||
+           s->local_bytes <= 0 || s->group_size > info->max_group ||
+           s->group_size != s->cells * column || s->cells < 1 ||
+           (cells > 0 && s->cells != cells) || s->naive_group_size < 1 ||
+           s->naive_group_size > info->max_group || s->slabs < 1 ||
            s->slabs > (dims > 2 ? t : 1) || s->face_fields < 1 ||
            s->face_fields > spec->eq->nfields;
 }
@@ -256,19 +256,21 @@ static void test_refusals(void) {
            "device.precision = \"double\": toy has no double precision");
     spec.fp64 = false;
     refuse("monolithic", &spec, &plain, 5, HT_ERR_INPUT,
-           "device.cells_per_group = 5: 64 lanes per cell, and toy allows 256");
+           "device.cells_per_group = 5: 64 work-items per cell, and toy allows "
+           "256");
     refuse("monolithic", &spec, &tight, 0, HT_ERR_DEVICE,
            "more local memory than the 1024 bytes of toy");
     refuse("monolithic", &spec, &tight, 2, HT_ERR_DEVICE,
            "order 3 with 2 cells per group needs more local memory");
     spec.order = 8;
     refuse("two-naive", &spec, &plain, 0, HT_ERR_DEVICE,
-           "order 8 in 3 dimensions needs groups of 324 lanes; toy allows 256: "
+           "order 8 in 3 dimensions needs groups of 324 work-items; toy allows "
+           "256: "
            "choose a lower grid.order");
     spec = make_spec(&eq, 2, 0, false);
     refuse("chains", &spec, &plain, 0, HT_ERR_INPUT,
            "device.variant = \"chains\" does not apply: it needs a uniform "
-           "medium; take \"");
+           "medium; use \"");
     spec = make_spec(&one, 2, -1, false);
     refuse("chains", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
     TEST_CHECK(ht_variant_find("none of these", &spec, true) == NULL,

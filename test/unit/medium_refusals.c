@@ -1,4 +1,4 @@
-/* Every medium that cannot be is refused in words: key, value, rule, place.
+/* Every invalid medium is refused by a message with key, value, rule, place.
  */
 #include "medium_scene.h"
 

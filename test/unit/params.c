@@ -249,14 +249,14 @@ static void test_overrides(void) {
 static const struct {
     const char *text, *message;
 } refused_values[] = {
-    {"grid = {\n  order = -2; };", "grid.order = -2: must be 1..8 (x.cfg:2)"},
-    {"grid = { order = 9; };", "grid.order = 9: must be 1..8 (x.cfg:1)"},
+    {"grid = {\n  order = -2; };", "grid.order = -2: must be 1..16 (x.cfg:2)"},
+    {"grid = { order = 17; };", "grid.order = 17: must be 1..16 (x.cfg:1)"},
     {"grid = { order = 2.7; };",
      "grid.order = 2.7: must be an integer (x.cfg:1)"},
     {"grid = { order = 3.0; };",
      "grid.order = 3.0: must be an integer (x.cfg:1)"},
     {"grid = { order = 4294967299; };",
-     "grid.order = 4294967299: must be 1..8 (x.cfg:1)"},
+     "grid.order = 4294967299: must be 1..16 (x.cfg:1)"},
     {"grid = { order = \"3\"; };",
      "grid.order = \"3\": must be an integer (x.cfg:1)"},
     {"grid = { order = [3]; };",
@@ -280,7 +280,7 @@ static const struct {
     {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 1 (x.cfg:1)"},
     {"time = { cfl = true; };", "time.cfl = true: must be a number (x.cfg:1)"},
     {"time = { scheme = \"euler\"; };",
-     "time.scheme = \"euler\": must be one of taylor, leapfrog (x.cfg:1)"},
+     "time.scheme = \"euler\": must be one of taylor, leapfrog, fd (x.cfg:1)"},
     {"time = { stages = \"some\"; };",
      "time.stages = \"some\": must be auto, full, least or 1..10000 "
      "(x.cfg:1)"},
@@ -428,7 +428,7 @@ static void test_refused_overrides(void) {
     static const struct {
         const char *override, *message;
     } row[] = {
-        {"grid.order=9", "grid.order = 9: must be 1..8 (command line)"},
+        {"grid.order=17", "grid.order = 17: must be 1..16 (command line)"},
         {"grid.order=3x",
          "grid.order = \"3x\": must be an integer (command line)"},
         {"grid.order=", "grid.order = \"\": must be an integer (command line)"},

@@ -317,8 +317,9 @@ static double standing_residual(struct sample *s, const int *factor) {
 
 /* ---- leapfrog ---- */
 
-/* Groups that only change each other (keep 1); even powers of L that lead from
- * the stored fields to themselves alone (keep -1): what leads elsewhere. */
+/* Entries that violate the leapfrog form. old_sign 1: the groups only change
+ * each other. old_sign -1: even powers of L map the stored fields to themselves
+ * only. */
 static double leapfrog_leak(const struct sample *s) {
     const struct ht_leapfrog *leapfrog = &s->eq.leapfrog;
     const unsigned *stored = leapfrog->stored;
@@ -329,9 +330,9 @@ static double leapfrog_leak(const struct sample *s) {
             double complex square = 0;
             for (int n = 0; n < s->eq.nfields; n++)
                 square += s->symbol[r][n] * s->symbol[n][c];
-            if (leapfrog->keep > 0 && row == col)
+            if (leapfrog->old_sign > 0 && row == col)
                 leak = worse(leak, cabs(s->symbol[r][c]));
-            if (leapfrog->keep < 0 && row && !col)
+            if (leapfrog->old_sign < 0 && row && !col)
                 leak = worse(leak, cabs(square));
         }
     return leak;
@@ -341,8 +342,9 @@ static bool groups_fit(const struct ht_equations *eq) {
     const struct ht_leapfrog *leapfrog = &eq->leapfrog;
     unsigned all = eq->nfields == 32 ? ~0u : (1u << eq->nfields) - 1;
     unsigned one = leapfrog->stored[0], other = leapfrog->stored[1];
-    if (leapfrog->keep > 0) return (one & other) == 0 && (one | other) == all;
-    return leapfrog->keep == -1 && one == other && one != 0 &&
+    if (leapfrog->old_sign > 0)
+        return (one & other) == 0 && (one | other) == all;
+    return leapfrog->old_sign == -1 && one == other && one != 0 &&
            (one & ~all) == 0;
 }
 
@@ -523,7 +525,7 @@ static void check_solutions(const struct ht_system *system, int dims) {
     if (system->standing)
         TEST_BELOW(standing, rounding, "%s in %d-D: residual of modes",
                    system->name, dims);
-    if (system->leapfrog.keep != 0) {
+    if (system->leapfrog.old_sign != 0) {
         TEST_BELOW(leak, 0, "%s in %d-D: what leapfrog leaves out",
                    system->name, dims);
         TEST_CHECK(groups_fit(&s.eq), "%s in %d-D: leapfrog's fields %x and %x",

@@ -308,11 +308,11 @@ static void check_outputs(const char *options, int64_t least, int64_t steps,
     TEST_CHECK(plan->snapshots_off == snapshots_off &&
                    (snapshots <= bound) == !snapshots_off,
                "snapshots %.2e off steps (bound %.0e): %s", snapshots, bound,
-               plan->snapshots_off ? "told" : "not told");
+               plan->snapshots_off ? "reported" : "not reported");
     TEST_CHECK(plan->pictures_off == pictures_off &&
                    (pictures <= bound) == !pictures_off,
                "pictures %.2e off steps (bound %.0e): %s", pictures, bound,
-               plan->pictures_off ? "told" : "not told");
+               plan->pictures_off ? "reported" : "not reported");
     end(&t);
 }
 

@@ -1,7 +1,8 @@
 /* The cache of compiled programs: a second build comes from it; whatever is
  * wrong with a file means compiling anew and a good file afterwards; two
  * processes at once and a directory that cannot be written do no harm.
- * Every build is also run, so a wrong program would show.
+ * Every build is also run, so a wrong program would show. PoCL's own cache is
+ * turned off, except in one case: with it there is no other.
  *
  * The layout of a file is that of src/device/cache.c: magic[24], three 64-bit
  * numbers (size of key, size of binary, checksum), key, binary.
@@ -227,9 +228,23 @@ static void test_unwritable(struct ht_device *device, const char *root,
     free(file);
 }
 
+/* A driver that keeps compiled programs by itself is left to it. */
+static void test_driver_cache(const char *root) {
+    char *cache = scratch_path(root, "unused");
+    (void)unsetenv("POCL_KERNEL_CACHE");
+    struct ht_device *device = open_device();
+    if (device != NULL && ht_device_info(device)->caches) {
+        expect_build(device, 1, cache, false, "beside the driver's cache");
+        expect_build(device, 1, cache, false, "and again");
+        TEST_CHECK(!ht_file_exists(cache), "which leaves no directory");
+    }
+    ht_device_close(device);
+    free(cache);
+}
+
 enum { NO_DEVICE = 77 };
 
-/* A process of its own: 0 when it built and ran the program. */
+/* A separate process: 0 if it built and ran the program. */
 static int build_once(const char *cache, int ready) {
     struct ht_device *device = NULL;
     struct ht_program *program = NULL;
@@ -283,6 +298,7 @@ static void test_processes(const char *root) {
 int main(void) {
     char *root = scratch_make("program_cache"), *shared;
     if (root == NULL) return 1;
+    (void)setenv("POCL_KERNEL_CACHE", "0", 1);
     test_processes(root);
     struct ht_device *device = open_device();
     if (device != NULL) {
@@ -294,6 +310,7 @@ int main(void) {
         test_unwritable(device, root, HT_LOG_VERBOSE, true);
         ht_device_close(device);
     }
+    test_driver_cache(root);
     scratch_remove(root);
     return test_end("program_cache");
 }

@@ -216,8 +216,8 @@ static void check_table(void) {
 
 /* ---- leapfrog ---- */
 
-/* log of the spectral radius of a full step: keep -1 with the even series of
- * the pair from u to u. */
+/* log of the spectral radius of a full step: old_sign -1 with the even series
+ * of the pair from u to u. */
 static double leapfrog_growth(int dims, int order, const double *theta,
                               double cfl) {
     static double complex half[MAX_SIZE * MAX_SIZE];

@@ -22,14 +22,14 @@ struct kernels {
 static enum ht_err make_kernels(struct ht_device *device, struct kernels *out) {
     char *text = program_text(
         "HT_KERNEL void ht_slow(HT_GLOBAL float *x, float add, int turns) {\n"
-        "    const int i = (int)HT_GROUP_1() * 16 + HT_LANE();\n"
+        "    const int i = (int)HT_GROUP_1() * 16 + HT_ITEM();\n"
         "    unsigned state = (unsigned)i;\n"
         "    for (int n = 0; n < turns; n++)\n"
         "        state = state * 1664525u + 1013904223u;\n"
         "    x[i] = (float)i + (state == 1u ? add + 1.0f : add);\n}\n"
         "HT_KERNEL void ht_last(HT_GLOBAL const float *x,\n"
         "                       HT_GLOBAL float *y, int at) {\n"
-        "    const int i = (int)HT_GROUP_1() * 16 + HT_LANE();\n"
+        "    const int i = (int)HT_GROUP_1() * 16 + HT_ITEM();\n"
         "    y[i] = x[at + i];\n}\n");
     *out = (struct kernels){0};
     enum ht_err err = ht_program_build(device, text, NULL, &out->program);
@@ -49,19 +49,19 @@ static void free_kernels(struct kernels *k) {
 
 static enum ht_err launch_slow(const struct kernels *k, struct ht_buffer *x,
                                float add, int turns) {
-    const int64_t groups[3] = {VALUES / LANES, 1, 1};
+    const int64_t groups[3] = {VALUES / GROUP_SIZE, 1, 1};
     const struct ht_arg args[3] = {{.buffer = x},
                                    {.value = &add, .size = sizeof add},
                                    {.value = &turns, .size = sizeof turns}};
-    return ht_kernel_launch(k->slow, 3, args, groups, LANES);
+    return ht_kernel_launch(k->slow, 3, args, groups, GROUP_SIZE);
 }
 
 static enum ht_err launch_last(const struct kernels *k, struct ht_buffer *x,
                                struct ht_buffer *y, int at) {
-    const int64_t groups[3] = {VALUES / LANES, 1, 1};
+    const int64_t groups[3] = {VALUES / GROUP_SIZE, 1, 1};
     const struct ht_arg args[3] = {
         {.buffer = x}, {.buffer = y}, {.value = &at, .size = sizeof at}};
-    return ht_kernel_launch(k->last, 3, args, groups, LANES);
+    return ht_kernel_launch(k->last, 3, args, groups, GROUP_SIZE);
 }
 
 /* Turns of ht_slow that take a tenth of a second. */

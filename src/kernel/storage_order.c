@@ -1,8 +1,7 @@
-/* Where a coefficient lies among those of its node. In tensor order, or sorted
- * by parity: the coefficients with the same bits i_k mod 2 together, classes
- * in the order of these bits, within a class in tensor order. Classes begin
- * at even places, so that two places 2 n, 2 n + 1 never belong to two classes
- * (what cl/propagator_tensor.cl reads and writes at a time).
+/* The storage index of each coefficient of a node: in tensor order, or sorted
+ * by parity. Sorted means by class, the bits i_k mod 2, and within a class in
+ * tensor order. Classes begin at even storage indices, so both of a pair 2 n,
+ * 2 n + 1 belong to one class (cl/propagator_tensor.cl reads and writes pairs).
  */
 #include "counts.h"
 
@@ -11,16 +10,16 @@ int ht_parity_of(const struct ht_sizes *z, int i) {
     return (i1 & 1) | (i2 & 1) << 1 | (i3 & 1) << 2;
 }
 
-int ht_place(const struct ht_spec *spec, int place[HT_MAX_COEFS]) {
+int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
     struct ht_sizes z = ht_sizes_of(spec);
     int coefs = z.n1 * z.n2 * z.n3, count = 0;
     if (!spec->sorted) {
-        for (int i = 0; i < coefs; i++) place[i] = i;
+        for (int i = 0; i < coefs; i++) storage[i] = i;
         count = coefs;
     } else {
         for (int parity = 0; parity < 8; parity++) {
             for (int i = 0; i < coefs; i++)
-                if (ht_parity_of(&z, i) == parity) place[i] = count++;
+                if (ht_parity_of(&z, i) == parity) storage[i] = count++;
             count += count % 2;
         }
     }

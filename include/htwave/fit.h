@@ -1,0 +1,57 @@
+/* The medium of finite differences: the bulk modulus K at the primary nodes
+ * x_m and b_k = 1/rho at x_m + h_k/2 along axis k, one number each. For the
+ * system "wave", K = c^2 and b = 1.
+ *
+ * With F_k the average along axis k and indices i, j of the other axes,
+ *     1/K = F_1 F_2 F_3 [1/K],     b_k = F_i F_j [ 1 / F_k[rho] ].
+ * F is the exact integral of the medium, which is constant on boxes, with
+ *     sinc   a windowed sinc, four spacings to either side,
+ *     box    1/h over one spacing.
+ * The medium continues periodically or as a mirror image behind walls. Boxes
+ * are the layers, the samples of a file (half a spacing to either side) or,
+ * for expressions, of a quarter of a spacing. point: values at the points.
+ *
+ * The sinc is negative in places: where 1/K, F_k[rho] or b_k came out below
+ * half of the least value in reach it is set to that half, and counted.
+ */
+#ifndef HTWAVE_FIT_H
+#define HTWAVE_FIT_H
+
+#include "htwave/medium.h"
+
+enum { HT_FIT_MODULUS = 0 }; /* else 1 + axis: b along that axis */
+
+struct ht_fit;
+/* auto: point where the medium is a smooth expression, else sinc. Refuses
+ * systems other than acoustic and wave. The medium must outlive the fit. */
+HT_CHECKED enum ht_err ht_fit_create(const struct ht_medium *medium,
+                                     enum ht_fit_kind kind,
+                                     struct ht_fit **out);
+void ht_fit_destroy(struct ht_fit *fit); /* NULL allowed */
+/* What auto became. */
+enum ht_fit_kind ht_fit_chosen(const struct ht_fit *fit);
+/* Whether K and all b are constant; then *K, *b are their values. */
+bool ht_fit_uniform(const struct ht_fit *fit, double *K, double *b);
+/* Whether b is constant along all axes; then *b is its value. */
+bool ht_fit_density_uniform(const struct ht_fit *fit, double *b);
+
+/* K (what: HT_FIT_MODULUS) or b_k (1 + k) for the primary nodes of x3 planes
+ * [first, last) (2-D, 1-D: plane 0), x1 fastest: out[plane][m2][m1]. b_k of a
+ * node m is that at x_m + h_k/2, also at the last node, where it lies behind
+ * the periodic seam or a wall. Values are positive and finite; adjacent boxes
+ * (point: nodes) that differ by more than 10^4 are refused with key and place.
+ * Planes of other ranks are allowed; planes do not depend on how they are
+ * divided among calls. Memory: some 9 h/s planes of the boxes, s their size
+ * along x3, for b_3 of a 3-D grid; else as many of the grid. */
+HT_CHECKED enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
+                                   int64_t last, double *out);
+
+/* Of all fills so far. */
+struct ht_fit_counts {
+    int64_t values, cut;      /* cut: some may lie between the points */
+    double place[3];          /* of the first value that was cut */
+    double least[2], most[2]; /* of K, of b; least > most: none yet */
+};
+struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit);
+
+#endif

@@ -1,0 +1,34 @@
+/* Observers of a run (htwave/run.h). What they are given must outlive the run;
+ * results are set to NaN, not known, when the run begins.
+ */
+#ifndef HTWAVE_OBSERVERS_H
+#define HTWAVE_OBSERVERS_H
+
+#include "htwave/energy.h"
+#include "htwave/output.h"
+#include "htwave/run.h"
+
+/* Of the fields on the primary grid; NaN by a scheme of two levels, which knows
+ * only a part of the energy at their times, and where none is conserved. */
+struct ht_energies {
+    double initial, final;
+    double rise; /* of the watch, by a scheme that dissipates; else NaN */
+    struct ht_energy_watch watch;
+};
+
+/* Judges the state: finite, and its energy not grown (ht_energy_watch); at
+ * least twenty times and every five seconds. A first rise is a warning. */
+struct ht_observer ht_observe_energy(struct ht_energies *energies);
+/* The energy that the scheme conserves (ht_conserved_energy), at the start and
+ * at the end. */
+struct ht_observer ht_observe_conserved(double energy[2]);
+/* ht_nodal_error at the end, where the solution is known then. */
+struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error);
+/* At the multiples of output.every and output.picture.every, and at the end. */
+struct ht_observer ht_observe_snapshots(const struct ht_params *params,
+                                        struct ht_output *output);
+struct ht_observer ht_observe_pictures(const struct ht_params *params,
+                                       struct ht_output *output);
+struct ht_observer ht_observe_progress(struct ht_progress *progress);
+
+#endif

@@ -1,0 +1,91 @@
+/* A run: the time steps of a plan by a stepper, with observers that look at the
+ * state between steps. Output, energy watch, error and progress are observers
+ * (htwave/observers.h).
+ *
+ * How to write an observer: a file in src/run with the functions of struct
+ * ht_observer and a function ht_observe_<what> that returns the structure; its
+ * declaration in htwave/observers.h; its line in the list of each command that
+ * uses it.
+ *
+ * For example receivers: `begin` opens the file; `next` returns the next
+ * multiple of k, or the step nearest to the next of given times; `look` reads
+ * the values at a few nodes by run->stepper and appends them; `end` closes the
+ * file. A checkpoint: seconds = 60 * minutes, needs = HT_NEED_JUDGED; `look`
+ * writes both grids by run->stepper, some planes at a time.
+ */
+#ifndef HTWAVE_RUN_H
+#define HTWAVE_RUN_H
+
+#include "htwave/plan.h"
+#include "htwave/stepper.h"
+
+struct ht_run {
+    const struct ht_plan *plan;
+    struct ht_stepper stepper;  /* holds the state after `steps` */
+    struct ht_kernels *kernels; /* of the stepper; NULL: the oracle */
+    int64_t steps;              /* taken */
+    bool interrupted;           /* by a signal, before the last step */
+    double step_s;              /* of the steps, by the host's clock */
+    double kernel_s;            /* of the steps, by the device's clock */
+    double look_s;              /* of the observers */
+};
+
+/* What an observer sees of the run at a step. */
+struct ht_view {
+    const struct ht_run *run;
+    double time;
+    bool last; /* the run ends here: after its last step, or interrupted */
+    const double *const *nodal; /* of ht_nodal_read; NULL: not needed */
+    const double *coefs; /* [field][i][own node] of the primary grid's stored
+                            fields; NULL: not needed */
+};
+
+/* What the looks of an observer need. Values are read once per step, however
+ * many observers need them. */
+enum ht_need {
+    HT_NEED_JUDGED = 1, /* observers with `judges` look at the same steps */
+    HT_NEED_NODAL = 2,
+    HT_NEED_COEFS = 4
+};
+
+/* Functions that may be NULL are so marked. On several ranks all have the same
+ * list, `next` gives the same steps, and `begin` and `look` may be collective.
+ * An error ends the run. */
+struct ht_observer {
+    const char *name;
+    void *context;  /* of the functions; owned by the caller */
+    unsigned needs; /* of enum ht_need */
+    bool judges;    /* refuses a bad state; listed before those that need it */
+    double seconds; /* looks after so many since the last look, at the end of a
+                       batch of steps; 0: at steps only */
+    /* Before the first step; the state is that at time 0. NULL: nothing. */
+    enum ht_err (*begin)(void *context, const struct ht_run *run);
+    /* The first step >= from at which to look; NULL: none. Called before the
+     * first step (from 0) and after each look. The last step, also of a run
+     * that is interrupted, is looked at in any case. */
+    int64_t (*next)(void *context, const struct ht_run *run, int64_t from);
+    enum ht_err (*look)(void *context, const struct ht_view *view);
+    /* Releases what `begin` has taken: after the last look or a failure, also
+     * one of `begin`. Not collective. NULL: nothing. */
+    void (*end)(void *context);
+};
+enum { HT_MAX_OBSERVERS = 16 };
+
+/* Takes the plan's remaining steps, in batches short enough for progress and
+ * signals. Observers look in the order of the list. After each batch rank 0
+ * decides the size of the next one and which observers look by the clock. A
+ * signal to any rank, where the command watches for signals (htwave/stop.h),
+ * ends the run with the last look and HT_OK: see run->interrupted. Collective
+ * over the ranks of the plan; a rank that fails must enter ht_comm_agree. */
+HT_CHECKED enum ht_err ht_run_execute(struct ht_run *run, int count,
+                                      const struct ht_observer *observer);
+/* Takes so many steps and waits for them; no observer looks. */
+HT_CHECKED enum ht_err ht_run_advance(struct ht_run *run, int64_t steps);
+
+/* Time after the steps taken: exactly the end after the last one. */
+double ht_run_time(const struct ht_run *run);
+/* The first step >= from that is nearest to a multiple of a time; every 0: the
+ * last step. */
+int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
+
+#endif

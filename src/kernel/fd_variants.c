@@ -1,0 +1,60 @@
+/* The rows of the kernels of finite differences among the variants: what a user
+ * can choose, and their work. The kernels themselves: htwave/fd_kernel.h.
+ */
+#include "htwave/fd_kernel.h"
+#include "variant.h"
+
+/* A group takes so many packs of HT_FD_PACK nodes. */
+static enum ht_err choose_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
+    (void)spec;
+    (void)info;
+    out->cells = tuning->cells * HT_FD_PACK;
+    out->rows = tuning->rows;
+    out->planes = tuning->planes;
+    return HT_OK;
+}
+
+/* Of half a time step per node. One pass reads the field, the increment and the
+ * medium and writes the first two; a second term of the series adds one that
+ * reads two values and writes one, and one value more to read. */
+struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
+    const int passes = spec->stages > 1 ? 2 : 1;
+    const bool density = spec->density;
+    const double taps =
+        density ? 2.0 * spec->differences : spec->differences / 2.0 + 1;
+    const double medium = density ? 1 + spec->eq->dims : 1;
+    const double values = (passes > 1 ? 2 + 5 : 4) + passes * medium;
+    return (struct ht_cost){.fma = passes * (spec->eq->dims * taps + 2) / 2,
+                            .bytes = values / 2};
+}
+
+static struct ht_cost cost(const struct ht_variant *variant,
+                           const struct ht_spec *spec, int kernel) {
+    (void)variant;
+    (void)kernel;
+    return ht_cost_differences(spec);
+}
+
+#define HT_DIFFERENCES(SYMBOL, NAME, MEANING, DEVICE)            \
+    const struct ht_variant SYMBOL = {.name = NAME,              \
+                                      .meaning = MEANING,        \
+                                      .made_for = DEVICE,        \
+                                      .medium = HT_POLYNOMIALS,  \
+                                      .differences = true,       \
+                                      .layouts = HT_READS_PLAIN, \
+                                      .shape = choose_shape,     \
+                                      .cost = cost,              \
+                                      .stage = {{HT_STAGE_STEP, "ht_fd"}}}
+
+HT_DIFFERENCES(
+    ht_variant_fd_march, "fd-march",
+    "finite differences, four points per work-item, marching through "
+    "the grid",
+    HT_FOR_GPU);
+HT_DIFFERENCES(ht_variant_fd_vectors, "fd-vectors",
+               "finite differences by vectors along x1", HT_FOR_CPU);
+HT_DIFFERENCES(ht_variant_fd_plain, "fd-plain",
+               "finite differences, one point per work-item", HT_FOR_ANY);

@@ -1,0 +1,328 @@
+/* The medium of finite differences: the object, values at points, checks and
+ * output. Averages are in fit_average.c.
+ */
+#include "htwave/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit_private.h"
+
+static const double CONTRAST = 1e4;
+
+/* ---- create ---- */
+
+static bool samples_equal(const struct ht_samples *samples) {
+    const int64_t *shape = samples->shape;
+    for (int64_t i = 1; i < shape[0] * shape[1] * shape[2]; i++)
+        if (samples->value[i] != samples->value[0]) return false;
+    return true;
+}
+
+/* Whether the density is one number, and that number's inverse. */
+static bool density_constant(const struct ht_medium *medium, double *b) {
+    *b = 1;
+    if (!ht_fit_density(medium)) return true;
+    const struct ht_medium_row *row = &medium->source->row[HT_FIT_RHO];
+    double rho = row->number ? row->number[0] : 0;
+    const double origin[3] = {0};
+    for (int i = 1; i < row->count; i++)
+        if (row->number[i] != rho) return false;
+    for (int k = 0; row->expr && k < 3; k++)
+        if (ht_expr_uses(row->expr, k)) return false;
+    if (row->expr && ht_expr_value(row->expr, origin, &rho, NULL) != HT_OK)
+        return false;
+    if (row->samples && !samples_equal(row->samples)) return false;
+    if (row->samples) rho = row->samples->value[0];
+    *b = 1 / rho;
+    return true;
+}
+
+static enum ht_err make_axis(struct ht_fit *fit, int k) {
+    const struct ht_grid *grid = fit->medium->grid;
+    struct ht_fit_axis *axis = &fit->axis[k];
+    bool exists = k < grid->dims;
+    axis->lower = exists ? grid->lower[k] : 0;
+    axis->upper = exists ? grid->upper[k] : 1;
+    axis->h = exists ? grid->h[k] : 1;
+    axis->nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
+    axis->periodic = !exists || ht_grid_periodic(grid, k);
+    if (fit->kind == HT_FIT_POINT) return HT_OK;
+    TRY(ht_fit_boxes(fit->medium, k, axis));
+    return ht_fit_axis_weigh(axis, fit->kind);
+}
+
+static enum ht_err make(struct ht_fit *fit) {
+    const struct ht_medium *medium = fit->medium;
+    const struct ht_system *system = medium->eq->system;
+    bool smooth =
+        medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
+    REQUIRE(system == ht_system_find("acoustic") ||
+                system == ht_system_find("wave"),
+            HT_ERR_INPUT, "the system \"%s\" has no K and rho to fit",
+            system->name);
+    if (fit->kind == HT_FIT_AUTO)
+        fit->kind = smooth ? HT_FIT_POINT : HT_FIT_SINC;
+    fit->density_uniform = density_constant(medium, &fit->b);
+    fit->uniform = medium->uniform;
+    fit->K = medium->constant[0];
+    for (int k = 0; k < 3 && !fit->uniform; k++) TRY(make_axis(fit, k));
+    return HT_OK;
+}
+
+enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
+                          struct ht_fit **out) {
+    struct ht_fit *fit = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(fit, 1));
+    fit->medium = medium;
+    fit->kind = kind;
+    for (int i = 0; i < 2; i++) {
+        fit->counts.least[i] = INFINITY;
+        fit->counts.most[i] = -INFINITY;
+    }
+    enum ht_err err = make(fit);
+    if (err != HT_OK) {
+        ht_fit_destroy(fit);
+        return err;
+    }
+    *out = fit;
+    return HT_OK;
+}
+
+void ht_fit_destroy(struct ht_fit *fit) {
+    if (!fit) return;
+    for (int k = 0; k < 3; k++) ht_fit_axis_clear(&fit->axis[k]);
+    free(fit);
+}
+
+enum ht_fit_kind ht_fit_chosen(const struct ht_fit *fit) {
+    return fit->kind;
+}
+
+bool ht_fit_uniform(const struct ht_fit *fit, double *K, double *b) {
+    *K = fit->K;
+    *b = fit->b;
+    return fit->uniform;
+}
+
+bool ht_fit_density_uniform(const struct ht_fit *fit, double *b) {
+    *b = fit->b;
+    return fit->density_uniform;
+}
+
+struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit) {
+    return fit->counts;
+}
+
+/* ---- checks ---- */
+
+double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
+    const struct ht_fit_axis *axis = &job->fit->axis[k];
+    if (k == 2) i = job->at3;
+    if (job->fitted[k]) {
+        double m = (double)(k == 1 ? job->first[1] + i : i);
+        return axis->lower + (m + (k == job->own ? 0.5 : 0)) * axis->h;
+    }
+    int64_t box = k == 0 ? i : axis->box[k == 1 ? job->pieces[0] + i : i];
+    return (axis->edge[box] + axis->edge[box + 1]) / 2;
+}
+
+static enum ht_fit_quantity quantity_of(const struct ht_fit_job *job) {
+    return job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
+}
+
+/* "(x1, x2)" of an entry. */
+static const char *place_text(const struct ht_fit_job *job, int64_t i1,
+                              int64_t i2, char *buffer, size_t size) {
+    double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
+                   ht_fit_position(job, 2, 0)};
+    return ht_medium_place(job->fit->medium, x, buffer, size);
+}
+
+static enum ht_err fail_contrast(const struct ht_fit_job *job, int axis,
+                                 int64_t i1, int64_t i2, double a, double b) {
+    const struct ht_medium *medium = job->fit->medium;
+    enum ht_fit_quantity quantity = quantity_of(job);
+    bool inverse = quantity == HT_FIT_COMPLIANCE;
+    char place[96];
+    return ht_params_error(
+        medium->source->params, ht_fit_key(medium, quantity),
+        "gives %s = %.6g at %s next to %.6g along x%d: finite differences "
+        "take a contrast of at most %g",
+        ht_fit_name(medium, quantity), inverse ? 1 / a : a,
+        place_text(job, i1, i2, place, sizeof place), inverse ? 1 / b : b,
+        axis + 1, CONTRAST);
+}
+
+/* The first of n values at a that is too far from that at b; -1: none. */
+static int64_t contrast(const double *a, const double *b, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if (a[i] > CONTRAST * b[i] || b[i] > CONTRAST * a[i]) return i;
+    return -1;
+}
+
+enum ht_err ht_fit_check_contrast(const struct ht_fit_job *job,
+                                  const int64_t n[2], int64_t row,
+                                  const double *values, const double *before) {
+    for (int64_t i2 = 0; i2 < n[1]; i2++) {
+        const double *line = values + i2 * row;
+        int64_t i = contrast(line + 1, line, n[0] - 1);
+        if (i >= 0)
+            return fail_contrast(job, 0, i + 1, i2, line[i + 1], line[i]);
+        i = i2 > 0 ? contrast(line, line - row, n[0]) : -1;
+        if (i >= 0) return fail_contrast(job, 1, i, i2, line[i], line[i - row]);
+        i = before ? contrast(line, before + i2 * row, n[0]) : -1;
+        if (i >= 0)
+            return fail_contrast(job, 2, i, i2, line[i], before[i2 * row + i]);
+    }
+    return HT_OK;
+}
+
+/* ---- output ---- */
+
+static enum ht_err fail_value(const struct ht_fit_job *job, double value,
+                              int64_t i1, int64_t i2) {
+    const struct ht_medium *medium = job->fit->medium;
+    enum ht_fit_quantity quantity = quantity_of(job);
+    char place[96];
+    return ht_params_error(
+        medium->source->params, ht_fit_key(medium, quantity),
+        "gives a fitted %s of %.6g at %s: must be positive and finite",
+        job->own < 0 ? ht_fit_name(medium, quantity) : "1/rho", value,
+        place_text(job, i1, i2, place, sizeof place));
+}
+
+static void note_range(struct ht_fit_job *job, double value) {
+    struct ht_fit_counts *counts = &job->fit->counts;
+    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
+    if (value < counts->least[which]) counts->least[which] = value;
+    if (value > counts->most[which]) counts->most[which] = value;
+}
+
+enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
+                        const double *values) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    int64_t n1 = axis[0].nodes, rows = job->last[1] - job->first[1];
+    int64_t plane = (job->at3 - job->first[2]) * n1 * axis[1].nodes;
+    double *out = job->out + plane + job->first[1] * n1;
+    for (int64_t i2 = 0; i2 < rows; i2++) {
+        for (int64_t i1 = 0; i1 < n1; i1++) {
+            double value = values[i2 * row + i1];
+            if (job->what == HT_FIT_MODULUS) value = 1 / value;
+            if (!(value > 0) || !isfinite(value))
+                return fail_value(job, value, i1, i2);
+            note_range(job, value);
+            *out++ = value;
+        }
+    }
+    return HT_OK;
+}
+
+/* ---- points ---- */
+
+/* A point behind the seam or a wall, back in the box. */
+static double fold(const struct ht_fit_axis *axis, double x) {
+    if (x <= axis->upper) return x;
+    return axis->periodic ? x - (axis->upper - axis->lower)
+                          : 2 * axis->upper - x;
+}
+
+/* 1/K or rho on plane at3; along axes on which nothing depends one value. */
+static enum ht_err point_plane(const struct ht_fit_job *job, double *values) {
+    const struct ht_medium *medium = job->fit->medium;
+    const struct ht_fit_axis *axis = job->fit->axis;
+    const bool *depends = medium->source->depends;
+    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
+    int64_t n1 = axis[0].nodes;
+    double x[3], material[HT_MAX_MATERIALS];
+    x[2] = fold(&axis[2], ht_fit_position(job, 2, 0));
+    for (int64_t i2 = 0; i2 < axis[1].nodes; i2++) {
+        double *line = values + i2 * n1;
+        x[1] = fold(&axis[1], ht_fit_position(job, 1, i2));
+        for (int64_t i1 = 0; i1 < n1; i1++) {
+            bool known = (i1 > 0 && !depends[0]) || (i2 > 0 && !depends[1]);
+            x[0] = fold(&axis[0], ht_fit_position(job, 0, i1));
+            if (!known) TRY(ht_medium_point(medium, x, material));
+            line[i1] = !known                  ? 1 / material[which]
+                       : i1 > 0 && !depends[0] ? line[0]
+                                               : line[i1 - n1];
+        }
+    }
+    return HT_OK;
+}
+
+/* values: room for two planes. */
+static enum ht_err point_planes(struct ht_fit_job *job, double *values) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    int64_t n[2] = {axis[0].nodes, axis[1].nodes}, size = n[0] * n[1];
+    struct ht_progress progress;
+    ht_progress_start(&progress, "evaluating the medium",
+                      (double)(job->last[2] - job->first[2]), "points",
+                      (double)size);
+    for (int64_t m = job->first[2]; m < job->last[2]; m++) {
+        double *now = values + (m % 2) * size, *before = NULL;
+        if (m > job->first[2]) before = values + (1 - m % 2) * size;
+        job->at3 = m;
+        TRY(point_plane(job, now));
+        TRY(ht_fit_check_contrast(job, n, n[0], now, before));
+        for (int64_t i = 0; i < size && job->own >= 0; i++) now[i] = 1 / now[i];
+        TRY(ht_fit_emit(job, n[0], now));
+        for (int64_t i = 0; i < size && job->own >= 0; i++) now[i] = 1 / now[i];
+        ht_progress_update(&progress, (double)(m + 1 - job->first[2]));
+    }
+    ht_progress_end(&progress);
+    return HT_OK;
+}
+
+static enum ht_err fill_points(struct ht_fit_job *job) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    double *values;
+    for (int k = 0; k < 3; k++) job->fitted[k] = true;
+    TRY(HT_ALLOC(values, 2 * axis[0].nodes * axis[1].nodes));
+    enum ht_err err = point_planes(job, values);
+    free(values);
+    return err;
+}
+
+/* ---- fill ---- */
+
+static enum ht_err fill_varying(struct ht_fit_job *job, int64_t planes) {
+    const struct ht_fit *fit = job->fit;
+    int64_t size = ht_grid_plane(fit->medium->grid, HT_PRIMARY);
+    /* Where nothing depends on x3 all planes are the first one. */
+    if (!fit->medium->source->depends[2]) job->last[2] = job->first[2] + 1;
+    TRY(fit->kind == HT_FIT_POINT ? fill_points(job) : ht_fit_average(job));
+    for (int64_t p = job->last[2] - job->first[2]; p < planes; p++)
+        memcpy(job->out + p * size, job->out, (size_t)size * sizeof *job->out);
+    return HT_OK;
+}
+
+enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
+                        int64_t last, double *out) {
+    const struct ht_grid *grid = fit->medium->grid;
+    int64_t count = (last - first) * ht_grid_plane(grid, HT_PRIMARY);
+    struct ht_fit_job job = {.fit = fit,
+                             .what = what,
+                             .own = what - 1,
+                             .first = {0, 0, first},
+                             .last = {0, fit->axis[1].nodes, last},
+                             .out = out};
+    REQUIRE(what >= 0 && what <= grid->dims, HT_ERR_INTERNAL,
+            "fit: nothing has the number %d in %d dimensions", what,
+            grid->dims);
+    REQUIRE(first >= 0 && first <= last &&
+                last <= ht_grid_planes(grid, HT_PRIMARY),
+            HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first,
+            (long long)last);
+    if (first == last) return HT_OK;
+    fit->counts.values += count;
+    bool density = what != HT_FIT_MODULUS;
+    if (!fit->uniform && !(density && fit->density_uniform))
+        return fill_varying(&job, last - first);
+    double value = density ? fit->b : fit->K;
+    note_range(&job, value);
+    for (int64_t i = 0; i < count; i++) out[i] = value;
+    return HT_OK;
+}

@@ -1,0 +1,395 @@
+/* Averages of the medium along the axes, plane by plane.
+ *
+ * Rows of the grid are done in strips, so that planes of a strip stay in the
+ * caches. Planes of boxes (fit_source.c) are averaged along x1 and x2 and kept
+ * in a ring, from which planes of the grid are averaged along x3; b_3 is
+ * averaged along x3 before the others. Every plane carries the least value in
+ * reach of its values along the axes that were averaged so far, for the cut.
+ *
+ * All averages are sums over rows of contiguous values; along x1 these are
+ * LANES lines of the plane, stored side by side.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit_private.h"
+
+/* Of a strip: nodes at least, and values of a plane that are aimed at. */
+enum { LANES = 8, STRIP = 64, STRIP_VALUES = 1 << 17 };
+
+/* ---- planes ---- */
+
+/* Values of x1 and x2; rows are padded to a multiple of LANES. least NULL: the
+ * values are their own least ones. */
+struct sheet {
+    int64_t n[2], row;
+    double *value, *least, *room; /* room for least */
+};
+
+static int64_t padded(int64_t n) {
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* track: it may get least values of its own. */
+static enum ht_err sheet_make(int64_t n1, int64_t n2, bool track,
+                              struct sheet *sheet) {
+    *sheet = (struct sheet){.n = {n1, n2}, .row = padded(n1)};
+    TRY(HT_ALLOC(sheet->value, sheet->row * n2));
+    return track ? HT_ALLOC(sheet->room, sheet->row * n2) : HT_OK;
+}
+
+static void sheet_clear(struct sheet *sheet) {
+    free(sheet->value);
+    free(sheet->room);
+}
+
+static const double *sheet_least(const struct sheet *sheet) {
+    return sheet->least ? sheet->least : sheet->value;
+}
+
+/* ---- sums of rows ---- */
+
+/* weight[t] multiplies the row value[t] of `length` values, a multiple of
+ * LANES; least[t] are the least values in its reach. */
+struct rows {
+    int count;
+    const double *weight, **value, **least;
+    int64_t length;
+};
+
+/* The weighted sum; least: NULL, or what becomes the least of least[t]. */
+static void rows_add(const struct rows *rows, double *value, double *least) {
+    for (int64_t i = 0; i < rows->length; i += LANES) {
+        double sum[LANES] = {0}, low[LANES];
+        for (int t = 0; t < rows->count; t++) {
+            const double *in = rows->value[t] + i;
+            for (int l = 0; l < LANES; l++) sum[l] += rows->weight[t] * in[l];
+        }
+        memcpy(value + i, sum, sizeof sum);
+        if (!least) continue;
+        memcpy(low, rows->least[0] + i, sizeof low);
+        for (int t = 1; t < rows->count; t++) {
+            const double *in = rows->least[t] + i;
+            for (int l = 0; l < LANES; l++)
+                low[l] = in[l] < low[l] ? in[l] : low[l];
+        }
+        memcpy(least + i, low, sizeof low);
+    }
+}
+
+/* ---- the work of a fill ---- */
+
+struct work {
+    struct ht_fit_job *job;
+    bool track; /* keep the least values */
+    int slots;
+    struct sheet boxes, before; /* values of boxes, those of the plane below */
+    struct sheet *ring;         /* of planes of boxes, averaged in the plane
+                                   but for b_3 */
+    struct sheet above;         /* b_3: a plane of the grid before x1 and x2 */
+    struct sheet middle, done;  /* one axis and both axes averaged */
+    double *tile[4]; /* lines side by side: values and least, of boxes, nodes */
+    const double **value, **least; /* rows of one output */
+};
+
+static const struct ht_fit_axis *axis_of(const struct work *work, int k) {
+    return &work->job->fit->axis[k];
+}
+
+static const struct ht_fit_taps *taps_of(const struct work *work, int k) {
+    return axis_of(work, k)->taps[k == work->job->own];
+}
+
+/* ---- averages in a plane ---- */
+
+/* The tile of LANES lines from line i2 on; the last one is repeated. */
+static void tile_read(const struct sheet *sheet, const double *from, int64_t i2,
+                      double *tile) {
+    for (int l = 0; l < LANES; l++) {
+        int64_t line = i2 + l < sheet->n[1] ? i2 + l : sheet->n[1] - 1;
+        const double *in = from + line * sheet->row;
+        for (int64_t i = 0; i < sheet->n[0]; i++) tile[i * LANES + l] = in[i];
+    }
+}
+
+static void tile_write(const struct sheet *sheet, const double *tile,
+                       int64_t i2, double *to) {
+    for (int l = 0; l < LANES && i2 + l < sheet->n[1]; l++) {
+        double *out = to + (i2 + l) * sheet->row;
+        for (int64_t i = 0; i < sheet->n[0]; i++) out[i] = tile[i * LANES + l];
+    }
+}
+
+static void average_x1(const struct work *work, const struct sheet *in,
+                       struct sheet *out) {
+    const int64_t *box = axis_of(work, 0)->box;
+    double *const *tile = work->tile;
+    for (int64_t i2 = 0; i2 < in->n[1]; i2 += LANES) {
+        tile_read(in, in->value, i2, tile[0]);
+        if (work->track) tile_read(in, sheet_least(in), i2, tile[1]);
+        for (int64_t m = 0; m < out->n[0]; m++) {
+            const struct ht_fit_taps *taps = &taps_of(work, 0)[m];
+            for (int t = 0; t < taps->count; t++) {
+                work->value[t] = tile[0] + box[taps->first + t] * LANES;
+                work->least[t] = tile[1] + box[taps->first + t] * LANES;
+            }
+            struct rows rows = {taps->count, taps->weight, work->value,
+                                work->least, LANES};
+            rows_add(&rows, tile[2] + m * LANES,
+                     work->track ? tile[3] + m * LANES : NULL);
+        }
+        tile_write(out, tile[2], i2, out->value);
+        if (work->track) tile_write(out, tile[3], i2, out->least);
+    }
+}
+
+static void average_x2(const struct work *work, const struct sheet *in,
+                       struct sheet *out) {
+    const struct ht_fit_job *job = work->job;
+    for (int64_t i = 0; i < out->n[1]; i++) {
+        const struct ht_fit_taps *taps = &taps_of(work, 1)[job->first[1] + i];
+        int64_t at = (taps->first - job->pieces[0]) * in->row;
+        for (int t = 0; t < taps->count; t++, at += in->row) {
+            work->value[t] = in->value + at;
+            work->least[t] = sheet_least(in) + at;
+        }
+        struct rows rows = {taps->count, taps->weight, work->value, work->least,
+                            in->row};
+        rows_add(&rows, out->value + i * out->row,
+                 work->track ? out->least + i * out->row : NULL);
+    }
+}
+
+/* Averages along axis k of the plane. */
+static void average(const struct work *work, int k, const struct sheet *in,
+                    struct sheet *out) {
+    out->least = work->track ? out->room : NULL;
+    if (k == 0)
+        average_x1(work, in, out);
+    else
+        average_x2(work, in, out);
+    work->job->fitted[k] = true;
+}
+
+/* ---- the cut ---- */
+
+/* Whether entry i along axis k belongs to this job: strips and planes share
+ * pieces, but each is counted once. */
+static bool counted(const struct work *work, int k, int64_t i) {
+    const struct ht_fit_job *job = work->job;
+    const struct ht_fit_axis *axis = axis_of(work, k);
+    bool depends = job->fit->medium->source->depends[k];
+    if (job->fitted[k]) return k < 2 || depends || job->first[2] == 0;
+    int64_t p = k == 1 ? job->pieces[0] + i : job->at3;
+    double x = (axis->place[p] + axis->place[p + 1]) / 2;
+    double low = axis->lower + ((double)job->first[k] - 0.5) * axis->h;
+    double high = axis->lower + ((double)job->last[k] - 0.5) * axis->h;
+    return x > low && x <= high &&
+           (axis->periodic || (x > axis->lower && x < axis->upper));
+}
+
+static void note_cut(const struct work *work, int64_t i1, int64_t i2) {
+    struct ht_fit_counts *counts = &work->job->fit->counts;
+    if (!counted(work, 1, i2) || !counted(work, 2, 0)) return;
+    if (counts->cut++ > 0) return;
+    counts->place[0] = ht_fit_position(work->job, 0, i1);
+    counts->place[1] = ht_fit_position(work->job, 1, i2);
+    counts->place[2] = ht_fit_position(work->job, 2, 0);
+}
+
+static void cut(const struct work *work, struct sheet *sheet) {
+    for (int64_t i2 = 0; i2 < sheet->n[1] && work->track; i2++)
+        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++) {
+            int64_t i = i2 * sheet->row + i1;
+            if (sheet->value[i] >= sheet->least[i] / 2) continue;
+            sheet->value[i] = sheet->least[i] / 2;
+            note_cut(work, i1, i2);
+        }
+}
+
+/* From the average of rho to 1/rho. */
+static void invert(const struct work *work, struct sheet *sheet) {
+    cut(work, sheet);
+    for (int64_t i2 = 0; i2 < sheet->n[1]; i2++)
+        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++)
+            sheet->value[i2 * sheet->row + i1] =
+                1 / sheet->value[i2 * sheet->row + i1];
+    sheet->least = NULL;
+}
+
+/* Averages along x1 and x2, the own axis first. */
+static void average_plane(struct work *work, const struct sheet *in,
+                          struct sheet *out) {
+    struct ht_fit_job *job = work->job;
+    int k = job->own == 1 ? 1 : 0;
+    job->fitted[0] = job->fitted[1] = false;
+    average(work, k, in, &work->middle);
+    if (job->own == k) invert(work, &work->middle);
+    average(work, 1 - k, &work->middle, out);
+}
+
+/* ---- averages along x3 ---- */
+
+/* Piece p along x3 into its slot of the ring; first: there is none below. */
+static enum ht_err load(struct work *work, int64_t p, bool first) {
+    struct ht_fit_job *job = work->job;
+    struct sheet *slot = &work->ring[p % work->slots];
+    struct sheet *to = job->own == 2 ? slot : &work->boxes;
+    memset(job->fitted, 0, sizeof job->fitted);
+    job->at3 = p;
+    TRY(ht_fit_source(job->fit->medium, job->fit->axis,
+                      job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE
+                                                  : HT_FIT_DENSITY,
+                      p, job->pieces[0], job->pieces[1], to->row, to->value));
+    TRY(ht_fit_check_contrast(job, to->n, to->row, to->value,
+                              first ? NULL : work->before.value));
+    if (work->before.value)
+        memcpy(work->before.value, to->value,
+               (size_t)(to->row * to->n[1]) * sizeof *to->value);
+    if (job->own != 2) average_plane(work, to, slot);
+    return HT_OK;
+}
+
+/* Plane m of the grid from the ring. */
+static enum ht_err finish(struct work *work, int64_t m) {
+    struct ht_fit_job *job = work->job;
+    const struct ht_fit_taps *taps = &taps_of(work, 2)[m];
+    struct sheet *to = job->own == 2 ? &work->above : &work->done;
+    for (int t = 0; t < taps->count; t++) {
+        const struct sheet *from = &work->ring[(taps->first + t) % work->slots];
+        work->value[t] = from->value;
+        work->least[t] = sheet_least(from);
+    }
+    struct rows rows = {taps->count, taps->weight, work->value, work->least,
+                        to->row * to->n[1]};
+    to->least = work->track ? to->room : NULL;
+    rows_add(&rows, to->value, to->least);
+    job->at3 = m;
+    job->fitted[2] = true;
+    if (job->own == 2) {
+        job->fitted[0] = job->fitted[1] = false;
+        invert(work, to);
+        average_plane(work, to, &work->done);
+    }
+    job->fitted[0] = job->fitted[1] = true;
+    cut(work, &work->done);
+    return ht_fit_emit(job, work->done.row, work->done.value);
+}
+
+static enum ht_err average_planes(struct work *work,
+                                  struct ht_progress *progress, double *done) {
+    struct ht_fit_job *job = work->job;
+    const struct ht_fit_taps *taps = taps_of(work, 2);
+    int64_t first = taps[job->first[2]].first, next = first;
+    for (int64_t m = job->first[2]; m < job->last[2]; m++) {
+        for (; next < taps[m].first + taps[m].count; next++)
+            TRY(load(work, next, next == first));
+        TRY(finish(work, m));
+        *done += (double)(job->last[1] - job->first[1]);
+        ht_progress_update(progress, *done);
+    }
+    return HT_OK;
+}
+
+/* ---- strips ---- */
+
+/* Rows [first, last) and the pieces along x2 that they need. */
+static void strip_set(struct work *work, int64_t first, int64_t last) {
+    struct ht_fit_job *job = work->job;
+    const struct ht_fit_taps *taps = taps_of(work, 1);
+    job->first[1] = first;
+    job->last[1] = last;
+    job->pieces[0] = taps[first].first;
+    job->pieces[1] = taps[last - 1].first + taps[last - 1].count;
+    int64_t pieces = job->pieces[1] - job->pieces[0], rows = last - first;
+    work->boxes.n[1] = work->above.n[1] = pieces;
+    work->middle.n[1] = job->own == 1 ? rows : pieces;
+    work->done.n[1] = rows;
+    for (int s = 0; s < work->slots; s++)
+        work->ring[s].n[1] = job->own == 2 ? pieces : rows;
+}
+
+static int64_t strip_rows(const struct work *work) {
+    const struct ht_fit_axis *axis = axis_of(work, 0);
+    int64_t row = axis->boxes > axis->nodes ? axis->boxes : axis->nodes;
+    int64_t rows = STRIP_VALUES / row, most = axis_of(work, 1)->nodes;
+    if (rows < STRIP) rows = STRIP;
+    return rows < most ? rows : most;
+}
+
+/* The most pieces that a strip needs. */
+static int64_t strip_pieces(const struct work *work, int64_t rows) {
+    const struct ht_fit_taps *taps = taps_of(work, 1);
+    int64_t nodes = axis_of(work, 1)->nodes, most = 0;
+    for (int64_t m = 0; m < nodes; m += rows) {
+        int64_t end = m + rows < nodes ? m + rows : nodes;
+        int64_t pieces =
+            taps[end - 1].first + taps[end - 1].count - taps[m].first;
+        if (pieces > most) most = pieces;
+    }
+    return most;
+}
+
+static enum ht_err work_make(struct work *work, int64_t rows) {
+    int own = work->job->own, most = 0;
+    int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
+    int64_t pieces = strip_pieces(work, rows);
+    bool stacked = axis_of(work, 2)->boxes > 1;
+    work->slots = axis_of(work, 2)->most;
+    TRY(HT_ALLOC(work->ring, work->slots));
+    for (int s = 0; s < work->slots; s++)
+        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows,
+                       work->track && own != 2, &work->ring[s]));
+    TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, work->track,
+                   &work->middle));
+    TRY(sheet_make(n1, rows, work->track, &work->done));
+    if (own == 2) TRY(sheet_make(box1, pieces, work->track, &work->above));
+    if (own != 2) TRY(sheet_make(box1, pieces, false, &work->boxes));
+    if (stacked) TRY(sheet_make(box1, pieces, false, &work->before));
+    for (int i = 0; i < 4; i++)
+        TRY(HT_ALLOC(work->tile[i], LANES * (i < 2 ? box1 : n1)));
+    for (int k = 0; k < 3; k++)
+        if (axis_of(work, k)->most > most) most = axis_of(work, k)->most;
+    TRY(HT_ALLOC(work->value, most));
+    return HT_ALLOC(work->least, most);
+}
+
+static void work_clear(struct work *work) {
+    for (int s = 0; work->ring && s < work->slots; s++)
+        sheet_clear(&work->ring[s]);
+    free(work->ring);
+    sheet_clear(&work->boxes);
+    sheet_clear(&work->before);
+    sheet_clear(&work->above);
+    sheet_clear(&work->middle);
+    sheet_clear(&work->done);
+    for (int i = 0; i < 4; i++) free(work->tile[i]);
+    free(work->value);
+    free(work->least);
+}
+
+static enum ht_err average_strips(struct work *work, int64_t rows) {
+    struct ht_fit_job *job = work->job;
+    int64_t nodes = axis_of(work, 1)->nodes;
+    double done = 0;
+    struct ht_progress progress;
+    ht_progress_start(&progress, "fitting the medium",
+                      (double)((job->last[2] - job->first[2]) * nodes),
+                      "points", (double)axis_of(work, 0)->nodes);
+    for (int64_t m = 0; m < nodes; m += rows) {
+        strip_set(work, m, m + rows < nodes ? m + rows : nodes);
+        TRY(average_planes(work, &progress, &done));
+    }
+    ht_progress_end(&progress);
+    return HT_OK;
+}
+
+enum ht_err ht_fit_average(struct ht_fit_job *job) {
+    struct work work = {.job = job, .track = job->fit->kind == HT_FIT_SINC};
+    int64_t rows = strip_rows(&work);
+    enum ht_err err = work_make(&work, rows);
+    if (err == HT_OK) err = average_strips(&work, rows);
+    work_clear(&work);
+    return err;
+}

@@ -1,0 +1,244 @@
+/* The loop over the time steps. Ranks take the same batches and look at the
+ * same steps: after each batch they exchange, in one call, what rank 0 decides
+ * and whether a signal came to one of them.
+ */
+#include "htwave/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "htwave/energy.h"
+#include "htwave/stop.h"
+
+struct loop {
+    struct ht_run *run;
+    int count;
+    const struct ht_observer *observer;
+    int begun;                          /* of the observers */
+    int64_t next[HT_MAX_OBSERVERS];     /* step to look at */
+    double looked_at[HT_MAX_OBSERVERS]; /* by the clock */
+    int64_t batch;                      /* steps at a time */
+    bool last;
+    unsigned due;  /* bit per observer */
+    unsigned held; /* enum ht_need: values of this step */
+    int64_t looks[HT_MAX_OBSERVERS];
+    double seconds[HT_MAX_OBSERVERS];
+    double *nodal[HT_MAX_FIELDS]; /* NULL: not stored, or not needed */
+    double *coefs;
+};
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* ---- steps and times ---- */
+
+double ht_run_time(const struct ht_run *run) {
+    double end = run->plan->params->time.end, steps = (double)run->plan->steps;
+    if (run->steps == run->plan->steps) return end;
+    return end * (double)run->steps / steps; /* 0.3, where steps * dt may be its
+                                              * neighbour */
+}
+
+int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from) {
+    double dt = run->plan->problem.dt, last = (double)run->plan->steps;
+    if (!(every > 0) || !(dt > 0)) return run->plan->steps;
+    double apart = every / dt;
+    double multiple = ceil(((double)from - 0.5) / apart);
+    int64_t step = llround(fmin(multiple * apart, last));
+    return step > from ? step : from;
+}
+
+enum ht_err ht_run_advance(struct ht_run *run, int64_t steps) {
+    double began = ht_clock();
+    TRY(ht_stepper_advance(&run->stepper, steps));
+    double seconds = ht_clock() - began;
+    run->steps += steps;
+    run->step_s += seconds;
+    run->kernel_s +=
+        run->kernels != NULL ? ht_kernels_seconds(run->kernels) : seconds;
+    return HT_OK;
+}
+
+/* ---- which observers look ---- */
+
+static void ask_next(struct loop *l, int i, int64_t from) {
+    const struct ht_observer *o = &l->observer[i];
+    int64_t next = INT64_MAX;
+    if (o->next != NULL) next = o->next(o->context, l->run, from);
+    l->next[i] = next > from ? next : from;
+    l->looked_at[i] = ht_clock();
+}
+
+static unsigned due_by_clock(const struct loop *l) {
+    unsigned due = 0;
+    for (int i = 0; i < l->count; i++) {
+        double since = ht_clock() - l->looked_at[i];
+        if (l->observer[i].seconds > 0 && since > l->observer[i].seconds)
+            due |= 1u << i;
+    }
+    return due;
+}
+
+static unsigned due_by_step(const struct loop *l) {
+    unsigned due = 0;
+    for (int i = 0; i < l->count; i++)
+        if (l->last || l->next[i] <= l->run->steps) due |= 1u << i;
+    return due;
+}
+
+static unsigned due_judges(const struct loop *l) {
+    unsigned judges = 0, needs = 0;
+    for (int i = 0; i < l->count; i++) {
+        if (l->observer[i].judges) judges |= 1u << i;
+        if (l->due >> i & 1) needs |= l->observer[i].needs;
+    }
+    return needs & HT_NEED_JUDGED ? judges : 0;
+}
+
+/* The ranks agree on the next batch, on the observers that look now, and on the
+ * end. */
+static enum ht_err agree_on_next(struct loop *l) {
+    const struct ht_plan *plan = l->run->plan;
+    bool leads = ht_comm_rank(plan->grid.slab.comm) == 0;
+    double shared[] = {ht_stop_wanted(), leads ? (double)l->batch : 0,
+                       leads ? (double)due_by_clock(l) : 0};
+    TRY(ht_comm_max(plan->grid.slab.comm, 3, shared));
+    l->last = shared[0] > 0 || l->run->steps == plan->steps;
+    l->run->interrupted = l->last && l->run->steps < plan->steps;
+    l->batch = (int64_t)shared[1];
+    l->due = (unsigned)shared[2] | due_by_step(l);
+    l->due |= due_judges(l);
+    return HT_OK;
+}
+
+/* ---- looking ---- */
+
+static enum ht_err read_coefs(struct loop *l) {
+    const struct ht_plan *plan = l->run->plan;
+    const struct ht_stepper *stepper = &l->run->stepper;
+    int count = ht_grid_coefs(&plan->grid);
+    int64_t values = count * ht_grid_own_total(&plan->grid, HT_PRIMARY);
+    int64_t first, last;
+    ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
+    for (int f = 0; f < plan->eq.nfields; f++)
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, first,
+                                  last, l->coefs + f * values));
+    return HT_OK;
+}
+
+static enum ht_err read_values(struct loop *l, unsigned needs) {
+    unsigned missing = needs & ~l->held;
+    if (missing & HT_NEED_NODAL)
+        TRY(ht_nodal_read(l->run->plan, &l->run->stepper, l->nodal));
+    if (missing & HT_NEED_COEFS) TRY(read_coefs(l));
+    l->held |= needs;
+    return HT_OK;
+}
+
+static enum ht_err look(struct loop *l, int i) {
+    const struct ht_observer *o = &l->observer[i];
+    double began = ht_clock();
+    struct ht_view view = {
+        .run = l->run, .time = ht_run_time(l->run), .last = l->last};
+    TRY(read_values(l, o->needs));
+    if (o->needs & HT_NEED_NODAL) view.nodal = (const double *const *)l->nodal;
+    if (o->needs & HT_NEED_COEFS) view.coefs = l->coefs;
+    TRY(o->look(o->context, &view));
+    l->looks[i]++;
+    l->seconds[i] += ht_clock() - began;
+    return HT_OK;
+}
+
+static enum ht_err look_all(struct loop *l) {
+    l->held = 0;
+    for (int i = 0; i < l->count; i++) {
+        if ((l->due >> i & 1) == 0) continue;
+        TRY(look(l, i));
+        ask_next(l, i, l->run->steps + 1);
+    }
+    return HT_OK;
+}
+
+/* ---- stepping ---- */
+
+/* Steps that take about as long as wanted, from what `steps` took. */
+static void adjust_batch(struct loop *l, int64_t steps, double seconds) {
+    const double wanted_s = 0.2, growth = 2;
+    double ratio = wanted_s / fmax(seconds, 1e-6);
+    double next = (double)steps * fmin(ratio, growth);
+    /* A batch cut short by the next look says little about longer ones. */
+    if (steps == l->batch || ratio < 1) l->batch = next < 1 ? 1 : (int64_t)next;
+}
+
+static enum ht_err take_batch(struct loop *l) {
+    int64_t target = l->run->plan->steps;
+    for (int i = 0; i < l->count; i++) target = least(target, l->next[i]);
+    int64_t steps = least(l->batch, target - l->run->steps);
+    double began = ht_clock();
+    TRY(ht_run_advance(l->run, steps));
+    adjust_batch(l, steps, ht_clock() - began);
+    return HT_OK;
+}
+
+static enum ht_err take_steps(struct loop *l) {
+    for (;;) {
+        TRY(agree_on_next(l));
+        TRY(look_all(l));
+        if (l->last) return HT_OK;
+        TRY(take_batch(l));
+    }
+}
+
+/* ---- before and after ---- */
+
+/* Before the first step: a lack of memory must not end the run at its last. */
+static enum ht_err allocate(struct loop *l) {
+    const struct ht_plan *plan = l->run->plan;
+    const int64_t nodes = ht_grid_own_total(&plan->grid, HT_PRIMARY);
+    unsigned needs = 0;
+    for (int i = 0; i < l->count; i++) needs |= l->observer[i].needs;
+    for (int f = 0; needs & HT_NEED_NODAL && f < plan->eq.nfields; f++)
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            TRY(HT_ALLOC(l->nodal[f], nodes));
+    if ((needs & HT_NEED_COEFS) == 0) return HT_OK;
+    return HT_ALLOC(l->coefs,
+                    nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields);
+}
+
+static enum ht_err begin_all(struct loop *l) {
+    TRY(allocate(l));
+    for (int i = 0; i < l->count; i++) {
+        const struct ht_observer *o = &l->observer[i];
+        l->begun++;
+        if (o->begin != NULL) TRY(o->begin(o->context, l->run));
+        ask_next(l, i, l->run->steps);
+    }
+    return HT_OK;
+}
+
+static void end_all(struct loop *l) {
+    while (l->begun > 0) {
+        const struct ht_observer *o = &l->observer[--l->begun];
+        if (o->end != NULL) o->end(o->context);
+        l->run->look_s += l->seconds[l->begun];
+        if (ht_log_level_get() >= HT_LOG_VERBOSE)
+            ht_log("%s: %lld looks in %.3g s", o->name,
+                   (long long)l->looks[l->begun], l->seconds[l->begun]);
+    }
+    for (int f = 0; f < HT_MAX_FIELDS; f++) free(l->nodal[f]);
+    free(l->coefs);
+}
+
+enum ht_err ht_run_execute(struct ht_run *run, int count,
+                           const struct ht_observer *observer) {
+    struct loop l = {
+        .run = run, .count = count, .observer = observer, .batch = 1};
+    REQUIRE(count <= HT_MAX_OBSERVERS, HT_ERR_INTERNAL,
+            "%d observers of a run: at most %d", count, HT_MAX_OBSERVERS);
+    enum ht_err err = begin_all(&l);
+    if (err == HT_OK) err = take_steps(&l);
+    end_all(&l);
+    return err;
+}

@@ -1,0 +1,143 @@
+/* Finite differences (docs/method.md, section 16), shared by src/solve/fd_*.c
+ * only. One stepper works on arrays of a window; an engine holds the arrays and
+ * computes on them: kernels on a device, or plain loops in double precision.
+ *
+ * The primary grid holds u at t_n, and in place of the dual grid the increment
+ * d = u(t_n) - u(t_(n-1)) at the same nodes.
+ */
+#ifndef HTWAVE_SOLVE_FD_H
+#define HTWAVE_SOLVE_FD_H
+
+#include "htwave/fd_kernel.h"
+#include "htwave/stepper.h"
+
+/* Values at the nodes of the window, in the engine's memory. */
+struct ht_fd_array {
+    struct ht_buffer *buffer; /* on a device */
+    double *host;             /* of the plain engine */
+};
+/* L = a sum_k scale_k d_k(b_k d_k) of htwave/fd_kernel.h. */
+struct ht_fd_law {
+    struct ht_fd_array a, b[3];
+    double scale[3];
+};
+/* Ends of a box at which nodes weigh half in sums. */
+struct ht_fd_ends {
+    bool half[3][2]; /* [axis][lower, upper] */
+};
+struct ht_fd_engine;
+struct ht_fd_engine_ops {
+    /* Zeros. */
+    enum ht_err (*create)(struct ht_fd_engine *e, int64_t nodes,
+                          struct ht_fd_array *out);
+    void (*destroy)(struct ht_fd_array *array);
+    /* Nodes [first, first + count). */
+    enum ht_err (*write)(struct ht_fd_engine *e, struct ht_fd_array to,
+                         int64_t first, int64_t count, const double *from);
+    enum ht_err (*read)(struct ht_fd_engine *e, struct ht_fd_array from,
+                        int64_t first, int64_t count, double *to);
+    /* As in htwave/fd_kernel.h. */
+    enum ht_err (*ghosts)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                          const int sides[3][2], struct ht_fd_array u);
+    enum ht_err (*stage)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                         const struct ht_fd_law *law, struct ht_fd_array u,
+                         struct ht_fd_array w);
+    /* out without memory: d alone. */
+    enum ht_err (*update)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                          const struct ht_fd_law *law, struct ht_fd_array u,
+                          struct ht_fd_array d, struct ht_fd_array p,
+                          struct ht_fd_array out);
+    enum ht_err (*advance)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                           double factor, struct ht_fd_array d,
+                           struct ht_fd_array p);
+    /* x += c. */
+    enum ht_err (*shift)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                         double c, struct ht_fd_array x);
+    /* out[plane of the box]. */
+    enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                        const struct ht_fd_ends *ends, struct ht_fd_array x,
+                        struct ht_fd_array y, struct ht_fd_array a,
+                        struct ht_fd_sum *out);
+    enum ht_err (*finish)(struct ht_fd_engine *e);
+    void (*close)(struct ht_fd_engine *e);
+};
+struct ht_fd_engine {
+    const struct ht_fd_engine_ops *ops;
+    struct ht_fd_spec spec;
+    struct ht_fd_weights weights;
+    struct ht_device *device;      /* NULL: plain */
+    struct ht_fd_kernels *kernels; /* on it */
+    struct ht_fd_reduction *reduction;
+    bool absolute; /* plain: of magnitudes, for bounds */
+};
+void ht_fd_engine_plain(const struct ht_fd_spec *spec,
+                        struct ht_fd_engine *out);
+void ht_fd_engine_device(const struct ht_fd_spec *spec,
+                         struct ht_device *device,
+                         const struct ht_kernels *kernels,
+                         struct ht_fd_engine *out);
+
+/* ---- the stepper ---- */
+struct ht_fd_stepper {
+    struct ht_problem problem;
+    struct ht_fd_engine engine;
+    struct ht_fd_box box; /* the own nodes in the window */
+    int64_t count[3];     /* nodes of the window */
+    int64_t first, last;  /* own x3 planes */
+    int sides[3][2];      /* of ht_fd_fill_ghosts */
+    struct ht_fd_ends ends;
+    struct ht_fd_law law; /* scale: 1 / h^2, times the uniform 1/rho */
+    struct ht_fd_array u, d, w, z;
+    struct ht_fd_halo *halo; /* NULL: the grid is not cut */
+    int64_t steps;
+    double seconds_before; /* of the kernels, for others */
+    bool closed;   /* nothing fixes the mean of u, in single precision */
+    double mass;   /* sum of 1/a over the nodes */
+    double mean;   /* of d, which the scheme keeps; NaN: not known yet */
+    int64_t since; /* steps since the mean was looked at */
+};
+/* What the engine must compute for a problem. */
+struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
+HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
+                                            const struct ht_fd_engine *engine,
+                                            struct ht_stepper *out);
+/* The finite-difference stepper behind a stepper. */
+struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
+/* out (d) += factor dt^2 M u, where M = L [+ dt^2/12 L^2]. */
+HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor,
+                                   struct ht_fd_array u,
+                                   struct ht_fd_array out);
+/* The law with its scales multiplied. */
+struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
+HT_CHECKED enum ht_err ht_fd_fill(struct ht_fd_stepper *s,
+                                  struct ht_fd_array u);
+/* Sums over the whole grid, the same on all ranks and whatever their number;
+ * first: node of the grid. Collective. */
+HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
+                                   struct ht_fd_array x, struct ht_fd_array y,
+                                   struct ht_fd_sum *out);
+/* to = 0; to = from, at the own nodes. */
+HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
+                                   struct ht_fd_array to);
+HT_CHECKED enum ht_err ht_fd_copy(struct ht_fd_stepper *s,
+                                  struct ht_fd_array from,
+                                  struct ht_fd_array to);
+/* Nodes of a window, and bytes of device memory per node of it. */
+int64_t ht_fd_window_nodes(const struct ht_problem *problem);
+int ht_fd_arrays(const struct ht_problem *problem);
+
+/* ---- fd_halo.c: planes beyond a slab, from the neighbours ---- */
+struct ht_fd_halo;
+/* *out: NULL where the grid is not cut. Collective. */
+HT_CHECKED enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s,
+                                         struct ht_fd_halo **out);
+/* NULL allowed; as ht_halo_destroy. */
+void ht_fd_halo_destroy(struct ht_fd_halo *halo);
+/* Fills the ghosts of u beyond the slab's ends, behind all work enqueued so
+ * far. Collective, like the next. */
+HT_CHECKED enum ht_err ht_fd_halo_exchange(struct ht_fd_halo *halo,
+                                           struct ht_fd_array u);
+HT_CHECKED enum ht_err ht_fd_halo_finish(struct ht_fd_halo *halo);
+void ht_fd_halo_traffic(const struct ht_fd_halo *halo, struct ht_traffic *out);
+
+#endif

@@ -1,0 +1,71 @@
+/* The energy that finite differences conserve exactly but for rounding
+ * (docs/method.md, section 16), with <x, y> = h^d sum x y / K, half of it on
+ * walls, and d = u(t_n) - u(t_(n-1)):
+ *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
+ * Positive while dt omega stays below the limit of the series.
+ */
+#include <math.h>
+
+#include "fd.h"
+#include "methods.h"
+
+/* z = dt^2 M u, beside which w is scratch. */
+static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
+                               struct ht_fd_sum *u) {
+    const double dt = s->problem.dt;
+    struct ht_fd_sum uz, dz, dd;
+    double volume = 1;
+    for (int k = 0; k < s->engine.spec.dims; k++)
+        volume *= s->problem.grid->h[k];
+    TRY(ht_fd_clear(s, s->z));
+    TRY(ht_fd_apply(s, 1, s->u, s->z));
+    TRY(ht_fd_total(s, s->u, s->z, &uz));
+    TRY(ht_fd_total(s, s->d, s->z, &dz));
+    TRY(ht_fd_total(s, s->d, s->d, &dd));
+    *energy = volume / (2 * dt * dt) * (dd.product - uz.product + dz.product);
+    *u = uz;
+    return HT_OK;
+}
+
+/* Without a mass there is no energy: before the first step of none. */
+static bool known(const struct ht_plan *plan) {
+    return plan->problem.dt > 0;
+}
+
+static enum ht_err measure(const struct ht_plan *plan,
+                           const struct ht_stepper *stepper, double *energy) {
+    struct ht_fd_sum sums;
+    (void)plan;
+    return find_energy(ht_fd_stepper_of(stepper), energy, &sums);
+}
+
+const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
+
+static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
+                              const struct ht_fd_sum *sums) {
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t node = sums->first > 0 ? sums->first : 0;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g",
+         s->problem.eq->field[s->problem.eq->system->second_order.field].name,
+         ht_grid_x(grid, HT_PRIMARY, 0, node % n1),
+         ht_grid_x(grid, HT_PRIMARY, 1, node / n1 % n2),
+         ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2)), time);
+}
+
+enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
+                                         const struct ht_stepper *stepper,
+                                         double time, struct ht_state *out) {
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    struct ht_fd_sum sums;
+    *out = (struct ht_state){.energy = 0};
+    if (known(plan))
+        TRY(find_energy(s, &out->energy, &sums));
+    else
+        TRY(ht_fd_total(s, s->u, s->u, &sums));
+    if (sums.bad > 0) return not_finite(s, time, &sums);
+    out->content = out->energy;
+    out->largest[plan->eq.system->second_order.field] = sums.largest;
+    return HT_OK;
+}

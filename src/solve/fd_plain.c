@@ -1,0 +1,252 @@
+/* Finite differences by plain loops in double precision: what kernels are
+ * compared with. Straight from the formulas of htwave/fd_kernel.h; shares the
+ * weights only.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fd.h"
+
+static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes,
+                                struct ht_fd_array *out) {
+    (void)e;
+    return HT_ALLOC(out->host, nodes);
+}
+
+static void plain_destroy(struct ht_fd_array *array) {
+    free(array->host);
+    array->host = NULL;
+}
+
+static enum ht_err plain_write(struct ht_fd_engine *e, struct ht_fd_array to,
+                               int64_t first, int64_t count,
+                               const double *from) {
+    (void)e;
+    memcpy(to.host + first, from, (size_t)count * sizeof *from);
+    return HT_OK;
+}
+
+static enum ht_err plain_read(struct ht_fd_engine *e, struct ht_fd_array from,
+                              int64_t first, int64_t count, double *to) {
+    (void)e;
+    memcpy(to, from.host + first, (size_t)count * sizeof *to);
+    return HT_OK;
+}
+
+/* ---- ghosts ---- */
+
+/* Of one side of an axis: node `at` steps of `pitch` from the box. */
+static void fill_side(const struct ht_fd_engine *e, const struct ht_fd_box *box,
+                      int axis, int side, int kind, double *u) {
+    const int64_t pitch[3] = {1, box->row, box->plane};
+    const int64_t low = box->begin[axis], high = box->end[axis] - 1;
+    const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+    for (int j = 1; j <= ht_fd_reach(&e->spec); j++) {
+        const int64_t to = side == 0 ? low - j : high + j;
+        const int64_t mirror = side == 0 ? low + j : high - j;
+        const int64_t wrapped = side == 0 ? high + 1 - j : low - 1 + j;
+        const int64_t from = kind == 0 ? wrapped : mirror;
+        const double sign = kind < 0 ? -1 : 1;
+        for (int64_t mb = box->begin[b]; mb < box->end[b]; mb++)
+            for (int64_t ma = box->begin[a]; ma < box->end[a]; ma++) {
+                double *at = u + ma * pitch[a] + mb * pitch[b];
+                at[to * pitch[axis]] = sign * at[from * pitch[axis]];
+            }
+    }
+}
+
+static enum ht_err plain_ghosts(struct ht_fd_engine *e,
+                                const struct ht_fd_box *box,
+                                const int sides[3][2], struct ht_fd_array u) {
+    for (int k = 0; k < e->spec.dims; k++)
+        for (int side = 0; side < 2; side++)
+            if (sides[k][side] != HT_FD_SIDE_NONE)
+                fill_side(e, box, k, side, sides[k][side], u.host);
+    return HT_OK;
+}
+
+/* ---- the operator ---- */
+
+static double magnitude(const struct ht_fd_engine *e, double x) {
+    return e->absolute ? fabs(x) : x;
+}
+
+/* The middle's weight is spread over the differences, so that a constant gives
+ * 0 without rounding, and means do not drift. */
+static double second(const struct ht_fd_engine *e, const double *u,
+                     int64_t pitch) {
+    double sum = 0;
+    for (int j = 1; j <= e->weights.radius; j++) {
+        const double up = u[j * pitch], down = u[-j * pitch];
+        sum += e->absolute
+                   ? fabs(e->weights.second[j]) *
+                         (fabs(up) + fabs(down) + 2 * fabs(u[0]))
+                   : e->weights.second[j] * ((up - u[0]) + (down - u[0]));
+    }
+    return sum;
+}
+
+/* The staggered first difference between node 0 and node 1. */
+static double first(const struct ht_fd_engine *e, const double *u,
+                    int64_t pitch) {
+    double sum = 0;
+    for (int j = 0; j < e->weights.radius; j++)
+        sum += magnitude(e, e->weights.first[j]) *
+               (magnitude(e, u[(j + 1) * pitch]) -
+                (e->absolute ? -1 : 1) * magnitude(e, u[-j * pitch]));
+    return sum;
+}
+
+/* d(b du) at node 0: differences of the fluxes at +-(j + 1/2). */
+static double divergence(const struct ht_fd_engine *e, const double *u,
+                         const double *b, int64_t pitch) {
+    double sum = 0;
+    for (int j = 0; j < e->weights.radius; j++) {
+        const int64_t up = j * pitch, down = -(j + 1) * pitch;
+        const double above = b[up] * first(e, u + up, pitch);
+        const double below = b[down] * first(e, u + down, pitch);
+        sum += magnitude(e, e->weights.first[j]) *
+               (above - (e->absolute ? -1 : 1) * below);
+    }
+    return sum;
+}
+
+static double laplacian(const struct ht_fd_engine *e,
+                        const struct ht_fd_box *box,
+                        const struct ht_fd_law *law, const double *u,
+                        int64_t at) {
+    const int64_t pitch[3] = {1, box->row, box->plane};
+    double sum = 0;
+    for (int k = 0; k < e->spec.dims; k++)
+        sum += magnitude(e, law->scale[k]) *
+               (e->spec.density
+                    ? divergence(e, u + at, law->b[k].host + at, pitch[k])
+                    : second(e, u + at, pitch[k]));
+    return law->a.host[at] * sum;
+}
+
+static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2,
+                       int64_t m3) {
+    return m3 * box->plane + m2 * box->row + m1;
+}
+
+#define EACH_NODE(box)                                               \
+    for (int64_t m3 = (box)->begin[2]; m3 < (box)->end[2]; m3++)     \
+        for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++) \
+            for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
+
+static enum ht_err plain_stage(struct ht_fd_engine *e,
+                               const struct ht_fd_box *box,
+                               const struct ht_fd_law *law,
+                               struct ht_fd_array u, struct ht_fd_array w) {
+    EACH_NODE(box) {
+        const int64_t at = node_at(box, m1, m2, m3);
+        w.host[at] =
+            magnitude(e, u.host[at]) + laplacian(e, box, law, u.host, at);
+    }
+    return HT_OK;
+}
+
+static enum ht_err plain_update(struct ht_fd_engine *e,
+                                const struct ht_fd_box *box,
+                                const struct ht_fd_law *law,
+                                struct ht_fd_array u, struct ht_fd_array d,
+                                struct ht_fd_array p, struct ht_fd_array out) {
+    EACH_NODE(box) {
+        const int64_t at = node_at(box, m1, m2, m3);
+        d.host[at] =
+            magnitude(e, d.host[at]) + laplacian(e, box, law, u.host, at);
+        if (out.host != NULL)
+            out.host[at] = magnitude(e, p.host[at]) + d.host[at];
+    }
+    return HT_OK;
+}
+
+static enum ht_err plain_advance(struct ht_fd_engine *e,
+                                 const struct ht_fd_box *box, double factor,
+                                 struct ht_fd_array d, struct ht_fd_array p) {
+    EACH_NODE(box) {
+        const int64_t at = node_at(box, m1, m2, m3);
+        p.host[at] = magnitude(e, p.host[at]) +
+                     magnitude(e, factor) * magnitude(e, d.host[at]);
+    }
+    return HT_OK;
+}
+
+/* ---- sums ---- */
+
+static enum ht_err plain_shift(struct ht_fd_engine *e,
+                               const struct ht_fd_box *box, double c,
+                               struct ht_fd_array x) {
+    (void)e;
+    EACH_NODE(box) x.host[node_at(box, m1, m2, m3)] += c;
+    return HT_OK;
+}
+
+static double weight(const struct ht_fd_box *box, const struct ht_fd_ends *ends,
+                     const int64_t m[3]) {
+    double weight = 1;
+    for (int k = 0; k < 3; k++) {
+        if (ends->half[k][0] && m[k] == box->begin[k]) weight /= 2;
+        if (ends->half[k][1] && m[k] == box->end[k] - 1) weight /= 2;
+    }
+    return weight;
+}
+
+static enum ht_err plain_sums(struct ht_fd_engine *e,
+                              const struct ht_fd_box *box,
+                              const struct ht_fd_ends *ends,
+                              struct ht_fd_array x, struct ht_fd_array y,
+                              struct ht_fd_array a, struct ht_fd_sum *out) {
+    (void)e;
+    for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
+        out[m3 - box->begin[2]] = (struct ht_fd_sum){.first = -1};
+    EACH_NODE(box) {
+        const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
+        const double factor = weight(box, ends, m) / a.host[at];
+        const double value = x.host[at];
+        struct ht_fd_sum *sum = &out[m3 - box->begin[2]];
+        if (!isfinite(value)) {
+            if (sum->bad++ == 0)
+                sum->first =
+                    (m2 - box->begin[1]) * (box->end[0] - box->begin[0]) + m1 -
+                    box->begin[0];
+        } else {
+            sum->product += factor * value * y.host[at];
+            sum->mean += factor * value;
+            sum->largest = fmax(sum->largest, fabs(value));
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err plain_finish(struct ht_fd_engine *e) {
+    (void)e;
+    return HT_OK;
+}
+
+static void plain_close(struct ht_fd_engine *e) {
+    (void)e;
+}
+
+static const struct ht_fd_engine_ops plain_ops = {
+    .create = plain_create,
+    .destroy = plain_destroy,
+    .write = plain_write,
+    .read = plain_read,
+    .ghosts = plain_ghosts,
+    .stage = plain_stage,
+    .update = plain_update,
+    .advance = plain_advance,
+    .shift = plain_shift,
+    .sums = plain_sums,
+    .finish = plain_finish,
+    .close = plain_close,
+};
+
+void ht_fd_engine_plain(const struct ht_fd_spec *spec,
+                        struct ht_fd_engine *out) {
+    *out = (struct ht_fd_engine){.ops = &plain_ops, .spec = *spec};
+    out->weights = ht_fd_weights(2 * spec->radius);
+}

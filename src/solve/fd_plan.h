@@ -1,0 +1,19 @@
+/* Parts of ht_plan_create for finite differences. */
+#ifndef HTWAVE_SOLVE_FD_PLAN_H
+#define HTWAVE_SOLVE_FD_PLAN_H
+
+#include "htwave/fd_kernel.h"
+#include "htwave/fit.h"
+#include "htwave/plan.h"
+
+/* grid.order is one of theirs. */
+HT_CHECKED enum ht_err ht_fd_check_order(const struct ht_plan *plan);
+/* Fits the medium: sets problem.fd and plan->fd_rate. Collective. */
+HT_CHECKED enum ht_err ht_fd_plan_medium(struct ht_plan *plan);
+HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
+/* As ht_expect. */
+HT_CHECKED enum ht_err ht_fd_expect(struct ht_plan *plan);
+/* Largest stable fd_rate dt. */
+double ht_fd_plan_cfl(const struct ht_plan *plan, int stages);
+
+#endif

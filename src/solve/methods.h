@@ -1,0 +1,88 @@
+/* What the schemes of one discretisation share: how a problem is compiled,
+ * stored, stepped, started and judged. Public functions of htwave/kernels.h,
+ * stepper.h, oracle.h, start.h and energy.h that depend on it look it up by the
+ * problem's scheme. One row per discretisation, each in files of its own.
+ */
+#ifndef HTWAVE_SOLVE_METHODS_H
+#define HTWAVE_SOLVE_METHODS_H
+
+#include "htwave/energy.h"
+#include "htwave/oracle.h"
+#include "htwave/part.h"
+#include "htwave/start.h"
+
+struct ht_method {
+    /* As the functions of the same names, after ht_. */
+    enum ht_err (*kernels_plan)(const struct ht_problem *problem,
+                                const struct ht_device_info *info,
+                                const struct ht_tuning *tuning,
+                                struct ht_kernels *out);
+    enum ht_err (*kernels_create)(const struct ht_problem *problem,
+                                  struct ht_device *device,
+                                  const struct ht_tuning *tuning,
+                                  const char *cache, struct ht_kernels *out);
+    enum ht_err (*stepper_create)(const struct ht_problem *problem,
+                                  struct ht_device *device,
+                                  const struct ht_kernels *kernels,
+                                  struct ht_stepper *out);
+    struct ht_budget (*stepper_budget)(const struct ht_problem *problem,
+                                       const struct ht_tuning *tuning,
+                                       const struct ht_device_info *info);
+    enum ht_err (*oracle_create)(const struct ht_problem *problem,
+                                 struct ht_stepper *out);
+    enum ht_err (*verify_kernels)(const struct ht_problem *problem,
+                                  struct ht_device *device,
+                                  const struct ht_kernels *kernels,
+                                  double *worst);
+    /* A small problem of the same kind, for a self-check. */
+    void (*shrink)(const struct ht_problem *problem,
+                   const struct ht_variant *variant, struct ht_part *out);
+    enum ht_err (*start)(const struct ht_plan *plan, struct ht_device *device,
+                         const struct ht_tuning *tuning, const char *cache,
+                         const struct ht_stepper *stepper);
+    int64_t (*start_bytes)(const struct ht_plan *plan,
+                           const struct ht_tuning *tuning,
+                           const struct ht_device_info *info);
+    enum ht_err (*state_measure)(const struct ht_plan *plan,
+                                 const struct ht_stepper *stepper, double time,
+                                 struct ht_state *out);
+};
+const struct ht_method *ht_method_of(const struct ht_problem *problem);
+
+/* The functions of the rows. */
+#define HT_METHOD_FUNCTIONS(name)                                            \
+    HT_CHECKED enum ht_err ht_##name##_kernels_plan(                         \
+        const struct ht_problem *problem, const struct ht_device_info *info, \
+        const struct ht_tuning *tuning, struct ht_kernels *out);             \
+    HT_CHECKED enum ht_err ht_##name##_kernels_create(                       \
+        const struct ht_problem *problem, struct ht_device *device,          \
+        const struct ht_tuning *tuning, const char *cache,                   \
+        struct ht_kernels *out);                                             \
+    HT_CHECKED enum ht_err ht_##name##_stepper_create(                       \
+        const struct ht_problem *problem, struct ht_device *device,          \
+        const struct ht_kernels *kernels, struct ht_stepper *out);           \
+    struct ht_budget ht_##name##_stepper_budget(                             \
+        const struct ht_problem *problem, const struct ht_tuning *tuning,    \
+        const struct ht_device_info *info);                                  \
+    HT_CHECKED enum ht_err ht_##name##_oracle_create(                        \
+        const struct ht_problem *problem, struct ht_stepper *out);           \
+    HT_CHECKED enum ht_err ht_##name##_verify_kernels(                       \
+        const struct ht_problem *problem, struct ht_device *device,          \
+        const struct ht_kernels *kernels, double *worst);                    \
+    void ht_##name##_shrink(const struct ht_problem *problem,                \
+                            const struct ht_variant *variant,                \
+                            struct ht_part *out);                            \
+    HT_CHECKED enum ht_err ht_##name##_start(                                \
+        const struct ht_plan *plan, struct ht_device *device,                \
+        const struct ht_tuning *tuning, const char *cache,                   \
+        const struct ht_stepper *stepper);                                   \
+    int64_t ht_##name##_start_bytes(const struct ht_plan *plan,              \
+                                    const struct ht_tuning *tuning,          \
+                                    const struct ht_device_info *info);      \
+    HT_CHECKED enum ht_err ht_##name##_state_measure(                        \
+        const struct ht_plan *plan, const struct ht_stepper *stepper,        \
+        double time, struct ht_state *out)
+HT_METHOD_FUNCTIONS(hermite);
+HT_METHOD_FUNCTIONS(differences);
+
+#endif

@@ -1,0 +1,329 @@
+/* Finite differences in double precision, where they are weakest: media that
+ * jump from point to point, long runs, steps just below the limit.
+ *   - The step's largest eigenvalue in 300 random media, every order.
+ *   - Energy over 4000 steps of random data; back to the start.
+ *   - The frequency of a wave is that of theory; modes between walls stand.
+ *   - The mean stays, with a mean of 1 too.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+#include "htwave/fd.h"
+#include "htwave/oracle.h"
+#include "htwave/scheme.h"
+
+enum { MOST = 64 };
+
+/* What a test cannot go on without. */
+static void must(enum ht_err err) {
+    if (err == HT_OK) return;
+    TEST_CHECK(false, "%s", ht_err_message());
+    exit(test_end("differences"));
+}
+
+struct scene {
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_problem problem;
+    double contrast[2]; /* of the modulus, of 1/rho: largest over least */
+    uint64_t seed;
+};
+
+/* Between 1 and the contrast, evenly in the logarithm. */
+static enum ht_err fill(const void *context, int what, int64_t first,
+                        int64_t last, double *out) {
+    const struct scene *s = context;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    for (int64_t n = 0; n < plane * (last - first); n++) {
+        const uint64_t key = s->seed * 1000003u +
+                             4u * (uint64_t)(first * plane + n) +
+                             (unsigned)what;
+        out[n] =
+            pow(s->contrast[what > 0], 0.5 + 0.5 * ht_rng_uniform(11, key));
+    }
+    return HT_OK;
+}
+
+static void make(struct scene *s, const char *system, int dims,
+                 const int64_t cells[3], int wall, int order, int stages,
+                 bool density, double contrast) {
+    *s = (struct scene){.contrast = {contrast, density ? 3 : 1}};
+    s->eq = ht_equations_make(ht_system_find(system), dims);
+    s->grid = (struct ht_grid){.dims = dims, .order = 0};
+    for (int k = 0; k < 3; k++) {
+        s->grid.cells[k] = k < dims ? cells[k] : 1;
+        s->grid.h[k] = 1;
+        s->grid.upper[k] = (double)s->grid.cells[k];
+        for (int side = 0; side < 2; side++)
+            s->grid.wall[k][side] = k < dims ? wall : 0;
+    }
+    s->problem = (struct ht_problem){.eq = &s->eq,
+                                     .grid = &s->grid,
+                                     .medium_degree = 0,
+                                     .stages = stages,
+                                     .fd = {.order = order,
+                                            .density = density,
+                                            .inverse_density = 1,
+                                            .fill = fill,
+                                            .medium = s}};
+    (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
+}
+
+/* The proven bound of omega for largest values K and 1/rho. */
+static double bound(const struct scene *s) {
+    const struct ht_fd_weights w = ht_fd_weights(s->problem.fd.order);
+    const double pi = acos(-1.0), first = ht_fd_first_symbol(&w, pi);
+    const double symbol = s->problem.fd.density ? first * first * s->contrast[1]
+                                                : ht_fd_second_symbol(&w, pi);
+    return sqrt(s->eq.dims * symbol * s->contrast[0]);
+}
+
+static double limit(const struct scene *s) {
+    return sqrt(s->problem.stages > 1 ? 12 : 4) / bound(s);
+}
+
+static int64_t nodes_of(const struct scene *s) {
+    return ht_grid_total(&s->grid, HT_PRIMARY);
+}
+
+/* Sets u or d of the stepper from values [node]. */
+static void put(const struct scene *s, const struct ht_stepper *stepper,
+                enum ht_subgrid subgrid, const double *values) {
+    const int64_t nodes = nodes_of(s);
+    double *all = calloc((size_t)(nodes * s->eq.nfields), sizeof *all);
+    memcpy(all, values, (size_t)nodes * sizeof *all);
+    must(stepper->ops->put(stepper->self, subgrid, 0,
+                           ht_grid_planes(&s->grid, HT_PRIMARY), all));
+    free(all);
+}
+
+static void get(const struct scene *s, const struct ht_stepper *stepper,
+                enum ht_subgrid subgrid, double *values) {
+    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0,
+                           ht_grid_planes(&s->grid, HT_PRIMARY), values));
+}
+
+static void step(const struct ht_stepper *stepper, int count) {
+    for (int n = 0; n < count; n++) {
+        must(stepper->ops->half_step(stepper->self, HT_PRIMARY));
+        must(stepper->ops->half_step(stepper->self, HT_DUAL));
+    }
+}
+
+/* ---- eigenvalues ---- */
+
+/* Extreme eigenvalues of a symmetric matrix by Jacobi's rotations (Golub, Van
+ * Loan, Matrix Computations, 8.5). */
+static void eigenvalues(int n, double (*a)[MOST], double *least, double *most) {
+    for (int sweep = 0; sweep < 12; sweep++)
+        for (int p = 0; p < n; p++)
+            for (int q = p + 1; q < n; q++) {
+                if (fabs(a[p][q]) < 1e-300) continue;
+                const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
+                const double t = (theta < 0 ? -1 : 1) /
+                                 (fabs(theta) + sqrt(theta * theta + 1));
+                const double c = 1 / sqrt(t * t + 1), sn = t * c;
+                for (int i = 0; i < n; i++) {
+                    const double x = a[i][p], y = a[i][q];
+                    a[i][p] = c * x - sn * y;
+                    a[i][q] = sn * x + c * y;
+                }
+                for (int i = 0; i < n; i++) {
+                    const double x = a[p][i], y = a[q][i];
+                    a[p][i] = c * x - sn * y;
+                    a[q][i] = sn * x + c * y;
+                }
+            }
+    *least = *most = a[0][0];
+    for (int i = 1; i < n; i++) {
+        *least = fmin(*least, a[i][i]);
+        *most = fmax(*most, a[i][i]);
+    }
+}
+
+/* Column j of -dt^2 M: what a step adds to d = 0 from u = e_j. With weights
+ * 1/K, half on walls, it is symmetric. */
+static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
+    const int n = (int)nodes_of(s);
+    struct ht_stepper stepper = {0};
+    double u[MOST], modulus[MOST], worst = 0;
+    must(ht_oracle_create(&s->problem, &stepper));
+    must(fill(s, 0, 0, 1, modulus));
+    for (int i = 0; i < n; i++)
+        if (s->grid.wall[0][0] != 0 && (i == 0 || i == n - 1)) modulus[i] *= 2;
+    for (int j = 0; j < n; j++) {
+        memset(u, 0, sizeof u);
+        put(s, &stepper, HT_DUAL, u);
+        u[j] = 1;
+        put(s, &stepper, HT_PRIMARY, u);
+        must(stepper.ops->half_step_back(stepper.self, HT_PRIMARY));
+        get(s, &stepper, HT_DUAL, u);
+        for (int i = 0; i < n; i++)
+            a[i][j] = u[i] * sqrt(modulus[j] / modulus[i]);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            worst = fmax(worst, fabs(a[i][j] - a[j][i]));
+            a[i][j] = a[j][i] = (a[i][j] + a[j][i]) / 2;
+        }
+    ht_stepper_destroy(&stepper);
+    return worst;
+}
+
+/* The step u+ = (2 + dt^2 M) u - u-: its eigenvalues lie on the unit circle
+ * where those of -dt^2 M lie in [0, 4]. */
+static void test_stability(void) {
+    static double a[MOST][MOST];
+    for (int order = 2; order <= 16; order += 2) {
+        double least = 0, most = 0, asymmetry = 0;
+        for (int medium = 0; medium < 300; medium++) {
+            struct scene s;
+            const int64_t cells[3] = {17 + medium % 20, 1, 1};
+            double low, high;
+            make(&s, "acoustic", 1, cells, medium % 3 ? 1 - medium % 2 * 2 : 0,
+                 order, 1 + medium / 2 % 2, medium % 2, medium % 5 ? 6 : 1e4);
+            s.seed = (uint64_t)medium;
+            s.problem.dt = 0.99 * limit(&s);
+            /* A free wall holds u = 0 there: rigid and periodic only. */
+            if (s.grid.wall[0][0] < 0)
+                s.grid.wall[0][0] = s.grid.wall[0][1] = 1;
+            asymmetry = fmax(asymmetry, find_asymmetry(&s, a));
+            eigenvalues((int)nodes_of(&s), a, &low, &high);
+            least = fmin(least, low);
+            most = fmax(most, high);
+        }
+        TEST_CHECK(asymmetry < 1e-12,
+                   "order %d, 300 media: the operator is symmetric to %.1e",
+                   order, asymmetry);
+        TEST_CHECK(least > -1e-12 && most < 4,
+                   "order %d, 300 media at 99 %% of the limit: eigenvalues "
+                   "%.1e to %.4f lie in [0, 4]",
+                   order, least, most);
+    }
+}
+
+/* ---- energy ---- */
+
+static double energy(const struct ht_stepper *stepper) {
+    double value = NAN;
+    must(ht_scheme_find("fd")->invariant->measure(NULL, stepper, &value));
+    return value;
+}
+
+static double distance(int64_t count, const double *a, const double *b) {
+    double sum = 0, all = 0;
+    for (int64_t n = 0; n < count; n++) {
+        sum += (a[n] - b[n]) * (a[n] - b[n]);
+        all += b[n] * b[n];
+    }
+    return sqrt(sum / all);
+}
+
+/* Random data with a mean, at 99 % of the limit. */
+static void test_long_run(const char *system, int dims, int wall, int order,
+                          int stages, bool density) {
+    const int64_t cells[3] = {dims > 2 ? 17 : 23, dims > 2 ? 17 : 19, 18};
+    const int steps = 4000;
+    struct ht_stepper stepper = {0};
+    struct scene s;
+    make(&s, system, dims, cells, wall, order, stages, density, 6);
+    s.problem.dt = 0.99 * limit(&s);
+    const int64_t nodes = nodes_of(&s);
+    double *u = calloc((size_t)nodes, sizeof *u), worst = 0;
+    double *back = calloc((size_t)nodes, sizeof *u);
+    for (int64_t n = 0; n < nodes; n++)
+        u[n] = wall < 0 ? 0 : 1 + ht_rng_uniform(5, (uint64_t)n);
+    for (int64_t n = 0; n < nodes && wall < 0; n++) {
+        int64_t m = n;
+        bool inside = true;
+        for (int k = 0; k < dims; k++) {
+            const int64_t count = ht_grid_nodes(&s.grid, HT_PRIMARY, k);
+            inside = inside && m % count > 0 && m % count < count - 1;
+            m /= count;
+        }
+        if (inside) u[n] = ht_rng_uniform(5, (uint64_t)n);
+    }
+    must(ht_oracle_create(&s.problem, &stepper));
+    put(&s, &stepper, HT_PRIMARY, u);
+    const double first = energy(&stepper);
+    for (int n = 0; n < steps / 500; n++) {
+        step(&stepper, 500);
+        worst = fmax(worst, fabs(energy(&stepper) / first - 1));
+    }
+    TEST_CHECK(worst < 1e-13 * sqrt(steps / 100.0),
+               "%s, %d-D, walls %d, order %d, %d terms%s: energy over %d steps "
+               "to %.1e",
+               system, dims, wall, order, stages, density ? ", density" : "",
+               steps, worst);
+    put(&s, &stepper, HT_PRIMARY, u);
+    memset(back, 0, (size_t)nodes * sizeof *back);
+    put(&s, &stepper, HT_DUAL, back);
+    step(&stepper, 1000);
+    for (int n = 0; n < 1000; n++)
+        must(ht_stepper_step_back(&stepper, s.problem.scheme));
+    get(&s, &stepper, HT_PRIMARY, back);
+    TEST_CHECK(distance(nodes, back, u) < 1e-12,
+               "  1000 steps and back: the start to %.1e",
+               distance(nodes, back, u));
+    ht_stepper_destroy(&stepper);
+    free(u);
+    free(back);
+}
+
+static void test_long_runs(void) {
+    test_long_run("acoustic", 2, 0, 8, 1, false);
+    test_long_run("acoustic", 2, 1, 8, 2, true);
+    test_long_run("wave", 2, -1, 4, 2, false);
+    test_long_run("acoustic", 2, -1, 16, 1, true);
+    test_long_run("acoustic", 3, 1, 8, 2, false);
+    test_long_run("acoustic", 3, 0, 4, 1, true);
+}
+
+/* ---- uniform media ---- */
+
+/* The frequency of a plane wave from three times, against theory. */
+static void test_dispersion(int order, int stages, bool density) {
+    enum { N = 40 };
+    const int64_t cells[3] = {N, 1, 1};
+    struct ht_stepper stepper = {0};
+    struct scene s;
+    double u[3][N], d[N], theta, x, worst = 0;
+    make(&s, "acoustic", 1, cells, 0, order, stages, density, 1);
+    s.contrast[1] = 1;
+    s.problem.dt = 0.9 * limit(&s);
+    const struct ht_fd_weights w = ht_fd_weights(order);
+    must(ht_oracle_create(&s.problem, &stepper));
+    for (int mode = 1; mode < N / 2; mode += 3) {
+        theta = 2 * acos(-1.0) * mode / N;
+        for (int i = 0; i < N; i++) {
+            u[0][i] = cos(theta * i);
+            d[i] = 0;
+        }
+        put(&s, &stepper, HT_PRIMARY, u[0]);
+        put(&s, &stepper, HT_DUAL, d);
+        step(&stepper, 1);
+        get(&s, &stepper, HT_PRIMARY, u[1]);
+        const double first = ht_fd_first_symbol(&w, theta);
+        x = density ? first * first : ht_fd_second_symbol(&w, theta);
+        x *= s.problem.dt * s.problem.dt;
+        /* u(1) = (1 - x [+ x^2/12]) u(0) for d = 0 */
+        const double factor = 1 - x + (stages > 1 ? x * x / 12 : 0);
+        worst = fmax(worst, fabs(u[1][0] - factor));
+    }
+    TEST_CHECK(worst < 1e-13,
+               "order %d, %d terms%s: a wave's step is that of theory to %.1e",
+               order, stages, density ? ", density" : "", worst);
+    ht_stepper_destroy(&stepper);
+}
+
+int main(void) {
+    test_stability();
+    test_long_runs();
+    for (int order = 2; order <= 16; order += 2)
+        for (int i = 0; i < 4; i++) test_dispersion(order, 1 + i % 2, i / 2);
+    return test_end("differences");
+}

@@ -1,0 +1,305 @@
+/* The library's observers, on runs of the serial reference: what they find is
+ * what the measures of the state give when called directly; outputs are at
+ * their steps; bad states are refused before they are written.
+ */
+#include <fcntl.h>
+
+#include "../io/scratch.h"
+#include "test.h"
+
+#include "htwave/observers.h"
+#include "htwave/oracle.h"
+#include "htwave/start.h"
+
+enum { MOST_OPTIONS = 24, OPTION = 120 };
+
+struct trial {
+    struct ht_params *params;
+    struct ht_plan *plan;
+    struct ht_output *output;
+    struct ht_run run;
+    struct ht_energies energies;
+    double conserved[2], error;
+    enum ht_err err; /* of the run */
+};
+
+/* text: pairs key=value, one per space. */
+static enum ht_err prepare(const char *directory, const char *text,
+                           struct trial *t) {
+    char option[MOST_OPTIONS][OPTION], *options[MOST_OPTIONS];
+    int count = 0;
+    snprintf(option[count++], OPTION, "output.directory=\"%s\"", directory);
+    for (const char *at = text; *at != '\0' && count < MOST_OPTIONS;) {
+        size_t length = strcspn(at, " ");
+        snprintf(option[count++], OPTION, "%.*s", (int)length, at);
+        at += length + strspn(at + length, " ");
+    }
+    for (int i = 0; i < count; i++) options[i] = option[i];
+    TRY(ht_params_read(NULL, count, options, &t->params));
+    TRY(ht_plan_create(t->params, NULL, &t->plan));
+    TRY(ht_oracle_create(&t->plan->problem, &t->run.stepper));
+    TRY(ht_start(t->plan, NULL, NULL, NULL, &t->run.stepper));
+    t->run.plan = t->plan;
+    return ht_output_create(t->params, t->plan->medium,
+                            t->plan->problem.stored[HT_PRIMARY], &t->output);
+}
+
+/* first: an observer before all others; NULL: none. */
+static void run_trial(const char *directory, const char *text,
+                      const struct ht_observer *first, struct trial *t) {
+    *t = (struct trial){.err = HT_OK};
+    t->err = prepare(directory, text, t);
+    if (t->err != HT_OK) {
+        TEST_CHECK(false, "%.60s is prepared: %s", text, ht_err_message());
+        exit(test_end("observers"));
+    }
+    struct ht_observer o[7];
+    int count = 0;
+    if (first != NULL) o[count++] = *first;
+    o[count++] = ht_observe_energy(&t->energies);
+    o[count++] = ht_observe_conserved(t->conserved);
+    o[count++] = ht_observe_error(t->plan, &t->error);
+    o[count++] = ht_observe_snapshots(t->params, t->output);
+    o[count++] = ht_observe_pictures(t->params, t->output);
+    t->err = ht_run_execute(&t->run, count, o);
+}
+
+static void close_trial(struct trial *t) {
+    ht_output_destroy(t->output);
+    ht_stepper_destroy(&t->run.stepper);
+    ht_plan_destroy(t->plan);
+    ht_params_destroy(t->params);
+}
+
+/* ---- what is found ---- */
+
+/* Of the state at the end, by the measures themselves. */
+static enum ht_err measure(const struct trial *t, struct ht_state *state,
+                           double *conserved, double *error) {
+    double *nodal[HT_MAX_FIELDS] = {NULL}, end = t->params->time.end;
+    const int64_t nodes = ht_grid_total(&t->plan->grid, HT_PRIMARY);
+    enum ht_err err = HT_OK;
+    *conserved = NAN;
+    TRY(ht_state_measure(t->plan, &t->run.stepper, end, state));
+    if (ht_conserves_energy(t->plan))
+        TRY(ht_conserved_energy(t->plan, &t->run.stepper, conserved));
+    for (int f = 0; f < t->plan->eq.nfields; f++)
+        if (ht_problem_stores(&t->plan->problem, HT_PRIMARY, f))
+            TRY(HT_ALLOC(nodal[f], nodes));
+    err = ht_nodal_read(t->plan, &t->run.stepper, nodal);
+    if (err == HT_OK)
+        err = ht_nodal_error(t->plan, (const double *const *)nodal, end, error);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
+    return err;
+}
+
+#define PLANE                                                   \
+    "grid.cells=[8,6] grid.order=2 time.end=2.3 time.step=0.1 " \
+    "initial.type=plane initial.cycles=[1,0] output.every=0.3 " \
+    "output.picture.every=0.5 "
+
+static void test_taylor(const char *directory) {
+    struct trial t;
+    struct ht_state state = {.energy = NAN};
+    double conserved = NAN, error = NAN;
+    run_trial(directory, PLANE, NULL, &t);
+    TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
+               "a plane wave: %s", t.err ? ht_err_message() : "done");
+    TEST_BELOW(fabs(t.energies.initial - 0.5), 1e-12,
+               "energy at the start, off 1/2 by");
+    TEST_CHECK(t.energies.final == state.energy && t.energies.rise >= 0 &&
+                   t.energies.final < t.energies.initial,
+               "energy at the end: %.17g (measured: %.17g), rise %g",
+               t.energies.final, state.energy, t.energies.rise);
+    TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)",
+               t.error, error);
+    TEST_CHECK(isnan(t.conserved[0]) && isnan(t.conserved[1]),
+               "no conserved energy: %g, %g", t.conserved[0], t.conserved[1]);
+    close_trial(&t);
+}
+
+static void test_leapfrog(const char *directory) {
+    struct trial t;
+    struct ht_state state = {.energy = NAN};
+    double conserved = NAN, error = NAN;
+    run_trial(directory, PLANE "time.scheme=leapfrog initial.cycles=[1,1]",
+              NULL, &t);
+    TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
+               "a plane wave by leapfrog: %s",
+               t.err ? ht_err_message() : "done");
+    TEST_CHECK(t.conserved[1] == conserved && t.conserved[0] > 0,
+               "conserved energy: %g, %g (measured: %g)", t.conserved[0],
+               t.conserved[1], conserved);
+    TEST_BELOW(fabs(t.conserved[1] / t.conserved[0] - 1), 1e-12,
+               "conserved energy, changed by");
+    TEST_CHECK(isnan(t.energies.initial) && isnan(t.energies.final) &&
+                   isnan(t.energies.rise),
+               "energies of one level are not reported: %g, %g, %g",
+               t.energies.initial, t.energies.final, t.energies.rise);
+    TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)",
+               t.error, error);
+    close_trial(&t);
+}
+
+/* ---- outputs ---- */
+
+/* Files of the directory whose names begin so. */
+static int count_files(const char *directory, const char *format) {
+    int count = 0;
+    for (bool found = true; found; count += found) {
+        char name[32];
+        snprintf(name, sizeof name, format, count);
+        char *path = scratch_path(directory, name);
+        found = ht_file_exists(path);
+        free(path);
+    }
+    return count;
+}
+
+/* Times of fields.xdmf, in tenths. */
+static void list_times(const char *directory, char text[256]) {
+    static const char key[] = "<Time Value=\"";
+    char *path = scratch_path(directory, "fields.xdmf"), *data = NULL;
+    size_t size;
+    int used = 0;
+    text[0] = '\0';
+    if (ht_file_read(path, &data, &size) == HT_OK)
+        for (char *at = data; (at = strstr(at, key)) != NULL && used < 200;)
+            used += snprintf(text + used, 256 - (size_t)used, "%s%.4g",
+                             used ? " " : "",
+                             10 * strtod(at += sizeof key - 1, NULL));
+    free(data);
+    free(path);
+}
+
+static void test_outputs(const char *directory) {
+    char times[256];
+    struct trial t;
+    run_trial(directory, PLANE "output.coefficients=true", NULL, &t);
+    list_times(directory, times);
+    int snapshots = count_files(directory, "fields_%06d.h5"),
+        pictures = count_files(directory, "wave_%04d.png"),
+        expected = ht_output_draws(t.params) ? 6 : 0;
+    TEST_CHECK(t.err == HT_OK && snapshots == 9 &&
+                   strcmp(times, "0 3 6 9 12 15 18 21 23") == 0,
+               "%d snapshots with coefficients at steps %s", snapshots, times);
+    TEST_CHECK(pictures == expected,
+               "%d pictures at 0, 0.5, 1, 1.5, 2 and the end (expected %d)",
+               pictures, expected);
+    close_trial(&t);
+    run_trial(directory, PLANE "output.snapshots=false output.pictures=false",
+              NULL, &t);
+    snapshots = count_files(directory, "fields_%06d.h5");
+    pictures = count_files(directory, "wave_%04d.png");
+    TEST_CHECK(t.err == HT_OK && snapshots + pictures == 0,
+               "both off: %d snapshots, %d pictures", snapshots, pictures);
+    close_trial(&t);
+}
+
+/* ---- bad states ---- */
+
+/* Spoils the state at a step, context. */
+static enum ht_err spoil_look(void *context, const struct ht_view *view) {
+    const struct ht_run *run = view->run;
+    const struct ht_grid *grid = &run->plan->grid;
+    double *plane = NULL;
+    if (run->steps != *(const int64_t *)context) return HT_OK;
+    const int64_t count = ht_grid_plane(grid, HT_PRIMARY) *
+                          ht_grid_coefs(grid) * run->plan->eq.nfields;
+    TRY(HT_ALLOC(plane, count));
+    for (int64_t i = 0; i < count; i++) plane[i] = NAN;
+    enum ht_err err =
+        run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, plane);
+    free(plane);
+    return err;
+}
+
+static int64_t spoil_next(void *context, const struct ht_run *run,
+                          int64_t from) {
+    (void)context;
+    (void)run;
+    return from;
+}
+
+/* The energy watch looks at even steps, at others because of an output. */
+static void test_spoilt(const char *directory, const char *text,
+                        int64_t refused, int expected) {
+    int64_t step = 3;
+    const struct ht_observer spoil = {.name = "spoil",
+                                      .context = &step,
+                                      .next = spoil_next,
+                                      .look = spoil_look};
+    struct trial t;
+    run_trial(directory, text, &spoil, &t);
+    int written = count_files(directory, "fields_%06d.h5") +
+                  count_files(directory, "wave_%04d.png");
+    if (t.params->output.pictures && !ht_output_draws(t.params))
+        TEST_SKIP("this htwave was built without cairo");
+    else
+        TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps == refused &&
+                       written == expected,
+                   "%s: spoilt at step %lld, refused at %lld (expected %lld), "
+                   "%d files before (expected %d)",
+                   text + sizeof PLANE - 1, (long long)step,
+                   (long long)t.run.steps, (long long)refused, written,
+                   expected);
+    close_trial(&t);
+}
+
+/* Standard error of the run below, counted by lines that begin so. */
+static int count_lines(const char *path, const char *begin) {
+    char *data = NULL;
+    size_t size;
+    int count = 0;
+    if (ht_file_read(path, &data, &size) != HT_OK) return -1;
+    for (char *line = strtok(data, "\n"); line; line = strtok(NULL, "\n"))
+        count += strncmp(line, begin, strlen(begin)) == 0;
+    free(data);
+    return count;
+}
+
+#define LAYERS                                                        \
+    "grid.cells=[24] grid.upper=[24.0] grid.order=3 "                 \
+    "medium.type=layers medium.axis=x1 medium.interfaces=[8.0,16.0] " \
+    "medium.c=[1.5,2.0,1.5] medium.rho=[1.0,1.8,1.0] "                \
+    "initial.type=gaussian initial.centre=[4.3] initial.width=1.2 "   \
+    "output.every=0.0 output.pictures=false "
+
+static void test_growth(const char *directory) {
+    char *path = scratch_path(directory, "messages");
+    struct trial t;
+    fflush(stderr);
+    int saved = dup(2), file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    dup2(file, 2);
+    run_trial(directory, LAYERS "time.end=400.0", NULL, &t);
+    dup2(saved, 2);
+    close(file);
+    close(saved);
+    TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps < t.plan->steps &&
+                   strstr(ht_err_message(), "the energy has grown") != NULL,
+               "energy that grows ends the run after %lld of %lld steps: %s",
+               (long long)t.run.steps, (long long)t.plan->steps,
+               ht_err_message());
+    int warnings = count_lines(path, "warning: the energy has risen");
+    TEST_CHECK(t.energies.watch.grows && warnings == 1,
+               "%d warning of the first rise", warnings);
+    free(path);
+    close_trial(&t);
+}
+
+int main(void) {
+    char *directory = scratch_make("observers");
+    if (directory == NULL) return 1;
+    ht_log_level_set(HT_LOG_QUIET);
+    test_taylor(directory);
+    test_leapfrog(directory);
+    test_outputs(directory);
+    test_spoilt(directory, PLANE "output.pictures=false", 3, 1);
+    test_spoilt(directory,
+                PLANE "output.snapshots=false output.picture.every=0.3", 3, 1);
+    test_spoilt(directory, PLANE "output.pictures=false output.every=0.0", 4,
+                0);
+    test_growth(directory);
+    scratch_remove(directory);
+    return test_end("observers");
+}
