@@ -332,7 +332,7 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     const double rounding = 1e-12; /* of dt and of the CFL number */
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
-        plan->problem.stages == full_stages(plan))
+        (differences(plan) || plan->problem.stages == full_stages(plan)))
         cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
     if (dt > 0) {
         if (dt * per_time > plan->cfl_limit * (1 + rounding))
