@@ -120,6 +120,7 @@ static enum ht_err check_depth(const struct ht_plan *plan,
     for (int r = 1; r < ranks; r++)
         if (start[r + 1] - start[r] < thinnest)
             thinnest = start[r + 1] - start[r];
+    if (differences(plan)) return ht_fd_check_slabs(plan, ranks, thinnest);
     if (ranks > 1 && (depth + 1) / 2 > thinnest)
         return ht_params_error(plan->params, "parallel.halo_depth",
                                "needs slabs of %d planes, but the thinnest of "
