@@ -13,8 +13,8 @@
 static const struct ht_fd_variant variants[] = {
     {"fd-march", "groups march along the last axis, planes in local memory",
      .gpu = true,
-     .files = {{"packs.cl", "fd_lanes.cl", "fd_march.cl"},
-               {"packs.cl", "fd_lanes.cl", "fd_march_density.cl"}}},
+     .files = {{"packs.cl", "fd_items.cl", "fd_march.cl"},
+               {"packs.cl", "fd_items.cl", "fd_march_density.cl"}}},
     {"fd-vectors",
      "rows by vectors, the planes of a block of rows in the cache", .cpu = true,
      .files = {{"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
