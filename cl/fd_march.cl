@@ -59,26 +59,26 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c,
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                           const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS, HT_LOCAL ht_pack *tiles) {
-    struct ht_fd_lane l;
-    ht_fd_set_lane(s, &l);
-    const int own = (l.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + l.x;
+    struct ht_fd_item me;
+    ht_fd_set_item(s, &me);
+    const int own = (me.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me.x;
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
-    const long mine = l.i2 * s->row + l.i1;
+    const long mine = me.i2 * s->row + me.i1;
     real line[2 * HT_FD_DEPTH + 1][HT_BLOCK];
     HT_UNROLL
     for (int k = 0; k < 2 * HT_FD_DEPTH; k++)
-        ht_unpack(ht_fd_read(u + (l.begin - HT_FD_DEPTH + k) * step + mine),
+        ht_unpack(ht_fd_read(u + (me.begin - HT_FD_DEPTH + k) * step + mine),
                   line[k]);
-    for (long z = l.begin; z < l.end; z++) {
+    for (long z = me.begin; z < me.end; z++) {
         const long at = z * step + mine;
         HT_LOCAL ht_pack *tile = tiles + (z & 1) * HT_FD_TILE;
         struct ht_fd_put put;
         real sum[HT_BLOCK];
         ht_unpack(ht_fd_read(u + at + HT_FD_DEPTH * step),
                   line[2 * HT_FD_DEPTH]);
-        ht_fd_set_put(&l, mode, a + at, d + at, p + at, &put);
+        ht_fd_set_put(&me, mode, a + at, d + at, p + at, &put);
         tile[own] = ht_packed(line[HT_FD_DEPTH]);
-        ht_fd_surround(&l, s, u + z * step, tile);
+        ht_fd_surround(&me, s, u + z * step, tile);
         HT_BARRIER();
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
@@ -91,7 +91,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                     c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
                     line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);
         }
-        ht_fd_write(&l, mode, sum, line[HT_FD_DEPTH], &put, d + at, out + at);
+        ht_fd_write(&me, mode, sum, line[HT_FD_DEPTH], &put, d + at, out + at);
         HT_UNROLL
         for (int k = 0; k < 2 * HT_FD_DEPTH; k++) {
             HT_UNROLL

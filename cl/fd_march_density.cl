@@ -55,17 +55,17 @@ HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c,
 #if HT_DIMS > 2
 /* The fluxes along x2 of a plane, into their tile; b2: at node (0, 0). */
 HT_INLINE void
-ht_fd_fill_fluxes(const struct ht_fd_lane *l, const struct ht_fd_args *s,
+ht_fd_fill_fluxes(const struct ht_fd_item *me, const struct ht_fd_args *s,
                   const struct ht_fd_coefs *c, HT_GLOBAL const real *b2,
                   HT_LOCAL const ht_pack *tile, HT_LOCAL ht_pack *fluxes) {
-    HT_LOCAL const ht_pack *column = tile + HT_FD_SIDE + l->x;
+    HT_LOCAL const ht_pack *column = tile + HT_FD_SIDE + me->x;
     HT_UNROLL
     for (int n = 0; n < HT_FD_FLUX_ROWS; n += HT_FD_ROWS) {
-        const int r = n + l->y, at = r + HT_FD_R - 1; /* at: in the tile */
+        const int r = n + me->y, at = r + HT_FD_R - 1; /* at: in the tile */
         if (r < HT_FD_FLUX_ROWS) {
             real b[HT_BLOCK], slope[HT_BLOCK];
-            const long row = ht_fd_least(l->first2 - HT_FD_R + r, l->most2);
-            ht_unpack(ht_fd_read(b2 + row * s->row + l->i1), b);
+            const long row = ht_fd_least(me->first2 - HT_FD_R + r, me->most2);
+            ht_unpack(ht_fd_read(b2 + row * s->row + me->i1), b);
             HT_UNROLL
             for (int e = 0; e < HT_BLOCK; e++) slope[e] = 0;
             HT_UNROLL
@@ -80,18 +80,18 @@ ht_fd_fill_fluxes(const struct ht_fd_lane *l, const struct ht_fd_args *s,
             }
             HT_UNROLL
             for (int e = 0; e < HT_BLOCK; e++) b[e] *= slope[e];
-            fluxes[r * HT_FD_PACKS + l->x] = ht_packed(b);
+            fluxes[r * HT_FD_PACKS + me->x] = ht_packed(b);
         }
     }
 }
 
 /* sum += D_2. */
-HT_INLINE void ht_fd_along_column(const struct ht_fd_lane *l,
+HT_INLINE void ht_fd_along_column(const struct ht_fd_item *me,
                                   const struct ht_fd_coefs *c,
                                   HT_LOCAL const ht_pack *fluxes,
                                   real sum[HT_BLOCK]) {
     HT_LOCAL const ht_pack *mine =
-        fluxes + (l->y + HT_FD_R) * HT_FD_PACKS + l->x;
+        fluxes + (me->y + HT_FD_R) * HT_FD_PACKS + me->x;
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++) {
         real below[HT_BLOCK], above[HT_BLOCK];
@@ -162,27 +162,29 @@ HT_INLINE void ht_fd_take_plane(const struct ht_fd_coefs *c,
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                           const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS, HT_LOCAL ht_pack *tile) {
-    struct ht_fd_lane l;
-    ht_fd_set_lane(s, &l);
-    const int own = (l.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + l.x;
+    struct ht_fd_item me;
+    ht_fd_set_item(s, &me);
+    const int own = (me.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me.x;
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
-    const long mine = l.i2 * s->row + l.i1;
+    const long mine = me.i2 * s->row + me.i1;
     /* b1 is read to both sides: not further than most1. */
     HT_GLOBAL const real *beside =
-        b1 + l.i2 * s->row + ht_fd_least(l.i1, l.most1 - HT_FD_NEAR * HT_BLOCK);
+        b1 + me.i2 * s->row +
+        ht_fd_least(me.i1, me.most1 - HT_FD_NEAR * HT_BLOCK);
     real line[HT_FD_AHEAD + 1][HT_BLOCK];
 #if HT_DIMS > 1
     HT_GLOBAL const real *b = (HT_DIMS > 2 ? b3 : b2) + mine;
     real flux[2 * HT_FD_R][HT_BLOCK];
     HT_UNROLL
     for (int k = 1; k <= HT_FD_AHEAD; k++)
-        ht_unpack(ht_fd_read(u + (l.begin - HT_FD_AHEAD + k - 1) * step + mine),
-                  line[k]);
-    for (long z = l.begin - HT_FD_AHEAD; z < l.begin; z++)
+        ht_unpack(
+            ht_fd_read(u + (me.begin - HT_FD_AHEAD + k - 1) * step + mine),
+            line[k]);
+    for (long z = me.begin - HT_FD_AHEAD; z < me.begin; z++)
         ht_fd_take_plane(c, u + z * step + mine, b + z * step, step, line,
                          flux);
 #endif
-    for (long z = l.begin; z < l.end; z++) {
+    for (long z = me.begin; z < me.end; z++) {
         const long at = z * step + mine;
         struct ht_fd_put put;
         real sum[HT_BLOCK];
@@ -191,23 +193,23 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
 #else
         ht_unpack(ht_fd_read(u + at), line[0]);
 #endif
-        ht_fd_set_put(&l, mode, a + at, d + at, p + at, &put);
+        ht_fd_set_put(&me, mode, a + at, d + at, p + at, &put);
         tile[own] = ht_packed(line[0]);
-        ht_fd_surround(&l, s, u + z * step, tile);
+        ht_fd_surround(&me, s, u + z * step, tile);
         HT_BARRIER();
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
         ht_fd_along_row(c, tile + own, beside + z * step, sum);
 #if HT_DIMS > 2
-        ht_fd_fill_fluxes(&l, s, c, b2 + z * step, tile, tile + HT_FD_TILE);
+        ht_fd_fill_fluxes(&me, s, c, b2 + z * step, tile, tile + HT_FD_TILE);
 #endif
         HT_BARRIER();
 #if HT_DIMS > 2
-        ht_fd_along_column(&l, c, tile + HT_FD_TILE, sum);
+        ht_fd_along_column(&me, c, tile + HT_FD_TILE, sum);
 #endif
 #if HT_DIMS > 1
         ht_fd_along_march(c, flux, sum);
 #endif
-        ht_fd_write(&l, mode, sum, line[0], &put, d + at, out + at);
+        ht_fd_write(&me, mode, sum, line[0], &put, d + at, out + at);
     }
 }

@@ -13,8 +13,8 @@
 static const struct ht_fd_variant variants[] = {
     {"fd-march", "groups march along the last axis, planes in local memory",
      .gpu = true,
-     .files = {{"packs.cl", "fd_lanes.cl", "fd_march.cl"},
-               {"packs.cl", "fd_lanes.cl", "fd_march_density.cl"}}},
+     .files = {{"packs.cl", "fd_items.cl", "fd_march.cl"},
+               {"packs.cl", "fd_items.cl", "fd_march_density.cl"}}},
     {"fd-vectors",
      "rows by vectors, the planes of a block of rows in the cache", .cpu = true,
      .files = {{"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
@@ -282,7 +282,7 @@ static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
  * the planes around one of them is to stay in a cache. */
 static int64_t choose_rows(const struct ht_fd_kernels *k,
                            const struct ht_fd_box *box) {
-    const int64_t cache = 1 << 20, least = 8, reach = ht_fd_reach(&k->spec);
+    const int64_t cache = 1 << 19, least = 8, reach = ht_fd_reach(&k->spec);
     int64_t row = extent(box, 0) * (k->spec.fp64 ? 8 : 4) * (2 * reach + 1);
     int64_t rows = cache / row - 2 * reach;
     return k->shape.rows > 0 ? k->shape.rows : rows > least ? rows : least;

@@ -6,7 +6,7 @@
 #define HT_FD_HALO (HT_DIMS > 2 ? HT_FD_REACH : 0)
 #define HT_FD_TILE (HT_FD_PITCH * (HT_FD_ROWS + 2 * HT_FD_HALO))
 
-struct ht_fd_lane {
+struct ht_fd_item {
     int x, y;            /* in the group: pack and row */
     long first1, first2; /* node of the group's first pack */
     long most1, most2;   /* the last pack and row that may be read */
@@ -27,57 +27,57 @@ HT_INLINE ht_pack ht_fd_read_once(HT_GLOBAL const real *from) {
     return HT_READ_ONCE((HT_GLOBAL const ht_pack *)from);
 }
 
-HT_INLINE void ht_fd_set_lane(const struct ht_fd_args *s,
-                              struct ht_fd_lane *l) {
-    l->x = HT_ITEM() % HT_FD_PACKS;
-    l->y = HT_ITEM() / HT_FD_PACKS;
-    l->first1 = s->begin[0] / HT_BLOCK * HT_BLOCK +
-                HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
-    l->first2 = HT_DIMS > 2 ? s->begin[1] + HT_GROUP_2() * HT_FD_ROWS : 0;
-    l->most1 = (s->end[0] - 1) / HT_BLOCK * HT_BLOCK + HT_FD_SIDE * HT_BLOCK;
-    l->most2 = HT_DIMS > 2 ? s->end[1] - 1 + HT_FD_REACH : 0;
-    l->i1 = l->first1 + l->x * HT_BLOCK;
-    l->i2 = l->first2 + l->y;
-    l->from = l->i1 < s->begin[0] ? (int)(s->begin[0] - l->i1) : 0;
-    l->to = (int)ht_fd_least(s->end[0] - l->i1, HT_BLOCK);
-    if (HT_DIMS > 2 && l->i2 >= s->end[1]) l->to = 0;
-    l->i1 = ht_fd_least(l->i1, l->most1);
-    l->i2 = ht_fd_least(l->i2, l->most2);
-    l->begin = 0;
-    l->end = 1;
+HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s,
+                              struct ht_fd_item *me) {
+    me->x = HT_ITEM() % HT_FD_PACKS;
+    me->y = HT_ITEM() / HT_FD_PACKS;
+    me->first1 = s->begin[0] / HT_BLOCK * HT_BLOCK +
+                 HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
+    me->first2 = HT_DIMS > 2 ? s->begin[1] + HT_GROUP_2() * HT_FD_ROWS : 0;
+    me->most1 = (s->end[0] - 1) / HT_BLOCK * HT_BLOCK + HT_FD_SIDE * HT_BLOCK;
+    me->most2 = HT_DIMS > 2 ? s->end[1] - 1 + HT_FD_REACH : 0;
+    me->i1 = me->first1 + me->x * HT_BLOCK;
+    me->i2 = me->first2 + me->y;
+    me->from = me->i1 < s->begin[0] ? (int)(s->begin[0] - me->i1) : 0;
+    me->to = (int)ht_fd_least(s->end[0] - me->i1, HT_BLOCK);
+    if (HT_DIMS > 2 && me->i2 >= s->end[1]) me->to = 0;
+    me->i1 = ht_fd_least(me->i1, me->most1);
+    me->i2 = ht_fd_least(me->i2, me->most2);
+    me->begin = 0;
+    me->end = 1;
     if (HT_DIMS > 1) {
-        l->begin = s->begin[HT_DIMS - 1] + HT_GROUP_3() * s->planes;
-        l->end = ht_fd_least(l->begin + s->planes, s->end[HT_DIMS - 1]);
+        me->begin = s->begin[HT_DIMS - 1] + HT_GROUP_3() * s->planes;
+        me->end = ht_fd_least(me->begin + s->planes, s->end[HT_DIMS - 1]);
     }
 }
 
 /* Copies what surrounds the packs of a group into a tile: plane points to node
  * (0, 0) of the plane. */
-HT_INLINE void ht_fd_surround(const struct ht_fd_lane *l,
+HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
                               const struct ht_fd_args *s,
                               HT_GLOBAL const real *plane,
                               HT_LOCAL ht_pack *tile) {
-    HT_LOCAL ht_pack *mine = tile + (l->y + HT_FD_HALO) * HT_FD_PITCH;
-    HT_GLOBAL const real *row = plane + l->i2 * s->row;
-    if (l->x < HT_FD_SIDE) {
-        mine[l->x] =
-            ht_fd_read(row + l->first1 + (l->x - HT_FD_SIDE) * HT_BLOCK);
-        mine[HT_FD_PACKS + HT_FD_SIDE + l->x] = ht_fd_read(
-            row +
-            ht_fd_least(l->first1 + (HT_FD_PACKS + l->x) * HT_BLOCK, l->most1));
+    HT_LOCAL ht_pack *mine = tile + (me->y + HT_FD_HALO) * HT_FD_PITCH;
+    HT_GLOBAL const real *row = plane + me->i2 * s->row;
+    if (me->x < HT_FD_SIDE) {
+        mine[me->x] =
+            ht_fd_read(row + me->first1 + (me->x - HT_FD_SIDE) * HT_BLOCK);
+        mine[HT_FD_PACKS + HT_FD_SIDE + me->x] = ht_fd_read(
+            row + ht_fd_least(me->first1 + (HT_FD_PACKS + me->x) * HT_BLOCK,
+                              me->most1));
     }
-    HT_LOCAL ht_pack *column = tile + HT_FD_SIDE + l->x;
+    HT_LOCAL ht_pack *column = tile + HT_FD_SIDE + me->x;
     HT_UNROLL
     for (int n = 0; n < HT_FD_HALO; n += HT_FD_ROWS) {
-        const int r = n + l->y;
+        const int r = n + me->y;
         if (r < HT_FD_HALO) {
-            const long below = l->first2 - HT_FD_HALO + r;
+            const long below = me->first2 - HT_FD_HALO + r;
             const long above =
-                ht_fd_least(l->first2 + HT_FD_ROWS + r, l->most2);
+                ht_fd_least(me->first2 + HT_FD_ROWS + r, me->most2);
             column[r * HT_FD_PITCH] =
-                ht_fd_read(plane + below * s->row + l->i1);
+                ht_fd_read(plane + below * s->row + me->i1);
             column[(HT_FD_HALO + HT_FD_ROWS + r) * HT_FD_PITCH] =
-                ht_fd_read(plane + above * s->row + l->i1);
+                ht_fd_read(plane + above * s->row + me->i1);
         }
     }
 }
@@ -87,32 +87,32 @@ struct ht_fd_put {
     real a[HT_BLOCK], d[HT_BLOCK], p[HT_BLOCK];
 };
 
-HT_INLINE void ht_fd_set_put(const struct ht_fd_lane *l, const int mode,
+HT_INLINE void ht_fd_set_put(const struct ht_fd_item *me, const int mode,
                              HT_GLOBAL const real *a, HT_GLOBAL const real *d,
                              HT_GLOBAL const real *p, struct ht_fd_put *put) {
-    if (l->from >= l->to) return;
+    if (me->from >= me->to) return;
     ht_unpack(ht_fd_read_once(a), put->a);
     if (HT_FD_HAS_D(mode)) ht_unpack(ht_fd_read_once(d), put->d);
     if (mode == HT_FD_APART) ht_unpack(ht_fd_read_once(p), put->p);
 }
 
-HT_INLINE void ht_fd_store(const struct ht_fd_lane *l, const real v[HT_BLOCK],
+HT_INLINE void ht_fd_store(const struct ht_fd_item *me, const real v[HT_BLOCK],
                            HT_GLOBAL real *to) {
-    if (l->from == 0 && l->to == HT_BLOCK) {
+    if (me->from == 0 && me->to == HT_BLOCK) {
         HT_WRITE_ONCE((HT_GLOBAL ht_pack *)to, ht_packed(v));
     } else {
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++)
-            if (e >= l->from && e < l->to) to[e] = v[e];
+            if (e >= me->from && e < me->to) to[e] = v[e];
     }
 }
 
-HT_INLINE void ht_fd_write(const struct ht_fd_lane *l, const int mode,
+HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode,
                            const real sum[HT_BLOCK], const real u[HT_BLOCK],
                            const struct ht_fd_put *put, HT_GLOBAL real *d,
                            HT_GLOBAL real *out) {
     real change[HT_BLOCK], value[HT_BLOCK];
-    if (l->from >= l->to) return;
+    if (me->from >= me->to) return;
     HT_UNROLL
     for (int e = 0; e < HT_BLOCK; e++) {
         change[e] =
@@ -121,6 +121,6 @@ HT_INLINE void ht_fd_write(const struct ht_fd_lane *l, const int mode,
                    : mode == HT_FD_APART ? put->p[e] + change[e]
                                          : u[e] + change[e];
     }
-    if (HT_FD_HAS_D(mode)) ht_fd_store(l, change, d);
-    if (HT_FD_HAS_OUT(mode)) ht_fd_store(l, value, out);
+    if (HT_FD_HAS_D(mode)) ht_fd_store(me, change, d);
+    if (HT_FD_HAS_OUT(mode)) ht_fd_store(me, value, out);
 }
