@@ -179,11 +179,11 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
                                     .density = plan->problem.fd.density};
     const int reach = ht_fd_reach(&spec);
     for (int k = 0; k < plan->grid.dims; k++)
-        if (plan->grid.cells[k] < reach)
+        if (plan->grid.cells[k] <= reach)
             return ht_params_error(
                 plan->params, "grid.cells",
                 "the stencil of order %d reaches over %d points, but x%d has "
-                "%lld cells: take more cells or a lower grid.order",
+                "%lld cells: more than that are needed, or a lower grid.order",
                 plan->problem.fd.order, reach, k + 1,
                 (long long)plan->grid.cells[k]);
     return HT_OK;
