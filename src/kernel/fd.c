@@ -49,7 +49,7 @@ int ht_fd_reach(const struct ht_fd_spec *spec) {
 
 /* Rows and bytes of a row that fd-vectors takes where density varies: its
  * fluxes fit in a cache. */
-enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 512 };
+enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 1024 };
 
 static bool marches(const struct ht_fd_variant *variant) {
     return variant == &variants[MARCH];
