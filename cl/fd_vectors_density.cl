@@ -1,17 +1,19 @@
 /* Finite differences, varying density, on CPUs: a group is one work-item, which
- * takes HT_FD_SEGMENT nodes of HT_FD_BLOCK_ROWS rows and marches along the last
- * axis. Fluxes are those of fd_march_density.cl; it keeps, in local memory,
- *     along x1: those of one row,         row[node + R],
- *     along x2: those of one plane,       column[row + R][node],
- *     along the march: of 2R planes z,    march[z mod 2R][row][node].
- * Rows shorter than a segment: the segment is the row; rows shorter than a
- * vector are done node by node. The last segment of a row begins earlier and
- * stores what is its own.
+ * takes HT_FD_SEGMENT nodes at most of HT_FD_BLOCK_ROWS rows and marches along
+ * the last axis. Fluxes are those of fd_march_density.cl; local memory holds
+ *
+ *     row[node + R]                   along x1, of one row,
+ *     column[row + R][node]           along x2, of one plane,
+ *     march[z mod 2R][row][node]      along the march, of 2R planes z.
+ *
+ * The segments of a row are alike, but for the last one, which begins earlier
+ * and stores what is its own; rows shorter than a vector are done node by node.
  */
 #define HT_FD_BLOCK_ROWS (HT_DIMS > 2 ? HT_FD_ROWS : 1)
 #define HT_FD_ROW_VALUES (HT_FD_SEGMENT + 2 * HT_FD_R)
 #define HT_FD_COLUMN_ROWS (HT_DIMS > 2 ? HT_FD_BLOCK_ROWS + 2 * HT_FD_R - 1 : 0)
-#define HT_FD_PLANE_VALUES (HT_FD_BLOCK_ROWS * HT_FD_SEGMENT)
+/* A vector more than fits: planes at a power of two would meet in a cache. */
+#define HT_FD_PLANE_VALUES (HT_FD_BLOCK_ROWS * HT_FD_SEGMENT + HT_WIDTH)
 #define HT_FD_LOCAL_TYPE real
 #define HT_FD_LOCAL                                         \
     (HT_FD_ROW_VALUES + HT_FD_COLUMN_ROWS * HT_FD_SEGMENT + \
@@ -50,13 +52,15 @@ struct ht_fd_part {
 
 HT_INLINE void ht_fd_set_part(const struct ht_fd_args *s,
                               struct ht_fd_part *t) {
-    t->own = s->begin[0] + HT_GROUP_1() * HT_FD_SEGMENT;
-    t->start =
-        t->own < s->end[0] - HT_FD_SEGMENT ? t->own : s->end[0] - HT_FD_SEGMENT;
+    const long nodes = s->end[0] - s->begin[0];
+    const long groups = (nodes + HT_FD_SEGMENT - 1) / HT_FD_SEGMENT;
+    const long vectors =
+        ((nodes + groups - 1) / groups + HT_WIDTH - 1) / HT_WIDTH;
+    const long most = vectors * HT_WIDTH;
+    t->own = s->begin[0] + HT_GROUP_1() * most;
+    t->start = t->own < s->end[0] - most ? t->own : s->end[0] - most;
     if (t->start < s->begin[0]) t->start = s->begin[0];
-    t->count = s->end[0] - t->start < HT_FD_SEGMENT
-                   ? (int)(s->end[0] - t->start)
-                   : HT_FD_SEGMENT;
+    t->count = (int)(s->end[0] - t->start < most ? s->end[0] - t->start : most);
     t->first2 = HT_DIMS > 2 ? s->begin[1] + HT_GROUP_2() * HT_FD_BLOCK_ROWS : 0;
     t->end2 = t->first2 + HT_FD_BLOCK_ROWS;
     if (HT_DIMS > 2 && t->end2 > s->end[1]) t->end2 = s->end[1];
@@ -82,18 +86,22 @@ HT_INLINE vector ht_fd_differences(const struct ht_fd_coefs *c, const int axis,
 }
 
 #if HT_DIMS > 1
-/* Of the last axis at plane z; march: at the node in slot 0. */
-HT_INLINE vector ht_fd_march_differences(const struct ht_fd_coefs *c, long z,
+/* Of the last axis; first: slot of the plane; march: at the node in slot 0. */
+HT_INLINE vector ht_fd_march_differences(const struct ht_fd_coefs *c,
+                                         const int first,
                                          HT_LOCAL const real *march,
                                          vector sum) {
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++) {
-        const int below = (int)((z + 2 * HT_FD_R - 1 - j) % (2 * HT_FD_R));
-        const int above = (int)((z + j) % (2 * HT_FD_R));
-        sum = HT_FD_FIRST((vector)c->c[HT_DIMS - 1][j],
-                          HT_LOCAL_VECTOR(march + below * HT_FD_PLANE_VALUES),
-                          HT_LOCAL_VECTOR(march + above * HT_FD_PLANE_VALUES),
-                          sum);
+        const int below = first - 1 - j, above = first + j;
+        const int turn = 2 * HT_FD_R;
+        sum = HT_FD_FIRST(
+            (vector)c->c[HT_DIMS - 1][j],
+            HT_LOCAL_VECTOR(march + (below < 0 ? below + turn : below) *
+                                        HT_FD_PLANE_VALUES),
+            HT_LOCAL_VECTOR(march + (above < turn ? above : above - turn) *
+                                        HT_FD_PLANE_VALUES),
+            sum);
     }
     return sum;
 }
@@ -118,7 +126,8 @@ HT_INLINE void ht_fd_row(const struct ht_fd_part *t,
 #endif
 #if HT_DIMS > 1
         sum = ht_fd_march_differences(
-            c, z, ht_fd_march_of(fluxes) + r * HT_FD_SEGMENT + n, sum);
+            c, (int)(z % (2 * HT_FD_R)),
+            ht_fd_march_of(fluxes) + r * HT_FD_SEGMENT + n, sum);
 #endif
         ht_fd_write(mode, at + n, (int)(done - n), sum, u, a, d, p, out);
     }

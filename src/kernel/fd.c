@@ -7,6 +7,7 @@
 
 #include "fd_args.h"
 #include "htwave/kernel_sources.h"
+#include "variant.h"
 
 /* ---- the table ---- */
 
@@ -49,7 +50,7 @@ int ht_fd_reach(const struct ht_fd_spec *spec) {
 
 /* Rows and bytes of a row that fd-vectors takes where density varies: its
  * fluxes fit in a cache. */
-enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 512 };
+enum { ROW_ITEMS = 128, BLOCK_ROWS = 16, SEGMENT_BYTES = 1024 };
 
 static bool marches(const struct ht_fd_variant *variant) {
     return variant == &variants[MARCH];
@@ -73,15 +74,28 @@ static int registers_for(const struct ht_fd_spec *spec) {
     return spec->dims == 3 && close ? 128 : 0;
 }
 
+/* Rows of fd-vectors where density varies: as many as local memory has room for
+ * (cl/fd_vectors_density.cl). */
+static int block_rows(const struct ht_fd_spec *spec,
+                      const struct ht_device_info *info) {
+    const int64_t limit = ht_vector_limit(info), turn = 2 * spec->radius;
+    int rows = BLOCK_ROWS;
+    for (; rows > 1; rows /= 2) {
+        const int64_t segments = 1 + rows + turn + turn * (rows + 1);
+        if (segments * SEGMENT_BYTES <= limit) break;
+    }
+    return rows;
+}
+
 /* Packs and rows that are 0 in the shape are chosen. */
 static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
                                        const struct ht_fd_variant *variant,
                                        const struct ht_fd_shape *asked,
-                                       int64_t max_group) {
+                                       const struct ht_device_info *info) {
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
     if (!marches(variant)) {
-        if (spec->density) shape.rows = BLOCK_ROWS;
+        if (spec->density) shape.rows = block_rows(spec, info);
         return shape;
     }
     if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : 16;
@@ -92,7 +106,8 @@ static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
     const int side = (ht_fd_reach(spec) + block - 1) / block;
     if (shape.packs < side) shape.packs = side;
     if (shape.registers == 0) shape.registers = registers_for(spec);
-    while (shape.rows > 1 && (int64_t)shape.packs * shape.rows > max_group)
+    while (shape.rows > 1 &&
+           (int64_t)shape.packs * shape.rows > info->max_group)
         shape.rows /= 2;
     return shape;
 }
@@ -154,8 +169,9 @@ static enum ht_err add_text(const struct ht_fd_spec *spec,
 enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                        const struct ht_fd_variant *variant,
                        const struct ht_fd_shape *shape, struct ht_text *out) {
-    const int64_t usual = 256;
-    const struct ht_fd_shape some = choose_shape(spec, variant, shape, usual);
+    const struct ht_device_info usual = {.max_group = 256,
+                                         .local_memory = (int64_t)48 * 1024};
+    const struct ht_fd_shape some = choose_shape(spec, variant, shape, &usual);
     return add_text(spec, variant, &some, out);
 }
 
@@ -212,7 +228,7 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device,
     k->device = device;
     k->spec = *spec;
     k->variant = variant;
-    k->shape = choose_shape(spec, variant, shape, info->max_group);
+    k->shape = choose_shape(spec, variant, shape, info);
     k->weights = ht_fd_weights(2 * spec->radius);
     enum ht_err err = build(k, cache);
     if (err != HT_OK) {
