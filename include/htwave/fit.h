@@ -11,8 +11,9 @@
  * are the layers, the samples of a file (half a spacing to either side) or,
  * for expressions, of a quarter of a spacing. point: values at the points.
  *
- * The sinc is negative in places: where 1/K, F_k[rho] or b_k came out below
- * half of the least value in reach it is set to that half, and counted.
+ * The sinc is negative in places: where an average along an axis came out below
+ * half of the least value in reach it is set to that half, and its neighbours
+ * along the axis give half of the difference each, so that integrals stay.
  */
 #ifndef HTWAVE_FIT_H
 #define HTWAVE_FIT_H
@@ -41,14 +42,17 @@ bool ht_fit_density_uniform(const struct ht_fit *fit, double *b);
  * the periodic seam or a wall. Values are positive and finite; adjacent boxes
  * (point: nodes) that differ by more than 10^4 are refused with key and place.
  * Planes of other ranks are allowed; planes do not depend on how they are
- * divided among calls. Memory: some 9 h/s planes of the boxes, s their size
- * along x3, for b_3 of a 3-D grid; else as many of the grid. */
+ * divided among calls. Memory beyond out: some 9 h/s planes of 64 rows or more,
+ * s the size of the boxes along x3. */
 HT_CHECKED enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
                                    int64_t last, double *out);
 
 /* Of all fills so far. */
 struct ht_fit_counts {
-    int64_t values, cut;      /* cut: some may lie between the points */
+    /* cut: averages along an axis that were raised, at points of that axis and
+     * of those before it, on boxes of those after it; once where they repeat
+     * along an axis. */
+    int64_t values, cut;
     double place[3];          /* of the first value that was cut */
     double least[2], most[2]; /* of K, of b; least > most: none yet */
 };

@@ -3,8 +3,15 @@
  * Rows of the grid are done in strips, so that planes of a strip stay in the
  * caches. Planes of boxes (fit_source.c) are averaged along x1 and x2 and kept
  * in a ring, from which planes of the grid are averaged along x3; b_3 is
- * averaged along x3 before the others. Every plane carries the least value in
- * reach of its values along the axes that were averaged so far, for the cut.
+ * averaged along x3 before the others.
+ *
+ * Every plane carries the least value in reach of its values along the axes
+ * that were averaged so far. After each axis a value v below half of that, t,
+ * is cut: with d = max(t - v, 0),
+ *     v_m + d_m - (d_(m-1) + d_(m+1))/2, and t where that is less,
+ * along the axis. So sums over points, of v and of x v, stay what they are; a
+ * cut alone makes jumps errors of first order (bench/NOTES.md, "Fitted
+ * medium"). For this, averages go one point beyond the first and the last.
  *
  * All averages are sums over rows of contiguous values; along x1 these are
  * LANES lines of the plane, stored side by side.
@@ -78,6 +85,29 @@ static void rows_add(const struct rows *rows, double *value, double *least) {
     }
 }
 
+/* Three neighbours along an axis; least: half of it is the bound. */
+struct neighbours {
+    const double *value[3], *least[3];
+};
+
+static double missing(const struct neighbours *of, int j, int64_t i) {
+    double d = of->least[j][i] / 2 - of->value[j][i];
+    return d > 0 ? d : 0;
+}
+
+/* The middle one after the cut; whether it was below its bound anywhere. */
+static bool rows_cut(const struct neighbours *of, int64_t length, double *out) {
+    double most = 0;
+    for (int64_t i = 0; i < length; i++) {
+        double d = missing(of, 1, i), least = of->least[1][i] / 2;
+        double rest = (missing(of, 0, i) + missing(of, 2, i)) / 2;
+        double value = of->value[1][i] + d - rest;
+        out[i] = value > least ? value : least;
+        most = d > most ? d : most;
+    }
+    return most > 0;
+}
+
 /* ---- the work of a fill ---- */
 
 struct work {
@@ -87,9 +117,12 @@ struct work {
     struct sheet boxes, before; /* values of boxes, those of the plane below */
     struct sheet *ring;         /* of planes of boxes, averaged in the plane
                                    but for b_3 */
+    struct sheet raw[3];        /* planes of the grid before the cut, in turn */
     struct sheet above;         /* b_3: a plane of the grid before x1 and x2 */
     struct sheet middle, done;  /* one axis and both axes averaged */
-    double *tile[4]; /* lines side by side: values and least, of boxes, nodes */
+    double *line[2][3];         /* x2: lines before the cut, in turn; least */
+    double *tile[5]; /* lines side by side: values and least of boxes, the same
+                        of nodes before the cut, values of nodes */
     const double **value, **least; /* rows of one output */
 };
 
@@ -97,8 +130,46 @@ static const struct ht_fit_axis *axis_of(const struct work *work, int k) {
     return &work->job->fit->axis[k];
 }
 
-static const struct ht_fit_taps *taps_of(const struct work *work, int k) {
-    return axis_of(work, k)->taps[k == work->job->own];
+/* Of node m along axis k, from -1 on. */
+static const struct ht_fit_taps *taps_of(const struct work *work, int k,
+                                         int64_t m) {
+    return &axis_of(work, k)->taps[k == work->job->own][m + 1];
+}
+
+/* ---- counts of the cut ---- */
+
+/* Whether entry i along axis k belongs to this job: strips and planes share
+ * pieces, but each is counted once. */
+static bool counted(const struct work *work, int k, int64_t i) {
+    const struct ht_fit_job *job = work->job;
+    const struct ht_fit_axis *axis = axis_of(work, k);
+    bool depends = job->fit->medium->source->depends[k];
+    if (!depends) return job->first[k] == 0;
+    if (job->fitted[k]) return true;
+    int64_t p = k == 1 ? job->pieces[0] + i : job->at3;
+    double x = (axis->place[p] + axis->place[p + 1]) / 2;
+    double low = axis->lower + ((double)job->first[k] - 0.5) * axis->h;
+    double high = axis->lower + ((double)job->last[k] - 0.5) * axis->h;
+    return x > low && x <= high &&
+           (axis->periodic || (x > axis->lower && x < axis->upper));
+}
+
+static void note_cut(const struct work *work, int64_t i1, int64_t i2) {
+    struct ht_fit_counts *counts = &work->job->fit->counts;
+    if (!counted(work, 1, i2) || !counted(work, 2, 0)) return;
+    if (counts->cut++ > 0) return;
+    counts->place[0] = ht_fit_position(work->job, 0, i1);
+    counts->place[1] = ht_fit_position(work->job, 1, i2);
+    counts->place[2] = ht_fit_position(work->job, 2, 0);
+}
+
+/* Counts those of `length` entries that are below their bound: entry i is at
+ * (i1 + i step, i2 + i (1 - step)). */
+static void note_cuts(const struct work *work, const struct neighbours *of,
+                      int64_t length, int step, int64_t i1, int64_t i2) {
+    for (int64_t i = 0; i < length; i++)
+        if (missing(of, 1, i) > 0)
+            note_cut(work, i1 + i * step, i2 + i * (1 - step));
 }
 
 /* ---- averages in a plane ---- */
@@ -121,43 +192,90 @@ static void tile_write(const struct sheet *sheet, const double *tile,
     }
 }
 
-static void average_x1(const struct work *work, const struct sheet *in,
-                       struct sheet *out) {
+/* Node m of the tile's lines, before the cut. */
+static void tile_average(const struct work *work, int64_t m) {
+    const struct ht_fit_taps *taps = taps_of(work, 0, m);
     const int64_t *box = axis_of(work, 0)->box;
     double *const *tile = work->tile;
+    for (int t = 0; t < taps->count; t++) {
+        work->value[t] = tile[0] + box[taps->first + t] * LANES;
+        work->least[t] = tile[1] + box[taps->first + t] * LANES;
+    }
+    struct rows rows = {taps->count, taps->weight, work->value, work->least,
+                        LANES};
+    rows_add(&rows, tile[2] + (m + 1) * LANES,
+             work->track ? tile[3] + (m + 1) * LANES : NULL);
+}
+
+/* The cut of the tile's nodes; lines from i2 on, of which `lines` exist. */
+static void tile_cut(const struct work *work, int64_t nodes, int64_t i2,
+                     int64_t lines) {
+    double *const *tile = work->tile;
+    for (int64_t m = 0; m < nodes; m++) {
+        struct neighbours of;
+        for (int j = 0; j < 3; j++) {
+            of.value[j] = tile[2] + (m + j) * LANES;
+            of.least[j] = tile[3] + (m + j) * LANES;
+        }
+        if (rows_cut(&of, LANES, tile[4] + m * LANES))
+            note_cuts(work, &of, lines, 0, m, i2);
+    }
+}
+
+static void average_x1(const struct work *work, const struct sheet *in,
+                       struct sheet *out) {
+    double *const *tile = work->tile;
     for (int64_t i2 = 0; i2 < in->n[1]; i2 += LANES) {
+        int64_t lines = in->n[1] - i2 < LANES ? in->n[1] - i2 : LANES;
         tile_read(in, in->value, i2, tile[0]);
         if (work->track) tile_read(in, sheet_least(in), i2, tile[1]);
-        for (int64_t m = 0; m < out->n[0]; m++) {
-            const struct ht_fit_taps *taps = &taps_of(work, 0)[m];
-            for (int t = 0; t < taps->count; t++) {
-                work->value[t] = tile[0] + box[taps->first + t] * LANES;
-                work->least[t] = tile[1] + box[taps->first + t] * LANES;
-            }
-            struct rows rows = {taps->count, taps->weight, work->value,
-                                work->least, LANES};
-            rows_add(&rows, tile[2] + m * LANES,
-                     work->track ? tile[3] + m * LANES : NULL);
-        }
-        tile_write(out, tile[2], i2, out->value);
-        if (work->track) tile_write(out, tile[3], i2, out->least);
+        for (int64_t m = -1; m <= out->n[0]; m++) tile_average(work, m);
+        if (work->track) tile_cut(work, out->n[0], i2, lines);
+        tile_write(out, work->track ? tile[4] : tile[2] + LANES, i2,
+                   out->value);
+        if (work->track) tile_write(out, tile[3] + LANES, i2, out->least);
     }
+}
+
+/* Line i of the strip, from -1 on, before the cut: into slot (i + 3) % 3. */
+static void line_average(const struct work *work, const struct sheet *in,
+                         int64_t i) {
+    const struct ht_fit_job *job = work->job;
+    const struct ht_fit_taps *taps = taps_of(work, 1, job->first[1] + i);
+    int64_t at = (taps->first - job->pieces[0]) * in->row, slot = (i + 3) % 3;
+    for (int t = 0; t < taps->count; t++, at += in->row) {
+        work->value[t] = in->value + at;
+        work->least[t] = sheet_least(in) + at;
+    }
+    struct rows rows = {taps->count, taps->weight, work->value, work->least,
+                        in->row};
+    rows_add(&rows, work->line[0][slot],
+             work->track ? work->line[1][slot] : NULL);
+}
+
+static void line_cut(const struct work *work, int64_t i, struct sheet *out) {
+    struct neighbours of;
+    for (int j = 0; j < 3; j++) {
+        of.value[j] = work->line[0][(i + j + 2) % 3];
+        of.least[j] = work->line[1][(i + j + 2) % 3];
+    }
+    size_t size = (size_t)out->row * sizeof(double);
+    if (!work->track) {
+        memcpy(out->value + i * out->row, of.value[1], size);
+        return;
+    }
+    memcpy(out->least + i * out->row, of.least[1], size);
+    if (rows_cut(&of, out->row, out->value + i * out->row))
+        note_cuts(work, &of, out->n[0], 1, 0, i);
 }
 
 static void average_x2(const struct work *work, const struct sheet *in,
                        struct sheet *out) {
-    const struct ht_fit_job *job = work->job;
+    line_average(work, in, -1);
+    line_average(work, in, 0);
     for (int64_t i = 0; i < out->n[1]; i++) {
-        const struct ht_fit_taps *taps = &taps_of(work, 1)[job->first[1] + i];
-        int64_t at = (taps->first - job->pieces[0]) * in->row;
-        for (int t = 0; t < taps->count; t++, at += in->row) {
-            work->value[t] = in->value + at;
-            work->least[t] = sheet_least(in) + at;
-        }
-        struct rows rows = {taps->count, taps->weight, work->value, work->least,
-                            in->row};
-        rows_add(&rows, out->value + i * out->row,
-                 work->track ? out->least + i * out->row : NULL);
+        line_average(work, in, i + 1);
+        line_cut(work, i, out);
     }
 }
 
@@ -165,52 +283,15 @@ static void average_x2(const struct work *work, const struct sheet *in,
 static void average(const struct work *work, int k, const struct sheet *in,
                     struct sheet *out) {
     out->least = work->track ? out->room : NULL;
+    work->job->fitted[k] = true;
     if (k == 0)
         average_x1(work, in, out);
     else
         average_x2(work, in, out);
-    work->job->fitted[k] = true;
-}
-
-/* ---- the cut ---- */
-
-/* Whether entry i along axis k belongs to this job: strips and planes share
- * pieces, but each is counted once. */
-static bool counted(const struct work *work, int k, int64_t i) {
-    const struct ht_fit_job *job = work->job;
-    const struct ht_fit_axis *axis = axis_of(work, k);
-    bool depends = job->fit->medium->source->depends[k];
-    if (job->fitted[k]) return k < 2 || depends || job->first[2] == 0;
-    int64_t p = k == 1 ? job->pieces[0] + i : job->at3;
-    double x = (axis->place[p] + axis->place[p + 1]) / 2;
-    double low = axis->lower + ((double)job->first[k] - 0.5) * axis->h;
-    double high = axis->lower + ((double)job->last[k] - 0.5) * axis->h;
-    return x > low && x <= high &&
-           (axis->periodic || (x > axis->lower && x < axis->upper));
-}
-
-static void note_cut(const struct work *work, int64_t i1, int64_t i2) {
-    struct ht_fit_counts *counts = &work->job->fit->counts;
-    if (!counted(work, 1, i2) || !counted(work, 2, 0)) return;
-    if (counts->cut++ > 0) return;
-    counts->place[0] = ht_fit_position(work->job, 0, i1);
-    counts->place[1] = ht_fit_position(work->job, 1, i2);
-    counts->place[2] = ht_fit_position(work->job, 2, 0);
-}
-
-static void cut(const struct work *work, struct sheet *sheet) {
-    for (int64_t i2 = 0; i2 < sheet->n[1] && work->track; i2++)
-        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++) {
-            int64_t i = i2 * sheet->row + i1;
-            if (sheet->value[i] >= sheet->least[i] / 2) continue;
-            sheet->value[i] = sheet->least[i] / 2;
-            note_cut(work, i1, i2);
-        }
 }
 
 /* From the average of rho to 1/rho. */
-static void invert(const struct work *work, struct sheet *sheet) {
-    cut(work, sheet);
+static void invert(struct sheet *sheet) {
     for (int64_t i2 = 0; i2 < sheet->n[1]; i2++)
         for (int64_t i1 = 0; i1 < sheet->n[0]; i1++)
             sheet->value[i2 * sheet->row + i1] =
@@ -225,7 +306,7 @@ static void average_plane(struct work *work, const struct sheet *in,
     int k = job->own == 1 ? 1 : 0;
     job->fitted[0] = job->fitted[1] = false;
     average(work, k, in, &work->middle);
-    if (job->own == k) invert(work, &work->middle);
+    if (job->own == k) invert(&work->middle);
     average(work, 1 - k, &work->middle, out);
 }
 
@@ -251,11 +332,14 @@ static enum ht_err load(struct work *work, int64_t p, bool first) {
     return HT_OK;
 }
 
-/* Plane m of the grid from the ring. */
-static enum ht_err finish(struct work *work, int64_t m) {
-    struct ht_fit_job *job = work->job;
-    const struct ht_fit_taps *taps = &taps_of(work, 2)[m];
-    struct sheet *to = job->own == 2 ? &work->above : &work->done;
+static struct sheet *raw_of(struct work *work, int64_t m) {
+    return &work->raw[(m + 3) % 3];
+}
+
+/* Plane m of the grid, from -1 on, from the ring, before the cut. */
+static void plane_average(struct work *work, int64_t m) {
+    const struct ht_fit_taps *taps = taps_of(work, 2, m);
+    struct sheet *to = raw_of(work, m);
     for (int t = 0; t < taps->count; t++) {
         const struct sheet *from = &work->ring[(taps->first + t) % work->slots];
         work->value[t] = from->value;
@@ -265,27 +349,51 @@ static enum ht_err finish(struct work *work, int64_t m) {
                         to->row * to->n[1]};
     to->least = work->track ? to->room : NULL;
     rows_add(&rows, to->value, to->least);
+}
+
+static void plane_cut(struct work *work, int64_t m, struct sheet *out) {
+    for (int64_t i2 = 0; i2 < out->n[1]; i2++) {
+        struct neighbours of;
+        int64_t at = i2 * out->row;
+        for (int j = 0; j < 3; j++) {
+            of.value[j] = raw_of(work, m + j - 1)->value + at;
+            of.least[j] = sheet_least(raw_of(work, m + j - 1)) + at;
+        }
+        if (!work->track)
+            memcpy(out->value + at, of.value[1],
+                   (size_t)out->row * sizeof(double));
+        else if (rows_cut(&of, out->row, out->value + at))
+            note_cuts(work, &of, out->n[0], 1, 0, i2);
+    }
+}
+
+/* Plane m of the grid. */
+static enum ht_err finish(struct work *work, int64_t m) {
+    struct ht_fit_job *job = work->job;
     job->at3 = m;
     job->fitted[2] = true;
+    job->fitted[0] = job->fitted[1] = job->own != 2;
     if (job->own == 2) {
-        job->fitted[0] = job->fitted[1] = false;
-        invert(work, to);
-        average_plane(work, to, &work->done);
+        plane_cut(work, m, &work->above);
+        invert(&work->above);
+        average_plane(work, &work->above, &work->done);
+    } else {
+        plane_cut(work, m, &work->done);
     }
-    job->fitted[0] = job->fitted[1] = true;
-    cut(work, &work->done);
     return ht_fit_emit(job, work->done.row, work->done.value);
 }
 
 static enum ht_err average_planes(struct work *work,
                                   struct ht_progress *progress, double *done) {
     struct ht_fit_job *job = work->job;
-    const struct ht_fit_taps *taps = taps_of(work, 2);
-    int64_t first = taps[job->first[2]].first, next = first;
-    for (int64_t m = job->first[2]; m < job->last[2]; m++) {
-        for (; next < taps[m].first + taps[m].count; next++)
+    int64_t first = taps_of(work, 2, job->first[2] - 1)->first, next = first;
+    for (int64_t m = job->first[2] - 1; m <= job->last[2]; m++) {
+        const struct ht_fit_taps *taps = taps_of(work, 2, m);
+        for (; next < taps->first + taps->count; next++)
             TRY(load(work, next, next == first));
-        TRY(finish(work, m));
+        plane_average(work, m);
+        if (m <= job->first[2]) continue;
+        TRY(finish(work, m - 1));
         *done += (double)(job->last[1] - job->first[1]);
         ht_progress_update(progress, *done);
     }
@@ -297,13 +405,15 @@ static enum ht_err average_planes(struct work *work,
 /* Rows [first, last) and the pieces along x2 that they need. */
 static void strip_set(struct work *work, int64_t first, int64_t last) {
     struct ht_fit_job *job = work->job;
-    const struct ht_fit_taps *taps = taps_of(work, 1);
+    const struct ht_fit_taps *end = taps_of(work, 1, last);
     job->first[1] = first;
     job->last[1] = last;
-    job->pieces[0] = taps[first].first;
-    job->pieces[1] = taps[last - 1].first + taps[last - 1].count;
+    job->pieces[0] = taps_of(work, 1, first - 1)->first;
+    job->pieces[1] = end->first + end->count;
     int64_t pieces = job->pieces[1] - job->pieces[0], rows = last - first;
     work->boxes.n[1] = work->above.n[1] = pieces;
+    for (int i = 0; i < 3; i++)
+        work->raw[i].n[1] = job->own == 2 ? pieces : rows;
     work->middle.n[1] = job->own == 1 ? rows : pieces;
     work->done.n[1] = rows;
     for (int s = 0; s < work->slots; s++)
@@ -320,12 +430,12 @@ static int64_t strip_rows(const struct work *work) {
 
 /* The most pieces that a strip needs. */
 static int64_t strip_pieces(const struct work *work, int64_t rows) {
-    const struct ht_fit_taps *taps = taps_of(work, 1);
     int64_t nodes = axis_of(work, 1)->nodes, most = 0;
     for (int64_t m = 0; m < nodes; m += rows) {
-        int64_t end = m + rows < nodes ? m + rows : nodes;
+        int64_t last = m + rows < nodes ? m + rows : nodes;
+        const struct ht_fit_taps *end = taps_of(work, 1, last);
         int64_t pieces =
-            taps[end - 1].first + taps[end - 1].count - taps[m].first;
+            end->first + end->count - taps_of(work, 1, m - 1)->first;
         if (pieces > most) most = pieces;
     }
     return most;
@@ -344,11 +454,16 @@ static enum ht_err work_make(struct work *work, int64_t rows) {
     TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, work->track,
                    &work->middle));
     TRY(sheet_make(n1, rows, work->track, &work->done));
-    if (own == 2) TRY(sheet_make(box1, pieces, work->track, &work->above));
+    for (int i = 0; i < 3; i++)
+        TRY(sheet_make(own == 2 ? box1 : n1, own == 2 ? pieces : rows,
+                       work->track, &work->raw[i]));
+    if (own == 2) TRY(sheet_make(box1, pieces, false, &work->above));
     if (own != 2) TRY(sheet_make(box1, pieces, false, &work->boxes));
     if (stacked) TRY(sheet_make(box1, pieces, false, &work->before));
-    for (int i = 0; i < 4; i++)
-        TRY(HT_ALLOC(work->tile[i], LANES * (i < 2 ? box1 : n1)));
+    for (int i = 0; i < 5; i++)
+        TRY(HT_ALLOC(work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
+    for (int i = 0; i < 6; i++)
+        TRY(HT_ALLOC(work->line[i / 3][i % 3], padded(box1 > n1 ? box1 : n1)));
     for (int k = 0; k < 3; k++)
         if (axis_of(work, k)->most > most) most = axis_of(work, k)->most;
     TRY(HT_ALLOC(work->value, most));
@@ -364,7 +479,9 @@ static void work_clear(struct work *work) {
     sheet_clear(&work->above);
     sheet_clear(&work->middle);
     sheet_clear(&work->done);
-    for (int i = 0; i < 4; i++) free(work->tile[i]);
+    for (int i = 0; i < 5; i++) free(work->tile[i]);
+    for (int i = 0; i < 6; i++) free(work->line[i / 3][i % 3]);
+    for (int i = 0; i < 3; i++) sheet_clear(&work->raw[i]);
     free(work->value);
     free(work->least);
 }

@@ -110,12 +110,14 @@ static double cumulative(const struct table *table, double r) {
 
 /* ---- pieces ---- */
 
-/* Boxes from the other end, or mirrored, so that [low, high] is covered. */
+/* Boxes from the other end, or mirrored, so that [low, high] is covered; a
+ * single box has one piece. */
 static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
     double length = axis->upper - axis->lower;
     int64_t first = (int64_t)floor((low - axis->lower) / length);
     int64_t last = (int64_t)floor((high - axis->lower) / length);
     int64_t n = axis->boxes, p = 0;
+    if (n == 1) first = last = 0;
     axis->pieces = (last - first + 1) * n;
     TRY(HT_ALLOC(axis->box, axis->pieces));
     TRY(HT_ALLOC(axis->place, axis->pieces + 1));
@@ -130,6 +132,8 @@ static enum ht_err unfold(struct ht_fit_axis *axis, double low, double high) {
         }
     }
     axis->place[p] = (double)(last + 1) * length + axis->lower;
+    if (n == 1) axis->place[0] = low;
+    if (n == 1) axis->place[1] = high;
     return HT_OK;
 }
 
@@ -169,15 +173,15 @@ static double output(const struct ht_fit_axis *axis, int shift, int64_t m) {
 
 enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_kind kind) {
     struct table table;
-    double half = half_width(kind), margin = (half + 1) * axis->h;
+    double half = half_width(kind), margin = (half + 2) * axis->h;
     int64_t total = 0;
     table_make(kind, &table);
     TRY(unfold(axis, axis->lower - margin, axis->upper + margin));
     for (int s = 0; s < 2; s++) {
         int64_t from = 0;
-        TRY(HT_ALLOC(axis->taps[s], axis->nodes));
-        for (int64_t m = 0; m < axis->nodes; m++) {
-            struct ht_fit_taps *taps = &axis->taps[s][m];
+        TRY(HT_ALLOC(axis->taps[s], axis->nodes + 2));
+        for (int64_t m = -1; m <= axis->nodes; m++) {
+            struct ht_fit_taps *taps = &axis->taps[s][m + 1];
             taps_find(axis, output(axis, s, m), half, &from, taps);
             if (taps->count > axis->most) axis->most = taps->count;
             total += taps->count;
@@ -186,8 +190,8 @@ enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_kind kind) {
     TRY(HT_ALLOC(axis->weights, total));
     double *weight = axis->weights;
     for (int s = 0; s < 2; s++)
-        for (int64_t m = 0; m < axis->nodes; m++) {
-            struct ht_fit_taps *taps = &axis->taps[s][m];
+        for (int64_t m = -1; m <= axis->nodes; m++) {
+            struct ht_fit_taps *taps = &axis->taps[s][m + 1];
             taps->weight = weight;
             weight += taps->count;
             taps_weigh(axis, &table, output(axis, s, m), taps);

@@ -17,7 +17,8 @@ struct ht_fit_taps {
 /* Along one axis the box is cut into boxes from edge[i] to edge[i + 1], whose
  * values are those of source base + i. Pieces are these boxes continued beyond
  * the box of the grid: piece p has the values of box[p] and lies between
- * place[p] and place[p + 1]. taps[s][m] average about x_m + s h/2. */
+ * place[p] and place[p + 1]. taps[s][m + 1] average about x_m + s h/2, for m
+ * from -1 to `nodes`. */
 struct ht_fit_axis {
     double lower, upper, h;
     bool periodic;

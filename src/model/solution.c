@@ -83,6 +83,7 @@ static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     TRY(find_type(data->params, &data->type));
     TRY(data->type->prepare(solution));
+    TRY(ht_solution_find_layered(solution));
     resolve(solution);
     return HT_OK;
 }
@@ -120,6 +121,7 @@ void ht_solution_destroy(struct ht_solution *solution) {
             free(data->values[f]);
         }
         ht_jets_destroy(data->jets);
+        ht_jets_destroy(data->longer);
         free(data->stencil);
         free(data->pulse);
         free(data);
@@ -146,5 +148,7 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution,
         .plane = ht_grid_plane(grid, subgrid),
         .nodes = ht_grid_plane(grid, subgrid) * (last - first),
     };
+    if (time > 0 && solution->data->layered)
+        return ht_solution_fill_layered(solution, &range, out);
     return solution->data->type->fill(solution, &range, out);
 }

@@ -86,16 +86,19 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     const struct ht_map *values = &data->params->initial.values;
     for (int n = 0; n < values->count; n++)
         TRY(parse(solution, values->name[n], values->text[n]));
+    if (solution->grid->dims == 1)
+        TRY(ht_jets_tensor(1, solution->grid->order + 1, &data->longer));
     return ht_jets_tensor(solution->grid->dims, solution->grid->order,
                           &data->jets);
 }
 
-/* All coefficients of a field at one node; out: the first of them. */
+/* All coefficients of a field at a point, those of jets. */
 static enum ht_err fill_node(const struct ht_solution *solution, int field,
-                             const double x[3], double *jet) {
+                             const struct ht_jets *jets, const double x[3],
+                             double *jet) {
     const struct ht_solution_data *data = solution->data;
-    TRY(ht_expr_jet(data->expr[field], data->jets, x, solution->grid->h, jet));
-    for (int i = 0; i < data->jets->count; i++) {
+    TRY(ht_expr_jet(data->expr[field], jets, x, solution->grid->h, jet));
+    for (int i = 0; i < jets->count; i++) {
         if (isfinite(jet[i])) continue;
         char rule[160];
         snprintf(rule, sizeof rule, "%s not finite at x = (%g, %g, %g)",
@@ -121,7 +124,7 @@ static enum ht_err fill_field(const struct ht_solution *solution,
         double x[3];
         for (int j = 0; j < 3; j++)
             x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
-        TRY(fill_node(solution, field, x, jet));
+        TRY(fill_node(solution, field, solution->data->jets, x, jet));
         for (int i = 0; i < coefs; i++) out[i * range->nodes + node] = jet[i];
     }
     return HT_OK;
@@ -140,6 +143,22 @@ static enum ht_err fill_expression(const struct ht_solution *solution,
     return err;
 }
 
+static bool expression_occurs(const struct ht_solution *solution, int field) {
+    return solution->data->expr[field] != NULL;
+}
+
+/* In one dimension. */
+static enum ht_err expression_initial(const struct ht_solution *solution,
+                                      int field, double x, int count,
+                                      double *jet) {
+    const struct ht_solution_data *data = solution->data;
+    bool longer = count > data->jets->count;
+    memset(jet, 0, (size_t)count * sizeof *jet);
+    if (!data->expr[field]) return HT_OK;
+    return fill_node(solution, field, longer ? data->longer : data->jets,
+                     (const double[3]){x}, jet);
+}
+
 const struct ht_solution_type ht_solution_zero = {
     .name = "zero",
     .prepare = prepare_zero,
@@ -154,4 +173,6 @@ const struct ht_solution_type ht_solution_expression = {
     .name = "expression",
     .prepare = prepare_expression,
     .fill = fill_expression,
+    .initial = expression_initial,
+    .occurs = expression_occurs,
 };

@@ -35,13 +35,10 @@ struct table {
     double *re, *im;
 };
 
-/* At a node on a wall one parity of coefficients vanishes. Rounding must not
- * leave a rest of it, which the mirror would make visible. */
-static void clear_wall(const struct ht_solution *solution,
-                       const struct ht_solution_point *point, int side,
-                       double *re) {
-    int sign = ht_wall_sign(solution->eq, point->field, point->axis,
-                            solution->grid->wall[point->axis][side]);
+void ht_solution_clear_wall(const struct ht_solution *solution, int field,
+                            int axis, int side, double *re) {
+    int sign = ht_wall_sign(solution->eq, field, axis,
+                            solution->grid->wall[axis][side]);
     for (int i = sign > 0 ? 1 : 0; i <= solution->grid->order; i += 2)
         re[i] = 0;
 }
@@ -58,8 +55,10 @@ static void fill_table(const struct ht_solution *solution,
         double re[HT_MAX_ORDER + 1] = {0}, im[HT_MAX_ORDER + 1] = {0};
         point.x = ht_grid_x(grid, range->subgrid, point.axis, first + m);
         solution->data->type->factor(solution, &point, re, im);
-        if (walls && first + m == 0) clear_wall(solution, &point, 0, re);
-        if (walls && first + m == all - 1) clear_wall(solution, &point, 1, re);
+        if (walls && first + m == 0)
+            ht_solution_clear_wall(solution, point.field, point.axis, 0, re);
+        if (walls && first + m == all - 1)
+            ht_solution_clear_wall(solution, point.field, point.axis, 1, re);
         for (int i = 0; i < table->coefs; i++) {
             table->re[i * table->nodes + m] = re[i];
             table->im[i * table->nodes + m] = im[i];
@@ -257,7 +256,7 @@ static void add_bell(int order, double z, double e, double weight, double *re) {
  * modulo 2]. */
 static void add_row(const struct ht_solution *solution,
                     const struct ht_solution_point *point, double centre,
-                    const double weight[2], double *re) {
+                    const double weight[2], int order, double *re) {
     const struct ht_grid *grid = solution->grid;
     double width = solution->data->pulse[point->part].is.width;
     bool periodic = ht_grid_periodic(grid, point->axis);
@@ -268,27 +267,35 @@ static void add_row(const struct ht_solution *solution,
     int64_t from = (int64_t)ceil((s - reach * width) / period);
     int64_t to = (int64_t)floor((s + reach * width) / period);
     for (int64_t n = from; n <= to; n++)
-        add_bell(grid->order, (s - (double)n * period) / width,
+        add_bell(order, (s - (double)n * period) / width,
                  grid->h[point->axis] / width, weight[n % 2 != 0 ? 1 : 0], re);
+}
+
+static void gaussian_images(const struct ht_solution *solution,
+                            const struct ht_solution_point *point, int order,
+                            double *re) {
+    const struct ht_grid *grid = solution->grid;
+    int j = point->axis;
+    double centre = solution->data->pulse[point->part].is.centre[j];
+    if (ht_grid_periodic(grid, j)) {
+        centre += solution->data->velocity[j] * point->time;
+        add_row(solution, point, centre, (const double[2]){1, 1}, order, re);
+        return;
+    }
+    int low = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][0]);
+    int high = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][1]);
+    add_row(solution, point, centre, (const double[2]){1, low * high}, order,
+            re);
+    add_row(solution, point, 2 * grid->lower[j] - centre,
+            (const double[2]){low, high}, order, re);
 }
 
 static void gaussian_factor(const struct ht_solution *solution,
                             const struct ht_solution_point *point, double *re,
                             double *im) {
-    const struct ht_grid *grid = solution->grid;
-    int j = point->axis;
-    memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
-    double centre = solution->data->pulse[point->part].is.centre[j];
-    if (ht_grid_periodic(grid, j)) {
-        centre += solution->data->velocity[j] * point->time;
-        add_row(solution, point, centre, (const double[2]){1, 1}, re);
-        return;
-    }
-    int low = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][0]);
-    int high = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][1]);
-    add_row(solution, point, centre, (const double[2]){1, low * high}, re);
-    add_row(solution, point, 2 * grid->lower[j] - centre,
-            (const double[2]){low, high}, re);
+    int order = solution->grid->order;
+    memset(im, 0, (size_t)(order + 1) * sizeof *im);
+    gaussian_images(solution, point, order, re);
 }
 
 static void gaussian_amplitude(const struct ht_solution *solution, int part,
@@ -297,6 +304,28 @@ static void gaussian_amplitude(const struct ht_solution *solution, int part,
     const struct ht_solution_pulse *pulse = &solution->data->pulse[part];
     value[0] = field == pulse->field ? pulse->is.amplitude : 0;
     value[1] = 0;
+}
+
+static bool gaussian_occurs(const struct ht_solution *solution, int field) {
+    for (int part = 0; part < solution->data->parts; part++)
+        if (solution->data->pulse[part].field == field) return true;
+    return false;
+}
+
+/* In one dimension. */
+static enum ht_err gaussian_initial(const struct ht_solution *solution,
+                                    int field, double x, int count,
+                                    double *jet) {
+    memset(jet, 0, (size_t)count * sizeof *jet);
+    for (int part = 0; part < solution->data->parts; part++) {
+        const struct ht_solution_pulse *pulse = &solution->data->pulse[part];
+        double re[HT_MAX_ORDER + 2] = {0};
+        struct ht_solution_point point = {.part = part, .field = field, .x = x};
+        if (pulse->field != field) continue;
+        gaussian_images(solution, &point, count - 1, re);
+        for (int i = 0; i < count; i++) jet[i] += pulse->is.amplitude * re[i];
+    }
+    return HT_OK;
 }
 
 /* ---- plane and standing waves ---- */
@@ -511,6 +540,8 @@ const struct ht_solution_type ht_solution_gaussian = {
     .fill = fill,
     .factor = gaussian_factor,
     .amplitude = gaussian_amplitude,
+    .initial = gaussian_initial,
+    .occurs = gaussian_occurs,
 };
 const struct ht_solution_type ht_solution_plane = {
     .name = "plane",

@@ -372,7 +372,6 @@ static enum ht_err expect_kind(struct expect *x, double *length) {
 }
 
 enum ht_err ht_expect(struct ht_plan *plan) {
-    if (plan->problem.fd.order > 0) return ht_fd_expect(plan);
     struct expect x = {.plan = plan};
     double length = 0;
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
@@ -380,6 +379,10 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     if (plan->eq.system->plane == NULL) return HT_OK;
     TRY(find_shorter(&x));
     plan->cells_per_wavelength /= x.shorter;
+    if (plan->problem.fd.order > 0) {
+        ht_fd_expect(plan);
+        return HT_OK;
+    }
     x.run.problem = &plan->problem;
     x.run.dt = plan->problem.dt;
     x.run.steps = (double)plan->steps;

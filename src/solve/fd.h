@@ -122,6 +122,10 @@ HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
 HT_CHECKED enum ht_err ht_fd_copy(struct ht_fd_stepper *s,
                                   struct ht_fd_array from,
                                   struct ht_fd_array to);
+/* The node of the grid whose value node m of an axis takes, in the planes of
+ * ht_fd_problem.fill `what`: behind a wall the mirror image, of values between
+ * nodes of what lies between nodes. */
+int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m);
 /* Nodes of a window, and bytes of device memory per node of it. */
 int64_t ht_fd_window_nodes(const struct ht_problem *problem);
 int ht_fd_arrays(const struct ht_problem *problem);

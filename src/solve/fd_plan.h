@@ -11,8 +11,12 @@ HT_CHECKED enum ht_err ht_fd_check_order(const struct ht_plan *plan);
 /* Fits the medium: sets problem.fd and plan->fd_rate. Collective. */
 HT_CHECKED enum ht_err ht_fd_plan_medium(struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
-/* As ht_expect. */
-HT_CHECKED enum ht_err ht_fd_expect(struct ht_plan *plan);
+/* Ranks send planes that they own, as many as the stencil reaches over, before
+ * each pass. */
+HT_CHECKED enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
+                                         int64_t thinnest);
+/* The error of one wave in a uniform medium, as part of ht_expect. */
+void ht_fd_expect(struct ht_plan *plan);
 /* Largest stable fd_rate dt. */
 double ht_fd_plan_cfl(const struct ht_plan *plan, int stages);
 

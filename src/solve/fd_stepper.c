@@ -73,40 +73,34 @@ int ht_fd_arrays(const struct ht_problem *problem) {
 
 /* ---- the medium ---- */
 
-/* x3 plane m of a window's array, which may lie in the ghosts: a row at a time
- * from the values of the grid's nodes, continued along x1 and x2. */
-struct continued {
-    const struct ht_grid *grid;
-    int what; /* as in ht_fd_problem.fill */
-};
-
-/* The node of the grid whose value node m of an axis takes: behind a wall the
- * mirror image, of half nodes of what lies between nodes. */
-static int64_t inside(const struct continued *c, int axis, int64_t m) {
-    const int64_t n = ht_grid_nodes(c->grid, HT_PRIMARY, axis);
-    const bool half = c->what == axis + 1;
-    if (axis >= c->grid->dims) return 0;
-    if (ht_grid_periodic(c->grid, axis)) return (m % n + n) % n;
+int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis,
+                     int64_t m) {
+    const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
+    const bool half = what == axis + 1;
+    if (axis >= grid->dims) return 0;
+    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
     const int64_t last = 2 * (n - 1) - (half ? 1 : 0);
     if (m < 0) m = -m - (half ? 1 : 0);
     if (m > last - m) m = last - m;
     return m < 0 ? 0 : m;
 }
 
-static void continue_plane(const struct ht_fd_stepper *s,
-                           const struct continued *c, const double *from,
-                           double *to) {
-    const int64_t n1 = ht_grid_nodes(c->grid, HT_PRIMARY, 0);
-    const bool targets = c->what == 0;
+/* A plane of the grid's values into one of the window, continued along x1 and
+ * x2; the modulus is 0 outside. */
+static void continue_plane(const struct ht_fd_stepper *s, int what,
+                           const double *from, double *to) {
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     for (int64_t m2 = 0; m2 < s->count[1]; m2++)
         for (int64_t m1 = 0; m1 < s->count[0]; m1++) {
             const int64_t g1 = m1 - s->box.begin[0], g2 = m2 - s->box.begin[1];
             const bool own = m1 >= s->box.begin[0] && m1 < s->box.end[0] &&
                              m2 >= s->box.begin[1] && m2 < s->box.end[1];
             to[m2 * s->box.row + m1] =
-                targets && !own
+                what == 0 && !own
                     ? 0
-                    : from[inside(c, 1, g2) * n1 + inside(c, 0, g1)];
+                    : from[ht_fd_inside(grid, what, 1, g2) * n1 +
+                           ht_fd_inside(grid, what, 0, g1)];
         }
 }
 
@@ -114,13 +108,13 @@ static enum ht_err fill_planes(struct ht_fd_stepper *s, int what,
                                struct ht_fd_array to, double *grid_plane,
                                double *plane) {
     const struct ht_fd_problem *fd = &s->problem.fd;
-    const struct continued c = {s->problem.grid, what};
     const int64_t begin = what == 0 ? s->box.begin[2] : 0;
     const int64_t end = what == 0 ? s->box.end[2] : s->count[2];
     for (int64_t m3 = begin; m3 < end; m3++) {
-        const int64_t at = inside(&c, 2, s->first + m3 - s->box.begin[2]);
+        const int64_t at = ht_fd_inside(s->problem.grid, what, 2,
+                                        s->first + m3 - s->box.begin[2]);
         TRY(fd->fill(fd->medium, what, at, at + 1, grid_plane));
-        continue_plane(s, &c, grid_plane, plane);
+        continue_plane(s, what, grid_plane, plane);
         TRY(s->engine.ops->write(&s->engine, to, m3 * s->box.plane,
                                  s->box.plane, plane));
     }

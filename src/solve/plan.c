@@ -120,6 +120,7 @@ static enum ht_err check_depth(const struct ht_plan *plan,
     for (int r = 1; r < ranks; r++)
         if (start[r + 1] - start[r] < thinnest)
             thinnest = start[r + 1] - start[r];
+    if (differences(plan)) return ht_fd_check_slabs(plan, ranks, thinnest);
     if (ranks > 1 && (depth + 1) / 2 > thinnest)
         return ht_params_error(plan->params, "parallel.halo_depth",
                                "needs slabs of %d planes, but the thinnest of "
@@ -332,7 +333,7 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     const double rounding = 1e-12; /* of dt and of the CFL number */
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
-        plan->problem.stages == full_stages(plan))
+        (differences(plan) || plan->problem.stages == full_stages(plan)))
         cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
     if (dt > 0) {
         if (dt * per_time > plan->cfl_limit * (1 + rounding))

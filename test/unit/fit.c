@@ -160,10 +160,12 @@ static void test_one_axis(enum ht_fit_kind kind, int walls) {
     close_case(&c);
 }
 
-/* Sums over points of 1/K, 1/b and of x/K equal the integrals. */
-static void test_integrals(void) {
+/* Sums over points of 1/K, 1/b and of x/K equal the integrals, whether values
+ * are cut or not. */
+static void test_integrals(double contrast) {
     const int64_t cells[3] = {64, 0, 0};
     double worst[3] = {0};
+    int64_t cut = 0;
     for (int offset = 0; offset < 37; offset++) {
         struct case_ c;
         char options[300];
@@ -172,8 +174,8 @@ static void test_integrals(void) {
         snprintf(options, sizeof options,
                  "medium.type=layers; medium.axis=x1;"
                  "medium.interfaces=[%.17g, %.17g];"
-                 "medium.K=[1.0, 6.25, 1.0]; medium.rho=[1.0, 3.0, 1.0]",
-                 at, far);
+                 "medium.K=[1.0, %g, 1.0]; medium.rho=[%g, 1.0, %g]",
+                 at, far, contrast, contrast, contrast);
         stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC, options));
         double *K = filled(&c, 0), *b = filled(&c, 1);
         for (int64_t m = 0; m < c.count; m++) {
@@ -181,18 +183,24 @@ static void test_integrals(void) {
             sums[1] += 1 / b[m] / 64;
             sums[2] += (double)m / 64 * (1 / K[m] - 1) / 64;
         }
-        double exact = (1 / 6.25 - 1) * (far * far - at * at) / 2;
-        worst[0] =
-            worse(worst[0], fabs(sums[0] - (1 + (1 / 6.25 - 1) * (far - at))));
-        worst[1] = worse(worst[1], fabs(sums[1] - (1 + 2 * (far - at))));
+        double exact = (1 / contrast - 1) * (far * far - at * at) / 2;
+        worst[0] = worse(worst[0],
+                         fabs(sums[0] - (1 + (1 / contrast - 1) * (far - at))));
+        worst[1] = worse(
+            worst[1], fabs(sums[1] - contrast - (1 - contrast) * (far - at)));
         worst[2] = worse(worst[2], fabs(sums[2] - exact));
+        cut += ht_fit_counts(c.fit).cut;
         free(K);
         free(b);
         close_case(&c);
     }
-    TEST_BELOW(worst[0], 1e-14, "jumps anywhere: mean of 1/K, off by");
-    TEST_BELOW(worst[1], 1e-14, "jumps anywhere: mean of rho, off by");
-    TEST_BELOW(worst[2], 1e-14, "jumps anywhere: integral of x/K, off by");
+    TEST_BELOW(worst[0], 1e-14, "jumps by %g: mean of 1/K, off by", contrast);
+    TEST_BELOW(worst[1] / contrast, 1e-14, "jumps by %g: mean of rho, off by",
+               contrast);
+    TEST_BELOW(worst[2], 1e-14, "jumps by %g: integral of x/K, off by",
+               contrast);
+    TEST_CHECK(contrast > 10 ? cut > 0 : cut == 0, "%lld values were cut",
+               (long long)cut);
 }
 
 /* A medium and its mirror image. */
@@ -237,7 +245,7 @@ static double uniform(void) {
  * that read them. */
 static float *sample_c, *sample_rho;
 static int64_t shape[3];
-static double contrast_of_samples = 3;
+static double spread_of_samples = 0.4; /* c and rho: 1 and more */
 static void make_samples(int dims, const int64_t *size, char *options,
                          size_t length) {
     int64_t count = 1;
@@ -249,8 +257,8 @@ static void make_samples(int dims, const int64_t *size, char *options,
     sample_rho = realloc(sample_rho, (size_t)count * sizeof *sample_rho);
     if (!sample_c || !sample_rho) exit(1);
     for (int64_t i = 0; i < count; i++) {
-        sample_c[i] = (float)(1 + 1.5 * uniform());
-        sample_rho[i] = (float)(1 + contrast_of_samples * uniform());
+        sample_c[i] = (float)(1 + spread_of_samples * uniform());
+        sample_rho[i] = (float)(1 + spread_of_samples * uniform());
     }
     write_raw(path_of("c.bin"), (int)count, sample_c);
     write_raw(path_of("rho.bin"), (int)count, sample_rho);
@@ -376,6 +384,240 @@ static void test_three_axes(int walls) {
     close_case(&d);
 }
 
+/* ---- kinds of media ---- */
+
+static double spread(const double *values, int64_t count, double about) {
+    double most = 0;
+    for (int64_t i = 0; i < count; i++)
+        most = worse(most, fabs(values[i] / about - 1));
+    return most;
+}
+
+/* A file whose samples are all equal. */
+static void test_constant(void) {
+    const int64_t cells[3] = {6, 7, 8}, size[3] = {5, 5, 5};
+    struct case_ c;
+    char options[800];
+    double worst = 0, b = 0;
+    make_samples(3, size, options, sizeof options);
+    for (int i = 0; i < 125; i++) sample_c[i] = 2, sample_rho[i] = 4;
+    write_raw(path_of("c.bin"), 125, sample_c);
+    write_raw(path_of("rho.bin"), 125, sample_rho);
+    stop_on(open_case(&c, "acoustic", cells, 5, HT_FIT_SINC, options));
+    for (int what = 0; what < 4; what++) {
+        double *out = filled(&c, what);
+        worst = worse(worst, spread(out, c.count, what ? 0.25 : 16));
+        free(out);
+    }
+    TEST_BELOW(worst, 1e-14, "equal samples stay constant, relative");
+    TEST_CHECK(ht_fit_density_uniform(c.fit, &b) && b == 0.25,
+               "their density is uniform");
+    close_case(&c);
+}
+
+/* Layers, aligned samples and an expression of the same medium in 3-D. */
+static void test_same(enum ht_fit_kind kind, int walls) {
+    const int64_t cells[3] = {5, 6, 12};
+    static const float c[4] = {1, 2, 2, 1.5F}, rho[4] = {1, 1, 3, 2};
+    struct case_ layers, file, expression;
+    char options[400];
+    double worst[2] = {0};
+    stop_on(open_case(&layers, "acoustic", cells, walls, kind,
+                      "medium.type=layers; medium.axis=x3;"
+                      "medium.interfaces=[0.25, 0.5, 0.75];"
+                      "medium.c=[1.0, 2.0, 2.0, 1.5];"
+                      "medium.rho=[1.0, 1.0, 3.0, 2.0]"));
+    write_raw(path_of("c.bin"), 4, c);
+    write_raw(path_of("rho.bin"), 4, rho);
+    snprintf(options, sizeof options,
+             "medium.type=file; medium.c=%s/c.bin; medium.rho=%s/rho.bin;"
+             "medium.shape=[4, 0, 0]; medium.spacing=[0.25, 1.0, 1.0];"
+             "medium.origin=[0.125, 0.0, 0.0]; medium.axes=[\"x3\"]",
+             scene_directory, scene_directory);
+    stop_on(open_case(&file, "acoustic", cells, walls, kind, options));
+    stop_on(open_case(&expression, "acoustic", cells, walls, kind,
+                      "medium.type=expression;"
+                      "medium.c=\"1 + step(x3 - 0.25) - step(x3 - 0.75)/2\";"
+                      "medium.rho=\"1 + 2*step(x3 - 0.5) - step(x3 - 0.75)\""));
+    for (int what = 0; what < 4; what++) {
+        double *a = filled(&layers, what), *b = filled(&file, what);
+        double *d = filled(&expression, what);
+        for (int64_t i = 0; i < layers.count; i++) {
+            worst[0] = worse(worst[0], fabs(a[i] / b[i] - 1));
+            worst[1] = worse(worst[1], fabs(a[i] / d[i] - 1));
+        }
+        free(a);
+        free(b);
+        free(d);
+    }
+    TEST_BELOW(worst[0], 1e-13, "layers and samples, %s, walls %d: relative",
+               ht_fit_word(kind), walls);
+    TEST_BELOW(worst[1], 1e-13, "layers and expression, %s, walls %d: relative",
+               ht_fit_word(kind), walls);
+    close_case(&layers);
+    close_case(&file);
+    close_case(&expression);
+}
+
+static void test_auto(void) {
+    const int64_t cells[3] = {6, 8, 0};
+    struct case_ c;
+    double worst = 0, K, b;
+    stop_on(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
+                      "medium.type=expression; medium.c=\"1 + 0.1*x1\";"
+                      "medium.rho=\"2 + 0.1*x2\""));
+    TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_POINT,
+               "auto: smooth expressions take point");
+    double *out[3];
+    for (int what = 0; what < 3; what++) out[what] = filled(&c, what);
+    for (int64_t i = 0; i < c.count; i++) {
+        double x = (double)(i % 6) / 6, y = (double)(i / 6) / 8, half = 1 / 16.;
+        double z = y + half > 1 ? 1 - half : y + half; /* behind the wall */
+        double speed = 1 + 0.1 * x, rho = 2 + 0.1 * y;
+        worst = worse(worst, fabs(out[0][i] - speed * speed * rho));
+        worst = worse(worst, fabs(out[1][i] - 1 / rho));
+        worst = worse(worst, fabs(out[2][i] - 1 / (2 + 0.1 * z)));
+    }
+    TEST_BELOW(worst, 1e-14, "values at points, off by");
+    for (int what = 0; what < 3; what++) free(out[what]);
+    close_case(&c);
+    stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_AUTO,
+                      "medium.type=expression; medium.c=\"1 + step(x1-0.4)\""));
+    TEST_CHECK(ht_fit_chosen(c.fit) == HT_FIT_SINC,
+               "auto: expressions with jumps take sinc");
+    TEST_CHECK(ht_fit_density_uniform(c.fit, &b) && b == 1 &&
+                   !ht_fit_uniform(c.fit, &K, &b),
+               "density given as a number is uniform, the medium is not");
+    close_case(&c);
+    stop_on(open_case(&c, "wave", cells, 0, HT_FIT_AUTO, "medium.c=3.0"));
+    TEST_CHECK(ht_fit_uniform(c.fit, &K, &b) && K == 9 && b == 1,
+               "wave: K = c^2, b = 1");
+    double *all = filled(&c, 0);
+    TEST_CHECK(spread(all, c.count, 9) == 0, "wave: filled with it");
+    free(all);
+    close_case(&c);
+}
+
+/* K given by itself, without K = rho c^2. */
+static void test_modulus(void) {
+    const int64_t cells[3] = {16, 0, 0};
+    struct case_ c, d;
+    stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
+                      "medium.type=layers; medium.axis=x1;"
+                      "medium.interfaces=[0.43]; medium.K=[1.0, 18.0];"
+                      "medium.rho=[1.0, 2.0]"));
+    stop_on(open_case(&d, "acoustic", cells, 0, HT_FIT_SINC,
+                      "medium.type=layers; medium.axis=x1;"
+                      "medium.interfaces=[0.43]; medium.c=[1.0, 3.0];"
+                      "medium.rho=[1.0, 2.0]"));
+    double *K = filled(&c, 0), *L = filled(&d, 0), worst = 0;
+    for (int64_t i = 0; i < c.count; i++)
+        worst = worse(worst, fabs(K[i] / L[i] - 1));
+    TEST_BELOW(worst, 1e-14, "K = 18 and c = 3, rho = 2 are the same");
+    free(K);
+    free(L);
+    close_case(&c);
+    close_case(&d);
+}
+
+/* ---- the cut and refusals ---- */
+
+/* Ratio 100: the sinc falls below half of the least 1/K on one side. Counts do
+ * not depend on how planes are divided. */
+static void test_cut(void) {
+    const int64_t cells[3] = {20, 5, 6};
+    struct case_ c, d;
+    const char *options = "medium.type=layers; medium.axis=x1;"
+                          "medium.interfaces=[0.52]; medium.K=[1.0, 100.0];"
+                          "medium.rho=[100.0, 1.0]";
+    stop_on(open_case(&c, "acoustic", cells, 7, HT_FIT_SINC, options));
+    stop_on(open_case(&d, "acoustic", cells, 7, HT_FIT_BOX, options));
+    double *K = filled(&c, 0), *box = filled(&d, 0);
+    struct ht_fit_counts of = ht_fit_counts(c.fit);
+    TEST_BELOW(fabs(of.most[0] / 200 - 1), 1e-14,
+               "cut: 1/K is half of the least, K = %g", of.most[0]);
+    int64_t line = 0, wrong = 0;
+    for (int64_t i = 0; i < 21; i++) line += K[i] > 199.9;
+    for (int64_t i = 0; i < c.count; i++) wrong += !(K[i] > 0.9 && K[i] < 201);
+    TEST_CHECK(of.cut == line && wrong == 0 && of.values == c.count,
+               "cut: %lld in a line, %lld counted", (long long)line,
+               (long long)of.cut);
+    TEST_CHECK(of.place[0] > 0.52 && of.place[0] < 0.75 &&
+                   K[(int64_t)round(of.place[0] * 20)] > 199.9,
+               "cut: the first at %g, right of the jump", of.place[0]);
+    TEST_CHECK(ht_fit_counts(d.fit).cut == 0 &&
+                   ht_fit_counts(d.fit).most[0] <= 100 + 1e-12,
+               "box: nothing is cut");
+    free(K);
+    free(box);
+    close_case(&c);
+    close_case(&d);
+}
+
+/* Cuts of random samples of great contrast, whole and plane by plane. */
+static void test_cut_slabs(void) {
+    const int64_t cells[3] = {6, 70, 5}, size[3] = {9, 90, 11};
+    struct case_ c;
+    char options[800];
+    spread_of_samples = 5;
+    make_samples(3, size, options, sizeof options);
+    spread_of_samples = 0.4;
+    stop_on(open_case(&c, "acoustic", cells, 4, HT_FIT_SINC, options));
+    for (int what = 0; what < 4; what++) {
+        struct ht_fit_counts before = ht_fit_counts(c.fit);
+        free(filled(&c, what));
+        struct ht_fit_counts whole = ht_fit_counts(c.fit);
+        double *plane;
+        stop_on(HT_ALLOC(plane, c.plane));
+        for (int64_t m = 0; m < c.planes; m++)
+            stop_on(ht_fit_fill(c.fit, what, m, m + 1, plane));
+        free(plane);
+        int64_t cut = whole.cut - before.cut;
+        int64_t parts = ht_fit_counts(c.fit).cut - whole.cut;
+        TEST_CHECK(cut == parts, "what %d: %lld cut, by planes %lld", what,
+                   (long long)cut, (long long)parts);
+    }
+    close_case(&c);
+}
+
+static bool message_has(const char *part) {
+    return strstr(ht_err_message(), part) != NULL;
+}
+
+static void test_refusals(void) {
+    const int64_t cells[3] = {8, 8, 0};
+    struct case_ c;
+    double out[72];
+    stop_on(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
+                      "medium.type=layers; medium.axis=x2;"
+                      "medium.interfaces=[0.5]; medium.rho=[1.0, 20000.0]"));
+    TEST_CHECK(ht_fit_fill(c.fit, 2, 0, 1, out) == HT_ERR_INPUT &&
+                   message_has("medium.rho") && message_has("along x2") &&
+                   message_has("10000"),
+               "contrast of 20000: %s", ht_err_message());
+    close_case(&c);
+    stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_POINT,
+                      "medium.type=expression;"
+                      "medium.c=\"1 + 200*step(x1 - 0.3)\""));
+    TEST_CHECK(ht_fit_fill(c.fit, 0, 0, 1, out) == HT_ERR_INPUT &&
+                   message_has("medium.c") && message_has("(0.375, 0)"),
+               "points: %s", ht_err_message());
+    close_case(&c);
+    stop_on(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
+                      "medium.type=layers; medium.axis=x1;"
+                      "medium.interfaces=[0.5]; medium.c=[1e-155, 2e-155];"
+                      "medium.rho=[1.0, 2.0]"));
+    TEST_CHECK(ht_fit_fill(c.fit, 0, 0, 1, out) == HT_ERR_INPUT &&
+                   message_has("medium.c"),
+               "1/K is not finite: %s", ht_err_message());
+    close_case(&c);
+    TEST_CHECK(open_case(&c, "advection", cells, 0, HT_FIT_AUTO, "") ==
+                       HT_ERR_INPUT &&
+                   message_has("advection"),
+               "system: %s", ht_err_message());
+    close_case(&c);
+}
+
 int main(void) {
     if (!mkdtemp(scene_directory)) return 1;
     test_window();
@@ -386,12 +628,22 @@ int main(void) {
         test_mirror(HT_FIT_BOX, walls);
     }
     test_mirror(HT_FIT_POINT, 1); /* the seam itself has one value */
-    test_integrals();
+    test_integrals(6.25);
+    test_integrals(20);
     test_two_axes(HT_FIT_SINC, 0);
     test_two_axes(HT_FIT_SINC, 2);
     test_two_axes(HT_FIT_BOX, 1);
     test_three_axes(0);
     test_three_axes(5);
+    test_constant();
+    test_same(HT_FIT_SINC, 0);
+    test_same(HT_FIT_SINC, 7);
+    test_same(HT_FIT_BOX, 4);
+    test_auto();
+    test_modulus();
+    test_cut();
+    test_cut_slabs();
+    test_refusals();
     unlink(path_of("c.bin"));
     unlink(path_of("rho.bin"));
     rmdir(scene_directory);

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Finite differences by several ranks: the same numbers as by one, bit for bit,
+# whatever the walls, terms and density; what slabs cannot do is refused.
+set -u
+. "${0%/*}/common.sh"
+have_device || {
+    skip 'mpi/differences: no device is here'
+    end mpi/differences
+    exit
+}
+cd "$scratch" || exit 1
+
+cat >sea.cfg <<CFG
+system = "acoustic";
+grid = { cells = [13, 11, 37]; upper = [1.3, 1.1, 3.7]; order = 8; };
+time = { end = 0.6; scheme = "fd"; };
+boundary = { x1 = ["rigid", "free"]; x3 = ["rigid", "free"]; };
+medium = { type = "layers"; interfaces = [0.83, 2.111];
+           c = [1.0, 2.5, 1.2]; rho = [1.0, 2.0, 0.7]; };
+initial = { type = "gaussian"; centre = [0.6, 0.5, 1.0]; width = 0.2; };
+output = { directory = "out"; every = 0.3; pictures = false; };
+CFG
+
+# same TITLE OVERRIDE...
+same() {
+    title=$1
+    shift
+    rm -rf alone
+    "$htwave" run sea.cfg --quiet "$device" output.directory=alone "$@"
+    judge "$title: alone, exit code $?" [ -e alone/fields_000002.h5 ]
+    for n in 2 3 5; do
+        rm -rf out
+        ranks $n "$htwave" run sea.cfg --quiet "$device" "$@" >said.txt 2>&1
+        judge "$title by $n: exit code $?" [ -e out/fields_000002.h5 ]
+        "$htwave" compare alone/fields_000002.h5 out/fields_000002.h5 \
+            --json >compare.txt
+        largest=$(number compare.txt max_abs)
+        judge "$title by $n: differs by $largest (bound 0)" \
+            [ "$largest" = 0 ]
+    done
+}
+same 'walls, density'
+same 'uniform density, one term' medium.rho=1.0 time.stages=1
+same 'periodic' 'boundary.x3=["periodic","periodic"]' grid.order=6
+same 'double' device.precision=double grid.order=4
+
+# Rounded messages change the values, by as much as they round.
+for precision in single half; do
+    rm -rf out
+    ranks 3 "$htwave" run sea.cfg --quiet "$device" device.precision=double \
+        grid.order=4 parallel.halo_precision=$precision >said.txt 2>&1
+    "$htwave" compare alone/fields_000002.h5 out/fields_000002.h5 --eps 1 --json \
+        >compare.txt
+    largest=$(number compare.txt max_abs)
+    bound=1e-5
+    [ $precision = single ] || bound=2e-2
+    judge "messages in $precision: differ by $largest (0 to $bound)" \
+        awk -v x="$largest" -v b=$bound 'BEGIN { exit !(x > 0 && x < b) }'
+done
+
+refused() { # TITLE TEXT N OVERRIDE...
+    title=$1 text=$2 count=$3
+    shift 3
+    ranks "$count" "$htwave" run sea.cfg --quiet "$device" "$@" >said.txt 2>&1
+    judge "$title is refused" grep -q "$text" said.txt
+}
+refused 'a deep halo' 'parallel.halo_depth = 2: finite differences' 2 \
+    parallel.halo_depth=2
+refused 'a slab thinner than the stencil' 'needs slabs of 15 planes' 3 \
+    grid.order=16
+end mpi/differences
