@@ -78,7 +78,8 @@ static int registers_for(const struct ht_fd_spec *spec) {
  * (cl/fd_vectors_density.cl). */
 static int block_rows(const struct ht_fd_spec *spec,
                       const struct ht_device_info *info) {
-    const int64_t limit = ht_vector_limit(info), turn = 2 * spec->radius;
+    const int64_t limit = ht_vector_limit(info);
+    const int64_t turn = (int64_t)2 * spec->radius;
     int rows = BLOCK_ROWS;
     for (; rows > 1; rows /= 2) {
         const int64_t segments = 1 + rows + turn + turn * (rows + 1);
