@@ -41,6 +41,10 @@ struct ht_fd_coefs {
 /* sum + c times the first one. */
 #define HT_FD_FIRST(c, below, above, sum) fma(c, (above) - (below), sum)
 
+/* A flux: a product that compilers must not join to the sum it goes into, or
+ * kernels would differ by their rounding. */
+#define HT_FD_FLUX(b, slope) fma(b, slope, (real)0)
+
 /* Distance of two nodes that are neighbours along an axis. */
 HT_INLINE long ht_fd_stride(const struct ht_fd_args *s, const int axis) {
     return axis == 0 ? 1 : axis == 1 ? s->row : s->plane;
@@ -57,7 +61,7 @@ HT_INLINE real ht_fd_flux(const struct ht_fd_coefs *c, HT_GLOBAL const real *u,
     for (int j = 0; j < HT_FD_R; j++)
         sum = HT_FD_FIRST(c->c[HT_DIMS][j], u[at - j * stride],
                           u[at + (j + 1) * stride], sum);
-    return b[at] * sum;
+    return HT_FD_FLUX(b[at], sum);
 }
 
 HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis,

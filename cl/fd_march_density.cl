@@ -39,7 +39,8 @@ HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c,
         for (int j = 0; j < HT_FD_R; j++)
             slope = HT_FD_FIRST(c->c[HT_DIMS][j], row[at - j], row[at + 1 + j],
                                 slope);
-        flux[HT_FD_NEAR * HT_BLOCK + n] *= slope;
+        flux[HT_FD_NEAR * HT_BLOCK + n] =
+            HT_FD_FLUX(flux[HT_FD_NEAR * HT_BLOCK + n], slope);
     }
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++) {
@@ -79,7 +80,8 @@ ht_fd_fill_fluxes(const struct ht_fd_item *me, const struct ht_fd_args *s,
                                            slope[e]);
             }
             HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++) b[e] *= slope[e];
+            for (int e = 0; e < HT_BLOCK; e++)
+                b[e] = HT_FD_FLUX(b[e], slope[e]);
             fluxes[r * HT_FD_PACKS + me->x] = ht_packed(b);
         }
     }
@@ -121,7 +123,7 @@ HT_INLINE void ht_fd_new_flux(const struct ht_fd_coefs *c,
     }
     ht_unpack(ht_fd_read(b), flux);
     HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) flux[e] *= slope[e];
+    for (int e = 0; e < HT_BLOCK; e++) flux[e] = HT_FD_FLUX(flux[e], slope[e]);
 }
 
 /* sum += D of the last axis. */

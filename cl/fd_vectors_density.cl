@@ -39,7 +39,8 @@ HT_INLINE void ht_fd_fluxes(const struct ht_fd_coefs *c,
             slope = HT_FD_FIRST(
                 (vector)c->c[HT_DIMS][j], HT_GLOBAL_VECTOR(u + at - j * stride),
                 HT_GLOBAL_VECTOR(u + at + (1 + j) * stride), slope);
-        *(HT_LOCAL loose *)(out + at) = HT_GLOBAL_VECTOR(b + at) * slope;
+        *(HT_LOCAL loose *)(out + at) =
+            fma(HT_GLOBAL_VECTOR(b + at), slope, (vector)(real)0);
     }
 }
 

@@ -1,6 +1,6 @@
 /* The plan of finite differences: medium at the points, and the largest stable
- * step. omega^2 is at most the largest sum of magnitudes of a row of L (any norm
- * of a matrix bounds its eigenvalues). With the weights w of the second
+ * step. omega^2 is at most the largest sum of magnitudes of a row of L (any
+ * norm of a matrix bounds its eigenvalues). With the weights w of the second
  * difference, or s of the staggered first one,
  *     max a  sum_k (sum_j |w_j|) / h_k^2        (uniform density)
  *     max_i K_i sum_k S / h_k^2 sum_j |s_j| (b_k(i + j) + b_k(i - j - 1)),
@@ -76,13 +76,11 @@ static enum ht_err scan_plane(const struct scan *s, int64_t m3, double *most) {
     for (int k = 0; plan->problem.fd.density && k < 2 && k < plan->grid.dims;
          k++)
         TRY(ht_fit_fill(plan->fit, 1 + k, m3, m3 + 1, plane_of(s, 1 + k)));
-    if (plan->problem.fd.density)
-        TRY(fill_turn(s, m3 + s->weights.radius - 1));
+    if (plan->problem.fd.density) TRY(fill_turn(s, m3 + s->weights.radius - 1));
     for (int64_t n = 0; n < s->plane; n++) {
         const int64_t m[3] = {n % s->n1, n / s->n1, m3};
-        *most = fmax(*most, plan->problem.fd.density
-                                ? row_sum(s, m)
-                                : plane_of(s, 0)[n]);
+        *most = fmax(*most, plan->problem.fd.density ? row_sum(s, m)
+                                                     : plane_of(s, 0)[n]);
     }
     return HT_OK;
 }
@@ -191,9 +189,8 @@ enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
 
 enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
                               int64_t thinnest) {
-    const struct ht_fd_spec widest = {.dims = plan->grid.dims,
-                                      .radius = plan->order / 2,
-                                      .density = true};
+    const struct ht_fd_spec widest = {
+        .dims = plan->grid.dims, .radius = plan->order / 2, .density = true};
     const int reach = ht_fd_reach(&widest);
     if (plan->params->parallel.halo_depth > 1)
         return ht_params_error(plan->params, "parallel.halo_depth",
@@ -202,7 +199,8 @@ enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
     if (thinnest < reach)
         return ht_params_error(
             plan->params, "grid.cells",
-            "the stencil of order %d needs slabs of %d planes, but the thinnest "
+            "the stencil of order %d needs slabs of %d planes, but the "
+            "thinnest "
             "of %d ranks has %lld: run fewer ranks or take a lower grid.order",
             plan->order, reach, ranks, (long long)thinnest);
     return HT_OK;

@@ -97,10 +97,9 @@ static void continue_plane(const struct ht_fd_stepper *s, int what,
             const bool own = m1 >= s->box.begin[0] && m1 < s->box.end[0] &&
                              m2 >= s->box.begin[1] && m2 < s->box.end[1];
             to[m2 * s->box.row + m1] =
-                what == 0 && !own
-                    ? 0
-                    : from[ht_fd_inside(grid, what, 1, g2) * n1 +
-                           ht_fd_inside(grid, what, 0, g1)];
+                what == 0 && !own ? 0
+                                  : from[ht_fd_inside(grid, what, 1, g2) * n1 +
+                                         ht_fd_inside(grid, what, 0, g1)];
         }
 }
 

@@ -151,8 +151,8 @@ static enum ht_err write_files(struct run *run) {
         TRY(ht_output_snapshot(run->output, 0.25 * i, i, nodal, run->coefs));
         TRY(ht_output_picture(run->output, 0.25 * i, nodal));
     }
-    REQUIRE(!draws() || ht_output_last_picture(run->output) != NULL, HT_ERR_INTERNAL,
-            "the last picture is not known");
+    REQUIRE(!draws() || ht_output_last_picture(run->output) != NULL,
+            HT_ERR_INTERNAL, "the last picture is not known");
     return ht_output_summary(run->output, "{}");
 }
 
