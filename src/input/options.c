@@ -37,13 +37,17 @@ static const struct ht_option option[] = {
     {"grid.order", HT_OPT_INT, AT(grid.order), "3", 1, 16, NULL, "",
      "N: every node holds (N+1)^dims derivatives of each field; errors fall "
      "like h^(2N+1) in a uniform medium (in varying media see medium.degree). "
-     "3 suits single precision; higher orders pay in double."},
+     "3 suits single precision; higher orders pay in double. N is at most 8. "
+     "With time.scheme = \"fd\" the order in space: 2, 4 .. 16; 8 suits most "
+     "media."},
 
     {"time.end", HT_OPT_REAL, AT(time.end), "1.0", NOT_NEGATIVE, NULL, "time",
      "End of the run, which starts at 0. The last step ends there exactly."},
     {"time.cfl", HT_OPT_REAL, AT(time.cfl), "0.9", DBL_MIN, 1, NULL, "",
      "Step as a fraction of the largest one that full stages allow: the time "
-     "in which the fastest wave crosses a cell."},
+     "in which the fastest wave crosses a cell. With time.scheme = \"fd\" the "
+     "default is 0.95 of the largest stable step, which depends on the "
+     "medium."},
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 uses time.cfl. "
      "An unstable step is refused."},
@@ -52,7 +56,9 @@ static const struct ht_option option[] = {
      "Time stepping: a Taylor series in time of the polynomial of each cell, "
      "which damps waves that the grid does not resolve; or leapfrog, which "
      "conserves energy, for systems with such a form (acoustic: p at integer, "
-     "v at half-integer times; wave: u only)."},
+     "v at half-integer times; wave: u only); or fd, finite differences, for "
+     "acoustic and wave in media that vary: stable in every positive medium, "
+     "conserves energy, one value per point."},
     {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000,
      "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "
@@ -60,7 +66,8 @@ static const struct ht_option option[] = {
      "step, at least 2N+1 to preserve the order; \"auto\" is full in a "
      "uniform medium, where most kernels take no more time for it, and least "
      "in a varying medium, where time grows with the number; or an integer "
-     "(refused if unstable)."},
+     "(refused if unstable). Of fd: 1 or 2 terms in time, order 2 or 4; "
+     "\"auto\" is 2."},
 
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",

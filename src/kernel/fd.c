@@ -99,8 +99,12 @@ static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
         if (spec->density) shape.rows = block_rows(spec, info);
         return shape;
     }
-    if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : 16;
-    if (shape.rows == 0) shape.rows = spec->radius > 4 ? 16 : 8;
+    /* Measured on an H200 (bench/NOTES.md); where density varies not yet. */
+    if (shape.packs == 0)
+        shape.packs = spec->dims < 3 ? 64 : spec->density ? 16 : 32;
+    if (shape.rows == 0 && spec->density)
+        shape.rows = spec->radius > 4 ? 16 : 8;
+    if (shape.rows == 0) shape.rows = spec->radius > 4 ? 8 : 4;
     if (spec->dims < 3) shape.rows = 1;
     /* The packs beside a row are copied by as many work-items of it. */
     const int block = block_of(spec);

@@ -38,23 +38,37 @@ static struct ht_cost cost(const struct ht_variant *variant,
     return ht_cost_differences(spec);
 }
 
-#define HT_DIFFERENCES(SYMBOL, NAME, MEANING, DEVICE)            \
-    const struct ht_variant SYMBOL = {.name = NAME,              \
-                                      .meaning = MEANING,        \
-                                      .made_for = DEVICE,        \
-                                      .medium = HT_POLYNOMIALS,  \
-                                      .differences = true,       \
-                                      .layouts = HT_READS_PLAIN, \
-                                      .shape = choose_shape,     \
-                                      .cost = cost,              \
-                                      .stage = {{HT_STAGE_STEP, "ht_fd"}}}
+const struct ht_variant ht_variant_fd_march = {
+    .name = "fd-march",
+    .meaning =
+        "finite differences, four points per work-item, marching through "
+        "the grid",
+    .made_for = HT_FOR_GPU,
+    .medium = HT_POLYNOMIALS,
+    .differences = true,
+    .layouts = HT_READS_PLAIN,
+    .shape = choose_shape,
+    .cost = cost,
+    .stage = {{HT_STAGE_STEP, "ht_fd"}}};
 
-HT_DIFFERENCES(
-    ht_variant_fd_march, "fd-march",
-    "finite differences, four points per work-item, marching through "
-    "the grid",
-    HT_FOR_GPU);
-HT_DIFFERENCES(ht_variant_fd_vectors, "fd-vectors",
-               "finite differences by vectors along x1", HT_FOR_CPU);
-HT_DIFFERENCES(ht_variant_fd_plain, "fd-plain",
-               "finite differences, one point per work-item", HT_FOR_ANY);
+const struct ht_variant ht_variant_fd_vectors = {
+    .name = "fd-vectors",
+    .meaning = "finite differences by vectors along x1",
+    .made_for = HT_FOR_CPU,
+    .medium = HT_POLYNOMIALS,
+    .differences = true,
+    .layouts = HT_READS_PLAIN,
+    .shape = choose_shape,
+    .cost = cost,
+    .stage = {{HT_STAGE_STEP, "ht_fd"}}};
+
+const struct ht_variant ht_variant_fd_plain = {
+    .name = "fd-plain",
+    .meaning = "finite differences, one point per work-item",
+    .made_for = HT_FOR_ANY,
+    .medium = HT_POLYNOMIALS,
+    .differences = true,
+    .layouts = HT_READS_PLAIN,
+    .shape = choose_shape,
+    .cost = cost,
+    .stage = {{HT_STAGE_STEP, "ht_fd"}}};

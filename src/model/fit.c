@@ -27,7 +27,7 @@ static bool density_constant(const struct ht_medium *medium, double *b) {
     const struct ht_medium_row *row = &medium->source->row[HT_FIT_RHO];
     double rho = row->number ? row->number[0] : 0;
     const double origin[3] = {0};
-    for (int i = 1; i < row->count; i++)
+    for (int i = 1; row->number != NULL && i < row->count; i++)
         if (row->number[i] != rho) return false;
     for (int k = 0; row->expr && k < 3; k++)
         if (ht_expr_uses(row->expr, k)) return false;

@@ -44,8 +44,9 @@ static double kaiser_sinc(double r) {
 static double window(double r) {
     double sum[3] = {0};
     for (int m = -2 * REACH; m <= 2 * REACH; m++) {
-        double s = r - m, g = kaiser_sinc(s);
-        for (int j = 0; j < 3; j++, g *= s) sum[j] += g;
+        const double s = r - m, g = kaiser_sinc(s);
+        const double moment[3] = {g, g * s, g * s * s};
+        for (int j = 0; j < 3; j++) sum[j] += moment[j];
     }
     return kaiser_sinc(r) * (sum[2] - sum[1] * r) /
            (sum[0] * sum[2] - sum[1] * sum[1]);
@@ -101,7 +102,7 @@ static double half_width(enum ht_fit_kind kind) {
 
 /* C(r). */
 static double cumulative(const struct table *table, double r) {
-    const double whole = table->part[REACH * FINE];
+    const double whole = table->part[(ptrdiff_t)REACH * FINE];
     if (fabs(r) >= half_width(table->kind)) return r > 0;
     if (table->kind == HT_FIT_BOX) return 0.5 + r;
     double part = interpolate(table, fabs(r) * FINE);

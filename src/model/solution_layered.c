@@ -221,8 +221,10 @@ static enum ht_err add_initial(const struct stack *stack, int layer, int way,
     for (int f = 0; f < (wave ? 1 : 2); f++) {
         double jet[HT_MAX_ORDER + 2] = {0}, power = factor[f];
         TRY(solution->data->type->initial(solution, f, y, count, jet));
-        for (int i = 0; i < count; i++, power *= slope)
+        for (int i = 0; i < count; i++) {
             out[i] += power * jet[i];
+            power *= slope;
+        }
     }
     return HT_OK;
 }

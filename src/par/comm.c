@@ -134,8 +134,9 @@ enum ht_err ht_comm_start(struct ht_comm **out) {
 /* Sleeps grow with the wait, to 1 ms. */
 void ht_comm_pause(long polls) {
     const long sleeps = polls - yields;
+    const long step = 20000; /* nanoseconds */
     const struct timespec moment = {
-        .tv_nsec = 20000 * (sleeps < 16 * 49 ? 1 + sleeps / 16 : 50)};
+        .tv_nsec = step * (sleeps < 16L * 49 ? 1 + sleeps / 16 : 50)};
     if (sleeps < 0)
         sched_yield();
     else

@@ -118,7 +118,7 @@ static double laplacian(const struct ht_fd_engine *e,
                         int64_t at) {
     const int64_t pitch[3] = {1, box->row, box->plane};
     double sum = 0;
-    for (int k = 0; k < e->spec.dims; k++)
+    for (int k = 0; k < 3 && k < e->spec.dims; k++)
         sum += magnitude(e, law->scale[k]) *
                (e->spec.density
                     ? divergence(e, u + at, law->b[k].host + at, pitch[k])

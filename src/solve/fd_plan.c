@@ -15,9 +15,8 @@
 
 static enum ht_err fill(const void *medium, int what, int64_t first,
                         int64_t last, double *out) {
-    /* Filling counts values that were cut. */
-    struct ht_fit *fit = (struct ht_fit *)(uintptr_t)medium;
-    return ht_fit_fill(fit, what, first, last, out);
+    const struct ht_plan *plan = medium;
+    return ht_fit_fill(plan->fit, what, first, last, out);
 }
 
 /* Planes of a fitted medium around the plane m of targets: the modulus, b_1 and
@@ -35,7 +34,7 @@ static double *plane_of(const struct scan *s, int number) {
 }
 
 static double *turn_of(const struct scan *s, int64_t m3) {
-    const int64_t turns = 2 * s->weights.radius;
+    const int64_t turns = 2 * (int64_t)s->weights.radius;
     return plane_of(s, 3 + (int)((m3 % turns + turns) % turns));
 }
 
@@ -137,7 +136,7 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     TRY(ht_fit_create(plan->medium, plan->params->medium.fit, &plan->fit));
     fd->density = !ht_fit_density_uniform(plan->fit, &fd->inverse_density);
     fd->fill = fill;
-    fd->medium = plan->fit;
+    fd->medium = plan;
     TRY(scan_medium(plan, &most));
     const double first = ht_fd_first_symbol(&w, acos(-1.0));
     *rate = fd->density ? sqrt(most / plan->grid.dims) / first

@@ -57,7 +57,7 @@ static bool held(const struct start *s, int64_t node, int64_t m3) {
     int64_t n1 = ht_grid_nodes(&s->grid, HT_PRIMARY, 0);
     const int64_t m[3] = {node % n1, node / n1, m3};
     bool held = false;
-    for (int k = 0; k < s->grid.dims; k++) {
+    for (int k = 0; k < 3 && k < s->grid.dims; k++) {
         int64_t last = ht_grid_nodes(&s->grid, HT_PRIMARY, k) - 1;
         held = held || (m[k] == 0 && s->grid.wall[k][0] < 0) ||
                (m[k] == last && s->grid.wall[k][1] < 0);

@@ -318,10 +318,8 @@ static enum ht_err move_planes(struct ht_fd_stepper *s,
             err = ops->read(&s->engine, array, at, s->box.plane, plane);
         for (int64_t n = 0; err == HT_OK && n < n1 * n2; n++) {
             double *value = corner + n / n1 * s->box.row + n % n1;
-            if (to != NULL)
-                to[(m - first) * n1 * n2 + n] = *value;
-            else
-                *value = from[(m - first) * n1 * n2 + n];
+            if (to != NULL) to[(m - first) * n1 * n2 + n] = *value;
+            if (from != NULL) *value = from[(m - first) * n1 * n2 + n];
         }
         if (err == HT_OK && from != NULL)
             err = ops->write(&s->engine, array, at, s->box.plane, plane);

@@ -150,7 +150,7 @@ static void eigenvalues(int n, double (*a)[MOST], double *least, double *most) {
 static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
     const int n = (int)nodes_of(s);
     struct ht_stepper stepper = {0};
-    double u[MOST], modulus[MOST], worst = 0;
+    double u[MOST] = {0}, modulus[MOST] = {0}, worst = 0;
     must(ht_oracle_create(&s->problem, &stepper));
     must(fill(s, 0, 0, 1, modulus));
     for (int i = 0; i < n; i++)

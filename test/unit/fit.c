@@ -84,7 +84,8 @@ static void rule_make(enum ht_fit_kind kind, struct rule *rule) {
                                      0.17132449237917036};
     for (int i = 0; i < POINTS; i++) {
         int g = i % GAUSS, j = g < 3 ? g : g - 3;
-        double middle = -4 + (i / GAUSS + 0.5) / 40;
+        const int panel = i / GAUSS;
+        double middle = -4 + (panel + 0.5) / 40;
         rule->at[i] = middle + (g < 3 ? -1 : 1) * place[j] / 80;
         rule->weight[i] = weight[j] / 80 * window(kind, rule->at[i]);
     }
@@ -253,8 +254,10 @@ static void make_samples(int dims, const int64_t *size, char *options,
         shape[k] = k < dims ? size[k] : 1;
         count *= shape[k];
     }
-    sample_c = realloc(sample_c, (size_t)count * sizeof *sample_c);
-    sample_rho = realloc(sample_rho, (size_t)count * sizeof *sample_rho);
+    free(sample_c);
+    free(sample_rho);
+    sample_c = malloc((size_t)count * sizeof *sample_c);
+    sample_rho = malloc((size_t)count * sizeof *sample_rho);
     if (!sample_c || !sample_rho) exit(1);
     for (int64_t i = 0; i < count; i++) {
         sample_c[i] = (float)(1 + spread_of_samples * uniform());
@@ -320,8 +323,9 @@ static void test_two_axes(enum ht_fit_kind kind, int walls) {
         double *out = filled(&c, what), worst = 0;
         int64_t n1 = ht_grid_nodes(&c.scene.grid, HT_PRIMARY, 0);
         for (int64_t i = 0; i < c.count; i += 7) {
-            double x[3] = {((double)(i % n1) + 0.5 * (what == 1)) / 8,
-                           ((double)(i / n1) + 0.5 * (what == 2)) / 10, 0.5};
+            const int64_t m1 = i % n1, m2 = i / n1;
+            double x[3] = {((double)m1 + 0.5 * (what == 1)) / 8,
+                           ((double)m2 + 0.5 * (what == 2)) / 10, 0.5};
             double exact = two_axes(&rule, &c.scene.grid, what, x);
             worst = worse(worst, fabs(out[i] / exact - 1));
         }
@@ -471,7 +475,8 @@ static void test_auto(void) {
     double *out[3];
     for (int what = 0; what < 3; what++) out[what] = filled(&c, what);
     for (int64_t i = 0; i < c.count; i++) {
-        double x = (double)(i % 6) / 6, y = (double)(i / 6) / 8, half = 1 / 16.;
+        const int64_t m1 = i % 6, m2 = i / 6;
+        double x = (double)m1 / 6, y = (double)m2 / 8, half = 1 / 16.;
         double z = y + half > 1 ? 1 - half : y + half; /* behind the wall */
         double speed = 1 + 0.1 * x, rho = 2 + 0.1 * y;
         worst = worse(worst, fabs(out[0][i] - speed * speed * rho));

@@ -34,6 +34,8 @@ static enum ht_err prepare(const char *directory, const char *text,
         snprintf(option[count++], OPTION, "%.*s", (int)length, at);
         at += length + strspn(at + length, " ");
     }
+    if (ht_picture_cairo() == NULL && count < MOST_OPTIONS)
+        snprintf(option[count++], OPTION, "output.pictures=false");
     for (int i = 0; i < count; i++) options[i] = option[i];
     TRY(ht_params_read(NULL, count, options, &t->params));
     TRY(ht_plan_create(t->params, NULL, &t->plan));
