@@ -16,6 +16,7 @@
 #include "accuracy.h"
 #include "htwave/fd_kernel.h"
 #include "htwave/observers.h"
+#include "htwave/oracle.h"
 #include "htwave/params.h"
 #include "htwave/start.h"
 #include "htwave/stop.h"
@@ -100,12 +101,14 @@ static enum ht_err add_fd(struct ht_accuracy *a, int order, int terms,
     const double bytes = 12;
     struct ht_accuracy_curve *c = NULL;
     double rate = 0;
-    TRY(ht_fd_measure(bench->device, &spec,
-                      ht_fd_variant_find("auto", bench->info->gpu), NULL, terms,
-                      side, bench->cache, &rate));
+    const struct ht_fd_variant *variant =
+        ht_fd_variant_find("auto", bench->info->gpu);
+    TRY(ht_fd_verify(bench->device, &spec, terms, variant->name, bench->cache));
+    TRY(ht_fd_measure(bench->device, &spec, variant, NULL, terms, side,
+                      bench->cache, &rate));
     double limit = bench->limits[0].bytes_per_s / bytes;
     ht_log("finite differences of order %d, %d in time: %.4g points/s, memory "
-           "allows %.4g",
+           "allows %.4g (verified)",
            order, 2 * terms, rate, limit);
     TRY(add_curve(a, &c));
     find_fd(&fd, terms, rate, c);

@@ -5,6 +5,7 @@
 
 #include "htwave/bench.h"
 #include "htwave/fd_kernel.h"
+#include "htwave/oracle.h"
 
 /* Values per point. An update that follows on no stage reads u, d, a and writes
  * d, out; a stage reads u, a and writes w, the update after it reads p, too.
@@ -36,6 +37,8 @@ static enum ht_err measure(const struct ht_bench *bench,
     const int64_t side = bench->side > 0 ? bench->side : gpu ? 512 : 256;
     for (int passes = 1; passes <= 2; passes++) {
         double rate = 0;
+        TRY(ht_fd_verify(bench->device, spec, passes, variant->name,
+                         bench->cache));
         TRY(ht_fd_measure(bench->device, spec, variant, &shape, passes, side,
                           bench->cache, &rate));
         add_line(bench, spec, variant, passes, rate, text);
