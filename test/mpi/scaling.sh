@@ -246,8 +246,8 @@ ranks 2 "$htwave" bench scaling $tiny --verbose $many --seconds 0.001 \
 code=$?
 rows=$(column short/scaling.csv kind | wc -l)
 # One at least; no machine does all of them in a millisecond.
-left=$(sed -n 's/.*: \([0-9]*\) measurements* left out.*/\1/p' message.txt)
-judge "--seconds 0.001: exit code $code, $rows rows, $left left out (8 in all)" \
+left=$(sed -n 's/.*: \([0-9]*\) measurements* skipped: no time left.*/\1/p' message.txt)
+judge "--seconds 0.001: exit code $code, $rows rows, $left skipped (8 in all)" \
     [ "$code $((rows + left))" = '0 8' -a "$rows" -ge 1 -a "$left" -ge 1 ]
 
 # Tells its process number, which stays when it becomes htwave.
