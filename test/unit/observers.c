@@ -235,7 +235,7 @@ static void test_spoilt(const char *directory, const char *text,
     run_trial(directory, text, &spoil, &t);
     int written = count_files(directory, "fields_%06d.h5") +
                   count_files(directory, "wave_%04d.png");
-    if (t.params->output.pictures && !ht_output_draws(t.params))
+    if (!t.params->output.snapshots && !ht_output_draws(t.params))
         TEST_SKIP("this htwave was built without cairo");
     else
         TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps == refused &&
