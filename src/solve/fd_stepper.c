@@ -361,14 +361,20 @@ static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
 
 /* ---- making ---- */
 
+enum { ARRAYS = 8 }; /* b last: see ht_fd_arrays */
+
+static struct ht_fd_array *array_of(struct ht_fd_stepper *s, int i) {
+    struct ht_fd_array *const arrays[ARRAYS] = {
+        &s->u,     &s->d,        &s->w,        &s->z,
+        &s->law.a, &s->law.b[0], &s->law.b[1], &s->law.b[2]};
+    return arrays[i];
+}
+
 static void fd_destroy(void *self) {
     struct ht_fd_stepper *s = self;
     if (s == NULL) return;
-    struct ht_fd_array *const arrays[] = {
-        &s->u,     &s->d,        &s->w,        &s->z,
-        &s->law.a, &s->law.b[0], &s->law.b[1], &s->law.b[2]};
     ht_fd_halo_destroy(s->halo);
-    for (int i = 0; i < 8; i++) s->engine.ops->destroy(arrays[i]);
+    for (int i = 0; i < ARRAYS; i++) s->engine.ops->destroy(array_of(s, i));
     s->engine.ops->close(&s->engine);
     free(s);
 }
@@ -395,12 +401,8 @@ static const struct ht_stepper_ops fd_ops = {
 };
 
 static enum ht_err allocate(struct ht_fd_stepper *s) {
-    struct ht_fd_array *const arrays[] = {
-        &s->u,     &s->d,        &s->w,        &s->z,
-        &s->law.a, &s->law.b[0], &s->law.b[1], &s->law.b[2]};
-    const int count = 5 + (s->engine.spec.density ? s->engine.spec.dims : 0);
-    for (int i = 0; i < count; i++)
-        TRY(s->engine.ops->create(&s->engine, window_nodes(s), arrays[i]));
+    for (int i = 0; i < ht_fd_arrays(&s->problem); i++)
+        TRY(s->engine.ops->create(&s->engine, window_nodes(s), array_of(s, i)));
     return HT_OK;
 }
 

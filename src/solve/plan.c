@@ -187,12 +187,29 @@ static enum ht_err refuse_scheme(const struct ht_plan *plan,
     return err;
 }
 
+/* Keys of the other kind of scheme would be ignored. */
+static enum ht_err check_keys(const struct ht_plan *plan,
+                              const struct ht_scheme *scheme) {
+    const struct ht_params *params = plan->params;
+    const bool given = differences(plan) ? params->medium.degree >= 0
+                                         : params->medium.fit != HT_FIT_AUTO;
+    if (!given) return HT_OK;
+    return ht_params_error(params,
+                           differences(plan) ? "medium.degree" : "medium.fit",
+                           "has no meaning with time.scheme = \"%s\": it is "
+                           "for %s",
+                           scheme->name,
+                           differences(plan) ? "Hermite methods (\"taylor\")"
+                                             : "finite differences (\"fd\")");
+}
+
 static enum ht_err choose_scheme(struct ht_plan *plan) {
     const struct ht_scheme *scheme =
         ht_scheme_at((int)plan->params->time.scheme);
     plan->problem.eq = &plan->eq;
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
     if (why != NULL) return refuse_scheme(plan, scheme, why);
+    TRY(check_keys(plan, scheme));
     if (differences(plan)) return ht_fd_check_order(plan);
     if (plan->params->grid.order > HT_MAX_ORDER)
         return ht_params_error(
@@ -340,15 +357,15 @@ static enum ht_err choose_step(struct ht_plan *plan) {
             return ht_params_error(
                 params, "time.step",
                 "unstable: with %d stages at order %d at most %.6g (cfl %.2f)",
-                plan->problem.stages, plan->grid.order,
-                plan->cfl_limit / per_time, plan->cfl_limit);
+                plan->problem.stages, plan->order, plan->cfl_limit / per_time,
+                plan->cfl_limit);
     } else {
         if (cfl > plan->cfl_limit * (1 + rounding))
             return ht_params_error(
                 params, "time.cfl",
                 "unstable: with %d stages at order %d in %d dimensions at most "
                 "%.2f%s",
-                plan->problem.stages, plan->grid.order, plan->grid.dims,
+                plan->problem.stages, plan->order, plan->grid.dims,
                 plan->cfl_limit, more_stages(plan, more));
         dt = per_time > 0 ? cfl / per_time : params->time.end;
     }

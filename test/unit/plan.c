@@ -67,6 +67,19 @@ static void test_refusals(void) {
     refuse("boundary.x3=[\"free\", \"periodic\"]",
            "boundary.x3 = [\"free\", \"periodic\"]: must be periodic on both "
            "sides");
+    refuse("medium.fit=box", "medium.fit = \"box\": has no meaning with "
+                             "time.scheme = \"taylor\"");
+    refuse("time.scheme=fd; grid.order=8; medium.degree=0",
+           "medium.degree = 0: has no meaning with time.scheme = \"fd\"");
+    refuse("time.scheme=fd; grid.order=5",
+           "grid.order = 5: is the order in space of finite differences");
+    refuse("grid.order=12", "grid.order = 12: is N of Hermite methods");
+    refuse("time.scheme=fd; grid.order=16; grid.cells=[8,40,40]",
+           "the stencil of order 16 reaches over 8 points, but x1 has 8 cells");
+    refuse("time.scheme=fd; grid.order=8; time.cfl=0.85",
+           "time.cfl = 0.85: unstable: with 2 stages at order 8");
+    refuse("system=advection; time.scheme=fd; grid.order=8",
+           "time.scheme = \"fd\": the fields of advection do not obey");
     refuse("grid.order=2; time.stages=16",
            "time.stages = 16: at most 15 (\"full\")");
     refuse("grid.cells=[8]; grid.order=3; time.stages=8", "at most 7");
