@@ -59,7 +59,6 @@ struct ht_fd_engine_ops {
                         struct ht_fd_array y, struct ht_fd_array a,
                         struct ht_fd_sum *out);
     enum ht_err (*finish)(struct ht_fd_engine *e);
-    void (*close)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {
     const struct ht_fd_engine_ops *ops;

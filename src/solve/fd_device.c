@@ -127,10 +127,6 @@ static enum ht_err device_finish(struct ht_fd_engine *e) {
     return ht_device_finish(e->device);
 }
 
-static void device_close(struct ht_fd_engine *e) {
-    (void)e;
-}
-
 static const struct ht_fd_engine_ops device_ops = {
     .create = device_create,
     .destroy = device_destroy,
@@ -143,7 +139,6 @@ static const struct ht_fd_engine_ops device_ops = {
     .shift = device_shift,
     .sums = device_sums,
     .finish = device_finish,
-    .close = device_close,
 };
 
 void ht_fd_engine_device(const struct ht_fd_spec *spec,

@@ -226,10 +226,6 @@ static enum ht_err plain_finish(struct ht_fd_engine *e) {
     return HT_OK;
 }
 
-static void plain_close(struct ht_fd_engine *e) {
-    (void)e;
-}
-
 static const struct ht_fd_engine_ops plain_ops = {
     .create = plain_create,
     .destroy = plain_destroy,
@@ -242,7 +238,6 @@ static const struct ht_fd_engine_ops plain_ops = {
     .shift = plain_shift,
     .sums = plain_sums,
     .finish = plain_finish,
-    .close = plain_close,
 };
 
 void ht_fd_engine_plain(const struct ht_fd_spec *spec,

@@ -24,7 +24,8 @@ static enum ht_err fill(const void *medium, int what, int64_t first,
 struct scan {
     const struct ht_plan *plan;
     struct ht_fd_weights weights;
-    int64_t plane, n1, n2;
+    double first; /* S */
+    int64_t plane, n1;
     double *values; /* (3 + 2 R) planes */
     struct ht_progress progress;
 };
@@ -56,15 +57,13 @@ static double density_at(const struct scan *s, const int64_t m[3], int axis,
 
 /* The sum of magnitudes of the node's row of L. */
 static double row_sum(const struct scan *s, const int64_t m[3]) {
-    double sum = 0, first = 0;
-    for (int j = 0; j < s->weights.radius; j++)
-        first += 2 * fabs(s->weights.first[j]);
+    double sum = 0;
     for (int k = 0; k < s->plan->grid.dims; k++) {
         double fluxes = 0;
         for (int j = 0; j < s->weights.radius; j++)
             fluxes += fabs(s->weights.first[j]) *
                       (density_at(s, m, k, j) + density_at(s, m, k, -j - 1));
-        sum += first * fluxes / (s->plan->grid.h[k] * s->plan->grid.h[k]);
+        sum += s->first * fluxes / (s->plan->grid.h[k] * s->plan->grid.h[k]);
     }
     return sum * plane_of(s, 0)[m[1] * s->n1 + m[0]];
 }
@@ -110,6 +109,7 @@ static enum ht_err scan_medium(const struct ht_plan *plan, double *most) {
                      .plane = ht_grid_plane(&plan->grid, HT_PRIMARY),
                      .n1 = ht_grid_nodes(&plan->grid, HT_PRIMARY, 0)};
     *most = 0;
+    s.first = ht_fd_first_symbol(&s.weights, acos(-1.0));
     TRY(HT_ALLOC(s.values, (3 + 2 * (int64_t)s.weights.radius) * s.plane));
     enum ht_err err = scan_planes(&s, most);
     free(s.values);
@@ -199,8 +199,8 @@ enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
         return ht_params_error(
             plan->params, "grid.cells",
             "the stencil of order %d needs slabs of %d planes, but the "
-            "thinnest "
-            "of %d ranks has %lld: run fewer ranks or take a lower grid.order",
+            "thinnest of %d ranks has %lld: run fewer ranks or take a lower "
+            "grid.order",
             plan->order, reach, ranks, (long long)thinnest);
     return HT_OK;
 }

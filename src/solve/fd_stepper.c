@@ -375,7 +375,6 @@ static void fd_destroy(void *self) {
     if (s == NULL) return;
     ht_fd_halo_destroy(s->halo);
     for (int i = 0; i < ARRAYS; i++) s->engine.ops->destroy(array_of(s, i));
-    s->engine.ops->close(&s->engine);
     free(s);
 }
 
