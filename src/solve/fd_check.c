@@ -1,11 +1,7 @@
-/* Finite differences on a device against the plain engine: one time step from
- * random data. The bound follows from the data: the plain engine run on
- * magnitudes gives, for every output, the sum of the magnitudes of the products
- * it consists of; any order of summation errs by at most n eps times that.
+/* Finite differences on a device against the plain engine (selfcheck.c): the
+ * oracle, the bound of rounding, problems to compare on.
  */
-#include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "fd.h"
 #include "htwave/part.h"
@@ -34,89 +30,12 @@ ht_differences_stepper_budget(const struct ht_problem *problem,
 
 /* ---- verification ---- */
 
-struct trial {
-    const struct ht_problem *problem;
-    struct ht_stepper device, oracle, bound;
-    double *data[3];
-    double unit; /* unit roundoff of the device's precision */
-};
-
-static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
-    const struct ht_grid *grid = t->problem->grid;
-    const int64_t values =
-        ht_grid_total(grid, HT_PRIMARY) * t->problem->eq->nfields;
-    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
-    for (int64_t n = 0; n < values; n++)
-        t->data[0][n] = (double)(float)ht_rng_uniform(
-            3, (uint64_t)(2 * n + (subgrid == HT_DUAL)));
-    for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->put(all[s]->self, subgrid, 0,
-                             ht_grid_planes(grid, HT_PRIMARY), t->data[0]));
-    return HT_OK;
-}
-
 /* Longest chain of roundings behind an output, of both passes: the products of
  * an operator, and some for its factors and the medium in single precision. */
-static double roundings(const struct ht_problem *p) {
+double ht_differences_oracle_roundings(const struct ht_problem *p) {
     const double radius = p->fd.order / 2.0;
     const double products = p->fd.density ? 4 * radius : 2 * radius + 1;
     return p->stages * (double)(p->eq->dims * products + 8);
-}
-
-static enum ht_err compare(struct trial *t, enum ht_subgrid subgrid,
-                           double *worst) {
-    const struct ht_grid *grid = t->problem->grid;
-    const int field = t->problem->eq->system->second_order.field;
-    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
-    for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->get(all[s]->self, subgrid, field, 1, 0,
-                             ht_grid_planes(grid, HT_PRIMARY), t->data[s]));
-    for (int64_t n = 0; n < ht_grid_total(grid, HT_PRIMARY); n++) {
-        const double difference = fabs(t->data[0][n] - t->data[1][n]);
-        const double bound =
-            roundings(t->problem) * t->unit * t->data[2][n] + DBL_MIN;
-        /* A NaN on either side must not vanish in a comparison. */
-        const double ratio =
-            isfinite(difference) ? difference / bound : INFINITY;
-        if (ratio > *worst) *worst = ratio;
-    }
-    return HT_OK;
-}
-
-static enum ht_err run_trial(struct trial *t, double *worst) {
-    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
-    const int64_t values =
-        ht_grid_total(t->problem->grid, HT_PRIMARY) * t->problem->eq->nfields;
-    for (int s = 0; s < 3; s++) TRY(HT_ALLOC(t->data[s], values));
-    TRY(ht_oracle_create(t->problem, &t->oracle));
-    TRY(ht_oracle_create(t->problem, &t->bound));
-    ht_oracle_absolute(&t->bound);
-    TRY(put_random(t, HT_PRIMARY));
-    TRY(put_random(t, HT_DUAL));
-    for (int s = 0; s < 3; s++) {
-        TRY(all[s]->ops->half_step(all[s]->self, HT_PRIMARY));
-        TRY(all[s]->ops->half_step(all[s]->self, HT_DUAL));
-        TRY(all[s]->ops->finish(all[s]->self));
-    }
-    TRY(compare(t, HT_PRIMARY, worst));
-    return compare(t, HT_DUAL, worst);
-}
-
-enum ht_err ht_differences_verify_kernels(const struct ht_problem *problem,
-                                          struct ht_device *device,
-                                          const struct ht_kernels *kernels,
-                                          double *worst) {
-    const double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
-    struct trial trial = {.problem = problem, .unit = epsilon / 2};
-    *worst = 0;
-    enum ht_err err =
-        ht_stepper_create(problem, device, kernels, &trial.device);
-    if (err == HT_OK) err = run_trial(&trial, worst);
-    for (int s = 0; s < 3; s++) free(trial.data[s]);
-    ht_stepper_destroy(&trial.device);
-    ht_stepper_destroy(&trial.oracle);
-    ht_stepper_destroy(&trial.bound);
-    return err;
 }
 
 /* A positive medium that jumps at every node. */

@@ -8,7 +8,7 @@
         .stepper_create = ht_##name##_stepper_create,             \
         .stepper_budget = ht_##name##_stepper_budget,             \
         .oracle_create = ht_##name##_oracle_create,               \
-        .verify_kernels = ht_##name##_verify_kernels,             \
+        .oracle_roundings = ht_##name##_oracle_roundings,         \
         .shrink = ht_##name##_shrink, .start = ht_##name##_start, \
         .start_bytes = ht_##name##_start_bytes,                   \
         .state_measure = ht_##name##_state_measure,               \
@@ -55,11 +55,8 @@ enum ht_err ht_oracle_create(const struct ht_problem *problem,
     return ht_method_of(problem)->oracle_create(problem, out);
 }
 
-enum ht_err ht_verify_kernels(const struct ht_problem *problem,
-                              struct ht_device *device,
-                              const struct ht_kernels *kernels, double *worst) {
-    return ht_method_of(problem)->verify_kernels(problem, device, kernels,
-                                                 worst);
+double ht_oracle_roundings(const struct ht_problem *problem) {
+    return ht_method_of(problem)->oracle_roundings(problem);
 }
 
 enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *device,

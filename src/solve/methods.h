@@ -30,10 +30,7 @@ struct ht_method {
                                        const struct ht_device_info *info);
     enum ht_err (*oracle_create)(const struct ht_problem *problem,
                                  struct ht_stepper *out);
-    enum ht_err (*verify_kernels)(const struct ht_problem *problem,
-                                  struct ht_device *device,
-                                  const struct ht_kernels *kernels,
-                                  double *worst);
+    double (*oracle_roundings)(const struct ht_problem *problem);
     /* A small problem of the same kind, for a self-check. */
     void (*shrink)(const struct ht_problem *problem,
                    const struct ht_variant *variant, struct ht_part *out);
@@ -66,9 +63,7 @@ const struct ht_method *ht_method_of(const struct ht_problem *problem);
         const struct ht_device_info *info);                                  \
     HT_CHECKED enum ht_err ht_##name##_oracle_create(                        \
         const struct ht_problem *problem, struct ht_stepper *out);           \
-    HT_CHECKED enum ht_err ht_##name##_verify_kernels(                       \
-        const struct ht_problem *problem, struct ht_device *device,          \
-        const struct ht_kernels *kernels, double *worst);                    \
+    double ht_##name##_oracle_roundings(const struct ht_problem *problem);   \
     void ht_##name##_shrink(const struct ht_problem *problem,                \
                             const struct ht_variant *variant,                \
                             struct ht_part *out);                            \

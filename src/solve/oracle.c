@@ -372,7 +372,7 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
  * products;
  * then per stage the terms of a row, the medium's products and three more
  * (scale, 1/k, sum); one for the old values of a two-level scheme. */
-double ht_oracle_roundings(const struct ht_problem *problem) {
+double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;
     if (problem->medium_degree > 0) products = problem->medium_coefs;
     return dims * (2 * problem->grid->order + 2 + 2) +

@@ -68,11 +68,12 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
-    int64_t nodes = ht_grid_total(grid, subgrid);
+    const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
+    int64_t nodes = ht_grid_total(grid, of);
     fill_random(nodes * coefs * t->problem->eq->nfields, nodes, t->data[0]);
     for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->put(all[s]->self, subgrid, 0,
-                             ht_grid_planes(grid, subgrid), t->data[0]));
+        TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of),
+                             t->data[0]));
     return HT_OK;
 }
 
@@ -83,11 +84,12 @@ static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid,
     const struct ht_grid *grid = t->problem->grid;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
-    int64_t values = ht_grid_total(grid, subgrid) * coefs;
+    const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
+    int64_t values = ht_grid_total(grid, of) * coefs;
     double roundings = ht_oracle_roundings(t->problem);
     for (int s = 0; s < 3; s++)
         TRY(all[s]->ops->get(all[s]->self, subgrid, field, coefs, 0,
-                             ht_grid_planes(grid, subgrid), t->data[s]));
+                             ht_grid_planes(grid, of), t->data[s]));
     for (int64_t n = 0; n < values; n++) {
         double difference = fabs(t->data[0][n] - t->data[1][n]);
         double bound = roundings * t->unit * t->data[2][n] + DBL_MIN;
@@ -110,9 +112,13 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
         TRY(all[s]->ops->half_step(all[s]->self, from));
         TRY(all[s]->ops->finish(all[s]->self));
     }
-    for (int f = 0; f < t->problem->eq->nfields; f++)
+    for (int f = 0; f < t->problem->eq->nfields; f++) {
         if (ht_problem_stores(t->problem, to, f))
             TRY(compare_field(t, to, f, worst));
+        /* finite differences change both */
+        if (ht_problem_stores(t->problem, from, f))
+            TRY(compare_field(t, from, f, worst));
+    }
     return HT_OK;
 }
 
@@ -128,10 +134,9 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
     return compare_half_step(t, HT_DUAL, worst);
 }
 
-enum ht_err ht_hermite_verify_kernels(const struct ht_problem *problem,
-                                      struct ht_device *device,
-                                      const struct ht_kernels *kernels,
-                                      double *worst) {
+enum ht_err ht_verify_kernels(const struct ht_problem *problem,
+                              struct ht_device *device,
+                              const struct ht_kernels *kernels, double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
     struct trial trial = {.problem = problem, .unit = epsilon / 2};
     *worst = 0;
