@@ -30,9 +30,7 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
         for (int side = 0; side < 2; side++)
             most = fmax(most, out->sent[subgrid].bytes[side]);
     }
-    /* per side a buffer for outgoing messages and two slots for incoming ones
-     */
-    out->halo_bytes += 2 * 3 * most;
+    out->halo_bytes += 2 * HT_LINK_BUFFERS * most;
 }
 
 double ht_rate_expected(const struct ht_machine *machine,
