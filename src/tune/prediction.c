@@ -108,7 +108,7 @@ static void add_tasks(const struct ht_load *load, const struct ht_machine *m,
     double travel = 0;
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
-        const double *bytes = load->sent[task->subgrid].bytes;
+        const double *bytes = load->sent[task->pass].bytes;
         const double seconds =
             (double)ht_box_nodes(&task->targets.box) * load->cells / rate;
         if (task->kind == HT_TASK_SEND) {

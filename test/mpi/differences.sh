@@ -64,8 +64,9 @@ refused() { # TITLE TEXT N OVERRIDE...
     ranks "$count" "$htwave" run sea.cfg --quiet "$device" "$@" >said.txt 2>&1
     judge "$title is refused" grep -q "$text" said.txt
 }
-refused 'a deep halo' 'parallel.halo_depth = 2: finite differences' 2 \
-    parallel.halo_depth=2
+refused 'a deep halo' \
+    'halo_depth = 3: needs slabs of 21 planes, but the thinnest of 2 ranks has 18: at most 2' \
+    2 parallel.halo_depth=3
 refused 'a slab thinner than the stencil' 'needs slabs of 15 planes' 3 \
     grid.order=16
 end mpi/differences
