@@ -18,6 +18,7 @@
 #ifndef HTWAVE_FD_SCHEDULE_H
 #define HTWAVE_FD_SCHEDULE_H
 
+#include "htwave/messages.h"
 #include "htwave/schedule.h"
 
 enum ht_fd_name { HT_FD_U, HT_FD_D, HT_FD_W, HT_FD_NAMES }; /* of arrays */
@@ -53,6 +54,9 @@ struct ht_fd_slab {
     int depth;         /* applications of L per exchange */
     int64_t reach;
 };
+/* Terms, depth and reach of a problem. */
+struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem);
+
 /* Planes beyond each end with a neighbour, of each array. */
 struct ht_fd_planes {
     int64_t of[HT_FD_NAMES];
@@ -62,6 +66,10 @@ struct ht_fd_planes ht_fd_exchange(const struct ht_fd_slab *slab,
                                    enum ht_fd_sequence sequence, int index);
 /* The most planes that an exchange brings: no slab may be thinner. */
 int64_t ht_fd_planes_needed(int64_t reach, int depth);
+
+/* Sent by a slab with two neighbours, mean per time step; array_bytes: of a
+ * plane of an array in a message. */
+struct ht_sent ht_fd_sent(const struct ht_fd_slab *slab, double array_bytes);
 
 /* As struct ht_halo_state. */
 struct ht_fd_halo_state {

@@ -22,6 +22,9 @@ struct ht_exchange {
 struct ht_exchange ht_exchange_count(const struct ht_problem *problem,
                                      bool fp64, enum ht_subgrid from);
 
+/* Bytes of one value at each node of a plane of the primary grid. */
+double ht_message_plane(const struct ht_problem *problem, bool fp64);
+
 /* Sent by a slab with two neighbours, mean per time step. */
 struct ht_sent {
     double messages, bytes;

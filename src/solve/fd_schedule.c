@@ -5,12 +5,24 @@
 
 #include <string.h>
 
+#include "htwave/fd_kernel.h"
+
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
 static int64_t most(int64_t a, int64_t b) {
     return a > b ? a : b;
+}
+
+struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem) {
+    const struct ht_fd_spec spec = {.dims = problem->eq->dims,
+                                    .radius = problem->fd.order / 2,
+                                    .density = problem->fd.density};
+    return (struct ht_fd_slab){
+        .terms = problem->stages,
+        .depth = problem->halo.depth > 0 ? problem->halo.depth : 1,
+        .reach = ht_fd_reach(&spec)};
 }
 
 /* ---- passes ---- */
@@ -115,6 +127,20 @@ struct ht_fd_planes ht_fd_exchange(const struct ht_fd_slab *slab,
 
 int64_t ht_fd_planes_needed(int64_t reach, int depth) {
     return reach * depth;
+}
+
+struct ht_sent ht_fd_sent(const struct ht_fd_slab *slab, double array_bytes) {
+    /* With an even depth, or one term, all exchanges are before the same pass.
+     */
+    const int kinds = slab->depth % slab->terms == 0 ? 1 : slab->terms;
+    const double per_step = (double)slab->terms / slab->depth;
+    double planes = 0;
+    for (int kind = 0; kind < kinds; kind++) {
+        const struct ht_fd_planes p =
+            ht_fd_exchange(slab, HT_FD_FORWARDS, kind);
+        for (int a = 0; a < HT_FD_NAMES; a++) planes += (double)p.of[a] / kinds;
+    }
+    return (struct ht_sent){2 * per_step, 2 * per_step * planes * array_bytes};
 }
 
 void ht_fd_halo_overwritten(struct ht_fd_halo_state *state,
@@ -236,7 +262,7 @@ void ht_fd_schedule_make(const struct ht_fd_slab *slab,
     out->count = 0;
     for (int i = first; i < last; i++) {
         const struct pass p = pass_of(slab, pass[i]);
-        const int next = (i + 1) % count;
+        const int next = i + 1 < count ? i + 1 : 0;
         if (state->open) add_receive(state, pass[i], out);
         if (is_cut(slab) && targets_beyond(slab, state, &p) < 0) {
             state->coming = ht_fd_exchange(slab, sequence, i);

@@ -54,10 +54,7 @@ void ht_fd_stepper_plan(const struct ht_problem *problem,
     const struct ht_grid *grid = problem->grid;
     out->problem = *problem;
     out->engine.spec = *spec;
-    out->slab = (struct ht_fd_slab){
-        .reach = ht_fd_reach(spec),
-        .terms = problem->stages,
-        .depth = problem->halo.depth > 0 ? problem->halo.depth : 1};
+    out->slab = ht_fd_slab_of(problem);
     ht_grid_own(grid, HT_PRIMARY, &out->first, &out->last);
     for (int side = 0; side < 2; side++)
         out->slab.neighbour[side] = ht_grid_neighbour(grid, side) >= 0;

@@ -220,8 +220,7 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
     if (err == HT_OK) err = work(t, &t->grid, &together, steps, energy[0]);
     if (err == HT_OK) err = work(t, &t->whole, &alone, steps, energy[1]);
     if (err == HT_OK) err = compare(t, &together, &alone, &numbers[0]);
-    for (int i = 0; i < 3; i++)
-        numbers[1] += memcmp(&energy[0][i], &energy[1][i], sizeof(double)) != 0;
+    for (int i = 0; i < 3; i++) numbers[1] += !(energy[0][i] == energy[1][i]);
     if (err == HT_OK) err = count(t, &together, &numbers[2]);
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 3, numbers);
     err = ht_comm_agree(scene->comm, err);
