@@ -51,7 +51,7 @@ static int64_t message_bytes(const struct ht_fd_halo *h,
     return bytes;
 }
 
-/* Bytes of the longest message. */
+/* Bytes of the longest message. Only passes with an operator wait for one. */
 static int64_t longest_message(const struct ht_fd_halo *h,
                                const struct ht_fd_slab *slab) {
     enum ht_fd_pass pass[HT_FD_MOST_PASSES];
@@ -63,7 +63,8 @@ static int64_t longest_message(const struct ht_fd_halo *h,
             const struct ht_fd_planes planes =
                 ht_fd_exchange(slab, sequence, i);
             const int64_t bytes = message_bytes(h, planes.of);
-            if (bytes > most) most = bytes;
+            const bool waits = ht_fd_source(slab->terms, pass[i]) >= 0;
+            if (waits && bytes > most) most = bytes;
         }
     }
     return most;

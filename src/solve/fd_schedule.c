@@ -257,7 +257,7 @@ void ht_fd_schedule_make(const struct ht_fd_slab *slab,
                          enum ht_fd_sequence sequence, int first, int last,
                          struct ht_fd_halo_state *state,
                          struct ht_schedule *out) {
-    enum ht_fd_pass pass[HT_FD_MOST_PASSES];
+    enum ht_fd_pass pass[HT_FD_MOST_PASSES] = {HT_FD_STAGE};
     const int count = ht_fd_sequence_passes(slab->terms, sequence, pass);
     out->count = 0;
     for (int i = first; i < last; i++) {

@@ -10,6 +10,8 @@
  */
 #include "mpi/trial.h"
 
+#include "htwave/messages.h"
+
 static const int wall_sets[][3][2] = {
     {{0, 0}, {1, -1}, {0, 0}},
     {{1, -1}, {0, 0}, {-1, 1}},
@@ -39,9 +41,10 @@ static void cut(struct trial *t, const struct scene *scene,
     const int ranks = ht_comm_size(scene->comm);
     const int rank = ht_comm_rank(scene->comm);
     t->start[0] = 0;
-    for (int r = 0; r < ranks; r++)
-        t->start[r + 1] =
-            t->start[r] + thinnest + (r + ranks) % 3 % 2 * 2 + (ranks == 1);
+    for (int r = 0; r < ranks; r++) {
+        const int more = (r + ranks) % 3 % 2 * 2 + (ranks == 1);
+        t->start[r + 1] = t->start[r] + thinnest + more;
+    }
     const int64_t cells[3] = {2 * t->problem.fd.order + 3,
                               2 * t->problem.fd.order + 1, t->start[ranks]};
     t->whole = (struct ht_grid){.dims = 3};
@@ -187,6 +190,23 @@ static enum ht_err compare(const struct trial *t,
     return err;
 }
 
+/* No message is longer than what the budget counts three buffers of per side;
+ * all are as long where there is one kind of them. */
+static bool messages_fit(const struct trial *t, const struct ht_traffic *before,
+                         const struct ht_traffic *after) {
+    const struct ht_budget b = ht_stepper_budget(&t->problem, &t->tuning, NULL);
+    const int64_t messages = after->messages - before->messages;
+    const int64_t bytes = after->bytes - before->bytes;
+    int64_t sides = 0;
+    for (int side = 0; side < 2; side++)
+        sides += ht_grid_neighbour(&t->grid, side) >= 0;
+    if (sides == 0) return b.messages == 0 && messages == 0;
+    const int64_t longest = b.messages / (HT_LINK_BUFFERS * sides);
+    const bool one = t->problem.stages == 1 || t->problem.halo.depth == 1;
+    return b.total == b.state + b.medium + b.messages &&
+           (one ? bytes == messages * longest : bytes <= messages * longest);
+}
+
 /* Of so many steps from data just put: one before the first, one behind each
  * `depth`-th pass. */
 static enum ht_err count(const struct trial *t, const struct ht_stepper *s,
@@ -203,6 +223,7 @@ static enum ht_err count(const struct trial *t, const struct ht_stepper *s,
     s->ops->traffic(s->self, &after);
     *wrong += after.exchanges - before.exchanges !=
               (cut ? 1 + passes / t->problem.halo.depth : 0);
+    *wrong += !messages_fit(t, &before, &after);
     *wrong += (after.boundary_s > before.boundary_s) != cut ||
               (after.pack_s > before.pack_s) != cut;
     return HT_OK;
