@@ -191,10 +191,7 @@ enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
     const struct ht_fd_spec widest = {
         .dims = plan->grid.dims, .radius = plan->order / 2, .density = true};
     const int reach = ht_fd_reach(&widest);
-    if (plan->params->parallel.halo_depth > 1)
-        return ht_params_error(plan->params, "parallel.halo_depth",
-                               "finite differences exchange planes before each "
-                               "pass: must be 1 with time.scheme = \"fd\"");
+    const int depth = plan->params->parallel.halo_depth;
     if (thinnest < reach)
         return ht_params_error(
             plan->params, "grid.cells",
@@ -202,5 +199,12 @@ enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
             "thinnest of %d ranks has %lld: run fewer ranks or take a lower "
             "grid.order",
             plan->order, reach, ranks, (long long)thinnest);
+    if (thinnest < ht_fd_planes_needed(reach, depth))
+        return ht_params_error(plan->params, "parallel.halo_depth",
+                               "needs slabs of %lld planes, but the thinnest "
+                               "of %d ranks has %lld: at most %lld",
+                               (long long)ht_fd_planes_needed(reach, depth),
+                               ranks, (long long)thinnest,
+                               (long long)(thinnest / reach));
     return HT_OK;
 }

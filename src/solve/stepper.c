@@ -39,15 +39,14 @@ static enum ht_err run_ghosts(struct ht_device_stepper *t,
     struct ht_buffer *u[HT_MAX_FIELDS];
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
-        if (t->u[task->subgrid][f] != NULL)
-            u[fields++] = t->u[task->subgrid][f];
-    return ht_ghosts_fill(t->set[0].ghosts[task->subgrid],
-                          &t->ghosts[task->subgrid], u);
+        if (t->u[task->pass][f] != NULL) u[fields++] = t->u[task->pass][f];
+    return ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
+                          u);
 }
 
 static enum ht_err run_step(struct ht_device_stepper *t,
                             const struct ht_task *task) {
-    enum ht_subgrid from = task->subgrid;
+    enum ht_subgrid from = (enum ht_subgrid)task->pass;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_window *source = &t->partition.window[from];
     const struct ht_window *target = &t->partition.window[to];
@@ -80,12 +79,12 @@ static enum ht_err run_step(struct ht_device_stepper *t,
 
 static enum ht_err run_send(struct ht_device_stepper *t,
                             const struct ht_task *task) {
-    return ht_halo_send(t->halo, task->subgrid);
+    return ht_halo_send(t->halo, (enum ht_subgrid)task->pass);
 }
 
 static enum ht_err run_receive(struct ht_device_stepper *t,
                                const struct ht_task *task) {
-    return ht_halo_receive(t->halo, task->subgrid);
+    return ht_halo_receive(t->halo, (enum ht_subgrid)task->pass);
 }
 
 typedef enum ht_err task_function(struct ht_device_stepper *t,

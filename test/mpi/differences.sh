@@ -42,6 +42,7 @@ same() {
 same 'walls, density' '2 3 5'
 same 'uniform density, one term' 5 medium.rho=1.0 time.stages=1
 same 'periodic' 5 'boundary.x3=["periodic","periodic"]' grid.order=6
+same 'deep halos' '3 5' parallel.halo_depth=2 grid.order=4
 same 'double' 5 device.precision=double grid.order=4
 
 # Rounded messages change the values, by as much as they round.
@@ -64,8 +65,9 @@ refused() { # TITLE TEXT N OVERRIDE...
     ranks "$count" "$htwave" run sea.cfg --quiet "$device" "$@" >said.txt 2>&1
     judge "$title is refused" grep -q "$text" said.txt
 }
-refused 'a deep halo' 'parallel.halo_depth = 2: finite differences' 2 \
-    parallel.halo_depth=2
+refused 'a halo deeper than a slab' \
+    'halo_depth = 3: needs slabs of 21 planes, but the thinnest of 2 ranks has 18: at most 2' \
+    2 parallel.halo_depth=3
 refused 'a slab thinner than the stencil' 'needs slabs of 15 planes' 3 \
     grid.order=16
 end mpi/differences
