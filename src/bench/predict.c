@@ -367,7 +367,7 @@ static void add_head(const struct predict *p, struct ht_text *text) {
                 "x %lld x %lld cells; halo of %d half step%s, precision %s\n"
                 "%.4g cell half-steps/s per GPU: %s\n",
                 p->machine.name, p->machine.device.per_node, params->system,
-                ht_scheme_word(params->time.scheme), params->grid.order,
+                ht_problem_scheme(&p->plan->problem)->name, p->plan->order,
                 ht_precision_word(params->device.precision),
                 (long long)params->grid.cells[0],
                 (long long)params->grid.cells[1],

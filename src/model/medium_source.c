@@ -355,6 +355,11 @@ enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     find_dependence(medium);
     medium->uniform =
         !source->depends[0] && !source->depends[1] && !source->depends[2];
+    return HT_OK;
+}
+
+enum ht_err ht_medium_source_expand(struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
     TRY(read_degree(medium));
     find_roughness(medium);
     int dims = medium->grid->dims;

@@ -160,8 +160,7 @@ double ht_fd_plan_cfl(const struct ht_plan *plan, int stages) {
 
 enum ht_err ht_fd_check_order(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    const int order = params->grid.order;
-    if (order % 2 != 0 || order > 2 * HT_FD_RADIUS)
+    if (plan->order % 2 != 0 || plan->order > 2 * HT_FD_RADIUS)
         return ht_params_error(params, "grid.order",
                                "is the order in space of finite differences "
                                "(time.scheme = \"fd\"): must be 2, 4 .. %d",
