@@ -227,14 +227,14 @@ void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
-    if (medium->flattened > 0 && medium->degree > 0)
-        ht_note("the medium is too rough for polynomials at %lld nodes of "
-                "both grids; it is constant about these",
-                (long long)medium->flattened);
     if (differences(sim)) {
         note_fit(sim);
         return;
     }
+    if (medium->flattened > 0 && medium->degree > 0)
+        ht_note("the medium is too rough for polynomials at %lld nodes of "
+                "both grids; it is constant about these",
+                (long long)medium->flattened);
     if (medium->rough)
         ht_note("where the medium jumps, runs of every order can grow; the "
                 "energy is watched, and a run that grows ends with exit code "

@@ -73,17 +73,11 @@ static void make(struct scene *s, const char *system, int dims,
     (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
 }
 
-/* The proven bound of omega for largest values K and 1/rho. */
-static double bound(const struct scene *s) {
-    const struct ht_fd_weights w = ht_fd_weights(s->problem.fd.order);
-    const double pi = acos(-1.0), first = ht_fd_first_symbol(&w, pi);
-    const double symbol = s->problem.fd.density ? first * first * s->contrast[1]
-                                                : ht_fd_second_symbol(&w, pi);
-    return sqrt(s->eq.dims * symbol * s->contrast[0]);
-}
-
+/* The proven bound of omega. */
 static double limit(const struct scene *s) {
-    return sqrt(s->problem.stages > 1 ? 12 : 4) / bound(s);
+    double most = NAN;
+    must(ht_fd_bound(&s->problem, &most));
+    return sqrt((s->problem.stages > 1 ? 12 : 4) / most);
 }
 
 static int64_t nodes_of(const struct scene *s) {
