@@ -71,9 +71,10 @@ static enum ht_err find_field(const struct ht_output *output, const char *key,
     if (!err && *field >= 0)
         err = ht_params_error(output->params, key,
                               "\"%s\" is not stored at the times and nodes of "
-                              "outputs: this scheme has %s there; time.scheme "
-                              "= \"taylor\" has all fields",
-                              name, known.data);
+                              "outputs by time.scheme = \"%s\", which stores "
+                              "%s there; \"taylor\" stores all fields",
+                              name, ht_scheme_word(output->params->time.scheme),
+                              known.data);
     else if (!err)
         err = ht_params_error(output->params, key,
                               "no field \"%s\": %s in %d dimension%s has %s",

@@ -103,7 +103,7 @@ if truncate -s 17M large.cfg 2>/dev/null; then
 fi
 
 # ---- values ----
-over 'order 17' 'grid.order = 17|1..16' grid.order=17
+over 'order 17' 'grid.order = 17|0..16' grid.order=17
 over 'order 9' 'grid.order = 9|Hermite|1 to 8' grid.order=9
 over 'order of a wrong type' 'grid.order = "three"|integer' grid.order=three
 over 'order not whole' 'grid.order = 2.5|integer' grid.order=2.5
@@ -264,6 +264,9 @@ refused 'directory that cannot be made' 2 'output.directory = "/proc/out"' \
 # ---- device ----
 over 'larger than memory' \
     'grid.cells = [100000, 100000, 1000]|needs|PiB|has' \
+    'grid.cells=[100000,100000,1000]' time.scheme=taylor
+over 'larger than memory by any scheme' \
+    'grid.cells = [100000, 100000, 1000]|needs|TiB|has' \
     'grid.cells=[100000,100000,1000]'
 over 'more cells than 64 bits count' 'grid.cells|needs' \
     'grid.cells=[2000000000,2000000000,2000000000]'

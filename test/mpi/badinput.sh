@@ -91,7 +91,7 @@ differ() {
 
 # ---- what every rank finds ----
 over 'unknown key' 'time.ennd|did you mean time.end' time.ennd=1.0
-over 'value out of range' 'grid.order = 17|1..16' grid.order=17
+over 'value out of range' 'grid.order = 17|0..16' grid.order=17
 over 'unknown weights' 'parallel.weights|equal' parallel.weights=fair
 over 'halo of no half step' 'parallel.halo_depth = 0|1..64' \
     parallel.halo_depth=0

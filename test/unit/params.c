@@ -280,7 +280,8 @@ static const struct {
     {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 1 (x.cfg:1)"},
     {"time = { cfl = true; };", "time.cfl = true: must be a number (x.cfg:1)"},
     {"time = { scheme = \"euler\"; };",
-     "time.scheme = \"euler\": must be one of taylor, leapfrog, fd (x.cfg:1)"},
+     "time.scheme = \"euler\": must be one of taylor, leapfrog, fd, "
+     "auto (x.cfg:1)"},
     {"time = { stages = \"some\"; };",
      "time.stages = \"some\": must be auto, full, least or 1..10000 "
      "(x.cfg:1)"},
