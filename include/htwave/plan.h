@@ -24,7 +24,8 @@ struct ht_plan {
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */
-    char chosen_by[96]; /* "auto: " and why this scheme; "" where it was named */
+    char
+        chosen_by[96]; /* "auto: " and why this scheme; "" where it was named */
     struct ht_problem problem;
     int64_t steps;
     double cfl;                  /* of the run's step */

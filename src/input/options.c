@@ -38,7 +38,8 @@ static const struct ht_option option[] = {
      "Of Hermite methods N, 1 to 8: every node holds (N+1)^dims derivatives of "
      "each field; errors fall like h^(2N+1) in a uniform medium (in varying "
      "media see medium.degree). 3 suits single precision; higher orders pay in "
-     "double. With time.scheme = \"fd\" the order in space: 2, 4 .. 16; 8 suits "
+     "double. With time.scheme = \"fd\" the order in space: 2, 4 .. 16; 8 "
+     "suits "
      "most media. 0 takes N = 3, or order 8 with fd. With time.scheme = "
      "\"auto\" in a medium that varies an order is refused unless another key "
      "tells which of the two it is: name the scheme."},
@@ -55,19 +56,21 @@ static const struct ht_option option[] = {
      "An unstable step is refused."},
     {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"auto\"", ANY,
      CHOICES(HT_EACH_SCHEME_WORD), "",
-     "Time stepping: taylor, a Taylor series in time of the polynomial of each cell, "
+     "Time stepping: taylor, a Taylor series in time of the polynomial of each "
+     "cell, "
      "which damps waves that the grid does not resolve; or leapfrog, which "
      "conserves energy, for systems with such a form (acoustic: p at integer, "
      "v at half-integer times; wave: u only); or fd, finite differences, for "
      "acoustic and wave in media that vary: stable in every positive medium, "
-     "conserves energy, one value per point. auto: where the medium varies fd; "
-     "where it is uniform leapfrog for the system wave, else taylor; taylor for "
-     "wave, too, where output.fields, picture.field, time.stages, time.cfl or "
-     "parallel.halo_precision ask for what leapfrog has not. Keys that describe "
-     "one kind choose it in any medium: medium.degree, time.stages above 2 and "
-     "device.variant of Hermite methods taylor where the medium varies; "
-     "medium.fit and device.variant of fd choose fd. The output says which was "
-     "chosen and why."},
+     "conserves energy, one value per point. auto takes fd where the medium "
+     "varies. In a uniform medium it takes leapfrog for the system wave, else "
+     "taylor; taylor for wave, too, where output.fields, output.picture.field, "
+     "time.stages, time.cfl or parallel.halo_precision ask for what leapfrog "
+     "has not. Keys that describe one kind of scheme choose it in any medium: "
+     "medium.fit and a device.variant of fd take fd; medium.degree, "
+     "time.stages above 2 and another device.variant take taylor or "
+     "leapfrog. The output says which scheme was chosen and why."},
+
     {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000,
      "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "

@@ -319,8 +319,8 @@ static void find_dependence(const struct ht_medium *medium) {
     for (int k = 0; k < medium->grid->dims; k++) {
         source->depends[k] = false;
         for (int p = 0; p < medium->eq->system->nparameters; p++)
-            source->depends[k] = source->depends[k] ||
-                                 row_depends(source, &source->row[p], k);
+            source->depends[k] =
+                source->depends[k] || row_depends(source, &source->row[p], k);
     }
 }
 

@@ -88,8 +88,8 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     struct ht_equations eq = ht_equations_make(system, params->grid.dims);
     bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
     double memory;
-    double bytes = least_values(params, &eq) * (fp64 ? 8 : 4) * sharers(sim) /
-                   sim->ranks;
+    double bytes =
+        least_values(params, &eq) * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
     TRY(find_memory(sim, &memory));
     for (int k = 0; k < params->grid.dims; k++)
         bytes *= (double)params->grid.cells[k];

@@ -34,8 +34,7 @@ static void add_scheme(const struct ht_simulation *sim, struct ht_text *text) {
                     name, plan->order, 2 * terms);
     else
         ht_text_add(text, "  scheme    %s, N = %d", name, plan->order);
-    if (plan->chosen_by[0] != '\0')
-        ht_text_add(text, " (%s)", plan->chosen_by);
+    if (plan->chosen_by[0] != '\0') ht_text_add(text, " (%s)", plan->chosen_by);
     ht_text_add(text, "\n");
 }
 

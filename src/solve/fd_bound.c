@@ -1,10 +1,10 @@
-/* The largest omega^2 of finite differences in a medium that varies, from above.
- * Every eigenvalue of a matrix is at most that of its magnitudes |L|, and this
- * is at most the largest quotient
+/* The largest omega^2 of finite differences in a medium that varies, from
+ * above. Every eigenvalue of a matrix is at most that of its magnitudes |L|,
+ * and this is at most the largest quotient
  *     (|L| x)_i / x_i      for any positive x  (Collatz and Wielandt).
  * x = 1 gives the largest sum of magnitudes of a row. x = |L| 1, |L|^2 1 ..
- * give less, down to the eigenvalue of |L| itself. Weights alternate in sign, so
- * that |L| is -L between two diagonal matrices of signs and the bound has no
+ * give less, down to the eigenvalue of |L| itself. Weights alternate in sign,
+ * so that |L| is -L between two diagonal matrices of signs and the bound has no
  * gap: but for odd periodic axes and free walls it becomes omega^2 itself. Each
  * quotient is proven, so few powers are enough, and no estimate from below with
  * a margin is needed.
@@ -98,7 +98,8 @@ static void first(const struct bound *b, const double *const up[],
     const double *s = b->w.first;
     for (int64_t i = 0; i < count; i++) {
         double sum = 0;
-        for (int j = 0; j < b->radius; j++) sum += s[j] * (up[j][i] + down[j][i]);
+        for (int j = 0; j < b->radius; j++)
+            sum += s[j] * (up[j][i] + down[j][i]);
         out[i] = sum;
     }
 }
@@ -301,8 +302,7 @@ static enum ht_err reserve(struct bound *b) {
         TRY(HT_ALLOC(b->medium[what], b->kept * b->plane));
     for (int p = 0; p < POWERS; p++) {
         TRY(HT_ALLOC(b->power[p].x, turns));
-        if (b->density && b->reach > 0)
-            TRY(HT_ALLOC(b->power[p].flux, turns));
+        if (b->density && b->reach > 0) TRY(HT_ALLOC(b->power[p].flux, turns));
     }
     for (int64_t i = 0; i < turns; i++) b->power[0].x[i] = 1;
     TRY(HT_ALLOC(b->row, b->n1 + more));

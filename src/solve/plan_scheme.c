@@ -10,8 +10,8 @@
  * grid.order is N or an order in space: given alone it must not change its
  * meaning with the medium, and is refused where the medium chose differences.
  */
-#include "fd_plan.h"
 #include "plan_scheme.h"
+#include "fd_plan.h"
 #include "schemes.h"
 
 #include <string.h>
@@ -226,9 +226,15 @@ static enum ht_err choose(struct ht_plan *plan,
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
     bool differences = !plan->medium->uniform && steps;
     if (key != NULL) differences = key->method == HT_FINITE_DIFFERENCES;
+    if (differences && !steps)
+        return ht_params_error(plan->params, key->key,
+                               "is for finite differences, which %s has no "
+                               "form for",
+                               plan->eq.system->name);
     *scheme = differences ? &ht_scheme_fd : choose_hermite(plan);
     if (key != NULL)
-        say(plan, key->key, differences ? " is of fd" : " is of Hermite methods");
+        say(plan, key->key,
+            differences ? " is of fd" : " is of Hermite methods");
     else if (differences)
         say(plan, "the medium varies", "");
     return key == NULL && differences ? check_meaning(plan) : HT_OK;
@@ -237,14 +243,13 @@ static enum ht_err choose(struct ht_plan *plan,
 static enum ht_err check_order(const struct ht_plan *plan,
                                const struct ht_scheme *scheme) {
     const bool automatic = plan->chosen_by[0] != '\0';
-    if (scheme->method == HT_FINITE_DIFFERENCES)
-        return ht_fd_check_order(plan);
+    if (scheme->method == HT_FINITE_DIFFERENCES) return ht_fd_check_order(plan);
     if (plan->order <= HT_MAX_ORDER) return HT_OK;
     return ht_params_error(plan->params, "grid.order",
                            "is N of Hermite methods (time.scheme = \"%s\"%s%s)"
                            ": must be 1 to %d",
-                           scheme->name, automatic ? ", " : "",
-                           plan->chosen_by, HT_MAX_ORDER);
+                           scheme->name, automatic ? ", " : "", plan->chosen_by,
+                           HT_MAX_ORDER);
 }
 
 enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {

@@ -67,31 +67,34 @@ static const struct {
     {"random", BOX LEAPFROG "initial.type=random", true},
     {"layers-x3",
      BOX TAYLOR WALLS BELL "medium.type=layers; medium.axis=x3;"
-                    "medium.interfaces=[0.73, 1.4];"
-                    "medium.c=[1.0, 2.0, 1.3]",
+                           "medium.interfaces=[0.73, 1.4];"
+                           "medium.c=[1.0, 2.0, 1.3]",
      false},
     {"layers-x1",
      BOX TAYLOR WALLS BELL "medium.type=layers; medium.axis=x1;"
-                    "medium.interfaces=[0.33]; medium.c=[1.0, 2.0]",
+                           "medium.interfaces=[0.33]; medium.c=[1.0, 2.0]",
      false},
     {"smooth",
      BOX TAYLOR WALLS BELL "medium.type=expression;"
-                    "medium.c=\"1 + 0.1*x1 + 0.3*sin(x2*x3)\";"
-                    "medium.rho=\"1 + 0.2*x3\"",
+                           "medium.c=\"1 + 0.1*x1 + 0.3*sin(x2*x3)\";"
+                           "medium.rho=\"1 + 0.2*x3\"",
      false},
     {"rough",
-     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x3)\"", false},
+     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x3)\"",
+     false},
     {"rough-x1",
-     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"", false},
+     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"",
+     false},
     {"file",
      BOX TAYLOR WALLS "medium.type=file; medium.c=\"%s/c.f32\";"
-               "medium.shape=[23, 23]; medium.axes=[\"x3\", \"x1\"];"
-               "medium.spacing=[0.1, 0.05]; initial.type=file;"
-               "initial.file=\"%s/u.h5\"; initial.values={p=\"u\";}",
+                      "medium.shape=[23, 23]; medium.axes=[\"x3\", \"x1\"];"
+                      "medium.spacing=[0.1, 0.05]; initial.type=file;"
+                      "initial.file=\"%s/u.h5\"; initial.values={p=\"u\";}",
      false},
     {"late",
-     "grid.cells=[100, 100, 101]; grid.order=1; grid.upper=[1.0, 1.0, 1.0];"
-     TAYLOR "medium.type=expression; medium.c=\"1 + 0.5*sin(1e2*x3 + x1 + x2)\"",
+     "grid.cells=[100, 100, 101]; grid.order=1; grid.upper=[1.0, 1.0, "
+     "1.0];" TAYLOR
+     "medium.type=expression; medium.c=\"1 + 0.5*sin(1e2*x3 + x1 + x2)\"",
      false},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };

@@ -266,8 +266,7 @@ static double from_below(const struct scene *s,
     double *y = calloc((size_t)nodes, sizeof *y);
     double *modulus = calloc((size_t)nodes, sizeof *modulus), value = 0;
     must(fill(s, 0, 0, ht_grid_planes(&s->grid, HT_PRIMARY), modulus));
-    for (int64_t i = 0; i < nodes; i++)
-        x[i] = ht_rng_uniform(5, (uint64_t)i);
+    for (int64_t i = 0; i < nodes; i++) x[i] = ht_rng_uniform(5, (uint64_t)i);
     for (int n = 0; n < count; n++) {
         double xx = 0, xy = 0, norm = 0;
         apply(s, stepper, x, y);

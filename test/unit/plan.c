@@ -69,7 +69,7 @@ static void test_refusals(void) {
            "sides");
     refuse("time.scheme=taylor; medium.fit=box",
            "medium.fit = \"box\": has no meaning with "
-                             "time.scheme = \"taylor\"");
+           "time.scheme = \"taylor\"");
     refuse("time.scheme=fd; grid.order=8; medium.degree=0",
            "medium.degree = 0: has no meaning with time.scheme = \"fd\"");
     refuse("time.scheme=fd; grid.order=5",
