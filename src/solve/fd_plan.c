@@ -41,8 +41,13 @@ static double *turn_of(const struct scan *s, int64_t m3) {
 
 static enum ht_err fill_turn(const struct scan *s, int64_t m3) {
     const int64_t at = ht_fd_inside(&s->plan->grid, 3, 2, m3);
+    int64_t begin, end;
     if (s->plan->grid.dims < 3) return HT_OK;
-    return ht_fit_fill(s->plan->fit, 3, at, at + 1, turn_of(s, m3));
+    ht_grid_own(&s->plan->grid, HT_PRIMARY, &begin, &end);
+    ht_fit_count(s->plan->fit, m3 >= begin && m3 < end);
+    TRY(ht_fit_fill(s->plan->fit, 3, at, at + 1, turn_of(s, m3)));
+    ht_fit_count(s->plan->fit, true);
+    return HT_OK;
 }
 
 /* b_k at m + j + 1/2 for a node of the plane. */
@@ -114,6 +119,8 @@ static enum ht_err scan_medium(const struct ht_plan *plan, double *most) {
     enum ht_err err = scan_planes(&s, most);
     free(s.values);
     TRY(err);
+    ht_fit_count(plan->fit, false);
+    TRY(ht_fit_counts_share(plan->fit, plan->grid.slab.comm));
     return ht_comm_max(plan->grid.slab.comm, 1, most);
 }
 
