@@ -214,12 +214,13 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
 static void note_fit(const struct ht_simulation *sim) {
     if (sim->plan->fit == NULL) return;
     const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    char place[96];
     if (c.cut > 0)
         ht_note("the fit of the medium cut %lld of %lld values at half the "
-                "least near them, the first near (%g, %g, %g): thin layers or "
-                "large contrasts; more cells fit them better",
-                (long long)c.cut, (long long)c.values, c.place[0], c.place[1],
-                c.place[2]);
+                "least near them, the first near %s: thin layers or large "
+                "contrasts; more cells fit them better",
+                (long long)c.cut, (long long)c.values,
+                ht_fit_cut_place(sim->plan->fit, place, sizeof place));
 }
 
 void ht_report_notes(const struct ht_simulation *sim) {
@@ -246,6 +247,16 @@ void ht_report_notes(const struct ht_simulation *sim) {
                 "higher grid.order");
 }
 
+static void add_fit_json(const struct ht_simulation *sim,
+                         struct ht_json *json) {
+    if (sim->plan->fit == NULL) return;
+    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    ht_json_string(json, "medium_fit",
+                   ht_fit_word(ht_fit_chosen(sim->plan->fit)));
+    ht_json_integer(json, "fitted_values", c.values);
+    ht_json_integer(json, "cut_values", c.cut);
+}
+
 void ht_report_plan_json(const struct ht_simulation *sim,
                          struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
@@ -268,6 +279,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_number(json, "cfl_limit", plan->cfl_limit);
     ht_json_integer(json, "stages", plan->problem.stages);
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
+    add_fit_json(sim, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
     if (accuracy)
         ht_json_number(json, "cells_per_wavelength",

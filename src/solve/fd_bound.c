@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "htwave/fd.h"
-#include "htwave/fit.h"
 #include "htwave/problem.h"
 
 enum { POWERS = 4 };
@@ -30,6 +29,7 @@ struct power {
 };
 struct bound {
     const struct ht_problem *problem;
+    struct ht_fit *fit;     /* NULL allowed */
     struct ht_fd_weights w; /* magnitudes */
     bool density;
     int radius, reach;     /* of L along x3; 0: there is no x3 */
@@ -256,12 +256,19 @@ static int kinds(const struct bound *b) {
     return b->density ? 1 + b->problem->grid->dims : 1;
 }
 
+static void count_fills(const struct bound *b, bool count) {
+    if (b->fit != NULL) ht_fit_count(b->fit, count);
+}
+
+/* Every rank counts the values of its own planes. */
 static enum ht_err fill_medium(const struct bound *b, int64_t m3) {
     const struct ht_fd_problem *fd = &b->problem->fd;
+    count_fills(b, m3 >= b->begin && m3 < b->end);
     for (int what = 0; what < kinds(b); what++) {
         const int64_t at = b->reach > 0 ? inside(b, what, 2, m3) : 0;
         TRY(fd->fill(fd->medium, what, at, at + 1, medium_at(b, what, m3)));
     }
+    count_fills(b, false);
     return HT_OK;
 }
 
@@ -345,15 +352,19 @@ static enum ht_err find_scale(struct bound *b, double *size) {
     return HT_OK;
 }
 
-enum ht_err ht_fd_bound(const struct ht_problem *problem, double *most) {
+enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_fit *fit,
+                        double *most) {
     struct bound b;
     double size = 0;
     set_up(problem, &b);
+    b.fit = fit;
+    count_fills(&b, false);
     enum ht_err err = reserve(&b);
     if (err == HT_OK) err = find_scale(&b, &size);
     if (err == HT_OK) err = scan(&b);
     release(&b);
     TRY(err);
+    if (fit != NULL) TRY(ht_fit_counts_share(fit, problem->grid->slab.comm));
     TRY(ht_comm_max(problem->grid->slab.comm, POWERS, b.most));
     *most = size * fmin(b.most[0], b.most[POWERS - 1]);
     return HT_OK;

@@ -42,7 +42,7 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     fd->fill = fill;
     fd->medium = plan;
     plan->problem.grid = &plan->grid;
-    TRY(ht_fd_bound(&plan->problem, &most));
+    TRY(ht_fd_bound(&plan->problem, plan->fit, &most));
     *rate = sqrt(most / symbol_of(plan));
     return HT_OK;
 }

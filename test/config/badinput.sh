@@ -165,6 +165,24 @@ over 'NaN by expression' 'medium.c|sqrt' time.scheme=taylor \
     medium.type=expression 'medium.c="sqrt(x1 - 0.5)"'
 over 'bad expression' 'medium.c|column' medium.type=expression \
     'medium.c="1 + * x1"'
+fd='time.scheme=fd grid.order=4 grid.cells=[12,12]'
+# shellcheck disable=SC2086 # several options
+{
+over 'layers of too much contrast' \
+    'medium.rho = [1.0, 20000.0]: gives K = 1 at (0.5, 0.25)|along x2' $fd \
+    medium.type=layers medium.axis=x2 'medium.interfaces=[0.5]' \
+    'medium.rho=[1.0,20000.0]'
+over 'points of too much contrast' 'medium.c|next to 1 along x1|10000' $fd \
+    medium.type=expression 'medium.c="1+199*step(x1-0.4)"' medium.fit=point
+over 'too much contrast across the seam' 'medium.c|K = 1 at (0, 0) next to' \
+    $fd medium.type=expression 'medium.c="exp(12*x1)"' medium.fit=point
+}
+for i in 1 2 3 4; do printf '\000\000\200\077'; done >thin.f32 # 1.0
+printf '\000\000\110\103' >>thin.f32                          # 200.0
+# shellcheck disable=SC2086
+over 'a sample of too much contrast' \
+    'medium.c = "thin.f32"|K = 40000 at (0.8|next to 1 along x1|10000' $fd \
+    medium.type=file medium.c=thin.f32 'medium.shape=[5]' 'medium.spacing=[0.2]'
 over 'x3 in two dimensions' 'medium.c = "1 + 0.1*x3"|x3 is no axis|which has 2' \
     medium.type=expression 'medium.c="1 + 0.1*x3"'
 over 'x2 in one dimension' 'initial.values.p = "sin(x2)"|x2 is no axis' \

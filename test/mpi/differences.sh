@@ -91,6 +91,19 @@ chosen wave.cfg 'uniform wave' '"scheme": "leapfrog"'
 chosen auto.cfg 'cell means' '"taylor", "scheme_chosen_by": "auto: medium.degree' \
     medium.degree=0
 
+# What the fit cut is counted once each, whoever has it.
+for n in 1 5; do
+    rm -rf out
+    ranks $n "$htwave" check sea.cfg "$device" --json >count$n.txt 2>said.txt
+done
+cut=$(number count1.txt cut_values)
+judge "the fit cut $cut of $(number count1.txt fitted_values) values" \
+    [ "${cut:-0}" -gt 0 ]
+for key in cut_values fitted_values; do
+    judge "$key by 5 ranks: $(number count5.txt $key)" \
+        [ "$(number count1.txt $key)" = "$(number count5.txt $key)" ]
+done
+
 refused() { # TITLE TEXT N OVERRIDE...
     title=$1 text=$2 count=$3
     shift 3

@@ -77,7 +77,7 @@ static void make(struct scene *s, const char *system, int dims,
 /* The proven bound of omega. */
 static double limit(const struct scene *s) {
     double most = NAN;
-    must(ht_fd_bound(&s->problem, &most));
+    must(ht_fd_bound(&s->problem, NULL, &most));
     return sqrt((s->problem.stages > 1 ? 12 : 4) / most);
 }
 
@@ -312,7 +312,7 @@ static void test_bound(const struct bound_case *c) {
          c->contrast);
     s.seed = 77;
     s.problem.dt = 1e-3 / sqrt(c->contrast);
-    must(ht_fd_bound(&s.problem, &most));
+    must(ht_fd_bound(&s.problem, NULL, &most));
     must(ht_oracle_create(&s.problem, &stepper));
     const double below = from_below(&s, &stepper, 300);
     TEST_CHECK(below <= most * (1 + 1e-12),
