@@ -72,7 +72,7 @@ static double *medium_at(const struct bound *b, int what, int64_t m3) {
 /* A row with its continuation. */
 static void continue_row(const struct bound *b, int what, const double *from,
                          double *to) {
-    const int64_t more = 2 * b->radius;
+    const int64_t more = 2 * (int64_t)b->radius;
     memcpy(to + more, from, (size_t)b->n1 * sizeof *to);
     for (int64_t j = 0; j <= more; j++) {
         to[more - j] = from[inside(b, what, 0, -j)];
@@ -241,8 +241,9 @@ static void advance(struct bound *b, int power, int64_t m3) {
     const struct power *p = &b->power[power];
     const int64_t m = m3 - (int64_t)(power + 1) * b->reach;
     const int64_t lowest = b->begin - (int64_t)(POWERS - 1 - power) * b->reach;
-    if (b->density && b->reach > 0 && m >= lowest - 2 * b->radius + 1)
-        flux_x3(b, p, m + b->radius - 1);
+    const int64_t above = (int64_t)b->radius - 1;
+    if (b->density && b->reach > 0 && m >= lowest - 2 * above - 1)
+        flux_x3(b, p, m + above);
     if (m < lowest) return;
     apply(b, p, m);
     judge(b, power, m);

@@ -254,7 +254,7 @@ static enum ht_err check_order(const struct ht_plan *plan,
 
 enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    const struct ht_scheme *scheme = NULL;
+    const struct ht_scheme *scheme = &ht_scheme_taylor;
     plan->problem.eq = &plan->eq;
     if (params->time.scheme == HT_SCHEME_AUTO)
         TRY(choose(plan, &scheme));
