@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include "htwave/oracle.h"
 #include "htwave/stepper.h"
 
 enum { MOST_REGIONS = 8 };
@@ -31,6 +32,71 @@ static inline int cut_regions(const struct ht_grid *grid, uint64_t seed,
     }
     for (int r = 0; r < regions; r++) region[r].kernels = kernels[r % sets];
     return regions;
+}
+
+/* ---- regions with a law of their own ---- */
+
+enum { LAWS = 3, LAW_REGIONS = 4 };
+
+/* A medium of degree 2 that is uniform in the first third of the cells along
+ * x1, without derivatives in the second. */
+struct law_medium {
+    struct ht_problem noise; /* the medium elsewhere: ht_test_medium */
+    int64_t end[2];          /* of the thirds */
+    struct ht_law law[LAWS];
+};
+
+static inline enum ht_err law_fill(const void *context, enum ht_subgrid subgrid,
+                                   int64_t first, int64_t last, double *out) {
+    const struct law_medium *medium = context;
+    const struct ht_problem *p = &medium->noise;
+    const int64_t n1 = ht_grid_nodes(p->grid, subgrid, 0);
+    const int64_t part = ht_grid_plane(p->grid, subgrid) * (last - first);
+    TRY(ht_test_medium(p, subgrid, first, last, out));
+    for (int m = 0; m < p->eq->nmaterials; m++)
+        for (int a = 0; a < p->medium_coefs; a++)
+            for (int64_t n = 0; n < part; n++) {
+                double *value = &out[(m * p->medium_coefs + a) * part + n];
+                if (n % n1 < medium->end[1] && a > 0) *value = 0;
+                if (n % n1 < medium->end[0] && a == 0)
+                    *value = medium->law[0].uniform[m];
+            }
+    return HT_OK;
+}
+
+/* Gives a problem this medium. whole: its grid, or that which it is a slab of.
+ */
+static inline void law_make(struct ht_problem *problem,
+                            const struct ht_grid *whole,
+                            struct law_medium *out) {
+    problem->medium_degree = 2;
+    problem->medium_coefs = 10;
+    *out = (struct law_medium){
+        .noise = *problem,
+        .end = {whole->cells[0] / 3, 2 * whole->cells[0] / 3},
+        .law = {
+            {.medium_degree = -1}, {.medium_degree = 0}, {.medium_degree = 2}}};
+    out->noise.grid = whole;
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        out->law[0].uniform[m] = 1.25 - 0.125 * m;
+    problem->medium_fill = law_fill;
+    problem->medium = out;
+}
+
+/* Thirds along x1, the last of them cut along x3; kernels [law]. */
+static inline void law_regions(const struct law_medium *medium,
+                               const struct ht_kernels *kernels,
+                               struct ht_region *region) {
+    const struct ht_grid *grid = medium->noise.grid;
+    for (int r = 0; r < LAW_REGIONS; r++) {
+        const int l = r < LAWS ? r : LAWS - 1;
+        region[r] =
+            (struct ht_region){.law = &medium->law[l], .kernels = &kernels[l]};
+        for (int k = 0; k < 3; k++) region[r].cells.end[k] = grid->cells[k];
+        if (l > 0) region[r].cells.begin[0] = medium->end[l - 1];
+        if (l < 2) region[r].cells.end[0] = medium->end[l];
+    }
+    region[2].cells.end[2] = region[3].cells.begin[2] = grid->cells[2] / 2;
 }
 
 static inline enum ht_err put_noise(const struct ht_problem *p,

@@ -4,6 +4,10 @@
 
 #include "htwave/problem.h"
 
+/* Device buffers of a link to a neighbour, each of its longest message: one for
+ * outgoing messages and two slots for incoming ones. */
+enum { HT_LINK_BUFFERS = 3 };
+
 /* Planes of grid `of` that a slab receives from its neighbour on a side (0:
  * below) for `depth` half steps without exchange, the first one from grid
  * `from`. A two-level scheme also needs the target grid up to date. */
@@ -17,6 +21,9 @@ struct ht_exchange {
 };
 struct ht_exchange ht_exchange_count(const struct ht_problem *problem,
                                      bool fp64, enum ht_subgrid from);
+
+/* Bytes of one value at each node of a plane of the primary grid. */
+double ht_message_plane(const struct ht_problem *problem, bool fp64);
 
 /* Sent by a slab with two neighbours, mean per time step. */
 struct ht_sent {

@@ -3,8 +3,8 @@
 #ifndef HTWAVE_PREDICTION_H
 #define HTWAVE_PREDICTION_H
 
+#include "htwave/fd_schedule.h"
 #include "htwave/machine.h"
-#include "htwave/messages.h"
 
 /* The work of slabs of a problem. */
 struct ht_load {
@@ -12,8 +12,11 @@ struct ht_load {
     int64_t planes; /* of cells: of all slabs together; weak: of each slab */
     bool weak;
     int depth;
+    int64_t thinnest;           /* planes that a slab must have */
     bool two_level;             /* of the scheme */
     struct ht_exchange sent[2]; /* [subgrid of the first half step] */
+    struct ht_fd_slab fd;       /* of finite differences; else terms is 0 */
+    double array_bytes;         /* of a plane of one of their arrays, sent */
     double plane_bytes;         /* device memory per plane, state and medium */
     double halo_bytes;          /* further device memory with neighbours */
 };

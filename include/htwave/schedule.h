@@ -1,4 +1,5 @@
-/* The order of work of a half step: a list of tasks over regions.
+/* The order of work of a half step: a list of tasks over regions. That of
+ * finite differences: htwave/fd_schedule.h.
  *
  * The tasks of a half step, as far as it needs them:
  *   - receive: the messages of an exchange, into the planes beyond the slab;
@@ -82,11 +83,13 @@ const char *ht_task_name(enum ht_task_kind kind);
 
 struct ht_task {
     enum ht_task_kind kind;
-    enum ht_subgrid subgrid; /* step, ghosts: the source grid; send, receive:
-                          source grid of the half step that needs the planes */
+    int pass; /* the half step, by its source grid (enum ht_subgrid); send,
+                 receive: the one that needs the planes */
     /* for a step: */
     enum ht_step_part part;
     struct ht_targets targets;
+    /* for send and receive of finite differences: planes of each array */
+    int64_t planes[3];
 };
 struct ht_schedule {
     int count;
@@ -110,7 +113,6 @@ void ht_schedule_add_text(const struct ht_schedule *schedule,
 struct ht_task_counts {
     int64_t tasks[HT_TASK_KINDS];
     int64_t launches[2], nodes[2]; /* steps, [enum ht_step_part] */
-    int64_t exchanges[2];          /* sends, [subgrid] */
 };
 void ht_schedule_count(const struct ht_schedule *schedule,
                        struct ht_task_counts *sum);

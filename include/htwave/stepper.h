@@ -102,12 +102,24 @@ HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem,
                                          struct ht_device *device,
                                          const struct ht_kernels *kernels,
                                          struct ht_stepper *out);
+/* The kind of medium that kernels are compiled for. A problem's own law is that
+ * of its medium; a region may have a simpler one, where its medium is. */
+struct ht_law {
+    int medium_degree; /* -1: uniform; 0: values at the nodes; or the problem's
+                        */
+    double uniform[HT_MAX_MATERIALS]; /* if uniform */
+};
+/* The problem for whose kernels a law stands; not for stepping. */
+struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
+                                      const struct ht_law *law);
+
 /* A region: the targets of a box of cells and the kernels that compute them.
  * The targets are the dual nodes in these cells and the primary nodes at their
  * lower ends; the last cells along an axis include those on the upper wall. */
 struct ht_region {
-    struct ht_box cells; /* of the whole grid */
-    const struct ht_kernels *kernels;
+    struct ht_box cells;              /* of the whole grid */
+    const struct ht_law *law;         /* NULL: the problem's own */
+    const struct ht_kernels *kernels; /* compiled for it */
     /* Kernels of backward half steps, of the same variant for the reversed
      * problem. NULL: the same kernels; or none if the program contains the
      * operator (`pack` of the variant). */

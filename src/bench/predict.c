@@ -198,10 +198,10 @@ static void add_table(const struct predict *p, bool weak,
     }
     if (left_out > 0)
         ht_text_add(text,
-                    "  %d more: slabs would be thinner than %d plane%s, with "
+                    "  %d more: slabs would be thinner than %lld plane%s, with "
                     "%lld in all\n",
-                    left_out, (load.depth + 1) / 2, load.depth > 2 ? "s" : "",
-                    (long long)load.planes);
+                    left_out, (long long)load.thinnest,
+                    load.thinnest > 1 ? "s" : "", (long long)load.planes);
 }
 
 static void add_table_json(const struct predict *p, bool weak,
@@ -239,9 +239,15 @@ struct sent {
     double steps;
 };
 
+static bool differences(const struct predict *p) {
+    return p->plan->problem.fd.order > 0;
+}
+
 static struct sent count_sent(const struct predict *p) {
     const struct ht_problem *problem = &p->plan->problem;
     const double cfl = p->plan->cfl;
+    if (differences(p))
+        return (struct sent){.here = ht_sent_here(problem, p->spec[0].fp64)};
     return (struct sent){
         .here = ht_sent_here(problem, p->spec[0].fp64),
         .dg = ht_sent_dg(problem, p->spec[0].fp64),
@@ -251,13 +257,14 @@ static struct sent count_sent(const struct predict *p) {
 static void add_sent(const struct predict *p, struct ht_text *text) {
     const struct sent s = count_sent(p);
     char here[32], dg[32];
-    ht_text_add(text,
-                "a slab sends %.3g messages, %s per step; a nodal dG method of "
-                "degree %d would send %.0f, %s",
-                s.here.messages, ht_text_bytes(s.here.bytes, here),
-                2 * p->plan->grid.order + 1, s.dg.messages,
-                ht_text_bytes(s.dg.bytes, dg));
-    if (isfinite(s.steps))
+    ht_text_add(text, "a slab sends %.3g messages, %s per step",
+                s.here.messages, ht_text_bytes(s.here.bytes, here));
+    if (!differences(p))
+        ht_text_add(text,
+                    "; a nodal dG method of degree %d would send %.0f, %s",
+                    2 * p->plan->grid.order + 1, s.dg.messages,
+                    ht_text_bytes(s.dg.bytes, dg));
+    if (!differences(p) && isfinite(s.steps))
         ht_text_add(text, ", and take %.3g steps for one: %.3g times the bytes",
                     s.steps, s.dg.bytes * s.steps / s.here.bytes);
     ht_text_add(text, "\n");
@@ -273,9 +280,11 @@ static void add_sent_json(const struct predict *p, struct ht_json *json) {
     ht_json_open(json, "messages", '{');
     ht_json_number(json, "per_step", s.here.messages);
     ht_json_number(json, "bytes_per_step", s.here.bytes);
-    ht_json_number(json, "dg_per_step", s.dg.messages);
-    ht_json_number(json, "dg_bytes_per_step", s.dg.bytes);
-    ht_json_number(json, "dg_steps_for_one", s.steps);
+    if (!differences(p)) {
+        ht_json_number(json, "dg_per_step", s.dg.messages);
+        ht_json_number(json, "dg_bytes_per_step", s.dg.bytes);
+        ht_json_number(json, "dg_steps_for_one", s.steps);
+    }
     ht_json_close(json, '}');
     if (p->plan->medium->visited < 1)
         ht_json_number(json, "medium_sampled", p->plan->medium->visited);
@@ -363,15 +372,20 @@ static void add_head(const struct predict *p, struct ht_text *text) {
     const struct ht_params *params = p->params;
     const int depth = p->plan->problem.halo.depth;
     ht_text_add(text,
-                "prediction for %s, %d GPUs per node\n%s, %s, N = %d, %s, %lld "
-                "x %lld x %lld cells; halo of %d half step%s, precision %s\n"
+                "prediction for %s, %d GPUs per node\n%s, %s, %s %d, %s, %lld "
+                "x %lld x %lld cells; halo of %d %s%s, precision %s\n"
                 "%.4g cell half-steps/s per GPU: %s\n",
                 p->machine.name, p->machine.device.per_node, params->system,
-                ht_scheme_word(params->time.scheme), params->grid.order,
+                ht_problem_scheme(&p->plan->problem)->name,
+                differences(p) ? "order" : "N =", p->plan->order,
                 ht_precision_word(params->device.precision),
                 (long long)params->grid.cells[0],
                 (long long)params->grid.cells[1],
-                (long long)params->grid.cells[2], depth, depth == 1 ? "" : "s",
+                (long long)params->grid.cells[2], depth,
+                differences(p) ? "pass" : "half step",
+                depth == 1       ? ""
+                : differences(p) ? "es"
+                                 : "s",
                 ht_halo_precision_word(params->parallel.halo_precision),
                 p->rate, p->rate_from);
 }
@@ -401,11 +415,23 @@ static enum ht_err report(const struct predict *p, bool as_json) {
     return err;
 }
 
+/* Messages and work are counted for half steps of Hermite methods. */
+static enum ht_err check_method(const struct ht_plan *plan) {
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    if (scheme->method == HT_HERMITE) return HT_OK;
+    return ht_params_error(plan->params, "time.scheme",
+                           "%s (%s): --machine predicts Hermite methods only: "
+                           "give \"taylor\" or \"leapfrog\"",
+                           scheme->name,
+                           plan->chosen_by[0] ? plan->chosen_by : "given");
+}
+
 enum ht_err ht_predict_run(const struct ht_args *args,
                            const struct ht_params *params) {
     struct predict p = {.params = params};
     enum ht_err err = read_all(args, &p);
     if (err == HT_OK) err = ht_plan_sketch(params, &p.plan);
+    if (err == HT_OK) err = check_method(p.plan);
     if (err == HT_OK) {
         make_spec(&p);
         choose_rate(&p);

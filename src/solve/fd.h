@@ -9,6 +9,7 @@
 #define HTWAVE_SOLVE_FD_H
 
 #include "htwave/fd_kernel.h"
+#include "htwave/fd_schedule.h"
 #include "htwave/stepper.h"
 
 /* Values at the nodes of the window, in the engine's memory. */
@@ -39,11 +40,13 @@ struct ht_fd_engine_ops {
     /* As in htwave/fd_kernel.h. */
     enum ht_err (*ghosts)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                           const int sides[3][2], struct ht_fd_array u);
-    enum ht_err (*stage)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+    enum ht_err (*stage)(struct ht_fd_engine *e, enum ht_step_part part,
+                         const struct ht_fd_box *box,
                          const struct ht_fd_law *law, struct ht_fd_array u,
                          struct ht_fd_array w);
     /* out without memory: d alone. */
-    enum ht_err (*update)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+    enum ht_err (*update)(struct ht_fd_engine *e, enum ht_step_part part,
+                          const struct ht_fd_box *box,
                           const struct ht_fd_law *law, struct ht_fd_array u,
                           struct ht_fd_array d, struct ht_fd_array p,
                           struct ht_fd_array out);
@@ -67,7 +70,8 @@ struct ht_fd_engine {
     struct ht_device *device;      /* NULL: plain */
     struct ht_fd_kernels *kernels; /* on it */
     struct ht_fd_reduction *reduction;
-    bool absolute; /* plain: of magnitudes, for bounds */
+    struct ht_packer *packer; /* NULL: the grid is one slab */
+    bool absolute;            /* plain: of magnitudes, for bounds */
 };
 void ht_fd_engine_plain(const struct ht_fd_spec *spec,
                         struct ht_fd_engine *out);
@@ -86,10 +90,16 @@ struct ht_fd_stepper {
     int sides[3][2];      /* of ht_fd_fill_ghosts */
     struct ht_fd_ends ends;
     struct ht_fd_law law; /* scale: 1 / h^2, times the uniform 1/rho */
-    struct ht_fd_array u, d, w, z;
+    struct ht_fd_array values[HT_FD_NAMES], z; /* z: for measures */
+    struct ht_fd_slab slab;
+    struct ht_fd_halo_state state;
     struct ht_fd_halo *halo; /* NULL: the grid is not cut */
+    bool renamed;            /* u and w, in the current pass */
+    double apply_factor;     /* of pass HT_FD_APPLY, and where it adds */
+    struct ht_fd_array apply_to;
     int64_t steps;
-    double seconds_before; /* of the kernels, for others */
+    struct ht_task_counts counts;
+    double seconds_before[2]; /* of the kernels, for others */
     bool closed;   /* nothing fixes the mean of u, in single precision */
     double mass;   /* sum of 1/a over the nodes */
     double mean;   /* of d, which the scheme keeps; NaN: not known yet */
@@ -102,44 +112,54 @@ HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                             struct ht_stepper *out);
 /* The finite-difference stepper behind a stepper. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
-/* out (d) += factor dt^2 M u, where M = L [+ dt^2/12 L^2]. */
+/* From u and dt r in place of d the d of the start (fd_start.c). */
+HT_CHECKED enum ht_err ht_fd_start(struct ht_fd_stepper *s);
+/* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is
+ * scratch. Collective. */
 HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor,
-                                   struct ht_fd_array u,
                                    struct ht_fd_array out);
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
-HT_CHECKED enum ht_err ht_fd_fill(struct ht_fd_stepper *s,
-                                  struct ht_fd_array u);
 /* Sums over the whole grid, the same on all ranks and whatever their number;
  * first: node of the grid. Collective. */
 HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
                                    struct ht_fd_array x, struct ht_fd_array y,
                                    struct ht_fd_sum *out);
-/* to = 0; to = from, at the own nodes. */
+/* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
                                    struct ht_fd_array to);
-HT_CHECKED enum ht_err ht_fd_copy(struct ht_fd_stepper *s,
-                                  struct ht_fd_array from,
-                                  struct ht_fd_array to);
+
+/* ---- fd_window.c: window, arrays, medium ---- */
+/* The members that need no memory. */
+void ht_fd_stepper_plan(const struct ht_problem *problem,
+                        const struct ht_fd_spec *spec,
+                        struct ht_fd_stepper *out);
+HT_CHECKED enum ht_err ht_fd_arrays_create(struct ht_fd_stepper *s);
+void ht_fd_arrays_destroy(struct ht_fd_stepper *s);
+HT_CHECKED enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s);
 /* The node of the grid whose value node m of an axis takes, in the planes of
  * ht_fd_problem.fill `what`: behind a wall the mirror image, of values between
  * nodes of what lies between nodes. */
 int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m);
-/* Nodes of a window, and bytes of device memory per node of it. */
-int64_t ht_fd_window_nodes(const struct ht_problem *problem);
-int ht_fd_arrays(const struct ht_problem *problem);
 
 /* ---- fd_halo.c: planes beyond a slab, from the neighbours ---- */
 struct ht_fd_halo;
+struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
+/* Device bytes of the message buffers of a planned stepper; of the largest. */
+int64_t ht_fd_halo_bytes(const struct ht_fd_stepper *s, int64_t *largest);
 /* *out: NULL where the grid is not cut. Collective. */
 HT_CHECKED enum ht_err ht_fd_halo_create(const struct ht_fd_stepper *s,
                                          struct ht_fd_halo **out);
 /* NULL allowed; as ht_halo_destroy. */
 void ht_fd_halo_destroy(struct ht_fd_halo *halo);
-/* Fills the ghosts of u beyond the slab's ends, behind all work enqueued so
- * far. Collective, like the next. */
-HT_CHECKED enum ht_err ht_fd_halo_exchange(struct ht_fd_halo *halo,
-                                           struct ht_fd_array u);
+/* Begins and ends an exchange of planes[name] planes of each array with either
+ * neighbour, as ht_exchanger_begin and ht_exchanger_end. */
+HT_CHECKED enum ht_err ht_fd_halo_send(struct ht_fd_halo *halo,
+                                       const int64_t planes[HT_FD_NAMES],
+                                       const struct ht_fd_array *values);
+HT_CHECKED enum ht_err ht_fd_halo_receive(struct ht_fd_halo *halo,
+                                          const int64_t planes[HT_FD_NAMES],
+                                          const struct ht_fd_array *values);
 HT_CHECKED enum ht_err ht_fd_halo_finish(struct ht_fd_halo *halo);
 void ht_fd_halo_traffic(const struct ht_fd_halo *halo, struct ht_traffic *out);
 

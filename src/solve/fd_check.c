@@ -15,19 +15,6 @@ enum ht_err ht_differences_oracle_create(const struct ht_problem *problem,
     return ht_fd_stepper_create(problem, &engine, out);
 }
 
-struct ht_budget
-ht_differences_stepper_budget(const struct ht_problem *problem,
-                              const struct ht_tuning *tuning,
-                              const struct ht_device_info *info) {
-    const int64_t bytes = ht_fd_window_nodes(problem) * (tuning->fp64 ? 8 : 4);
-    const int arrays = ht_fd_arrays(problem), state = 4;
-    (void)info;
-    return (struct ht_budget){.state = state * bytes,
-                              .medium = (arrays - state) * bytes,
-                              .total = arrays * bytes,
-                              .largest_buffer = bytes};
-}
-
 /* ---- verification ---- */
 
 /* Longest chain of roundings behind an output, of both passes: the products of

@@ -83,23 +83,22 @@ static enum ht_err device_ghosts(struct ht_fd_engine *e,
     return ht_fd_fill_ghosts(e->kernels, box, sides, u.buffer);
 }
 
-static enum ht_err device_stage(struct ht_fd_engine *e,
+static enum ht_err device_stage(struct ht_fd_engine *e, enum ht_step_part part,
                                 const struct ht_fd_box *box,
                                 const struct ht_fd_law *law,
                                 struct ht_fd_array u, struct ht_fd_array w) {
     const struct ht_fd_operator op = operator_of(law);
-    return ht_fd_stage(e->kernels, HT_PART_INTERIOR, box, &op, u.buffer,
-                       w.buffer);
+    return ht_fd_stage(e->kernels, part, box, &op, u.buffer, w.buffer);
 }
 
-static enum ht_err device_update(struct ht_fd_engine *e,
+static enum ht_err device_update(struct ht_fd_engine *e, enum ht_step_part part,
                                  const struct ht_fd_box *box,
                                  const struct ht_fd_law *law,
                                  struct ht_fd_array u, struct ht_fd_array d,
                                  struct ht_fd_array p, struct ht_fd_array out) {
     const struct ht_fd_operator op = operator_of(law);
-    return ht_fd_update(e->kernels, HT_PART_INTERIOR, box, &op, u.buffer,
-                        d.buffer, p.buffer, out.buffer);
+    return ht_fd_update(e->kernels, part, box, &op, u.buffer, d.buffer,
+                        p.buffer, out.buffer);
 }
 
 static enum ht_err device_advance(struct ht_fd_engine *e,
@@ -149,7 +148,8 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
                                  .spec = *spec,
                                  .device = device,
                                  .kernels = kernels->fd,
-                                 .reduction = kernels->fd_reduction};
+                                 .reduction = kernels->fd_reduction,
+                                 .packer = kernels->packer[0]};
 }
 
 /* ---- the kernels of a problem ---- */
@@ -177,6 +177,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
         ht_fd_variant_find(tuning->variant->name, false);
     const struct ht_fd_shape shape = {
         .packs = tuning->cells, .rows = tuning->rows, .planes = tuning->planes};
+    const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     struct ht_kernels k;
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning,
                                     &k));
@@ -185,6 +186,8 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK)
         err = ht_fd_reduction_create(device, tuning->fp64, cache,
                                      &k.fd_reduction);
+    if (err == HT_OK && ht_grid_cut(problem->grid))
+        err = ht_packer_create(device, &format, cache, &k.packer[0]);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;

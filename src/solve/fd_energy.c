@@ -18,10 +18,11 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
     for (int k = 0; k < s->engine.spec.dims; k++)
         volume *= s->problem.grid->h[k];
     TRY(ht_fd_clear(s, s->z));
-    TRY(ht_fd_apply(s, 1, s->u, s->z));
-    TRY(ht_fd_total(s, s->u, s->z, &uz));
-    TRY(ht_fd_total(s, s->d, s->z, &dz));
-    TRY(ht_fd_total(s, s->d, s->d, &dd));
+    TRY(ht_fd_apply(s, 1, s->z));
+    const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
+    TRY(ht_fd_total(s, v, s->z, &uz));
+    TRY(ht_fd_total(s, d, s->z, &dz));
+    TRY(ht_fd_total(s, d, d, &dd));
     *energy = volume / (2 * dt * dt) * (dd.product - uz.product + dz.product);
     *u = uz;
     return HT_OK;
@@ -63,7 +64,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     if (known(plan))
         TRY(find_energy(s, &out->energy, &sums));
     else
-        TRY(ht_fd_total(s, s->u, s->u, &sums));
+        TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
     out->content = out->energy;
     out->largest[plan->eq.system->second_order.field] = sums.largest;

@@ -136,10 +136,11 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2,
         for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++) \
             for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
 
-static enum ht_err plain_stage(struct ht_fd_engine *e,
+static enum ht_err plain_stage(struct ht_fd_engine *e, enum ht_step_part part,
                                const struct ht_fd_box *box,
                                const struct ht_fd_law *law,
                                struct ht_fd_array u, struct ht_fd_array w) {
+    (void)part;
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3);
         w.host[at] =
@@ -148,11 +149,12 @@ static enum ht_err plain_stage(struct ht_fd_engine *e,
     return HT_OK;
 }
 
-static enum ht_err plain_update(struct ht_fd_engine *e,
+static enum ht_err plain_update(struct ht_fd_engine *e, enum ht_step_part part,
                                 const struct ht_fd_box *box,
                                 const struct ht_fd_law *law,
                                 struct ht_fd_array u, struct ht_fd_array d,
                                 struct ht_fd_array p, struct ht_fd_array out) {
+    (void)part;
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3);
         d.host[at] =

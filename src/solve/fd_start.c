@@ -115,16 +115,9 @@ enum ht_err ht_differences_start(const struct ht_plan *plan,
                                  const struct ht_tuning *tuning,
                                  const char *cache,
                                  const struct ht_stepper *stepper) {
-    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    const struct ht_fd_engine_ops *ops = s->engine.ops;
-    const double dt = plan->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt / 6);
     (void)device, (void)tuning, (void)cache;
     TRY(put_data(plan, stepper));
-    TRY(ht_fd_copy(s, s->d, s->z));
-    TRY(ht_fd_fill(s, s->z));
-    TRY(ops->stage(&s->engine, &s->box, &law, s->z, s->d));
-    return ht_fd_apply(s, -0.5, s->u, s->d);
+    return ht_fd_start(ht_fd_stepper_of(stepper));
 }
 
 int64_t ht_differences_start_bytes(const struct ht_plan *plan,

@@ -11,142 +11,12 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fd.h"
 #include "htwave/oracle.h"
 
 enum { STEPS_BETWEEN_MEANS = 100 };
-
-struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
-    return (struct ht_fd_spec){.dims = problem->eq->dims,
-                               .radius = problem->fd.order / 2,
-                               .fp64 = fp64,
-                               .density = problem->fd.density};
-}
-
-/* ---- the window ---- */
-
-static int64_t to_packs(int64_t nodes) {
-    return (nodes + HT_FD_PACK - 1) / HT_FD_PACK * HT_FD_PACK;
-}
-
-static void make_window(struct ht_fd_stepper *s) {
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t reach = ht_fd_reach(&s->engine.spec);
-    ht_grid_own(grid, HT_PRIMARY, &s->first, &s->last);
-    for (int k = 0; k < 3; k++) {
-        const bool used = k < grid->dims;
-        int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
-        int64_t ghosts = used ? reach : 0;
-        if (k == 2) nodes = s->last - s->first;
-        if (k == 0) ghosts = to_packs(ghosts);
-        s->box.begin[k] = ghosts;
-        s->box.end[k] = ghosts + nodes;
-        s->count[k] = ghosts + (k == 0 ? to_packs(nodes) : nodes) + ghosts;
-        for (int side = 0; side < 2; side++) {
-            s->sides[k][side] = used ? grid->wall[k][side] : HT_FD_SIDE_NONE;
-            s->ends.half[k][side] = ht_measure_half(grid, HT_PRIMARY, k, side);
-            if (k < 2 || ht_grid_neighbour(grid, side) < 0) continue;
-            s->sides[k][side] = HT_FD_SIDE_NONE;
-            s->ends.half[k][side] = false;
-        }
-    }
-    s->box.row = s->count[0];
-    s->box.plane = s->count[0] * s->count[1];
-}
-
-static int64_t window_nodes(const struct ht_fd_stepper *s) {
-    return s->box.plane * s->count[2];
-}
-
-int64_t ht_fd_window_nodes(const struct ht_problem *problem) {
-    struct ht_fd_stepper s = {.problem = *problem};
-    s.engine.spec = ht_fd_spec_of(problem, false);
-    make_window(&s);
-    return window_nodes(&s);
-}
-
-/* u, d, w, z, a, and b. */
-int ht_fd_arrays(const struct ht_problem *problem) {
-    return 5 + (problem->fd.density ? problem->eq->dims : 0);
-}
-
-/* ---- the medium ---- */
-
-int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis,
-                     int64_t m) {
-    const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    const bool half = what == axis + 1;
-    if (axis >= grid->dims) return 0;
-    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
-    const int64_t last = 2 * (n - 1) - (half ? 1 : 0);
-    if (m < 0) m = -m - (half ? 1 : 0);
-    if (m > last - m) m = last - m;
-    return m < 0 ? 0 : m;
-}
-
-/* A plane of the grid's values into one of the window, continued along x1 and
- * x2; the modulus is 0 outside. */
-static void continue_plane(const struct ht_fd_stepper *s, int what,
-                           const double *from, double *to) {
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    for (int64_t m2 = 0; m2 < s->count[1]; m2++)
-        for (int64_t m1 = 0; m1 < s->count[0]; m1++) {
-            const int64_t g1 = m1 - s->box.begin[0], g2 = m2 - s->box.begin[1];
-            const bool own = m1 >= s->box.begin[0] && m1 < s->box.end[0] &&
-                             m2 >= s->box.begin[1] && m2 < s->box.end[1];
-            to[m2 * s->box.row + m1] =
-                what == 0 && !own ? 0
-                                  : from[ht_fd_inside(grid, what, 1, g2) * n1 +
-                                         ht_fd_inside(grid, what, 0, g1)];
-        }
-}
-
-static enum ht_err fill_planes(struct ht_fd_stepper *s, int what,
-                               struct ht_fd_array to, double *grid_plane,
-                               double *plane) {
-    const struct ht_fd_problem *fd = &s->problem.fd;
-    const int64_t begin = what == 0 ? s->box.begin[2] : 0;
-    const int64_t end = what == 0 ? s->box.end[2] : s->count[2];
-    for (int64_t m3 = begin; m3 < end; m3++) {
-        const int64_t at = ht_fd_inside(s->problem.grid, what, 2,
-                                        s->first + m3 - s->box.begin[2]);
-        TRY(fd->fill(fd->medium, what, at, at + 1, grid_plane));
-        continue_plane(s, what, grid_plane, plane);
-        TRY(s->engine.ops->write(&s->engine, to, m3 * s->box.plane,
-                                 s->box.plane, plane));
-    }
-    return HT_OK;
-}
-
-static enum ht_err fill_uniform(const void *medium, int what, int64_t first,
-                                int64_t last, double *out) {
-    const struct ht_problem *p = medium;
-    const int64_t nodes = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
-    const int modulus = p->eq->system->second_order.modulus;
-    for (int64_t n = 0; n < nodes; n++)
-        out[n] = what == 0 ? p->uniform[modulus] : p->fd.inverse_density;
-    return HT_OK;
-}
-
-static enum ht_err fill_medium(struct ht_fd_stepper *s) {
-    double *grid_plane = NULL, *plane = NULL;
-    if (s->problem.fd.fill == NULL) {
-        s->problem.fd.fill = fill_uniform;
-        s->problem.fd.medium = &s->problem;
-    }
-    enum ht_err err =
-        HT_ALLOC(grid_plane, ht_grid_plane(s->problem.grid, HT_PRIMARY));
-    if (err == HT_OK) err = HT_ALLOC(plane, s->box.plane);
-    if (err == HT_OK) err = fill_planes(s, 0, s->law.a, grid_plane, plane);
-    for (int k = 0; err == HT_OK && k < s->engine.spec.dims; k++)
-        if (s->engine.spec.density)
-            err = fill_planes(s, 1 + k, s->law.b[k], grid_plane, plane);
-    free(grid_plane);
-    free(plane);
-    return err;
-}
 
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
     struct ht_fd_law out = *law;
@@ -154,61 +24,159 @@ struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
     return out;
 }
 
-/* ---- steps ---- */
+/* ---- tasks ---- */
 
-enum ht_err ht_fd_fill(struct ht_fd_stepper *s, struct ht_fd_array u) {
-    if (s->halo != NULL) TRY(ht_fd_halo_exchange(s->halo, u));
-    return s->engine.ops->ghosts(&s->engine, &s->box, (const int(*)[2])s->sides,
-                                 u);
+static struct ht_fd_box box_of(const struct ht_fd_stepper *s,
+                               const struct ht_task *task) {
+    struct ht_fd_box box = s->box;
+    memcpy(box.begin, task->targets.box.begin, sizeof box.begin);
+    memcpy(box.end, task->targets.box.end, sizeof box.end);
+    return box;
 }
+
+/* What L is applied to in a pass. */
+static struct ht_fd_array source_of(const struct ht_fd_stepper *s,
+                                    const struct ht_task *task) {
+    return s->values[ht_fd_source(s->slab.terms, (enum ht_fd_pass)task->pass)];
+}
+
+static enum ht_err run_ghosts(struct ht_fd_stepper *s,
+                              const struct ht_task *task) {
+    const struct ht_fd_box box = box_of(s, task);
+    return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides,
+                                 source_of(s, task));
+}
+
+/* out = out + factor dt^2 L of the pass's source. */
+static enum ht_err add_operator(struct ht_fd_stepper *s,
+                                const struct ht_task *task, double factor,
+                                struct ht_fd_array out) {
+    const double dt = s->problem.dt;
+    const struct ht_fd_law law = ht_fd_scaled(&s->law, factor * dt * dt);
+    const struct ht_fd_box box = box_of(s, task);
+    return s->engine.ops->update(&s->engine, task->part, &box, &law,
+                                 source_of(s, task), out, s->values[HT_FD_U],
+                                 (struct ht_fd_array){NULL, NULL});
+}
+
+/* The next u takes w's place where L is applied to u itself: before the first
+ * box of the pass the two change names. */
+static enum ht_err run_update(struct ht_fd_stepper *s,
+                              const struct ht_task *task) {
+    const double dt = s->problem.dt;
+    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
+    const struct ht_fd_box box = box_of(s, task);
+    struct ht_fd_array *v = s->values;
+    const bool in_place = s->slab.terms > 1;
+    if (!in_place && !s->renamed) {
+        const struct ht_fd_array before = v[HT_FD_U];
+        v[HT_FD_U] = v[HT_FD_W];
+        v[HT_FD_W] = before;
+        s->renamed = true;
+    }
+    return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W],
+                                 v[HT_FD_D], v[in_place ? HT_FD_U : HT_FD_W],
+                                 v[HT_FD_U]);
+}
+
+static enum ht_err add_to_source(struct ht_fd_stepper *s,
+                                 const struct ht_task *task, double divisor,
+                                 struct ht_fd_array out) {
+    const double dt = s->problem.dt;
+    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt / divisor);
+    const struct ht_fd_box box = box_of(s, task);
+    return s->engine.ops->stage(&s->engine, task->part, &box, &law,
+                                source_of(s, task), out);
+}
+
+static enum ht_err run_step(struct ht_fd_stepper *s,
+                            const struct ht_task *task) {
+    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_array *v = s->values;
+    switch ((enum ht_fd_pass)task->pass) {
+    case HT_FD_STAGE:
+        return add_to_source(s, task, 12, v[HT_FD_W]);
+    case HT_FD_START:
+        return add_to_source(s, task, 6, v[HT_FD_D]);
+    case HT_FD_UPDATE:
+        return run_update(s, task);
+    case HT_FD_RETREAT:
+        return s->engine.ops->advance(&s->engine, &box, -1, v[HT_FD_D],
+                                      v[HT_FD_U]);
+    case HT_FD_INCREMENT:
+        return add_operator(s, task, -1, v[HT_FD_D]);
+    default:
+        return add_operator(s, task, s->apply_factor, s->apply_to);
+    }
+}
+
+static enum ht_err run_send(struct ht_fd_stepper *s,
+                            const struct ht_task *task) {
+    return ht_fd_halo_send(s->halo, task->planes, s->values);
+}
+
+static enum ht_err run_receive(struct ht_fd_stepper *s,
+                               const struct ht_task *task) {
+    return ht_fd_halo_receive(s->halo, task->planes, s->values);
+}
+
+typedef enum ht_err task_function(struct ht_fd_stepper *s,
+                                  const struct ht_task *task);
+static task_function *const run_task[HT_TASK_KINDS] = {
+    [HT_TASK_RECEIVE] = run_receive,
+    [HT_TASK_GHOSTS] = run_ghosts,
+    [HT_TASK_STEP] = run_step,
+    [HT_TASK_SEND] = run_send,
+};
+
+/* Runs the tasks of passes [first, last) of a sequence. */
+static enum ht_err run_passes(struct ht_fd_stepper *s,
+                              enum ht_fd_sequence sequence, int first,
+                              int last) {
+    struct ht_task tasks[HT_FD_MOST_TASKS];
+    struct ht_schedule schedule = {.task = tasks};
+    ht_fd_schedule_make(&s->slab, sequence, first, last, &s->state, &schedule);
+    s->renamed = false;
+    for (int i = 0; i < schedule.count; i++)
+        TRY(run_task[tasks[i].kind](s, &tasks[i]));
+    ht_schedule_count(&schedule, &s->counts);
+    return HT_OK;
+}
+
+static int passes_of(const struct ht_fd_stepper *s,
+                     enum ht_fd_sequence sequence) {
+    enum ht_fd_pass pass[HT_FD_MOST_PASSES];
+    return ht_fd_sequence_passes(s->slab.terms, sequence, pass);
+}
+
+/* Completes an exchange in progress. */
+static enum ht_err complete_exchange(struct ht_fd_stepper *s) {
+    if (!s->state.open) return HT_OK;
+    TRY(ht_fd_halo_receive(s->halo, s->state.coming.of, s->values));
+    ht_fd_halo_received(&s->state);
+    return HT_OK;
+}
+
+/* ---- steps ---- */
 
 enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to) {
     return s->engine.ops->advance(&s->engine, &s->box, -1, to, to);
 }
 
-enum ht_err ht_fd_copy(struct ht_fd_stepper *s, struct ht_fd_array from,
-                       struct ht_fd_array to) {
-    TRY(ht_fd_clear(s, to));
-    return s->engine.ops->advance(&s->engine, &s->box, 1, from, to);
-}
-
-/* What M is applied to: u, or by the second term of the series
- * w = u + dt^2/12 L u; with its ghosts. */
-static enum ht_err prepare(struct ht_fd_stepper *s, struct ht_fd_array u,
-                           struct ht_fd_array *out) {
-    const double dt = s->problem.dt;
-    TRY(ht_fd_fill(s, u));
-    *out = u;
-    if (s->problem.stages < 2) return HT_OK;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt / 12);
-    TRY(s->engine.ops->stage(&s->engine, &s->box, &law, u, s->w));
-    *out = s->w;
-    return ht_fd_fill(s, s->w);
+enum ht_err ht_fd_start(struct ht_fd_stepper *s) {
+    const struct ht_fd_array *v = s->values;
+    TRY(ht_fd_clear(s, v[HT_FD_W]));
+    TRY(s->engine.ops->advance(&s->engine, &s->box, 1, v[HT_FD_D], v[HT_FD_W]));
+    ht_fd_halo_overwritten(&s->state, HT_FD_W);
+    TRY(run_passes(s, HT_FD_BEGIN, 0, 1));
+    return ht_fd_apply(s, -0.5, v[HT_FD_D]);
 }
 
 enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor,
-                        struct ht_fd_array u, struct ht_fd_array out) {
-    const double dt = s->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, factor * dt * dt);
-    struct ht_fd_array source;
-    TRY(prepare(s, u, &source));
-    return s->engine.ops->update(&s->engine, &s->box, &law, source, out, u,
-                                 (struct ht_fd_array){NULL, NULL});
-}
-
-static enum ht_err step_forward(struct ht_fd_stepper *s) {
-    const double dt = s->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
-    const bool in_place = s->problem.stages > 1;
-    struct ht_fd_array source;
-    TRY(prepare(s, s->u, &source));
-    TRY(s->engine.ops->update(&s->engine, &s->box, &law, source, s->d, s->u,
-                              in_place ? s->u : s->w));
-    if (in_place) return HT_OK;
-    const struct ht_fd_array before = s->u;
-    s->u = s->w;
-    s->w = before;
-    return HT_OK;
+                        struct ht_fd_array out) {
+    s->apply_factor = factor;
+    s->apply_to = out;
+    return run_passes(s, HT_FD_MEASURE, 0, passes_of(s, HT_FD_MEASURE));
 }
 
 /* Each rank has its planes among those of the grid: the others add 0, and all
@@ -257,14 +225,20 @@ enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
     return err;
 }
 
+/* Planes beyond the slab are shifted as their owners do. */
 static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     struct ht_fd_sum sum;
+    const struct ht_fd_array d = s->values[HT_FD_D];
+    struct ht_fd_box box = s->box;
     if (!s->closed || s->since++ % STEPS_BETWEEN_MEANS != 0) return HT_OK;
-    TRY(ht_fd_total(s, s->d, s->d, &sum));
+    TRY(complete_exchange(s));
+    TRY(ht_fd_total(s, d, d, &sum));
     if (isnan(s->mean)) s->mean = sum.mean;
     if (!isfinite(sum.mean)) return HT_OK; /* the watch will find it */
-    return s->engine.ops->shift(&s->engine, &s->box,
-                                (s->mean - sum.mean) / s->mass, s->d);
+    if (s->slab.neighbour[0]) box.begin[2] -= s->state.valid.of[HT_FD_D];
+    if (s->slab.neighbour[1]) box.end[2] += s->state.valid.of[HT_FD_D];
+    return s->engine.ops->shift(&s->engine, &box,
+                                (s->mean - sum.mean) / s->mass, d);
 }
 
 static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
@@ -272,17 +246,18 @@ static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
     if (from != HT_PRIMARY) return HT_OK;
     s->steps++;
     TRY(keep_mean(s));
-    return step_forward(s);
+    return run_passes(s, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS));
 }
 
 static enum ht_err fd_half_step_back(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
-    if (from == HT_PRIMARY) return ht_fd_apply(s, -1, s->u, s->d);
-    return s->engine.ops->advance(&s->engine, &s->box, -1, s->d, s->u);
+    if (from == HT_DUAL) return run_passes(s, HT_FD_BACKWARDS, 0, 1);
+    return run_passes(s, HT_FD_BACKWARDS, 1, passes_of(s, HT_FD_BACKWARDS));
 }
 
 static enum ht_err fd_finish(void *self) {
     struct ht_fd_stepper *s = self;
+    TRY(complete_exchange(s));
     if (s->halo != NULL) TRY(ht_fd_halo_finish(s->halo));
     return s->engine.ops->finish(&s->engine);
 }
@@ -328,6 +303,10 @@ static enum ht_err move_planes(struct ht_fd_stepper *s,
     return err;
 }
 
+static enum ht_fd_name name_of(enum ht_subgrid subgrid) {
+    return subgrid == HT_PRIMARY ? HT_FD_U : HT_FD_D;
+}
+
 static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first,
                           int64_t last, const double *coefs) {
     struct ht_fd_stepper *s = self;
@@ -336,7 +315,8 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first,
     TRY(check_own(s, first, last));
     s->mean = NAN;
     s->since = 0;
-    return move_planes(s, subgrid == HT_PRIMARY ? s->u : s->d, first, last,
+    ht_fd_halo_overwritten(&s->state, name_of(subgrid));
+    return move_planes(s, s->values[name_of(subgrid)], first, last,
                        coefs + field * part * (last - first), NULL);
 }
 
@@ -348,8 +328,7 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field,
         is_field(s, field) && count == 1, HT_ERR_INTERNAL,
         "finite differences hold values of %s only",
         s->problem.eq->field[s->problem.eq->system->second_order.field].name);
-    return move_planes(s, subgrid == HT_PRIMARY ? s->u : s->d, first, last,
-                       NULL, out);
+    return move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out);
 }
 
 static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
@@ -361,30 +340,29 @@ static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
 
 /* ---- making ---- */
 
-enum { ARRAYS = 8 }; /* b last: see ht_fd_arrays */
-
-static struct ht_fd_array *array_of(struct ht_fd_stepper *s, int i) {
-    struct ht_fd_array *const arrays[ARRAYS] = {
-        &s->u,     &s->d,        &s->w,        &s->z,
-        &s->law.a, &s->law.b[0], &s->law.b[1], &s->law.b[2]};
-    return arrays[i];
-}
-
 static void fd_destroy(void *self) {
     struct ht_fd_stepper *s = self;
     if (s == NULL) return;
     ht_fd_halo_destroy(s->halo);
-    for (int i = 0; i < ARRAYS; i++) s->engine.ops->destroy(array_of(s, i));
+    ht_fd_arrays_destroy(s);
     free(s);
+}
+
+static double seconds_of(const struct ht_fd_stepper *s,
+                         enum ht_step_part part) {
+    if (s->engine.kernels == NULL) return 0;
+    return ht_fd_kernels_total(s->engine.kernels, part);
 }
 
 static void fd_traffic(void *self, struct ht_traffic *out) {
     const struct ht_fd_stepper *s = self;
-    *out = (struct ht_traffic){.half_steps = 2 * s->steps};
-    if (s->engine.kernels != NULL)
-        out->interior_s =
-            ht_fd_kernels_total(s->engine.kernels, HT_PART_INTERIOR) -
-            s->seconds_before;
+    *out =
+        (struct ht_traffic){.half_steps = 2 * s->steps,
+                            .exchanges = s->counts.tasks[HT_TASK_SEND],
+                            .interior_s = seconds_of(s, HT_PART_INTERIOR) -
+                                          s->seconds_before[HT_PART_INTERIOR],
+                            .boundary_s = seconds_of(s, HT_PART_BOUNDARY) -
+                                          s->seconds_before[HT_PART_BOUNDARY]};
     if (s->halo != NULL) ht_fd_halo_traffic(s->halo, out);
 }
 
@@ -398,12 +376,6 @@ static const struct ht_stepper_ops fd_ops = {
     .destroy = fd_destroy,
     .traffic = fd_traffic,
 };
-
-static enum ht_err allocate(struct ht_fd_stepper *s) {
-    for (int i = 0; i < ht_fd_arrays(&s->problem); i++)
-        TRY(s->engine.ops->create(&s->engine, window_nodes(s), array_of(s, i)));
-    return HT_OK;
-}
 
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
@@ -420,18 +392,54 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
+static bool same_state(const struct ht_fd_halo_state *a,
+                       const struct ht_fd_halo_state *b) {
+    bool same = a->open == b->open;
+    for (int i = 0; i < HT_FD_NAMES; i++)
+        same = same && a->valid.of[i] == b->valid.of[i] &&
+               (!a->open || a->coming.of[i] == b->coming.of[i]);
+    return same;
+}
+
+static void log_step(const struct ht_schedule *schedule) {
+    struct ht_text text = {0};
+    ht_schedule_add_text(schedule, &text);
+    if (ht_text_status(&text) == HT_OK) ht_log("time step: %s", text.data);
+    ht_text_free(&text);
+}
+
+/* Logs the schedules of a run's steps until they repeat. An exchange serves at
+ * least half a step, so that after it one of `depth` + 1 states comes again. */
+static enum ht_err log_schedules(const struct ht_fd_stepper *s) {
+    struct ht_task tasks[HT_FD_MOST_TASKS];
+    struct ht_schedule schedule = {.task = tasks};
+    struct ht_fd_halo_state state = s->state, *seen = NULL;
+    bool fresh = true;
+    if (s->halo == NULL || ht_log_level_get() < HT_LOG_VERBOSE) return HT_OK;
+    const int most = 2 * s->slab.depth + 2;
+    TRY(HT_ALLOC(seen, most));
+    for (int n = 0; n < most && fresh; n++) {
+        seen[n] = state;
+        ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0,
+                            passes_of(s, HT_FD_FORWARDS), &state, &schedule);
+        log_step(&schedule);
+        for (int i = 0; i <= n; i++)
+            fresh = fresh && !same_state(&state, &seen[i]);
+    }
+    free(seen);
+    return HT_OK;
+}
+
 static enum ht_err make(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
-    if (s->engine.kernels != NULL)
-        s->seconds_before =
-            ht_fd_kernels_total(s->engine.kernels, HT_PART_INTERIOR);
-    make_window(s);
+    for (int part = 0; part < 2; part++)
+        s->seconds_before[part] = seconds_of(s, (enum ht_step_part)part);
     for (int k = 0; k < s->engine.spec.dims; k++)
         s->law.scale[k] =
             (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
             (grid->h[k] * grid->h[k]);
-    TRY(allocate(s));
-    return fill_medium(s);
+    TRY(ht_fd_arrays_create(s));
+    return ht_fd_fill_medium(s);
 }
 
 enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
@@ -439,11 +447,12 @@ enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                  struct ht_stepper *out) {
     struct ht_fd_stepper *s = NULL;
     TRY(HT_ALLOC(s, 1));
-    s->problem = *problem;
     s->engine = *engine;
+    ht_fd_stepper_plan(problem, &engine->spec, s);
     enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
     if (err == HT_OK) err = ht_fd_halo_create(s, &s->halo);
     if (err == HT_OK) err = find_mass(s);
+    if (err == HT_OK) err = log_schedules(s);
     if (err != HT_OK) {
         fd_destroy(s);
         return err;

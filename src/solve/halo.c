@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport.h"
+#include "exchange.h"
 
 /* The message over one link in one direction: planes of the source grid of a
  * half step, and of its target grid for schemes that add to old values. */
@@ -24,16 +24,11 @@ struct message {
 
 struct ht_halo {
     struct ht_partition partition;
-    struct ht_comm *comm;
     struct ht_packer *packer[2];
     struct ht_pack_format format[2];
     struct ht_buffer *u[2][HT_MAX_FIELDS]; /* stored fields, without gaps */
-    struct ht_link link[2];
-    struct ht_shared *shared;
     struct message leaving[2][2], coming[2][2]; /* [from][side] */
-    bool announced[2], arrived[2]; /* in the exchange in progress, [side] */
-    int slot[2][2];                /* next slot, [side][sent, received] */
-    int64_t messages, bytes;
+    struct ht_exchanger exchanger;
 };
 
 /* ---- messages ---- */
@@ -69,7 +64,7 @@ static void make_messages(struct ht_halo *h) {
     for (int i = 0; i < 4; i++) {
         const int from = i / 2, side = i % 2;
         const enum ht_subgrid subgrid = from ? HT_DUAL : HT_PRIMARY;
-        int64_t *room = &h->link[side].room;
+        int64_t *room = &h->exchanger.link[side].room;
         struct message out = make_message(h, subgrid, side, true);
         struct message in = make_message(h, subgrid, side, false);
         h->leaving[from][side] = out;
@@ -98,78 +93,49 @@ static enum ht_err pack_or_unpack(struct ht_halo *h, const struct message *m,
 
 /* ---- exchange ---- */
 
-static enum ht_err begin_side(struct ht_halo *h, enum ht_subgrid from,
-                              int side) {
-    struct ht_link *link = &h->link[side];
-    const struct message *leaving = &h->leaving[from][side];
-    const struct message *coming = &h->coming[from][side];
-    h->announced[side] = leaving->count == 0;
-    h->arrived[side] = coming->count == 0;
-    if (coming->count > 0)
-        TRY(ht_link_expect(link, h->slot[side][1], coming->bytes));
-    if (leaving->count == 0) return HT_OK;
-    TRY(pack_or_unpack(h, leaving, link->out, true));
-    TRY(ht_link_send(link, h->slot[side][0], leaving->bytes));
-    h->messages++;
-    h->bytes += leaving->bytes;
-    return HT_OK;
+/* Context of the functions that pack and unpack. */
+struct half_step {
+    struct ht_halo *halo;
+    enum ht_subgrid from;
+};
+
+static enum ht_err pack_side(void *context, int side,
+                             struct ht_buffer *buffer) {
+    const struct half_step *c = context;
+    return pack_or_unpack(c->halo, &c->halo->leaving[c->from][side], buffer,
+                          true);
+}
+
+static enum ht_err unpack_side(void *context, int side,
+                               struct ht_buffer *buffer) {
+    const struct half_step *c = context;
+    return pack_or_unpack(c->halo, &c->halo->coming[c->from][side], buffer,
+                          false);
 }
 
 enum ht_err ht_halo_send(struct ht_halo *h, enum ht_subgrid from) {
-    for (int side = 0; side < 2; side++) TRY(begin_side(h, from, side));
-    return HT_OK;
-}
-
-static void take_turn(int *slot) {
-    *slot = (*slot + 1) % HT_SLOTS;
-}
-
-static enum ht_err go_on(struct ht_halo *h, enum ht_subgrid from, int side) {
-    struct ht_link *link = &h->link[side];
-    if (!h->announced[side]) {
-        TRY(ht_link_announce(link, h->slot[side][0],
-                             h->leaving[from][side].bytes,
-                             &h->announced[side]));
-        if (h->announced[side]) take_turn(&h->slot[side][0]);
-    }
-    if (!h->arrived[side]) {
-        const struct message *coming = &h->coming[from][side];
-        int slot = h->slot[side][1];
-        TRY(ht_link_fetch(link, slot, coming->bytes, &h->arrived[side]));
-        if (!h->arrived[side]) return HT_OK;
-        TRY(pack_or_unpack(h, coming, link->in[slot], false));
-        take_turn(&h->slot[side][1]);
-    }
-    return HT_OK;
+    const struct message *out = h->leaving[from], *in = h->coming[from];
+    const int64_t leaving[2] = {out[0].bytes, out[1].bytes};
+    const int64_t coming[2] = {in[0].bytes, in[1].bytes};
+    struct half_step context = {h, from};
+    return ht_exchanger_begin(&h->exchanger, leaving, coming, pack_side,
+                              &context);
 }
 
 enum ht_err ht_halo_receive(struct ht_halo *h, enum ht_subgrid from) {
-    bool done = false;
-    for (long looks = 0; !done; looks++) {
-        done = true;
-        for (int side = 0; side < 2; side++) {
-            TRY(go_on(h, from, side));
-            done = done && h->announced[side] && h->arrived[side];
-        }
-        if (!done && looks % 64 == 63) TRY(ht_comm_look_out(h->comm));
-        if (!done) ht_comm_pause(looks);
-    }
-    return HT_OK;
+    struct half_step context = {h, from};
+    return ht_exchanger_end(&h->exchanger, unpack_side, &context);
 }
 
 enum ht_err ht_halo_finish(struct ht_halo *h) {
-    for (int side = 0; side < 2; side++)
-        for (int slot = 0; slot < HT_SLOTS; slot++)
-            TRY(ht_message_wait(&h->link[side].sent[slot]));
-    return HT_OK;
+    return ht_exchanger_finish(&h->exchanger);
 }
 
 /* ---- making ---- */
 
 void ht_halo_destroy(struct ht_halo *h) {
     if (h == NULL) return;
-    ht_links_destroy(h->link);
-    ht_shared_destroy(h->shared);
+    ht_exchanger_destroy(&h->exchanger);
     free(h);
 }
 
@@ -177,27 +143,22 @@ void ht_halo_destroy(struct ht_halo *h) {
 static void plan(const struct ht_problem *problem,
                  const struct ht_tuning *tuning, struct ht_halo *h) {
     ht_partition_slab(problem, &h->partition);
-    h->comm = problem->grid->slab.comm;
+    h->exchanger.comm = problem->grid->slab.comm;
     for (int i = 0; i < 2; i++) {
         h->format[i] =
             ht_problem_format(problem, tuning, i ? HT_DUAL : HT_PRIMARY);
-        h->link[i].neighbour = ht_grid_neighbour(problem->grid, i);
+        h->exchanger.link[i].neighbour = ht_grid_neighbour(problem->grid, i);
     }
     make_messages(h);
 }
 
 int64_t ht_halo_bytes(const struct ht_problem *problem,
                       const struct ht_tuning *tuning, int64_t *message) {
-    struct ht_halo h = {.comm = NULL};
-    int64_t bytes = 0;
+    struct ht_halo h = {.partition = {.depth = 0}};
     *message = 0;
     if (!ht_grid_cut(problem->grid)) return 0;
     plan(problem, tuning, &h);
-    for (int side = 0; side < 2; side++) {
-        bytes += (1 + HT_SLOTS) * h.link[side].room;
-        if (h.link[side].room > *message) *message = h.link[side].room;
-    }
-    return bytes;
+    return ht_links_bytes(h.exchanger.link, message);
 }
 
 enum ht_err ht_halo_create(const struct ht_problem *problem,
@@ -221,8 +182,7 @@ enum ht_err ht_halo_create(const struct ht_problem *problem,
                 h->u[subgrid][count++] = u[subgrid][f];
     }
     enum ht_err err =
-        ht_links_create(problem->grid->slab.comm, device,
-                        problem->halo.transport, h->link, &h->shared);
+        ht_exchanger_create(&h->exchanger, device, problem->halo.transport);
     if (err != HT_OK) {
         ht_halo_destroy(h);
         return err;
@@ -232,11 +192,7 @@ enum ht_err ht_halo_create(const struct ht_problem *problem,
 }
 
 void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
-    out->messages += h->messages;
-    out->bytes += h->bytes;
-    for (int side = 0; side < 2; side++)
-        if (h->link[side].transport != NULL)
-            out->transport[side] = h->link[side].transport->name;
+    ht_exchanger_traffic(&h->exchanger, out);
     out->pack_s += ht_packer_total(h->packer[0]);
     out->pack_s += ht_packer_total(h->packer[1]);
 }

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "htwave/messages.h"
+#include "htwave/fd_schedule.h"
 
 /* ---- this method ---- */
 
@@ -49,12 +49,20 @@ struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
     return sent;
 }
 
+double ht_message_plane(const struct ht_problem *p, bool fp64) {
+    return (double)ht_grid_plane(p->grid, HT_PRIMARY) * word_of(p, fp64);
+}
+
 /* One message to a neighbour per exchange with planes for it. An exchange
  * serves `depth` half steps; a step has two. With an odd depth exchanges
  * alternate between the grids. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     int depth = depth_of(p), kinds = depth % 2 == 0 ? 1 : 2;
     struct ht_sent sum = {0, 0};
+    if (p->fd.order > 0) {
+        const struct ht_fd_slab slab = ht_fd_slab_of(p);
+        return ht_fd_sent(&slab, ht_message_plane(p, fp64));
+    }
     for (int from = 0; from < kinds; from++) {
         struct ht_exchange e =
             ht_exchange_count(p, fp64, (enum ht_subgrid)from);

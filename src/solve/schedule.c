@@ -217,7 +217,7 @@ const char *ht_task_name(enum ht_task_kind kind) {
 
 static void add_task(struct ht_schedule *s, enum ht_task_kind kind,
                      enum ht_subgrid subgrid) {
-    s->task[s->count++] = (struct ht_task){.kind = kind, .subgrid = subgrid};
+    s->task[s->count++] = (struct ht_task){.kind = kind, .pass = (int)subgrid};
 }
 
 /* Adds STEP tasks for planes [first, last) of the target's window, one per
@@ -312,7 +312,6 @@ void ht_schedule_count(const struct ht_schedule *schedule,
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
         sum->tasks[task->kind]++;
-        if (task->kind == HT_TASK_SEND) sum->exchanges[task->subgrid]++;
         if (task->kind != HT_TASK_STEP) continue;
         sum->launches[task->part]++;
         sum->nodes[task->part] += ht_box_nodes(&task->targets.box);

@@ -21,7 +21,11 @@ static void stepper_destroy(void *self) {
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
-    for (int i = 0; i < 2; i++) ht_buffer_destroy(t->scale[i]);
+    for (int i = 0; i < 2; i++) {
+        for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)
+            ht_buffer_destroy(t->scale[i][r]);
+        free(t->scale[i]);
+    }
     for (int i = 0; i < t->known_count; i++) free(t->known[i].schedule.task);
     free(t->known);
     free(t->set);
@@ -39,15 +43,14 @@ static enum ht_err run_ghosts(struct ht_device_stepper *t,
     struct ht_buffer *u[HT_MAX_FIELDS];
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
-        if (t->u[task->subgrid][f] != NULL)
-            u[fields++] = t->u[task->subgrid][f];
-    return ht_ghosts_fill(t->set[0].ghosts[task->subgrid],
-                          &t->ghosts[task->subgrid], u);
+        if (t->u[task->pass][f] != NULL) u[fields++] = t->u[task->pass][f];
+    return ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
+                          u);
 }
 
 static enum ht_err run_step(struct ht_device_stepper *t,
                             const struct ht_task *task) {
-    enum ht_subgrid from = task->subgrid;
+    enum ht_subgrid from = (enum ht_subgrid)task->pass;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_window *source = &t->partition.window[from];
     const struct ht_window *target = &t->partition.window[to];
@@ -60,9 +63,10 @@ static enum ht_err run_step(struct ht_device_stepper *t,
                                 .dst_nodes = (long)ht_window_nodes(target),
                                 .stages = t->problem.stages};
     int64_t shift[3], period[3];
-    struct ht_step_buffers buffers = {.scale = t->scale[t->direction],
-                                      .work = t->work,
-                                      .poly_planes = t->poly_planes};
+    struct ht_step_buffers buffers = {
+        .scale = t->scale[t->direction][targets->region],
+        .work = t->work,
+        .poly_planes = t->poly_planes};
     ht_window_shift(t->problem.grid, from, source, target, shift, period);
     for (int k = 0; k < 3; k++) {
         args.shift[k] = (long)shift[k];
@@ -80,12 +84,12 @@ static enum ht_err run_step(struct ht_device_stepper *t,
 
 static enum ht_err run_send(struct ht_device_stepper *t,
                             const struct ht_task *task) {
-    return ht_halo_send(t->halo, task->subgrid);
+    return ht_halo_send(t->halo, (enum ht_subgrid)task->pass);
 }
 
 static enum ht_err run_receive(struct ht_device_stepper *t,
                                const struct ht_task *task) {
-    return ht_halo_receive(t->halo, task->subgrid);
+    return ht_halo_receive(t->halo, (enum ht_subgrid)task->pass);
 }
 
 typedef enum ht_err task_function(struct ht_device_stepper *t,
@@ -265,13 +269,16 @@ static bool operator_differs(const struct ht_spec *baked,
     return differs;
 }
 
+/* law: the spec of a region. */
 static enum ht_err check_kernels(const struct ht_device_stepper *t,
                                  const struct ht_kernels *kernels,
+                                 const struct ht_spec *law,
                                  enum ht_direction direction) {
     const struct ht_spec *spec = &kernels->spec[0];
     const double sign = direction == HT_FORWARDS ? 1 : -1;
-    REQUIRE(kernels->variant->pack == NULL ||
-                !operator_differs(spec, &t->spec, sign),
+    REQUIRE(spec->medium_degree == law->medium_degree &&
+                (kernels->variant->pack == NULL ||
+                 !operator_differs(spec, law, sign)),
             HT_ERR_INTERNAL, "kernels of another step or medium");
     REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
                 spec->sorted == t->spec.sorted && spec->order == t->spec.order,
@@ -283,15 +290,52 @@ static enum ht_err check_kernels(const struct ht_device_stepper *t,
  * NULL. */
 static enum ht_err add_set(struct ht_device_stepper *t,
                            const struct ht_kernels *kernels,
+                           const struct ht_spec *law,
                            enum ht_direction direction, int *out) {
     int i = 0;
     *out = -1;
     if (kernels == NULL) return HT_OK;
-    TRY(check_kernels(t, kernels, direction));
+    TRY(check_kernels(t, kernels, law, direction));
     while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
     if (i == t->sets) t->set[t->sets++] = *kernels;
     *out = i;
     return HT_OK;
+}
+
+struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
+                                      const struct ht_law *law) {
+    struct ht_problem p = *problem;
+    if (law == NULL) return p;
+    p.medium_degree = law->medium_degree;
+    if (law->medium_degree == 0) p.medium_coefs = 1;
+    if (law->medium_degree >= 0) return p;
+    p.medium_coefs = 0;
+    memcpy(p.uniform, law->uniform, sizeof p.uniform);
+    return p;
+}
+
+/* The medium's values at the nodes are the first of its polynomials'
+ * coefficients, of whatever degree. */
+static enum ht_err check_law(const struct ht_device_stepper *t,
+                             const struct ht_law *law) {
+    const int degree = t->problem.medium_degree;
+    REQUIRE(law == NULL || law->medium_degree == degree ||
+                law->medium_degree < 0 ||
+                (law->medium_degree == 0 && degree > 0),
+            HT_ERR_INTERNAL, "a law of degree %d in a medium of degree %d",
+            law->medium_degree, degree);
+    return HT_OK;
+}
+
+/* The spec of a region's law, in the stepper's layout. */
+static struct ht_spec spec_of(const struct ht_device_stepper *t,
+                              const struct ht_law *law) {
+    const struct ht_problem p = ht_problem_with_law(&t->problem, law);
+    const struct ht_tuning tuning = {.fp64 = t->spec.fp64,
+                                     .trim = t->spec.trim,
+                                     .sorted = t->spec.sorted,
+                                     .block = t->spec.block};
+    return ht_problem_spec(&p, &tuning, HT_PRIMARY);
 }
 
 static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
@@ -301,11 +345,14 @@ static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
     TRY(HT_ALLOC(t->set, 2 * (int64_t)regions));
     TRY(HT_ALLOC(t->set_of[HT_FORWARDS], regions));
     TRY(HT_ALLOC(t->set_of[HT_BACKWARDS], regions));
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(t->scale[i], regions));
     for (int r = 0; r < regions; r++) {
         const struct ht_kernels *k = region[r].kernels, *back = region[r].back;
+        TRY(check_law(t, region[r].law));
+        const struct ht_spec law = spec_of(t, region[r].law);
         if (back == NULL && k->variant->pack == NULL) back = k;
-        TRY(add_set(t, k, HT_FORWARDS, &t->set_of[HT_FORWARDS][r]));
-        TRY(add_set(t, back, HT_BACKWARDS, &t->set_of[HT_BACKWARDS][r]));
+        TRY(add_set(t, k, &law, HT_FORWARDS, &t->set_of[HT_FORWARDS][r]));
+        TRY(add_set(t, back, &law, HT_BACKWARDS, &t->set_of[HT_BACKWARDS][r]));
     }
     t->before = seconds_of(t);
     return HT_OK;
@@ -319,7 +366,10 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
     TRY(add_regions(t, regions, region));
     TRY(make_schedules(t));
     TRY(ht_stepper_allocate(t));
-    TRY(ht_stepper_fill_scale(t));
+    for (int r = 0; r < regions; r++) {
+        const struct ht_spec law = spec_of(t, region[r].law);
+        TRY(ht_stepper_fill_scale(t, r, &law));
+    }
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[subgrid],
                              &t->ghosts[subgrid]));

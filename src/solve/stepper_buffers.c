@@ -5,17 +5,18 @@
 #include "methods.h"
 #include "stepper_private.h"
 
-enum use { FIELD, MEDIUM, INTERPOLANT, WORK, SCALE };
+enum use { FIELD, MEDIUM, INTERPOLANT, WORK };
 
 struct item {
     enum use use;
     enum ht_subgrid subgrid;
-    int index; /* of the field, material, interpolant; direction */
+    int index; /* of the field, material, interpolant */
     int64_t bytes;
 };
 struct list {
     int count;
-    struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 3];
+    struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 1];
+    int64_t scale_bytes; /* of a region in one direction */
     int64_t poly_planes;
 };
 
@@ -78,9 +79,7 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
         add_subgrid(p, spec, subgrid, list);
     if (per_target > 0)
         add_interpolants(p, spec->fp64, per_target, work, info, list);
-    for (int back = 0; back < 2; back++)
-        add_item(list, SCALE, 0, back,
-                 (int64_t)spec->eq->nterms * (spec->fp64 ? 8 : 4));
+    list->scale_bytes = (int64_t)spec->eq->nterms * (spec->fp64 ? 8 : 4);
 }
 
 struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
@@ -101,6 +100,7 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
         b.largest_buffer = larger(b.largest_buffer, item->bytes);
         b.total += item->bytes;
     }
+    b.total += 2 * list.scale_bytes;
     b.poly_planes = list.poly_planes;
     b.messages = ht_halo_bytes(p, tuning, &message);
     b.largest_buffer = larger(b.largest_buffer, message);
@@ -117,10 +117,8 @@ static struct ht_buffer **place_of(struct ht_device_stepper *t,
         return &t->medium[item->subgrid][item->index];
     case INTERPOLANT:
         return &t->poly[item->index];
-    case WORK:
-        return &t->work;
     default:
-        return &t->scale[item->index];
+        return &t->work;
     }
 }
 
@@ -140,8 +138,8 @@ enum ht_err ht_stepper_allocate(struct ht_device_stepper *t) {
     bool work = false;
     for (int i = 0; i < t->sets; i++) {
         const struct ht_variant *variant = t->set[i].variant;
-        per_target =
-            larger(per_target, ht_variant_poly_bytes(variant, &t->spec));
+        per_target = larger(per_target,
+                            ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
         work = work || ht_variant_needs_work(variant);
     }
     list_buffers(&t->problem, &t->spec, per_target, work,
@@ -153,5 +151,8 @@ enum ht_err ht_stepper_allocate(struct ht_device_stepper *t) {
         if (item->use == FIELD && leaves_gaps(t))
             TRY(ht_stepper_clear(t, item->subgrid, item->index));
     }
+    for (int i = 0; i < 2 * t->regions; i++)
+        TRY(ht_buffer_create(t->device, list.scale_bytes,
+                             &t->scale[i % 2][i / 2]));
     return HT_OK;
 }

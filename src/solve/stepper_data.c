@@ -243,16 +243,17 @@ enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
     return err;
 }
 
-enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t) {
+enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t, int region,
+                                  const struct ht_spec *spec) {
     double scale[HT_MAX_TERMS], converted[HT_MAX_TERMS];
-    const int terms = t->spec.eq->nterms;
+    const int terms = spec->eq->nterms;
     int64_t bytes = (int64_t)terms * t->element_size;
     struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     for (int back = 0; back < 2; back++) {
         for (int n = 0; n < terms; n++)
-            scale[n] = back ? -t->spec.scale[n] : t->spec.scale[n];
+            scale[n] = back ? -spec->scale[n] : spec->scale[n];
         to_device(t->element_size, terms, scale, converted);
-        TRY(ht_buffer_write(t->scale[back], span, converted));
+        TRY(ht_buffer_write(t->scale[back][region], span, converted));
     }
     return HT_OK;
 }

@@ -39,7 +39,7 @@ struct ht_device_stepper {
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];
     struct ht_buffer *work;         /* NULL: no variant needs it */
-    struct ht_buffer *scale[2];     /* [direction] */
+    struct ht_buffer **scale[2];    /* [direction][region] */
     struct ht_ghost_args ghosts[2]; /* of each grid */
     int64_t poly_planes;
     int64_t half_steps; /* half steps and tasks so far */
@@ -65,9 +65,12 @@ HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
 /* Writes zeros to a field's whole buffer, also to padding. */
 HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
                                         enum ht_subgrid subgrid, int field);
-/* Fill the buffers of a step: scale[term] of cl/evolve.cl for either direction,
- * the same for both grids, and the medium of the held planes. */
-HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t);
+/* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for
+ * either direction, the same for both grids, and the medium of the held planes.
+ * spec: of the region's law. */
+HT_CHECKED enum ht_err ht_stepper_fill_scale(struct ht_device_stepper *t,
+                                             int region,
+                                             const struct ht_spec *spec);
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t,
                                               enum ht_subgrid subgrid);
 

@@ -49,13 +49,37 @@ const char *ht_transport_name(int i) {
 
 /* ---- links ---- */
 
+/* The device buffers of a link, each with room for its longest message: from
+ * this list they are counted, created and destroyed. */
+static int list_buffers(struct ht_link *link,
+                        struct ht_buffer **list[HT_LINK_BUFFERS]) {
+    int count = 0;
+    if (link->neighbour < 0) return 0;
+    list[count++] = &link->out;
+    for (int slot = 0; slot < HT_SLOTS; slot++) list[count++] = &link->in[slot];
+    return count;
+}
+
+int64_t ht_links_bytes(struct ht_link link[2], int64_t *largest) {
+    struct ht_buffer **list[HT_LINK_BUFFERS];
+    int64_t bytes = 0;
+    *largest = 0;
+    for (int side = 0; side < 2; side++) {
+        bytes += list_buffers(&link[side], list) * link[side].room;
+        if (link[side].room > *largest) *largest = link[side].room;
+    }
+    return bytes;
+}
+
 static enum ht_err create_buffers(struct ht_link *link) {
+    struct ht_buffer **list[HT_LINK_BUFFERS];
+    const int count = list_buffers(link, list);
+    if (count == 0) return HT_OK;
     TRY(ht_event_create(link->device, &link->packed));
     TRY(ht_event_create(link->device, &link->shipped));
     TRY(ht_event_create(link->device, &link->fetched));
-    TRY(ht_buffer_create(link->device, link->room, &link->out));
-    for (int slot = 0; slot < HT_SLOTS; slot++)
-        TRY(ht_buffer_create(link->device, link->room, &link->in[slot]));
+    for (int i = 0; i < count; i++)
+        TRY(ht_buffer_create(link->device, link->room, list[i]));
     return HT_OK;
 }
 
@@ -117,12 +141,13 @@ void ht_links_destroy(struct ht_link link[2]) {
     close_peers(link);
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
+        struct ht_buffer **list[HT_LINK_BUFFERS];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
             ht_pinned_destroy(l->out_host[slot]);
             ht_pinned_destroy(l->in_host[slot]);
-            ht_buffer_destroy(l->in[slot]);
         }
-        ht_buffer_destroy(l->out);
+        for (int i = list_buffers(l, list) - 1; i >= 0; i--)
+            ht_buffer_destroy(*list[i]);
         ht_event_destroy(l->packed);
         ht_event_destroy(l->shipped);
         ht_event_destroy(l->fetched);
@@ -374,7 +399,7 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
         link[side].comm = comm;
         link[side].device = device;
         link[side].side = side;
-        if (link[side].neighbour >= 0) err = create_buffers(&link[side]);
+        err = create_buffers(&link[side]);
     }
     TRY(ht_comm_agree(comm, err));
     TRY(ht_comm_agree(comm, agree_on_transports(link, wish, chosen)));

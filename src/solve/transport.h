@@ -8,8 +8,9 @@
 
 #include "htwave/comm.h"
 #include "htwave/device.h"
+#include "htwave/messages.h"
 
-enum { HT_SLOTS = 2 };
+enum { HT_SLOTS = HT_LINK_BUFFERS - 1 };
 
 struct ht_link {
     struct ht_comm *comm;
@@ -37,6 +38,9 @@ struct ht_transport {
     enum ht_err (*fetch)(struct ht_link *link, int slot, int64_t bytes);
 };
 
+/* Device bytes of the buffers of links whose neighbour and room are given; of
+ * the largest of them. */
+int64_t ht_links_bytes(struct ht_link link[2], int64_t *largest);
 /* Creates the two links of a slab (neighbour and room given in each), their
  * buffers, and chooses the best transport that both ends of each link support;
  * wish: "auto" or a name. A transport that changes messages is not used, or is

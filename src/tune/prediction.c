@@ -5,16 +5,15 @@
 
 #include "htwave/schedule.h"
 
-void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
-                  bool weak, struct ht_load *out) {
+/* Both grids, and the planes beyond the slab that an exchange before either
+ * half step brings. */
+static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,
+                       struct ht_load *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
-    int depth = p->halo.depth > 0 ? p->halo.depth : 1;
-    *out = (struct ht_load){.cells = (double)ht_grid_plane(p->grid, HT_DUAL),
-                            .planes = p->grid->cells[2],
-                            .weak = weak,
-                            .depth = depth,
-                            .two_level = ht_problem_scheme(p)->two_level};
+    const int depth = out->depth;
     double most = 0;
+    out->thinnest = (depth + 1) / 2;
+    out->two_level = ht_problem_scheme(p)->two_level;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = (enum ht_subgrid)subgrid;
         double values = (double)padded_coefs * ht_problem_stored(p, which) +
@@ -23,16 +22,52 @@ void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
                        (spec->fp64 ? 8 : 4);
         out->sent[subgrid] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
-        /* the buffers have room for the planes beyond the slab that an exchange
-           before either half step brings */
         int beyond = subgrid == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;
         out->halo_bytes += beyond * plane;
         for (int side = 0; side < 2; side++)
             most = fmax(most, out->sent[subgrid].bytes[side]);
     }
-    /* per side a buffer for outgoing messages and two slots for incoming ones
-     */
-    out->halo_bytes += 2 * 3 * most;
+    out->halo_bytes += 2 * HT_LINK_BUFFERS * most;
+}
+
+/* The arrays of finite differences with their ghosts. */
+static void load_arrays(const struct ht_problem *p, const struct ht_spec *spec,
+                        struct ht_load *out) {
+    const struct ht_grid whole = ht_grid_whole(p->grid);
+    const struct ht_tuning tuning = {.fp64 = spec->fp64, .block = 1};
+    const struct ht_device_info info = {.memory = 0};
+    struct ht_problem alone = *p;
+    double most = 0;
+    alone.grid = &whole;
+    const struct ht_budget budget = ht_stepper_budget(&alone, &tuning, &info);
+    out->fd = ht_fd_slab_of(p);
+    out->array_bytes = ht_message_plane(p, spec->fp64);
+    out->thinnest = ht_fd_planes_needed(out->fd.reach, out->depth);
+    out->plane_bytes =
+        (double)budget.total /
+        (double)(ht_grid_planes(&whole, HT_PRIMARY) + 2 * out->fd.reach);
+    for (int i = 0; i < out->fd.terms; i++) {
+        const struct ht_fd_planes planes =
+            ht_fd_exchange(&out->fd, HT_FD_FORWARDS, i);
+        double bytes = 0;
+        for (int a = 0; a < HT_FD_NAMES; a++)
+            bytes += (double)planes.of[a] * out->array_bytes;
+        most = fmax(most, bytes);
+    }
+    out->halo_bytes = 2 * (double)out->thinnest * out->plane_bytes +
+                      2 * HT_LINK_BUFFERS * most;
+}
+
+void ht_load_make(const struct ht_problem *p, const struct ht_spec *spec,
+                  bool weak, struct ht_load *out) {
+    *out = (struct ht_load){.cells = (double)ht_grid_plane(p->grid, HT_DUAL),
+                            .planes = p->grid->cells[2],
+                            .weak = weak,
+                            .depth = p->halo.depth > 0 ? p->halo.depth : 1};
+    if (p->fd.order > 0)
+        load_arrays(p, spec, out);
+    else
+        load_grids(p, spec, out);
 }
 
 double ht_rate_expected(const struct ht_machine *machine,
@@ -102,27 +137,44 @@ static double pack_seconds(const struct ht_machine *m, const double bytes[2]) {
            2 * sides * m->device.launch_s;
 }
 
+static struct ht_exchange sent_by(const struct ht_load *load,
+                                  const struct ht_task *task) {
+    double planes = 0;
+    if (load->fd.terms == 0) return load->sent[task->pass];
+    for (int a = 0; a < HT_FD_NAMES; a++) planes += (double)task->planes[a];
+    planes *= load->array_bytes;
+    return (struct ht_exchange){{planes, planes}};
+}
+
+/* Half steps that a pass over the nodes counts for: rates are in half steps. */
+static double part_of_step(const struct ht_load *load) {
+    return load->fd.terms == 0 ? 1 : 2.0 / load->fd.terms;
+}
+
 /* Adds the seconds of a half step's tasks. Messages overlap with the steps
- * after the task that sends them. */
+ * between the task that sends them and the one that receives them. */
 static void add_tasks(const struct ht_load *load, const struct ht_machine *m,
                       double rate, const struct ht_schedule *schedule,
                       struct ht_prediction *p) {
     double travel = 0;
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
-        const double *bytes = load->sent[task->subgrid].bytes;
-        const double seconds =
-            (double)ht_box_nodes(&task->targets.box) * load->cells / rate;
+        const double seconds = (double)ht_box_nodes(&task->targets.box) *
+                               load->cells * part_of_step(load) / rate;
         if (task->kind == HT_TASK_SEND) {
-            travel = transfer(m, bytes, p->ranks > m->device.per_node);
+            const struct ht_exchange sent = sent_by(load, task);
+            travel = transfer(m, sent.bytes, p->ranks > m->device.per_node);
             p->transfer += travel;
-            p->pack += pack_seconds(m, bytes);
+            p->pack += pack_seconds(m, sent.bytes);
         } else if (task->kind == HT_TASK_STEP &&
                    task->part == HT_PART_BOUNDARY) {
             p->boundary += seconds * m->device.boundary + m->device.launch_s;
         } else if (task->kind == HT_TASK_STEP) {
             p->interior += seconds + m->device.launch_s;
             travel = fmax(0, travel - seconds);
+        } else if (task->kind == HT_TASK_RECEIVE) {
+            p->exposed += travel;
+            travel = 0;
         }
     }
     p->exposed += travel;
@@ -138,11 +190,10 @@ static const char *find_limit(const struct ht_prediction *p,
     return p->ranks > m->device.per_node ? "network" : "links";
 }
 
-/* Mean over `depth` steps, the period of the schedule, after as many steps that
- * are not counted. */
-static void add_step(const struct ht_load *load, const struct ht_machine *m,
-                     double rate, struct ht_prediction *p) {
-    const double per_step = 1.0 / load->depth;
+/* The half steps of 2 `depth` steps; those of the second half count. */
+static void walk_half_steps(const struct ht_load *load,
+                            const struct ht_machine *m, double rate,
+                            struct ht_prediction *p) {
     struct ht_task tasks[HT_MOST_TASKS(1)];
     struct ht_schedule schedule = {.task = tasks};
     struct ht_halo_state state = {.open = false};
@@ -154,6 +205,30 @@ static void add_step(const struct ht_load *load, const struct ht_machine *m,
                          &schedule);
         if (n >= 2 * load->depth) add_tasks(load, m, rate, &schedule, p);
     }
+}
+
+/* The same steps of finite differences. */
+static void walk_passes(const struct ht_load *load, const struct ht_machine *m,
+                        double rate, struct ht_prediction *p) {
+    struct ht_task tasks[HT_FD_MOST_TASKS];
+    struct ht_schedule schedule = {.task = tasks};
+    struct ht_fd_halo_state state = {.open = false};
+    struct ht_fd_slab slab = load->fd;
+    slab.neighbour[0] = slab.neighbour[1] = p->ranks > 1;
+    slab.own = (struct ht_box){{0, 0, 0}, {1, 1, p->planes}};
+    for (int n = 0; n < 2 * load->depth; n++) {
+        ht_fd_schedule_make(&slab, HT_FD_FORWARDS, 0, slab.terms, &state,
+                            &schedule);
+        if (n >= load->depth) add_tasks(load, m, rate, &schedule, p);
+    }
+}
+
+/* Mean over `depth` steps, the period of the schedule, after as many steps that
+ * are not counted. */
+static void add_step(const struct ht_load *load, const struct ht_machine *m,
+                     double rate, struct ht_prediction *p) {
+    const double per_step = 1.0 / load->depth;
+    (load->fd.terms > 0 ? walk_passes : walk_half_steps)(load, m, rate, p);
     p->interior *= per_step;
     p->boundary *= per_step;
     p->pack *= per_step;
@@ -167,7 +242,7 @@ void ht_predict(const struct ht_load *load, const struct ht_machine *machine,
     struct ht_prediction alone = {.ranks = 1, .planes = load->planes};
     int64_t least = load->weak ? load->planes : load->planes / ranks;
     *out = (struct ht_prediction){.ranks = ranks};
-    if (least < 1 || (ranks > 1 && least < (load->depth + 1) / 2)) return;
+    if (least < 1 || (ranks > 1 && least < load->thinnest)) return;
     out->planes =
         load->weak ? load->planes : (load->planes + ranks - 1) / ranks;
     out->memory = (double)out->planes * load->plane_bytes +

@@ -5,6 +5,8 @@
  *               reference, over the bound n eps sum|products| of its absolute
  *               mode for each of them; by kernels of the reversed problem where
  *               the operator is part of the program;
+ *   laws        regions of a uniform medium, of values at nodes and of
+ * polynomials, each by kernels for no more than that, against the reference;
  *   refusals    kernels that do not fit.
  */
 #include "regions.h"
@@ -78,18 +80,21 @@ static void run_pair(struct ht_device *device, const char *const variant[2],
 
 /* ---- backwards ---- */
 
-static enum ht_err half_steps_back(const struct trial *t,
-                                   const struct ht_stepper *s, double *data) {
+static enum ht_err two_half_steps(const struct trial *t,
+                                  const struct ht_stepper *s, bool back,
+                                  double *data) {
+    const struct ht_stepper_ops *ops = s->ops;
     TRY(put_noise(&t->problem, s, data));
-    TRY(s->ops->half_step_back(s->self, HT_PRIMARY));
-    TRY(s->ops->half_step_back(s->self, HT_DUAL));
-    return s->ops->finish(s->self);
+    for (int n = 0; n < 2; n++)
+        TRY((back ? ops->half_step_back
+                  : ops->half_step)(s->self, n == 0 ? HT_PRIMARY : HT_DUAL));
+    return ops->finish(s->self);
 }
 
 /* The largest difference from the reference over the value of its absolute
  * mode. */
 static enum ht_err compare(const struct trial *t, const struct ht_stepper *s,
-                           double *worst) {
+                           bool back, double *worst) {
     const int coefs = ht_grid_coefs(&t->grid);
     struct ht_stepper oracle[2] = {{0}, {0}};
     double *data[3] = {NULL, NULL, NULL};
@@ -97,11 +102,11 @@ static enum ht_err compare(const struct trial *t, const struct ht_stepper *s,
         ht_grid_total(&t->grid, HT_PRIMARY) * coefs * t->eq.nfields;
     enum ht_err err = HT_OK;
     for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
-    if (err == HT_OK) err = half_steps_back(t, s, data[0]);
+    if (err == HT_OK) err = two_half_steps(t, s, back, data[0]);
     for (int i = 0; i < 2 && err == HT_OK; i++) {
         err = ht_oracle_create(&t->problem, &oracle[i]);
         if (err == HT_OK && i == 1) ht_oracle_absolute(&oracle[i]);
-        if (err == HT_OK) err = half_steps_back(t, &oracle[i], data[0]);
+        if (err == HT_OK) err = two_half_steps(t, &oracle[i], back, data[0]);
     }
     for (int m = 0; m < 2 * t->eq.nfields && err == HT_OK; m++) {
         const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
@@ -144,7 +149,7 @@ static enum ht_err run_back(const struct trial *t, struct ht_device *device,
         region[r].back = baked ? &kernels[1] : NULL;
     TRY(ht_stepper_create_regions(&t->problem, device, regions, region,
                                   &stepper));
-    enum ht_err err = compare(t, &stepper, worst);
+    enum ht_err err = compare(t, &stepper, true, worst);
     if (err == HT_OK) judge_seconds(t, &stepper);
     ht_stepper_destroy(&stepper);
     return err;
@@ -171,6 +176,80 @@ static void test_back(struct ht_device *device, const char *variant,
     const double eps = fp64 ? DBL_EPSILON : FLT_EPSILON;
     TEST_BELOW(worst, 2 * ht_oracle_roundings(&t.problem) * eps / 2,
                "%s %s backwards", t.name, fp64 ? "double" : "single");
+}
+
+/* ---- laws ---- */
+
+/* Regions by kernels for a uniform medium, for values at nodes and for
+ * polynomials, where the medium is such; uniform: the variant for the first. */
+static enum ht_err make_laws(struct trial *t, struct ht_device *device,
+                             const char *uniform, struct law_medium *medium,
+                             struct ht_kernels kernels[LAWS],
+                             struct ht_kernels *back) {
+    law_make(&t->problem, &t->grid, medium);
+    for (int l = 0; l < LAWS; l++) {
+        const struct ht_problem p =
+            ht_problem_with_law(&t->problem, &medium->law[l]);
+        const struct ht_problem reversed = ht_problem_reversed(&p);
+        struct ht_tuning tuning = t->tuning;
+        if (l == 0) tuning.variant = ht_variant_find(uniform, NULL, false);
+        TRY(ht_kernels_create(&p, device, &tuning, NULL, &kernels[l]));
+        if (tuning.variant->pack != NULL)
+            TRY(ht_kernels_create(&reversed, device, &tuning, NULL, back));
+    }
+    return HT_OK;
+}
+
+/* Forwards, backwards, and forwards with a law that is wrong by 1 %, which
+ * kernels that contain the operator do not fit. */
+static enum ht_err run_laws(struct trial *t, struct ht_device *device,
+                            const struct law_medium *medium,
+                            const struct ht_kernels kernels[LAWS],
+                            const struct ht_kernels *back, double worst[3]) {
+    const bool baked = back->variant != NULL;
+    struct law_medium wrong = *medium;
+    wrong.law[0].uniform[0] *= 1.01;
+    for (int i = 0; i < 3; i++) {
+        struct ht_region region[LAW_REGIONS];
+        struct ht_stepper stepper = {0};
+        law_regions(i < 2 ? medium : &wrong, kernels, region);
+        if (baked) region[0].back = back;
+        enum ht_err err = ht_stepper_create_regions(
+            &t->problem, device, LAW_REGIONS, region, &stepper);
+        if (err == HT_ERR_INTERNAL && baked && i == 2) worst[2] = INFINITY;
+        if (err == HT_ERR_INTERNAL && baked && i == 2) return HT_OK;
+        if (err == HT_OK) err = compare(t, &stepper, i == 1, &worst[i]);
+        ht_stepper_destroy(&stepper);
+        TRY(err);
+    }
+    return HT_OK;
+}
+
+static void test_laws(struct ht_device *device, const char *variant,
+                      const char *uniform, const char *system, bool leapfrog,
+                      bool fp64) {
+    static const char *const what[] = {"", " backwards"};
+    struct ht_kernels kernels[LAWS] = {{0}}, back = {0};
+    struct law_medium medium;
+    double worst[3] = {0, 0, 0};
+    struct trial t;
+    make(&t, system, leapfrog, variant, fp64);
+    enum ht_err err = make_laws(&t, device, uniform, &medium, kernels, &back);
+    if (err == HT_OK)
+        err = run_laws(&t, device, &medium, kernels, &back, worst);
+    for (int l = 0; l < LAWS; l++) ht_kernels_destroy(&kernels[l]);
+    ht_kernels_destroy(&back);
+    if (err != HT_OK) {
+        TEST_CHECK(false, "%s, laws: %s", t.name, ht_err_message());
+        return;
+    }
+    const double eps = fp64 ? DBL_EPSILON : FLT_EPSILON;
+    const double bound = 2 * ht_oracle_roundings(&t.problem) * eps / 2;
+    for (int i = 0; i < 2; i++)
+        TEST_BELOW(worst[i], bound, "%s and %s by their laws%s", t.name,
+                   uniform, what[i]);
+    TEST_CHECK(worst[2] > 10 * bound, "%s: %.3g by a law that is wrong by 1 %%",
+               t.name, worst[2]);
 }
 
 /* ---- refusals ---- */
@@ -234,6 +313,10 @@ int main(void) {
     for (int i = 0; i < (int)(sizeof back / sizeof *back); i++)
         test_back(device, back[i].variant, back[i].system, back[i].leapfrog,
                   fp64 && i % 2 == 0);
+    test_laws(device, "monolithic", "monolithic", "acoustic", false, fp64);
+    test_laws(device, "two-rolled", "propagator", "acoustic", true, false);
+    test_laws(device, "monolithic", "parity-chains", "acoustic", false, false);
+    test_laws(device, "monolithic", "two-rolled", "wave", true, fp64);
     test_refusals(device);
     ht_device_close(device);
     return test_end("regions");

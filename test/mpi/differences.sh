@@ -42,6 +42,7 @@ same() {
 same 'walls, density' '2 3 5'
 same 'uniform density, one term' 5 medium.rho=1.0 time.stages=1
 same 'periodic' 5 'boundary.x3=["periodic","periodic"]' grid.order=6
+same 'deep halos' '3 5' parallel.halo_depth=2 grid.order=4
 same 'double' 5 device.precision=double grid.order=4
 
 # Rounded messages change the values, by as much as they round.
@@ -57,6 +58,38 @@ for precision in single half; do
     judge "messages in $precision: differ by $largest (0 to $bound)" \
         awk -v x="$largest" -v b=$bound 'BEGIN { exit !(x > 0 && x < b) }'
 done
+
+# time.scheme = "auto": every number of ranks chooses the same scheme, and
+# bounds the step by the same number.
+sed -e 's/ order = 8;//' -e 's/ scheme = "fd";//' sea.cfg >auto.cfg
+sed 's/"acoustic"/"wave"/; s/^medium.*/medium = { c = 1.0; };/; /rho = /d' auto.cfg \
+    >wave.cfg
+facts() { # ANSWER: scheme, why, order and step
+    sed 's/.*"scheme": \("[^"]*"\), "scheme_chosen_by": \("[^"]*"\), "order": \([0-9]*\).*"dt": \([^,]*\),.*/\1 \2 \3 \4/' "$1"
+}
+chosen() { # FILE TITLE WANTED OVERRIDE...
+    file=$1 title=$2 wanted=$3
+    shift 3
+    "$htwave" check "$file" "$device" --json --quiet "$@" >alone.json \
+        2>said.txt
+    judge "$title: $(facts alone.json) ($wanted)" \
+        grep -q "$wanted" alone.json
+    for n in 2 3; do
+        ranks $n "$htwave" check "$file" "$device" --json --quiet "$@" \
+            >ranks.json 2>said.txt
+        judge "$title by $n: $(facts ranks.json)" \
+            [ "$(facts ranks.json)" = "$(facts alone.json)" ]
+    done
+}
+chosen auto.cfg 'layers' '"scheme": "fd", "scheme_chosen_by": "auto: the medium varies"'
+chosen auto.cfg 'density alone' '"scheme": "fd"' medium.c=1.0
+chosen auto.cfg 'smooth' '"scheme": "fd"' medium.type=expression \
+    'medium.c="1+0.3*sin(x1+2*x3)"' medium.rho=1.0
+chosen auto.cfg 'uniform' '"taylor", "scheme_chosen_by": "auto: the medium is uniform"' \
+    medium.c=1.0 medium.rho=1.0
+chosen wave.cfg 'uniform wave' '"scheme": "leapfrog"'
+chosen auto.cfg 'cell means' '"taylor", "scheme_chosen_by": "auto: medium.degree' \
+    medium.degree=0
 
 # What the fit cut is counted once each, whoever has it.
 for n in 1 5; do
@@ -77,8 +110,13 @@ refused() { # TITLE TEXT N OVERRIDE...
     ranks "$count" "$htwave" run sea.cfg --quiet "$device" "$@" >said.txt 2>&1
     judge "$title is refused" grep -q "$text" said.txt
 }
-refused 'a deep halo' 'parallel.halo_depth = 2: finite differences' 2 \
-    parallel.halo_depth=2
+refused 'a halo deeper than a slab' \
+    'halo_depth = 3: needs slabs of 21 planes, but the thinnest of 2 ranks has 18: at most 2' \
+    2 parallel.halo_depth=3
 refused 'a slab thinner than the stencil' 'needs slabs of 15 planes' 3 \
     grid.order=16
+# Ranks refuse together, with one message.
+ranks 3 "$htwave" run auto.cfg --quiet "$device" grid.order=4 >said.txt 2>&1
+judge 'an order that auto cannot place: one message' \
+    [ "$(grep -c 'grid.order = 4: the medium varies' said.txt)" = 1 ]
 end mpi/differences

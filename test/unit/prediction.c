@@ -223,6 +223,7 @@ static struct ht_load plain_load(bool weak) {
                             .planes = 16,
                             .weak = weak,
                             .depth = 1,
+                            .thinnest = 1,
                             .sent = {{{8000, 0}}, {{0, 8000}}},
                             .plane_bytes = 100,
                             .halo_bytes = 7};
@@ -351,8 +352,104 @@ static void test_laws(void) {
     ht_predict(&strong, &m, 1e9, 1601, &p);
     TEST_CHECK(p.planes == 0, "more ranks than planes: nothing predicted");
     strong.depth = 4;
+    strong.thinnest = 2;
     ht_predict(&strong, &m, 1e9, 1000, &p);
     TEST_CHECK(p.planes == 0, "halos deeper than slabs: nothing predicted");
+}
+
+/* ---- finite differences ---- */
+
+static void make_differences(struct ht_grid *grid, int terms, int depth,
+                             struct ht_problem *out) {
+    eq = ht_equations_make(ht_system_find("acoustic"), 3);
+    *grid = (struct ht_grid){.dims = 3, .cells = {10, 20, 30}, .h = {1, 1, 1}};
+    *out = (struct ht_problem){.eq = &eq,
+                               .grid = grid,
+                               .stages = terms,
+                               .halo = {.depth = depth},
+                               .fd = {.order = 4, .inverse_density = 1}};
+    (void)ht_problem_set_scheme(out, ht_scheme_find("fd"));
+}
+
+/* Order 4 reaches over two planes, of 200 points. Deeper halos bring planes of
+ * d as well, and of u before the second pass. */
+static void test_differences_messages(void) {
+    static const struct {
+        int terms, depth;
+        double exchanges, planes; /* of a step; of an exchange */
+    } rows[] = {{1, 1, 1, 2},       {2, 1, 2, 2},
+                {2, 2, 1, 4},       {1, 3, 1.0 / 3, 6 + 4},
+                {2, 4, 0.5, 8 + 4}, {2, 3, 2.0 / 3, (6 + 2 + 6 + 4 + 4) / 2.0}};
+    struct ht_problem p;
+    struct ht_grid grid;
+    char what[64];
+    for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
+        make_differences(&grid, rows[i].terms, rows[i].depth, &p);
+        const struct ht_sent sent = ht_sent_here(&p, false);
+        const double messages = 2 * rows[i].exchanges;
+        snprintf(what, sizeof what, "fd, %d term(s), depth %d: %s",
+                 rows[i].terms, rows[i].depth, "messages");
+        near(what, sent.messages, messages);
+        snprintf(what, sizeof what, "fd, %d term(s), depth %d: %s",
+                 rows[i].terms, rows[i].depth, "bytes");
+        near(what, sent.bytes, messages * rows[i].planes * 200 * 4);
+    }
+    p.halo.precision = HT_HALO_HALF;
+    near("fd in double, halos in half", ht_sent_here(&p, true).bytes,
+         4.0 / 3 * 11 * 200 * 2);
+}
+
+/* Four ranks of eight planes, 1 us each per pass of two; half of them leave
+ * first: 8000 bytes to either side, 16 us over the network behind 4 us. */
+static void test_differences_step(void) {
+    const struct ht_machine m = round_machine();
+    struct ht_load load = {.cells = 1000,
+                           .planes = 32,
+                           .depth = 1,
+                           .thinnest = 2,
+                           .fd = {.terms = 2, .depth = 1, .reach = 2},
+                           .array_bytes = 4000};
+    struct ht_prediction p;
+    ht_predict(&load, &m, 1e9, 4, &p);
+    near("fd: interior", p.interior, 8e-6);
+    near("fd: boundary", p.boundary, 8e-6);
+    near("fd: pack", p.pack, 32e-6);
+    near("fd: exposed", p.exposed, 24e-6);
+    near("fd: efficiency", p.efficiency, 64e-6 / 4 / 72e-6);
+    load.depth = load.fd.depth = 2;
+    load.thinnest = 4;
+    /* Two planes more at either end in the first pass; all leave in the other:
+     * 16000 bytes to either side, 32 us behind nothing. */
+    ht_predict(&load, &m, 1e9, 4, &p);
+    near("fd, depth 2: interior", p.interior, 12e-6);
+    near("fd, depth 2: boundary", p.boundary, 8e-6);
+    near("fd, depth 2: pack", p.pack, 32e-6);
+    near("fd, depth 2: exposed", p.exposed, 32e-6);
+    load.fd.terms = 1; /* a pass counts for two half steps: 2 us a plane */
+    load.depth = load.fd.depth = 1;
+    ht_predict(&load, &m, 1e9, 4, &p);
+    near("fd, one term: interior", p.interior, 8e-6);
+    near("fd, one term: boundary", p.boundary, 8e-6);
+    near("fd, one term: exposed", p.exposed, 8e-6);
+    ht_predict(&load, &m, 1e9, 9, &p);
+    TEST_CHECK(p.planes == 0, "fd: slabs thinner than the halo needs");
+}
+
+/* u, d, w, z and the modulus; rows of 10 points as 12, beside them 4 and 4 of
+ * ghosts, rows 20 + 4. */
+static void test_differences_load(void) {
+    struct ht_problem p;
+    struct ht_grid grid;
+    struct ht_load load;
+    make_differences(&grid, 2, 2, &p);
+    const struct ht_tuning tuning = {.block = 1};
+    const struct ht_spec spec = ht_problem_spec(&p, &tuning, HT_PRIMARY);
+    ht_load_make(&p, &spec, false, &load);
+    /* the longest message: four planes of w, two of u and d */
+    const double plane = 5 * 20 * 24 * 4, message = 8 * 200 * 4;
+    near("fd load: bytes of a plane", load.plane_bytes, plane);
+    near("fd load: bytes of the halo", load.halo_bytes,
+         8 * plane + 6 * message);
 }
 
 /* ---- loads and rates of a problem ---- */
@@ -411,5 +508,8 @@ int main(void) {
     test_laws();
     test_load();
     test_leapfrog_rate();
+    test_differences_messages();
+    test_differences_step();
+    test_differences_load();
     return test_end("unit/prediction");
 }
