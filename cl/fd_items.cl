@@ -1,10 +1,11 @@
 /* Where the work-items of a marching group stand, and how a pack of targets is
  * read and written (cl/packs.cl, cl/fd_march.cl).
  */
-#define HT_FD_SIDE ((HT_FD_REACH + HT_BLOCK - 1) / HT_BLOCK)
+#define HT_FD_SIDE HT_FD_PACKS_OF(HT_FD_REACH, HT_BLOCK)
 #define HT_FD_PITCH (HT_FD_PACKS + 2 * HT_FD_SIDE)
 #define HT_FD_HALO (HT_DIMS > 2 ? HT_FD_REACH : 0)
-#define HT_FD_TILE (HT_FD_PITCH * (HT_FD_ROWS + 2 * HT_FD_HALO))
+#define HT_FD_TILE \
+    HT_FD_TILE_OF(HT_FD_PACKS, HT_FD_ROWS, HT_FD_SIDE, HT_FD_HALO)
 
 struct ht_fd_item {
     int x, y;            /* in the group: pack and row */
@@ -23,8 +24,8 @@ HT_INLINE ht_pack ht_fd_read(HT_GLOBAL const real *from) {
     return *(HT_GLOBAL const ht_pack *)from;
 }
 
-HT_INLINE ht_pack ht_fd_read_once(HT_GLOBAL const real *from) {
-    return HT_READ_ONCE((HT_GLOBAL const ht_pack *)from);
+HT_INLINE void ht_fd_copy(HT_LOCAL ht_pack *to, HT_GLOBAL const real *from) {
+    ht_copy(to, (HT_GLOBAL const ht_pack *)from);
 }
 
 HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s,
@@ -51,8 +52,8 @@ HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s,
     }
 }
 
-/* Copies what surrounds the packs of a group into a tile: plane points to node
- * (0, 0) of the plane. */
+/* Begins to copy what surrounds the packs of a group into a tile: plane points
+ * to node (0, 0) of the plane. */
 HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
                               const struct ht_fd_args *s,
                               HT_GLOBAL const real *plane,
@@ -60,9 +61,10 @@ HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
     HT_LOCAL ht_pack *mine = tile + (me->y + HT_FD_HALO) * HT_FD_PITCH;
     HT_GLOBAL const real *row = plane + me->i2 * s->row;
     if (me->x < HT_FD_SIDE) {
-        mine[me->x] =
-            ht_fd_read(row + me->first1 + (me->x - HT_FD_SIDE) * HT_BLOCK);
-        mine[HT_FD_PACKS + HT_FD_SIDE + me->x] = ht_fd_read(
+        ht_fd_copy(mine + me->x,
+                   row + me->first1 + (me->x - HT_FD_SIDE) * HT_BLOCK);
+        ht_fd_copy(
+            mine + HT_FD_PACKS + HT_FD_SIDE + me->x,
             row + ht_fd_least(me->first1 + (HT_FD_PACKS + me->x) * HT_BLOCK,
                               me->most1));
     }
@@ -74,10 +76,10 @@ HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
             const long below = me->first2 - HT_FD_HALO + r;
             const long above =
                 ht_fd_least(me->first2 + HT_FD_ROWS + r, me->most2);
-            column[r * HT_FD_PITCH] =
-                ht_fd_read(plane + below * s->row + me->i1);
-            column[(HT_FD_HALO + HT_FD_ROWS + r) * HT_FD_PITCH] =
-                ht_fd_read(plane + above * s->row + me->i1);
+            ht_fd_copy(column + r * HT_FD_PITCH,
+                       plane + below * s->row + me->i1);
+            ht_fd_copy(column + (HT_FD_HALO + HT_FD_ROWS + r) * HT_FD_PITCH,
+                       plane + above * s->row + me->i1);
         }
     }
 }
@@ -91,15 +93,15 @@ HT_INLINE void ht_fd_set_put(const struct ht_fd_item *me, const int mode,
                              HT_GLOBAL const real *a, HT_GLOBAL const real *d,
                              HT_GLOBAL const real *p, struct ht_fd_put *put) {
     if (me->from >= me->to) return;
-    ht_unpack(ht_fd_read_once(a), put->a);
-    if (HT_FD_HAS_D(mode)) ht_unpack(ht_fd_read_once(d), put->d);
-    if (mode == HT_FD_APART) ht_unpack(ht_fd_read_once(p), put->p);
+    ht_unpack(ht_fd_read(a), put->a);
+    if (HT_FD_HAS_D(mode)) ht_unpack(ht_fd_read(d), put->d);
+    if (mode == HT_FD_APART) ht_unpack(ht_fd_read(p), put->p);
 }
 
 HT_INLINE void ht_fd_store(const struct ht_fd_item *me, const real v[HT_BLOCK],
                            HT_GLOBAL real *to) {
     if (me->from == 0 && me->to == HT_BLOCK) {
-        HT_WRITE_ONCE((HT_GLOBAL ht_pack *)to, ht_packed(v));
+        *(HT_GLOBAL ht_pack *)to = ht_packed(v);
     } else {
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++)

@@ -16,10 +16,10 @@
  *     HT_FD_HALO rows   |       rows below       |
  *                       +------------------------+
  *
- * There are two tiles, which take turns, so that one barrier per plane is
- * enough. In two dimensions, marching along x2, and in one, where there is no
- * march, a tile is one row. Work-items beyond the box hold what its nodes read
- * there.
+ * There are two tiles, which take turns: while a plane is computed the tile of
+ * the next one is filled, and one barrier per plane is enough. In two
+ * dimensions, marching along x2, and in one, where there is no march, a tile is
+ * one row. Work-items beyond the box hold what its nodes read there.
  */
 #define HT_FD_DEPTH (HT_DIMS > 1 ? HT_FD_R : 0)
 #define HT_FD_LOCAL_TYPE ht_pack
@@ -56,6 +56,18 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c,
 #endif
 }
 
+/* Begins to fill the tile of a plane with what lies around the group; the own
+ * values are known. */
+HT_INLINE void ht_fd_fill(const struct ht_fd_item *me,
+                          const struct ht_fd_args *s,
+                          HT_GLOBAL const real *plane,
+                          const real middle[HT_BLOCK], HT_LOCAL ht_pack *tile) {
+    tile[(me->y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me->x] =
+        ht_packed(middle);
+    ht_fd_surround(me, s, plane, tile);
+    HT_COPY_COMMIT();
+}
+
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                           const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS, HT_LOCAL ht_pack *tiles) {
@@ -66,20 +78,25 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
     const long mine = me.i2 * s->row + me.i1;
     real line[2 * HT_FD_DEPTH + 1][HT_BLOCK];
     HT_UNROLL
-    for (int k = 0; k < 2 * HT_FD_DEPTH; k++)
+    for (int k = 0; k < 2 * HT_FD_DEPTH + (HT_DIMS == 1); k++)
         ht_unpack(ht_fd_read(u + (me.begin - HT_FD_DEPTH + k) * step + mine),
                   line[k]);
+    ht_fd_fill(&me, s, u + me.begin * step, line[HT_FD_DEPTH],
+               tiles + (me.begin & 1) * HT_FD_TILE);
     for (long z = me.begin; z < me.end; z++) {
         const long at = z * step + mine;
-        HT_LOCAL ht_pack *tile = tiles + (z & 1) * HT_FD_TILE;
+        HT_LOCAL const ht_pack *tile = tiles + (z & 1) * HT_FD_TILE;
         struct ht_fd_put put;
         real sum[HT_BLOCK];
+        HT_COPY_WAIT(0);
+        HT_BARRIER();
         ht_unpack(ht_fd_read(u + at + HT_FD_DEPTH * step),
                   line[2 * HT_FD_DEPTH]);
         ht_fd_set_put(&me, mode, a + at, d + at, p + at, &put);
-        tile[own] = ht_packed(line[HT_FD_DEPTH]);
-        ht_fd_surround(&me, s, u + z * step, tile);
-        HT_BARRIER();
+        if (HT_DIMS > 1 && z + 1 < me.end)
+            ht_fd_fill(&me, s, u + (z + 1) * step,
+                       line[HT_FD_DEPTH + (HT_DIMS > 1)],
+                       tiles + ((z + 1) & 1) * HT_FD_TILE);
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
         ht_fd_in_plane(c, tile + own, line[HT_FD_DEPTH], sum);

@@ -38,9 +38,6 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
     return x;
 }
 #define HT_LOAD_HALF(p, i) ht_load_half((p)[i])
-/* Vectors of 16 bytes that will not be used again soon. */
-#define HT_READ_ONCE(p) __ldcs(p)
-#define HT_WRITE_ONCE(p, x) __stcs(p, x)
 #define HT_BARRIER() __syncthreads()
 #define HT_ITEM() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
@@ -73,8 +70,6 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #define HT_HALF half
 #define HT_STORE_HALF(p, i, x) vstore_half((float)(x), (size_t)(i), p)
 #define HT_LOAD_HALF(p, i) vload_half((size_t)(i), p)
-#define HT_READ_ONCE(p) (*(p))
-#define HT_WRITE_ONCE(p, x) (*(p) = (x))
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_ITEM() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))

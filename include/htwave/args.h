@@ -8,7 +8,7 @@
 
 #include "htwave/base.h"
 
-enum { HT_MAX_FLAGS = 24 };
+enum { HT_MAX_FLAGS = 28 };
 
 /* "--cells", the name of its value ("LIST") or NULL, and one line of help. */
 struct ht_flag {

@@ -51,6 +51,7 @@ struct ht_bench {
     struct ht_comm *comm;       /* NULL: one rank */
     struct ht_halo_choice halo; /* between slabs */
     bool show;                  /* only print scaling.csv */
+    const char *media;          /* list; NULL: all */
     bool usual;                 /* plan only the variants that "auto" chooses */
     int count, room;
     struct ht_bench_row *row;
@@ -106,12 +107,15 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
 /* Appends one line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
-/* ---- bench_cases.c, bench_accuracy.c, bench_fd.c, bench_scaling.c ---- */
+/* ---- bench_cases.c, bench_accuracy.c, bench_fd.c, bench_media.c,
+ * bench_scaling.c ---- */
 int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
 HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
                                          int last);
 HT_CHECKED enum ht_err ht_bench_fd(struct ht_bench *bench, int first, int last);
+HT_CHECKED enum ht_err ht_bench_media(struct ht_bench *bench, int first,
+                                      int last);
 HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,
                                         int last);
 

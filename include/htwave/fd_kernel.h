@@ -18,7 +18,7 @@
 #include "htwave/fd.h"
 #include "htwave/kernel.h"
 
-enum { HT_FD_PACK = 4, HT_FD_FILES = 3 };
+enum { HT_FD_PACK = 4, HT_FD_LINE = 32, HT_FD_FILES = 4 };
 
 struct ht_fd_spec {
     int dims, radius;
@@ -54,6 +54,14 @@ struct ht_fd_box {
     int64_t row, plane; /* nodes of a row, of a plane of the window */
     int64_t begin[3], end[3];
 };
+
+/* Rows of a window along x1: nodes [begin, begin + nodes) of `row`, with room
+ * for `reach` to either side, that begin at cache lines of 128 bytes in single
+ * precision: on GPUs up to a third faster than others. */
+struct ht_fd_row {
+    int64_t begin, row;
+};
+struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 
 struct ht_fd_kernels;
 /* shape: NULL: all chosen. cache: of compiled programs; NULL: none. */

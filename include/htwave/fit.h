@@ -43,11 +43,11 @@ bool ht_fit_density_uniform(const struct ht_fit *fit, double *b);
  * (point: nodes) that differ by more than 10^4 are refused with key and place.
  * Planes of other ranks are allowed; planes do not depend on how they are
  * divided among calls. Memory beyond out: some 9 h/s planes of 64 rows or more,
- * s the size of the boxes along x3. */
+ * s the size of the boxes along x3; point: a plane. */
 HT_CHECKED enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
                                    int64_t last, double *out);
 
-/* Of all fills so far. */
+/* Of the fills that were counted. */
 struct ht_fit_counts {
     /* cut: averages along an axis that were raised, at points of that axis and
      * of those before it, on boxes of those after it; once where they repeat
@@ -57,5 +57,14 @@ struct ht_fit_counts {
     double least[2], most[2]; /* of K, of b; least > most: none yet */
 };
 struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit);
+/* Whether the next fills are counted; at first they are. */
+void ht_fit_count(struct ht_fit *fit, bool count);
+/* Makes the counts those of all ranks, the place that of the lowest rank with a
+ * cut. Collective. */
+HT_CHECKED enum ht_err ht_fit_counts_share(struct ht_fit *fit,
+                                           struct ht_comm *comm);
+/* "(x1, x2)" of the first value that was cut. */
+const char *ht_fit_cut_place(const struct ht_fit *fit, char *buffer,
+                             size_t size);
 
 #endif

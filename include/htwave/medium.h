@@ -40,20 +40,24 @@ struct ht_medium {
     struct ht_medium_source *source; /* private */
 };
 
-/* Reads files, parses expressions, scans the grid once: every material is
- * finite and, where the system says so, positive over its whole cell. Errors
- * name the key, the value found and the place. A parameter that the system
- * does not have is refused. grid, eq and params must outlive the medium.
- * Collective where the grid is cut: each rank scans its own planes, and all get
- * the same medium. A rank that fails must enter ht_comm_agree. */
+/* Reads files and parses expressions: then `uniform` is known. A parameter that
+ * the system does not have is refused. grid, eq and params must outlive the
+ * medium; grid->order need not be known yet. */
+HT_CHECKED enum ht_err ht_medium_read(const struct ht_params *params,
+                                      const struct ht_equations *eq,
+                                      const struct ht_grid *grid,
+                                      struct ht_medium **out);
+/* Chooses the degree and scans the grid once: every material is finite and,
+ * where the system says so, positive over its whole cell. Errors name the key,
+ * the value found and the place. Sampled: only some 2e6 nodes spread evenly
+ * where there are more, for callers that need only a good guess of the speeds:
+ * speeds and invalid values between these nodes are not detected; flattened is
+ * only a part. Collective where the grid is cut: each rank scans its own
+ * planes, and all get the same medium. A rank that fails must enter
+ * ht_comm_agree. */
+HT_CHECKED enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled);
+/* Both, of all nodes. */
 HT_CHECKED enum ht_err ht_medium_create(const struct ht_params *params,
-                                        const struct ht_equations *eq,
-                                        const struct ht_grid *grid,
-                                        struct ht_medium **out);
-/* The same from some 2e6 nodes spread evenly where there are more: for callers
- * that need only a good guess of the speeds. Speeds and invalid values between
- * these nodes are not detected; flattened is only a part. */
-HT_CHECKED enum ht_err ht_medium_sample(const struct ht_params *params,
                                         const struct ht_equations *eq,
                                         const struct ht_grid *grid,
                                         struct ht_medium **out);

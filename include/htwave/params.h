@@ -40,6 +40,8 @@ struct ht_groups {
     X(HT_TAYLOR, "taylor")     \
     X(HT_LEAPFROG, "leapfrog") \
     X(HT_DIFFERENCES, "fd")
+/* The schemes, and the choice of one by the plan (src/solve/plan_scheme.c). */
+#define HT_EACH_SCHEME_WORD(X) HT_EACH_SCHEME(X) X(HT_SCHEME_AUTO, "auto")
 #define HT_EACH_MEDIUM_TYPE(X)        \
     X(HT_MEDIUM_CONSTANT, "constant") \
     X(HT_MEDIUM_LAYERS, "layers")     \
@@ -71,7 +73,7 @@ struct ht_groups {
     X(HT_HALO_HALF, "half")
 
 #define HT_CHOICE_CONSTANT(constant, word) constant,
-enum ht_scheme_name { HT_EACH_SCHEME(HT_CHOICE_CONSTANT) };
+enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
 enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_fit_kind { HT_EACH_FIT(HT_CHOICE_CONSTANT) };
 enum ht_grid_axis { HT_EACH_AXIS(HT_CHOICE_CONSTANT) };
@@ -109,7 +111,7 @@ struct ht_params {
         int dims; /* number of entries of grid.cells */
         int64_t cells[3];
         double lower[3], upper[3];
-        int order;
+        int order; /* 0: the scheme's usual one */
     } grid;
     struct {
         double end, cfl, step; /* step 0: from cfl */

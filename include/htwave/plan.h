@@ -23,7 +23,9 @@ struct ht_plan {
     struct ht_solution *solution;
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
-    int order;          /* grid.order: N, or of finite differences */
+    int order;          /* N, or of finite differences */
+    char
+        chosen_by[96]; /* "auto: " and why this scheme; "" where it was named */
     struct ht_problem problem;
     int64_t steps;
     double cfl;                  /* of the run's step */
@@ -40,8 +42,8 @@ struct ht_plan {
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params,
                                       struct ht_comm *comm,
                                       struct ht_plan **out);
-/* A plan for counting, not for stepping: one rank, with the medium of
- * ht_medium_sample. cfl, dt and steps are as accurate as the speeds of this
+/* A plan for counting, not for stepping: one rank, with a
+ * sampled medium. cfl, dt and steps are as accurate as the speeds of this
  * medium. */
 HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
                                       struct ht_plan **out);

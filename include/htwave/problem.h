@@ -4,6 +4,7 @@
 #ifndef HTWAVE_PROBLEM_H
 #define HTWAVE_PROBLEM_H
 
+#include "htwave/fit.h"
 #include "htwave/kernel.h"
 #include "htwave/scheme.h"
 
@@ -66,6 +67,14 @@ struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
                                enum ht_subgrid from);
+/* Finite differences in a medium that varies: *most is proven to be at least
+ * omega^2 of every wave, and at most the largest sum of magnitudes of a row of
+ * the operator. Afterwards the counts of `fit`, which problem->fd fills from
+ * (NULL: it does not), are those of all ranks, and later fills are not counted.
+ * Collective; the same on any number of ranks. */
+HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem,
+                                   struct ht_fit *fit,
+                                   double *most);
 /* The problem with time step -dt, for the kernels of backward half steps. */
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
 

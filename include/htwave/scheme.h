@@ -55,6 +55,7 @@ struct ht_scheme {
      * src/solve/energy_watch.c chooses it by the resolution of the state. */
     double most_growth;
     double usual_part; /* of the largest stable step: the default step */
+    int usual_order;   /* what grid.order = 0 takes */
     /* A one-level scheme whose backward half step from time 0 gives the dual
      * grid's values at -dt/2; NULL if the primary grid suffices as start, which
      * is the case if two_level is false. */

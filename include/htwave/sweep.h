@@ -29,6 +29,7 @@ struct ht_sweep {
         *device, *cache;
     int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
     int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
+    bool dims_given;
 };
 /* Refuses unknown names and numbers out of range. */
 HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args,

@@ -254,7 +254,7 @@ static enum ht_err check_order(const struct table *t, double wanted) {
                 "grid.order = %d: --min-order %g is not shown: no grid has an "
                 "error above what rounding can be (%.2g on %lld cells along "
                 "x1) and another grid before it; take coarser grids%s",
-                t->order[n], wanted, first->bound, (long long)first->cells[0],
+                first->order, wanted, first->bound, (long long)first->cells[0],
                 t->single ? " or device.precision = \"double\"" : "");
         REQUIRE(
             row->observed >= wanted, HT_ERR_DIFFERENT,

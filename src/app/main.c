@@ -99,6 +99,7 @@ static const struct ht_command commands[] = {
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
               {"--planes", "N", "along x3 per group"},
+              {"--media", "LIST", "media: uniform,smooth,rough (default: all)"},
               {"--halo-depth", "K",
                "scaling: half steps per exchange, 1..64 (default 1)"},
               {"--halo-precision", "P",

@@ -51,6 +51,7 @@ enum ht_err ht_sweep_read(const struct ht_args *args, struct ht_sweep *out) {
                              .cache = ht_args_value(args, "--cache"),
                              .ndims = 1,
                              .dims = {3}};
+    out->dims_given = ht_args_value(args, "--dims") != NULL;
     if (out->backend == NULL) out->backend = "auto";
     if (out->device == NULL) out->device = "auto";
     if (out->cache == NULL) out->cache = "auto";

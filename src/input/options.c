@@ -34,12 +34,15 @@ static const struct ht_option option[] = {
     {"grid.upper", HT_OPT_REAL3, AT(grid.upper), "[1.0, 1.0, 1.0]", ANY, NULL,
      "length",
      "Upper corner of the box; greater than the lower one along every axis."},
-    {"grid.order", HT_OPT_INT, AT(grid.order), "3", 1, 16, NULL, "",
-     "N: every node holds (N+1)^dims derivatives of each field; errors fall "
-     "like h^(2N+1) in a uniform medium (in varying media see medium.degree). "
-     "3 suits single precision; higher orders pay in double. N is at most 8. "
-     "With time.scheme = \"fd\" the order in space: 2, 4 .. 16; 8 suits most "
-     "media."},
+    {"grid.order", HT_OPT_INT, AT(grid.order), "0", 0, 16, NULL, "",
+     "Of Hermite methods N, 1 to 8: every node holds (N+1)^dims derivatives of "
+     "each field; errors fall like h^(2N+1) in a uniform medium (in varying "
+     "media see medium.degree). 3 suits single precision; higher orders pay in "
+     "double. With time.scheme = \"fd\" the order in space: 2, 4 .. 16; 8 "
+     "suits "
+     "most media. 0 takes N = 3, or order 8 with fd. With time.scheme = "
+     "\"auto\" in a medium that varies an order is refused unless another key "
+     "tells which of the two it is: name the scheme."},
 
     {"time.end", HT_OPT_REAL, AT(time.end), "1.0", NOT_NEGATIVE, NULL, "time",
      "End of the run, which starts at 0. The last step ends there exactly."},
@@ -51,14 +54,23 @@ static const struct ht_option option[] = {
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 uses time.cfl. "
      "An unstable step is refused."},
-    {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"taylor\"", ANY,
-     CHOICES(HT_EACH_SCHEME), "",
-     "Time stepping: a Taylor series in time of the polynomial of each cell, "
+    {"time.scheme", HT_OPT_CHOICE, AT(time.scheme), "\"auto\"", ANY,
+     CHOICES(HT_EACH_SCHEME_WORD), "",
+     "Time stepping: taylor, a Taylor series in time of the polynomial of each "
+     "cell, "
      "which damps waves that the grid does not resolve; or leapfrog, which "
      "conserves energy, for systems with such a form (acoustic: p at integer, "
      "v at half-integer times; wave: u only); or fd, finite differences, for "
      "acoustic and wave in media that vary: stable in every positive medium, "
-     "conserves energy, one value per point."},
+     "conserves energy, one value per point. auto takes fd where the medium "
+     "varies. In a uniform medium it takes leapfrog for the system wave, else "
+     "taylor; taylor for wave, too, where output.fields, output.picture.field, "
+     "time.stages, time.cfl or parallel.halo_precision ask for what leapfrog "
+     "has not. Keys that describe one kind of scheme choose it in any medium: "
+     "medium.fit and a device.variant of fd take fd; medium.degree, "
+     "time.stages above 2 and another device.variant take taylor or "
+     "leapfrog. The output says which scheme was chosen and why."},
+
     {"time.stages", HT_OPT_VALUE, AT(time.stages), "\"auto\"", 1, 10000,
      "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial "
@@ -381,7 +393,7 @@ int ht_option_section(const char *key) {
         return word;
 
 const char *ht_scheme_word(enum ht_scheme_name value) {
-    switch (value) { HT_EACH_SCHEME(CASE) }
+    switch (value) { HT_EACH_SCHEME_WORD(CASE) }
     return "";
 }
 

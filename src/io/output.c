@@ -72,7 +72,7 @@ static enum ht_err find_field(const struct ht_output *output, const char *key,
         err = ht_params_error(output->params, key,
                               "\"%s\" is not stored at the times and nodes of "
                               "outputs by time.scheme = \"%s\", which stores "
-                              "%s there",
+                              "%s there; \"taylor\" stores all fields",
                               name, ht_scheme_word(output->params->time.scheme),
                               known.data);
     else if (!err)

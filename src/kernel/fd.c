@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fd_args.h"
+#include "fd_sizes.h"
 #include "htwave/kernel_sources.h"
 #include "variant.h"
 
@@ -14,8 +15,8 @@
 static const struct ht_fd_variant variants[] = {
     {"fd-march", "groups march along the last axis, planes in local memory",
      .gpu = true,
-     .files = {{"packs.cl", "fd_items.cl", "fd_march.cl"},
-               {"packs.cl", "fd_items.cl", "fd_march_density.cl"}}},
+     .files = {{"packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"},
+               {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl"}}},
     {"fd-vectors",
      "rows by vectors, the planes of a block of rows in the cache", .cpu = true,
      .files = {{"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
@@ -44,6 +45,19 @@ const struct ht_fd_variant *ht_fd_variant_find(const char *name, bool gpu) {
 
 int ht_fd_reach(const struct ht_fd_spec *spec) {
     return spec->density ? 2 * spec->radius - 1 : spec->radius;
+}
+
+static int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
+    const int64_t begin = divide_up(reach, HT_FD_LINE) * HT_FD_LINE;
+    const int64_t room = divide_up(nodes, HT_FD_PACK) * HT_FD_PACK +
+                         divide_up(reach, HT_FD_PACK) * HT_FD_PACK;
+    return (struct ht_fd_row){.begin = begin,
+                              .row = begin +
+                                     divide_up(room, HT_FD_LINE) * HT_FD_LINE};
 }
 
 /* ---- shapes ---- */
@@ -88,6 +102,34 @@ static int block_rows(const struct ht_fd_spec *spec,
     return rows;
 }
 
+/* The packs beside a row are copied by as many work-items of it. */
+static int least_packs(const struct ht_fd_spec *spec) {
+    const int block = block_of(spec);
+    const int side = HT_FD_PACKS_OF(ht_fd_reach(spec), block);
+    const int both = 2 * HT_FD_PACKS_OF(spec->radius, block);
+    return spec->density && both > side ? both : side;
+}
+
+/* Bytes of local memory that fd-march needs. */
+static int64_t local_bytes(const struct ht_fd_spec *spec,
+                           const struct ht_fd_shape *shape) {
+    const int block = block_of(spec), reach = ht_fd_reach(spec);
+    const int64_t packs = shape->packs, rows = shape->rows;
+    int64_t sum = HT_FD_TILE_OF(packs, rows, HT_FD_PACKS_OF(reach, block),
+                                spec->dims > 2 ? reach : 0);
+    if (spec->density)
+        sum +=
+            HT_FD_FLUX_ROWS_OF(spec->dims, rows, spec->radius) * packs +
+            HT_FD_BESIDE_OF(packs, rows, HT_FD_PACKS_OF(spec->radius, block));
+    return 2 * sum * 16;
+}
+
+static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
+                 const struct ht_device_info *info) {
+    return (int64_t)shape->packs * shape->rows <= info->max_group &&
+           local_bytes(spec, shape) <= ht_local_limit(info);
+}
+
 /* Packs and rows that are 0 in the shape are chosen. */
 static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
                                        const struct ht_fd_variant *variant,
@@ -99,21 +141,15 @@ static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
         if (spec->density) shape.rows = block_rows(spec, info);
         return shape;
     }
-    /* Measured on an H200 (bench/NOTES.md); where density varies not yet. */
-    if (shape.packs == 0)
-        shape.packs = spec->dims < 3 ? 64 : spec->density ? 16 : 32;
-    if (shape.rows == 0 && spec->density)
-        shape.rows = spec->radius > 4 ? 16 : 8;
-    if (shape.rows == 0) shape.rows = spec->radius > 4 ? 8 : 4;
+    /* Measured on an H200 (bench/NOTES.md). */
+    if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : 16;
+    if (shape.rows == 0) shape.rows = spec->density && spec->radius > 4 ? 4 : 8;
     if (spec->dims < 3) shape.rows = 1;
-    /* The packs beside a row are copied by as many work-items of it. */
-    const int block = block_of(spec);
-    const int side = (ht_fd_reach(spec) + block - 1) / block;
-    if (shape.packs < side) shape.packs = side;
+    const int least = least_packs(spec);
+    if (shape.packs < least) shape.packs = least;
     if (shape.registers == 0) shape.registers = registers_for(spec);
-    while (shape.rows > 1 &&
-           (int64_t)shape.packs * shape.rows > info->max_group)
-        shape.rows /= 2;
+    while (shape.rows > 1 && !fits(spec, &shape, info)) shape.rows /= 2;
+    while (shape.packs > least && !fits(spec, &shape, info)) shape.packs--;
     return shape;
 }
 
@@ -129,7 +165,8 @@ static int items_of(const struct ht_fd_variant *variant,
 
 static void add_numbers(const struct ht_fd_spec *spec,
                         const struct ht_fd_variant *variant,
-                        const struct ht_fd_shape *shape, struct ht_text *out) {
+                        const struct ht_fd_shape *shape, int ptx,
+                        struct ht_text *out) {
     const struct {
         const char *name;
         int value;
@@ -147,6 +184,7 @@ static void add_numbers(const struct ht_fd_spec *spec,
         {"FD_ITEMS", items_of(variant, shape)},
         {"FD_ROW_ITEMS", ROW_ITEMS},
         {"FD_NONE", HT_FD_SIDE_NONE},
+        {"PTX", ptx},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
@@ -155,15 +193,16 @@ static void add_numbers(const struct ht_fd_spec *spec,
     ht_text_add(out, "#define HT_WIDTH %d\n", spec->fp64 ? 8 : 16);
 }
 
-/* shape: chosen. */
+/* shape: chosen. ptx: as in struct ht_device_info. */
 static enum ht_err add_text(const struct ht_fd_spec *spec,
                             const struct ht_fd_variant *variant,
-                            const struct ht_fd_shape *shape,
+                            const struct ht_fd_shape *shape, int ptx,
                             struct ht_text *out) {
     const char *const *files = variant->files[spec->density];
-    add_numbers(spec, variant, shape, out);
+    add_numbers(spec, variant, shape, ptx, out);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_args.h", out));
+    TRY(ht_kernel_add_source("fd_sizes.h", out));
     TRY(ht_kernel_add_source("fd_common.cl", out));
     for (int i = 0; i < HT_FD_FILES && files[i] != NULL; i++)
         TRY(ht_kernel_add_source(files[i], out));
@@ -177,7 +216,7 @@ enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
     const struct ht_device_info usual = {.max_group = 256,
                                          .local_memory = (int64_t)48 * 1024};
     const struct ht_fd_shape some = choose_shape(spec, variant, shape, &usual);
-    return add_text(spec, variant, &some, out);
+    return add_text(spec, variant, &some, 0, out);
 }
 
 /* ---- kernels ---- */
@@ -207,7 +246,8 @@ void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
 
 static enum ht_err build(struct ht_fd_kernels *k, const char *cache) {
     struct ht_text text = {0};
-    enum ht_err err = add_text(&k->spec, k->variant, &k->shape, &text);
+    enum ht_err err = add_text(&k->spec, k->variant, &k->shape,
+                               ht_device_info(k->device)->ptx, &text);
     if (err == HT_OK)
         err = ht_program_build(k->device, text.data, cache, &k->program);
     ht_text_free(&text);
@@ -264,10 +304,6 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *k,
 }
 
 /* ---- launches ---- */
-
-static int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
 
 static int64_t extent(const struct ht_fd_box *box, int64_t axis) {
     return box->end[axis] - box->begin[axis];

@@ -19,21 +19,16 @@ static void release(struct state *s) {
     ht_fd_kernels_destroy(s->kernels);
 }
 
-static int64_t round_up(int64_t n) {
-    return (n + HT_FD_PACK - 1) / HT_FD_PACK * HT_FD_PACK;
-}
-
 static void set_box(const struct ht_fd_spec *spec, int64_t cells,
                     struct state *s) {
-    const int64_t reach = round_up(ht_fd_reach(spec));
-    int64_t count[3] = {1, 1, 1};
+    const int64_t reach = ht_fd_reach(spec);
+    const struct ht_fd_row row = ht_fd_row(cells, reach);
     for (int k = 0; k < 3; k++) {
-        s->box.begin[k] = k < spec->dims ? reach : 0;
+        s->box.begin[k] = k == 0 ? row.begin : k < spec->dims ? reach : 0;
         s->box.end[k] = s->box.begin[k] + (k < spec->dims ? cells : 1);
-        if (k < spec->dims) count[k] = 2 * reach + round_up(cells);
     }
-    s->box.row = count[0];
-    s->box.plane = count[0] * count[1];
+    s->box.row = row.row;
+    s->box.plane = row.row * (s->box.begin[1] + s->box.end[1]);
 }
 
 /* Random values in factor (1/2, 3/2), the same ones in every PLANES planes. */

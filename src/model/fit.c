@@ -94,6 +94,7 @@ enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
 void ht_fit_destroy(struct ht_fit *fit) {
     if (!fit) return;
     for (int k = 0; k < 3; k++) ht_fit_axis_clear(&fit->axis[k]);
+    for (int i = 0; i < 4; i++) free(fit->below[i].value);
     free(fit);
 }
 
@@ -114,6 +115,40 @@ bool ht_fit_density_uniform(const struct ht_fit *fit, double *b) {
 
 struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit) {
     return fit->counts;
+}
+
+void ht_fit_count(struct ht_fit *fit, bool count) {
+    fit->quiet = !count;
+}
+
+static void add_counts(const struct ht_fit_counts *more,
+                       struct ht_fit_counts *counts) {
+    if (counts->cut == 0)
+        memcpy(counts->place, more->place, sizeof counts->place);
+    counts->values += more->values;
+    counts->cut += more->cut;
+    for (int i = 0; i < 2; i++) {
+        counts->least[i] = fmin(counts->least[i], more->least[i]);
+        counts->most[i] = fmax(counts->most[i], more->most[i]);
+    }
+}
+
+enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm) {
+    const int ranks = ht_comm_size(comm);
+    struct ht_fit_counts *all = NULL;
+    TRY(HT_ALLOC(all, ranks));
+    enum ht_err err =
+        ht_comm_gather(comm, &fit->counts, sizeof fit->counts, all);
+    if (err == HT_OK) fit->counts = all[0];
+    for (int r = 1; err == HT_OK && r < ranks; r++)
+        add_counts(&all[r], &fit->counts);
+    free(all);
+    return err;
+}
+
+const char *ht_fit_cut_place(const struct ht_fit *fit, char *buffer,
+                             size_t size) {
+    return ht_medium_place(fit->medium, fit->counts.place, buffer, size);
 }
 
 /* ---- checks ---- */
@@ -253,35 +288,80 @@ static enum ht_err point_plane(const struct ht_fit_job *job, double *values) {
     return HT_OK;
 }
 
-/* values: room for two planes. */
-static enum ht_err point_planes(struct ht_fit_job *job, double *values) {
+/* The first against the last points along x1 and x2. */
+static enum ht_err check_seams(const struct ht_fit_job *job,
+                               const double *values) {
     const struct ht_fit_axis *axis = job->fit->axis;
-    int64_t n[2] = {axis[0].nodes, axis[1].nodes}, size = n[0] * n[1];
-    struct ht_progress progress;
-    ht_progress_start(&progress, "evaluating the medium",
-                      (double)(job->last[2] - job->first[2]), "points",
-                      (double)size);
-    for (int64_t m = job->first[2]; m < job->last[2]; m++) {
-        double *now = values + (m % 2) * size, *before = NULL;
-        if (m > job->first[2]) before = values + (1 - m % 2) * size;
-        job->at3 = m;
-        TRY(point_plane(job, now));
-        TRY(ht_fit_check_contrast(job, n, n[0], now, before));
-        for (int64_t i = 0; i < size && job->own >= 0; i++) now[i] = 1 / now[i];
-        TRY(ht_fit_emit(job, n[0], now));
-        for (int64_t i = 0; i < size && job->own >= 0; i++) now[i] = 1 / now[i];
-        ht_progress_update(&progress, (double)(m + 1 - job->first[2]));
+    const int64_t n1 = axis[0].nodes, n2 = axis[1].nodes;
+    const double *top = values + (n2 - 1) * n1;
+    for (int64_t i2 = 0; axis[0].periodic && i2 < n2; i2++) {
+        const double *line = values + i2 * n1;
+        if (contrast(line, line + n1 - 1, 1) == 0)
+            return fail_contrast(job, 0, 0, i2, line[0], line[n1 - 1]);
     }
-    ht_progress_end(&progress);
+    int64_t i = axis[1].periodic ? contrast(values, top, n1) : -1;
+    return i < 0 ? HT_OK : fail_contrast(job, 1, i, 0, values[i], top[i]);
+}
+
+/* The plane below m, behind the seam, too; there is none behind a wall. */
+static enum ht_err find_below(struct ht_fit_job *job, int64_t m,
+                              const double **below) {
+    struct ht_fit *fit = job->fit;
+    const struct ht_fit_axis *axis = fit->axis;
+    const bool any = fit->medium->source->depends[2];
+    *below = NULL;
+    if (!any || (m == 0 && !axis[2].periodic)) return HT_OK;
+    if (fit->below[job->what].value == NULL)
+        TRY(HT_ALLOC(fit->below[job->what].value,
+                     axis[0].nodes * axis[1].nodes));
+    else if (m > 0 && fit->below[job->what].plane == m - 1) {
+        *below = fit->below[job->what].value;
+        return HT_OK;
+    }
+    job->at3 = m > 0 ? m - 1 : axis[2].nodes - 1;
+    TRY(point_plane(job, fit->below[job->what].value));
+    fit->below[job->what].plane = job->at3;
+    *below = fit->below[job->what].value;
     return HT_OK;
+}
+
+/* The fill of plane m. */
+static enum ht_err fill_point_plane(struct ht_fit_job *job, int64_t m,
+                                    double *values) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    const int64_t n[2] = {axis[0].nodes, axis[1].nodes}, size = n[0] * n[1];
+    const double *below;
+    TRY(find_below(job, m, &below));
+    job->at3 = m;
+    TRY(point_plane(job, values));
+    TRY(ht_fit_check_contrast(job, n, n[0], values, below));
+    TRY(check_seams(job, values));
+    if (below != NULL) {
+        memcpy(job->fit->below[job->what].value, values,
+               (size_t)size * sizeof *values);
+        job->fit->below[job->what].plane = m;
+    }
+    for (int64_t i = 0; i < size && job->own >= 0; i++)
+        values[i] = 1 / values[i];
+    return ht_fit_emit(job, n[0], values);
 }
 
 static enum ht_err fill_points(struct ht_fit_job *job) {
     const struct ht_fit_axis *axis = job->fit->axis;
+    struct ht_progress progress;
     double *values;
+    int64_t size = axis[0].nodes * axis[1].nodes;
     for (int k = 0; k < 3; k++) job->fitted[k] = true;
-    TRY(HT_ALLOC(values, 2 * axis[0].nodes * axis[1].nodes));
-    enum ht_err err = point_planes(job, values);
+    TRY(HT_ALLOC(values, size));
+    ht_progress_start(&progress, "evaluating the medium",
+                      (double)(job->last[2] - job->first[2]), "points",
+                      (double)size);
+    enum ht_err err = HT_OK;
+    for (int64_t m = job->first[2]; err == HT_OK && m < job->last[2]; m++) {
+        err = fill_point_plane(job, m, values);
+        ht_progress_update(&progress, (double)(m + 1 - job->first[2]));
+    }
+    ht_progress_end(&progress);
     free(values);
     return err;
 }
@@ -296,6 +376,19 @@ static enum ht_err fill_varying(struct ht_fit_job *job, int64_t planes) {
     TRY(fit->kind == HT_FIT_POINT ? fill_points(job) : ht_fit_average(job));
     for (int64_t p = job->last[2] - job->first[2]; p < planes; p++)
         memcpy(job->out + p * size, job->out, (size_t)size * sizeof *job->out);
+    return HT_OK;
+}
+
+static enum ht_err fill(struct ht_fit_job *job) {
+    const struct ht_fit *fit = job->fit;
+    const int64_t planes = job->last[2] - job->first[2];
+    const int64_t count = planes * ht_grid_plane(fit->medium->grid, HT_PRIMARY);
+    const bool density = job->what != HT_FIT_MODULUS;
+    if (!fit->uniform && !(density && fit->density_uniform))
+        return fill_varying(job, planes);
+    const double value = density ? fit->b : fit->K;
+    note_range(job, value);
+    for (int64_t i = 0; i < count; i++) job->out[i] = value;
     return HT_OK;
 }
 
@@ -317,12 +410,9 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
             HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first,
             (long long)last);
     if (first == last) return HT_OK;
+    const struct ht_fit_counts before = fit->counts;
+    enum ht_err err = fill(&job);
     fit->counts.values += count;
-    bool density = what != HT_FIT_MODULUS;
-    if (!fit->uniform && !(density && fit->density_uniform))
-        return fill_varying(&job, last - first);
-    double value = density ? fit->b : fit->K;
-    note_range(&job, value);
-    for (int64_t i = 0; i < count; i++) out[i] = value;
-    return HT_OK;
+    if (fit->quiet) fit->counts = before;
+    return err;
 }

@@ -38,6 +38,13 @@ struct ht_fit {
     double K, b; /* where uniform */
     struct ht_fit_axis axis[3];
     struct ht_fit_counts counts;
+    bool quiet; /* fills are not counted */
+    /* point, of each quantity that ht_fit_fill knows: 1/K or rho on the plane
+     * that was filled last, which the next one is compared with. NULL: none. */
+    struct {
+        double *value;
+        int64_t plane;
+    } below[4];
 };
 
 /* What a fill computes: of x3 planes [first[2], last[2]) rows [first[1],

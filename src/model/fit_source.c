@@ -82,9 +82,13 @@ bool ht_fit_density(const struct ht_medium *medium) {
 
 const char *ht_fit_key(const struct ht_medium *medium,
                        enum ht_fit_quantity quantity) {
-    return medium->source
-        ->row[quantity == HT_FIT_DENSITY ? HT_FIT_RHO : HT_FIT_C_OR_K]
-        .key;
+    const struct ht_medium_source *source = medium->source;
+    const char *key = source->row[HT_FIT_C_OR_K].key;
+    /* K = rho c^2 of a default c varies by rho. */
+    bool density =
+        quantity == HT_FIT_DENSITY ||
+        (ht_fit_density(medium) && !ht_params_is_set(source->params, key));
+    return density ? source->row[HT_FIT_RHO].key : key;
 }
 
 const char *ht_fit_name(const struct ht_medium *medium,

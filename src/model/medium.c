@@ -10,19 +10,9 @@
 
 #include "medium_private.h"
 
-static enum ht_err create(struct ht_medium *medium) {
-    struct ht_medium_source *source = medium->source;
-    TRY(ht_medium_source_read(medium));
-    TRY(HT_ALLOC(source->seen[HT_PRIMARY],
-                 ht_grid_planes(medium->grid, HT_PRIMARY)));
-    TRY(HT_ALLOC(source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
-    return ht_medium_scan(medium);
-}
-
-static enum ht_err make(const struct ht_params *params,
-                        const struct ht_equations *eq,
-                        const struct ht_grid *grid, bool sampled,
-                        struct ht_medium **out) {
+enum ht_err ht_medium_read(const struct ht_params *params,
+                           const struct ht_equations *eq,
+                           const struct ht_grid *grid, struct ht_medium **out) {
     struct ht_medium *medium = NULL;
     *out = NULL;
     TRY(HT_ALLOC(medium, 1));
@@ -32,8 +22,7 @@ static enum ht_err make(const struct ht_params *params,
     if (err == HT_OK) {
         medium->source->medium = medium;
         medium->source->params = params;
-        medium->source->sampled = sampled;
-        err = create(medium);
+        err = ht_medium_source_read(medium);
     }
     if (err != HT_OK) {
         ht_medium_destroy(medium);
@@ -43,18 +32,26 @@ static enum ht_err make(const struct ht_params *params,
     return HT_OK;
 }
 
+enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
+    struct ht_medium_source *source = medium->source;
+    source->sampled = sampled;
+    TRY(ht_medium_source_expand(medium));
+    TRY(HT_ALLOC(source->seen[HT_PRIMARY],
+                 ht_grid_planes(medium->grid, HT_PRIMARY)));
+    TRY(HT_ALLOC(source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
+    return ht_medium_visit(medium);
+}
+
 enum ht_err ht_medium_create(const struct ht_params *params,
                              const struct ht_equations *eq,
                              const struct ht_grid *grid,
                              struct ht_medium **out) {
-    return make(params, eq, grid, false, out);
-}
-
-enum ht_err ht_medium_sample(const struct ht_params *params,
-                             const struct ht_equations *eq,
-                             const struct ht_grid *grid,
-                             struct ht_medium **out) {
-    return make(params, eq, grid, true, out);
+    TRY(ht_medium_read(params, eq, grid, out));
+    enum ht_err err = ht_medium_scan(*out, false);
+    if (err == HT_OK) return HT_OK;
+    ht_medium_destroy(*out);
+    *out = NULL;
+    return err;
 }
 
 void ht_medium_destroy(struct ht_medium *medium) {

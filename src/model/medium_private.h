@@ -27,13 +27,15 @@ struct ht_medium_source {
     bool kinks;                           /* an expression is not smooth */
     int axis, layers;                     /* layers: of layers - 1 ... */
     const double *interface;              /* ... interfaces along axis */
-    bool sampled;                         /* by ht_medium_sample */
+    bool sampled;                         /* see ht_medium_scan */
     bool counted;                         /* flattened is final already */
     bool *seen[2]; /* planes of each grid that are counted */
 };
 
-/* medium_source.c: rows, type, degree and dependence from the parameters. */
+/* medium_source.c: rows, type and dependence from the parameters. */
 HT_CHECKED enum ht_err ht_medium_source_read(struct ht_medium *medium);
+/* The degree, which depends on the grid's order, and the polynomials' terms. */
+HT_CHECKED enum ht_err ht_medium_source_expand(struct ht_medium *medium);
 void ht_medium_source_destroy(struct ht_medium_source *source);
 
 /* medium_node.c: jets of parameters and materials at one point. */
@@ -69,6 +71,6 @@ HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
                                       const double x[3], bool *flattened);
 
 /* medium_scan.c: speeds, walls, checks over all nodes of both grids. */
-HT_CHECKED enum ht_err ht_medium_scan(struct ht_medium *medium);
+HT_CHECKED enum ht_err ht_medium_visit(struct ht_medium *medium);
 
 #endif

@@ -199,7 +199,7 @@ static enum ht_err combine(struct ht_medium *medium) {
     return HT_OK;
 }
 
-enum ht_err ht_medium_scan(struct ht_medium *medium) {
+enum ht_err ht_medium_visit(struct ht_medium *medium) {
     struct ht_medium_work work;
     medium->visited = 1;
     if (medium->uniform) {

@@ -287,19 +287,40 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     return HT_OK;
 }
 
+static bool layers_differ(const struct ht_medium_row *row) {
+    for (int i = 1; i < row->count; i++)
+        if (row->number[i] != row->number[0]) return true;
+    return false;
+}
+
+static bool samples_differ(const struct ht_samples *samples, int axis) {
+    const int64_t *n = samples->shape;
+    const int64_t pitch = axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1];
+    const int64_t total = n[0] * n[1] * n[2];
+    for (int64_t i = 0; i < total; i++)
+        if (i / pitch % n[axis] > 0 &&
+            samples->value[i] != samples->value[i - pitch])
+            return true;
+    return false;
+}
+
+/* By values; an expression changes along the coordinates that it names. */
+static bool row_depends(const struct ht_medium_source *source,
+                        const struct ht_medium_row *row, int axis) {
+    if (row->samples) return samples_differ(row->samples, axis);
+    if (row->expr) return ht_expr_uses(row->expr, axis);
+    return source->type == HT_MEDIUM_LAYERS && axis == source->axis &&
+           layers_differ(row);
+}
+
 /* Axes along which nothing changes need one evaluation only. */
 static void find_dependence(const struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     for (int k = 0; k < medium->grid->dims; k++) {
-        source->depends[k] =
-            source->type == HT_MEDIUM_LAYERS && k == source->axis;
-        for (int p = 0; p < medium->eq->system->nparameters; p++) {
-            const struct ht_medium_row *row = &source->row[p];
-            if (row->samples && row->samples->shape[k] > 1)
-                source->depends[k] = true;
-            if (row->expr && ht_expr_uses(row->expr, k))
-                source->depends[k] = true;
-        }
+        source->depends[k] = false;
+        for (int p = 0; p < medium->eq->system->nparameters; p++)
+            source->depends[k] =
+                source->depends[k] || row_depends(source, &source->row[p], k);
     }
 }
 
@@ -310,8 +331,7 @@ static void find_roughness(struct ht_medium *medium) {
         const struct ht_medium_row *row = &source->row[p];
         if (row->expr && !ht_expr_smooth(row->expr)) source->kinks = true;
         if (row->samples && medium->degree == 0) medium->rough = true;
-        for (int i = 1; i < row->count; i++)
-            if (row->number[i] != row->number[0]) medium->rough = true;
+        if (layers_differ(row)) medium->rough = true;
     }
     if (source->kinks) medium->rough = true;
     if (medium->uniform) medium->rough = false;
@@ -355,6 +375,11 @@ enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     find_dependence(medium);
     medium->uniform =
         !source->depends[0] && !source->depends[1] && !source->depends[2];
+    return HT_OK;
+}
+
+enum ht_err ht_medium_source_expand(struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
     TRY(read_degree(medium));
     find_roughness(medium);
     int dims = medium->grid->dims;

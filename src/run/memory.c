@@ -4,6 +4,7 @@
 #include "memory.h"
 #include "htwave/start.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,38 @@ static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes,
                            sim->info.name, have, advice);
 }
 
+static int bits_of(unsigned mask) {
+    int count = 0;
+    for (; mask != 0; mask &= mask - 1) count++;
+    return count;
+}
+
+/* Values per cell of both grids. */
+static double values_of(const struct ht_params *params,
+                        const struct ht_scheme *scheme,
+                        const struct ht_equations *eq) {
+    const int given = params->grid.order;
+    const int order = given > 0 ? given : scheme->usual_order;
+    struct ht_form form = {0};
+    if (scheme->form(eq, &form) != NULL) return INFINITY;
+    double values = bits_of(form.stored[0]) + bits_of(form.stored[1]);
+    if (values == 0) values = 2 * eq->nfields;
+    for (int k = 0; k < eq->dims && scheme->method == HT_HERMITE; k++)
+        values *= order + 1;
+    return values;
+}
+
+/* The least of the schemes that may be chosen. */
+static double least_values(const struct ht_params *params,
+                           const struct ht_equations *eq) {
+    double least = INFINITY;
+    for (int s = 0; s < ht_scheme_count(); s++)
+        if (params->time.scheme == HT_SCHEME_AUTO ||
+            s == (int)params->time.scheme)
+            least = fmin(least, values_of(params, ht_scheme_at(s), eq));
+    return isfinite(least) ? least : 0; /* refused later */
+}
+
 /* Both grids have at least as many nodes as there are cells, divided among the
  * ranks. In floating point: the product may exceed 64 bits. */
 enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
@@ -56,12 +89,10 @@ enum ht_err ht_memory_check_cells(const struct ht_simulation *sim) {
     bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
     double memory;
     double bytes =
-        2.0 * eq.nfields * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
+        least_values(params, &eq) * (fp64 ? 8 : 4) * sharers(sim) / sim->ranks;
     TRY(find_memory(sim, &memory));
-    const int side =
-        params->time.scheme == HT_DIFFERENCES ? 1 : params->grid.order + 1;
     for (int k = 0; k < params->grid.dims; k++)
-        bytes *= (double)params->grid.cells[k] * side;
+        bytes *= (double)params->grid.cells[k];
     if (bytes > memory)
         return refuse_memory(sim, bytes, memory,
                              ": take fewer cells or a lower grid.order");

@@ -25,6 +25,19 @@ static bool differences(const struct ht_simulation *sim) {
     return sim->plan->problem.fd.order > 0;
 }
 
+static void add_scheme(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_plan *plan = sim->plan;
+    const char *name = ht_problem_scheme(&plan->problem)->name;
+    const int terms = plan->problem.stages;
+    if (differences(sim))
+        ht_text_add(text, "  scheme    %s of order %d in space, %d in time",
+                    name, plan->order, 2 * terms);
+    else
+        ht_text_add(text, "  scheme    %s, N = %d", name, plan->order);
+    if (plan->chosen_by[0] != '\0') ht_text_add(text, " (%s)", plan->chosen_by);
+    ht_text_add(text, "\n");
+}
+
 static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_grid *grid = &sim->plan->grid;
     int fields = ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
@@ -36,15 +49,14 @@ static void add_grid(const struct ht_simulation *sim, struct ht_text *text) {
     for (int k = 0; k < grid->dims; k++)
         ht_text_add(text, "%s%.4g", k ? " x " : "", grid->h[k]);
     if (differences(sim)) {
-        ht_text_add(text, ", order %d in space, %d in time\n", sim->plan->order,
-                    2 * sim->plan->problem.stages);
+        ht_text_add(text, "\n");
         ht_text_add(
             text, "  unknowns  %s: %s at as many points\n",
             with_prefix(ht_simulation_unknowns(sim), number),
             sim->plan->eq.field[sim->plan->eq.system->second_order.field].name);
         return;
     }
-    ht_text_add(text, ", order N = %d\n", grid->order);
+    ht_text_add(text, "\n");
     ht_text_add(text,
                 "  unknowns  %s: %d field%s with %d derivatives at %lld "
                 "nodes\n",
@@ -189,6 +201,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_system *system = sim->plan->eq.system;
     ht_text_add(text, "htwave %s\n", HT_VERSION);
     ht_text_add(text, "  system    %s: %s\n", system->name, system->title);
+    add_scheme(sim, text);
     add_grid(sim, text);
     add_medium(sim, text);
     ht_parallel_add_ranks(sim, text);
@@ -201,26 +214,27 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
 static void note_fit(const struct ht_simulation *sim) {
     if (sim->plan->fit == NULL) return;
     const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    char place[96];
     if (c.cut > 0)
         ht_note("the fit of the medium cut %lld of %lld values at half the "
-                "least near them, the first near (%g, %g, %g): thin layers or "
-                "large contrasts; more cells fit them better",
-                (long long)c.cut, (long long)c.values, c.place[0], c.place[1],
-                c.place[2]);
+                "least near them, the first near %s: thin layers or large "
+                "contrasts; more cells fit them better",
+                (long long)c.cut, (long long)c.values,
+                ht_fit_cut_place(sim->plan->fit, place, sizeof place));
 }
 
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
-    if (medium->flattened > 0 && medium->degree > 0)
-        ht_note("the medium is too rough for polynomials at %lld nodes of "
-                "both grids; it is constant about these",
-                (long long)medium->flattened);
     if (differences(sim)) {
         note_fit(sim);
         return;
     }
+    if (medium->flattened > 0 && medium->degree > 0)
+        ht_note("the medium is too rough for polynomials at %lld nodes of "
+                "both grids; it is constant about these",
+                (long long)medium->flattened);
     if (medium->rough)
         ht_note("where the medium jumps, runs of every order can grow; the "
                 "energy is watched, and a run that grows ends with exit code "
@@ -233,12 +247,24 @@ void ht_report_notes(const struct ht_simulation *sim) {
                 "higher grid.order");
 }
 
+static void add_fit_json(const struct ht_simulation *sim,
+                         struct ht_json *json) {
+    if (sim->plan->fit == NULL) return;
+    const struct ht_fit_counts c = ht_fit_counts(sim->plan->fit);
+    ht_json_string(json, "medium_fit",
+                   ht_fit_word(ht_fit_chosen(sim->plan->fit)));
+    ht_json_integer(json, "fitted_values", c.values);
+    ht_json_integer(json, "cut_values", c.cut);
+}
+
 void ht_report_plan_json(const struct ht_simulation *sim,
                          struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
     bool accuracy = plan->cells_per_wavelength > 0;
     ht_json_string(json, "system", plan->eq.system->name);
     ht_json_string(json, "scheme", ht_problem_scheme(&plan->problem)->name);
+    ht_json_string(json, "scheme_chosen_by",
+                   plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL);
     ht_json_integer(json, "order", plan->order);
     ht_json_integer(json, "dimensions", plan->grid.dims);
     ht_json_open(json, "cells", '[');
@@ -253,6 +279,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_number(json, "cfl_limit", plan->cfl_limit);
     ht_json_integer(json, "stages", plan->problem.stages);
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
+    add_fit_json(sim, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
     if (accuracy)
         ht_json_number(json, "cells_per_wavelength",

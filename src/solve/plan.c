@@ -8,6 +8,7 @@
 #include "expect.h"
 #include "fd_plan.h"
 #include "htwave/plan.h"
+#include "plan_scheme.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
     if (plan == NULL) return;
@@ -78,8 +79,6 @@ static enum ht_err make_grid(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_grid *grid = &plan->grid;
     grid->dims = params->grid.dims;
-    plan->order = params->grid.order;
-    grid->order = differences(plan) ? 0 : plan->order;
     for (int k = 0; k < 3; k++) {
         bool exists = k < grid->dims;
         grid->cells[k] = exists ? params->grid.cells[k] : 1;
@@ -150,7 +149,6 @@ enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights) {
 static enum ht_err cut_equally(struct ht_plan *plan) {
     int ranks = ht_comm_size(plan->grid.slab.comm);
     double *weights = NULL;
-    TRY(check_ranks(plan));
     TRY(HT_ALLOC(weights, ranks));
     for (int r = 0; r < ranks; r++) weights[r] = 1;
     enum ht_err err = ht_plan_cut(plan, weights);
@@ -163,68 +161,6 @@ static void choose_halo(struct ht_plan *plan) {
         .depth = plan->params->parallel.halo_depth,
         .precision = plan->params->parallel.halo_precision,
         .transport = plan->params->parallel.transport};
-}
-
-static enum ht_err refuse_scheme(const struct ht_plan *plan,
-                                 const struct ht_scheme *scheme,
-                                 const char *why) {
-    struct ht_text names = {0};
-    for (int i = 0; i < ht_system_count(); i++) {
-        const struct ht_equations eq =
-            ht_equations_make(ht_system_at(i), plan->eq.dims);
-        if (ht_scheme_steps(scheme, &eq))
-            ht_text_add(&names, "%s%s", names.length > 0 ? ", " : "",
-                        eq.system->name);
-    }
-    enum ht_err err = ht_text_status(&names);
-    if (err == HT_OK)
-        err = ht_params_error(
-            plan->params, "time.scheme",
-            "the fields of %s %s, which %s needs; systems with a %s form: %s",
-            plan->eq.system->name, why, scheme->title, scheme->title,
-            names.length > 0 ? names.data : "none");
-    ht_text_free(&names);
-    return err;
-}
-
-/* Keys of the other kind of scheme would be ignored. */
-static enum ht_err check_keys(const struct ht_plan *plan,
-                              const struct ht_scheme *scheme) {
-    const struct ht_params *params = plan->params;
-    const bool given = differences(plan) ? params->medium.degree >= 0
-                                         : params->medium.fit != HT_FIT_AUTO;
-    if (!given) return HT_OK;
-    return ht_params_error(params,
-                           differences(plan) ? "medium.degree" : "medium.fit",
-                           "has no meaning with time.scheme = \"%s\": it is "
-                           "for %s",
-                           scheme->name,
-                           differences(plan) ? "Hermite methods (\"taylor\")"
-                                             : "finite differences (\"fd\")");
-}
-
-static enum ht_err choose_scheme(struct ht_plan *plan) {
-    const struct ht_scheme *scheme =
-        ht_scheme_at((int)plan->params->time.scheme);
-    plan->problem.eq = &plan->eq;
-    const char *why = ht_problem_set_scheme(&plan->problem, scheme);
-    if (why != NULL) return refuse_scheme(plan, scheme, why);
-    TRY(check_keys(plan, scheme));
-    if (differences(plan)) return ht_fd_check_order(plan);
-    if (plan->params->grid.order > HT_MAX_ORDER)
-        return ht_params_error(
-            plan->params, "grid.order",
-            "is N of Hermite methods (time.scheme = \"%s\"): "
-            "must be 1 to %d",
-            scheme->name, HT_MAX_ORDER);
-    return HT_OK;
-}
-
-static enum ht_err check_scheme(const struct ht_plan *plan) {
-    const char *why = scheme_of(plan)->varying;
-    if (why == NULL || plan->medium->uniform) return HT_OK;
-    return ht_params_error(plan->params, "time.scheme",
-                           "the medium varies, and %s", why);
 }
 
 static int full_stages(const struct ht_plan *plan) {
@@ -395,11 +331,15 @@ static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid,
     return ht_medium_fill(medium, subgrid, first, last, out);
 }
 
+static enum ht_err choose_scheme(struct ht_plan *plan) {
+    TRY(ht_plan_choose_scheme(plan));
+    plan->grid.order = differences(plan) ? 0 : plan->order;
+    return HT_OK;
+}
+
 /* The fit visits every point of finite differences. */
-static enum ht_err make_medium(struct ht_plan *plan, bool sampled) {
-    TRY((sampled || differences(plan) ? ht_medium_sample : ht_medium_create)(
-        plan->params, &plan->eq, &plan->grid, &plan->medium));
-    TRY(check_scheme(plan));
+static enum ht_err scan_medium(struct ht_plan *plan, bool sampled) {
+    TRY(ht_medium_scan(plan->medium, sampled || differences(plan)));
     if (!differences(plan)) return HT_OK;
     TRY(ht_fd_plan_medium(plan));
     return ht_fd_check_points(plan);
@@ -407,11 +347,13 @@ static enum ht_err make_medium(struct ht_plan *plan, bool sampled) {
 
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
-    TRY(choose_scheme(plan));
     TRY(make_grid(plan));
+    TRY(check_ranks(plan));
+    TRY(ht_medium_read(plan->params, &plan->eq, &plan->grid, &plan->medium));
+    TRY(choose_scheme(plan));
     TRY(cut_equally(plan));
     choose_halo(plan);
-    TRY(make_medium(plan, sampled));
+    TRY(scan_medium(plan, sampled));
     TRY(choose_stages(plan));
     TRY(choose_step(plan));
     set_problem(plan);

@@ -45,6 +45,7 @@ const struct ht_scheme ht_scheme_fd = {
     .two_level = true,
     .reversible = true,
     .usual_part = 0.95,
+    .usual_order = 8,
     .most_growth = 1.01,
     .method = HT_FINITE_DIFFERENCES,
     .form = form,

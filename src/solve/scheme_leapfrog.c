@@ -53,6 +53,7 @@ const struct ht_scheme ht_scheme_leapfrog = {
     .two_level = true,
     .reversible = true,
     .usual_part = 1,
+    .usual_order = 3,
     .varying = "leapfrog grows in varying media, also in smooth ones: use "
                "\"taylor\" or a uniform medium",
     .most_growth = 1e4,

@@ -37,6 +37,7 @@ const struct ht_scheme ht_scheme_taylor = {
     .title = "Taylor",
     .dissipates = true,
     .usual_part = 1,
+    .usual_order = 3,
     .form = form,
     .full_stages = full_stages,
     .largest_cfl = largest_cfl,

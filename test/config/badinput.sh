@@ -103,7 +103,7 @@ if truncate -s 17M large.cfg 2>/dev/null; then
 fi
 
 # ---- values ----
-over 'order 17' 'grid.order = 17|1..16' grid.order=17
+over 'order 17' 'grid.order = 17|0..16' grid.order=17
 over 'order 9' 'grid.order = 9|Hermite|1 to 8' grid.order=9
 over 'order of a wrong type' 'grid.order = "three"|integer' grid.order=three
 over 'order not whole' 'grid.order = 2.5|integer' grid.order=2.5
@@ -150,7 +150,8 @@ over 'chains for the wave system' 'device.variant = "chains"|one scalar' \
 
 # ---- stability ----
 over 'unstable leapfrog' 'time.cfl = 1|0.99' time.scheme=leapfrog time.cfl=1.0
-over 'unstable pair' 'time.cfl = 0.95|at most' system=wave time.cfl=0.95
+over 'unstable pair' 'time.cfl = 0.95|at most' system=wave \
+    time.scheme=taylor time.cfl=0.95
 over 'unstable step' 'time.step = 1|unstable|at most' time.step=1.0
 over 'unstable stages and cfl' 'time.cfl = 0.9|unstable|at most' \
     time.stages=4 grid.order=3 time.cfl=0.9
@@ -158,12 +159,30 @@ over 'too many stages' 'time.stages = 100|at most' time.stages=100
 
 # ---- medium ----
 over 'negative speed' 'medium.c = -2|> 0' medium.c=-2.0
-over 'negative by expression' 'medium.c|positive' medium.type=expression \
-    'medium.c="x1 - 0.5"'
-over 'NaN by expression' 'medium.c|sqrt' medium.type=expression \
-    'medium.c="sqrt(x1 - 0.5)"'
+over 'negative by expression' 'medium.c|positive' time.scheme=taylor \
+    medium.type=expression 'medium.c="x1 - 0.5"'
+over 'NaN by expression' 'medium.c|sqrt' time.scheme=taylor \
+    medium.type=expression 'medium.c="sqrt(x1 - 0.5)"'
 over 'bad expression' 'medium.c|column' medium.type=expression \
     'medium.c="1 + * x1"'
+fd='time.scheme=fd grid.order=4 grid.cells=[12,12]'
+# shellcheck disable=SC2086 # several options
+{
+over 'layers of too much contrast' \
+    'medium.rho = [1.0, 20000.0]: gives K = 1 at (0.5, 0.25)|along x2' $fd \
+    medium.type=layers medium.axis=x2 'medium.interfaces=[0.5]' \
+    'medium.rho=[1.0,20000.0]'
+over 'points of too much contrast' 'medium.c|next to 1 along x1|10000' $fd \
+    medium.type=expression 'medium.c="1+199*step(x1-0.4)"' medium.fit=point
+over 'too much contrast across the seam' 'medium.c|K = 1 at (0, 0) next to' \
+    $fd medium.type=expression 'medium.c="exp(12*x1)"' medium.fit=point
+}
+for i in 1 2 3 4; do printf '\000\000\200\077'; done >thin.f32 # 1.0
+printf '\000\000\110\103' >>thin.f32                          # 200.0
+# shellcheck disable=SC2086
+over 'a sample of too much contrast' \
+    'medium.c = "thin.f32"|K = 40000 at (0.8|next to 1 along x1|10000' $fd \
+    medium.type=file medium.c=thin.f32 'medium.shape=[5]' 'medium.spacing=[0.2]'
 over 'x3 in two dimensions' 'medium.c = "1 + 0.1*x3"|x3 is no axis|which has 2' \
     medium.type=expression 'medium.c="1 + 0.1*x3"'
 over 'x2 in one dimension' 'initial.values.p = "sin(x2)"|x2 is no axis' \
@@ -263,6 +282,9 @@ refused 'directory that cannot be made' 2 'output.directory = "/proc/out"' \
 # ---- device ----
 over 'larger than memory' \
     'grid.cells = [100000, 100000, 1000]|needs|PiB|has' \
+    'grid.cells=[100000,100000,1000]' time.scheme=taylor
+over 'larger than memory by any scheme' \
+    'grid.cells = [100000, 100000, 1000]|needs|TiB|has' \
     'grid.cells=[100000,100000,1000]'
 over 'more cells than 64 bits count' 'grid.cells|needs' \
     'grid.cells=[2000000000,2000000000,2000000000]'
@@ -275,7 +297,7 @@ over 'device that is not there' \
 over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
     device.variant=fast
 over 'variant that does not apply' 'device.variant = "chains"|uniform|use "|"monolithic"|"two-naive"' \
-    device.variant=chains medium.type=expression 'medium.c="1 + 0.1*x1"'
+    device.variant=chains time.scheme=taylor medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
     over 'larger than device memory' 'grid.cells|needs|has' \
         device.backend=auto 'grid.cells=[100000,100000]'
@@ -313,7 +335,7 @@ refused 'overflow' 3 'not finite at|time|likely cause' run bad.cfg --quiet \
 cat >rough.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [30]; order = 3; };
-time = { end = 20.0; };
+time = { end = 20.0; scheme = "taylor"; };
 medium = { type = "expression"; c = "1+0.5*sin(8*pi*x1)"; degree = 0; };
 initial = { type = "random"; };
 CFG

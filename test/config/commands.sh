@@ -190,12 +190,13 @@ answers check 0 check plane.cfg "$device"
 says check 'Taylor stages' memory expected fine
 judge 'check: the order in a uniform medium' grep -q 'errors ~ h^5$' answer.txt
 answers 'check: a medium that varies' 0 check plane.cfg "$device" \
-    initial.type=gaussian medium.type=expression 'medium.c=1+0.1*x1' \
+    time.scheme=taylor initial.type=gaussian medium.type=expression \
+    'medium.c=1+0.1*x1' \
     grid.order=3 medium.degree=4
 says 'check: a medium that varies' 'degree 4' 'errors ~ h^5' \
     "without the medium's own, ~ h^5"
 answers 'check: constant per node' 0 check plane.cfg "$device" \
-    initial.type=gaussian medium.type=layers medium.axis=x1 \
+    time.scheme=taylor initial.type=gaussian medium.type=layers medium.axis=x1 \
     medium.interfaces=0.5 'medium.c=[1.0,2.0]'
 says 'check: constant per node' 'errors ~ h to h^2'
 judge 'check: constant per node: a note' grep -q 'every order can grow' message.txt
@@ -203,13 +204,15 @@ judge 'check: constant per node: a note' grep -q 'every order can grow' message.
 began=$(date +%s)
 answers 'check of the reference, N = 8' 0 check plane.cfg \
     initial.type=gaussian 'grid.cells=[8,8,8]' grid.order=8 \
-    medium.type=expression 'medium.c=1+0.1*sin(2*pi*x1)' device.backend=oracle
+    time.scheme=taylor medium.type=expression 'medium.c=1+0.1*sin(2*pi*x1)' \
+    device.backend=oracle
 took=$(($(date +%s) - began))
 judge "check of the reference, N = 8: $took s (at most 30)" [ "$took" -le 30 ]
 answers 'check --json' 0 check plane.cfg "$device" --json
 has_keys check steps dt memory_bytes expected_s
 answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian initial.width=0.3 \
-    medium.type=layers medium.axis=x2 medium.interfaces=0.5 'medium.c=[1,2]'
+    time.scheme=taylor medium.type=layers medium.axis=x2 medium.interfaces=0.5 \
+    'medium.c=[1,2]'
 says 'check of layers' 'expected error up to' 'smooth parts of the medium only'
 answers 'check without a device' 0 check plane.cfg device.select=nonexistent
 says 'check without a device' 'no device matches' 'no device is available'

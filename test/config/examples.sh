@@ -30,7 +30,7 @@ make_model() {
 # Cells of a small grid with as many axes as the file's.
 small_cells() {
     case $(sed -n 's/^[^#]*cells = \[\([^]]*\)\].*/\1/p' "$1" | head -n 1) in
-    *,*,*) echo 'grid.cells=[5,4,4]' ;;
+    *,*,*) echo 'grid.cells=[6,5,5]' ;;
     *,*) echo 'grid.cells=[10,8]' ;;
     *) echo 'grid.cells=[16]' ;;
     esac

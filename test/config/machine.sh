@@ -186,11 +186,11 @@ rate_of 'rate given' 7e7 given --rate 7e7
 
 # The same cells where c varies: another problem.
 answers 'varying medium, not measured' 0 check cube.cfg grid.order=1 \
-    medium.type=expression 'medium.c="1 + x1"' --machine plain.cfg --gpus 1 \
+    time.scheme=taylor medium.type=expression 'medium.c="1 + x1"' --machine plain.cfg --gpus 1 \
     --json
 expected=$(number answer.txt rate)
 rate_of 'varying medium' "$expected" 'a fraction of its limits' \
-    medium.type=expression 'medium.c="1 + x1"'
+    time.scheme=taylor medium.type=expression 'medium.c="1 + x1"'
 judge 'varying medium: says why' \
     grep -q '^note: .*uniform media, but this medium varies' message.txt
 judge 'varying medium: no row beside it' \
@@ -202,7 +202,7 @@ cat >large.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [1024, 1024, 4096]; upper = [1.0, 1.0, 4.0]; order = 1; };
 medium = { type = "expression"; c = "1 + x3 + 0*x1*x2"; };
-time = { end = 0.5; step = 0.0001; };
+time = { end = 0.5; step = 0.0001; scheme = "taylor"; };
 CFG
 # Every node of it would take an hour. c is largest at the last dual node, half
 # a cell below x3 = 4: c dt / h = 0.512 - 0.0512 / 1024; dG has 0.4065.
@@ -274,7 +274,7 @@ refuses 'another table' 'other.csv: the first line' --machine "$one" \
     --measured other.csv
 
 # Before the medium is looked at, whose values here would be refused.
-sed -i 's/"acoustic";/&\nmedium = { type = "expression"; c = "x1-2"; };/' cube.cfg
+sed -i -e 's/end = 0.5;/& scheme = "taylor";/' -e 's/"acoustic";/&\nmedium = { type = "expression"; c = "x1-2"; };/' cube.cfg
 refuses 'bad medium' 'medium.c = .*gives c = -2' --machine "$one"
 refuses 'GPUs before the medium' 'gpus 0: must be' --machine "$one" --gpus 0
 refuses 'rate before the medium' 'rate 0: must be' --machine "$one" --rate 0

@@ -85,7 +85,7 @@ judge "SIGTERM then does: exit code $?" grep -q '^htwave: interrupted' message.t
 
 # A large medium, so that the plan takes a while
 ends INT 0.5 interrupted check plane.cfg "$device" --quiet \
-    'grid.cells=[3000,3000]' medium.type=expression \
+    'grid.cells=[3000,3000]' time.scheme=taylor medium.type=expression \
     'medium.c=1+0.1*sin(6*x1)*exp(cos(6*x2))' medium.degree=3
 
 if have_device; then

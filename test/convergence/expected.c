@@ -21,7 +21,7 @@ static const struct scheme schemes[] = {
     {"wave-leapfrog", "system=wave time.scheme=leapfrog"},
     {"acoustic-leapfrog", "system=acoustic time.scheme=leapfrog"},
     {"advection", "system=advection"},
-    {"wave-taylor", "system=wave"},
+    {"wave-taylor", "system=wave time.scheme=taylor"},
 };
 enum { SCHEMES = 5, DIRECTIONS = 3 };
 
@@ -361,13 +361,14 @@ static void statements(void) {
                    "opposite pulses that overlap: %.2e, none expected",
                    e.error);
     if (plan_of("grid.cells=[20] initial.type=gaussian "
-                "medium.type=expression medium.c=\"1+0.2*x1\" time.end=1",
+                "time.scheme=taylor medium.type=expression "
+                "medium.c=\"1+0.2*x1\" time.end=1",
                 &e))
         TEST_CHECK(e.error > 0 && e.varies && !e.jumps,
                    "a smooth medium: %.2e, varies, does not jump", e.error);
     if (plan_of("grid.cells=[20] initial.type=gaussian "
-                "medium.type=layers medium.axis=x1 medium.interfaces=[0.5] "
-                "medium.c=[1,2] "
+                "time.scheme=taylor medium.type=layers medium.axis=x1 "
+                "medium.interfaces=[0.5] medium.c=[1,2] "
                 "time.end=1",
                 &e))
         TEST_CHECK(e.error > 0 && e.varies && e.jumps,

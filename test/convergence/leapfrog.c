@@ -122,7 +122,7 @@ static void rooms(struct scene *scene) {
          "initial.type=standing initial.modes=[2,1] time.end=3",
          {{1, 1}, {12, 16}, 5.5}},
         {"wave taylor 2D N=3 mixed walls",
-         "system=wave grid.order=3 "
+         "system=wave time.scheme=taylor grid.order=3 "
          "boundary.x1=[\"rigid\",\"free\"] boundary.x2=rigid "
          "initial.type=standing initial.modes=[2,1] time.end=3",
          {{1, 1}, {8, 12}, 6}},

@@ -21,7 +21,8 @@
 static void write_case(const char *s, int cycles, const char *fields,
                        char text[SCENE_TEXT]) {
     int used = snprintf(text, SCENE_TEXT,
-                        "system=acoustic medium.type=expression "
+                        "system=acoustic time.scheme=taylor "
+                        "medium.type=expression "
                         "medium.c=\"1+0.3*cos(2*pi*(%s))\" "
                         "medium.rho=\"1/(1+0.3*cos(2*pi*(%s)))\" "
                         "initial.type=expression initial.returns=true "
@@ -103,7 +104,8 @@ static enum ht_err pressure(struct scene *scene, int cells, int order,
     struct scene_run run;
     enum ht_err err = scene_open(
         scene, &run,
-        "system=acoustic grid.cells=[%d] grid.order=%d medium.degree=%d "
+        "system=acoustic time.scheme=taylor grid.cells=[%d] grid.order=%d "
+        "medium.degree=%d "
         "medium.type=expression medium.c=\"1+0.3*cos(2*pi*x1)\" "
         "medium.rho=\"1+0.4*sin(2*pi*x1)\" initial.type=expression "
         "initial.values.p=\"exp(cos(2*pi*x1))\" time.end=1 time.cfl=0.5",

@@ -279,7 +279,7 @@ static enum ht_err make_plan(const char *system, const char *c,
     static const char *const text[] = {
         "grid.order=1",         "grid.cells=[4,3]",  "grid.upper=[2.0,1.5]",
         "initial.type=random",  "boundary.x1=rigid", "boundary.x2=rigid",
-        "medium.type=constant", "time.end=1.0"};
+        "medium.type=constant", "time.end=1.0",      "time.scheme=taylor"};
     enum { COUNT = sizeof text / sizeof *text };
     char copy[COUNT + 2][64], *overrides[COUNT + 2];
     snprintf(copy[0], sizeof copy[0], "system=%s", system);

@@ -13,7 +13,7 @@ cd "$scratch" || exit 1
 cat >plane.cfg <<CFG
 system = "acoustic";
 grid = { cells = [6, 6, 9]; order = 2; };
-time = { end = 0.5; };
+time = { end = 0.5; scheme = "taylor"; };
 medium = { type = "expression"; c = "1 + 0.1*sin(2*pi*x3)"; };
 initial = { type = "gaussian"; width = 0.2; };
 output = { directory = "out"; every = 0.2; coefficients = true;

@@ -59,6 +59,51 @@ for precision in single half; do
         awk -v x="$largest" -v b=$bound 'BEGIN { exit !(x > 0 && x < b) }'
 done
 
+# time.scheme = "auto": every number of ranks chooses the same scheme, and
+# bounds the step by the same number.
+sed -e 's/ order = 8;//' -e 's/ scheme = "fd";//' sea.cfg >auto.cfg
+sed 's/"acoustic"/"wave"/; s/^medium.*/medium = { c = 1.0; };/; /rho = /d' auto.cfg \
+    >wave.cfg
+facts() { # ANSWER: scheme, why, order and step
+    sed 's/.*"scheme": \("[^"]*"\), "scheme_chosen_by": \("[^"]*"\), "order": \([0-9]*\).*"dt": \([^,]*\),.*/\1 \2 \3 \4/' "$1"
+}
+chosen() { # FILE TITLE WANTED OVERRIDE...
+    file=$1 title=$2 wanted=$3
+    shift 3
+    "$htwave" check "$file" "$device" --json --quiet "$@" >alone.json \
+        2>said.txt
+    judge "$title: $(facts alone.json) ($wanted)" \
+        grep -q "$wanted" alone.json
+    for n in 2 3; do
+        ranks $n "$htwave" check "$file" "$device" --json --quiet "$@" \
+            >ranks.json 2>said.txt
+        judge "$title by $n: $(facts ranks.json)" \
+            [ "$(facts ranks.json)" = "$(facts alone.json)" ]
+    done
+}
+chosen auto.cfg 'layers' '"scheme": "fd", "scheme_chosen_by": "auto: the medium varies"'
+chosen auto.cfg 'density alone' '"scheme": "fd"' medium.c=1.0
+chosen auto.cfg 'smooth' '"scheme": "fd"' medium.type=expression \
+    'medium.c="1+0.3*sin(x1+2*x3)"' medium.rho=1.0
+chosen auto.cfg 'uniform' '"taylor", "scheme_chosen_by": "auto: the medium is uniform"' \
+    medium.c=1.0 medium.rho=1.0
+chosen wave.cfg 'uniform wave' '"scheme": "leapfrog"'
+chosen auto.cfg 'cell means' '"taylor", "scheme_chosen_by": "auto: medium.degree' \
+    medium.degree=0
+
+# What the fit cut is counted once each, whoever has it.
+for n in 1 5; do
+    rm -rf out
+    ranks $n "$htwave" check sea.cfg "$device" --json >count$n.txt 2>said.txt
+done
+cut=$(number count1.txt cut_values)
+judge "the fit cut $cut of $(number count1.txt fitted_values) values" \
+    [ "${cut:-0}" -gt 0 ]
+for key in cut_values fitted_values; do
+    judge "$key by 5 ranks: $(number count5.txt $key)" \
+        [ "$(number count1.txt $key)" = "$(number count5.txt $key)" ]
+done
+
 refused() { # TITLE TEXT N OVERRIDE...
     title=$1 text=$2 count=$3
     shift 3
@@ -70,4 +115,8 @@ refused 'a halo deeper than a slab' \
     2 parallel.halo_depth=3
 refused 'a slab thinner than the stencil' 'needs slabs of 15 planes' 3 \
     grid.order=16
+# Ranks refuse together, with one message.
+ranks 3 "$htwave" run auto.cfg --quiet "$device" grid.order=4 >said.txt 2>&1
+judge 'an order that auto cannot place: one message' \
+    [ "$(grep -c 'grid.order = 4: the medium varies' said.txt)" = 1 ]
 end mpi/differences

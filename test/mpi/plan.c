@@ -48,6 +48,7 @@ static void stop_on(enum ht_err err) {
     "time.end=0.3;"
 #define WALLS "boundary.x1=rigid; boundary.x3=[\"rigid\", \"free\"];"
 #define BELL "initial.centre=[0.5, 0.6, 0.9]; initial.width=0.3;"
+#define TAYLOR "time.scheme=taylor;"
 #define LEAPFROG "time.scheme=leapfrog;"
 
 static const struct {
@@ -65,31 +66,34 @@ static const struct {
      BOX LEAPFROG WALLS "initial.type=standing; initial.modes=[1, 1, 2]", true},
     {"random", BOX LEAPFROG "initial.type=random", true},
     {"layers-x3",
-     BOX WALLS BELL "medium.type=layers; medium.axis=x3;"
-                    "medium.interfaces=[0.73, 1.4];"
-                    "medium.c=[1.0, 2.0, 1.3]",
+     BOX TAYLOR WALLS BELL "medium.type=layers; medium.axis=x3;"
+                           "medium.interfaces=[0.73, 1.4];"
+                           "medium.c=[1.0, 2.0, 1.3]",
      false},
     {"layers-x1",
-     BOX WALLS BELL "medium.type=layers; medium.axis=x1;"
-                    "medium.interfaces=[0.33]; medium.c=[1.0, 2.0]",
+     BOX TAYLOR WALLS BELL "medium.type=layers; medium.axis=x1;"
+                           "medium.interfaces=[0.33]; medium.c=[1.0, 2.0]",
      false},
     {"smooth",
-     BOX WALLS BELL "medium.type=expression;"
-                    "medium.c=\"1 + 0.1*x1 + 0.3*sin(x2*x3)\";"
-                    "medium.rho=\"1 + 0.2*x3\"",
+     BOX TAYLOR WALLS BELL "medium.type=expression;"
+                           "medium.c=\"1 + 0.1*x1 + 0.3*sin(x2*x3)\";"
+                           "medium.rho=\"1 + 0.2*x3\"",
      false},
     {"rough",
-     BOX BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x3)\"", false},
+     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x3)\"",
+     false},
     {"rough-x1",
-     BOX BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"", false},
+     BOX TAYLOR BELL "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"",
+     false},
     {"file",
-     BOX WALLS "medium.type=file; medium.c=\"%s/c.f32\";"
-               "medium.shape=[23, 23]; medium.axes=[\"x3\", \"x1\"];"
-               "medium.spacing=[0.1, 0.05]; initial.type=file;"
-               "initial.file=\"%s/u.h5\"; initial.values={p=\"u\";}",
+     BOX TAYLOR WALLS "medium.type=file; medium.c=\"%s/c.f32\";"
+                      "medium.shape=[23, 23]; medium.axes=[\"x3\", \"x1\"];"
+                      "medium.spacing=[0.1, 0.05]; initial.type=file;"
+                      "initial.file=\"%s/u.h5\"; initial.values={p=\"u\";}",
      false},
     {"late",
-     "grid.cells=[100, 100, 101]; grid.order=1; grid.upper=[1.0, 1.0, 1.0];"
+     "grid.cells=[100, 100, 101]; grid.order=1; grid.upper=[1.0, 1.0, "
+     "1.0];" TAYLOR
      "medium.type=expression; medium.c=\"1 + 0.5*sin(1e2*x3 + x1 + x2)\"",
      false},
 };
@@ -398,7 +402,7 @@ static void refuse(const char *options) {
 }
 
 static bool try_refusal(const char *what) {
-    const char *const late = BOX
+    const char *const late = BOX TAYLOR
         "medium.type=expression; medium.c=\"1 - 2*step(x3 - 1.35)*step(1.45 - "
         "x3)\"";
     if (strcmp(what, "refuse") == 0) {

@@ -60,10 +60,12 @@ static struct watched watch(const char *text) {
 #define LINE "grid.cells=[24] grid.upper=[24.0] "
 #define SQUARE "grid.cells=[8,8] grid.upper=[8.0,8.0] "
 #define JUMPS                                                         \
+    "time.scheme=taylor "                                             \
     "medium.type=layers medium.axis=x1 medium.interfaces=[8.0,16.0] " \
     "medium.c=[1.5,2.0,1.5] medium.rho=[1.0,1.8,1.0] "
 #define PULSE "initial.type=gaussian initial.centre=[4.3] initial.width=1.2 "
 #define SMOOTH                                               \
+    "time.scheme=taylor "                                    \
     "medium.type=expression medium.c=1+0.3*sin(2*pi*x1/24) " \
     "medium.rho=1+0.2*cos(2*pi*x1/24) "
 
@@ -75,7 +77,8 @@ static void test_growing(void) {
         LINE JUMPS PULSE "grid.order=1 time.end=600.0",
         LINE JUMPS "initial.type=random grid.order=3 time.end=60.0",
         /* no wavelength is known of it */
-        LINE "system=wave medium.type=layers medium.axis=x1 grid.order=4 "
+        LINE "system=wave time.scheme=taylor medium.type=layers medium.axis=x1 "
+             "grid.order=4 "
              "medium.interfaces=[12.0,19.2] medium.c=[1.0,3.0,1.0] "
              "initial.type=expression time.end=360.0 "
              "initial.values.u=exp(-((x1-6)/1.92)^2)"};
@@ -105,7 +108,8 @@ static void test_right(void) {
              "initial.cycles=[12] time.end=40.0 grid.order=4",
         LINE "system=wave time.scheme=leapfrog boundary.x1=rigid grid.order=4 "
              "initial.type=standing initial.modes=[24] time.end=40.0",
-        LINE "system=wave grid.order=1 initial.type=standing boundary.x1=rigid "
+        LINE "system=wave time.scheme=taylor grid.order=1 "
+             "initial.type=standing boundary.x1=rigid "
              "initial.modes=[24] time.end=40.0",
         /* a pulse between the nodes */
         LINE "time.scheme=leapfrog initial.type=gaussian "
@@ -115,15 +119,18 @@ static void test_right(void) {
         SQUARE "initial.type=gaussian initial.centre=[3.5,3.5] "
                "initial.width=0.12 time.end=20.0",
         LINE "initial.type=random grid.order=6 time.end=40.0",
-        LINE "initial.type=random system=wave grid.order=2 time.end=40.0",
+        LINE "initial.type=random system=wave time.scheme=taylor grid.order=2 "
+             "time.end=40.0",
         LINE SMOOTH PULSE "grid.order=3 time.end=200.0",
         LINE SMOOTH "initial.type=random grid.order=4 time.end=60.0",
-        LINE "system=wave medium.type=expression grid.order=3 "
-             "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=random "
-             "time.end=40.0",
-        LINE "system=wave medium.type=expression grid.order=3 "
-             "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=expression "
-             "initial.values.u=exp(-((x1-8)/1.5)^2) time.end=40.0"};
+        LINE
+        "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
+        "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=random "
+        "time.end=40.0",
+        LINE
+        "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
+        "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=expression "
+        "initial.values.u=exp(-((x1-8)/1.5)^2) time.end=40.0"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         struct watched w = watch(text[i]);
         TEST_CHECK(w.err == HT_OK && !w.watch.grows && w.steps > 10,

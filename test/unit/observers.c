@@ -262,6 +262,7 @@ static int count_lines(const char *path, const char *begin) {
 
 #define LAYERS                                                        \
     "grid.cells=[24] grid.upper=[24.0] grid.order=3 "                 \
+    "time.scheme=taylor "                                             \
     "medium.type=layers medium.axis=x1 medium.interfaces=[8.0,16.0] " \
     "medium.c=[1.5,2.0,1.5] medium.rho=[1.0,1.8,1.0] "                \
     "initial.type=gaussian initial.centre=[4.3] initial.width=1.2 "   \

@@ -44,7 +44,7 @@ static void test_defaults(void) {
     if (err) return;
     TEST_CHECK(
         p->grid.dims == 3 && p->grid.cells[0] == 32 && p->grid.cells[2] == 32 &&
-            p->grid.upper[2] == 1.0 && p->grid.order == 3,
+            p->grid.upper[2] == 1.0 && p->grid.order == 0,
         "defaults: grid of %d axes, order %d", p->grid.dims, p->grid.order);
     TEST_CHECK(!strcmp(p->system, "acoustic") && p->time.cfl == 0.9 &&
                    !strcmp(p->time.stages.text, "auto") &&
@@ -60,7 +60,7 @@ static void test_defaults(void) {
                ht_params_medium(p, "velocity")->vector[2]);
     TEST_CHECK(!ht_params_is_set(p, "grid.order"), "defaults: nothing is set");
     ht_params_error(p, "grid.order", "must be %d", 4);
-    TEST_CHECK(!strcmp(ht_err_message(), "grid.order = 3: must be 4 (default)"),
+    TEST_CHECK(!strcmp(ht_err_message(), "grid.order = 0: must be 4 (default)"),
                "defaults: blamed as \"%s\"", ht_err_message());
     ht_params_error(p, "medium.c", "must be given");
     TEST_CHECK(!strcmp(ht_err_message(), "medium.c: must be given (not set)"),
@@ -249,14 +249,14 @@ static void test_overrides(void) {
 static const struct {
     const char *text, *message;
 } refused_values[] = {
-    {"grid = {\n  order = -2; };", "grid.order = -2: must be 1..16 (x.cfg:2)"},
-    {"grid = { order = 17; };", "grid.order = 17: must be 1..16 (x.cfg:1)"},
+    {"grid = {\n  order = -2; };", "grid.order = -2: must be 0..16 (x.cfg:2)"},
+    {"grid = { order = 17; };", "grid.order = 17: must be 0..16 (x.cfg:1)"},
     {"grid = { order = 2.7; };",
      "grid.order = 2.7: must be an integer (x.cfg:1)"},
     {"grid = { order = 3.0; };",
      "grid.order = 3.0: must be an integer (x.cfg:1)"},
     {"grid = { order = 4294967299; };",
-     "grid.order = 4294967299: must be 1..16 (x.cfg:1)"},
+     "grid.order = 4294967299: must be 0..16 (x.cfg:1)"},
     {"grid = { order = \"3\"; };",
      "grid.order = \"3\": must be an integer (x.cfg:1)"},
     {"grid = { order = [3]; };",
@@ -280,7 +280,8 @@ static const struct {
     {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 1 (x.cfg:1)"},
     {"time = { cfl = true; };", "time.cfl = true: must be a number (x.cfg:1)"},
     {"time = { scheme = \"euler\"; };",
-     "time.scheme = \"euler\": must be one of taylor, leapfrog, fd (x.cfg:1)"},
+     "time.scheme = \"euler\": must be one of taylor, leapfrog, fd, "
+     "auto (x.cfg:1)"},
     {"time = { stages = \"some\"; };",
      "time.stages = \"some\": must be auto, full, least or 1..10000 "
      "(x.cfg:1)"},
@@ -428,7 +429,7 @@ static void test_refused_overrides(void) {
     static const struct {
         const char *override, *message;
     } row[] = {
-        {"grid.order=17", "grid.order = 17: must be 1..16 (command line)"},
+        {"grid.order=17", "grid.order = 17: must be 0..16 (command line)"},
         {"grid.order=3x",
          "grid.order = \"3x\": must be an integer (command line)"},
         {"grid.order=", "grid.order = \"\": must be an integer (command line)"},

@@ -1,0 +1,152 @@
+/* Runs of finite differences for the convergence tests: from "key=value" texts
+ * by the way that a run takes (htwave/simulation.h), on the device of
+ * test/open_device.h.
+ */
+#ifndef TEST_CONVERGENCE_DIFFERENCES_H
+#define TEST_CONVERGENCE_DIFFERENCES_H
+
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "../open_device.h"
+#include "../test.h"
+#include "htwave/energy.h"
+#include "htwave/scheme.h"
+#include "htwave/simulation.h"
+
+enum { FD_TEXT = 2048, FD_OPTIONS = 60 };
+
+/* What a test cannot go on without. */
+static inline void fd_must(enum ht_err err) {
+    if (err == HT_OK) return;
+    TEST_CHECK(false, "%s", ht_err_message());
+    exit(test_end("differences"));
+}
+
+/* Whether there is a device with double precision to run on. */
+static inline bool fd_have_device(void) {
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return false;
+    }
+    const bool fp64 = ht_device_info(device)->fp64;
+    printf("device %s\n", ht_device_info(device)->name);
+    ht_device_close(device);
+    if (!fp64) TEST_SKIP("the device has no double precision");
+    return fp64;
+}
+
+struct fd_run {
+    struct ht_params *params;
+    struct ht_simulation *sim;
+    int64_t nodes;
+};
+
+static inline void fd_close(struct fd_run *run) {
+    ht_simulation_destroy(run->sim);
+    ht_params_destroy(run->params);
+    *run = (struct fd_run){0};
+}
+
+/* Options separated by blanks; in double precision unless they say so. The
+ * state is that at time 0. */
+HT_PRINTF(2, 3)
+static inline void fd_open(struct fd_run *run, const char *format, ...) {
+    char text[FD_TEXT], select[64], backend[64], *option[FD_OPTIONS];
+    char scheme[] = "time.scheme=fd", fp64[] = "device.precision=double";
+    char snapshots[] = "output.snapshots=false", *at = text;
+    char pictures[] = "output.pictures=false", tune[] = "device.tune=never";
+    char selfcheck[] = "device.selfcheck=false";
+    snprintf(select, sizeof select, "device.select=%s", test_select());
+    snprintf(backend, sizeof backend, "device.backend=%s", test_backend());
+    char *const common[] = {scheme, fp64,      snapshots, pictures,
+                            tune,   selfcheck, select,    backend};
+    int count = sizeof common / sizeof *common;
+    va_list args;
+    memcpy(option, common, sizeof common);
+    va_start(args, format);
+    if (vsnprintf(text, sizeof text, format, args) >= FD_TEXT) abort();
+    va_end(args);
+    for (at += strspn(at, " "); *at && count < FD_OPTIONS;) {
+        option[count++] = at;
+        at += strcspn(at, " ");
+        while (*at == ' ') *at++ = 0;
+    }
+    *run = (struct fd_run){0};
+    fd_must(ht_params_read(NULL, count, option, &run->params));
+    fd_must(ht_simulation_plan(run->params, NULL, &run->sim));
+    fd_must(ht_simulation_compile(run->sim));
+    fd_must(ht_simulation_start(run->sim));
+    run->nodes = ht_grid_total(&run->sim->plan->grid, HT_PRIMARY);
+}
+
+static inline const struct ht_stepper *fd_stepper(const struct fd_run *run) {
+    return &run->sim->run.stepper;
+}
+
+static inline void fd_advance(struct fd_run *run, int64_t steps) {
+    fd_must(ht_run_advance(&run->sim->run, steps));
+}
+
+/* u, or d of the dual grid: nodes values, to be freed. */
+static inline double *fd_values(const struct fd_run *run,
+                                enum ht_subgrid subgrid) {
+    const struct ht_stepper *s = fd_stepper(run);
+    const struct ht_plan *plan = run->sim->plan;
+    double *u = NULL;
+    fd_must(HT_ALLOC(u, run->nodes));
+    fd_must(s->ops->get(s->self, subgrid, plan->eq.system->second_order.field,
+                        1, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), u));
+    return u;
+}
+
+static inline void fd_put(const struct fd_run *run, enum ht_subgrid subgrid,
+                          const double *values) {
+    const struct ht_stepper *s = fd_stepper(run);
+    const struct ht_plan *plan = run->sim->plan;
+    double *all = NULL;
+    fd_must(HT_ALLOC(all, run->nodes * plan->eq.nfields));
+    memcpy(all + plan->eq.system->second_order.field * run->nodes, values,
+           (size_t)run->nodes * sizeof *all);
+    fd_must(s->ops->put(s->self, subgrid, 0,
+                        ht_grid_planes(&plan->grid, HT_PRIMARY), all));
+    free(all);
+}
+
+static inline double fd_energy(const struct fd_run *run) {
+    double energy = NAN;
+    fd_must(ht_conserved_energy(run->sim->plan, fd_stepper(run), &energy));
+    return energy;
+}
+
+/* |a - b| / |b - mean|. */
+static inline double fd_distance(int64_t count, const double *a,
+                                 const double *b, double mean) {
+    double sum = 0, all = 0;
+    for (int64_t n = 0; n < count; n++) {
+        sum += (a[n] - b[n]) * (a[n] - b[n]);
+        all += (b[n] - mean) * (b[n] - mean);
+    }
+    return sqrt(sum / all);
+}
+
+/* ---- media in files ---- */
+
+static char fd_directory[] = "/tmp/htwave-differences-XXXXXX";
+
+static inline const char *fd_path(const char *name) {
+    static char path[2][128];
+    static int turn;
+    turn = 1 - turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", fd_directory, name);
+    return path[turn];
+}
+
+static inline void fd_write(const char *name, int64_t count,
+                            const float *values) {
+    fd_must(
+        ht_file_write(fd_path(name), values, (size_t)count * sizeof *values));
+}
+
+#endif

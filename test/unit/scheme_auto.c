@@ -1,0 +1,202 @@
+/* time.scheme = "auto": what the plan chooses for each kind of medium and for
+ * keys that describe one kind of scheme, the reason that it gives, and what it
+ * refuses. A named scheme stays what it is.
+ */
+#include <unistd.h>
+
+#include "test.h"
+
+#include "htwave/plan.h"
+
+enum { MOST_OPTIONS = 20, TEXT = 1024 };
+
+static char directory[] = "/tmp/htwave-auto-XXXXXX";
+
+/* "key=value; key=value", %s: the directory */
+static enum ht_err plan_of(const char *options, struct ht_params **params,
+                           struct ht_plan **plan) {
+    char text[TEXT], *list[MOST_OPTIONS];
+    int count = 0;
+    const char *place = strstr(options, "%s");
+    if (place != NULL)
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(place - options), options,
+                 directory, place + 2);
+    else
+        snprintf(text, sizeof text, "%s", options);
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
+         part = strtok(NULL, ";")) {
+        part += strspn(part, " ");
+        if (*part) list[count++] = part;
+    }
+    *plan = NULL;
+    TRY(ht_params_read(NULL, count, list, params));
+    return ht_plan_create(*params, NULL, plan);
+}
+
+/* order: of the plan. */
+static void chooses(const char *options, const char *scheme, int order,
+                    const char *why) {
+    struct ht_params *params = NULL;
+    struct ht_plan *plan = NULL;
+    if (plan_of(options, &params, &plan) != HT_OK) {
+        TEST_CHECK(false, "%s: %s", options, ht_err_message());
+    } else {
+        const char *found = ht_problem_scheme(&plan->problem)->name;
+        TEST_CHECK(strcmp(found, scheme) == 0 && plan->order == order &&
+                       strcmp(plan->chosen_by, why) == 0,
+                   "%.90s: %s of order %d, \"%s\" (%s, %d, \"%s\")", options,
+                   found, plan->order, plan->chosen_by, scheme, order, why);
+    }
+    ht_plan_destroy(plan);
+    ht_params_destroy(params);
+}
+
+static void refuses(const char *options, const char *message) {
+    struct ht_params *params = NULL;
+    struct ht_plan *plan = NULL;
+    enum ht_err err = plan_of(options, &params, &plan);
+    TEST_CHECK(err == HT_ERR_INPUT && plan == NULL &&
+                   strstr(ht_err_message(), message) != NULL &&
+                   strstr(ht_err_message(), "(command line)") != NULL,
+               "%.60s: %s", options, err ? ht_err_message() : "accepted");
+    ht_plan_destroy(plan);
+    ht_params_destroy(params);
+}
+
+#define LINE "grid.cells=[32]; "
+#define LAYERS                                                          \
+    LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];" \
+         "medium.c=[1.0, 2.0]; "
+#define UNIFORM "auto: the medium is uniform"
+#define VARIES "auto: the medium varies"
+
+static void write_samples(const char *name, float second) {
+    char path[TEXT];
+    float value[16];
+    for (int i = 0; i < 16; i++) value[i] = i == 7 ? second : 1.5f;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (ht_file_write(path, (char *)value, sizeof value) != HT_OK) exit(1);
+}
+
+#define FILE_OF(name)                                                    \
+    LINE "medium.type=file; medium.shape=[16]; medium.spacing=[0.0625];" \
+         "medium.c=%s/" name "; "
+
+static void test_media(void) {
+    chooses(LINE, "taylor", 3, UNIFORM);
+    chooses(LINE "medium.c=2; medium.rho=3; grid.order=5", "taylor", 5,
+            UNIFORM);
+    chooses(LINE "system=advection", "taylor", 3, UNIFORM);
+    chooses(LINE "system=wave", "leapfrog", 3, UNIFORM);
+    chooses(LINE "system=wave; medium.type=expression; medium.c=\"2+sin(1)\"",
+            "leapfrog", 3, UNIFORM);
+    chooses(LAYERS, "fd", 8, VARIES);
+    chooses(LAYERS "initial.pulses=({centre=[0.4]},{centre=[0.6]})", "fd", 8,
+            VARIES);
+    chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
+                 "medium.c=[1.5, 1.5]; medium.rho=[2.0, 2.0]",
+            "taylor", 3, UNIFORM);
+    chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
+                 "medium.rho=[1.5, 1.0]",
+            "fd", 8, VARIES);
+    chooses(LINE "medium.type=expression; medium.c=\"1+0.1*sin(2*pi*x1)\"",
+            "fd", 8, VARIES);
+    chooses(LINE "system=wave; medium.type=expression;"
+                 "medium.c=\"1+step(x1-0.5)\"",
+            "fd", 8, VARIES);
+    chooses(FILE_OF("equal.f32"), "taylor", 3, UNIFORM);
+    chooses(FILE_OF("one.f32"), "fd", 8, VARIES);
+}
+
+/* Keys that describe one kind of scheme choose it in any medium. */
+static void test_keys(void) {
+#define BY_HERMITE " is of Hermite methods"
+    chooses(LAYERS "medium.degree=0", "taylor", 3,
+            "auto: medium.degree" BY_HERMITE);
+    chooses(LAYERS "medium.degree=0; grid.order=2", "taylor", 2,
+            "auto: medium.degree" BY_HERMITE);
+    chooses(LAYERS "time.stages=5; time.cfl=0.3", "taylor", 3,
+            "auto: time.stages" BY_HERMITE);
+    chooses(LAYERS "time.stages=2", "fd", 8, VARIES);
+    chooses(LAYERS "device.variant=vector; grid.order=4", "taylor", 4,
+            "auto: device.variant" BY_HERMITE);
+    chooses(LINE "device.variant=fd-plain", "fd", 8,
+            "auto: device.variant is of fd");
+    chooses(LAYERS "medium.fit=box; grid.order=4", "fd", 4,
+            "auto: medium.fit is of fd");
+    chooses(LINE "medium.fit=point; grid.order=16", "fd", 16,
+            "auto: medium.fit is of fd");
+    chooses(LAYERS "grid.order=0", "fd", 8, VARIES);
+}
+
+/* What leapfrog has not. */
+static void test_wave(void) {
+#define LACKS UNIFORM "; leapfrog has no such "
+    chooses(LINE "system=wave; output.fields=[\"u\"]", "leapfrog", 3, UNIFORM);
+    chooses(LINE "system=wave; output.fields=[\"u\", \"v\"]", "taylor", 3,
+            LACKS "output.fields");
+    chooses(LINE "system=wave; output.picture.field=v", "taylor", 3,
+            LACKS "output.picture.field");
+    chooses(LINE "system=wave; output.picture.field=v; output.pictures=false",
+            "leapfrog", 3, UNIFORM);
+    chooses(LINE "system=wave; parallel.halo_precision=single", "taylor", 3,
+            LACKS "parallel.halo_precision");
+}
+
+static void test_named(void) {
+    chooses(LAYERS "time.scheme=taylor", "taylor", 3, "");
+    chooses(LAYERS "time.scheme=taylor; grid.order=2", "taylor", 2, "");
+    chooses(LAYERS "time.scheme=fd", "fd", 8, "");
+    chooses(LINE "time.scheme=fd; grid.order=6", "fd", 6, "");
+    chooses(LINE "system=wave; time.scheme=taylor", "taylor", 3, "");
+    chooses(LINE "time.scheme=leapfrog", "leapfrog", 3, "");
+}
+
+static void test_refusals(void) {
+    /* An order must not change its meaning with the medium. */
+    refuses(LAYERS "grid.order=4",
+            "grid.order = 4: the medium varies, where time.scheme = \"auto\" "
+            "takes finite differences, whose order is not N: give time.scheme "
+            "= \"fd\" with it (order in space: 2, 4 .. 16) or \"taylor\" (N: 1 "
+            "to 8), or leave it out (fd of order 8)");
+    refuses(LAYERS "grid.order=3", "grid.order = 3: the medium varies");
+    refuses(LAYERS "medium.fit=box; grid.order=3",
+            "grid.order = 3: is the order in space of finite differences");
+    refuses(LAYERS "medium.degree=0; grid.order=12",
+            "grid.order = 12: is N of Hermite methods (time.scheme = "
+            "\"taylor\", auto: medium.degree is of Hermite methods): must be 1 "
+            "to 8");
+    refuses(LINE "system=wave; grid.order=12",
+            "grid.order = 12: is N of Hermite methods");
+    refuses(LAYERS "medium.degree=0; medium.fit=box",
+            "medium.fit = \"box\": is for finite differences, but "
+            "medium.degree is given too, which is for Hermite methods");
+    refuses(LINE "device.variant=fd-plain; time.stages=7",
+            "device.variant = \"fd-plain\": is for finite differences, but "
+            "time.stages is given too");
+    refuses(LINE "system=advection; medium.fit=box",
+            "medium.fit = \"box\": is for finite differences, which advection "
+            "has no form for");
+    refuses(
+        LAYERS "time.scheme=leapfrog",
+        "time.scheme = \"leapfrog\": the medium varies, and leapfrog grows");
+}
+
+int main(void) {
+    char path[TEXT];
+    static const char *const names[] = {"equal.f32", "one.f32"};
+    if (mkdtemp(directory) == NULL) return 1;
+    write_samples(names[0], 1.5f);
+    write_samples(names[1], 1.6f);
+    test_media();
+    test_keys();
+    test_wave();
+    test_named();
+    test_refusals();
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        unlink(path);
+    }
+    rmdir(directory);
+    return test_end("scheme_auto");
+}
