@@ -8,8 +8,7 @@
  * node. Along x2 and x3 there are at least ht_fd_reach nodes to either side of
  * the targets. Along x1 whole packs of HT_FD_PACK nodes are read: row is a
  * multiple of HT_FD_PACK, and around the packs that hold targets there is room
- * for ht_fd_reach nodes, rounded up to packs, to either side. That room may be
- * shared by the end of a row and the beginning of the next one. The values at
+ * for ht_fd_reach nodes, rounded up to packs, to either side. The values at
  * nodes that are no neighbours do not matter. Launches write to nodes of their
  * box alone.
  */
@@ -56,13 +55,13 @@ struct ht_fd_box {
     int64_t begin[3], end[3];
 };
 
-/* Rows of nodes [begin, begin + nodes) along x1 that begin at cache lines of
- * 128 bytes in single precision: on GPUs up to a third faster than others.
- * Behind the last node of the window lie `tail` more. */
+/* Rows of a window along x1: nodes [begin, begin + nodes) of `row`, with room
+ * for `reach` to either side, that begin at cache lines of 128 bytes in single
+ * precision: on GPUs up to a third faster than others. */
 struct ht_fd_row {
-    int64_t begin, row, tail;
+    int64_t begin, row;
 };
-struct ht_fd_row ht_fd_row(int64_t nodes);
+struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 
 struct ht_fd_kernels;
 /* shape: NULL: all chosen. cache: of compiled programs; NULL: none. */

@@ -47,13 +47,17 @@ int ht_fd_reach(const struct ht_fd_spec *spec) {
     return spec->density ? 2 * spec->radius - 1 : spec->radius;
 }
 
-/* Ghosts to the right take the line that the next row begins with, whose other
- * half holds its ghosts to the left. */
-struct ht_fd_row ht_fd_row(int64_t nodes) {
-    const int64_t lines = (nodes + HT_FD_LINE - 1) / HT_FD_LINE;
-    return (struct ht_fd_row){.begin = HT_FD_LINE,
-                              .row = (lines + 1) * HT_FD_LINE,
-                              .tail = HT_FD_LINE};
+static int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
+    const int64_t begin = divide_up(reach, HT_FD_LINE) * HT_FD_LINE;
+    const int64_t room = divide_up(nodes, HT_FD_PACK) * HT_FD_PACK +
+                         divide_up(reach, HT_FD_PACK) * HT_FD_PACK;
+    return (struct ht_fd_row){.begin = begin,
+                              .row = begin +
+                                     divide_up(room, HT_FD_LINE) * HT_FD_LINE};
 }
 
 /* ---- shapes ---- */
@@ -300,10 +304,6 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *k,
 }
 
 /* ---- launches ---- */
-
-static int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
 
 static int64_t extent(const struct ht_fd_box *box, int64_t axis) {
     return box->end[axis] - box->begin[axis];

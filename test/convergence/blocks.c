@@ -1,0 +1,134 @@
+/* Finite differences in three dimensions against themselves on a fine grid: a
+ * pulse of width 1.5 in random blocks (c from 1 to 2.5, sides of 0.5 to 4,
+ * faces that grids miss) and in a smooth medium. The error of p at nodes a unit
+ * apart
+ *   - falls like h^2 in blocks, and the fit errs by half of what box averages
+ *     err by, and values at points by far more;
+ *   - has the full order where the medium is smooth.
+ * htwave bench media measures the same in a larger box.
+ */
+#include "differences.h"
+#include "htwave/random_blocks.h"
+
+enum {
+    SIDE = 10,
+    PARTS = 4,
+    SAMPLES = SIDE * PARTS,
+    NODES = SIDE * SIDE * SIDE
+};
+
+static void write_blocks(int seed) {
+    const struct ht_random_blocks blocks = {
+        .samples = {SAMPLES, SAMPLES, SAMPLES},
+        .unit = PARTS,
+        .c = 2.5,
+        .rho = 1,
+        .seed = (uint64_t)seed};
+    static float c[SAMPLES * SAMPLES * SAMPLES];
+    ht_random_blocks_fill(&blocks, c, NULL);
+    fd_write("c.f32", SAMPLES * SAMPLES * SAMPLES, c);
+}
+
+struct trial {
+    bool smooth;
+    int points; /* per unit and axis */
+    int order, terms;
+    const char *fit, *more;
+};
+
+static const char *medium_of(const struct trial *t) {
+    static char text[400];
+    if (t->smooth)
+        return "medium.type=expression medium.c="
+               "1.5+0.5*sin(pi/5*x1)*sin(pi/5*x2)*sin(pi/5*x3)";
+    snprintf(text, sizeof text,
+             "medium.type=file medium.c=%s medium.shape=[%d,%d,%d] "
+             "medium.spacing=[0.25,0.25,0.25] "
+             "medium.origin=[-0.012,-0.293,-0.146] medium.fit=%s",
+             fd_path("c.f32"), SAMPLES, SAMPLES, SAMPLES, t->fit);
+    return text;
+}
+
+/* p at nodes a unit apart. */
+static void run(const struct trial *t, double out[NODES]) {
+    const int n = SIDE * t->points;
+    struct fd_run run;
+    fd_open(&run,
+            "grid.cells=[%d,%d,%d] grid.upper=[%d,%d,%d] grid.order=%d "
+            "time.stages=%d time.end=8 initial.type=gaussian "
+            "initial.width=1.5 initial.centre=[5.31,4.77,5.12] %s %s",
+            n, n, n, SIDE, SIDE, SIDE, t->order, t->terms, medium_of(t),
+            t->more);
+    fd_advance(&run, run.sim->plan->steps);
+    double *u = fd_values(&run, HT_PRIMARY);
+    for (int64_t i = 0; i < NODES; i++) {
+        const int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE)};
+        out[i] = u[((at[2] * n + at[1]) * n + at[0]) * t->points];
+    }
+    free(u);
+    fd_close(&run);
+}
+
+static double error_of(const struct trial *t, const double exact[NODES]) {
+    double found[NODES];
+    run(t, found);
+    return fd_distance(NODES, found, exact, 0);
+}
+
+/* Three points per unit: four would lie alike in all samples. Ratios differ
+ * from medium to medium, between 1.7 and 2.8: their geometric mean counts. */
+static void test_blocks(void) {
+    enum { MEDIA = 3 };
+    static double exact[NODES], half[NODES];
+    const struct trial fine = {false, 10, 8, 2, "sinc", ""};
+    const struct trial coarse = {false, 5, 8, 2, "sinc", ""};
+    const struct trial fit = {false, 3, 8, 2, "sinc", ""};
+    const struct trial box = {false, 3, 8, 2, "box", ""};
+    const struct trial point = {false, 3, 8, 2, "point", ""};
+    double order = 0, boxes = 0, points = INFINITY;
+    for (int m = 0; m < MEDIA; m++) {
+        write_blocks(m + 1);
+        run(&fine, exact);
+        run(&coarse, half);
+        const double five = fd_distance(NODES, half, exact, 0);
+        const double three = error_of(&fit, exact);
+        order += log(three / five) / log(5.0 / 3) / MEDIA;
+        boxes += log(error_of(&box, exact) / three) / MEDIA;
+        points = fmin(points, error_of(&point, exact) / three);
+        printf("blocks, seed %d: errors %.2e and %.2e of 3 and 5 points per "
+               "unit (reference: about %.1e)\n",
+               m + 1, three, five, five / 3);
+    }
+    TEST_CHECK(order > 1.8, "blocks: errors fall with order %.2f", order);
+    TEST_CHECK(exp(boxes) > 2, "blocks: box averages err by %.2f times more",
+               exp(boxes));
+    TEST_CHECK(points > 10, "blocks: values at points by %.0f times", points);
+}
+
+/* Steps of 0.2 of the limit have no error to speak of. */
+static void test_smooth(int order, int coarse, int fine) {
+    static double exact[NODES];
+    const struct trial reference = {true, 8, 16, 2, "", "time.cfl=0.3"};
+    const struct trial a = {true, coarse, order, 2, "", "time.cfl=0.2"};
+    const struct trial b = {true, fine, order, 2, "", "time.cfl=0.2"};
+    run(&reference, exact);
+    const double errors[2] = {error_of(&a, exact), error_of(&b, exact)};
+    const double found =
+        log(errors[0] / errors[1]) / log((double)fine / coarse);
+    TEST_CHECK(
+        found > 0.85 * order,
+        "smooth medium: order %d, observed %.2f, errors %.2e and %.2e of "
+        "%d and %d points per unit",
+        order, found, errors[0], errors[1], coarse, fine);
+}
+
+int main(void) {
+    if (!fd_have_device()) return test_end("blocks");
+    if (!mkdtemp(fd_directory)) return 1;
+    test_blocks();
+    test_smooth(4, 2, 4);
+    test_smooth(8, 2, 3);
+    unlink(fd_path("c.f32"));
+    rmdir(fd_directory);
+    return test_end("blocks");
+}
