@@ -178,7 +178,8 @@ static enum ht_err make_reference(struct ht_media *all, const char *medium,
     t.cells *= 2;
     enum ht_err err = run(all, &t, &fine);
     if (err == HT_OK && (coarse.p == NULL || fine.p == NULL))
-        err = HT_ERR_INTERNAL;
+        err = ht_err_set(HT_ERR_INTERNAL,
+                         "bench media: no reference for the %s medium", medium);
     *out = fine.p;
     *r = (struct ht_media_reference){
         .medium = medium, .order = m.order, .points = points, .fp64 = t.fp64};
@@ -258,7 +259,8 @@ static enum ht_err add_grids(const struct ht_media *all, const double *exact,
             snprintf(m->why, sizeof m->why, "%s", ht_err_message());
             return HT_OK;
         }
-        note_point(all, t, &o, exact, m);
+        /* An interrupted run has not come to its end. */
+        if (!ht_stop_wanted()) note_point(all, t, &o, exact, m);
         free(o.p);
         *rate = INFINITY;
         note_rate(all, t, &o, rate);
@@ -274,6 +276,11 @@ static enum ht_err add_method(struct ht_media *all, const char *path,
     double rate = NAN, began = ht_clock();
     char name[64];
     *m = *method;
+    if (began - all->bench->began > all->bench->seconds) {
+        all->bench->left_out++;
+        all->count--;
+        return HT_OK;
+    }
     TRY(add_grids(all, exact, m, &t, &rate));
     for (int n = 0; n < m->curve.count; n++) m->curve.point[n].seconds *= rate;
     ht_media_name(m, name, sizeof name);
