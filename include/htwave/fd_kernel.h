@@ -48,6 +48,16 @@ struct ht_fd_shape {
     int planes;    /* along the last axis, where it marches */
     int registers; /* most per work-item */
 };
+/* Nodes of 16 bytes. */
+int ht_fd_pack(bool fp64);
+/* What a tuning asks for: its cells are nodes. */
+struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning);
+/* The shape that a variant takes on a device: of `asked` (NULL: nothing) what
+ * is 0 or does not fit is chosen; planes that depend on the box stay 0. */
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
+                               const struct ht_fd_variant *variant,
+                               const struct ht_fd_shape *asked,
+                               const struct ht_device_info *info);
 
 /* The targets of a launch in a window. */
 struct ht_fd_box {
