@@ -87,6 +87,8 @@ bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
 double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
 double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
                            enum ht_step_part part);
+/* Of filling ghosts, a part of the interior's. */
+double ht_fd_kernels_ghosts(const struct ht_fd_kernels *kernels);
 /* Their program. */
 HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                                   const struct ht_fd_variant *variant,

@@ -307,6 +307,10 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *k,
     return seconds;
 }
 
+double ht_fd_kernels_ghosts(const struct ht_fd_kernels *k) {
+    return ht_kernel_total(k->kernel[HT_PART_INTERIOR][FILL]);
+}
+
 /* ---- launches ---- */
 
 static int64_t extent(const struct ht_fd_box *box, int64_t axis) {
