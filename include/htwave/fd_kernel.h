@@ -8,8 +8,7 @@
  * node. Along x2 and x3 there are at least ht_fd_reach nodes to either side of
  * the targets. Along x1 whole packs of HT_FD_PACK nodes are read: row is a
  * multiple of HT_FD_PACK, and around the packs that hold targets there is room
- * for ht_fd_reach nodes, rounded up to packs, to either side. That room may be
- * shared by the end of a row and the beginning of the next one. The values at
+ * for ht_fd_reach nodes, rounded up to packs, to either side. The values at
  * nodes that are no neighbours do not matter. Launches write to nodes of their
  * box alone.
  */
@@ -49,6 +48,16 @@ struct ht_fd_shape {
     int planes;    /* along the last axis, where it marches */
     int registers; /* most per work-item */
 };
+/* Nodes of 16 bytes. */
+int ht_fd_pack(bool fp64);
+/* What a tuning asks for: its cells are nodes. */
+struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning);
+/* The shape that a variant takes on a device: of `asked` (NULL: nothing) what
+ * is 0 or does not fit is chosen; planes that depend on the box stay 0. */
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
+                               const struct ht_fd_variant *variant,
+                               const struct ht_fd_shape *asked,
+                               const struct ht_device_info *info);
 
 /* The targets of a launch in a window. */
 struct ht_fd_box {
@@ -56,13 +65,13 @@ struct ht_fd_box {
     int64_t begin[3], end[3];
 };
 
-/* Rows of nodes [begin, begin + nodes) along x1 that begin at cache lines of
- * 128 bytes in single precision: on GPUs up to a third faster than others.
- * Behind the last node of the window lie `tail` more. */
+/* Rows of a window along x1: nodes [begin, begin + nodes) of `row`, with room
+ * for `reach` to either side, that begin at cache lines of 128 bytes in single
+ * precision: on GPUs up to a third faster than others. */
 struct ht_fd_row {
-    int64_t begin, row, tail;
+    int64_t begin, row;
 };
-struct ht_fd_row ht_fd_row(int64_t nodes);
+struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 
 struct ht_fd_kernels;
 /* shape: NULL: all chosen. cache: of compiled programs; NULL: none. */

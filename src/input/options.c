@@ -49,8 +49,8 @@ static const struct ht_option option[] = {
     {"time.cfl", HT_OPT_REAL, AT(time.cfl), "0.9", DBL_MIN, 1, NULL, "",
      "Step as a fraction of the largest one that full stages allow: the time "
      "in which the fastest wave crosses a cell. With time.scheme = \"fd\" the "
-     "default is 0.95 of the largest stable step, which depends on the "
-     "medium."},
+     "default is the smaller of 0.9 and 0.95 of the largest stable step, "
+     "which depends on the medium."},
     {"time.step", HT_OPT_REAL, AT(time.step), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 uses time.cfl. "
      "An unstable step is refused."},

@@ -10,7 +10,6 @@ struct state {
     struct ht_device *device;
     struct ht_fd_kernels *kernels;
     struct ht_fd_box box;
-    int64_t tail; /* nodes beyond the window's last */
     struct ht_fd_operator op;
     struct ht_buffer *buffer[BUFFERS]; /* B to B + 2: where density varies */
 };
@@ -23,14 +22,13 @@ static void release(struct state *s) {
 static void set_box(const struct ht_fd_spec *spec, int64_t cells,
                     struct state *s) {
     const int64_t reach = ht_fd_reach(spec);
-    const struct ht_fd_row row = ht_fd_row(cells);
+    const struct ht_fd_row row = ht_fd_row(cells, reach);
     for (int k = 0; k < 3; k++) {
         s->box.begin[k] = k == 0 ? row.begin : k < spec->dims ? reach : 0;
         s->box.end[k] = s->box.begin[k] + (k < spec->dims ? cells : 1);
     }
     s->box.row = row.row;
     s->box.plane = row.row * (s->box.begin[1] + s->box.end[1]);
-    s->tail = row.tail;
 }
 
 /* Random values in factor (1/2, 3/2), the same ones in every PLANES planes. */
@@ -50,10 +48,9 @@ static void make_values(const struct ht_fd_spec *spec, int64_t count, int which,
 static enum ht_err fill(struct state *s, const struct ht_fd_spec *spec,
                         int which, double factor) {
     const int64_t planes = s->box.begin[2] + s->box.end[2];
-    const int64_t size = spec->fp64 ? 8 : 4, width = s->box.plane * size;
+    const int64_t width = s->box.plane * (spec->fp64 ? 8 : 4);
     double *values = NULL; /* or as many of float */
-    TRY(ht_buffer_create(s->device, planes * width + s->tail * size,
-                         &s->buffer[which]));
+    TRY(ht_buffer_create(s->device, planes * width, &s->buffer[which]));
     TRY(HT_ALLOC(values, PLANES * s->box.plane));
     make_values(spec, PLANES * s->box.plane, which, factor, values);
     enum ht_err err = HT_OK;

@@ -13,15 +13,10 @@ struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
 
 /* ---- the window ---- */
 
-static int64_t to_packs(int64_t nodes) {
-    return (nodes + HT_FD_PACK - 1) / HT_FD_PACK * HT_FD_PACK;
-}
-
 /* Ghosts, or planes of a neighbour, at one side of an axis. */
 static int64_t nodes_beyond(const struct ht_fd_stepper *s, int axis, int side) {
     const struct ht_fd_slab *slab = &s->slab;
     if (axis >= s->problem.grid->dims) return 0;
-    if (axis == 0) return to_packs(slab->reach);
     if (axis == 2 && slab->neighbour[side])
         return ht_fd_planes_needed(slab->reach, slab->depth);
     return slab->reach;
@@ -32,11 +27,12 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
     struct ht_fd_slab *slab = &s->slab;
     int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     if (axis == 2) nodes = s->last - s->first;
-    s->box.begin[axis] = slab->own.begin[axis] = nodes_beyond(s, axis, 0);
-    s->box.end[axis] = slab->own.end[axis] = s->box.begin[axis] + nodes;
-    s->count[axis] = nodes_beyond(s, axis, 0) +
-                     (axis == 0 ? to_packs(nodes) : nodes) +
-                     nodes_beyond(s, axis, 1);
+    const struct ht_fd_row row = ht_fd_row(nodes, slab->reach);
+    const int64_t begin = axis == 0 ? row.begin : nodes_beyond(s, axis, 0);
+    s->box.begin[axis] = slab->own.begin[axis] = begin;
+    s->box.end[axis] = slab->own.end[axis] = begin + nodes;
+    s->count[axis] =
+        axis == 0 ? row.row : begin + nodes + nodes_beyond(s, axis, 1);
     for (int side = 0; side < 2; side++) {
         const bool cut = axis == 2 && slab->neighbour[side];
         const bool filled = axis < grid->dims && !cut;

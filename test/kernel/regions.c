@@ -225,6 +225,29 @@ static enum ht_err run_laws(struct trial *t, struct ht_device *device,
     return HT_OK;
 }
 
+static void judge_refusal(enum ht_err err, const char *what) {
+    TEST_CHECK(err == HT_ERR_INTERNAL, "%s: %s", what,
+               err == HT_OK ? "taken" : ht_err_message());
+}
+
+/* Of laws that the medium or the kernels do not fit. */
+static void refuse_laws(struct trial *t, struct ht_device *device,
+                        struct law_medium *medium,
+                        const struct ht_kernels kernels[LAWS]) {
+    struct ht_stepper stepper = {0};
+    struct ht_region region[LAW_REGIONS];
+    law_regions(medium, kernels, region);
+    region[0].law = &medium->law[2];
+    judge_refusal(ht_stepper_create_regions(&t->problem, device, LAW_REGIONS,
+                                            region, &stepper),
+                  "kernels for a uniform medium where it varies");
+    law_regions(medium, kernels, region);
+    medium->law[1].medium_degree = 1;
+    judge_refusal(ht_stepper_create_regions(&t->problem, device, LAW_REGIONS,
+                                            region, &stepper),
+                  "polynomials of another degree than the medium's");
+}
+
 static void test_laws(struct ht_device *device, const char *variant,
                       const char *uniform, const char *system, bool leapfrog,
                       bool fp64) {
@@ -237,6 +260,7 @@ static void test_laws(struct ht_device *device, const char *variant,
     enum ht_err err = make_laws(&t, device, uniform, &medium, kernels, &back);
     if (err == HT_OK)
         err = run_laws(&t, device, &medium, kernels, &back, worst);
+    if (err == HT_OK) refuse_laws(&t, device, &medium, kernels);
     for (int l = 0; l < LAWS; l++) ht_kernels_destroy(&kernels[l]);
     ht_kernels_destroy(&back);
     if (err != HT_OK) {
@@ -253,11 +277,6 @@ static void test_laws(struct ht_device *device, const char *variant,
 }
 
 /* ---- refusals ---- */
-
-static void judge_refusal(enum ht_err err, const char *what) {
-    TEST_CHECK(err == HT_ERR_INTERNAL, "%s: %s", what,
-               err == HT_OK ? "taken" : ht_err_message());
-}
 
 /* An operator in the program: of the forward half step only. */
 static void test_refusals(struct ht_device *device) {
@@ -285,6 +304,12 @@ static void test_refusals(struct ht_device *device) {
         judge_refusal(
             ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
             "one of two regions");
+        const struct ht_law nodes = {.medium_degree = 0};
+        cut_regions(&t.grid, 1, 1, &set, 1, region);
+        region[0].law = &nodes;
+        judge_refusal(
+            ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
+            "values at nodes where the medium is uniform");
     }
     ht_kernels_destroy(&kernels);
 }

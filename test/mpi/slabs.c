@@ -67,6 +67,82 @@ static enum ht_err put_and_advance(const struct trial *t,
     return advance(stepper);
 }
 
+/* ---- regions with laws ---- */
+
+static enum ht_err make_law_kernels(const struct scene *scene,
+                                    const struct trial *t,
+                                    const struct law_medium *medium,
+                                    struct ht_kernels kernels[LAWS]) {
+    for (int l = 0; l < LAWS; l++) {
+        const struct ht_problem p =
+            ht_problem_with_law(&t->problem, &medium->law[l]);
+        TRY(ht_kernels_create(&p, scene->device, &t->tuning, NULL,
+                              &kernels[l]));
+    }
+    return HT_OK;
+}
+
+/* Rank 0 compiles first: its steps alone. */
+static enum ht_err run_laws(const struct scene *scene, struct trial *t,
+                            const struct law_medium *medium,
+                            double *different) {
+    const bool first = ht_comm_rank(scene->comm) == 0;
+    struct ht_stepper together = {0}, alone = {0};
+    struct ht_kernels kernels[LAWS] = {{0}};
+    struct ht_region region[LAW_REGIONS];
+    double *data[2] = {NULL, NULL}, nothing = 0;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < 2 && err == HT_OK; i++)
+        err = HT_ALLOC(data[i], trial_values(t));
+    for (int turn = 0; turn < 2 && err == HT_OK; turn++) {
+        if (first == (turn == 0)) {
+            err = make_law_kernels(scene, t, medium, kernels);
+            law_regions(medium, kernels, region);
+            if (err == HT_OK)
+                err = ht_stepper_create_regions(&t->alone, scene->device,
+                                                LAW_REGIONS, region, &alone);
+            if (err == HT_OK)
+                err = put_and_advance(t, &t->whole, &alone, data[0]);
+        }
+        if (err == HT_OK) err = ht_comm_max(scene->comm, 1, &nothing);
+    }
+    if (err == HT_OK)
+        err = ht_stepper_create_regions(&t->problem, scene->device, LAW_REGIONS,
+                                        region, &together);
+    if (err == HT_OK) err = put_and_advance(t, &t->grid, &together, data[0]);
+    if (err == HT_OK)
+        err = trial_compare(t, &together, &alone, data, trial_same, different);
+    if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, different);
+    err = ht_comm_agree(scene->comm, err);
+    ht_stepper_destroy(&together);
+    ht_stepper_destroy(&alone);
+    for (int l = 0; l < LAWS; l++) ht_kernels_destroy(&kernels[l]);
+    for (int i = 0; i < 2; i++) free(data[i]);
+    return err;
+}
+
+/* Acoustics by kernels for three kinds of media, a cut through all of them. */
+static void judge_laws(const struct scene *scene, bool leapfrog) {
+    const int ranks = ht_comm_size(scene->comm);
+    struct trial t = {.variant = ht_variant_find("monolithic", NULL, false),
+                      .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
+    struct law_medium medium;
+    double different = 0;
+    t.tuning = (struct ht_tuning){.variant = t.variant, .block = 1};
+    trial_cut(&t, scene, 1, wall_sets[leapfrog], 3 * ranks + 2, 1);
+    trial_problem(&t, 4, leapfrog, 2);
+    t.problem.halo.depth = trial_depth(scene, &t, 3);
+    law_make(&t.problem, &t.whole, &medium);
+    t.alone.medium_fill = t.problem.medium_fill;
+    t.alone.medium = t.problem.medium;
+    snprintf(t.name, sizeof t.name, "%d ranks, regions with laws, %s", ranks,
+             leapfrog ? "leapfrog" : "taylor");
+    if (!scene_wants(scene, t.name)) return;
+    enum ht_err err = run_laws(scene, &t, &medium, &different);
+    TEST_CHECK(err == HT_OK && different == 0, "%s: %.0f values differ%s",
+               t.name, different, err != HT_OK ? ht_err_message() : "");
+}
+
 static enum ht_err run(const struct scene *scene, struct trial *t,
                        const struct ht_kernels *kernels, double numbers[2],
                        const char **transport) {
@@ -182,5 +258,6 @@ int main(int argc, char **argv) {
                 run_variant(&scene, ht_variant_at(v), system, true);
         }
     }
+    for (int i = 0; here && i < 2; i++) judge_laws(&scene, i > 0);
     return scene_close(&scene, "slabs");
 }
