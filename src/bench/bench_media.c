@@ -141,6 +141,7 @@ static double difference(int dims, int64_t n, const double *a, int64_t all,
                          const double *b) {
     const int64_t apart = all / n, n2 = dims > 1 ? n : 1, n3 = dims > 2 ? n : 1;
     double sum = 0, whole = 0;
+    if (a == NULL || b == NULL) return NAN;
     for (int64_t i = 0; i < n * n2 * n3; i++) {
         const int64_t at[3] = {i % n, i / n % n2, i / (n * n2)};
         const double exact = b[((at[2] * all + at[1]) * all + at[0]) * apart];
