@@ -8,6 +8,9 @@
 #include "htwave/grid.h"
 #include "htwave/params.h"
 
+/* Steps that a sample between steps is interpolated from. */
+enum { HT_RECEIVERS_STENCIL = 12 };
+
 enum { HT_READING_NAME = 24, HT_MAX_READINGS = 16 };
 
 /* What is recorded of a field: its value, or its derivative along an axis. */

@@ -75,7 +75,7 @@ enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps,
     TRY(ht_comm_agree(s->grid->slab.comm,
                       s->ops->take(s->self, steps, s->sums)));
     TRY(share_sums(s, *steps));
-    for (int64_t n = 0; n < *steps; n++)
+    for (int64_t n = 0; values != NULL && n < *steps; n++)
         for (int64_t t = 0; t < s->traces; t++) {
             double value = 0;
             for (int64_t p = s->first[t]; p < s->first[t + 1]; p++)
