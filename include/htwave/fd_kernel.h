@@ -49,6 +49,16 @@ struct ht_fd_shape {
     int planes;    /* along the last axis, where it marches */
     int registers; /* most per work-item */
 };
+/* Nodes of 16 bytes. */
+int ht_fd_pack(bool fp64);
+/* What a tuning asks for: its cells are nodes. */
+struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning);
+/* The shape that a variant takes on a device: of `asked` (NULL: nothing) what
+ * is 0 or does not fit is chosen; planes that depend on the box stay 0. */
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
+                               const struct ht_fd_variant *variant,
+                               const struct ht_fd_shape *asked,
+                               const struct ht_device_info *info);
 
 /* The targets of a launch in a window. */
 struct ht_fd_box {
@@ -78,6 +88,8 @@ bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
 double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
 double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
                            enum ht_step_part part);
+/* Of filling ghosts, a part of the interior's. */
+double ht_fd_kernels_ghosts(const struct ht_fd_kernels *kernels);
 /* Their program. */
 HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                                   const struct ht_fd_variant *variant,

@@ -73,8 +73,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
  * (NULL: it does not), are those of all ranks, and later fills are not counted.
  * Collective; the same on any number of ranks. */
 HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem,
-                                   struct ht_fit *fit,
-                                   double *most);
+                                   struct ht_fit *fit, double *most);
 /* The problem with time step -dt, for the kernels of backward half steps. */
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
 

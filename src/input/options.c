@@ -297,8 +297,10 @@ static const struct ht_option option[] = {
      "evenly, or in proportion to the speed of their devices."},
     {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64,
      NULL, "half steps",
-     "Half steps between two exchanges of planes with the neighbours; more "
-     "than 1 computes some planes twice and changes no result."},
+     "Half steps, by time.scheme = \"fd\" applications of the operator, "
+     "between "
+     "two exchanges of planes with the neighbours; more than 1 computes some "
+     "planes twice and changes no result."},
     {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision),
      "\"same\"", ANY, CHOICES(HT_EACH_HALO_PRECISION), "",
      "Precision of the planes in messages to the neighbours: same changes no "

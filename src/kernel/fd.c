@@ -70,9 +70,12 @@ static bool marches(const struct ht_fd_variant *variant) {
     return variant == &variants[MARCH];
 }
 
-/* Nodes of 16 bytes. */
+int ht_fd_pack(bool fp64) {
+    return fp64 ? 2 : 4;
+}
+
 static int block_of(const struct ht_fd_spec *spec) {
-    return spec->fp64 ? 2 : 4;
+    return ht_fd_pack(spec->fp64);
 }
 
 static int segment_of(const struct ht_fd_spec *spec) {
@@ -130,14 +133,15 @@ static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
            local_bytes(spec, shape) <= ht_local_limit(info);
 }
 
-/* Packs and rows that are 0 in the shape are chosen. */
-static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
-                                       const struct ht_fd_variant *variant,
-                                       const struct ht_fd_shape *asked,
-                                       const struct ht_device_info *info) {
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
+                               const struct ht_fd_variant *variant,
+                               const struct ht_fd_shape *asked,
+                               const struct ht_device_info *info) {
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
     if (!marches(variant)) {
+        shape.packs = 0;
+        if (variant == &variants[PLAIN]) shape = (struct ht_fd_shape){0};
         if (spec->density) shape.rows = block_rows(spec, info);
         return shape;
     }
@@ -215,7 +219,7 @@ enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                        const struct ht_fd_shape *shape, struct ht_text *out) {
     const struct ht_device_info usual = {.max_group = 256,
                                          .local_memory = (int64_t)48 * 1024};
-    const struct ht_fd_shape some = choose_shape(spec, variant, shape, &usual);
+    const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
     return add_text(spec, variant, &some, 0, out);
 }
 
@@ -273,7 +277,7 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device,
     k->device = device;
     k->spec = *spec;
     k->variant = variant;
-    k->shape = choose_shape(spec, variant, shape, info);
+    k->shape = ht_fd_shape(spec, variant, shape, info);
     k->weights = ht_fd_weights(2 * spec->radius);
     enum ht_err err = build(k, cache);
     if (err != HT_OK) {
@@ -301,6 +305,10 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *k,
     for (int i = 0; i < ENTRIES; i++)
         seconds += ht_kernel_total(k->kernel[part][i]);
     return seconds;
+}
+
+double ht_fd_kernels_ghosts(const struct ht_fd_kernels *k) {
+    return ht_kernel_total(k->kernel[HT_PART_INTERIOR][FILL]);
 }
 
 /* ---- launches ---- */

@@ -124,11 +124,13 @@ static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "  kernels   none: double, one core\n");
         return;
     }
-    ht_text_add(text, "  kernels   %s, %s, %s layout, %d cell%s per group%s\n",
+    const int cells = sim->kernels.shape[0].cells; /* 0: whole rows */
+    ht_text_add(text, "  kernels   %s, %s, %s layout",
                 sim->tuning.variant->name, ht_simulation_precision(sim),
-                ht_simulation_layout(sim), sim->kernels.shape[0].cells,
-                sim->kernels.shape[0].cells > 1 ? "s" : "",
-                sim->tuned ? " (tuned)" : "");
+                ht_simulation_layout(sim));
+    if (cells > 0)
+        ht_text_add(text, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
+    ht_text_add(text, "%s\n", sim->tuned ? " (tuned)" : "");
 }
 
 static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {

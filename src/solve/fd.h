@@ -103,6 +103,10 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
                          struct ht_fd_engine *out);
 
 /* ---- the stepper ---- */
+/* Device seconds of kernels; ghosts is a part of the interior's. */
+struct ht_fd_seconds {
+    double part[2], ghosts;
+};
 struct ht_fd_stepper {
     struct ht_problem problem;
     struct ht_fd_engine engine;
@@ -121,7 +125,7 @@ struct ht_fd_stepper {
     struct ht_fd_array apply_to;
     int64_t steps;
     struct ht_task_counts counts;
-    double seconds_before[2]; /* of the kernels, for others */
+    struct ht_fd_seconds before; /* of the kernels, for others */
     bool closed;   /* nothing fixes the mean of u, in single precision */
     double mass;   /* sum of 1/a over the nodes */
     double mean;   /* of d, which the scheme keeps; NaN: not known yet */

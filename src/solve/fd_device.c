@@ -208,8 +208,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_fd_variant *variant =
         ht_fd_variant_find(tuning->variant->name, false);
-    const struct ht_fd_shape shape = {
-        .packs = tuning->cells, .rows = tuning->rows, .planes = tuning->planes};
+    const struct ht_fd_shape shape = ht_fd_asked(tuning);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     struct ht_kernels k;
     TRY(ht_differences_kernels_plan(problem, ht_device_info(device), tuning,

@@ -364,21 +364,27 @@ static void fd_destroy(void *self) {
     free(s);
 }
 
-static double seconds_of(const struct ht_fd_stepper *s,
-                         enum ht_step_part part) {
-    if (s->engine.kernels == NULL) return 0;
-    return ht_fd_kernels_total(s->engine.kernels, part);
+/* Of the kernels since they were made, which may serve other steppers, too. */
+static struct ht_fd_seconds seconds_of(const struct ht_fd_stepper *s) {
+    struct ht_fd_seconds now = {.ghosts = 0};
+    if (s->engine.kernels == NULL) return now;
+    now.ghosts = ht_fd_kernels_ghosts(s->engine.kernels);
+    for (int part = 0; part < 2; part++)
+        now.part[part] =
+            ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part);
+    return now;
 }
 
 static void fd_traffic(void *self, struct ht_traffic *out) {
     const struct ht_fd_stepper *s = self;
-    *out =
-        (struct ht_traffic){.half_steps = 2 * s->steps,
-                            .exchanges = s->counts.tasks[HT_TASK_SEND],
-                            .interior_s = seconds_of(s, HT_PART_INTERIOR) -
-                                          s->seconds_before[HT_PART_INTERIOR],
-                            .boundary_s = seconds_of(s, HT_PART_BOUNDARY) -
-                                          s->seconds_before[HT_PART_BOUNDARY]};
+    const struct ht_fd_seconds now = seconds_of(s), *before = &s->before;
+    *out = (struct ht_traffic){.half_steps = 2 * s->steps,
+                               .exchanges = s->counts.tasks[HT_TASK_SEND],
+                               .interior_s = now.part[HT_PART_INTERIOR] -
+                                             before->part[HT_PART_INTERIOR],
+                               .boundary_s = now.part[HT_PART_BOUNDARY] -
+                                             before->part[HT_PART_BOUNDARY],
+                               .ghosts_s = now.ghosts - before->ghosts};
     if (s->halo != NULL) ht_fd_halo_traffic(s->halo, out);
 }
 
@@ -448,8 +454,7 @@ static enum ht_err log_schedules(const struct ht_fd_stepper *s) {
 
 static enum ht_err make(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
-    for (int part = 0; part < 2; part++)
-        s->seconds_before[part] = seconds_of(s, (enum ht_step_part)part);
+    s->before = seconds_of(s);
     for (int k = 0; k < s->engine.spec.dims; k++)
         s->law.scale[k] =
             (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
