@@ -492,8 +492,8 @@ int main(void) {
         on_nodes("device", "fd", 0, "p", "device.precision=double");
         on_nodes("device", "leapfrog", 0, "p", "grid.order=2");
     }
-    sinc_at(4, 1.4e-3, 5e-3);
-    sinc_at(6, 8e-4, 5e-3);
+    sinc_at(4, 1.3e-3, 1.6e-2);
+    sinc_at(6, 5.9e-4, 1.9e-3);
     polynomials(1, 20);
     polynomials(2, 12);
     between_steps();
