@@ -8,6 +8,37 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+double ht_memory_host(void) {
+    const double unknown = 1024.0 * 1024 * 1024 * 1024;
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0) return (double)pages * (double)size;
+#endif
+    return unknown;
+}
+
+/* Per trace, on rank 0: position, weights, nodes, a block of samples. */
+enum { TRACE_BYTES = 1024 };
+
+enum ht_err ht_memory_check_receivers(const struct ht_simulation *sim) {
+    const struct ht_groups *groups = &sim->params->receivers;
+    const struct ht_receivers_given *group = groups->group;
+    double traces = 0;
+    char need[32], have[32];
+    for (int n = 0; n < groups->count; n++) {
+        const int fields = group[n].fields.count;
+        traces += (double)group[n].count * group[n].count2 *
+                  (fields > 0 ? fields : 1);
+    }
+    if (traces * TRACE_BYTES <= ht_memory_host()) return HT_OK;
+    return ht_params_error(sim->params, "receivers",
+                           "%.3g traces need %s of memory, the host has %s: "
+                           "take fewer",
+                           traces, ht_text_bytes(traces * TRACE_BYTES, need),
+                           ht_text_bytes(ht_memory_host(), have));
+}
 
 /* Ranks whose needs are added up: those of one device, or all ranks while slabs
  * are still to be cut by speed, which may fit where equal ones do not. */

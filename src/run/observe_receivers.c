@@ -13,7 +13,9 @@
 #include "htwave/observers.h"
 #include "htwave/sampler.h"
 
-enum { STENCIL = HT_RECEIVERS_STENCIL, BLOCK = 256 };
+/* MOST: samples of a block; VALUES: of all blocks, unless one sample of each
+ * trace is more. */
+enum { STENCIL = HT_RECEIVERS_STENCIL, MOST = 256, VALUES = 1 << 21 };
 
 /* The samples of a group that are not written yet. */
 struct block {
@@ -28,6 +30,7 @@ struct ht_recorder {
     bool leads;    /* rank 0, which has the members below */
     double *value; /* [step][trace] of the steps first .. first + count */
     int64_t first, count;
+    int64_t most;        /* samples of a block */
     struct block *block; /* [group] */
     double *turned;      /* [reading][receiver][sample] of a block */
 };
@@ -95,7 +98,7 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
         if (at != floor(at) && !last && floor(at) + STENCIL / 2 > reached)
             break;
         interpolate(r, at, from, traces, block->data + block->count * traces);
-        if (++block->count == BLOCK) TRY(write_block(r, n));
+        if (++block->count == r->most) TRY(write_block(r, n));
     }
     return last ? write_block(r, n) : HT_OK;
 }
@@ -128,11 +131,14 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
 static enum ht_err allocate(struct ht_recorder *r) {
     const int64_t steps = STENCIL + ht_sampler_period(r->sampler);
     int64_t most = 0;
+    r->most = VALUES / r->receivers->traces;
+    if (r->most > MOST) r->most = MOST;
+    if (r->most < 1) r->most = 1;
     TRY(HT_ALLOC(r->value, steps * r->receivers->traces));
     TRY(HT_ALLOC(r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
-        const int64_t values = group->count * group->readings * BLOCK;
+        const int64_t values = group->count * group->readings * r->most;
         TRY(HT_ALLOC(r->block[n].data, values));
         most = values > most ? values : most;
     }
