@@ -154,4 +154,23 @@ judge 'they are whole' awk -F, 'NR > 1 { n++; bad += NF != 8 ||
     out/traces_line.csv
 rm -rf out
 
+# ---- the script that plots ----
+script=$(dirname "$plot")/traces.py
+if python3 -c 'import h5py, matplotlib' 2>/dev/null; then
+    "$htwave" run line.cfg --quiet "$device" receivers.2.count=20
+    MPLCONFIGDIR="$scratch" "$script" out/traces.h5 --out plots >answer.txt 2>&1
+    judge "traces.py: $(ls plots | tr '\n' ' ')" [ "$(ls plots | tr '\n' ' ')" = \
+        'gather_line_p.png spectrum_line_p.png spectrum_receivers-1_p.png traces_receivers-1_p.png wiggle_line_p.png ' ]
+    judge "it says: $(grep largest answer.txt | head -n 1)" \
+        grep -q '^line: p: 20 traces of 51 samples, largest ' answer.txt
+    for wrong in "out/traces.h5 --field q" out/none.h5; do
+        # shellcheck disable=SC2086 # a file and its options
+        "$script" $wrong --out plots >answer.txt 2>&1
+        judge "traces.py $wrong: exit code $?, $(tail -n 1 answer.txt)" \
+            grep -q '^traces.py: out/' answer.txt
+    done
+else
+    skip 'traces.py: no python3 with h5py and matplotlib is here'
+fi
+
 end config/receivers
