@@ -74,7 +74,7 @@ static void text_header(const struct ht_trace_table *t, int reading,
         char whole[LINE + 8];
         const int length =
             snprintf(whole, sizeof whole, "C%2d %s", line + 1, words);
-        memcpy(text + line * LINE, whole,
+        memcpy(text + (size_t)line * LINE, whole,
                (size_t)(length < LINE ? length : LINE));
     }
 }

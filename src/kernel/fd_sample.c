@@ -7,7 +7,10 @@
 #include "htwave/fd_kernel.h"
 #include "htwave/kernel_sources.h"
 
-enum { LANES = 64, NODE_INTS = 2 + 2 * HT_POINT_NODES };
+enum { LANES = 64 };
+/* Entries of a pattern in its tables. */
+static const int64_t weights = 2 * (int64_t)HT_POINT_NODES;
+static const int64_t node_ints = 2 + 2 * (int64_t)HT_POINT_NODES;
 
 struct ht_fd_sampler {
     struct ht_device *device;
@@ -44,8 +47,8 @@ enum ht_err ht_fd_sampler_text(bool fp64, int lanes, struct ht_text *out) {
 int64_t ht_fd_sampler_bytes(int64_t patterns, int64_t items, int64_t slots,
                             bool fp64) {
     const int64_t word = fp64 ? 8 : 4;
-    return patterns * (NODE_INTS * 4 + 2 * HT_POINT_NODES * word) +
-           items * (2 * 4 + slots * word);
+    return patterns * (node_ints * 4 + weights * word) +
+           items * (8 + slots * word);
 }
 
 static enum ht_err build(struct ht_fd_sampler *s, const char *cache) {
@@ -89,31 +92,31 @@ static enum ht_err store_items(struct ht_fd_sampler *s,
 static enum ht_err store_nodes(struct ht_fd_sampler *s, int64_t patterns,
                                const struct ht_fd_pattern *pattern) {
     int *table = NULL;
-    TRY(HT_ALLOC(table, patterns * NODE_INTS));
+    TRY(HT_ALLOC(table, patterns * node_ints));
     for (int64_t p = 0; p < patterns; p++)
         for (int k = 0; k < 2; k++) {
-            int *row = table + p * NODE_INTS;
+            int *row = table + p * node_ints;
             row[k] = pattern[p].axis[k].count;
             for (int i = 0; i < row[k]; i++)
                 row[2 + k * HT_POINT_NODES + i] =
                     (int)pattern[p].axis[k].node[i];
         }
     enum ht_err err = store(
-        s, table, patterns * NODE_INTS * (int64_t)sizeof *table, &s->node);
+        s, table, patterns * node_ints * (int64_t)sizeof *table, &s->node);
     free(table);
     return err;
 }
 
 static enum ht_err store_weights(struct ht_fd_sampler *s, int64_t patterns,
                                  const struct ht_fd_pattern *pattern) {
-    const int64_t entries = patterns * 2 * HT_POINT_NODES;
+    const int64_t entries = patterns * weights;
     double *wide = NULL;
     float *narrow = NULL;
     enum ht_err err = HT_ALLOC(wide, entries);
     if (err == HT_OK) err = HT_ALLOC(narrow, entries);
     for (int64_t i = 0; err == HT_OK && i < entries; i++) {
         const struct ht_point_axis *axis =
-            &pattern[i / (2 * HT_POINT_NODES)].axis[i / HT_POINT_NODES % 2];
+            &pattern[i / weights].axis[i / HT_POINT_NODES % 2];
         const int at = (int)(i % HT_POINT_NODES);
         wide[i] = at < axis->count ? axis->weight[at] : 0;
         narrow[i] = (float)wide[i];

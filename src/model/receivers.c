@@ -38,8 +38,9 @@ static enum ht_err place_lattice(const struct ht_receivers_given *given,
     TRY(HT_ALLOC(group->x, group->count));
     for (int64_t i = 0; i < group->count; i++)
         for (int k = 0; k < 3; k++) {
+            const int64_t row = i / n1;
             const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
-            const double b = n2 > 1 ? (double)(i / n1) / (double)(n2 - 1) : 0;
+            const double b = n2 > 1 ? (double)row / (double)(n2 - 1) : 0;
             group->x[i][k] =
                 given->from[k] + a * (given->to[k] - given->from[k]);
             if (plane) group->x[i][k] += b * (given->side[k] - given->from[k]);

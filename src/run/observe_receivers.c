@@ -88,6 +88,7 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
                                 bool last) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t traces = group->count * group->readings;
+    const int64_t beside = STENCIL / 2;
     const double reached = (double)(r->first + r->count - 1);
     struct block *block = &r->block[n];
     for (;;) {
@@ -95,7 +96,7 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
         if (sample >= group->samples) break;
         const double at = step_of(r, group, sample);
         if (at > reached) break;
-        if (at != floor(at) && !last && floor(at) + STENCIL / 2 > reached)
+        if (at != floor(at) && !last && floor(at) + (double)beside > reached)
             break;
         interpolate(r, at, from, traces, block->data + block->count * traces);
         if (++block->count == r->most) TRY(write_block(r, n));
@@ -174,11 +175,11 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
                                     : NULL));
     if (!r->leads) return ht_comm_agree(comm, HT_OK);
     enum ht_err err = HT_OK;
-    if (r->first + r->count + steps != view->run->steps + 1)
+    const int64_t samples = r->first + r->count + steps;
+    if (samples != view->run->steps + 1)
         err = ht_err_set(HT_ERR_INTERNAL,
                          "receivers: %lld samples after %lld steps",
-                         (long long)(r->first + r->count + steps),
-                         (long long)view->run->steps);
+                         (long long)samples, (long long)view->run->steps);
     if (err == HT_OK) err = add_steps(r, steps, view->last);
     return ht_comm_agree(comm, err);
 }

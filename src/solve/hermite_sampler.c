@@ -57,9 +57,11 @@ static void inside_cell(const struct ht_grid *grid, int axis, int64_t cell,
     ht_hermite_matrix(grid->order, matrix);
     for (int v = 0; v < 2 * n; v++) {
         double weight = 0, power = 1;
-        for (int j = slope; j < 2 * n; j++, power *= eta)
+        for (int j = slope; j < 2 * n; j++) {
             weight +=
                 (slope ? j / grid->h[axis] : 1) * power * matrix[j * 2 * n + v];
+            power *= eta;
+        }
         out->term[out->count++] = (struct term){
             .node = cell + v / n, .derivative = v % n, .weight = weight};
     }
