@@ -468,22 +468,25 @@ enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
                             groups, ROW_ITEMS);
 }
 
-/* One launch, as many work-items for each face as the largest has ghosts. */
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* One launch, with work-items for the largest face. */
 enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
                               const struct ht_fd_box *box,
                               const int sides[3][2], struct ht_buffer *u) {
     struct ht_fd_args args = args_of(box);
     const int reach = ht_fd_reach(&k->spec);
-    int64_t most = 0;
+    int64_t fast = 0, slow = 0;
     if (is_empty(box)) return HT_OK;
     for (int64_t axis = 0; axis < k->spec.dims; axis++) {
-        const int64_t nodes = extent(box, 0) * extent(box, 1) * extent(box, 2) /
-                              extent(box, axis) * reach;
         const int *side = sides[axis];
         args.side[2 * axis] = side[0];
         args.side[2 * axis + 1] = side[1];
         if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
-        most = nodes > most ? nodes : most;
+        fast = most(fast, extent(box, axis == 0));
+        slow = most(slow, extent(box, axis == 2 ? 1 : 2));
         REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
                     side[1] == HT_FD_SIDE_NONE,
                 HT_ERR_INTERNAL,
@@ -492,9 +495,9 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
                                   {.buffer = u}};
-    const int64_t groups[3] = {divide_up(most, ROW_ITEMS),
-                               (int64_t)2 * k->spec.dims, 1};
-    if (most == 0) return HT_OK;
+    const int64_t groups[3] = {divide_up(fast, ROW_ITEMS),
+                               (int64_t)2 * k->spec.dims, slow};
+    if (fast == 0) return HT_OK;
     return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,
                             ROW_ITEMS);
 }

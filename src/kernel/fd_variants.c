@@ -19,12 +19,11 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                   .radius = spec->differences / 2,
                                   .fp64 = spec->fp64,
                                   .density = spec->density};
-    const struct ht_fd_shape asked = {
-        .packs = tuning->cells, .rows = tuning->rows, .planes = tuning->planes};
+    const struct ht_fd_shape asked = ht_fd_asked(tuning);
     const struct ht_fd_shape shape =
         ht_fd_shape(&fd, ht_fd_variant_find(tuning->variant->name, info->gpu),
                     &asked, info);
-    out->cells = shape.packs;
+    out->cells = shape.packs * ht_fd_pack(spec->fp64);
     out->rows = shape.rows;
     out->planes = shape.planes;
     return HT_OK;
