@@ -17,6 +17,7 @@
 
 #include "htwave/fd.h"
 #include "htwave/kernel.h"
+#include "htwave/point.h"
 
 enum { HT_FD_PACK = 4, HT_FD_LINE = 32, HT_FD_FILES = 4 };
 
@@ -175,5 +176,36 @@ HT_CHECKED enum ht_err ht_fd_sum(struct ht_fd_reduction *reduction,
 HT_CHECKED enum ht_err ht_fd_shift(struct ht_fd_reduction *reduction,
                                    const struct ht_fd_box *box, double shift,
                                    struct ht_buffer *x);
+
+/* ---- fd_sample.c: values at points ---- */
+/* The nodes of a point along x1 and x2, in indices of the window. */
+struct ht_fd_pattern {
+    struct ht_point_axis axis[2];
+};
+/* Of one x3 plane of the window: the sum of w2 w1 u over a pattern's nodes. */
+struct ht_fd_item {
+    int64_t pattern, plane;
+};
+/* Takes samples of all items, at least one, into the slots of a ring. */
+struct ht_fd_sampler;
+HT_CHECKED enum ht_err
+ht_fd_sampler_create(struct ht_device *device, bool fp64, const char *cache,
+                     int64_t patterns, const struct ht_fd_pattern *pattern,
+                     int64_t items, const struct ht_fd_item *item,
+                     int64_t slots, struct ht_fd_sampler **out);
+void ht_fd_sampler_destroy(struct ht_fd_sampler *sampler); /* NULL allowed */
+int64_t ht_fd_sampler_bytes(int64_t patterns, int64_t items, int64_t slots,
+                            bool fp64);
+HT_CHECKED enum ht_err ht_fd_sampler_text(bool fp64, int lanes,
+                                          struct ht_text *out);
+/* row, plane: nodes of the window's rows and planes. Enqueued. */
+HT_CHECKED enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *sampler,
+                                          int64_t row, int64_t plane,
+                                          struct ht_buffer *u, int64_t slot);
+/* out[slot][item] of the first `slots` slots; waits for the work before. */
+HT_CHECKED enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *sampler,
+                                          int64_t slots, double *out);
+/* Device seconds of all launches. */
+double ht_fd_sampler_seconds(struct ht_fd_sampler *sampler);
 
 #endif

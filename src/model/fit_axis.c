@@ -16,8 +16,6 @@
 
 #include "fit_private.h"
 
-static const double pi = 3.14159265358979323846;
-
 /* ---- windows ---- */
 
 /* The integral is tabulated at FINE intervals per spacing; interpolation goes
@@ -25,30 +23,14 @@ static const double pi = 3.14159265358979323846;
 enum { REACH = 4, FINE = 128, DEGREE = 8, GAUSS = 5 };
 static const double SHAPE = 5.125221525907206;
 
-/* I_0(sqrt(y)): a power series in y/4. */
-static double bessel(double y) {
-    double sum = 1, term = 1;
-    for (int k = 1; term > 1e-18 * sum; k++) {
-        term *= y / (4.0 * k * k);
-        sum += term;
-    }
-    return sum;
-}
-
-static double kaiser_sinc(double r) {
-    double t = r / REACH, sinc = r != 0 ? sin(pi * r) / (pi * r) : 1;
-    if (fabs(t) >= 1) return 0;
-    return sinc * bessel(SHAPE * SHAPE * (1 - t * t));
-}
-
 static double window(double r) {
     double sum[3] = {0};
     for (int m = -2 * REACH; m <= 2 * REACH; m++) {
-        const double s = r - m, g = kaiser_sinc(s);
+        const double s = r - m, g = ht_kaiser_sinc(s, REACH, SHAPE);
         const double moment[3] = {g, g * s, g * s * s};
         for (int j = 0; j < 3; j++) sum[j] += moment[j];
     }
-    return kaiser_sinc(r) * (sum[2] - sum[1] * r) /
+    return ht_kaiser_sinc(r, REACH, SHAPE) * (sum[2] - sum[1] * r) /
            (sum[0] * sum[2] - sum[1] * sum[1]);
 }
 

@@ -120,13 +120,29 @@ static enum ht_err run_receive(struct ht_fd_stepper *s,
     return ht_fd_halo_receive(s->halo, task->planes, s->values);
 }
 
+enum ht_err ht_fd_sample(struct ht_fd_stepper *s) {
+    struct ht_fd_probes *probes = s->probes;
+    REQUIRE(probes->taken < probes->slots, HT_ERR_INTERNAL,
+            "receivers: more than %lld steps without reading their samples",
+            (long long)probes->slots);
+    const int64_t slot = probes->taken++;
+    if (probes->items == 0) return HT_OK;
+    return s->engine.ops->sample(&s->engine, &s->box, s->values[HT_FD_U],
+                                 probes, slot);
+}
+
+static enum ht_err run_sample(struct ht_fd_stepper *s,
+                              const struct ht_task *task) {
+    (void)task;
+    return ht_fd_sample(s);
+}
+
 typedef enum ht_err task_function(struct ht_fd_stepper *s,
                                   const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
-    [HT_TASK_RECEIVE] = run_receive,
-    [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_STEP] = run_step,
-    [HT_TASK_SEND] = run_send,
+    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
+    [HT_TASK_STEP] = run_step,       [HT_TASK_SEND] = run_send,
+    [HT_TASK_SAMPLE] = run_sample,
 };
 
 /* Runs the tasks of passes [first, last) of a sequence. */

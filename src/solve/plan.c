@@ -13,6 +13,7 @@
 void ht_plan_destroy(struct ht_plan *plan) {
     if (plan == NULL) return;
     ht_solution_destroy(plan->solution);
+    ht_receivers_destroy(plan->receivers);
     ht_fit_destroy(plan->fit);
     ht_medium_destroy(plan->medium);
     free(plan);
@@ -345,6 +346,28 @@ static enum ht_err scan_medium(struct ht_plan *plan, bool sampled) {
     return ht_fd_check_points(plan);
 }
 
+/* Between its steps a Hermite method would need the derivatives in time of a
+ * cell's polynomial. */
+static enum ht_err make_receivers(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    char key[40];
+    TRY(ht_receivers_create(params, &plan->eq, &plan->grid,
+                            plan->problem.stored[HT_PRIMARY], plan->problem.dt,
+                            plan->steps, &plan->receivers));
+    for (int n = 0; plan->receivers != NULL && !differences(plan) &&
+                    n < plan->receivers->count;
+         n++) {
+        snprintf(key, sizeof key, "receivers.%d.every", n + 1);
+        if (plan->receivers->group[n].every > 0)
+            return ht_params_error(
+                params, key,
+                "needs time.scheme = \"fd\": \"%s\" is recorded at its "
+                "steps only, with every = \"step\"",
+                scheme_of(plan)->name);
+    }
+    return HT_OK;
+}
+
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
     TRY(make_grid(plan));
@@ -359,6 +382,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     set_problem(plan);
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
+    TRY(make_receivers(plan));
     return ht_expect(plan);
 }
 

@@ -1,0 +1,67 @@
+/* A point anywhere in the box by nodes of the primary grid: what reads a field
+ * there, and what spreads a source over the nodes. Per axis the weight of the
+ * node at r spacings from the point is Hicks' sinc under Kaiser's window,
+ *     w(r) = sin(pi r)/(pi r) I_0(s sqrt(1 - (r/4)^2)) / I_0(s),  |r| < 4,
+ * s = 6.31 (G. J. Hicks, Geophysics 67 (2002), 156-166); a slope takes the
+ * derivative of w with s = 7.2, over the sum of all w. A point on a node is
+ * that node alone. Largest error for a wave along an axis, at any place,
+ * relative to the amplitude of its values or slopes:
+ *     nodes per wavelength    3.5     4       5       6       8       20
+ *     value                   2.8e-2  1.3e-3  1.0e-3  5.9e-4  7.1e-4  4.6e-4
+ *     slope                   5.4e-2  1.6e-2  1.4e-3  1.9e-3  4.2e-3  1.0e-2
+ * Errors of the axes add up.
+ *
+ * A periodic axis wraps around. Nodes behind a wall are the mirror images of
+ * those inside, with the wall's sign; nodes on a free wall, where the field is
+ * 0, are left out.
+ */
+#ifndef HTWAVE_POINT_H
+#define HTWAVE_POINT_H
+
+#include "htwave/grid.h"
+
+enum { HT_POINT_REACH = 4, HT_POINT_NODES = 2 * HT_POINT_REACH };
+
+/* Nodes of an axis in increasing order, each once. */
+struct ht_point_axis {
+    int count;
+    int64_t node[HT_POINT_NODES];
+    double weight[HT_POINT_NODES];
+};
+/* Nodes of the whole grid, sorted by m[2], then m[1], then m[0], each once. */
+struct ht_point {
+    int count;
+    struct ht_point_node {
+        int64_t m[3];
+        double weight;
+    } * node;
+};
+
+/* The first axis along which x is outside the box; -1: inside. Positions on its
+ * ends, but for rounding, are inside. */
+int ht_point_outside(const struct ht_grid *grid, const double x[3]);
+
+/* Along one axis, for reading; x inside. slope: the derivative along it. An
+ * axis beyond grid->dims has its one node, with weight 1. */
+void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
+                        bool slope, struct ht_point_axis *out);
+/* The weights for spreading along one axis: those for reading over h, and at
+ * the ends of the axis, where nodes have half a spacing, over h/2. So with the
+ * sum over nodes for the integral (half at walls) reading is the adjoint of
+ * spreading, and a source and a receiver may change places. */
+void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x,
+                          bool slope, struct ht_point_axis *out);
+
+/* u(x) is the sum of weight u(m); slope: an axis, then it is du/dx_slope, or
+ * -1. x inside. count may be 0: on a free wall. Needs ht_point_free. */
+HT_CHECKED enum ht_err ht_point_read(const struct ht_grid *grid,
+                                     const double x[3], int slope,
+                                     struct ht_point *out);
+/* delta(. - x) at node m is weight; slope: the derivative by x_slope of that,
+ * -d/dx of the delta in space. Else as above. */
+HT_CHECKED enum ht_err ht_point_spread(const struct ht_grid *grid,
+                                       const double x[3], int slope,
+                                       struct ht_point *out);
+void ht_point_free(struct ht_point *point); /* after a failure, too */
+
+#endif

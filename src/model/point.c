@@ -1,0 +1,153 @@
+/* A point by nodes of the primary grid; see the header. */
+#include "htwave/point.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "htwave/num.h"
+
+static const double VALUE_SHAPE = 6.31, SLOPE_SHAPE = 7.2;
+static const double CLOSE = 1e-9; /* spacings; rounding of positions */
+
+int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
+    for (int k = 0; k < grid->dims; k++) {
+        const double slack = CLOSE * grid->h[k];
+        if (!(x[k] >= grid->lower[k] - slack && x[k] <= grid->upper[k] + slack))
+            return k;
+    }
+    return -1;
+}
+
+/* ---- one axis ---- */
+
+/* The node that holds the value of node m, and the sign of the walls passed on
+ * the way; walls may be passed several times. */
+static int64_t fold(const struct ht_grid *grid, int axis, int64_t m,
+                    int *sign) {
+    const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
+    *sign = 1;
+    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
+    while (m < 0 || m >= n) {
+        *sign *= grid->wall[axis][m < 0 ? 0 : 1];
+        m = m < 0 ? -m : 2 * (n - 1) - m;
+    }
+    return m;
+}
+
+static bool on_free_wall(const struct ht_grid *grid, int axis, int64_t m) {
+    const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
+    return (m == 0 && grid->wall[axis][0] < 0) ||
+           (m == last && grid->wall[axis][1] < 0);
+}
+
+static void add_node(struct ht_point_axis *axis, int64_t m, double weight) {
+    int at = axis->count;
+    while (at > 0 && axis->node[at - 1] >= m) at--;
+    if (at < axis->count && axis->node[at] == m) {
+        axis->weight[at] += weight;
+        return;
+    }
+    for (int i = axis->count++; i > at; i--) {
+        axis->node[i] = axis->node[i - 1];
+        axis->weight[i] = axis->weight[i - 1];
+    }
+    axis->node[at] = m;
+    axis->weight[at] = weight;
+}
+
+/* Of nodes below - 3 .. below + 4, for a point at `at`. */
+static void values_at(double at, int64_t below, double weight[HT_POINT_NODES]) {
+    const double middle = ht_kaiser_sinc(0, HT_POINT_REACH, VALUE_SHAPE);
+    for (int i = 0; i < HT_POINT_NODES; i++) {
+        const double r = at - (double)(below + i - HT_POINT_REACH + 1);
+        weight[i] = ht_kaiser_sinc(r, HT_POINT_REACH, VALUE_SHAPE) / middle;
+        if (at == (double)below) weight[i] = r == 0;
+    }
+}
+
+/* The derivative by the point's place, in spacings, of weights that are made to
+ * add up to 1: so a constant has none. */
+static void slopes_at(double at, int64_t below, double weight[HT_POINT_NODES]) {
+    double value[HT_POINT_NODES], sum = 0, rise = 0;
+    for (int i = 0; i < HT_POINT_NODES; i++) {
+        const double r = at - (double)(below + i - HT_POINT_REACH + 1);
+        value[i] = ht_kaiser_sinc(r, HT_POINT_REACH, SLOPE_SHAPE);
+        weight[i] = ht_kaiser_sinc_slope(r, HT_POINT_REACH, SLOPE_SHAPE);
+        if (at == (double)below) value[i] = r == 0 ? value[i] : 0;
+        sum += value[i];
+        rise += weight[i];
+    }
+    for (int i = 0; i < HT_POINT_NODES; i++)
+        weight[i] = (weight[i] - value[i] * rise / sum) / sum;
+}
+
+void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
+                        bool slope, struct ht_point_axis *out) {
+    double weight[HT_POINT_NODES];
+    *out = (struct ht_point_axis){.count = 0};
+    if (axis >= grid->dims) {
+        add_node(out, 0, slope ? 0 : 1);
+        return;
+    }
+    const double h = grid->h[axis];
+    double at = (x - grid->lower[axis]) / h;
+    if (fabs(at - round(at)) <= CLOSE) at = round(at);
+    const int64_t below = (int64_t)floor(at);
+    (slope ? slopes_at : values_at)(at, below, weight);
+    for (int i = 0; i < HT_POINT_NODES; i++) {
+        int sign;
+        const int64_t node =
+            fold(grid, axis, below + i - HT_POINT_REACH + 1, &sign);
+        if (weight[i] == 0 || on_free_wall(grid, axis, node)) continue;
+        add_node(out, node, sign * weight[i] / (slope ? h : 1));
+    }
+}
+
+void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x,
+                          bool slope, struct ht_point_axis *out) {
+    const bool walls = axis < grid->dims && !ht_grid_periodic(grid, axis);
+    const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
+    ht_point_axis_read(grid, axis, x, slope, out);
+    for (int i = 0; i < out->count; i++) {
+        const bool end = out->node[i] == 0 || out->node[i] == last;
+        out->weight[i] *= (walls && end ? 2 : 1) / grid->h[axis];
+    }
+}
+
+/* ---- all axes ---- */
+
+/* Of the axes' lists, each sorted: so is their product. */
+static enum ht_err multiply(const struct ht_point_axis axis[3],
+                            struct ht_point *out) {
+    *out = (struct ht_point){.count = 0};
+    TRY(HT_ALLOC(out->node, axis[0].count * axis[1].count * axis[2].count));
+    for (int i3 = 0; i3 < axis[2].count; i3++)
+        for (int i2 = 0; i2 < axis[1].count; i2++)
+            for (int i1 = 0; i1 < axis[0].count; i1++)
+                out->node[out->count++] = (struct ht_point_node){
+                    {axis[0].node[i1], axis[1].node[i2], axis[2].node[i3]},
+                    axis[0].weight[i1] * axis[1].weight[i2] *
+                        axis[2].weight[i3]};
+    return HT_OK;
+}
+
+enum ht_err ht_point_read(const struct ht_grid *grid, const double x[3],
+                          int slope, struct ht_point *out) {
+    struct ht_point_axis axis[3];
+    for (int k = 0; k < 3; k++)
+        ht_point_axis_read(grid, k, x[k], k == slope, &axis[k]);
+    return multiply(axis, out);
+}
+
+enum ht_err ht_point_spread(const struct ht_grid *grid, const double x[3],
+                            int slope, struct ht_point *out) {
+    struct ht_point_axis axis[3];
+    for (int k = 0; k < 3; k++)
+        ht_point_axis_spread(grid, k, x[k], k == slope, &axis[k]);
+    return multiply(axis, out);
+}
+
+void ht_point_free(struct ht_point *point) {
+    free(point->node);
+    *point = (struct ht_point){.count = 0};
+}
