@@ -7,6 +7,7 @@
 #include "htwave/fit.h"
 #include "htwave/kernel.h"
 #include "htwave/scheme.h"
+#include "htwave/shots.h"
 
 /* How slabs exchange planes; unused with one rank. */
 struct ht_halo_choice {
@@ -47,6 +48,7 @@ struct ht_problem {
     int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
+    const struct ht_shots *shots; /* NULL: none */
 };
 
 /* Whether a field is stored on a grid; the number of fields stored there. */
@@ -73,8 +75,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
  * (NULL: it does not), are those of all ranks, and later fills are not counted.
  * Collective; the same on any number of ranks. */
 HT_CHECKED enum ht_err ht_fd_bound(const struct ht_problem *problem,
-                                   struct ht_fit *fit,
-                                   double *most);
+                                   struct ht_fit *fit, double *most);
 /* The problem with time step -dt, for the kernels of backward half steps. */
 struct ht_problem ht_problem_reversed(const struct ht_problem *problem);
 
