@@ -5,12 +5,16 @@
  *   - Order in time, one and two terms: on nodes, so that nothing else errs.
  *   - Source and receiver change places in a medium that jumps.
  *   - Steps there and back lead to rest.
+ *   - Kernels, each variant in single and double precision, against the plain
+ *     engine; in a closed box, where single precision corrects the mean of the
+ *     increments, whose sources add to it.
  * Lengths are in spacings, the speed is 1.
  */
 #include <stdarg.h>
 
 #include "htwave/oracle.h"
 #include "htwave/plan.h"
+#include "open_device.h"
 #include "test.h"
 
 static const double pi = 3.14159265358979323846;
@@ -389,7 +393,87 @@ static void test_back(int terms) {
     close_scene(&s);
 }
 
+/* ---- kernels ---- */
+
+static char *const closed[] = {
+    "grid.cells=[13, 12, 15]",
+    "grid.upper=[13.0, 12.0, 15.0]",
+    "boundary.x1=\"rigid\"",
+    "grid.order=4",
+    "medium.type=expression",
+    "medium.c=\"1.5 + 0.5 * sin(2 * pi * x3 / 15)\"",
+    "time.end=200.0",
+    "sources=({ position = [0.4, 4.4, 14.7]; frequency = 0.08; signal = "
+    "\"gaussian\"; }, { type = \"line\"; position = [3.0, 2.2, 0.0]; to = "
+    "[9.0, 11.7, 7.0]; count = 5; frequency = 0.1; }, { kind = \"force\"; "
+    "position = [4.1, 3.7, 8.2]; direction = [1.0, 0.0, -2.0]; frequency = "
+    "0.1; signal = \"burst\"; cycles = 9.0; })",
+};
+enum { CLOSED = sizeof closed / sizeof *closed };
+
+static enum ht_err device_values(const struct scene *s,
+                                 struct ht_device *device, const char *variant,
+                                 bool fp64, int steps, double *out) {
+    const struct ht_problem *problem = &s->plan->problem;
+    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
+    const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
+    struct ht_kernels kernels = {0};
+    struct ht_stepper stepper = {0};
+    tuning.variant = ht_variant_find(variant, &spec, false);
+    TRY(ht_kernels_create(problem, device, &tuning, NULL, &kernels));
+    enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
+    for (int i = 0; err == HT_OK && i < 2 * steps; i++)
+        err =
+            stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
+    if (err == HT_OK)
+        err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, 1, 0,
+                               ht_grid_planes(&s->plan->grid, HT_PRIMARY), out);
+    ht_stepper_destroy(&stepper);
+    ht_kernels_destroy(&kernels);
+    return err;
+}
+
+/* Roundings of d, of half an ulp each and unlike, are summed up in u: they grow
+ * like the steps to the power 3/2, less where waves leave; single precision
+ * also rounds the medium, which shifts phases by half an ulp of each step. */
+static void test_kernels(struct ht_device *device, const struct scene *s,
+                         const char *variant, bool fp64, int steps) {
+    const int64_t nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);
+    double worst = 0, largest = 0, *got = NULL;
+    must(HT_ALLOC(got, nodes));
+    must(device_values(s, device, variant, fp64, steps, got));
+    for (int64_t i = 0; i < nodes; i++) {
+        worst = fmax(worst, fabs(got[i] - s->values[i]));
+        largest = fmax(largest, fabs(s->values[i]));
+    }
+    free(got);
+    TEST_BELOW(worst / largest, ldexp(steps, fp64 ? -53 : -24),
+               "%s in %s precision after %d steps", variant,
+               fp64 ? "double" : "single", steps);
+}
+
+static void test_device(void) {
+    struct ht_device *device;
+    struct scene s;
+    const int steps = 330;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return;
+    }
+    open_scene(&s, CLOSED, (char **)closed);
+    for (int i = 0; i < steps; i++) step(&s);
+    (void)read_point(&s, HT_PRIMARY);
+    for (int i = 0; i < ht_fd_variant_count(); i++)
+        for (int fp64 = 0; fp64 < 2; fp64++)
+            if (!fp64 || ht_device_info(device)->fp64)
+                test_kernels(device, &s, ht_fd_variant_at(i)->name, fp64,
+                             steps);
+    close_scene(&s);
+    ht_device_close(device);
+}
+
 int main(void) {
+    test_device();
     test_order(1);
     test_order(2);
     test_reciprocity();
