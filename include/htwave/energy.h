@@ -52,8 +52,9 @@ struct ht_energy_watch {
 };
 /* Adds the state at a time. HT_ERR_NOT_FINITE if the energy of a conserving
  * system has doubled since its minimum, or grown a hundredfold or 10^4-fold if
- * it is known only roughly: an instability before overflow. No communication:
- * the numbers are the same on all ranks. */
+ * it is known only roughly: an instability before overflow. States are watched
+ * from the end of the sources on. No communication: the numbers are the same on
+ * all ranks. */
 HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                                        const struct ht_state *state,
                                        struct ht_energy_watch *watch);

@@ -208,4 +208,40 @@ HT_CHECKED enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *sampler,
 /* Device seconds of all launches. */
 double ht_fd_sampler_seconds(struct ht_fd_sampler *sampler);
 
+/* ---- fd_inject.c: sources ---- */
+/* A list of nodes of a window, each once: at[i] with the entries [begin[i],
+ * begin[i + 1]), which are columns of a table of amplitudes with weights. */
+struct ht_fd_injected_nodes {
+    int64_t count;
+    int64_t *at;
+    int *begin, *column; /* begin: count + 1 of them */
+    double *weight;
+};
+/* Compiled at the first use. */
+struct ht_fd_injector;
+HT_CHECKED enum ht_err ht_fd_injector_create(struct ht_device *device,
+                                             bool fp64, const char *cache,
+                                             struct ht_fd_injector **out);
+void ht_fd_injector_destroy(struct ht_fd_injector *injector);
+HT_CHECKED enum ht_err ht_fd_injector_text(bool fp64, int lanes,
+                                           struct ht_text *out);
+/* The list on the device, and room for a table of so many values; the injector
+ * must outlive them. count > 0. */
+struct ht_fd_injected;
+HT_CHECKED enum ht_err
+ht_fd_injected_create(struct ht_fd_injector *injector,
+                      const struct ht_fd_injected_nodes *list, int64_t table,
+                      struct ht_fd_injected **out);
+void ht_fd_injected_destroy(struct ht_fd_injected *injected);
+/* The first values of the table, after the work enqueued before. */
+HT_CHECKED enum ht_err ht_fd_injected_table(struct ht_fd_injected *injected,
+                                            int64_t count,
+                                            const double *values);
+/* x[at[i]] += sign sum weight table[row + column], first <= i < last, and the
+ * same to y (NULL: none), in the order of the entries; enqueued. */
+HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_injected *injected,
+                                    int64_t first, int64_t last, int64_t row,
+                                    double sign, struct ht_buffer *x,
+                                    struct ht_buffer *y);
+
 #endif

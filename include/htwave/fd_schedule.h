@@ -8,6 +8,8 @@
  *     retreat:    u = u - d
  *     stage       as above
  *     increment:  d = d - dt^2 L w.
+ * Where there are sources a task after each box of a pass adds to its targets.
+ *
  * An operator L reads `reach` planes to either side of its targets, so a pass
  * may have targets on `reach` planes less beyond the slab than are up to date
  * of the array that it is applied to. When these do not suffice, an exchange
@@ -50,6 +52,7 @@ int ht_fd_source(int terms, enum ht_fd_pass pass);
 struct ht_fd_slab {
     struct ht_box own; /* nodes, in indices of the window */
     bool neighbour[2]; /* a slab exists below, above */
+    bool sources;      /* added after the passes of steps that apply L */
     bool ghosts;       /* some side is a wall or a periodic seam of its own */
     int terms;         /* of the series in time */
     int depth;         /* applications of L per exchange */
@@ -85,7 +88,7 @@ void ht_fd_halo_overwritten(struct ht_fd_halo_state *state,
 void ht_fd_halo_received(struct ht_fd_halo_state *state);
 
 /* Most tasks of a sequence. */
-enum { HT_FD_MOST_TASKS = 24 };
+enum { HT_FD_MOST_TASKS = 40 };
 /* The tasks of passes [first, last) of a sequence, and the state after them.
  * out->task must have room for HT_FD_MOST_TASKS tasks. `pass` of a task is an
  * enum ht_fd_pass, `planes` are those of an enum ht_fd_name. */

@@ -11,6 +11,7 @@ struct ht_kernels {
     /* Of finite differences, which have no others. */
     struct ht_fd_kernels *fd;
     struct ht_fd_reduction *fd_reduction;
+    struct ht_fd_injector *fd_injector;
     const struct ht_variant *variant;
     struct ht_spec spec[2];
     struct ht_shape shape[2];

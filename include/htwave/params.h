@@ -77,6 +77,17 @@ struct ht_groups {
     X(HT_HALO_SAME, "same")       \
     X(HT_HALO_SINGLE, "single")   \
     X(HT_HALO_HALF, "half")
+/* Of sources: shapes, what they do, signals. */
+#define HT_EACH_SHOT_TYPE(X) X(HT_SHOT_POINT, "point") X(HT_SHOT_LINE, "line")
+#define HT_EACH_SHOT_KIND(X)        \
+    X(HT_SHOT_MONOPOLE, "monopole") \
+    X(HT_SHOT_FORCE, "force")
+#define HT_EACH_SIGNAL(X)                          \
+    X(HT_SIGNAL_RICKER, "ricker")                  \
+    X(HT_SIGNAL_GAUSSIAN, "gaussian")              \
+    X(HT_SIGNAL_DERIVATIVE, "gaussian derivative") \
+    X(HT_SIGNAL_BURST, "burst")                    \
+    X(HT_SIGNAL_FILE, "file")
 
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
@@ -90,6 +101,9 @@ enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
 enum ht_weights { HT_EACH_WEIGHTS(HT_CHOICE_CONSTANT) };
 enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
+enum ht_shot_type { HT_EACH_SHOT_TYPE(HT_CHOICE_CONSTANT) };
+enum ht_shot_kind { HT_EACH_SHOT_KIND(HT_CHOICE_CONSTANT) };
+enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 
 /* The words, for messages and results. */
 const char *ht_scheme_word(enum ht_scheme_name value);
@@ -98,6 +112,9 @@ const char *ht_fit_word(enum ht_fit_kind value);
 const char *ht_receiver_type_word(enum ht_receiver_type value);
 const char *ht_precision_word(enum ht_precision value);
 const char *ht_halo_precision_word(enum ht_halo_precision value);
+const char *ht_shot_type_word(enum ht_shot_type value);
+const char *ht_shot_kind_word(enum ht_shot_kind value);
+const char *ht_signal_word(enum ht_signal_kind value);
 
 /* A parameter of the medium, such as c: of type HT_OPT_MEDIUM or, of a vector,
  * HT_OPT_REAL3. */
@@ -109,6 +126,19 @@ struct ht_medium_given {
 struct ht_pulse {
     double centre[3], width, amplitude;
     char *field;
+};
+/* A shot, a source of waves: a group of the list "sources". */
+struct ht_shot_given {
+    enum ht_shot_type type;
+    enum ht_shot_kind kind;
+    double position[3]; /* of a line: its first point */
+    double to[3];       /* its last one */
+    int count;          /* points of a line */
+    double direction[3];
+    enum ht_signal_kind signal;
+    double frequency, cycles, amplitude;
+    char *file;
+    struct ht_value delay; /* "auto" or a number */
 };
 
 /* A group of receivers. */
@@ -171,6 +201,7 @@ struct ht_params {
         double frequency; /* highest of interest; 0: unknown */
     } initial;
     struct ht_groups receivers; /* of struct ht_receivers_given */
+    struct ht_groups shots;     /* of struct ht_shot_given */
     struct {
         char *directory;
         double every; /* time between snapshots; 0: none but the last */

@@ -23,6 +23,7 @@ struct ht_plan {
     struct ht_medium *medium;
     struct ht_solution *solution;
     struct ht_receivers *receivers; /* NULL: none */
+    struct ht_shots *shots;         /* NULL: none */
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */
@@ -55,6 +56,13 @@ HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
 /* The power of h to which errors are proportional in a smooth medium. */
 int ht_plan_full_order(const struct ht_plan *plan);
+/* The time from which on no source acts; 0 without sources. */
+double ht_plan_undriven(const struct ht_plan *plan);
+/* Points per shortest wavelength of the sources, of which there are some, in
+ * the slowest part of the medium; those that keep the error over ten
+ * wavelengths below 0.1. */
+double ht_plan_shot_points(const struct ht_plan *plan);
+double ht_plan_needed_points(const struct ht_plan *plan);
 void ht_plan_destroy(struct ht_plan *plan);
 
 #endif

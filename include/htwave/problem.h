@@ -7,6 +7,7 @@
 #include "htwave/fit.h"
 #include "htwave/kernel.h"
 #include "htwave/scheme.h"
+#include "htwave/shots.h"
 
 /* How slabs exchange planes; unused with one rank. */
 struct ht_halo_choice {
@@ -47,6 +48,7 @@ struct ht_problem {
     int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
+    const struct ht_shots *shots; /* NULL: none */
 };
 
 /* Whether a field is stored on a grid; the number of fields stored there. */

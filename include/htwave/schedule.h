@@ -76,6 +76,7 @@ void ht_halo_received(const struct ht_partition *partition,
     X(HT_TASK_RECEIVE, "receive") \
     X(HT_TASK_GHOSTS, "ghosts")   \
     X(HT_TASK_STEP, "step")       \
+    X(HT_TASK_INJECT, "inject")   \
     X(HT_TASK_SEND, "send")       \
     X(HT_TASK_SAMPLE, "sample")
 #define HT_TASK_CONSTANT(constant, name) constant,

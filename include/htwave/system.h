@@ -82,6 +82,13 @@ struct ht_second_order {
     int field;
     int modulus, inverse_density; /* materials; -1: 1 */
     int rate, flux;               /* fields; -1: the other one tells */
+    /* Sources: u_tt = .. + g(x) f(t) with f the signal or its derivative and g,
+     * of a monopole delta(x - x0), of a force -div of direction/rho delta(x -
+     * x0), times the modulus where `modulus`. */
+    struct ht_shot_law {
+        bool known, modulus;
+        int derivative; /* of the signal: 0, 1 */
+    } monopole, force;
 };
 
 struct ht_system {

@@ -202,6 +202,12 @@ static const struct ht_option option[] = {
      "from = [0.1, 0.1]; to = [0.9, 0.1]; count = 101; every = 0.01; } ). "
      "Their traces are written to traces.h5, a group of HDF5 each."},
 
+    {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
+     "Sources of waves, with time.scheme = \"fd\": ( { position = [0.3, 0.5]; "
+     "frequency = 10.0; }, { .. } ). With sources initial.type is zero unless "
+     "a key of initial is given. On the command line the whole list, or a key "
+     "of group N (from 1), sources.N.key."},
+
     {"output.directory", HT_OPT_STRING, AT(output.directory), "\"out\"", ANY,
      NULL, "",
      "Directory of all output files, relative to the current directory; "
@@ -367,11 +373,59 @@ static const struct ht_option receivers_option[] = {
      "after it."},
 };
 
+#define IN_SHOT(member) offsetof(struct ht_shot_given, member)
+
+static const struct ht_option shot_option[] = {
+    {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY,
+     CHOICES(HT_EACH_SHOT_TYPE), "",
+     "One point, or a line of `count` equal points from position to `to`, both "
+     "included."},
+    {"position", HT_OPT_REAL3, IN_SHOT(position), NULL, ANY, NULL, "length",
+     "Of the point, anywhere in the box; of a line's first point."},
+    {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Line: its last point."},
+    {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",
+     "Line: number of points, 2 or more; each has the amplitude."},
+    {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY,
+     CHOICES(HT_EACH_SHOT_KIND), "",
+     "monopole: acoustic p_t = -K div v + K s(t) delta(x - x0), with s the "
+     "volume per time; wave u_tt = c^2 lap u + s(t) delta(x - x0). force "
+     "(acoustic): rho v_t = -grad p + direction s(t) delta(x - x0)."},
+    {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY,
+     NULL, "", "Force: its direction, of any length."},
+    {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY,
+     CHOICES(HT_EACH_SIGNAL), "",
+     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: "
+     "ricker "
+     "(1 - 2 a^2) exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise "
+     "of the latter; burst, a sine of `cycles` periods under a Hann window, "
+     "from t = 0 on; file, see there."},
+    {"frequency", HT_OPT_REAL, IN_SHOT(frequency), "0.0", NOT_NEGATIVE, NULL,
+     "1/time",
+     "Of the signal (all but files): of a Ricker that of the spectrum's peak, "
+     "of a burst that of the sine."},
+    {"cycles", HT_OPT_REAL, IN_SHOT(cycles), "5.0", 1, 1e6, NULL, "periods",
+     "Burst: periods of the sine."},
+    {"file", HT_OPT_FILE, IN_SHOT(file), "\"\"", ANY, NULL, "",
+     "Signal \"file\": a text file with two columns, t and s, which is 0 "
+     "outside of its times; between them a cubic spline. Lines that begin with "
+     "# are comments. Relative names as in medium.type."},
+    {"delay", HT_OPT_VALUE, IN_SHOT(delay), "\"auto\"", ANY, "auto", "time",
+     "Time of the run at which the signal has t = 0. auto: the signal begins "
+     "with the run (a Ricker has its peak at 1.6 / frequency); 0 for bursts "
+     "and files."},
+    {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
+     "Factor of the signal: a volume per time (monopole) or a force, in one "
+     "and two dimensions per area and per length."},
+};
+
 static const struct ht_option_list lists[] = {
     {"receivers", sizeof(struct ht_receivers_given),
      sizeof receivers_option / sizeof *receivers_option, receivers_option},
     {"initial.pulses", sizeof(struct ht_pulse),
      sizeof pulse_option / sizeof *pulse_option, pulse_option},
+    {"sources", sizeof(struct ht_shot_given),
+     sizeof shot_option / sizeof *shot_option, shot_option},
 };
 
 /* ---- looking up ---- */
@@ -475,5 +529,20 @@ const char *ht_precision_word(enum ht_precision value) {
 
 const char *ht_halo_precision_word(enum ht_halo_precision value) {
     switch (value) { HT_EACH_HALO_PRECISION(CASE) }
+    return "";
+}
+
+const char *ht_shot_type_word(enum ht_shot_type value) {
+    switch (value) { HT_EACH_SHOT_TYPE(CASE) }
+    return "";
+}
+
+const char *ht_shot_kind_word(enum ht_shot_kind value) {
+    switch (value) { HT_EACH_SHOT_KIND(CASE) }
+    return "";
+}
+
+const char *ht_signal_word(enum ht_signal_kind value) {
+    switch (value) { HT_EACH_SIGNAL(CASE) }
     return "";
 }

@@ -401,6 +401,16 @@ static enum ht_err read_override(struct ht_params *params, const char *text) {
     return err;
 }
 
+/* Sources begin at rest, unless initial data are asked for. */
+static enum ht_err rest_before_shots(struct ht_params *params) {
+    for (int i = 0; i < params->sources->count; i++)
+        if (is_inside(params->sources->source[i].key, "initial")) return HT_OK;
+    if (params->shots.count == 0) return HT_OK;
+    free(params->initial.type);
+    params->initial.type = NULL;
+    return ht_text_copy("zero", &params->initial.type);
+}
+
 static enum ht_err read_all(struct ht_params *params, const char *path,
                             int noverrides, char *const *overrides) {
     TRY(HT_ALLOC(params->sources, 1));
@@ -410,6 +420,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path,
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++)
         TRY(read_override(params, overrides[i]));
+    TRY(rest_before_shots(params));
     TRY(ht_params_resolve(params));
     return ht_params_check(params);
 }

@@ -90,18 +90,28 @@ static enum ht_err conserved_begin(void *context, const struct ht_run *run) {
     return HT_OK;
 }
 
+/* The first step from which on sources do no work. */
+static int64_t first_undriven(const struct ht_plan *plan) {
+    const double time = ht_plan_undriven(plan);
+    if (!(time < plan->params->time.end)) return time > 0 ? plan->steps : 0;
+    return time > 0 ? (int64_t)ceil(time / plan->problem.dt) : 0;
+}
+
 static int64_t conserved_next(void *context, const struct ht_run *run,
                               int64_t from) {
+    const struct ht_plan *plan = run->plan;
+    const int64_t first = first_undriven(plan);
     (void)context;
-    return from == 0 ? 0 : run->plan->steps;
+    return from <= first ? first : plan->steps;
 }
 
 static enum ht_err conserved_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     double *energy = context;
     if (!ht_conserves_energy(run->plan)) return HT_OK;
+    if (run->steps < first_undriven(run->plan)) return HT_OK;
     TRY(ht_conserved_energy(run->plan, &run->stepper, &energy[1]));
-    if (run->steps == 0) energy[0] = energy[1];
+    if (isnan(energy[0])) energy[0] = energy[1];
     /* Its half steps are none of the run. */
     if (run->kernels != NULL) (void)ht_kernels_seconds(run->kernels);
     return HT_OK;

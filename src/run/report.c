@@ -176,6 +176,19 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
                     e->high);
 }
 
+static void add_shots(const struct ht_plan *plan, struct ht_text *text) {
+    const struct ht_shots *shots = plan->shots;
+    int points = 0;
+    if (shots == NULL) return;
+    for (int i = 0; i < shots->count; i++) points += shots->shot[i].points;
+    ht_text_add(text,
+                "  sources   %d at %d point%s, until %.4g; frequencies up to "
+                "%.4g, %.3g points per wavelength there of %.2g needed\n",
+                shots->count, points, points > 1 ? "s" : "", shots->end,
+                shots->highest, ht_plan_shot_points(plan),
+                ht_plan_needed_points(plan));
+}
+
 static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
@@ -245,6 +258,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_device(sim, text);
     add_memory(sim, text);
     add_steps(sim, text);
+    add_shots(sim->plan, text);
     add_outputs(sim, text);
     add_receivers(sim, text);
 }
@@ -344,6 +358,12 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     if (accuracy)
         ht_json_number(json, "cells_per_wavelength",
                        plan->cells_per_wavelength);
+    if (plan->shots != NULL) {
+        ht_json_integer(json, "sources", plan->shots->count);
+        ht_json_number(json, "sources_highest_frequency", plan->shots->highest);
+        ht_json_number(json, "sources_points_per_wavelength",
+                       ht_plan_shot_points(plan));
+    }
     if (plan->expected.error > 0) {
         const struct ht_expected *e = &plan->expected;
         ht_json_number(json, "expected_error", e->error);
@@ -471,8 +491,10 @@ void ht_report_summary(const struct ht_simulation *sim,
                     result->energy.initial, energy_drift(result),
                     result->energy.watch.grows ? "; it rose, see above" : "");
     if (isfinite(conserved_drift(result)))
-        ht_text_add(text, "  conserved %.6g at the start, changed by %+.2e\n",
-                    result->conserved[0], conserved_drift(result));
+        ht_text_add(text, "  conserved %.6g %s, changed by %+.2e\n",
+                    result->conserved[0],
+                    sim->plan->shots ? "after the sources" : "at the start",
+                    conserved_drift(result));
     if (isfinite(result->error))
         ht_text_add(text, "  error     %.3e, relative L2 of %s\n",
                     result->error,

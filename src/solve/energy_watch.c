@@ -103,6 +103,7 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (time < ht_plan_undriven(plan)) return HT_OK; /* sources do work */
     watch->rough = watch->rough || !resolved(plan, state);
     if (begins) watch->began_rough = watch->rough;
     double most = most_growth(plan, watch);

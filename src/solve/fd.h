@@ -36,6 +36,7 @@ struct ht_fd_probes {
     struct ht_fd_sampler *device; /* NULL: of the plain engine */
     double *ring;                 /* of the plain engine, [slot][item] */
 };
+struct ht_fd_injection;
 struct ht_fd_engine;
 struct ht_fd_engine_ops {
     /* Zeros. */
@@ -83,6 +84,14 @@ struct ht_fd_engine_ops {
     enum ht_err (*probes_read)(struct ht_fd_engine *e,
                                struct ht_fd_probes *probes, int64_t slots,
                                double *out);
+    /* The table of amplitudes is new. */
+    enum ht_err (*amplitudes)(struct ht_fd_engine *e,
+                              struct ht_fd_injection *in);
+    /* x, and y where it has memory, at nodes [first, last) of the list += sign
+     * times the amplitudes of a row of the table. */
+    enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in,
+                          int64_t first, int64_t last, int64_t row, double sign,
+                          struct ht_fd_array x, struct ht_fd_array y);
     enum ht_err (*finish)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {
@@ -92,6 +101,7 @@ struct ht_fd_engine {
     struct ht_device *device;      /* NULL: plain */
     struct ht_fd_kernels *kernels; /* on it */
     struct ht_fd_reduction *reduction;
+    struct ht_fd_injector *injector;
     struct ht_packer *packer; /* NULL: the grid is one slab */
     bool absolute;            /* plain: of magnitudes, for bounds */
 };
@@ -101,6 +111,42 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
                          struct ht_device *device,
                          const struct ht_kernels *kernels,
                          struct ht_fd_engine *out);
+
+/* ---- fd_shots.c: sources ---- */
+/* Amplitudes of some steps are in the table at a time: row 2 j of step first +
+ * j is what the stage adds to w, row 2 j + 1 what the update adds to d and u.
+ */
+struct ht_fd_injection {
+    const struct ht_shots *shots;
+    const struct ht_equations *eq;
+    double dt;
+    struct ht_fd_injected_nodes list; /* in the window */
+    int64_t
+        *plane;    /* of the window: its first entry of the list; and the end */
+    double *whole; /* [shot] sum over the grid of weights / a, half at walls */
+    bool filled;
+    int64_t first, values; /* of the table */
+    double *table;
+    bool *acts;                      /* [step of the table] */
+    struct ht_fd_injected *injected; /* on the device; NULL: not yet */
+};
+struct ht_fd_stepper;
+/* *out: NULL without sources. Fills medium planes. */
+HT_CHECKED enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
+                                              struct ht_fd_injection **out);
+void ht_fd_injection_destroy(struct ht_fd_injection *in); /* NULL allowed */
+/* The amplitudes of a step, which begins at time step dt, are in the table.
+ * back: steps before it follow. *mean: what it adds to the sum of d / a. */
+HT_CHECKED enum ht_err ht_fd_injection_step(struct ht_fd_injection *in,
+                                            struct ht_fd_engine *engine,
+                                            int64_t step, bool back,
+                                            double *mean);
+/* Adds what a pass (HT_FD_STAGE: to w, else to d and u) takes on planes of the
+ * window. */
+HT_CHECKED enum ht_err
+ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
+                    enum ht_fd_pass pass, int64_t step, int64_t begin,
+                    int64_t end, struct ht_fd_array x, struct ht_fd_array y);
 
 /* ---- the stepper ---- */
 /* Device seconds of kernels; ghosts is a part of the interior's. */
@@ -130,7 +176,9 @@ struct ht_fd_stepper {
     double mass;   /* sum of 1/a over the nodes */
     double mean;   /* of d, which the scheme keeps; NaN: not known yet */
     int64_t since; /* steps since the mean was looked at */
-    struct ht_fd_probes *probes; /* of receivers; NULL: none */
+    struct ht_fd_probes *probes;       /* of receivers; NULL: none */
+    struct ht_fd_injection *injection; /* NULL: no sources */
+    int64_t at; /* steps from the start, backwards less */
 };
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);

@@ -151,6 +151,24 @@ static enum ht_err device_probes_read(struct ht_fd_engine *e,
     return ht_fd_sampler_read(probes->device, slots, out);
 }
 
+static enum ht_err device_amplitudes(struct ht_fd_engine *e,
+                                     struct ht_fd_injection *in) {
+    if (in->list.count == 0) return HT_OK;
+    if (in->injected == NULL)
+        TRY(ht_fd_injected_create(e->injector, &in->list, in->values,
+                                  &in->injected));
+    return ht_fd_injected_table(in->injected, in->values, in->table);
+}
+
+static enum ht_err device_inject(struct ht_fd_engine *e,
+                                 struct ht_fd_injection *in, int64_t first,
+                                 int64_t last, int64_t row, double sign,
+                                 struct ht_fd_array x, struct ht_fd_array y) {
+    (void)e;
+    return ht_fd_inject(in->injected, first, last, row, sign, x.buffer,
+                        y.buffer);
+}
+
 static enum ht_err device_finish(struct ht_fd_engine *e) {
     return ht_device_finish(e->device);
 }
@@ -170,6 +188,8 @@ static const struct ht_fd_engine_ops device_ops = {
     .probes_destroy = device_probes_destroy,
     .sample = device_sample,
     .probes_read = device_probes_read,
+    .amplitudes = device_amplitudes,
+    .inject = device_inject,
     .finish = device_finish,
 };
 
@@ -182,6 +202,7 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
                                  .device = device,
                                  .kernels = kernels->fd,
                                  .reduction = kernels->fd_reduction,
+                                 .injector = kernels->fd_injector,
                                  .packer = kernels->packer[0]};
 }
 
@@ -218,6 +239,9 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK)
         err = ht_fd_reduction_create(device, tuning->fp64, cache,
                                      &k.fd_reduction);
+    if (err == HT_OK)
+        err =
+            ht_fd_injector_create(device, tuning->fp64, cache, &k.fd_injector);
     if (err == HT_OK && ht_grid_cut(problem->grid))
         err = ht_packer_create(device, &format, cache, &k.packer[0]);
     if (err != HT_OK) {

@@ -266,6 +266,30 @@ static enum ht_err plain_probes_read(struct ht_fd_engine *e,
     return HT_OK;
 }
 
+/* ---- sources ---- */
+
+static enum ht_err plain_amplitudes(struct ht_fd_engine *e,
+                                    struct ht_fd_injection *in) {
+    (void)e, (void)in;
+    return HT_OK;
+}
+
+static enum ht_err plain_inject(struct ht_fd_engine *e,
+                                struct ht_fd_injection *in, int64_t first,
+                                int64_t last, int64_t row, double sign,
+                                struct ht_fd_array x, struct ht_fd_array y) {
+    const struct ht_fd_injected_nodes *list = &in->list;
+    for (int64_t i = first; i < last; i++) {
+        double sum = 0;
+        for (int k = list->begin[i]; k < list->begin[i + 1]; k++)
+            sum += magnitude(e, list->weight[k] *
+                                    in->table[row + list->column[k]]);
+        x.host[list->at[i]] += magnitude(e, sign) * sum;
+        if (y.host != NULL) y.host[list->at[i]] += magnitude(e, sign) * sum;
+    }
+    return HT_OK;
+}
+
 static enum ht_err plain_finish(struct ht_fd_engine *e) {
     (void)e;
     return HT_OK;
@@ -286,6 +310,8 @@ static const struct ht_fd_engine_ops plain_ops = {
     .probes_destroy = plain_probes_destroy,
     .sample = plain_sample,
     .probes_read = plain_probes_read,
+    .amplitudes = plain_amplitudes,
+    .inject = plain_inject,
     .finish = plain_finish,
 };
 

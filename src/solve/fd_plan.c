@@ -105,3 +105,48 @@ enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
                                (long long)(thinnest / reach));
     return HT_OK;
 }
+
+/* ---- sources ---- */
+
+double ht_plan_shot_points(const struct ht_plan *plan) {
+    double widest = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        widest = fmax(widest, plan->grid.h[k]);
+    return plan->medium->speed_min / (plan->shots->highest * widest);
+}
+
+/* Points at which a wave along an axis errs by `most` over ten wavelengths, and
+ * the weights between nodes by 3 %. */
+double ht_plan_needed_points(const struct ht_plan *plan) {
+    const struct ht_fd_weights w = ht_fd_weights(plan->order);
+    const double most = 0.1, wavelengths = 10, axis[3] = {1, 0, 0};
+    double points = 3.5, widest = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        widest = fmax(widest, plan->grid.h[k]);
+    const double nu = plan->medium->speed_min * plan->problem.dt / widest;
+    while (points < 1000 && ht_fd_error(&w, plan->problem.stages, axis, points,
+                                        nu, wavelengths) > most)
+        points += 0.1;
+    return points;
+}
+
+enum ht_err ht_fd_check_shots(const struct ht_plan *plan) {
+    const double carried = 2.1;
+    if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
+    const double points = ht_plan_shot_points(plan);
+    const double needed = ht_plan_needed_points(plan);
+    if (points < carried)
+        return ht_params_error(
+            plan->params, "sources",
+            "have frequencies up to %.3g, of which the grid has %.2g points "
+            "per wavelength where waves travel at %.3g: it carries none with "
+            "less than 2, and %.2g are needed",
+            plan->shots->highest, points, plan->medium->speed_min, needed);
+    if (points < needed)
+        ht_warn("sources have frequencies up to %.3g, of which the grid has "
+                "%.2g points per wavelength where waves travel at %.3g: order "
+                "%d needs %.2g for errors below 10 %% over ten wavelengths",
+                plan->shots->highest, points, plan->medium->speed_min,
+                plan->order, needed);
+    return HT_OK;
+}

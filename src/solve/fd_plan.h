@@ -15,6 +15,9 @@ HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
  * each pass. */
 HT_CHECKED enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
                                          int64_t thinnest);
+/* Refuses sources whose waves the grid does not carry, warns of those that it
+ * carries badly. Nothing without sources. */
+HT_CHECKED enum ht_err ht_fd_check_shots(const struct ht_plan *plan);
 /* The error of one wave in a uniform medium, as part of ht_expect. */
 void ht_fd_expect(struct ht_plan *plan);
 /* Largest stable fd_rate dt. */

@@ -20,6 +20,7 @@ struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem) {
                                     .radius = problem->fd.order / 2,
                                     .density = problem->fd.density};
     return (struct ht_fd_slab){
+        .sources = problem->shots != NULL,
         .terms = problem->stages,
         .depth = problem->halo.depth > 0 ? problem->halo.depth : 1,
         .reach = ht_fd_reach(&spec)};
@@ -200,6 +201,15 @@ static void add_box(const struct ht_fd_slab *slab, struct ht_schedule *s,
     task->targets.box.end[2] = last;
 }
 
+/* The pass on planes [first, last), and the sources there. */
+static void add_step(const struct ht_fd_slab *slab, struct ht_schedule *s,
+                     enum ht_fd_pass pass, enum ht_step_part part,
+                     int64_t first, int64_t last) {
+    add_box(slab, s, HT_TASK_STEP, pass, part, first, last);
+    if (slab->sources && pass != HT_FD_RETREAT)
+        add_box(slab, s, HT_TASK_INJECT, pass, part, first, last);
+}
+
 /* Adds the planes that are sent, SEND, then the interior. first, last: planes
  * of all targets. */
 static void add_split(const struct ht_fd_slab *slab, struct ht_schedule *s,
@@ -216,10 +226,10 @@ static void add_split(const struct ht_fd_slab *slab, struct ht_schedule *s,
     const int64_t high = slab->neighbour[1] && leaving > 0
                              ? most(low, slab->own.end[2] - leaving)
                              : last;
-    add_box(slab, s, HT_TASK_STEP, which, HT_PART_BOUNDARY, first, low);
-    add_box(slab, s, HT_TASK_STEP, which, HT_PART_BOUNDARY, high, last);
+    add_step(slab, s, which, HT_PART_BOUNDARY, first, low);
+    add_step(slab, s, which, HT_PART_BOUNDARY, high, last);
     add_transfer(s, HT_TASK_SEND, next, sent);
-    add_box(slab, s, HT_TASK_STEP, which, HT_PART_INTERIOR, low, high);
+    add_step(slab, s, which, HT_PART_INTERIOR, low, high);
 }
 
 /* The planes that the pass needs are there. next: pass number of the sequence
@@ -239,7 +249,7 @@ static void add_pass(const struct ht_fd_slab *slab,
     for (int a = 0; a < HT_FD_NAMES; a++)
         if (writes(&pass, a)) state->valid.of[a] = beyond;
     if (!is_cut(slab) || targets_beyond(slab, state, &after) >= 0) {
-        add_box(slab, s, HT_TASK_STEP, which, HT_PART_INTERIOR, first, last);
+        add_step(slab, s, which, HT_PART_INTERIOR, first, last);
         return;
     }
     state->coming = ht_fd_exchange(slab, sequence, next_index);
@@ -253,12 +263,16 @@ static void add_receive(struct ht_fd_halo_state *state, enum ht_fd_pass pass,
     ht_fd_halo_received(state);
 }
 
-void ht_fd_schedule_make(const struct ht_fd_slab *slab,
+/* Sources act in steps only. */
+void ht_fd_schedule_make(const struct ht_fd_slab *whole,
                          enum ht_fd_sequence sequence, int first, int last,
                          struct ht_fd_halo_state *state,
                          struct ht_schedule *out) {
+    struct ht_fd_slab used = *whole;
+    const struct ht_fd_slab *slab = &used;
     enum ht_fd_pass pass[HT_FD_MOST_PASSES] = {HT_FD_STAGE};
     const int count = ht_fd_sequence_passes(slab->terms, sequence, pass);
+    used.sources = whole->sources && sequence <= HT_FD_BACKWARDS;
     out->count = 0;
     for (int i = first; i < last; i++) {
         const struct pass p = pass_of(slab, pass[i]);

@@ -110,6 +110,16 @@ static enum ht_err run_step(struct ht_fd_stepper *s,
     }
 }
 
+static enum ht_err run_inject(struct ht_fd_stepper *s,
+                              const struct ht_task *task) {
+    const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
+    const struct ht_fd_array none = {NULL, NULL}, *v = s->values;
+    return ht_fd_injection_add(
+        s->injection, &s->engine, pass, s->at, task->targets.box.begin[2],
+        task->targets.box.end[2], v[pass == HT_FD_STAGE ? HT_FD_W : HT_FD_D],
+        pass == HT_FD_UPDATE ? v[HT_FD_U] : none);
+}
+
 static enum ht_err run_send(struct ht_fd_stepper *s,
                             const struct ht_task *task) {
     return ht_fd_halo_send(s->halo, task->planes, s->values);
@@ -141,8 +151,8 @@ typedef enum ht_err task_function(struct ht_fd_stepper *s,
                                   const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
     [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_STEP] = run_step,       [HT_TASK_SEND] = run_send,
-    [HT_TASK_SAMPLE] = run_sample,
+    [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
+    [HT_TASK_SEND] = run_send,       [HT_TASK_SAMPLE] = run_sample,
 };
 
 /* Runs the tasks of passes [first, last) of a sequence. */
@@ -257,17 +267,31 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
                                 (s->mean - sum.mean) / s->mass, d);
 }
 
+/* The amplitudes of step s->at, and the mean that they add. */
+static enum ht_err find_amplitudes(struct ht_fd_stepper *s, bool back) {
+    double mean;
+    if (s->injection == NULL) return HT_OK;
+    TRY(ht_fd_injection_step(s->injection, &s->engine, s->at, back, &mean));
+    s->mean += back ? -mean : mean;
+    return HT_OK;
+}
+
 static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     if (from != HT_PRIMARY) return HT_OK;
     s->steps++;
     TRY(keep_mean(s));
-    return run_passes(s, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS));
+    TRY(find_amplitudes(s, false));
+    TRY(run_passes(s, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS)));
+    s->at++;
+    return HT_OK;
 }
 
 static enum ht_err fd_half_step_back(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     if (from == HT_DUAL) return run_passes(s, HT_FD_BACKWARDS, 0, 1);
+    s->at--;
+    TRY(find_amplitudes(s, true));
     return run_passes(s, HT_FD_BACKWARDS, 1, passes_of(s, HT_FD_BACKWARDS));
 }
 
@@ -330,7 +354,7 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first,
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
     TRY(check_own(s, first, last));
     s->mean = NAN;
-    s->since = 0;
+    s->since = s->at = 0;
     ht_fd_halo_overwritten(&s->state, name_of(subgrid));
     return move_planes(s, s->values[name_of(subgrid)], first, last,
                        coefs + field * part * (last - first), NULL);
@@ -360,6 +384,7 @@ static void fd_destroy(void *self) {
     struct ht_fd_stepper *s = self;
     if (s == NULL) return;
     ht_fd_halo_destroy(s->halo);
+    ht_fd_injection_destroy(s->injection);
     ht_fd_arrays_destroy(s);
     free(s);
 }
@@ -460,7 +485,8 @@ static enum ht_err make(struct ht_fd_stepper *s) {
             (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
             (grid->h[k] * grid->h[k]);
     TRY(ht_fd_arrays_create(s));
-    return ht_fd_fill_medium(s);
+    TRY(ht_fd_fill_medium(s));
+    return ht_fd_injection_create(s, &s->injection);
 }
 
 enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,

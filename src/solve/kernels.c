@@ -168,6 +168,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels == NULL) return;
     ht_fd_kernels_destroy(kernels->fd);
     ht_fd_reduction_destroy(kernels->fd_reduction);
+    ht_fd_injector_destroy(kernels->fd_injector);
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);

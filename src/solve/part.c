@@ -77,6 +77,7 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     set_sides(out, sides, &out->grid);
     out->problem.grid = &out->grid;
     out->problem.halo = (struct ht_halo_choice){0};
+    out->problem.shots = NULL;
     if (whole->fd.fill != NULL) {
         out->problem.fd.fill = ht_test_values;
         out->problem.fd.medium = &out->problem;

@@ -14,6 +14,7 @@ void ht_plan_destroy(struct ht_plan *plan) {
     if (plan == NULL) return;
     ht_solution_destroy(plan->solution);
     ht_receivers_destroy(plan->receivers);
+    ht_shots_destroy(plan->shots);
     ht_fit_destroy(plan->fit);
     ht_medium_destroy(plan->medium);
     free(plan);
@@ -74,6 +75,11 @@ int ht_plan_full_order(const struct ht_plan *plan) {
     const int in_time = 2 * plan->problem.stages;
     if (!differences(plan)) return 2 * plan->order + 1;
     return plan->order < in_time ? plan->order : in_time;
+}
+
+/* A step looks at the signal a step before and after it. */
+double ht_plan_undriven(const struct ht_plan *plan) {
+    return plan->shots == NULL ? 0 : plan->shots->end + plan->problem.dt;
 }
 
 static enum ht_err make_grid(struct ht_plan *plan) {
@@ -383,6 +389,9 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(make_receivers(plan));
+    TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
+    plan->problem.shots = plan->shots;
+    TRY(ht_fd_check_shots(plan));
     return ht_expect(plan);
 }
 

@@ -48,6 +48,10 @@ static bool gives_fit(const struct ht_params *params) {
     return params->medium.fit != HT_FIT_AUTO;
 }
 
+static bool gives_shots(const struct ht_params *params) {
+    return params->shots.count > 0;
+}
+
 static bool gives_stages(const struct ht_params *params) {
     const struct ht_value *stages = &params->time.stages;
     return stages->kind == HT_VALUE_NUMBERS && stages->number[0] > 2;
@@ -75,6 +79,7 @@ static const struct kind_key {
     bool ignored; /* by the other kind, which refuses the others itself */
 } kind_key[] = {
     {"medium.degree", HT_HERMITE, gives_degree, true},
+    {"sources", HT_FINITE_DIFFERENCES, gives_shots, true},
     {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true},
     {"time.stages", HT_HERMITE, gives_stages, false},
     {"device.variant", HT_HERMITE, gives_hermite_variant, false},

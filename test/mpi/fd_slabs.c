@@ -4,7 +4,8 @@
  * or not), and each compares the planes that it owns, and the energy. Depth of
  * halos, terms, walls and media meet in every program; the thinnest slab has as
  * many planes as the halo needs. Long runs in single precision have their mean
- * corrected. Exchanges are counted.
+ * corrected. Half of the cases have sources: in and beside the plane where the
+ * first slab ends, and a line through all slabs. Exchanges are counted.
  *
  *     fd_slabs [CACHE [PART]]    cases whose name holds PART
  */
@@ -95,6 +96,44 @@ static void make(struct trial *t, const struct scene *scene,
              kind->density ? "density" : "modulus",
              kind->fp64 ? "double" : "single", terms, depth,
              walls ? "walls" : "periodic");
+}
+
+/* ---- sources ---- */
+
+struct sources {
+    struct ht_params *params;
+    struct ht_medium medium;
+    struct ht_shots *shots;
+};
+
+/* Places are those of the trial's grid; signals last some ten steps. */
+static enum ht_err add_sources(struct trial *t, struct sources *out) {
+    const double *h = t->whole.h, *upper = t->whole.upper;
+    const double border = (double)t->start[1] * h[2];
+    const double frequency = 0.3 / t->problem.dt;
+    char text[2][640], *list[2] = {text[0], text[1]};
+    *out = (struct sources){.medium = {.eq = &t->eq, .grid = &t->whole}};
+    snprintf(
+        text[0], sizeof text[0],
+        "sources=( { position = [%.6f, %.6f, %.6f]; frequency = %.6f; signal = "
+        "\"burst\"; amplitude = 1e2; }, { position = [%.6f, %.6f, %.6f]; "
+        "frequency = "
+        "%.6f; signal = \"burst\"; amplitude = -3e2; }, { type = \"line\"; "
+        "count = "
+        "7; position = [1.1, 2.3, 0.0]; to = [%.6f, 1.7, %.6f]; frequency = "
+        "%.6f; signal = \"burst\"; cycles = 3.0; amplitude = 2e2; } )",
+        2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1],
+        border - 0.37 * h[2], frequency, upper[0], upper[2], 1.2 * frequency);
+    snprintf(text[1], sizeof text[1], "time.end=1e6");
+    TRY(ht_params_read(NULL, 2, list, &out->params));
+    TRY(ht_shots_create(out->params, &out->medium, &out->shots));
+    t->problem.shots = t->alone.shots = out->shots;
+    return HT_OK;
+}
+
+static void remove_sources(struct sources *sources) {
+    ht_shots_destroy(sources->shots);
+    ht_params_destroy(sources->params);
 }
 
 /* ---- steps ---- */
@@ -252,16 +291,21 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
 
 /* ---- cases ---- */
 
-static void judge(const struct scene *scene, const struct trial *t,
+static void judge(const struct scene *scene, struct trial *t, bool driven,
                   const struct ht_kernels *kernels, int steps) {
     double numbers[3] = {0};
+    struct sources sources = {NULL};
+    const size_t end = strlen(t->name);
+    if (driven) snprintf(t->name + end, sizeof t->name - end, ", sources");
     if (!scene_wants(scene, t->name)) return;
-    if (run(scene, t, kernels, steps, numbers) != HT_OK)
+    if ((driven && add_sources(t, &sources) != HT_OK) ||
+        run(scene, t, kernels, steps, numbers) != HT_OK)
         TEST_CHECK(false, "%s: %s", t->name, ht_err_message());
     else
         TEST_CHECK(numbers[0] + numbers[1] + numbers[2] == 0,
                    "%s: %.0f values, %.0f energies and %.0f counts differ",
                    t->name, numbers[0], numbers[1], numbers[2]);
+    remove_sources(&sources);
 }
 
 /* Programs do not depend on terms, depth and walls. */
@@ -277,14 +321,14 @@ static void run_kind(const struct scene *scene, struct kind kind) {
     }
     for (int i = 0; i < 12; i++) {
         make(&t, scene, &kind, 1 + i % 2, 1 + i / 2 % 3, i / 6);
-        judge(scene, &t, &kernels, 4 + i % 3);
+        judge(scene, &t, i / 2 % 2 == i / 6, &kernels, 4 + i % 3);
     }
     /* Periodic and rigid sides only: the mean is corrected at step 100. */
     make(&t, scene, &kind, 2, 4, 0);
     t.whole.wall[1][1] = t.grid.wall[1][1] = 1;
     t.problem.dt = t.alone.dt = 0.05 * t.problem.dt;
     quiet = true;
-    if (!kind.fp64 && kind.order == 2) judge(scene, &t, &kernels, 103);
+    if (!kind.fp64 && kind.order == 2) judge(scene, &t, true, &kernels, 103);
     quiet = false;
     ht_kernels_destroy(&kernels);
 }

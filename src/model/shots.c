@@ -1,0 +1,294 @@
+/* Shots from parameters, and their nodes; see the header. */
+#include "htwave/shots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rules ---- */
+
+static const char *key_of(int group, const char *name, char key[64]) {
+    snprintf(key, 64, "sources.%d.%s", group, name);
+    return key;
+}
+
+const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq,
+                                      enum ht_shot_kind kind) {
+    return kind == HT_SHOT_FORCE ? &eq->system->second_order.force
+                                 : &eq->system->second_order.monopole;
+}
+
+static enum ht_err check_kind(const struct ht_params *params,
+                              const struct ht_equations *eq,
+                              enum ht_shot_kind kind, int group) {
+    char key[64];
+    if (ht_shot_law(eq, kind)->known) return HT_OK;
+    return ht_params_error(params, key_of(group, "kind", key),
+                           "%s has no sources of kind \"%s\"", eq->system->name,
+                           ht_shot_kind_word(kind));
+}
+
+static enum ht_err check_inside(const struct ht_params *params,
+                                const struct ht_grid *grid, int group,
+                                const char *name, const double x[3]) {
+    const int k = ht_point_outside(grid, x);
+    char key[64];
+    if (k < 0) return HT_OK;
+    return ht_params_error(params, key_of(group, name, key),
+                           "x%d = %g is outside of the box, which has %g to "
+                           "%g there",
+                           k + 1, x[k], grid->lower[k], grid->upper[k]);
+}
+
+static bool on_free_wall(const struct ht_grid *grid, const double x[3]) {
+    bool on = false;
+    for (int k = 0; k < grid->dims; k++) {
+        const double close = 1e-9 * grid->h[k];
+        on = on ||
+             (grid->wall[k][0] < 0 && fabs(x[k] - grid->lower[k]) <= close) ||
+             (grid->wall[k][1] < 0 && fabs(x[k] - grid->upper[k]) <= close);
+    }
+    return on;
+}
+
+static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot,
+                        int group) {
+    int silent = 0;
+    for (int i = 0; i < shot->points; i++) {
+        double x[3];
+        ht_shot_position(shot, i, x);
+        silent += on_free_wall(grid, x);
+    }
+    if (silent > 0 && shot->kind == HT_SHOT_MONOPOLE)
+        ht_warn("sources.%d: %d of %d point%s on a free wall, where the field "
+                "is 0: silent",
+                group, silent, shot->points,
+                shot->points > 1 ? "s are" : " is");
+}
+
+static bool is_closed(const struct ht_grid *grid) {
+    bool closed = true;
+    for (int k = 0; k < grid->dims; k++)
+        closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
+    return closed;
+}
+
+/* A monopole adds to the mean, which nothing takes away. */
+static void warn_constant(const struct ht_grid *grid,
+                          const struct ht_shot *shot, int group) {
+    const double part = ht_signal_traits(shot->signal).constant;
+    if (shot->kind == HT_SHOT_MONOPOLE && is_closed(grid) && fabs(part) > 1e-3)
+        ht_warn("sources.%d: the signal has a constant part (%.2g of its "
+                "size), and no side of the box is free: the mean of the field "
+                "does not return to 0",
+                group, part);
+}
+
+/* What comes before the run is lost, as a jump. */
+static enum ht_err check_begin(const struct ht_params *params,
+                               const struct ht_shot *shot, int group) {
+    const struct ht_signal_traits t = ht_signal_traits(shot->signal);
+    const double before =
+        fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t.largest;
+    char key[64];
+    if (t.begin + shot->delay < 0 && before > 1e-3)
+        return ht_params_error(params, key_of(group, "delay", key),
+                               "the signal has %.2g of its largest value when "
+                               "the run begins: must be %.6g or more",
+                               before, -t.begin);
+    if (t.begin + shot->delay >= params->time.end && params->time.end > 0)
+        ht_warn("sources.%d: the signal begins at %g, after the run's end",
+                group, t.begin + shot->delay);
+    return HT_OK;
+}
+
+/* ---- making ---- */
+
+static enum ht_err make_signal(const struct ht_params *params,
+                               const struct ht_shot_given *given, int group,
+                               struct ht_shot *shot) {
+    const struct ht_signal_given signal = {given->signal, given->frequency,
+                                           given->cycles, given->file};
+    const bool number = given->delay.kind == HT_VALUE_NUMBERS;
+    char key[64];
+    TRY(ht_params_blame(params, key_of(group, "file", key),
+                        ht_signal_create(&signal, &shot->signal)));
+    shot->amplitude = given->amplitude;
+    shot->delay = number ? given->delay.number[0]
+                         : fmax(0, -ht_signal_traits(shot->signal).begin);
+    return check_begin(params, shot, group);
+}
+
+static void set_direction(const struct ht_shot_given *given,
+                          struct ht_shot *shot) {
+    const double *d = given->direction;
+    const double length = hypot(hypot(d[0], d[1]), d[2]);
+    for (int k = 0; k < 3; k++)
+        shot->direction[k] = length > 0 ? d[k] / length : 0;
+}
+
+static enum ht_err make_shot(const struct ht_params *params,
+                             const struct ht_medium *medium, int group,
+                             struct ht_shot *shot) {
+    const struct ht_shot_given *groups = params->shots.group;
+    const struct ht_shot_given *given = &groups[group - 1];
+    const bool line = given->type == HT_SHOT_LINE;
+    shot->kind = given->kind;
+    shot->points = line ? given->count : 1;
+    memcpy(shot->first, given->position, sizeof shot->first);
+    memcpy(shot->last, line ? given->to : given->position, sizeof shot->last);
+    set_direction(given, shot);
+    TRY(check_kind(params, medium->eq, shot->kind, group));
+    TRY(check_inside(params, medium->grid, group, "position", shot->first));
+    TRY(check_inside(params, medium->grid, group, "to", shot->last));
+    TRY(make_signal(params, given, group, shot));
+    warn_silent(medium->grid, shot, group);
+    warn_constant(medium->grid, shot, group);
+    return HT_OK;
+}
+
+static enum ht_err make(const struct ht_params *params,
+                        const struct ht_medium *medium,
+                        struct ht_shots *shots) {
+    shots->medium = medium;
+    TRY(HT_ALLOC(shots->shot, params->shots.count));
+    for (int i = 0; i < params->shots.count; i++) {
+        struct ht_shot *shot = &shots->shot[i];
+        shots->count = i + 1;
+        TRY(make_shot(params, medium, i + 1, shot));
+        const struct ht_signal_traits t = ht_signal_traits(shot->signal);
+        shots->highest = fmax(shots->highest, t.highest);
+        shots->end = fmax(shots->end, t.end + shot->delay);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_shots_create(const struct ht_params *params,
+                            const struct ht_medium *medium,
+                            struct ht_shots **out) {
+    struct ht_shots *shots = NULL;
+    *out = NULL;
+    if (params->shots.count == 0) return HT_OK;
+    TRY(HT_ALLOC(shots, 1));
+    const enum ht_err err = make(params, medium, shots);
+    if (err != HT_OK) {
+        ht_shots_destroy(shots);
+        return err;
+    }
+    *out = shots;
+    return HT_OK;
+}
+
+void ht_shots_destroy(struct ht_shots *shots) {
+    if (shots == NULL) return;
+    for (int i = 0; i < shots->count; i++)
+        ht_signal_destroy(shots->shot[i].signal);
+    free(shots->shot);
+    free(shots);
+}
+
+/* ---- in time ---- */
+
+double ht_shot_at(const struct ht_shot *shot, double time, int order) {
+    const double t = time - shot->delay;
+    if (t < ht_signal_traits(shot->signal).begin) return 0;
+    return shot->amplitude * ht_signal_at(shot->signal, t, order);
+}
+
+bool ht_shot_acts(const struct ht_shot *shot, double from, double to) {
+    const struct ht_signal_traits t = ht_signal_traits(shot->signal);
+    return to - shot->delay >= t.begin && from - shot->delay <= t.end;
+}
+
+/* ---- in space ---- */
+
+void ht_shot_position(const struct ht_shot *shot, int point, double x[3]) {
+    const double part = shot->points > 1 ? point / (shot->points - 1.0) : 0;
+    for (int k = 0; k < 3; k++)
+        x[k] = (1 - part) * shot->first[k] + part * shot->last[k];
+}
+
+/* Adds factor times the nodes of a point to a list that has room for them. */
+static void append(struct ht_point *list, const struct ht_point *point,
+                   double factor) {
+    for (int i = 0; i < point->count; i++) {
+        list->node[list->count] = point->node[i];
+        list->node[list->count++].weight *= factor;
+    }
+}
+
+static enum ht_err reserve(struct ht_point *list, int64_t *room, int more) {
+    if (list->count + more <= *room) return HT_OK;
+    *room = 2 * (list->count + more);
+    struct ht_point_node *larger =
+        realloc(list->node, (size_t)*room * sizeof *larger);
+    REQUIRE(larger, HT_ERR_MEMORY, "out of memory for the nodes of a source");
+    list->node = larger;
+    return HT_OK;
+}
+
+static int compare(const void *a, const void *b) {
+    const int64_t *x = ((const struct ht_point_node *)a)->m;
+    const int64_t *y = ((const struct ht_point_node *)b)->m;
+    for (int k = 2; k >= 0; k--)
+        if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
+    const double v = ((const struct ht_point_node *)a)->weight;
+    const double w = ((const struct ht_point_node *)b)->weight;
+    return v < w ? -1 : v > w;
+}
+
+/* Sorts, and adds up what falls on one node, in an order that weights define.
+ */
+static void merge(struct ht_point *list) {
+    int kept = 0;
+    qsort(list->node, (size_t)list->count, sizeof *list->node, compare);
+    for (int i = 0; i < list->count; i++) {
+        const struct ht_point_node *node = &list->node[i];
+        struct ht_point_node *last = &list->node[kept - (kept > 0)];
+        if (kept > 0 && memcmp(node->m, last->m, sizeof node->m) == 0)
+            last->weight += node->weight;
+        else
+            list->node[kept++] = *node;
+    }
+    list->count = kept;
+}
+
+/* The delta of one point, or -div of direction/rho delta: the derivative of the
+ * delta by its place, times 1/rho there. */
+static enum ht_err add_point(const struct ht_shot *shot,
+                             const struct ht_medium *medium, const double x[3],
+                             struct ht_point *list, int64_t *room) {
+    const bool force = shot->kind == HT_SHOT_FORCE;
+    double factor = 1;
+    if (force) TRY(ht_medium_parameter(medium, "1/rho", x, &factor));
+    for (int k = 0; k < (force ? medium->grid->dims : 1); k++) {
+        struct ht_point point;
+        if (force && shot->direction[k] == 0) continue;
+        enum ht_err err =
+            ht_point_spread(medium->grid, x, force ? k : -1, &point);
+        if (err == HT_OK) err = reserve(list, room, point.count);
+        if (err == HT_OK)
+            append(list, &point, force ? factor * shot->direction[k] : 1);
+        ht_point_free(&point);
+        TRY(err);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_shot_spread(const struct ht_shots *shots, int index,
+                           struct ht_point *out) {
+    const struct ht_shot *shot = &shots->shot[index];
+    int64_t room = 0;
+    enum ht_err err = HT_OK;
+    *out = (struct ht_point){.count = 0};
+    for (int i = 0; err == HT_OK && i < shot->points; i++) {
+        double x[3];
+        ht_shot_position(shot, i, x);
+        err = add_point(shot, shots->medium, x, out, &room);
+    }
+    if (err == HT_OK)
+        merge(out);
+    else
+        ht_point_free(out);
+    return err;
+}
