@@ -206,7 +206,8 @@ HT_CHECKED enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *sampler,
 HT_CHECKED enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *sampler,
                                           int64_t slots, double *out);
 /* Device seconds of all launches. */
-double ht_fd_sampler_seconds(struct ht_fd_sampler *sampler);
+double ht_fd_sampler_seconds(const struct ht_fd_sampler *sampler);
+
 /* ---- fd_inject.c: sources ---- */
 /* A list of nodes of a window, each once: at[i] with the entries [begin[i],
  * begin[i + 1]), which are columns of a table of amplitudes with weights. */

@@ -201,7 +201,7 @@ struct ht_params {
         double frequency; /* highest of interest; 0: unknown */
     } initial;
     struct ht_groups receivers; /* of struct ht_receivers_given */
-    struct ht_groups shots; /* of struct ht_shot_given */
+    struct ht_groups shots;     /* of struct ht_shot_given */
     struct {
         char *directory;
         double every; /* time between snapshots; 0: none but the last */

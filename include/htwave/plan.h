@@ -23,7 +23,7 @@ struct ht_plan {
     struct ht_medium *medium;
     struct ht_solution *solution;
     struct ht_receivers *receivers; /* NULL: none */
-    struct ht_shots *shots; /* NULL: none */
+    struct ht_shots *shots;         /* NULL: none */
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */

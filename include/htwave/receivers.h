@@ -39,14 +39,18 @@ struct ht_receivers {
     int64_t bytes; /* of all samples in the files' precision */
 };
 
-/* The receivers of a run of `steps` steps of dt. held: bit per field that has
- * values at whole steps. *out: NULL where there are none. The grid is used for
- * its box alone. */
+/* What receivers depend on beside the input. */
+struct ht_receivers_of {
+    const struct ht_equations *eq;
+    const struct ht_grid *grid; /* its box */
+    unsigned held;    /* bit per field that has values at whole steps; 0: all */
+    double dt;        /* of a step, */
+    int64_t steps;    /* of the run */
+    double frequency; /* highest of the waves; 0: not known */
+};
+/* *out: NULL where there are none. */
 HT_CHECKED enum ht_err ht_receivers_create(const struct ht_params *params,
-                                           const struct ht_equations *eq,
-                                           const struct ht_grid *grid,
-                                           unsigned held, double dt,
-                                           int64_t steps,
+                                           const struct ht_receivers_of *of,
                                            struct ht_receivers **out);
 void ht_receivers_destroy(struct ht_receivers *receivers); /* NULL allowed */
 double ht_receivers_time(const struct ht_receivers *receivers,

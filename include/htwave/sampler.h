@@ -30,6 +30,8 @@ int64_t ht_sampler_period(const struct ht_sampler *sampler);
  * not need them. *steps: their number. Collective. */
 HT_CHECKED enum ht_err ht_sampler_collect(struct ht_sampler *sampler,
                                           int64_t *steps, double *values);
+/* Device seconds of its kernels, without reads. */
+double ht_sampler_seconds(const struct ht_sampler *sampler);
 /* Bytes that it takes on the device, at most. */
 int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64);
 

@@ -201,6 +201,7 @@ static const struct ht_option option[] = {
      "( { position = [0.3, 0.5]; }, { name = \"line\"; type = \"line\"; "
      "from = [0.1, 0.1]; to = [0.9, 0.1]; count = 101; every = 0.01; } ). "
      "Their traces are written to traces.h5, a group of HDF5 each."},
+
     {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
      "Sources of waves, with time.scheme = \"fd\": ( { position = [0.3, 0.5]; "
      "frequency = 10.0; }, { .. } ). With sources initial.type is zero unless "

@@ -190,6 +190,6 @@ enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *s, int64_t slots,
     return err;
 }
 
-double ht_fd_sampler_seconds(struct ht_fd_sampler *s) {
+double ht_fd_sampler_seconds(const struct ht_fd_sampler *s) {
     return ht_kernel_total(s->kernel);
 }

@@ -12,9 +12,7 @@ enum { KEY = 96 };
 /* What making the receivers needs. */
 struct making {
     const struct ht_params *params;
-    const struct ht_equations *eq;
-    const struct ht_grid *grid;
-    unsigned held;
+    const struct ht_receivers_of *of;
     struct ht_receivers *out;
 };
 
@@ -60,7 +58,7 @@ static enum ht_err place(const struct making *m, int n,
         return HT_OK;
     case HT_RECEIVER_FILE:
         return ht_params_blame(m->params, key_of(n, "file", key),
-                               ht_positions_read(given->file, m->grid->dims,
+                               ht_positions_read(given->file, m->of->grid->dims,
                                                  &group->count, &group->x));
     default:
         return place_lattice(given, group);
@@ -79,7 +77,7 @@ static const char *placed_by(const struct ht_receivers_given *given,
 
 static enum ht_err check_place(const struct making *m, int n,
                                const struct ht_receiver_group *group) {
-    const struct ht_grid *grid = m->grid;
+    const struct ht_grid *grid = m->of->grid;
     char key[KEY], at[80] = "";
     for (int64_t i = 0; i < group->count; i++) {
         const double *x = group->x[i];
@@ -102,17 +100,17 @@ static enum ht_err check_place(const struct making *m, int n,
 /* ---- what is recorded ---- */
 
 static bool is_held(const struct making *m, int field) {
-    return m->held == 0 || (m->held >> field & 1u);
+    return m->of->held == 0 || (m->of->held >> field & 1u);
 }
 
 static enum ht_err refuse_field(const struct making *m, int n, const char *name,
                                 bool known) {
     struct ht_text held = {0};
     char key[KEY];
-    for (int f = 0; f < m->eq->nfields; f++)
+    for (int f = 0; f < m->of->eq->nfields; f++)
         if (is_held(m, f))
             ht_text_add(&held, "%s%s", held.length ? ", " : "",
-                        m->eq->field[f].name);
+                        m->of->eq->field[f].name);
     enum ht_err err = ht_text_status(&held);
     if (err == HT_OK && known)
         err = ht_params_error(m->params, key_of(n, "fields", key),
@@ -123,7 +121,7 @@ static enum ht_err refuse_field(const struct making *m, int n, const char *name,
         err = ht_params_error(
             m->params, key_of(n, "fields", key),
             "no field \"%s\" to record: %s, or a derivative such as %s_x1",
-            name, held.data, m->eq->field[0].name);
+            name, held.data, m->of->eq->field[0].name);
     ht_text_free(&held);
     return err;
 }
@@ -137,9 +135,9 @@ static bool parse_reading(const struct making *m, const char *name,
     if (length >= sizeof field) return false;
     snprintf(field, sizeof field, "%.*s", (int)length, name);
     snprintf(out->name, sizeof out->name, "%s", name);
-    out->field = ht_equations_field(m->eq, field);
+    out->field = ht_equations_field(m->of->eq, field);
     out->slope = mark ? mark[2] - '1' : -1;
-    if (mark && (out->slope < 0 || out->slope >= m->grid->dims || mark[3]))
+    if (mark && (out->slope < 0 || out->slope >= m->of->grid->dims || mark[3]))
         return false;
     return out->field >= 0;
 }
@@ -168,8 +166,9 @@ static enum ht_err choose_readings(const struct making *m, int n,
     const struct ht_names *names = &given_at(m, n)->fields;
     for (int i = 0; i < names->count; i++)
         TRY(add_reading(m, n, names->name[i], group));
-    for (int f = 0; names->count == 0 && f < m->eq->nfields; f++)
-        if (is_held(m, f)) TRY(add_reading(m, n, m->eq->field[f].name, group));
+    for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
+        if (is_held(m, f))
+            TRY(add_reading(m, n, m->of->eq->field[f].name, group));
     return HT_OK;
 }
 
@@ -217,12 +216,12 @@ double ht_receivers_time(const struct ht_receivers *receivers,
 /* A wave needs more than two samples per period. */
 static enum ht_err check_times(const struct making *m, int n,
                                const struct ht_receiver_group *group) {
-    const double frequency = m->params->initial.frequency;
+    const double frequency = m->of->frequency;
     char key[KEY];
     if (!(frequency > 0) || !(group->every * frequency > 0.5)) return HT_OK;
     return ht_params_error(m->params, key_of(n, "every", key),
                            "must be at most %.6g, half a period of the highest "
-                           "frequency, %.6g (initial.frequency)",
+                           "frequency, %.6g (initial.frequency, sources)",
                            0.5 / frequency, frequency);
 }
 
@@ -250,17 +249,15 @@ void ht_receivers_destroy(struct ht_receivers *receivers) {
 }
 
 enum ht_err ht_receivers_create(const struct ht_params *params,
-                                const struct ht_equations *eq,
-                                const struct ht_grid *grid, unsigned held,
-                                double dt, int64_t steps,
+                                const struct ht_receivers_of *of,
                                 struct ht_receivers **out) {
-    struct making m = {.params = params, .eq = eq, .grid = grid, .held = held};
+    struct making m = {.params = params, .of = of};
     *out = NULL;
     if (params->receivers.count == 0) return HT_OK;
     TRY(HT_ALLOC(m.out, 1));
     m.out->count = params->receivers.count;
-    m.out->dt = dt;
-    m.out->steps = steps;
+    m.out->dt = of->dt;
+    m.out->steps = of->steps;
     m.out->end = params->time.end;
     enum ht_err err = HT_ALLOC(m.out->group, m.out->count);
     for (int n = 0; err == HT_OK && n < m.out->count; n++)

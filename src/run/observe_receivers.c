@@ -187,6 +187,9 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
 static void receivers_end(void *context) {
     struct ht_recorder *r = context;
     if (r->receivers == NULL) return;
+    if (r->sampler != NULL && ht_log_level_get() >= HT_LOG_VERBOSE)
+        ht_log("receivers: kernels took %.3g s",
+               ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
     for (int n = 0; r->block != NULL && n < r->receivers->count; n++)
         free(r->block[n].data);

@@ -176,7 +176,7 @@ struct ht_fd_stepper {
     double mass;   /* sum of 1/a over the nodes */
     double mean;   /* of d, which the scheme keeps; NaN: not known yet */
     int64_t since; /* steps since the mean was looked at */
-    struct ht_fd_probes *probes; /* of receivers; NULL: none */
+    struct ht_fd_probes *probes;       /* of receivers; NULL: none */
     struct ht_fd_injection *injection; /* NULL: no sources */
     int64_t at; /* steps from the start, backwards less */
 };

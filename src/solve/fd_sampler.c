@@ -62,7 +62,14 @@ static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
     return HT_OK;
 }
 
+static double sampler_seconds(const void *self) {
+    const struct sampler *s = self;
+    return s->probes.device != NULL ? ht_fd_sampler_seconds(s->probes.device)
+                                    : 0;
+}
+
 static const struct ht_sampler_ops sampler_ops = {.take = sampler_take,
+                                                  .seconds = sampler_seconds,
                                                   .destroy = sampler_destroy};
 
 /* The nodes of a trace along one axis, in indices of the window along x1 and

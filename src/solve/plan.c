@@ -357,9 +357,15 @@ static enum ht_err scan_medium(struct ht_plan *plan, bool sampled) {
 static enum ht_err make_receivers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     char key[40];
-    TRY(ht_receivers_create(params, &plan->eq, &plan->grid,
-                            plan->problem.stored[HT_PRIMARY], plan->problem.dt,
-                            plan->steps, &plan->receivers));
+    const struct ht_receivers_of of = {
+        .eq = &plan->eq,
+        .grid = &plan->grid,
+        .held = plan->problem.stored[HT_PRIMARY],
+        .dt = plan->problem.dt,
+        .steps = plan->steps,
+        .frequency = fmax(params->initial.frequency,
+                          plan->shots != NULL ? plan->shots->highest : 0)};
+    TRY(ht_receivers_create(params, &of, &plan->receivers));
     for (int n = 0; plan->receivers != NULL && !differences(plan) &&
                     n < plan->receivers->count;
          n++) {
@@ -388,10 +394,10 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     set_problem(plan);
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
-    TRY(make_receivers(plan));
     TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
     plan->problem.shots = plan->shots;
     TRY(ht_fd_check_shots(plan));
+    TRY(make_receivers(plan));
     return ht_expect(plan);
 }
 

@@ -53,6 +53,10 @@ int64_t ht_sampler_period(const struct ht_sampler *s) {
     return s->period;
 }
 
+double ht_sampler_seconds(const struct ht_sampler *s) {
+    return s->ops->seconds != NULL ? s->ops->seconds(s->self) : 0;
+}
+
 int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     if (plan->receivers == NULL) return 0;
     return ht_method_of(&plan->problem)->sampler_bytes(plan, fp64);

@@ -11,6 +11,7 @@ struct ht_sampler_ops {
     /* sums[step][part] of the own planes' parts, of the samples since the last
      * call; others are left alone. */
     enum ht_err (*take)(void *self, int64_t *steps, double *sums);
+    double (*seconds)(const void *self); /* NULL: no kernels */
     void (*destroy)(void *self);
 };
 struct ht_sampler {
