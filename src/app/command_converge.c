@@ -119,7 +119,7 @@ static double rounding_bound(const struct ht_simulation *sim) {
 
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
-    struct ht_energies energies;
+    struct ht_energies energies = {.series = NULL};
     double began = ht_clock();
     if (!plan->solution->exact && !plan->solution->returns)
         return ht_params_error(sim->params, "initial.type",

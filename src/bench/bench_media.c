@@ -101,7 +101,7 @@ static enum ht_err read_kept(const struct ht_simulation *sim, int cells,
 
 static enum ht_err take_steps(struct ht_simulation *sim, const struct trial *t,
                               struct outcome *out) {
-    struct ht_energies energies;
+    struct ht_energies energies = {.series = NULL};
     const struct ht_observer energy = ht_observe_energy(&energies);
     TRY(ht_simulation_compile(sim));
     TRY(ht_simulation_start(sim));
