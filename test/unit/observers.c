@@ -18,7 +18,7 @@ struct trial {
     struct ht_plan *plan;
     struct ht_output *output;
     struct ht_run run;
-    struct ht_energies energies = {.series = NULL};
+    struct ht_energies energies;
     double conserved[2], error;
     enum ht_err err; /* of the run */
 };
