@@ -118,12 +118,13 @@ static int64_t local_bytes(const struct ht_fd_spec *spec,
                            const struct ht_fd_shape *shape) {
     const int block = block_of(spec), reach = ht_fd_reach(spec);
     const int64_t packs = shape->packs, rows = shape->rows;
-    int64_t sum = HT_FD_TILE_OF(packs, rows, HT_FD_PACKS_OF(reach, block),
-                                spec->dims > 2 ? reach : 0);
+    const int64_t side = HT_FD_PACKS_OF(reach, block);
+    const int64_t near = HT_FD_PACKS_OF(spec->radius, block);
+    const int64_t halo = spec->dims > 2 ? reach : 0, r = spec->radius;
+    int64_t sum = HT_FD_TILE_OF(packs, rows, side, halo);
     if (spec->density)
-        sum +=
-            HT_FD_FLUX_ROWS_OF(spec->dims, rows, spec->radius) * packs +
-            HT_FD_BESIDE_OF(packs, rows, HT_FD_PACKS_OF(spec->radius, block));
+        sum += HT_FD_FLUX_ROWS_OF(spec->dims, rows, r) * packs +
+               HT_FD_BESIDE_OF(packs, rows, near);
     return 2 * sum * 16;
 }
 

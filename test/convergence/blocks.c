@@ -63,7 +63,7 @@ static void run(const struct trial *t, double out[NODES]) {
     fd_advance(&run, run.sim->plan->steps);
     double *u = fd_values(&run, HT_PRIMARY);
     for (int64_t i = 0; i < NODES; i++) {
-        const int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE)};
+        const int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
         out[i] = u[((at[2] * n + at[1]) * n + at[0]) * (int64_t)t->points];
     }
     free(u);
