@@ -115,8 +115,9 @@ static enum ht_err refuse_field(const struct making *m, int n, const char *name,
     if (err == HT_OK && known)
         err = ht_params_error(m->params, key_of(n, "fields", key),
                               "\"%s\" has no values at whole steps by this "
-                              "time.scheme, which holds %s there",
-                              name, held.data);
+                              "time.scheme, which holds %s there, and its "
+                              "derivatives, such as %s_x1",
+                              name, held.data, m->of->eq->field[0].name);
     else if (err == HT_OK)
         err = ht_params_error(
             m->params, key_of(n, "fields", key),

@@ -48,6 +48,8 @@ same 'finite differences' '2 3 5'
 same 'deep halos, one term' 3 parallel.halo_depth=2 time.stages=1
 same 'double, periodic' 5 device.precision=double \
     'boundary.x3=["periodic","periodic"]'
+same 'with a source' '3 5' \
+    'sources=({position=[0.41,0.333,1.8];frequency=0.4;})'
 same 'Taylor' '2 5' time.scheme=taylor grid.order=1 medium.type=constant \
     medium.c=1 medium.rho=1 receivers.1.every=step
 
