@@ -164,8 +164,10 @@ static enum ht_err check_line(const struct ht_params *p, int group) {
     snprintf(to, sizeof to, "sources.%d.to", group);
     if (line && shot->count < 2)
         return ht_params_error(p, key, "of a line must be 2 or more");
+    snprintf(key, sizeof key, "sources.%d", group);
     if (line && !ht_params_source(p, to))
-        return ht_params_error(p, to, "must be given for a line");
+        return ht_params_error(p, key, "a line must give to, its last point");
+    snprintf(key, sizeof key, "sources.%d.count", group);
     if (!line && (shot->count > 0 || ht_params_is_set(p, to)))
         return ht_params_error(p, shot->count > 0 ? key : to,
                                "is for type \"line\", but the type is \"%s\"",
