@@ -180,10 +180,12 @@ static enum ht_err check_direction(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = &shots[group - 1];
     const double *d = shot->direction;
     const bool given = d[0] != 0 || d[1] != 0 || d[2] != 0;
-    char key[40];
+    char kind[40], key[40];
+    snprintf(kind, sizeof kind, "sources.%d.kind", group);
     snprintf(key, sizeof key, "sources.%d.direction", group);
     if (shot->kind == HT_SHOT_FORCE && !given)
-        return ht_params_error(p, key, "a force needs one that is not zero");
+        return ht_params_error(p, kind,
+                               "a force needs a direction that is not zero");
     if (shot->kind != HT_SHOT_FORCE && given)
         return ht_params_error(p, key,
                                "is for kind \"force\", but the kind is \"%s\"",

@@ -137,14 +137,14 @@ shot 'a source with one number' 'sources.1.position|2 axes' '' \
     'sources.1.position=[0.5]'
 shot 'a source of an unknown kind' 'sources.1.kind|monopole|force' \
     'kind = "dipole";'
-shot 'a force without a direction' 'sources.1.direction|not zero' \
+shot 'a force without a direction' 'sources.1.kind|a direction that is not zero' \
     'kind = "force";'
 shot 'a force of a wave' 'sources.1.kind|wave has no sources' \
     'kind = "force"; direction = [1.0, 0.0];' system=wave
 shot 'a signal without a frequency' 'sources.1.frequency|above 0' '' \
     sources.1.frequency=0.0
 shot 'a signal that begins early' 'sources.1.delay = 0.1|1.59' 'delay = 0.1;'
-shot 'waves that the grid does not carry' 'sources|2.5|points per wavelength' \
+shot 'waves that the grid does not carry' 'sources|up to 25.5|0.47 points per wavelength' \
     '' sources.1.frequency=10.0
 shot 'a source by a Hermite method' 'sources|taylor|finite differences' '' \
     time.scheme=taylor
