@@ -169,7 +169,8 @@ install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
-	install tools/plot.py $(DESTDIR)$(PREFIX)/share/htwave/tools/
+	install tools/plot.py tools/traces.py \
+	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
 	install -m 644 $(wildcard params/machines/*.cfg) \

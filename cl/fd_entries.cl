@@ -31,42 +31,30 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_advance(
     if (i1 < s.end[0]) p[at] = fma(factor, d[at], p[at]);
 }
 
-/* Ghosts of one face, (axis, side) = HT_GROUP_2: n counts its nodes, x1 first
- * but where the face is normal to x1: there depth first. */
-HT_INLINE long ht_fd_face(const struct ht_fd_args *s, const int axis, long n,
-                          long m[3]) {
-    long depth = 0;
-    HT_UNROLL
-    for (int k = 0; k < 3; k++) {
-        const long count = k == axis ? HT_FD_REACH : s->end[k] - s->begin[k];
-        if (k == axis)
-            depth = n % count;
-        else
-            m[k] = s->begin[k] + n % count;
-        n /= count;
-    }
-    return n == 0 ? depth + 1 : 0; /* 0: beyond the last */
-}
-
+/* Ghosts of one face, (axis, side) = HT_GROUP_2: a work-item fills a line of
+ * ghosts along the axis, beside node (i, j) of the face. i counts along x1, or
+ * x2 where the face is normal to x1: HT_FD_ROW_ITEMS of them are a group's; j
+ * counts along the axis that is left. */
 HT_KERNEL
 HT_GROUP_SIZE(HT_FD_ROW_ITEMS)
 void ht_fd_fill_ghosts(struct ht_fd_args s, HT_GLOBAL real *u) {
     const int face = (int)HT_GROUP_2(), axis = face / 2;
+    const int fast = axis == 0, slow = axis == 2 ? 1 : 2;
     const int side = s.side[face];
-    const long n = HT_GROUP_1() * HT_FD_ROW_ITEMS + HT_ITEM();
-    long m[3] = {0, 0, 0};
-    const long depth = ht_fd_face(&s, axis, n, m);
-    if (side == HT_FD_NONE || depth == 0) return;
-    /* The outermost node, and the way to the ghost. */
-    const long edge = face % 2 ? s.end[axis] - 1 : s.begin[axis];
-    const long way = face % 2 ? depth : -depth;
-    const long period = s.end[axis] - s.begin[axis];
-    const long from = side != 0  ? edge - way
-                      : face % 2 ? edge + way - period
-                                 : edge + way + period;
+    const long i = s.begin[fast] + HT_GROUP_1() * HT_FD_ROW_ITEMS + HT_ITEM();
+    const long j = s.begin[slow] + HT_GROUP_3();
+    if (side == HT_FD_NONE || i >= s.end[fast] || j >= s.end[slow]) return;
+    /* The outermost node, and the way from it to the first ghost; ghosts are
+     * copies of what lies one period behind them, or opposite. */
     const long stride = ht_fd_stride(&s, axis);
-    const long base = (axis == 2 ? 0 : m[2] * s.plane) +
-                      (axis == 1 ? 0 : m[1] * s.row) + (axis == 0 ? 0 : m[0]);
-    const real value = u[base + from * stride];
-    u[base + (edge + way) * stride] = side < 0 ? -value : value;
+    const long edge = face % 2 ? s.end[axis] - 1 : s.begin[axis];
+    const long way = face % 2 ? stride : -stride;
+    const long period = (s.end[axis] - s.begin[axis]) * (face % 2 ? -1 : 1);
+    const long at =
+        edge * stride + i * ht_fd_stride(&s, fast) + j * ht_fd_stride(&s, slow);
+    for (int depth = 1; depth <= HT_FD_REACH; depth++) {
+        const long from =
+            side != 0 ? at - depth * way : at + depth * way + period * stride;
+        u[at + depth * way] = side < 0 ? -u[from] : u[from];
+    }
 }

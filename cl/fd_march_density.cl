@@ -7,10 +7,11 @@
  * Along x1 a work-item computes all fluxes that its pack needs, from the tile
  * and one of b1. Along x2 each is computed once: a third tile, of HT_FD_ROWS +
  * 2R - 1 rows from row -R of the group on, holds b2 and then, in its place, the
- * fluxes. While a plane is computed the tiles of the next one are filled. Along the axis of the
- * march a work-item holds values of the planes z .. z + 2R - 1 (line) and
- * fluxes of z - R .. z + R - 1: so much does the plane z of targets lag behind
- * the plane that is read. The march begins 2R - 1 planes early to fill them.
+ * fluxes. While a plane is computed the tiles of the next one are filled. Along
+ * the axis of the march a work-item holds values of the planes z .. z + 2R - 1
+ * (line) and fluxes of z - R .. z + R - 1: so much does the plane z of targets
+ * lag behind the plane that is read. The march begins 2R - 1 planes early to
+ * fill them.
  */
 #define HT_FD_AHEAD (HT_DIMS > 1 ? 2 * HT_FD_R - 1 : 0)
 #define HT_FD_FLUX_ROWS HT_FD_FLUX_ROWS_OF(HT_DIMS, HT_FD_ROWS, HT_FD_R)

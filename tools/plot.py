@@ -3,6 +3,7 @@
 
     bench.csv     rates: roofline, bars, limit; the other cases: theirs
     accuracy.csv  cost of a wavelength over its error: accuracy, accuracy_*
+    media.csv     error over cost in each medium: media_*
     scaling.csv   efficiency over ranks: scaling
 
 What a file holds is known by its columns. Needs matplotlib.
@@ -390,6 +391,42 @@ def draw_accuracy(rows):
     return figures
 
 
+# ---- media.csv ----
+
+MEDIA = """medium method order terms fit precision points_per_unit error seconds
+    dimensions device""".split()
+
+
+def media_name(row):
+    name = f"{row['method']} {row['order']}"
+    if row["terms"] != "0":
+        name += f", {row['terms']} in time"
+    return name if row["fit"] in ("", "auto") else f"{name}, {row['fit']}"
+
+
+def draw_media(rows):
+    figures = {}
+    methods = list(groups(rows, media_name))
+    for medium, of_medium in groups(rows, lambda r: r["medium"]).items():
+        figure, (ax,) = sheet(
+            f"Error over cost in a {medium} medium",
+            "{device}, {precision} precision, {dimensions}-D".format(**rows[0]))
+        for name, group in groups(of_medium, media_name).items():
+            index = methods.index(name)
+            line = sorted((number(r["error"]), number(r["seconds"]))
+                          for r in group)
+            ax.plot([p[0] for p in line], [p[1] for p in line],
+                    MARKS[index % len(MARKS)] + "-", label=name,
+                    color=colour(index))
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlabel("relative error of p")
+        ax.set_ylabel("device seconds")
+        legend(ax)
+        figures[f"media_{medium}"] = figure
+    return figures
+
+
 # ---- scaling.csv ----
 
 SCALING = """kind system scheme precision variant layout order stages side
@@ -460,6 +497,7 @@ def draw_scaling(rows):
 
 KINDS = {"bench.csv": (BENCH, draw_bench),
          "accuracy.csv": (ACCURACY, draw_accuracy),
+         "media.csv": (MEDIA, draw_media),
          "scaling.csv": (SCALING, draw_scaling)}
 
 

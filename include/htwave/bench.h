@@ -114,6 +114,8 @@ const struct ht_bench_case *ht_bench_case_at(int index);
 HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
                                          int last);
 HT_CHECKED enum ht_err ht_bench_fd(struct ht_bench *bench, int first, int last);
+/* Refuses a list with another word than those of bench->media. */
+HT_CHECKED enum ht_err ht_bench_media_check(const char *list);
 HT_CHECKED enum ht_err ht_bench_media(struct ht_bench *bench, int first,
                                       int last);
 HT_CHECKED enum ht_err ht_bench_scaling(struct ht_bench *bench, int first,

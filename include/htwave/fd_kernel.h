@@ -17,6 +17,7 @@
 
 #include "htwave/fd.h"
 #include "htwave/kernel.h"
+#include "htwave/point.h"
 
 enum { HT_FD_PACK = 4, HT_FD_LINE = 32, HT_FD_FILES = 4 };
 
@@ -48,6 +49,16 @@ struct ht_fd_shape {
     int planes;    /* along the last axis, where it marches */
     int registers; /* most per work-item */
 };
+/* Nodes of 16 bytes. */
+int ht_fd_pack(bool fp64);
+/* What a tuning asks for: its cells are nodes. */
+struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning);
+/* The shape that a variant takes on a device: of `asked` (NULL: nothing) what
+ * is 0 or does not fit is chosen; planes that depend on the box stay 0. */
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
+                               const struct ht_fd_variant *variant,
+                               const struct ht_fd_shape *asked,
+                               const struct ht_device_info *info);
 
 /* The targets of a launch in a window. */
 struct ht_fd_box {
@@ -77,6 +88,8 @@ bool ht_fd_kernels_cached(const struct ht_fd_kernels *kernels);
 double ht_fd_kernels_seconds(struct ht_fd_kernels *kernels);
 double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
                            enum ht_step_part part);
+/* Of filling ghosts, a part of the interior's. */
+double ht_fd_kernels_ghosts(const struct ht_fd_kernels *kernels);
 /* Their program. */
 HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                                   const struct ht_fd_variant *variant,
@@ -163,6 +176,37 @@ HT_CHECKED enum ht_err ht_fd_sum(struct ht_fd_reduction *reduction,
 HT_CHECKED enum ht_err ht_fd_shift(struct ht_fd_reduction *reduction,
                                    const struct ht_fd_box *box, double shift,
                                    struct ht_buffer *x);
+
+/* ---- fd_sample.c: values at points ---- */
+/* The nodes of a point along x1 and x2, in indices of the window. */
+struct ht_fd_pattern {
+    struct ht_point_axis axis[2];
+};
+/* Of one x3 plane of the window: the sum of w2 w1 u over a pattern's nodes. */
+struct ht_fd_item {
+    int64_t pattern, plane;
+};
+/* Takes samples of all items, at least one, into the slots of a ring. */
+struct ht_fd_sampler;
+HT_CHECKED enum ht_err
+ht_fd_sampler_create(struct ht_device *device, bool fp64, const char *cache,
+                     int64_t patterns, const struct ht_fd_pattern *pattern,
+                     int64_t items, const struct ht_fd_item *item,
+                     int64_t slots, struct ht_fd_sampler **out);
+void ht_fd_sampler_destroy(struct ht_fd_sampler *sampler); /* NULL allowed */
+int64_t ht_fd_sampler_bytes(int64_t patterns, int64_t items, int64_t slots,
+                            bool fp64);
+HT_CHECKED enum ht_err ht_fd_sampler_text(bool fp64, int lanes,
+                                          struct ht_text *out);
+/* row, plane: nodes of the window's rows and planes. Enqueued. */
+HT_CHECKED enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *sampler,
+                                          int64_t row, int64_t plane,
+                                          struct ht_buffer *u, int64_t slot);
+/* out[slot][item] of the first `slots` slots; waits for the work before. */
+HT_CHECKED enum ht_err ht_fd_sampler_read(struct ht_fd_sampler *sampler,
+                                          int64_t slots, double *out);
+/* Device seconds of all launches. */
+double ht_fd_sampler_seconds(const struct ht_fd_sampler *sampler);
 
 /* ---- fd_inject.c: sources ---- */
 /* A list of nodes of a window, each once: at[i] with the entries [begin[i],

@@ -14,7 +14,8 @@
  * may have targets on `reach` planes less beyond the slab than are up to date
  * of the array that it is applied to. When these do not suffice, an exchange
  * brings what the next `depth` applications of L read. Its messages travel
- * behind the interior of the pass before. All ranks make the same schedule,
+ * behind the interior of the pass before. Receivers read own nodes of u after a
+ * step. All ranks make the same schedule,
  * without communication.
  */
 #ifndef HTWAVE_FD_SCHEDULE_H
@@ -55,6 +56,7 @@ struct ht_fd_slab {
     bool ghosts;       /* some side is a wall or a periodic seam of its own */
     int terms;         /* of the series in time */
     int depth;         /* applications of L per exchange */
+    bool samples;      /* receivers read u after each step forwards */
     int64_t reach;
 };
 /* Terms, depth and reach of a problem. */

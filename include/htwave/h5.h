@@ -33,6 +33,14 @@ HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name,
 HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name,
                                           int axis, int64_t first, int64_t last,
                                           const double *data);
+/* As ht_h5_reserve, for a dataset that ht_h5_cut may shorten: stored in chunks.
+ */
+HT_CHECKED enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file,
+                                            const char *name, int rank,
+                                            const int64_t *extent, bool single);
+/* Drops the values with indices >= length, at least 1, along an axis. */
+HT_CHECKED enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis,
+                                 int64_t length);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name,
                                     int *rank, int64_t extent[8]);

@@ -110,6 +110,13 @@ int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
 double ht_kaiser_sinc(double r, double half, double shape);
 double ht_kaiser_sinc_slope(double r, double half, double shape);
 
+/* ---- lagrange.c ---- */
+/* The value at `at` of the polynomial through values at 0, 1 .. count - 1 is
+ * their sum with these weights; at a node it is the value there, exactly. */
+enum { HT_LAGRANGE_MOST = 16 };
+void ht_lagrange_weights(int count, double at, double *weight);
+
+/* ---- median.c ---- */
 /* The middle value, for an even number the larger of both; sorts them. */
 double ht_median(int count, double *values);
 

@@ -14,6 +14,8 @@ struct ht_energies {
     double initial, final;
     double rise; /* of the watch, by a scheme that dissipates; else NaN */
     struct ht_energy_watch watch;
+    struct ht_output *series; /* set by the caller: gets a row per look; NULL:
+                                 none */
 };
 
 /* Judges the state: finite, and its energy not grown (ht_energy_watch); at
@@ -29,6 +31,14 @@ struct ht_observer ht_observe_snapshots(const struct ht_params *params,
                                         struct ht_output *output);
 struct ht_observer ht_observe_pictures(const struct ht_params *params,
                                        struct ht_output *output);
+/* Traces of the plan's receivers, if it has any. cache: of compiled programs;
+ * NULL: none. */
+struct ht_recorder;
+HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output,
+                                          const char *cache,
+                                          struct ht_recorder **out);
+void ht_recorder_destroy(struct ht_recorder *recorder); /* NULL allowed */
+struct ht_observer ht_observe_receivers(struct ht_recorder *recorder);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);
 
 #endif

@@ -9,6 +9,7 @@
 #define HTWAVE_OUTPUT_H
 
 #include "htwave/medium.h"
+#include "htwave/receivers.h"
 
 /* ---- cairo.c, plot.c ---- */
 /* What numbers along an axis are; either may be NULL. */
@@ -74,6 +75,28 @@ HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time,
  * holds the values of the whole plane meanwhile. Collective. */
 HT_CHECKED enum ht_err ht_output_picture(struct ht_output *output, double time,
                                          const double *const *nodal);
+/* Refuses formats of output.traces that cannot hold these traces; receivers:
+ * NULL: there are none. */
+HT_CHECKED enum ht_err
+ht_output_check_traces(const struct ht_params *params,
+                       const struct ht_receivers *receivers);
+/* traces.h5 and the other formats of output.traces, by rank 0 alone: begins
+ * under a temporary name; adds samples [first, last) of a group,
+ * data[reading][receiver][sample], which follow those before; gives the files
+ * their names. Without the last there are none. receivers must outlive the
+ * output. */
+HT_CHECKED enum ht_err
+ht_output_traces_begin(struct ht_output *output,
+                       const struct ht_receivers *receivers);
+HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group,
+                                            int64_t first, int64_t last,
+                                            const double *data);
+HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output);
+/* A row of series.csv, where output.series asks for it: time, energy (NaN: not
+ * known), the largest magnitude of each stored field, largest[field]. Rows can
+ * be read while the run goes on. By rank 0 alone. */
+HT_CHECKED enum ht_err ht_output_series(struct ht_output *output, double time,
+                                        double energy, const double *largest);
 /* summary.json; json is that of rank 0, not looked at elsewhere. Collective. */
 HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output,
                                          const char *json);
@@ -81,6 +104,7 @@ HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output,
  * XDMF file, NULL when none; on all ranks. */
 const char *ht_output_last_picture(const struct ht_output *output);
 const char *ht_output_xdmf(const struct ht_output *output);
+bool ht_output_has_traces(const struct ht_output *output);
 
 /* ---- compare.c ---- */
 struct ht_difference {

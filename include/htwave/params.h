@@ -66,6 +66,12 @@ struct ht_groups {
 #define HT_EACH_WEIGHTS(X)       \
     X(HT_WEIGHTS_EQUAL, "equal") \
     X(HT_WEIGHTS_MEASURED, "measured")
+/* Where the receivers of a group stand. */
+#define HT_EACH_RECEIVER_TYPE(X)  \
+    X(HT_RECEIVER_POINT, "point") \
+    X(HT_RECEIVER_LINE, "line")   \
+    X(HT_RECEIVER_PLANE, "plane") \
+    X(HT_RECEIVER_FILE, "file")
 /* What planes are rounded to on their way between slabs. */
 #define HT_EACH_HALO_PRECISION(X) \
     X(HT_HALO_SAME, "same")       \
@@ -93,6 +99,7 @@ enum ht_precision { HT_EACH_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_layout_choice { HT_EACH_LAYOUT(HT_CHOICE_CONSTANT) };
 enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
 enum ht_weights { HT_EACH_WEIGHTS(HT_CHOICE_CONSTANT) };
+enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_shot_type { HT_EACH_SHOT_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_shot_kind { HT_EACH_SHOT_KIND(HT_CHOICE_CONSTANT) };
@@ -102,6 +109,7 @@ enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 const char *ht_scheme_word(enum ht_scheme_name value);
 const char *ht_medium_type_word(enum ht_medium_type value);
 const char *ht_fit_word(enum ht_fit_kind value);
+const char *ht_receiver_type_word(enum ht_receiver_type value);
 const char *ht_precision_word(enum ht_precision value);
 const char *ht_halo_precision_word(enum ht_halo_precision value);
 const char *ht_shot_type_word(enum ht_shot_type value);
@@ -131,6 +139,20 @@ struct ht_shot_given {
     double frequency, cycles, amplitude;
     char *file;
     struct ht_value delay; /* "auto" or a number */
+};
+
+/* A group of receivers. */
+struct ht_receivers_given {
+    char *name;
+    enum ht_receiver_type type;
+    double position[3];     /* point */
+    double from[3], to[3];  /* line and plane: two ends of an edge */
+    double side[3];         /* plane: the end of the edge from `from` */
+    int count, count2;      /* along from-to, along from-side */
+    char *file;             /* of positions */
+    struct ht_names fields; /* empty: the scheme's */
+    struct ht_value every;  /* a time, or "step" */
+    double start;
 };
 
 enum { HT_MAX_MEDIUM_OPTIONS = 64 };
@@ -178,15 +200,18 @@ struct ht_params {
         bool returns; /* the exact solution at time.end is the initial data */
         double frequency; /* highest of interest; 0: unknown */
     } initial;
-    struct ht_groups shots; /* of struct ht_shot_given */
+    struct ht_groups receivers; /* of struct ht_receivers_given */
+    struct ht_groups shots;     /* of struct ht_shot_given */
     struct {
         char *directory;
         double every; /* time between snapshots; 0: none but the last */
         struct ht_names fields; /* empty: all */
         bool coefficients;
-        bool snapshots;      /* write HDF5 + XDMF */
-        bool pictures;       /* draw PNG */
-        struct ht_map units; /* names: of length, time, fields, parameters */
+        bool snapshots;         /* write HDF5 + XDMF */
+        bool pictures;          /* draw PNG */
+        struct ht_names traces; /* formats beside HDF5 */
+        bool series;            /* energy and largest values while it runs */
+        struct ht_map units;    /* names: of length, time, fields, parameters */
         struct {
             enum ht_grid_axis plane; /* normal to the slice */
             char *field;
@@ -244,6 +269,12 @@ const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
  * false when there are no more. The field's name belongs to params. */
 bool ht_params_pulse(const struct ht_params *params, int index,
                      struct ht_pulse *out);
+
+/* The name of receivers' group n, from 1: the given one, or "receivers-N".
+ * Returns name. */
+enum { HT_RECEIVERS_NAME = 48 };
+char *ht_params_receivers_name(const struct ht_params *params, int n,
+                               char name[HT_RECEIVERS_NAME]);
 
 /* Files that the run reads, for index 0, 1, ..: false when there are no more.
  * *key: the option that names it, NULL for the input file itself. Paths in

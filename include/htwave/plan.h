@@ -4,6 +4,7 @@
 
 #include "htwave/fit.h"
 #include "htwave/problem.h"
+#include "htwave/receivers.h"
 #include "htwave/solution.h"
 
 /* The relative L2 error at the end (src/solve/expect.c): the likely value and
@@ -21,7 +22,8 @@ struct ht_plan {
     struct ht_grid grid;
     struct ht_medium *medium;
     struct ht_solution *solution;
-    struct ht_shots *shots; /* NULL: none */
+    struct ht_receivers *receivers; /* NULL: none */
+    struct ht_shots *shots;         /* NULL: none */
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */

@@ -77,7 +77,8 @@ void ht_halo_received(const struct ht_partition *partition,
     X(HT_TASK_GHOSTS, "ghosts")   \
     X(HT_TASK_STEP, "step")       \
     X(HT_TASK_INJECT, "inject")   \
-    X(HT_TASK_SEND, "send")
+    X(HT_TASK_SEND, "send")       \
+    X(HT_TASK_SAMPLE, "sample")
 #define HT_TASK_CONSTANT(constant, name) constant,
 enum ht_task_kind { HT_EACH_TASK_KIND(HT_TASK_CONSTANT) HT_TASK_KINDS };
 const char *ht_task_name(enum ht_task_kind kind);

@@ -70,6 +70,7 @@ static enum ht_err read_flags(const struct ht_args *args,
     TRY(read_real(args, "--gib", 0.001, &bench->gib));
     TRY(read_halo(args, &bench->halo));
     bench->media = ht_args_value(args, "--media");
+    TRY(ht_bench_media_check(bench->media));
     bench->show = ht_args_value(args, "--show") != NULL;
     bench->side = side;
     return read_real(args, "--seconds", 0, &bench->seconds);

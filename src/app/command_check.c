@@ -159,6 +159,7 @@ static enum ht_err check(struct ht_simulation *sim, bool as_json) {
     struct estimate estimate = {.rate = 0};
     TRY(ht_output_check(sim->params, sim->plan->medium,
                         sim->plan->problem.stored[HT_PRIMARY]));
+    TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     TRY(check_directory(sim->params));
     if (sim->no_device == NULL) {
         TRY(ht_simulation_compile(sim));

@@ -211,6 +211,19 @@ static enum ht_err write_fd(const char *directory, int turn) {
     return write_text(err, &path, &text);
 }
 
+/* Receivers, in both precisions. */
+static enum ht_err write_samplers(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int fp64 = 0; err == HT_OK && fp64 < 2; fp64++) {
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/fd_sample_%s.cl", directory,
+                    fp64 ? "double" : "single");
+        err = ht_fd_sampler_text(fp64, 64, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
 static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
@@ -220,6 +233,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
     TRY(write_ghosts(directory));
     for (int i = 0; i < 12 * ht_fd_variant_count(); i++)
         TRY(write_fd(directory, i));
+    TRY(write_samplers(directory));
     for (int s = 0; s < ht_system_count(); s++)
         for (int dims = 1; dims <= HT_MAX_DIMS; dims++)
             for (int order = 1; order <= 3; order += 2, turn++)

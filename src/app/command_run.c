@@ -11,6 +11,7 @@
 struct run {
     struct ht_simulation *sim;
     struct ht_output *output;
+    struct ht_recorder *recorder;
     struct ht_result result;
 };
 
@@ -46,6 +47,10 @@ static enum ht_err prepare(struct ht_simulation *sim) {
 static enum ht_err take_steps(struct run *r) {
     const struct ht_plan *plan = r->sim->plan;
     struct ht_progress progress;
+    r->result.energy.series = r->output;
+    TRY(ht_comm_agree(
+        plan->grid.slab.comm,
+        ht_recorder_create(r->output, r->sim->cache, &r->recorder)));
     const struct ht_observer observers[] = {
         ht_observe_progress(&progress),
         ht_observe_energy(&r->result.energy),
@@ -53,6 +58,7 @@ static enum ht_err take_steps(struct run *r) {
         ht_observe_error(plan, &r->result.error),
         ht_observe_snapshots(plan->params, r->output),
         ht_observe_pictures(plan->params, r->output),
+        ht_observe_receivers(r->recorder),
     };
     const int count = sizeof observers / sizeof observers[0];
     return ht_run_execute(&r->sim->run, count, observers);
@@ -80,6 +86,7 @@ static enum ht_err finish(struct run *r, double began,
 static enum ht_err check_output(const struct ht_simulation *sim) {
     TRY(ht_output_check(sim->params, sim->plan->medium,
                         sim->plan->problem.stored[HT_PRIMARY]));
+    TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     return sim->rank == 0 ? ht_output_idle(sim->params) : HT_OK;
 }
 
@@ -109,6 +116,7 @@ enum ht_err ht_command_run(const struct ht_args *args) {
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
                        &params));
     enum ht_err err = ht_comm_agree(args->comm, simulate(&r, params, args));
+    ht_recorder_destroy(r.recorder);
     ht_output_destroy(r.output);
     ht_simulation_destroy(r.sim);
     ht_params_destroy(params);

@@ -78,11 +78,15 @@ static const char more_columns[] =
 static void add_class(const struct ht_problem *p, bool fp64,
                       const struct ht_tune_choice *choice,
                       struct ht_text *text) {
-    ht_text_add(text, "%s, %d-D, N = %d, %s precision, %s with %d stages, ",
-                p->eq->system->name, p->grid->dims, p->grid->order,
+    const bool fd = p->fd.order > 0;
+    ht_text_add(text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ",
+                p->eq->system->name, p->grid->dims,
+                fd ? "order " : "N = ", fd ? p->fd.order : p->grid->order,
                 fp64 ? "double" : "single", ht_problem_scheme(p)->title,
                 p->stages);
-    if (p->medium_degree < 0)
+    if (fd)
+        ht_text_add(text, "density %s", p->fd.density ? "varies" : "uniform");
+    else if (p->medium_degree < 0)
         ht_text_add(text, "uniform medium");
     else if (p->medium_degree == 0)
         ht_text_add(text, "medium constant per node");

@@ -139,11 +139,14 @@ static hid_t dataset_properties(void) {
     return made;
 }
 
+/* chunk: NULL: the values stand together. */
 static bool make_set(const struct ht_h5 *file, const char *name, hid_t space,
-                     bool single) {
+                     const hsize_t *chunk, bool single) {
     bool ok = false;
     hid_t links = H5Pcreate(H5P_LINK_CREATE), made = dataset_properties();
+    const int rank = H5Sget_simple_extent_ndims(space);
     if (links >= 0 && made >= 0 &&
+        (chunk == NULL || H5Pset_chunk(made, rank, chunk) >= 0) &&
         H5Pset_create_intermediate_group(links, 1) >= 0) {
         hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
         hid_t set =
@@ -155,18 +158,33 @@ static bool make_set(const struct ht_h5 *file, const char *name, hid_t space,
     return ok;
 }
 
-enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
-                          const int64_t *extent, bool single) {
+static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank,
+                           const int64_t *extent, const hsize_t *chunk,
+                           bool single) {
     REQUIRE(rank >= 1 && rank <= 8, HT_ERR_INTERNAL,
             "%s: dataset %s has rank %d, must be 1..8", file->path, name, rank);
     hsize_t size[8];
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)extent[i];
     hid_t space = H5Screate_simple(rank, size, NULL);
-    bool ok = space >= 0 && make_set(file, name, space, single);
+    bool ok = space >= 0 && make_set(file, name, space, chunk, single);
     if (space >= 0) H5Sclose(space);
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s",
             name, file->path, ht_h5_reason(file->error));
     return HT_OK;
+}
+
+enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
+                          const int64_t *extent, bool single) {
+    return reserve(file, name, rank, extent, NULL, single);
+}
+
+enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
+                                 const int64_t *extent, bool single) {
+    const int64_t most = 128;
+    hsize_t chunk[8];
+    for (int i = 0; i < rank && i < 8; i++)
+        chunk[i] = (hsize_t)(extent[i] < most ? extent[i] : most);
+    return reserve(file, name, rank, extent, chunk, single);
 }
 
 /* Opens a dataset and its space; the caller closes both. */
@@ -212,6 +230,22 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
     H5Dclose(set);
     REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name,
             file->path, ht_h5_reason(error));
+    return HT_OK;
+}
+
+enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis,
+                      int64_t length) {
+    hid_t set, space;
+    hsize_t size[8];
+    TRY(open_set(file, name, &set, &space));
+    const int rank = H5Sget_simple_extent_dims(space, size, NULL);
+    bool ok = axis < rank && length >= 1 && (hsize_t)length <= size[axis];
+    size[axis] = (hsize_t)length;
+    ok = ok && H5Dset_extent(set, size) >= 0;
+    H5Sclose(space);
+    H5Dclose(set);
+    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot cut dataset %s of %s: %s",
+            name, file->path, ht_h5_reason(file->error));
     return HT_OK;
 }
 

@@ -360,7 +360,7 @@ static const struct ht_bench_case cases[] = {
      NULL,
      ht_bench_media,
      false,
-     {240, 600}},
+     {240, 480}},
     {"scaling",
      "this number of ranks (mpiexec) beside others measured before",
      NULL,

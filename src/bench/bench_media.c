@@ -10,7 +10,8 @@
  *
  * The cost of a run is its steps times its cells times the device seconds of
  * one step of a cell on the method's finest grid: coarse grids are too small to
- * load the device.
+ * load the device. On a CPU, which may have other work, the least of three
+ * runs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -140,6 +141,7 @@ static double difference(int dims, int64_t n, const double *a, int64_t all,
                          const double *b) {
     const int64_t apart = all / n, n2 = dims > 1 ? n : 1, n3 = dims > 2 ? n : 1;
     double sum = 0, whole = 0;
+    if (a == NULL || b == NULL) return NAN;
     for (int64_t i = 0; i < n * n2 * n3; i++) {
         const int64_t at[3] = {i % n, i / n % n2, i / (n * n2)};
         const double exact = b[((at[2] * all + at[1]) * all + at[0]) * apart];
@@ -177,7 +179,8 @@ static enum ht_err make_reference(struct ht_media *all, const char *medium,
     t.cells *= 2;
     enum ht_err err = run(all, &t, &fine);
     if (err == HT_OK && (coarse.p == NULL || fine.p == NULL))
-        err = HT_ERR_INTERNAL;
+        err = ht_err_set(HT_ERR_INTERNAL,
+                         "bench media: no reference for the %s medium", medium);
     *out = fine.p;
     *r = (struct ht_media_reference){
         .medium = medium, .order = m.order, .points = points, .fp64 = t.fp64};
@@ -224,28 +227,62 @@ static void note_point(const struct ht_media *all, const struct trial *t,
         .seconds = (double)o->steps * pow(t->cells, all->dims)};
 }
 
-/* All grids of a method; the finest one's rate. */
+/* Seconds of a step of a cell: *least so far, or less. */
+static void note_rate(const struct ht_media *all, const struct trial *t,
+                      const struct outcome *o, double *least) {
+    const double cells = pow(t->cells, all->dims);
+    if (o->steps > 0)
+        *least = fmin(*least, o->kernel_s / ((double)o->steps * cells));
+}
+
+static enum ht_err repeat(const struct ht_media *all, const struct trial *t,
+                          double *least) {
+    const int more = all->bench->info->gpu ? 0 : 2;
+    for (int i = 0; i < more && !ht_stop_wanted(); i++) {
+        struct outcome o;
+        TRY(run(all, t, &o));
+        note_rate(all, t, &o, least);
+        free(o.p);
+    }
+    return HT_OK;
+}
+
+/* All grids; *t, *rate: of the finest one. */
+static enum ht_err add_grids(const struct ht_media *all, const double *exact,
+                             struct ht_media_method *m, struct trial *t,
+                             double *rate) {
+    for (int i = 0; i < SIDES && !ht_stop_wanted(); i++) {
+        struct outcome o;
+        if (!takes(all, m, sides[i])) continue;
+        t->cells = sides[i];
+        TRY(run(all, t, &o));
+        if (o.refused) {
+            snprintf(m->why, sizeof m->why, "%s", ht_err_message());
+            return HT_OK;
+        }
+        /* An interrupted run has not come to its end. */
+        if (!ht_stop_wanted()) note_point(all, t, &o, exact, m);
+        free(o.p);
+        *rate = INFINITY;
+        note_rate(all, t, &o, rate);
+    }
+    return repeat(all, t, rate);
+}
+
 static enum ht_err add_method(struct ht_media *all, const char *path,
                               const double *exact,
                               const struct ht_media_method *method) {
     struct ht_media_method *m = &all->method[all->count++];
+    struct trial t = {.method = m, .path = path, .fp64 = all->fp64};
     double rate = NAN, began = ht_clock();
     char name[64];
     *m = *method;
-    for (int i = 0; i < SIDES && !ht_stop_wanted(); i++) {
-        const struct trial t = {
-            .method = m, .path = path, .cells = sides[i], .fp64 = all->fp64};
-        struct outcome o;
-        if (!takes(all, m, sides[i])) continue;
-        TRY(run(all, &t, &o));
-        if (o.refused) {
-            snprintf(m->why, sizeof m->why, "%s", ht_err_message());
-            break;
-        }
-        note_point(all, &t, &o, exact, m);
-        free(o.p);
-        rate = o.kernel_s / ((double)o.steps * pow(t.cells, all->dims));
+    if (began - all->bench->began > all->bench->seconds) {
+        all->bench->left_out++;
+        all->count--;
+        return HT_OK;
     }
+    TRY(add_grids(all, exact, m, &t, &rate));
     for (int n = 0; n < m->curve.count; n++) m->curve.point[n].seconds *= rate;
     ht_media_name(m, name, sizeof name);
     ht_log("%s medium, %s: %d grids, %.1f s%s%s", m->medium, name,
@@ -304,14 +341,17 @@ static enum ht_err add_medium(struct ht_media *all, const char *medium) {
     return err;
 }
 
+static const char *const names[HT_MEDIA_MEDIA] = {"uniform", "smooth", "rough"};
+
+enum ht_err ht_bench_media_check(const char *list) {
+    return ht_args_names("--media", list, HT_MEDIA_MEDIA, names);
+}
+
 enum ht_err ht_bench_media(struct ht_bench *bench, int first, int last) {
-    static const char *const names[HT_MEDIA_MEDIA] = {"uniform", "smooth",
-                                                      "rough"};
     const struct ht_sweep *sweep = &bench->sweep;
     struct ht_media *all = NULL;
     (void)first; /* it has no rows */
     (void)last;
-    TRY(ht_args_names("--media", bench->media, HT_MEDIA_MEDIA, names));
     TRY(HT_ALLOC(all, 1));
     all->bench = bench;
     all->dims = sweep->dims_given ? sweep->dims[0] : bench->info->gpu ? 3 : 2;

@@ -16,7 +16,7 @@ enum { ALL = SAMPLES + 2 * BEYOND };
 static void add_list(struct ht_text *text, const char *key, int dims,
                      const double value[3]) {
     ht_text_add(text, "    %s = [", key);
-    for (int k = 0; k < dims; k++)
+    for (int k = 0; k < dims && k < 3; k++)
         ht_text_add(text, "%s%.10g%s", k ? ", " : "", value[k],
                     value[k] == (int)value[k] ? ".0" : "");
     ht_text_add(text, "];\n");

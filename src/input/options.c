@@ -196,6 +196,12 @@ static const struct ht_option option[] = {
      "Highest frequency of interest, for the accuracy estimate before the "
      "run; 0 means unknown."},
 
+    {"receivers", HT_OPT_LIST, AT(receivers), "()", 0, 1000, NULL, "groups",
+     "Groups of receivers, which record fields in time at any positions: "
+     "( { position = [0.3, 0.5]; }, { name = \"line\"; type = \"line\"; "
+     "from = [0.1, 0.1]; to = [0.9, 0.1]; count = 101; every = 0.01; } ). "
+     "Their traces are written to traces.h5, a group of HDF5 each."},
+
     {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
      "Sources of waves, with time.scheme = \"fd\": ( { position = [0.3, 0.5]; "
      "frequency = 10.0; }, { .. } ). With sources initial.type is zero unless "
@@ -224,6 +230,12 @@ static const struct ht_option option[] = {
      "Draw pictures (PNG) by the options output.picture. A program built "
      "without cairo draws none, and refuses keys of output.picture unless "
      "this is false."},
+    {"output.traces", HT_OPT_NAMES, AT(output.traces), "[]", ANY, NULL, "",
+     "Formats of the receivers' traces beside HDF5: csv, a table per group and "
+     "field of at most 64 traces; segy, SEG-Y revision 1 with IEEE floats."},
+    {"output.series", HT_OPT_BOOL, AT(output.series), "false", ANY, NULL, "",
+     "Write series.csv while the run goes on: time, energy and the largest "
+     "value of each field, each time the energy is looked at."},
     {"output.units", HT_OPT_MAP, AT(output.units), NULL, ANY, NULL, "",
      "Names of your units, shown in pictures: of length, time, fields and "
      "parameters of the medium, such as { length = \"km\"; time = \"s\"; "
@@ -291,8 +303,10 @@ static const struct ht_option option[] = {
      "evenly, or in proportion to the speed of their devices."},
     {"parallel.halo_depth", HT_OPT_INT, AT(parallel.halo_depth), "1", 1, 64,
      NULL, "half steps",
-     "Half steps between two exchanges of planes with the neighbours; more "
-     "than 1 computes some planes twice and changes no result."},
+     "Half steps, by time.scheme = \"fd\" applications of the operator, "
+     "between "
+     "two exchanges of planes with the neighbours; more than 1 computes some "
+     "planes twice and changes no result."},
     {"parallel.halo_precision", HT_OPT_CHOICE, AT(parallel.halo_precision),
      "\"same\"", ANY, CHOICES(HT_EACH_HALO_PRECISION), "",
      "Precision of the planes in messages to the neighbours: same changes no "
@@ -319,6 +333,46 @@ static const struct ht_option pulse_option[] = {
      "The field with the pulse; empty means the first of the system."},
 };
 
+#define IN_RECEIVERS(member) offsetof(struct ht_receivers_given, member)
+
+static const struct ht_option receivers_option[] = {
+    {"name", HT_OPT_STRING, IN_RECEIVERS(name), "\"\"", ANY, NULL, "",
+     "Name of the group in the outputs; empty means receivers-N, N the group's "
+     "number."},
+    {"type", HT_OPT_CHOICE, IN_RECEIVERS(type), "\"point\"", ANY,
+     CHOICES(HT_EACH_RECEIVER_TYPE), "",
+     "One point; a line of them; a plane, a lattice with the edges from-to and "
+     "from-side; or positions in a file."},
+    {"position", HT_OPT_REAL3, IN_RECEIVERS(position), "[0.0, 0.0, 0.0]", ANY,
+     NULL, "length", "Point: where it is, on the grid or off it."},
+    {"from", HT_OPT_REAL3, IN_RECEIVERS(from), "[0.0, 0.0, 0.0]", ANY, NULL,
+     "length", "Line and plane: the first receiver."},
+    {"to", HT_OPT_REAL3, IN_RECEIVERS(to), "[0.0, 0.0, 0.0]", ANY, NULL,
+     "length", "Line and plane: the last receiver of the first line."},
+    {"side", HT_OPT_REAL3, IN_RECEIVERS(side), "[0.0, 0.0, 0.0]", ANY, NULL,
+     "length", "Plane: the first receiver of the last line."},
+    {"count", HT_OPT_INT, IN_RECEIVERS(count), "1", 1, 100000000, NULL,
+     "receivers", "Line and plane: receivers from `from` to `to`."},
+    {"count2", HT_OPT_INT, IN_RECEIVERS(count2), "1", 1, 100000000, NULL,
+     "lines", "Plane: lines from `from` to `side`."},
+    {"file", HT_OPT_FILE, IN_RECEIVERS(file), "\"\"", ANY, NULL, "",
+     "File: a line per receiver with its coordinates, one number per axis, "
+     "separated by blanks or commas; # begins a comment. Relative names as in "
+     "medium.type."},
+    {"fields", HT_OPT_NAMES, IN_RECEIVERS(fields), "[]", ANY, NULL, "",
+     "What to record: fields, such as p, and derivatives of fields, such as "
+     "p_x1. Empty means all fields that the scheme stores at whole steps: with "
+     "time.scheme = \"fd\" p of acoustic, u of wave."},
+    {"every", HT_OPT_VALUE, IN_RECEIVERS(every), "\"step\"", POSITIVE, "step",
+     "time",
+     "Time between samples, exactly, whatever the time step: values between "
+     "steps are interpolated. \"step\" takes those of each time step."},
+    {"start", HT_OPT_REAL, IN_RECEIVERS(start), "0.0", NOT_NEGATIVE, NULL,
+     "time",
+     "Time of the first sample; with every = \"step\" the first step at or "
+     "after it."},
+};
+
 #define IN_SHOT(member) offsetof(struct ht_shot_given, member)
 
 static const struct ht_option shot_option[] = {
@@ -341,7 +395,8 @@ static const struct ht_option shot_option[] = {
      NULL, "", "Force: its direction, of any length."},
     {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY,
      CHOICES(HT_EACH_SIGNAL), "",
-     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker "
+     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: "
+     "ricker "
      "(1 - 2 a^2) exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise "
      "of the latter; burst, a sine of `cycles` periods under a Hann window, "
      "from t = 0 on; file, see there."},
@@ -365,6 +420,8 @@ static const struct ht_option shot_option[] = {
 };
 
 static const struct ht_option_list lists[] = {
+    {"receivers", sizeof(struct ht_receivers_given),
+     sizeof receivers_option / sizeof *receivers_option, receivers_option},
     {"initial.pulses", sizeof(struct ht_pulse),
      sizeof pulse_option / sizeof *pulse_option, pulse_option},
     {"sources", sizeof(struct ht_shot_given),
@@ -457,6 +514,11 @@ const char *ht_medium_type_word(enum ht_medium_type value) {
 
 const char *ht_fit_word(enum ht_fit_kind value) {
     switch (value) { HT_EACH_FIT(CASE) }
+    return "";
+}
+
+const char *ht_receiver_type_word(enum ht_receiver_type value) {
+    switch (value) { HT_EACH_RECEIVER_TYPE(CASE) }
     return "";
 }
 

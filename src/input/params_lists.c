@@ -175,9 +175,8 @@ static bool must_be_given(const struct ht_option *row) {
            row->type != HT_OPT_MEDIUM;
 }
 
-/* What a vector leaves out has no default here. */
-static enum ht_err check_axes(const struct ht_params *params,
-                              const struct ht_option *row, const char *key) {
+enum ht_err ht_params_check_axes(const struct ht_params *params,
+                                 const struct ht_option *row, const char *key) {
     const struct ht_source *source = ht_params_source(params, key);
     int entries = 1;
     if (row->type != HT_OPT_REAL3 && row->type != HT_OPT_INT3) return HT_OK;
@@ -199,7 +198,7 @@ static enum ht_err check_group(const struct ht_params *params,
         if (!ht_params_source(params, key))
             return ht_params_error(params, group, "must give %s",
                                    list->option[k].key);
-        TRY(check_axes(params, &list->option[k], key));
+        TRY(ht_params_check_axes(params, &list->option[k], key));
     }
     return HT_OK;
 }

@@ -50,6 +50,12 @@ HT_CHECKED enum ht_err ht_params_visit_list(struct ht_params *params,
 /* Every group has the keys that it must have. */
 HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
 
+/* A vector in a group, which was given, has an entry for each axis of the grid:
+ * what it leaves out has no default. */
+HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
+                                            const struct ht_option *row,
+                                            const char *key);
+
 /* ---- params.c ---- */
 /* Where the key was set; NULL: nowhere. */
 const struct ht_source *ht_params_source(const struct ht_params *params,
@@ -77,6 +83,11 @@ const char *ht_params_file_at(const struct ht_params *params,
                               const struct ht_leaf *leaf);
 /* A name that holds in every directory; the caller frees it. */
 HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
+
+/* ---- params_receivers.c ---- */
+/* Rules between the keys of a group of receivers, and their names. */
+HT_CHECKED enum ht_err
+ht_params_check_receivers(const struct ht_params *params);
 
 /* ---- params_rules.c ---- */
 /* Rules between options that the parameters alone decide. */

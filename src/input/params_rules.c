@@ -235,6 +235,7 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_sides(params));
     TRY(check_stages(params));
     TRY(check_layers(params));
+    TRY(ht_params_check_receivers(params));
     TRY(check_shots(params));
     return check_initial(params);
 }

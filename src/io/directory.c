@@ -29,15 +29,20 @@
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"
 
-/* Names of outputs: digits > 0 stands for a number of at least so many digits.
+/* Names of outputs: digits > 0 stands for a number of at least so many digits,
+ * ANY_NAME for a name that the input gives.
  */
+#define ANY_NAME SIZE_MAX
 static const struct {
     const char *before;
     size_t digits;
     const char *after;
 } outputs[] = {
-    {HT_INPUT_NAME, 0, ""}, {HT_SUMMARY_NAME, 0, ""}, {HT_XDMF_NAME, 0, ""},
-    {"fields_", 6, ".h5"},  {"wave_", 4, ".png"},
+    {HT_INPUT_NAME, 0, ""},        {HT_SUMMARY_NAME, 0, ""},
+    {HT_XDMF_NAME, 0, ""},         {"fields_", 6, ".h5"},
+    {"wave_", 4, ".png"},          {HT_TRACES_NAME, 0, ""},
+    {"traces_", ANY_NAME, ".csv"}, {"traces_", ANY_NAME, ".sgy"},
+    {HT_SERIES_NAME, 0, ""},
 };
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3 };
 
@@ -69,14 +74,14 @@ enum ht_err ht_directory_path(const char *directory, const char *name,
 
 /* ---- names ---- */
 
-/* Whether name is before, at least `digits` digits if that is not 0, after;
- * length: of name. */
+/* Whether name is before, `digits` as above, after; length: of name. */
 static bool is_numbered(const char *name, size_t length, const char *before,
                         size_t digits, const char *after) {
     size_t skip = strlen(before), end = strlen(after);
     if (length < skip + end || strncmp(name, before, skip) != 0) return false;
     if (strncmp(name + length - end, after, end) != 0) return false;
     size_t count = length - skip - end;
+    if (digits == ANY_NAME) return count > 0;
     if (strspn(name + skip, "0123456789") < count) return false;
     return digits > 0 ? count >= digits : count == 0;
 }

@@ -8,6 +8,7 @@
  */
 #include "htwave/output.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "plot.h"
 #include "slice.h"
 #include "snapshot.h"
+#include "traces.h"
 #include "units.h"
 #include "xdmf.h"
 
@@ -30,6 +32,9 @@ struct ht_output {
     bool listed; /* fields.xdmf has been written */
     int pictures, picture_field;
     char *last_picture;
+    struct ht_traces *traces; /* on rank 0, while they are written */
+    bool traced;              /* traces.h5 is complete */
+    FILE *series;             /* on rank 0; NULL: not begun */
     double *background; /* of the picture's slice; NULL: not read or none */
 };
 
@@ -215,6 +220,8 @@ enum ht_err ht_output_create(const struct ht_params *params,
 
 void ht_output_destroy(struct ht_output *output) {
     if (!output) return;
+    ht_traces_destroy(output->traces);
+    if (output->series) fclose(output->series);
     ht_directory_release(&output->directory);
     free(output->background);
     free(output->last_picture);
@@ -429,4 +436,68 @@ const char *ht_output_last_picture(const struct ht_output *output) {
 
 const char *ht_output_xdmf(const struct ht_output *output) {
     return output->listed ? output->xdmf_path : NULL;
+}
+
+/* ---- traces ---- */
+
+enum ht_err ht_output_traces_begin(struct ht_output *output,
+                                   const struct ht_receivers *receivers) {
+    return ht_traces_create(output->params, receivers,
+                            output->medium->grid->dims, &output->traces);
+}
+
+enum ht_err ht_output_traces_add(struct ht_output *output, int group,
+                                 int64_t first, int64_t last,
+                                 const double *data) {
+    return ht_traces_add(output->traces, group, first, last, data);
+}
+
+enum ht_err ht_output_traces_end(struct ht_output *output) {
+    enum ht_err err = ht_traces_finish(output->traces);
+    ht_traces_destroy(output->traces);
+    output->traces = NULL;
+    output->traced = err == HT_OK;
+    return err;
+}
+
+bool ht_output_has_traces(const struct ht_output *output) {
+    return output->traced;
+}
+
+/* ---- series ---- */
+
+static enum ht_err series_begin(struct ht_output *output, const char *path) {
+    output->series = fopen(path, "w");
+    REQUIRE(output->series, HT_ERR_IO, "cannot write %s: %s", path,
+            strerror(errno));
+    fprintf(output->series, "time,energy");
+    for (int f = 0; f < equations(output)->nfields; f++)
+        if (is_stored(output, f))
+            fprintf(output->series, ",largest_%s",
+                    equations(output)->field[f].name);
+    fprintf(output->series, "\n");
+    return HT_OK;
+}
+
+static enum ht_err add_row(struct ht_output *output, double time, double energy,
+                           const double *largest, const char *path) {
+    if (output->series == NULL) TRY(series_begin(output, path));
+    fprintf(output->series, "%.15g,%.17g", time, energy);
+    for (int f = 0; f < equations(output)->nfields; f++)
+        if (is_stored(output, f)) fprintf(output->series, ",%.9g", largest[f]);
+    fprintf(output->series, "\n");
+    REQUIRE(fflush(output->series) == 0, HT_ERR_IO, "cannot write %s: %s", path,
+            strerror(errno));
+    return HT_OK;
+}
+
+enum ht_err ht_output_series(struct ht_output *output, double time,
+                             double energy, const double *largest) {
+    char *path = NULL;
+    if (!output->params->output.series) return HT_OK;
+    TRY(ht_directory_path(output->params->output.directory, HT_SERIES_NAME,
+                          &path));
+    enum ht_err err = add_row(output, time, energy, largest, path);
+    free(path);
+    return err;
 }

@@ -70,9 +70,12 @@ static bool marches(const struct ht_fd_variant *variant) {
     return variant == &variants[MARCH];
 }
 
-/* Nodes of 16 bytes. */
+int ht_fd_pack(bool fp64) {
+    return fp64 ? 2 : 4;
+}
+
 static int block_of(const struct ht_fd_spec *spec) {
-    return spec->fp64 ? 2 : 4;
+    return ht_fd_pack(spec->fp64);
 }
 
 static int segment_of(const struct ht_fd_spec *spec) {
@@ -115,12 +118,13 @@ static int64_t local_bytes(const struct ht_fd_spec *spec,
                            const struct ht_fd_shape *shape) {
     const int block = block_of(spec), reach = ht_fd_reach(spec);
     const int64_t packs = shape->packs, rows = shape->rows;
-    int64_t sum = HT_FD_TILE_OF(packs, rows, HT_FD_PACKS_OF(reach, block),
-                                spec->dims > 2 ? reach : 0);
+    const int64_t side = HT_FD_PACKS_OF(reach, block);
+    const int64_t near = HT_FD_PACKS_OF(spec->radius, block);
+    const int64_t halo = spec->dims > 2 ? reach : 0, r = spec->radius;
+    int64_t sum = HT_FD_TILE_OF(packs, rows, side, halo);
     if (spec->density)
-        sum +=
-            HT_FD_FLUX_ROWS_OF(spec->dims, rows, spec->radius) * packs +
-            HT_FD_BESIDE_OF(packs, rows, HT_FD_PACKS_OF(spec->radius, block));
+        sum += HT_FD_FLUX_ROWS_OF(spec->dims, rows, r) * packs +
+               HT_FD_BESIDE_OF(packs, rows, near);
     return 2 * sum * 16;
 }
 
@@ -130,14 +134,15 @@ static bool fits(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape,
            local_bytes(spec, shape) <= ht_local_limit(info);
 }
 
-/* Packs and rows that are 0 in the shape are chosen. */
-static struct ht_fd_shape choose_shape(const struct ht_fd_spec *spec,
-                                       const struct ht_fd_variant *variant,
-                                       const struct ht_fd_shape *asked,
-                                       const struct ht_device_info *info) {
+struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
+                               const struct ht_fd_variant *variant,
+                               const struct ht_fd_shape *asked,
+                               const struct ht_device_info *info) {
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
     if (!marches(variant)) {
+        shape.packs = 0;
+        if (variant == &variants[PLAIN]) shape = (struct ht_fd_shape){0};
         if (spec->density) shape.rows = block_rows(spec, info);
         return shape;
     }
@@ -215,7 +220,7 @@ enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                        const struct ht_fd_shape *shape, struct ht_text *out) {
     const struct ht_device_info usual = {.max_group = 256,
                                          .local_memory = (int64_t)48 * 1024};
-    const struct ht_fd_shape some = choose_shape(spec, variant, shape, &usual);
+    const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
     return add_text(spec, variant, &some, 0, out);
 }
 
@@ -273,7 +278,7 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device,
     k->device = device;
     k->spec = *spec;
     k->variant = variant;
-    k->shape = choose_shape(spec, variant, shape, info);
+    k->shape = ht_fd_shape(spec, variant, shape, info);
     k->weights = ht_fd_weights(2 * spec->radius);
     enum ht_err err = build(k, cache);
     if (err != HT_OK) {
@@ -301,6 +306,10 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *k,
     for (int i = 0; i < ENTRIES; i++)
         seconds += ht_kernel_total(k->kernel[part][i]);
     return seconds;
+}
+
+double ht_fd_kernels_ghosts(const struct ht_fd_kernels *k) {
+    return ht_kernel_total(k->kernel[HT_PART_INTERIOR][FILL]);
 }
 
 /* ---- launches ---- */
@@ -460,22 +469,25 @@ enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
                             groups, ROW_ITEMS);
 }
 
-/* One launch, as many work-items for each face as the largest has ghosts. */
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* One launch, with work-items for the largest face. */
 enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
                               const struct ht_fd_box *box,
                               const int sides[3][2], struct ht_buffer *u) {
     struct ht_fd_args args = args_of(box);
     const int reach = ht_fd_reach(&k->spec);
-    int64_t most = 0;
+    int64_t fast = 0, slow = 0;
     if (is_empty(box)) return HT_OK;
     for (int64_t axis = 0; axis < k->spec.dims; axis++) {
-        const int64_t nodes = extent(box, 0) * extent(box, 1) * extent(box, 2) /
-                              extent(box, axis) * reach;
         const int *side = sides[axis];
         args.side[2 * axis] = side[0];
         args.side[2 * axis + 1] = side[1];
         if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
-        most = nodes > most ? nodes : most;
+        fast = most(fast, extent(box, axis == 0));
+        slow = most(slow, extent(box, axis == 2 ? 1 : 2));
         REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
                     side[1] == HT_FD_SIDE_NONE,
                 HT_ERR_INTERNAL,
@@ -484,9 +496,9 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
                                   {.buffer = u}};
-    const int64_t groups[3] = {divide_up(most, ROW_ITEMS),
-                               (int64_t)2 * k->spec.dims, 1};
-    if (most == 0) return HT_OK;
+    const int64_t groups[3] = {divide_up(fast, ROW_ITEMS),
+                               (int64_t)2 * k->spec.dims, slow};
+    if (fast == 0) return HT_OK;
     return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,
                             ROW_ITEMS);
 }

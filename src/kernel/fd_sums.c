@@ -10,6 +10,8 @@
 
 /* Groups of a plane: many where there is one plane only. */
 enum { LANES = 128, FEW_GROUPS = 8, MANY_GROUPS = 512, ENTRIES = 8 };
+/* Places of the one work-item of a group on a CPU: vectors of doubles. */
+enum { WIDTH = 16 };
 
 struct ht_fd_reduction {
     struct ht_device *device;
@@ -36,8 +38,8 @@ enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes,
                                  struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_FD_WIDE %d\n"
-                "#define HT_FD_ITEMS %d\n",
-                fp64, wide, lanes);
+                "#define HT_FD_ITEMS %d\n#define HT_FD_WIDTH %d\n",
+                fp64, wide, lanes, lanes > 1 ? 1 : WIDTH);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_sum_args.h", out));
     TRY(ht_kernel_add_source("fd_sums.cl", out));
@@ -53,7 +55,7 @@ enum ht_err ht_fd_reduction_create(struct ht_device *device, bool fp64,
     r->device = device;
     r->fp64 = fp64;
     r->wide = ht_device_info(device)->fp64;
-    r->lanes = LANES;
+    r->lanes = ht_device_info(device)->gpu ? LANES : 1;
     while (r->lanes > 1 && r->lanes > ht_device_info(device)->max_group)
         r->lanes /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &r->cache) : HT_OK;

@@ -4,16 +4,28 @@
 #include "htwave/fd_kernel.h"
 #include "variant.h"
 
-/* A group takes so many packs of HT_FD_PACK nodes. */
+struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning) {
+    const int pack = ht_fd_pack(tuning->fp64);
+    return (struct ht_fd_shape){.packs = (tuning->cells + pack - 1) / pack,
+                                .rows = tuning->rows,
+                                .planes = tuning->planes};
+}
+
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    (void)spec;
-    (void)info;
-    out->cells = tuning->cells * HT_FD_PACK;
-    out->rows = tuning->rows;
-    out->planes = tuning->planes;
+    const struct ht_fd_spec fd = {.dims = spec->eq->dims,
+                                  .radius = spec->differences / 2,
+                                  .fp64 = spec->fp64,
+                                  .density = spec->density};
+    const struct ht_fd_shape asked = ht_fd_asked(tuning);
+    const struct ht_fd_shape shape =
+        ht_fd_shape(&fd, ht_fd_variant_find(tuning->variant->name, info->gpu),
+                    &asked, info);
+    out->cells = shape.packs * ht_fd_pack(spec->fp64);
+    out->rows = shape.rows;
+    out->planes = shape.planes;
     return HT_OK;
 }
 

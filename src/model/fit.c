@@ -379,16 +379,17 @@ static enum ht_err fill_varying(struct ht_fit_job *job, int64_t planes) {
     return HT_OK;
 }
 
-static enum ht_err fill(struct ht_fit_job *job) {
+static enum ht_err fill(struct ht_fit_job *job, double *out) {
     const struct ht_fit *fit = job->fit;
     const int64_t planes = job->last[2] - job->first[2];
     const int64_t count = planes * ht_grid_plane(fit->medium->grid, HT_PRIMARY);
     const bool density = job->what != HT_FIT_MODULUS;
+    job->out = out;
     if (!fit->uniform && !(density && fit->density_uniform))
         return fill_varying(job, planes);
     const double value = density ? fit->b : fit->K;
     note_range(job, value);
-    for (int64_t i = 0; i < count; i++) job->out[i] = value;
+    for (int64_t i = 0; i < count; i++) out[i] = value;
     return HT_OK;
 }
 
@@ -400,8 +401,7 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
                              .what = what,
                              .own = what - 1,
                              .first = {0, 0, first},
-                             .last = {0, fit->axis[1].nodes, last},
-                             .out = out};
+                             .last = {0, fit->axis[1].nodes, last}};
     REQUIRE(what >= 0 && what <= grid->dims, HT_ERR_INTERNAL,
             "fit: nothing has the number %d in %d dimensions", what,
             grid->dims);
@@ -411,7 +411,7 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
             (long long)last);
     if (first == last) return HT_OK;
     const struct ht_fit_counts before = fit->counts;
-    enum ht_err err = fill(&job);
+    enum ht_err err = fill(&job, out);
     fit->counts.values += count;
     if (fit->quiet) fit->counts = before;
     return err;

@@ -2,11 +2,43 @@
  * together must fit.
  */
 #include "memory.h"
+#include "htwave/sampler.h"
 #include "htwave/start.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+double ht_memory_host(void) {
+    const double unknown = 1024.0 * 1024 * 1024 * 1024;
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && size > 0) return (double)pages * (double)size;
+#endif
+    return unknown;
+}
+
+/* Per trace, on rank 0: position, weights, nodes, a block of samples. */
+enum { TRACE_BYTES = 1024 };
+
+enum ht_err ht_memory_check_receivers(const struct ht_simulation *sim) {
+    const struct ht_groups *groups = &sim->params->receivers;
+    const struct ht_receivers_given *group = groups->group;
+    double traces = 0;
+    char need[32], have[32];
+    for (int n = 0; n < groups->count; n++) {
+        const int fields = group[n].fields.count;
+        traces += (double)group[n].count * group[n].count2 *
+                  (fields > 0 ? fields : 1);
+    }
+    if (traces * TRACE_BYTES <= ht_memory_host()) return HT_OK;
+    return ht_params_error(sim->params, "receivers",
+                           "%.3g traces need %s of memory, the host has %s: "
+                           "take fewer",
+                           traces, ht_text_bytes(traces * TRACE_BYTES, need),
+                           ht_text_bytes(ht_memory_host(), have));
+}
 
 /* Ranks whose needs are added up: those of one device, or all ranks while slabs
  * are still to be cut by speed, which may fit where equal ones do not. */
@@ -119,7 +151,8 @@ static struct ht_budget budget_of(const struct ht_simulation *sim,
     tuning.variant = variant;
     struct ht_budget b =
         ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
-    b.total += ht_start_bytes(sim->plan, &tuning, &sim->info);
+    b.total += ht_start_bytes(sim->plan, &tuning, &sim->info) +
+               ht_sampler_bytes(sim->plan, tuning.fp64);
     return b;
 }
 
@@ -140,10 +173,24 @@ static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count,
     return err;
 }
 
+static enum ht_err refuse_receivers(const struct ht_simulation *sim,
+                                    int64_t bytes, int64_t all, double memory) {
+    char need[32], total[32], have[32];
+    return ht_params_error(
+        sim->params, "receivers",
+        "%lld traces need %s on the device; with them the run needs %s, %s has "
+        "%s: take fewer",
+        (long long)sim->plan->receivers->traces,
+        ht_text_bytes((double)bytes, need), ht_text_bytes((double)all, total),
+        sim->info.name, ht_text_bytes(memory, have));
+}
+
 static enum ht_err check_budget(const struct ht_simulation *sim) {
     const struct ht_budget *b = &sim->budget;
     char need[32], have[32], advice[160];
     const struct ht_variant *lean = leanest(sim);
+    const int64_t of_receivers =
+        ht_sampler_bytes(sim->plan, sim->tuning.fp64 || sim->oracle);
     int64_t bytes[2] = {b->total, budget_of(sim, lean).total};
     double memory;
     TRY(find_memory(sim, &memory));
@@ -157,6 +204,9 @@ static enum ht_err check_budget(const struct ht_simulation *sim) {
         snprintf(advice, sizeof advice,
                  ": device.variant = \"%s\" needs only %s", lean->name,
                  ht_text_bytes((double)bytes[1], need));
+    if ((double)bytes[0] > memory &&
+        (double)(bytes[0] - of_receivers * sharers(sim)) <= memory)
+        return refuse_receivers(sim, of_receivers, bytes[0], memory);
     if ((double)bytes[0] > memory)
         return refuse_memory(sim, (double)bytes[0], memory, advice);
     if (!sim->cut_later && b->largest_buffer > sim->info.max_buffer)

@@ -8,7 +8,8 @@
 static enum ht_err energy_begin(void *context, const struct ht_run *run) {
     struct ht_energies *e = context;
     (void)run;
-    *e = (struct ht_energies){.initial = NAN, .final = NAN, .rise = NAN};
+    *e = (struct ht_energies){
+        .initial = NAN, .final = NAN, .rise = NAN, .series = e->series};
     return HT_OK;
 }
 
@@ -41,6 +42,24 @@ static enum ht_err judge_energy(const struct ht_view *view,
     return HT_OK;
 }
 
+static enum ht_err add_row(const struct ht_view *view,
+                           const struct ht_state *state,
+                           const struct ht_energies *e) {
+    const struct ht_plan *plan = view->run->plan;
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    /* Finite differences measure the energy that they conserve. */
+    const bool known =
+        plan->eq.system->energy.conserved &&
+        (!scheme->two_level || scheme->method == HT_FINITE_DIFFERENCES);
+    struct ht_comm *comm = plan->grid.slab.comm;
+    enum ht_err err = HT_OK;
+    if (e->series == NULL) return HT_OK;
+    if (ht_comm_rank(comm) == 0)
+        err = ht_output_series(e->series, view->time,
+                               known ? state->energy : NAN, state->largest);
+    return ht_comm_agree(comm, err);
+}
+
 static enum ht_err energy_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     struct ht_state state;
@@ -48,6 +67,7 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)run->steps,
                state.energy, run->plan->eq.field[0].name, state.largest[0]);
+    TRY(add_row(view, &state, context));
     return judge_energy(view, &state, context);
 }
 

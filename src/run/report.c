@@ -4,6 +4,7 @@
  * are measured in the same run.
  */
 #include "htwave/report.h"
+#include "htwave/sampler.h"
 
 #include <math.h>
 
@@ -124,11 +125,13 @@ static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "  kernels   none: double, one core\n");
         return;
     }
-    ht_text_add(text, "  kernels   %s, %s, %s layout, %d cell%s per group%s\n",
+    const int cells = sim->kernels.shape[0].cells; /* 0: whole rows */
+    ht_text_add(text, "  kernels   %s, %s, %s layout",
                 sim->tuning.variant->name, ht_simulation_precision(sim),
-                ht_simulation_layout(sim), sim->kernels.shape[0].cells,
-                sim->kernels.shape[0].cells > 1 ? "s" : "",
-                sim->tuned ? " (tuned)" : "");
+                ht_simulation_layout(sim));
+    if (cells > 0)
+        ht_text_add(text, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
+    ht_text_add(text, "%s\n", sim->tuned ? " (tuned)" : "");
 }
 
 static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
@@ -210,6 +213,40 @@ static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
                 plan->pictures_off ? "pictures" : "", plan->problem.dt / 2);
 }
 
+static void add_receiver_group(const struct ht_receiver_group *group, double dt,
+                               struct ht_text *text) {
+    ht_text_add(text, "            %s: %lld of", group->name,
+                (long long)group->count);
+    for (int r = 0; r < group->readings; r++)
+        ht_text_add(text, " %s", group->reading[r].name);
+    ht_text_add(text, ", %lld samples ", (long long)group->samples);
+    if (group->every > 0)
+        ht_text_add(text, "%.6g apart from %.6g on\n", group->every,
+                    group->start);
+    else
+        ht_text_add(text, "at the steps, %.6g apart\n", dt);
+}
+
+static void add_receivers(const struct ht_simulation *sim,
+                          struct ht_text *text) {
+    const struct ht_receivers *all = sim->plan->receivers;
+    const int most = 8;
+    char bytes[32], device[32];
+    if (all == NULL) return;
+    const bool fp64 = sim->tuning.fp64 || sim->oracle;
+    ht_text_add(
+        text,
+        "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s "
+        "on the device\n",
+        (long long)all->traces, all->traces == 1 ? "" : "s", all->count,
+        all->count == 1 ? "" : "s", ht_text_bytes((double)all->bytes, bytes),
+        ht_text_bytes((double)ht_sampler_bytes(sim->plan, fp64), device));
+    for (int n = 0; n < all->count && n < most; n++)
+        add_receiver_group(&all->group[n], all->dt, text);
+    if (all->count > most)
+        ht_text_add(text, "            and %d more\n", all->count - most);
+}
+
 void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_system *system = sim->plan->eq.system;
     ht_text_add(text, "htwave %s\n", HT_VERSION);
@@ -223,6 +260,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_steps(sim, text);
     add_shots(sim->plan, text);
     add_outputs(sim, text);
+    add_receivers(sim, text);
 }
 
 static void note_fit(const struct ht_simulation *sim) {
@@ -237,10 +275,28 @@ static void note_fit(const struct ht_simulation *sim) {
                 ht_fit_cut_place(sim->plan->fit, place, sizeof place));
 }
 
+/* Of a wave of four points per wavelength, where it is slowest. */
+static void note_receivers(const struct ht_simulation *sim) {
+    const struct ht_receivers *all = sim->plan->receivers;
+    const struct ht_grid *grid = &sim->plan->grid;
+    const double points = 4, speed = sim->plan->medium->speed_min;
+    double h = 0;
+    for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
+    const double period = points * h / speed;
+    for (int n = 0; all != NULL && n < all->count; n++)
+        if (all->group[n].every > period / 2)
+            ht_note("receivers.%d.every = %.6g is more than half a period of "
+                    "the shortest wave that the grid carries, %.6g at %g "
+                    "points per wavelength: such waves are recorded as slower "
+                    "ones",
+                    n + 1, all->group[n].every, period, points);
+}
+
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
+    note_receivers(sim);
     if (differences(sim)) {
         note_fit(sim);
         return;
@@ -295,6 +351,10 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
     add_fit_json(sim, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
+    if (plan->receivers != NULL) {
+        ht_json_integer(json, "traces", plan->receivers->traces);
+        ht_json_integer(json, "trace_bytes", plan->receivers->bytes);
+    }
     if (accuracy)
         ht_json_number(json, "cells_per_wavelength",
                        plan->cells_per_wavelength);
@@ -443,6 +503,9 @@ void ht_report_summary(const struct ht_simulation *sim,
                         : "all fields");
     if (picture) ht_text_add(text, "  picture   %s\n", picture);
     if (xdmf) ht_text_add(text, "  ParaView  %s\n", xdmf);
+    if (ht_output_has_traces(output))
+        ht_text_add(text, "  traces    %s/traces.h5\n",
+                    sim->params->output.directory);
     ht_text_add(text, "  summary   %s/summary.json\n",
                 sim->params->output.directory);
 }

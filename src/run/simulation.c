@@ -13,18 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the device ---- */
-
-static double host_memory(void) {
-    const double unknown = 1024.0 * 1024 * 1024 * 1024;
-#ifdef _SC_PHYS_PAGES
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && size > 0) return (double)pages * (double)size;
-#endif
-    return unknown;
-}
 
 static void use_oracle(struct ht_simulation *sim) {
     sim->oracle = true;
@@ -36,7 +26,7 @@ static void use_oracle(struct ht_simulation *sim) {
                                         .index = -1,
                                         .fp64 = true,
                                         .compute_units = 1};
-    sim->info.memory = sim->info.max_buffer = (int64_t)host_memory();
+    sim->info.memory = sim->info.max_buffer = (int64_t)ht_memory_host();
 }
 
 static enum ht_err refuse_oracle(const struct ht_simulation *sim) {
@@ -223,6 +213,7 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(open_device(sim));
     TRY(find_assignments(sim));
     TRY(ht_memory_check_cells(sim));
+    TRY(ht_memory_check_receivers(sim));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     TRY(gather_planes(sim));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));

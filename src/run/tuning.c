@@ -17,7 +17,6 @@ struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim) {
 
 /* Nothing to choose, or not wanted. */
 static bool is_closed(const struct ht_simulation *sim) {
-    if (sim->plan->problem.fd.order > 0) return true; /* nothing to tune yet */
     const struct ht_tune_choice choice = ht_tuning_choice(sim);
     return sim->params->device.tune == HT_TUNE_NEVER ||
            (choice.variant != NULL && choice.block != 0);

@@ -26,6 +26,16 @@ struct ht_fd_law {
 struct ht_fd_ends {
     bool half[3][2]; /* [axis][lower, upper] */
 };
+/* Sums over some nodes of u, taken after each step into slots of a ring until
+ * they are read. */
+struct ht_fd_probes {
+    int64_t patterns, items;
+    struct ht_fd_pattern *pattern;
+    struct ht_fd_item *item;
+    int64_t slots, taken;
+    struct ht_fd_sampler *device; /* NULL: of the plain engine */
+    double *ring;                 /* of the plain engine, [slot][item] */
+};
 struct ht_fd_injection;
 struct ht_fd_engine;
 struct ht_fd_engine_ops {
@@ -62,6 +72,18 @@ struct ht_fd_engine_ops {
                         const struct ht_fd_ends *ends, struct ht_fd_array x,
                         struct ht_fd_array y, struct ht_fd_array a,
                         struct ht_fd_sum *out);
+    /* probes has at least one item. */
+    enum ht_err (*probes_create)(struct ht_fd_engine *e, const char *cache,
+                                 struct ht_fd_probes *probes);
+    void (*probes_destroy)(struct ht_fd_probes *probes);
+    /* box: of the window. */
+    enum ht_err (*sample)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                          struct ht_fd_array u, struct ht_fd_probes *probes,
+                          int64_t slot);
+    /* out[slot][item] of the first slots. */
+    enum ht_err (*probes_read)(struct ht_fd_engine *e,
+                               struct ht_fd_probes *probes, int64_t slots,
+                               double *out);
     /* The table of amplitudes is new. */
     enum ht_err (*amplitudes)(struct ht_fd_engine *e,
                               struct ht_fd_injection *in);
@@ -127,6 +149,10 @@ ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                     int64_t end, struct ht_fd_array x, struct ht_fd_array y);
 
 /* ---- the stepper ---- */
+/* Device seconds of kernels; ghosts is a part of the interior's. */
+struct ht_fd_seconds {
+    double part[2], ghosts;
+};
 struct ht_fd_stepper {
     struct ht_problem problem;
     struct ht_fd_engine engine;
@@ -145,11 +171,12 @@ struct ht_fd_stepper {
     struct ht_fd_array apply_to;
     int64_t steps;
     struct ht_task_counts counts;
-    double seconds_before[2]; /* of the kernels, for others */
+    struct ht_fd_seconds before; /* of the kernels, for others */
     bool closed;   /* nothing fixes the mean of u, in single precision */
     double mass;   /* sum of 1/a over the nodes */
     double mean;   /* of d, which the scheme keeps; NaN: not known yet */
     int64_t since; /* steps since the mean was looked at */
+    struct ht_fd_probes *probes;       /* of receivers; NULL: none */
     struct ht_fd_injection *injection; /* NULL: no sources */
     int64_t at; /* steps from the start, backwards less */
 };
@@ -158,6 +185,8 @@ struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
 HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                             const struct ht_fd_engine *engine,
                                             struct ht_stepper *out);
+/* Takes a sample of u for the receivers. */
+HT_CHECKED enum ht_err ht_fd_sample(struct ht_fd_stepper *s);
 /* The finite-difference stepper behind a stepper. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 /* From u and dt r in place of d the d of the start (fd_start.c). */

@@ -130,12 +130,29 @@ static enum ht_err run_receive(struct ht_fd_stepper *s,
     return ht_fd_halo_receive(s->halo, task->planes, s->values);
 }
 
+enum ht_err ht_fd_sample(struct ht_fd_stepper *s) {
+    struct ht_fd_probes *probes = s->probes;
+    REQUIRE(probes->taken < probes->slots, HT_ERR_INTERNAL,
+            "receivers: more than %lld steps without reading their samples",
+            (long long)probes->slots);
+    const int64_t slot = probes->taken++;
+    if (probes->items == 0) return HT_OK;
+    return s->engine.ops->sample(&s->engine, &s->box, s->values[HT_FD_U],
+                                 probes, slot);
+}
+
+static enum ht_err run_sample(struct ht_fd_stepper *s,
+                              const struct ht_task *task) {
+    (void)task;
+    return ht_fd_sample(s);
+}
+
 typedef enum ht_err task_function(struct ht_fd_stepper *s,
                                   const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
     [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
     [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
-    [HT_TASK_SEND] = run_send,
+    [HT_TASK_SEND] = run_send,       [HT_TASK_SAMPLE] = run_sample,
 };
 
 /* Runs the tasks of passes [first, last) of a sequence. */
@@ -372,21 +389,27 @@ static void fd_destroy(void *self) {
     free(s);
 }
 
-static double seconds_of(const struct ht_fd_stepper *s,
-                         enum ht_step_part part) {
-    if (s->engine.kernels == NULL) return 0;
-    return ht_fd_kernels_total(s->engine.kernels, part);
+/* Of the kernels since they were made, which may serve other steppers, too. */
+static struct ht_fd_seconds seconds_of(const struct ht_fd_stepper *s) {
+    struct ht_fd_seconds now = {.ghosts = 0};
+    if (s->engine.kernels == NULL) return now;
+    now.ghosts = ht_fd_kernels_ghosts(s->engine.kernels);
+    for (int part = 0; part < 2; part++)
+        now.part[part] =
+            ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part);
+    return now;
 }
 
 static void fd_traffic(void *self, struct ht_traffic *out) {
     const struct ht_fd_stepper *s = self;
-    *out =
-        (struct ht_traffic){.half_steps = 2 * s->steps,
-                            .exchanges = s->counts.tasks[HT_TASK_SEND],
-                            .interior_s = seconds_of(s, HT_PART_INTERIOR) -
-                                          s->seconds_before[HT_PART_INTERIOR],
-                            .boundary_s = seconds_of(s, HT_PART_BOUNDARY) -
-                                          s->seconds_before[HT_PART_BOUNDARY]};
+    const struct ht_fd_seconds now = seconds_of(s), *before = &s->before;
+    *out = (struct ht_traffic){.half_steps = 2 * s->steps,
+                               .exchanges = s->counts.tasks[HT_TASK_SEND],
+                               .interior_s = now.part[HT_PART_INTERIOR] -
+                                             before->part[HT_PART_INTERIOR],
+                               .boundary_s = now.part[HT_PART_BOUNDARY] -
+                                             before->part[HT_PART_BOUNDARY],
+                               .ghosts_s = now.ghosts - before->ghosts};
     if (s->halo != NULL) ht_fd_halo_traffic(s->halo, out);
 }
 
@@ -456,8 +479,7 @@ static enum ht_err log_schedules(const struct ht_fd_stepper *s) {
 
 static enum ht_err make(struct ht_fd_stepper *s) {
     const struct ht_grid *grid = s->problem.grid;
-    for (int part = 0; part < 2; part++)
-        s->seconds_before[part] = seconds_of(s, (enum ht_step_part)part);
+    s->before = seconds_of(s);
     for (int k = 0; k < s->engine.spec.dims; k++)
         s->law.scale[k] =
             (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /

@@ -12,6 +12,8 @@
         .shrink = ht_##name##_shrink, .start = ht_##name##_start, \
         .start_bytes = ht_##name##_start_bytes,                   \
         .state_measure = ht_##name##_state_measure,               \
+        .sampler_make = ht_##name##_sampler_make,                 \
+        .sampler_bytes = ht_##name##_sampler_bytes,               \
     }
 
 const struct ht_method *ht_method_of(const struct ht_problem *problem) {

@@ -9,6 +9,7 @@
 #include "htwave/energy.h"
 #include "htwave/oracle.h"
 #include "htwave/part.h"
+#include "htwave/sampler.h"
 #include "htwave/start.h"
 
 struct ht_method {
@@ -43,6 +44,11 @@ struct ht_method {
     enum ht_err (*state_measure)(const struct ht_plan *plan,
                                  const struct ht_stepper *stepper, double time,
                                  struct ht_state *out);
+    /* Makes the parts and the period of a sampler, and what takes samples. */
+    enum ht_err (*sampler_make)(const struct ht_plan *plan,
+                                const struct ht_stepper *stepper,
+                                const char *cache, struct ht_sampler *out);
+    int64_t (*sampler_bytes)(const struct ht_plan *plan, bool fp64);
 };
 const struct ht_method *ht_method_of(const struct ht_problem *problem);
 
@@ -76,7 +82,11 @@ const struct ht_method *ht_method_of(const struct ht_problem *problem);
                                     const struct ht_device_info *info);      \
     HT_CHECKED enum ht_err ht_##name##_state_measure(                        \
         const struct ht_plan *plan, const struct ht_stepper *stepper,        \
-        double time, struct ht_state *out)
+        double time, struct ht_state *out);                                  \
+    HT_CHECKED enum ht_err ht_##name##_sampler_make(                         \
+        const struct ht_plan *plan, const struct ht_stepper *stepper,        \
+        const char *cache, struct ht_sampler *out);                          \
+    int64_t ht_##name##_sampler_bytes(const struct ht_plan *plan, bool fp64)
 HT_METHOD_FUNCTIONS(hermite);
 HT_METHOD_FUNCTIONS(differences);
 

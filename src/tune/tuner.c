@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_fd(const struct ht_problem *problem) {
+    return problem->fd.order > 0;
+}
+
 /* ---- classes ---- */
 
 /* Small grids or slabs do not fill a device. */
@@ -25,9 +29,10 @@ void ht_tune_class(const struct ht_problem *p, bool fp64,
              "%s %s %dd order=%d %s stages=%d medium=%d stored=%x,%x "
              "%s variant=%s block=%d",
              p->eq->system->name, ht_problem_scheme(p)->name, p->grid->dims,
-             p->grid->order, fp64 ? "double" : "single", p->stages,
-             p->medium_degree, p->stored[0], p->stored[1],
-             ht_tune_size(p->grid),
+             is_fd(p) ? p->fd.order : p->grid->order,
+             fp64 ? "double" : "single", p->stages,
+             is_fd(p) ? p->fd.density : p->medium_degree, p->stored[0],
+             p->stored[1], ht_tune_size(p->grid),
              choice->variant ? choice->variant->name : "auto", choice->block);
 }
 
@@ -54,18 +59,21 @@ static bool time_is_up(const struct search *s) {
     return ht_clock() - s->began > s->effort->seconds;
 }
 
-/* Whether no tuning with the same program and launch was timed before. */
+/* Whether no tuning with the same program and launch was timed before. The
+ * program of finite differences follows from the numbers. */
 static bool is_new(struct search *s, const struct ht_tuning *tuning,
                    const struct ht_kernels *plan) {
     struct ht_text text = {0};
-    const int numbers[] = {plan->spec[0].block, tuning->trim,
-                           plan->shape[0].cells, plan->shape[0].planes,
-                           plan->shape[0].group_size};
-    enum ht_err err =
-        ht_kernel_text(tuning->variant, &plan->spec[0], &plan->shape[0], &text);
+    const bool fd = is_fd(s->problem);
+    const int numbers[] = {plan->spec[0].block,   fd || tuning->trim,
+                           plan->shape[0].cells,  plan->shape[0].rows,
+                           plan->shape[0].planes, plan->shape[0].group_size};
+    enum ht_err err = fd ? HT_OK
+                         : ht_kernel_text(tuning->variant, &plan->spec[0],
+                                          &plan->shape[0], &text);
     uint64_t hash = ht_hash(HT_HASH_SEED, numbers, sizeof numbers);
     hash = ht_hash(hash, tuning->variant->name, strlen(tuning->variant->name));
-    if (err == HT_OK) hash = ht_hash(hash, text.data, text.length);
+    if (err == HT_OK && !fd) hash = ht_hash(hash, text.data, text.length);
     ht_text_free(&text);
     for (int i = 0; i < s->nseen; i++)
         if (s->seen[i] == hash) return false;
@@ -138,13 +146,14 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
     int count = 0;
-    for (int n = 0; n < 2; n++)
+    const int layouts = is_fd(s->problem) ? 1 : 2; /* one value per node */
+    for (int n = 0; n < layouts; n++)
         for (int i = 0; i < ht_variant_count(); i++) {
             const struct ht_variant *variant = ht_variant_at(i);
             struct ht_tuning t = {.variant = variant, .fp64 = fp64};
             t.trim = gpu;
             t.ptx = ht_device_info(s->device)->ptx;
-            t.block = layout[n];
+            t.block = layouts > 1 ? layout[n] : 1;
             if ((s->choice->block != 0 && s->choice->block != t.block) ||
                 (s->choice->variant != NULL && s->choice->variant != variant) ||
                 (s->choice->variant == NULL && !ht_variant_suits(variant, gpu)))
@@ -176,13 +185,24 @@ static void search_member(struct search *s, struct candidate *at, int *member,
     *member = found;
 }
 
+/* A cell has a polynomial per field, or one value. */
+enum { VALUES = 8 };
+static const struct {
+    int cells[VALUES], rows[VALUES], planes[VALUES];
+} polynomials = {.cells = {1, 2, 4, 8, 16, 32, 64},
+                 .rows = {1, 2, 4, 8},
+                 .planes = {4, 8, 16, 32, 64}},
+  values = {.cells = {32, 64, 128, 256},
+            .rows = {2, 4, 8, 16, 32},
+            .planes = {8, 16, 32, 64, 128}};
+
 static void improve(struct search *s, struct candidate *at) {
-    static const int cells[] = {1, 2, 4, 8, 16, 32, 64, 0};
-    static const int rows[] = {1, 2, 4, 8, 0};
-    static const int planes[] = {4, 8, 16, 32, 64, 0};
-    search_member(s, at, &at->tuning.cells, cells);
-    search_member(s, at, &at->tuning.rows, rows);
-    search_member(s, at, &at->tuning.planes, planes);
+    const bool fd = is_fd(s->problem);
+    search_member(s, at, &at->tuning.cells,
+                  fd ? values.cells : polynomials.cells);
+    search_member(s, at, &at->tuning.rows, fd ? values.rows : polynomials.rows);
+    search_member(s, at, &at->tuning.planes,
+                  fd ? values.planes : polynomials.planes);
     struct ht_tuning other = at->tuning;
     other.trim = !other.trim;
     (void)try_tuning(s, &other);

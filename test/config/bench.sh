@@ -105,6 +105,30 @@ off=$(sed -n 's/^wave,leapfrog,.,double,[^"]*"(1,0[^"]*",//p' \
 judge "bench accuracy: errors along the axis are off the expected by $off (3)" \
     below "$off" 3
 
+# ---- bench media ----
+timeout 300 "$htwave" bench media --device "$select" --quiet --media rough \
+    --dims 1 --orders 2 --out media >table.txt 2>message.txt
+code=$?
+sed 's/^/    | /' message.txt
+judge "bench media: exit code $code" [ $code = 0 ]
+judge 'bench media: the table is the file' cmp -s table.txt media/media.md
+judge 'bench media: leapfrog is refused' \
+    grep -q '^| leapfrog, N = 2 |.* refused |$' table.txt
+judge 'bench media: all grids of the fit' \
+    grep -q '^| fd, order 8, 2 terms | [0-9].* | [0-9][^|]*, 8 |$' table.txt
+errors=$(awk -F, '$1 == "rough" && $2 == "fd" && $3 == 8 && $4 == 2 &&
+    $7 == 8 { e[$5] = $8 } END { print e["auto"], e["box"], e["point"] }' \
+    media/media.csv)
+judge "bench media: errors of fit, box, points: $errors" awk -v e="$errors" \
+    'BEGIN { split(e, x, " "); exit !(x[1] > 0 && 2 * x[1] < x[2] &&
+    2 * x[2] < x[3]) }'
+plots 'bench media: plots' media/media.csv media_rough.png
+# What it wrote runs by itself.
+timeout 100 "$htwave" run media/media-rough.cfg --quiet grid.cells=[96] \
+    grid.order=8 time.scheme=fd output.directory=again \
+    "device.select=$select" >/dev/null 2>message.txt
+judge "bench media: its input runs, exit code $?" [ -e again/summary.json ]
+
 # refuses WHAT PATTERN ARGUMENT...
 refuses() {
     what=$1 pattern=$2
@@ -122,6 +146,8 @@ refuses() {
 judge 'the cases are listed' [ "$("$htwave" bench --cases | wc -l)" -ge 7 ]
 refuses 'unknown case' 'nosuch.*rates.*table1' bench nosuch
 refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
+refuses 'unknown medium' 'media rugged.*rough' bench media --media rugged \
+    --out none
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
 refuses 'order 9' 'orders 9.*1..8' bench --orders 9
 refuses 'CSV and JSON' 'choose one' bench --csv --json

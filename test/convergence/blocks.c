@@ -14,6 +14,7 @@ enum {
     SIDE = 10,
     PARTS = 4,
     SAMPLES = SIDE * PARTS,
+    ALL = SAMPLES * SAMPLES * SAMPLES,
     NODES = SIDE * SIDE * SIDE
 };
 
@@ -24,9 +25,9 @@ static void write_blocks(int seed) {
         .c = 2.5,
         .rho = 1,
         .seed = (uint64_t)seed};
-    static float c[SAMPLES * SAMPLES * SAMPLES];
+    static float c[ALL];
     ht_random_blocks_fill(&blocks, c, NULL);
-    fd_write("c.f32", SAMPLES * SAMPLES * SAMPLES, c);
+    fd_write("c.f32", ALL, c);
 }
 
 struct trial {
@@ -62,8 +63,8 @@ static void run(const struct trial *t, double out[NODES]) {
     fd_advance(&run, run.sim->plan->steps);
     double *u = fd_values(&run, HT_PRIMARY);
     for (int64_t i = 0; i < NODES; i++) {
-        const int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / (SIDE * SIDE)};
-        out[i] = u[((at[2] * n + at[1]) * n + at[0]) * t->points];
+        const int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+        out[i] = u[((at[2] * n + at[1]) * n + at[0]) * (int64_t)t->points];
     }
     free(u);
     fd_close(&run);

@@ -89,18 +89,18 @@ static double error_of(const struct scene *s, const char *fit) {
     struct fd_run run;
     if (!packet) exit(1);
     make_packet(start, packet);
+    const long long cells2 = s->below + s->above;
     fd_open(
         &run,
         "grid.cells=[%d,%lld] grid.lower=[0,%.17g] grid.upper=[%.17g,%.17g] "
         "grid.order=8 boundary.x2=rigid medium.type=layers medium.axis=x2 "
         "medium.interfaces=[0] medium.K=1 medium.rho=[1,%g] medium.fit=%s "
         "initial.type=zero time.end=%g",
-        s->cells, (long long)(s->below + s->above),
-        -((double)s->below + s->shift) * s->h, 2 * pi,
+        s->cells, cells2, -((double)s->below + s->shift) * s->h, 2 * pi,
         ((double)s->above - s->shift) * s->h, density, fit, end);
     const struct ht_plan *plan = run.sim->plan;
-    double *u = malloc((size_t)run.nodes * sizeof *u);
-    double *d = malloc((size_t)run.nodes * sizeof *d);
+    double *u = calloc((size_t)run.nodes, sizeof *u);
+    double *d = calloc((size_t)run.nodes, sizeof *d);
     if (!u || !d) exit(1);
     fill(s, packet, -plan->problem.dt, d);
     fill(s, packet, 0, u);

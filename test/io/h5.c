@@ -115,6 +115,33 @@ static void test_planes(const char *directory) {
     free(path);
 }
 
+/* Columns in turn, more than a chunk's, then the last ones are dropped. */
+static void test_cut(const char *directory) {
+    enum { ROWS = 3, COLUMNS = 300, KEPT = 201, STEP = 60 };
+    const int64_t extent[2] = {ROWS, COLUMNS};
+    double part[ROWS * STEP], back[ROWS * KEPT];
+    char *path = scratch_path(directory, "cut.h5");
+    struct ht_h5 *file = NULL;
+    int wrong = 0;
+    enum ht_err err = ht_h5_create(path, &file);
+    if (!err) err = ht_h5_reserve_chunks(file, "a/b", 2, extent, true);
+    for (int first = 0; !err && first < COLUMNS; first += STEP) {
+        for (int i = 0; i < ROWS * STEP; i++)
+            part[i] = 1000 * (i / STEP) + first + i % STEP;
+        err = ht_h5_write_planes(file, "a/b", 1, first, first + STEP, part);
+    }
+    if (!err) err = ht_h5_cut(file, "a/b", 1, KEPT);
+    if (!err) err = ht_h5_read(file, "a/b", (int64_t)ROWS * KEPT, back);
+    for (int i = 0; !err && i < ROWS * KEPT; i++)
+        wrong += back[i] != 1000 * (i / KEPT) + i % KEPT;
+    TEST_CHECK(!err && wrong == 0, "cut to %d columns: %d of %d values wrong%s",
+               KEPT, wrong, ROWS * KEPT, err ? ht_err_message() : "");
+    if (!err) err = ht_h5_cut(file, "a/b", 1, KEPT + 1);
+    TEST_CHECK(err == HT_ERR_IO, "it does not grow: %s", ht_err_message());
+    if (file) ht_h5_discard(file);
+    free(path);
+}
+
 static void test_refusals(const char *path, const char *directory) {
     struct ht_h5 *file = NULL;
     double back[COUNT];
@@ -203,6 +230,7 @@ int main(void) {
     test_refusals(path, directory);
     test_discard(path, directory);
     test_planes(directory);
+    test_cut(directory);
     test_disk_full(directory);
     free(path);
     scratch_remove(directory);

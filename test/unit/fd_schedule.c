@@ -101,6 +101,15 @@ static void receive(struct rank *r, const int64_t *planes) {
         }
 }
 
+/* After the last pass of a step forwards, when the own planes of u are new. */
+static void sample(struct rank *r, const struct ht_task *task, int index,
+                   int count) {
+    const struct ht_box *own = &r->slab.own;
+    r->wrong += index + 1 != count || task->pass != HT_FD_UPDATE;
+    for (int64_t m = own->begin[2]; m < own->end[2]; m++)
+        r->wrong += r->plane[HT_FD_U][m] != r->version[HT_FD_U];
+}
+
 /* A pass is over where the next task is of another one. */
 static void run(struct rank *r, enum ht_fd_sequence sequence, int first,
                 int last) {
@@ -116,6 +125,7 @@ static void run(struct rank *r, enum ht_fd_sequence sequence, int first,
         if (task->kind == HT_TASK_STEP) step(r, task, &done);
         if (task->kind == HT_TASK_SEND) send(r, task, pass);
         if (task->kind == HT_TASK_RECEIVE) receive(r, task->planes);
+        if (task->kind == HT_TASK_SAMPLE) sample(r, &tasks[i], i, s.count);
         bool over = pass >= 0;
         for (int j = i + 1; j < s.count; j++)
             over = over &&
@@ -154,6 +164,7 @@ static void any_order(int depth, int terms, int64_t reach, bool wall) {
     enum { MOVES = 300 };
     static struct rank r;
     make_slab(&r, depth, terms, reach, wall);
+    r.slab.samples = true;
     for (int n = 0; n < MOVES; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int what = (int)(bits % 12);
@@ -176,13 +187,15 @@ static void in_turn(int depth, int terms, bool back) {
     enum { STEPS = 60 };
     static struct rank r;
     make_slab(&r, depth, terms, 3, false);
+    r.slab.samples = true;
     for (int n = 0; n < STEPS; n++)
         run(&r, back ? HT_FD_BACKWARDS : HT_FD_FORWARDS, 0, terms + back);
     const int64_t sends = r.counts.tasks[HT_TASK_SEND];
     /* The last one of steps back comes with the next retreat. */
     const int64_t wanted =
         1 + terms * STEPS / depth - (back && terms * STEPS % depth == 0);
-    TEST_CHECK(r.wrong == 0 && sends == wanted,
+    const int64_t samples = r.counts.tasks[HT_TASK_SAMPLE];
+    TEST_CHECK(r.wrong == 0 && sends == wanted && samples == (back ? 0 : STEPS),
                "depth %d, %d term(s) %s: %lld exchanges (expected %lld), %d "
                "faults",
                depth, terms, back ? "back" : "in turn", (long long)sends,

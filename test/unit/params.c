@@ -348,8 +348,8 @@ static const struct {
     {"zzz = 3;", "zzz: unknown key (x.cfg:1)"},
     {"gird = { order = 3; };",
      "gird: unknown group; did you mean grid? (x.cfg:1)"},
-    {"receivers = { };",
-     "receivers: unknown group; there are grid, time, boundary, medium, "
+    {"probes = { };",
+     "probes: unknown group; there are grid, time, boundary, medium, "
      "initial, output, output.picture, device, parallel (x.cfg:1)"},
     {"grid = 3;",
      "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},

@@ -153,7 +153,8 @@ static void test_unreadable(const char *directory) {
 /* Problems that may have another best have another name. */
 static void test_classes(void) {
     struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), 3);
-    char name[7][HT_TUNE_CLASS];
+    enum { KINDS = 10 };
+    char name[KINDS][HT_TUNE_CLASS];
     const struct ht_tune_choice open = {0}, blocked = {.block = 4};
     struct ht_part sample;
     ht_test_problem_plain(&eq, 3, 0, ht_scheme_at(HT_TAYLOR), &sample);
@@ -168,10 +169,15 @@ static void test_classes(void) {
     ht_tune_class(&sample.problem, false, &open, name[5]);
     ht_test_problem_plain(&eq, 3, 0, ht_scheme_at(HT_LEAPFROG), &sample);
     ht_tune_class(&sample.problem, false, &open, name[6]);
+    for (int n = 7; n < KINDS; n++) { /* finite differences */
+        sample.problem.fd.order = n == 7 ? 4 : 8;
+        sample.problem.fd.density = n == 9;
+        ht_tune_class(&sample.problem, false, &open, name[n]);
+    }
     int equal = 0;
-    for (int a = 0; a < 7; a++)
+    for (int a = 0; a < KINDS; a++)
         for (int b = 0; b < a; b++) equal += strcmp(name[a], name[b]) == 0;
-    TEST_CHECK(equal == 0, "seven kinds of problems, %d pairs of one name",
+    TEST_CHECK(equal == 0, "%d kinds of problems, %d pairs of one name", KINDS,
                equal);
 }
 

@@ -1,0 +1,300 @@
+/* The receivers' traces; see the header. traces.h5 has a group for each group
+ * of receivers: time [sample], position [receiver][axis], and per field
+ * [receiver][sample]. The other formats are written from it at the end.
+ */
+#include "traces.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "directory.h"
+#include "htwave/h5.h"
+#include "htwave/output.h"
+
+enum { NAME = 96, MOST_CSV = 64 };
+
+struct ht_traces {
+    const struct ht_params *params;
+    const struct ht_receivers *receivers;
+    int dims;
+    bool single;
+    struct ht_h5 *file;
+    int64_t *done; /* samples [group] */
+};
+
+/* ---- files ---- */
+
+enum ht_err ht_trace_open(const char *directory, const char *name,
+                          struct ht_trace_file *out) {
+    *out = (struct ht_trace_file){.path = NULL};
+    TRY(ht_directory_path(directory, name, &out->path));
+    enum ht_err err = ht_file_temporary(out->path, &out->temporary);
+    if (err == HT_OK) out->stream = fopen(out->temporary, "wb");
+    if (err == HT_OK && out->stream == NULL) {
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", out->path,
+                         strerror(errno));
+        unlink(out->temporary);
+    }
+    if (err == HT_OK) return HT_OK;
+    free(out->temporary);
+    free(out->path);
+    return err;
+}
+
+enum ht_err ht_trace_close(struct ht_trace_file *file, enum ht_err err) {
+    errno = 0;
+    bool good = !ferror(file->stream);
+    good = fclose(file->stream) == 0 && good;
+    if (err == HT_OK && !good)
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path,
+                         errno ? strerror(errno) : "the disk is full");
+    if (err == HT_OK)
+        err = ht_file_commit(file->temporary, file->path);
+    else
+        unlink(file->temporary);
+    free(file->temporary);
+    free(file->path);
+    return err;
+}
+
+/* ---- CSV ---- */
+
+static enum ht_err check_csv(const struct ht_params *params,
+                             const struct ht_receivers *receivers, int n) {
+    const struct ht_receiver_group *group = &receivers->group[n];
+    const int64_t traces = group->count * group->readings;
+    if (traces <= MOST_CSV) return HT_OK;
+    return ht_params_error(params, "output.traces",
+                           "\"csv\" takes at most %d traces of a group, "
+                           "\"%s\" has %lld: read traces.h5",
+                           MOST_CSV, group->name, (long long)traces);
+}
+
+static void write_rows(const struct ht_trace_table *t, FILE *out) {
+    const int digits = t->single ? 9 : 17;
+    fprintf(out, "time");
+    for (int r = 0; r < t->group->readings; r++)
+        for (int64_t i = 0; i < t->group->count; i++)
+            fprintf(out, ",%s[%lld]", t->group->reading[r].name,
+                    (long long)i + 1);
+    for (int64_t n = 0; n < t->samples; n++) {
+        fprintf(out, "\n%.15g", ht_receivers_time(t->receivers, t->group, n));
+        for (int r = 0; r < t->group->readings; r++)
+            for (int64_t i = 0; i < t->group->count; i++)
+                fprintf(out, ",%.*g", digits, t->data[r][i * t->samples + n]);
+    }
+    fprintf(out, "\n");
+}
+
+static enum ht_err write_csv(const struct ht_trace_table *table) {
+    struct ht_trace_file file;
+    char name[NAME];
+    snprintf(name, sizeof name, HT_TRACES_CSV, table->group->name);
+    TRY(ht_trace_open(table->directory, name, &file));
+    write_rows(table, file.stream);
+    return ht_trace_close(&file, HT_OK);
+}
+
+static const struct ht_trace_format csv = {
+    .name = "csv", .check = check_csv, .write = write_csv};
+
+/* ---- formats ---- */
+
+static const struct ht_trace_format *const formats[] = {&csv, &ht_trace_segy};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static const struct ht_trace_format *find_format(const char *name) {
+    for (int i = 0; i < FORMATS; i++)
+        if (strcmp(formats[i]->name, name) == 0) return formats[i];
+    return NULL;
+}
+
+enum ht_err ht_output_check_traces(const struct ht_params *params,
+                                   const struct ht_receivers *receivers) {
+    const struct ht_names *names = &params->output.traces;
+    for (int i = 0; i < names->count; i++) {
+        const struct ht_trace_format *format = find_format(names->name[i]);
+        if (format == NULL)
+            return ht_params_error(params, "output.traces",
+                                   "no format \"%s\": \"csv\" and \"segy\"; "
+                                   "HDF5 is always written",
+                                   names->name[i]);
+        for (int n = 0; receivers != NULL && n < receivers->count; n++)
+            TRY(format->check(params, receivers, n));
+    }
+    return HT_OK;
+}
+
+/* ---- HDF5 ---- */
+
+static void name_set(const struct ht_receiver_group *group, const char *what,
+                     char name[NAME]) {
+    snprintf(name, NAME, "%s/%s", group->name, what);
+}
+
+static enum ht_err write_positions(struct ht_traces *t,
+                                   const struct ht_receiver_group *group) {
+    const int64_t extent[2] = {group->count, t->dims};
+    double *x = NULL;
+    char name[NAME];
+    TRY(HT_ALLOC(x, group->count * t->dims));
+    for (int64_t i = 0; i < group->count; i++)
+        memcpy(x + i * t->dims, group->x[i], (size_t)t->dims * sizeof *x);
+    name_set(group, "position", name);
+    enum ht_err err = ht_h5_write(t->file, name, 2, extent, x, false);
+    free(x);
+    return err;
+}
+
+static enum ht_err reserve(struct ht_traces *t) {
+    for (int n = 0; n < t->receivers->count; n++) {
+        const struct ht_receiver_group *group = &t->receivers->group[n];
+        const int64_t extent[2] = {group->count, group->samples};
+        char name[NAME];
+        TRY(write_positions(t, group));
+        name_set(group, "time", name);
+        TRY(ht_h5_reserve_chunks(t->file, name, 1, extent + 1, false));
+        for (int r = 0; r < group->readings; r++) {
+            name_set(group, group->reading[r].name, name);
+            TRY(ht_h5_reserve_chunks(t->file, name, 2, extent, t->single));
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err begin(struct ht_traces *t) {
+    char *path = NULL;
+    TRY(HT_ALLOC(t->done, t->receivers->count));
+    TRY(ht_directory_path(t->params->output.directory, HT_TRACES_NAME, &path));
+    enum ht_err err = ht_h5_create(path, &t->file);
+    free(path);
+    TRY(err);
+    TRY(ht_h5_set_text(t->file, "system", t->params->system));
+    TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
+    return reserve(t);
+}
+
+enum ht_err ht_traces_create(const struct ht_params *params,
+                             const struct ht_receivers *receivers, int dims,
+                             struct ht_traces **out) {
+    struct ht_traces *t = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(t, 1));
+    t->params = params;
+    t->receivers = receivers;
+    t->dims = dims;
+    t->single = params->device.precision == HT_SINGLE;
+    enum ht_err err = begin(t);
+    if (err == HT_OK)
+        *out = t;
+    else
+        ht_traces_destroy(t);
+    return err;
+}
+
+void ht_traces_destroy(struct ht_traces *t) {
+    if (t == NULL) return;
+    ht_h5_discard(t->file);
+    free(t->done);
+    free(t);
+}
+
+static enum ht_err write_times(struct ht_traces *t,
+                               const struct ht_receiver_group *group,
+                               int64_t first, int64_t last) {
+    double *time = NULL;
+    char name[NAME];
+    TRY(HT_ALLOC(time, last - first));
+    for (int64_t n = first; n < last; n++)
+        time[n - first] = ht_receivers_time(t->receivers, group, n);
+    name_set(group, "time", name);
+    enum ht_err err = ht_h5_write_planes(t->file, name, 0, first, last, time);
+    free(time);
+    return err;
+}
+
+enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first,
+                          int64_t last, const double *data) {
+    const struct ht_receiver_group *group = &t->receivers->group[n];
+    char name[NAME];
+    REQUIRE(first == t->done[n] && last <= group->samples, HT_ERR_INTERNAL,
+            "traces: samples %lld to %lld after %lld", (long long)first,
+            (long long)last, (long long)t->done[n]);
+    if (first == last) return HT_OK;
+    TRY(write_times(t, group, first, last));
+    for (int r = 0; r < group->readings; r++) {
+        name_set(group, group->reading[r].name, name);
+        TRY(ht_h5_write_planes(t->file, name, 1, first, last,
+                               data + r * group->count * (last - first)));
+    }
+    t->done[n] = last;
+    return HT_OK;
+}
+
+/* ---- the end ---- */
+
+/* A run that was interrupted has fewer samples; of a group that did not begin
+ * one stays, which is not a number. */
+static enum ht_err cut(struct ht_traces *t, int n) {
+    const struct ht_receiver_group *group = &t->receivers->group[n];
+    char name[NAME];
+    if (t->done[n] == group->samples) return HT_OK;
+    if (t->done[n] == 0) {
+        double *none = NULL;
+        const int64_t values = group->count * group->readings;
+        TRY(HT_ALLOC(none, values));
+        for (int64_t i = 0; i < values; i++) none[i] = NAN;
+        enum ht_err err = ht_traces_add(t, n, 0, 1, none);
+        free(none);
+        TRY(err);
+    }
+    name_set(group, "time", name);
+    TRY(ht_h5_cut(t->file, name, 0, t->done[n]));
+    for (int r = 0; r < group->readings; r++) {
+        name_set(group, group->reading[r].name, name);
+        TRY(ht_h5_cut(t->file, name, 1, t->done[n]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err read_table(struct ht_traces *t,
+                              struct ht_trace_table *table) {
+    const struct ht_receiver_group *group = table->group;
+    const int64_t values = group->count * table->samples;
+    char name[NAME];
+    for (int r = 0; r < group->readings; r++) {
+        name_set(group, group->reading[r].name, name);
+        TRY(HT_ALLOC(table->data[r], values));
+        TRY(ht_h5_read(t->file, name, values, table->data[r]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err write_formats(struct ht_traces *t, int n) {
+    const struct ht_names *names = &t->params->output.traces;
+    struct ht_trace_table table = {.directory = t->params->output.directory,
+                                   .receivers = t->receivers,
+                                   .group = &t->receivers->group[n],
+                                   .dims = t->dims,
+                                   .single = t->single,
+                                   .samples = t->done[n]};
+    if (names->count == 0) return HT_OK;
+    enum ht_err err = read_table(t, &table);
+    for (int i = 0; err == HT_OK && i < names->count; i++)
+        err = find_format(names->name[i])->write(&table);
+    for (int r = 0; r < HT_MAX_READINGS; r++) free(table.data[r]);
+    return err;
+}
+
+enum ht_err ht_traces_finish(struct ht_traces *t) {
+    for (int n = 0; n < t->receivers->count; n++) {
+        TRY(cut(t, n));
+        TRY(write_formats(t, n));
+    }
+    struct ht_h5 *file = t->file;
+    t->file = NULL;
+    return ht_h5_commit(file);
+}

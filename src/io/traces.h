@@ -1,0 +1,57 @@
+/* The receivers' traces: traces.h5, written while the run goes on, and further
+ * formats at its end. By rank 0 only.
+ */
+#ifndef HTWAVE_IO_TRACES_H
+#define HTWAVE_IO_TRACES_H
+
+#include "htwave/receivers.h"
+
+/* A group with its data. */
+struct ht_trace_table {
+    const char *directory;
+    const struct ht_receivers *receivers;
+    const struct ht_receiver_group *group;
+    int dims;
+    bool single; /* precision of the data */
+    int64_t samples;
+    double *data[HT_MAX_READINGS]; /* [receiver][sample] */
+};
+/* A format beside HDF5: a row of the table in traces.c. */
+struct ht_trace_format {
+    const char *name;
+    /* Refuses what it cannot hold; n: of the group. */
+    enum ht_err (*check)(const struct ht_params *params,
+                         const struct ht_receivers *receivers, int n);
+    enum ht_err (*write)(const struct ht_trace_table *table);
+};
+extern const struct ht_trace_format ht_trace_segy; /* segy.c */
+/* A stream to a temporary file, which ht_trace_close commits to path where err
+ * is HT_OK, and removes otherwise. */
+struct ht_trace_file {
+    char *path, *temporary;
+    FILE *stream;
+};
+HT_CHECKED enum ht_err ht_trace_open(const char *directory, const char *name,
+                                     struct ht_trace_file *out);
+HT_CHECKED enum ht_err ht_trace_close(struct ht_trace_file *file,
+                                      enum ht_err err);
+
+/* ---- the traces of a run ---- */
+struct ht_traces;
+/* traces.h5 with room for all samples, under a temporary name. receivers must
+ * outlive the traces. */
+HT_CHECKED enum ht_err ht_traces_create(const struct ht_params *params,
+                                        const struct ht_receivers *receivers,
+                                        int dims, struct ht_traces **out);
+/* Samples [first, last) of a group: data[reading][receiver][sample]. Blocks
+ * follow each other. */
+HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group,
+                                     int64_t first, int64_t last,
+                                     const double *data);
+/* Cuts what was not reached, writes the other formats, gives traces.h5 its
+ * name. */
+HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces);
+/* Removes what is not finished; NULL allowed. */
+void ht_traces_destroy(struct ht_traces *traces);
+
+#endif

@@ -1,0 +1,270 @@
+/* The receivers of a run; see the header. */
+#include "htwave/receivers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/point.h"
+
+enum { KEY = 96 };
+
+/* What making the receivers needs. */
+struct making {
+    const struct ht_params *params;
+    const struct ht_receivers_of *of;
+    struct ht_receivers *out;
+};
+
+static const struct ht_receivers_given *given_at(const struct making *m,
+                                                 int n) {
+    return (const struct ht_receivers_given *)m->params->receivers.group + n;
+}
+
+static const char *key_of(int n, const char *name, char key[KEY]) {
+    snprintf(key, KEY, "receivers.%d.%s", n + 1, name);
+    return key;
+}
+
+/* ---- positions ---- */
+
+static enum ht_err place_lattice(const struct ht_receivers_given *given,
+                                 struct ht_receiver_group *group) {
+    const bool plane = given->type == HT_RECEIVER_PLANE;
+    const int64_t n1 = given->count, n2 = plane ? given->count2 : 1;
+    group->count = n1 * n2;
+    TRY(HT_ALLOC(group->x, group->count));
+    for (int64_t i = 0; i < group->count; i++)
+        for (int k = 0; k < 3; k++) {
+            const int64_t row = i / n1;
+            const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
+            const double b = n2 > 1 ? (double)row / (double)(n2 - 1) : 0;
+            group->x[i][k] =
+                given->from[k] + a * (given->to[k] - given->from[k]);
+            if (plane) group->x[i][k] += b * (given->side[k] - given->from[k]);
+        }
+    return HT_OK;
+}
+
+static enum ht_err place(const struct making *m, int n,
+                         struct ht_receiver_group *group) {
+    const struct ht_receivers_given *given = given_at(m, n);
+    char key[KEY];
+    switch (given->type) {
+    case HT_RECEIVER_POINT:
+        group->count = 1;
+        TRY(HT_ALLOC(group->x, 1));
+        memcpy(group->x[0], given->position, sizeof group->x[0]);
+        return HT_OK;
+    case HT_RECEIVER_FILE:
+        return ht_params_blame(m->params, key_of(n, "file", key),
+                               ht_positions_read(given->file, m->of->grid->dims,
+                                                 &group->count, &group->x));
+    default:
+        return place_lattice(given, group);
+    }
+}
+
+/* The key that puts a receiver where it is. */
+static const char *placed_by(const struct ht_receivers_given *given,
+                             int64_t receiver) {
+    if (given->type == HT_RECEIVER_POINT) return "position";
+    if (given->type == HT_RECEIVER_FILE) return "file";
+    if (receiver == 0) return "from";
+    return given->type == HT_RECEIVER_PLANE && receiver >= given->count ? "side"
+                                                                        : "to";
+}
+
+static enum ht_err check_place(const struct making *m, int n,
+                               const struct ht_receiver_group *group) {
+    const struct ht_grid *grid = m->of->grid;
+    char key[KEY], at[80] = "";
+    for (int64_t i = 0; i < group->count; i++) {
+        const double *x = group->x[i];
+        const int axis = ht_point_outside(grid, x);
+        if (axis < 0) continue;
+        size_t length = 0;
+        for (int k = 0; k < grid->dims; k++)
+            length += (size_t)snprintf(at + length, sizeof at - length,
+                                       "%s%.6g", k ? ", " : "", x[k]);
+        return ht_params_error(
+            m->params, key_of(n, placed_by(given_at(m, n), i), key),
+            "receiver %lld of %lld, at (%s), is outside the box, whose x%d is "
+            "%.6g to %.6g",
+            (long long)i + 1, (long long)group->count, at, axis + 1,
+            grid->lower[axis], grid->upper[axis]);
+    }
+    return HT_OK;
+}
+
+/* ---- what is recorded ---- */
+
+static bool is_held(const struct making *m, int field) {
+    return m->of->held == 0 || (m->of->held >> field & 1u);
+}
+
+static enum ht_err refuse_field(const struct making *m, int n, const char *name,
+                                bool known) {
+    struct ht_text held = {0};
+    char key[KEY];
+    for (int f = 0; f < m->of->eq->nfields; f++)
+        if (is_held(m, f))
+            ht_text_add(&held, "%s%s", held.length ? ", " : "",
+                        m->of->eq->field[f].name);
+    enum ht_err err = ht_text_status(&held);
+    if (err == HT_OK && known)
+        err = ht_params_error(m->params, key_of(n, "fields", key),
+                              "\"%s\" has no values at whole steps by this "
+                              "time.scheme, which holds %s there",
+                              name, held.data);
+    else if (err == HT_OK)
+        err = ht_params_error(
+            m->params, key_of(n, "fields", key),
+            "no field \"%s\" to record: %s, or a derivative such as %s_x1",
+            name, held.data, m->of->eq->field[0].name);
+    ht_text_free(&held);
+    return err;
+}
+
+/* "p", or "p_x1" for its derivative. */
+static bool parse_reading(const struct making *m, const char *name,
+                          struct ht_reading *out) {
+    const char *mark = strstr(name, "_x");
+    char field[HT_READING_NAME];
+    const size_t length = mark ? (size_t)(mark - name) : strlen(name);
+    if (length >= sizeof field) return false;
+    snprintf(field, sizeof field, "%.*s", (int)length, name);
+    snprintf(out->name, sizeof out->name, "%s", name);
+    out->field = ht_equations_field(m->of->eq, field);
+    out->slope = mark ? mark[2] - '1' : -1;
+    if (mark && (out->slope < 0 || out->slope >= m->of->grid->dims || mark[3]))
+        return false;
+    return out->field >= 0;
+}
+
+static enum ht_err add_reading(const struct making *m, int n, const char *name,
+                               struct ht_receiver_group *group) {
+    struct ht_reading *reading = &group->reading[group->readings];
+    char key[KEY];
+    if (group->readings == HT_MAX_READINGS)
+        return ht_params_error(m->params, key_of(n, "fields", key),
+                               "at most %d are recorded by a group",
+                               HT_MAX_READINGS);
+    const bool known = parse_reading(m, name, reading);
+    if (!known || !is_held(m, reading->field))
+        return refuse_field(m, n, name, known);
+    for (int i = 0; i < group->readings; i++)
+        if (strcmp(group->reading[i].name, reading->name) == 0)
+            return ht_params_error(m->params, key_of(n, "fields", key),
+                                   "names \"%s\" twice", name);
+    group->readings++;
+    return HT_OK;
+}
+
+static enum ht_err choose_readings(const struct making *m, int n,
+                                   struct ht_receiver_group *group) {
+    const struct ht_names *names = &given_at(m, n)->fields;
+    for (int i = 0; i < names->count; i++)
+        TRY(add_reading(m, n, names->name[i], group));
+    for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
+        if (is_held(m, f))
+            TRY(add_reading(m, n, m->of->eq->field[f].name, group));
+    return HT_OK;
+}
+
+/* ---- times ---- */
+
+/* Times are decimal numbers: a sample at the end counts in spite of rounding.
+ */
+static const double close_by = 1e-9;
+
+static enum ht_err choose_times(const struct making *m, int n,
+                                struct ht_receiver_group *group) {
+    const struct ht_receivers_given *given = given_at(m, n);
+    const struct ht_receivers *all = m->out;
+    char key[KEY];
+    group->start = given->start;
+    if (given->start > all->end)
+        return ht_params_error(m->params, key_of(n, "start", key),
+                               "no samples: the run ends at %.6g", all->end);
+    if (given->every.kind == HT_VALUE_NUMBERS) {
+        group->every = given->every.number[0];
+        const double spans = (all->end - given->start) / group->every;
+        if (spans > 1e9)
+            return ht_params_error(m->params, key_of(n, "every", key),
+                                   "%.3g samples per trace: at most 1e9",
+                                   spans);
+        group->samples = 1 + (int64_t)floor(spans * (1 + close_by));
+        return HT_OK;
+    }
+    if (all->dt > 0)
+        group->first = (int64_t)ceil(given->start / all->dt * (1 - close_by));
+    if (group->first > all->steps) group->first = all->steps;
+    group->samples = all->steps - group->first + 1;
+    return HT_OK;
+}
+
+double ht_receivers_time(const struct ht_receivers *receivers,
+                         const struct ht_receiver_group *group,
+                         int64_t sample) {
+    const int64_t step = group->first + sample;
+    if (group->every > 0) return group->start + (double)sample * group->every;
+    if (receivers->steps == 0) return 0;
+    return receivers->end * (double)step / (double)receivers->steps;
+}
+
+/* A wave needs more than two samples per period. */
+static enum ht_err check_times(const struct making *m, int n,
+                               const struct ht_receiver_group *group) {
+    const double frequency = m->of->frequency;
+    char key[KEY];
+    if (!(frequency > 0) || !(group->every * frequency > 0.5)) return HT_OK;
+    return ht_params_error(m->params, key_of(n, "every", key),
+                           "must be at most %.6g, half a period of the highest "
+                           "frequency, %.6g (initial.frequency, sources)",
+                           0.5 / frequency, frequency);
+}
+
+/* ---- making ---- */
+
+static enum ht_err make_group(const struct making *m, int n) {
+    struct ht_receiver_group *group = &m->out->group[n];
+    ht_params_receivers_name(m->params, n + 1, group->name);
+    TRY(place(m, n, group));
+    TRY(check_place(m, n, group));
+    TRY(choose_readings(m, n, group));
+    TRY(choose_times(m, n, group));
+    TRY(check_times(m, n, group));
+    const int64_t word = m->params->device.precision == HT_DOUBLE ? 8 : 4;
+    m->out->traces += group->count * group->readings;
+    m->out->bytes += group->count * group->readings * group->samples * word;
+    return HT_OK;
+}
+
+void ht_receivers_destroy(struct ht_receivers *receivers) {
+    if (receivers == NULL) return;
+    for (int n = 0; n < receivers->count; n++) free(receivers->group[n].x);
+    free(receivers->group);
+    free(receivers);
+}
+
+enum ht_err ht_receivers_create(const struct ht_params *params,
+                                const struct ht_receivers_of *of,
+                                struct ht_receivers **out) {
+    struct making m = {.params = params, .of = of};
+    *out = NULL;
+    if (params->receivers.count == 0) return HT_OK;
+    TRY(HT_ALLOC(m.out, 1));
+    m.out->count = params->receivers.count;
+    m.out->dt = of->dt;
+    m.out->steps = of->steps;
+    m.out->end = params->time.end;
+    enum ht_err err = HT_ALLOC(m.out->group, m.out->count);
+    for (int n = 0; err == HT_OK && n < m.out->count; n++)
+        err = make_group(&m, n);
+    if (err == HT_OK)
+        *out = m.out;
+    else
+        ht_receivers_destroy(m.out);
+    return err;
+}

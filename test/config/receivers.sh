@@ -1,0 +1,179 @@
+#!/bin/sh
+# Receivers: what is refused and in which words, what check says, files at
+# signals and kills, the script that plots them.
+set -u
+. "$(dirname "$0")/common.sh"
+cd "$scratch" || exit 1
+
+cat >line.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [20, 16]; upper = [2.0, 1.6]; };
+time = { end = 0.5; scheme = "fd"; };
+initial = { centre = [1.0, 0.8]; width = 0.2; };
+receivers = (
+    { position = [0.51, 0.3]; },
+    { name = "line"; type = "line"; from = [0.1, 0.1]; to = [1.9, 0.1];
+      count = 7; every = 0.01; }
+);
+output = { directory = "out"; pictures = false; snapshots = false; };
+CFG
+
+# refused WHAT "PATTERN|PATTERN" OVERRIDE...: exit code 2 by run and by check
+refused() {
+    what=$1 patterns=$2
+    shift 2
+    for command in run check; do
+        "$htwave" $command line.cfg --quiet "$device" "$@" \
+            >answer.txt 2>message.txt
+        code=$?
+        missing=
+        IFS='|'
+        for pattern in $patterns; do
+            grep -qF -e "$pattern" message.txt || missing="$missing $pattern"
+        done
+        unset IFS
+        if [ $code = 2 ] && [ -z "$missing" ] && [ ! -e out ]; then
+            pass "$what, $command: $(tail -n 1 message.txt)"
+        else
+            sed 's/^/    | /' message.txt
+            fail "$what, $command: exit code $code, lacks:$missing"
+        fi
+    done
+}
+
+refused 'outside the box' \
+    'receivers.1.position|receiver 1 of 1, at (0.5, 1.7)|x2 is 0 to 1.6' \
+    'receivers.1.position=[0.5,1.7]'
+refused 'the end of a line outside' \
+    'receivers.2.to|receiver 7 of 7, at (2.1, 0.1)|x1 is 0 to 2' \
+    'receivers.2.to=[2.1,0.1]'
+refused 'two groups of a name' 'receivers.2.name|group 1|names must differ' \
+    receivers.2.name=receivers-1
+refused 'a name with a slash' 'receivers.2.name|letters' receivers.2.name=a/b
+refused 'interval 0' 'receivers.2.every = 0|> 0' receivers.2.every=0
+refused 'an interval above half a period' \
+    'receivers.2.every = 0.01|at most 0.00714286|initial.frequency' \
+    initial.frequency=70
+refused 'an interval above half a period of a source' \
+    'receivers.2.every = 0.01|sources' time.end=0.02 grid.cells=[400,320] \
+    'sources=({position=[1,0.8];frequency=30;})'
+refused 'a start after the end' 'receivers.1.start = 0.6|ends at 0.5' \
+    receivers.1.start=0.6
+refused 'an unknown field' 'receivers.1.fields|"q"|p_x1' \
+    'receivers.1.fields=["q"]'
+refused 'a derivative along no axis' 'receivers.1.fields|"p_x3"' \
+    'receivers.1.fields=["p_x3"]'
+refused 'a field that fd does not hold' 'receivers.1.fields|"v1"|holds p' \
+    'receivers.1.fields=["v1"]'
+refused 'a field twice' 'receivers.1.fields|"p" twice' \
+    'receivers.1.fields=["p","p"]'
+refused 'a point without position' 'receivers.1|must give position' \
+    'receivers=({name="a";})'
+refused 'a position with one entry' 'receivers.1.position|2 axes' \
+    'receivers.1.position=[0.5]'
+refused 'a key of another type' 'receivers.1.count = 3|type "point"' \
+    receivers.1.count=3
+refused 'an unknown key' 'receivers.1.postion|position' \
+    'receivers=({postion=[0,0];})'
+refused 'an unknown format' 'output.traces|"sac"|segy' 'output.traces=["sac"]'
+refused 'too many traces for CSV' 'output.traces|at most 64|65' \
+    receivers.2.count=65 'output.traces=["csv"]'
+refused 'an interval that SEG-Y does not hold' \
+    'output.traces|whole microseconds|receivers.2.every' \
+    receivers.2.every=0.00123456 receivers.1.every=0.01 \
+    'output.traces=["segy"]'
+refused 'more traces than memory' 'receivers|1e+10 traces need|the host has|take fewer' \
+    'receivers=({type="plane";from=[0,0];to=[2,0];side=[0,1.6];count=100000;count2=100000;})'
+refused 'samples between the steps of a Hermite method' \
+    'receivers.2.every|time.scheme = "fd"|"taylor"' time.scheme=taylor
+
+printf '0.5 0.3\n# a comment\n 0.6,0.4\t# another\n\n' >places.txt
+from_file() {
+    "$htwave" run line.cfg --quiet "$device" \
+        'receivers=({type="file";file="places.txt";name="f";})' \
+        'output.traces=["csv"]'
+}
+from_file
+judge "positions in a file: $(head -n 1 out/traces_f.csv)" \
+    [ "$(head -n 1 out/traces_f.csv)" = 'time,p[1],p[2]' ]
+rm -rf out
+for wrong in '0.5' '0.5 0.3 0.1' '0.5 x' '0.5 nan' '' '0.5 7.0'; do
+    printf '0.5 0.3\n%s\n' "$wrong" >places.txt
+    [ -n "$wrong" ] || : >places.txt
+    refused "a file with \"$wrong\"" 'receivers.1.file|places.txt' \
+        'receivers=({type="file";file="places.txt";})'
+done
+refused 'no file' 'receivers.1.file|none.txt' \
+    'receivers=({type="file";file="none.txt";})'
+
+# ---- what check says ----
+"$htwave" check line.cfg "$device" >answer.txt 2>message.txt
+for pattern in 'receivers 8 traces of 2 groups' 'line: 7 of p, 51 samples 0.01' \
+    'receivers-1: 1 of p,'; do
+    judge "check says \"$pattern\"" grep -q "$pattern" answer.txt
+done
+"$htwave" check line.cfg "$device" receivers.2.every=0.25 >answer.txt \
+    2>message.txt
+judge "an interval that the grid's waves outrun: $(grep note message.txt)" \
+    grep -q 'receivers.2.every = 0.25 is more than half a period' message.txt
+
+# ---- files at the end, at signals and kills ----
+"$htwave" run line.cfg --quiet "$device" 'output.traces=["csv"]' \
+    output.series=true
+judge "series.csv: $(wc -l <out/series.csv) lines, energy $(sed -n '2s/.*,\(.*\),.*/\1/p' out/series.csv)" \
+    awk -F, 'NR == 1 { good = $0 == "time,energy,largest_p" }
+             NR == 2 { e = $2 } NR > 1 && ($2 - e)^2 > 1e-8 * e^2 { good = 0 }
+             END { exit !(good && NR > 5 && e > 0) }' out/series.csv
+judge 'a run again' "$htwave" run line.cfg --quiet "$device"
+judge 'it moves traces, CSV and series away' \
+    [ -e out/run-001/traces.h5 -a -e out/run-001/traces_line.csv -a \
+    -e out/run-001/series.csv -a ! -e out/series.csv ]
+rm -rf out
+
+killed() { # SIGNAL
+    "$htwave" run line.cfg --quiet "$device" time.end=1e5 \
+        'output.traces=["csv"]' 2>message.txt &
+    child=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        ls out/traces.h5.tmp.* >/dev/null 2>&1 && break
+        sleep 0.5
+    done
+    sleep 0.5
+    kill -"$1" $child
+    wait $child 2>/dev/null
+}
+killed KILL
+judge 'a killed run leaves no traces.h5' [ ! -e out/traces.h5 -a \
+    ! -e out/traces_line.csv ]
+"$htwave" run line.cfg --quiet "$device"
+judge "the next run removes what it left: $(find out -name '*.tmp.*' | wc -l) files" \
+    [ -e out/traces.h5 -a -z "$(find out -name '*.tmp.*')" ]
+rm -rf out
+killed TERM
+judge "a signal: the samples so far, $(wc -l <out/traces_line.csv) lines" \
+    [ -e out/traces.h5 -a -z "$(find out -name '*.tmp.*')" ]
+judge 'they are whole' awk -F, 'NR > 1 { n++; bad += NF != 8 ||
+    ($1 - 0.01 * (NR - 2))^2 > 1e-12 } END { exit !(n > 0 && !bad) }' \
+    out/traces_line.csv
+rm -rf out
+
+# ---- the script that plots ----
+script=$(dirname "$plot")/traces.py
+if python3 -c 'import h5py, matplotlib' 2>/dev/null; then
+    "$htwave" run line.cfg --quiet "$device" receivers.2.count=20
+    MPLCONFIGDIR="$scratch" "$script" out/traces.h5 --out plots >answer.txt 2>&1
+    judge "traces.py: $(ls plots | tr '\n' ' ')" [ "$(ls plots | tr '\n' ' ')" = \
+        'gather_line_p.png spectrum_line_p.png spectrum_receivers-1_p.png traces_receivers-1_p.png wiggle_line_p.png ' ]
+    judge "it says: $(grep largest answer.txt | head -n 1)" \
+        grep -q '^line: p: 20 traces of 51 samples, largest ' answer.txt
+    for wrong in "out/traces.h5 --field q" out/none.h5; do
+        # shellcheck disable=SC2086 # a file and its options
+        "$script" $wrong --out plots >answer.txt 2>&1
+        judge "traces.py $wrong: exit code $?, $(tail -n 1 answer.txt)" \
+            grep -q '^traces.py: out/' answer.txt
+    done
+else
+    skip 'traces.py: no python3 with h5py and matplotlib is here'
+fi
+
+end config/receivers

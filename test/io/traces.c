@@ -1,0 +1,579 @@
+/* Traces of receivers, by the way that a run takes, on the serial reference and
+ * on the device of test/open_device.h: on nodes the values of the state, off
+ * them an exact wave within the stated errors, between steps the scheme's own
+ * oscillation; HDF5, CSV and SEG-Y agree.
+ */
+#include <stdarg.h>
+
+#include "../open_device.h"
+#include "../test.h"
+#include "htwave/fd.h"
+#include "htwave/h5.h"
+#include "htwave/num.h"
+#include "htwave/observers.h"
+#include "htwave/receivers.h"
+#include "htwave/simulation.h"
+#include "scratch.h"
+
+enum { TEXT = 2048, OPTIONS = 40, NONE = -1 };
+
+/* What a test cannot go on without. */
+static void must(enum ht_err err) {
+    if (err == HT_OK) return;
+    TEST_CHECK(false, "%s", ht_err_message());
+    exit(test_end("traces"));
+}
+
+/* ---- a run with receivers ---- */
+
+/* Nodal values of a field at each step. */
+struct nodal {
+    int field;
+    int64_t nodes, steps;
+    double *value; /* [step][node] */
+};
+
+static int64_t nodal_next(void *context, const struct ht_run *run,
+                          int64_t from) {
+    (void)context, (void)run;
+    return from;
+}
+
+static enum ht_err nodal_look(void *context, const struct ht_view *view) {
+    struct nodal *n = context;
+    memcpy(n->value + n->steps++ * n->nodes, view->nodal[n->field],
+           (size_t)n->nodes * sizeof *n->value);
+    return HT_OK;
+}
+
+struct trial {
+    struct ht_params *params;
+    struct ht_simulation *sim;
+    struct ht_output *output;
+    struct ht_recorder *recorder;
+    struct nodal nodal;
+    struct ht_h5 *file;
+    char *directory;
+};
+
+static void observe(struct trial *t, int field) {
+    const bool nodal = field >= 0;
+    const struct ht_grid *grid = &t->sim->plan->grid;
+    t->nodal.field = field;
+    t->nodal.nodes = ht_grid_total(grid, HT_PRIMARY);
+    if (nodal)
+        must(HT_ALLOC(t->nodal.value,
+                      t->nodal.nodes * (t->sim->plan->steps + 1)));
+    const struct ht_observer observers[] = {ht_observe_receivers(t->recorder),
+                                            {.name = "nodal",
+                                             .context = &t->nodal,
+                                             .needs = HT_NEED_NODAL,
+                                             .next = nodal_next,
+                                             .look = nodal_look}};
+    must(ht_run_execute(&t->sim->run, nodal ? 2 : 1, observers));
+}
+
+/* field: whose nodal values are kept, or NONE. backend: "oracle", or "device":
+ * what test/open_device.h says. Options are separated by blanks. */
+HT_PRINTF(4, 5)
+static void record(struct trial *t, const char *backend, int field,
+                   const char *format, ...) {
+    char text[TEXT], into[160], with[64], *option[OPTIONS], *at = text;
+    const bool oracle = strcmp(backend, "oracle") == 0;
+    *t = (struct trial){.directory = scratch_make("traces")};
+    if (t->directory == NULL) exit(1);
+    snprintf(into, sizeof into, "output.directory=\"%s\"", t->directory);
+    snprintf(with, sizeof with, "device={backend=\"%s\";select=\"%s\";}",
+             oracle ? "oracle" : test_backend(), test_select());
+    char few[] = "output={snapshots=false;pictures=false;}";
+    char quick[] = "device.tune=never", check[] = "device.selfcheck=false";
+    char *const common[] = {few, into, with, quick, check};
+    int count = sizeof common / sizeof *common;
+    memcpy(option, common, sizeof common);
+    va_list args;
+    va_start(args, format);
+    if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
+    va_end(args);
+    while (*at && count < OPTIONS) {
+        option[count++] = at;
+        at += strcspn(at, " ");
+        while (*at == ' ') *at++ = 0;
+    }
+    must(ht_params_read(NULL, count, option, &t->params));
+    must(ht_simulation_plan(t->params, NULL, &t->sim));
+    must(ht_output_check_traces(t->params, t->sim->plan->receivers));
+    must(ht_simulation_compile(t->sim));
+    must(ht_simulation_start(t->sim));
+    must(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
+    must(ht_recorder_create(t->output, NULL, &t->recorder));
+    observe(t, field);
+    char *path = scratch_path(t->directory, "traces.h5");
+    must(ht_h5_open(path, &t->file));
+    free(path);
+}
+
+static void finish(struct trial *t) {
+    ht_h5_close(t->file);
+    ht_recorder_destroy(t->recorder);
+    ht_output_destroy(t->output);
+    ht_simulation_destroy(t->sim);
+    ht_params_destroy(t->params);
+    free(t->nodal.value);
+    scratch_remove(t->directory);
+}
+
+/* A dataset; its extents where asked for. */
+static double *read_set(struct trial *t, const char *name, int64_t extent[8]) {
+    int rank;
+    int64_t own[8] = {0}, count = 1;
+    double *data = NULL;
+    must(ht_h5_extent(t->file, name, &rank, own));
+    for (int k = 0; k < rank; k++) count *= own[k];
+    must(HT_ALLOC(data, count));
+    must(ht_h5_read(t->file, name, count, data));
+    if (extent != NULL) memcpy(extent, own, sizeof own);
+    return data;
+}
+
+/* ---- on nodes ---- */
+
+/* All nodes of a grid of 5 x 4 nodes (9, 7 with rigid sides, in 3-D 4 planes)
+ * as a lattice: values are those of the state at each step, bit for bit. */
+static void on_nodes(const char *backend, const char *scheme, int field,
+                     const char *name, const char *more) {
+    struct trial t;
+    record(&t, backend, field,
+           "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
+           "boundary={x1=[\"rigid\",\"rigid\"];x2=\"periodic\";} "
+           "initial={type=\"random\";seed=3;} time.end=0.7 time.scheme=%s "
+           "receivers=({name=\"all\";type=\"plane\";from=[-1,0.5];to=[3,0.5];"
+           "side=[-1,1.875];count=17;count2=12;fields=[\"%s\"];}) %s",
+           scheme, name, more);
+    int64_t extent[8], wrong = 0;
+    char set[32];
+    snprintf(set, sizeof set, "all/%s", name);
+    double *data = read_set(&t, set, extent);
+    const int64_t steps = t.sim->plan->steps;
+    for (int64_t i = 0; i < extent[0]; i++)
+        for (int64_t n = 0; n < extent[1]; n++)
+            wrong +=
+                data[i * extent[1] + n] != t.nodal.value[n * t.nodal.nodes + i];
+    TEST_CHECK(extent[0] == t.nodal.nodes && extent[1] == steps + 1 &&
+                   wrong == 0,
+               "%s, %s of %s at %d nodes, %d steps: %d values are not those of "
+               "the state",
+               backend, name, scheme, (int)extent[0], (int)steps, (int)wrong);
+    free(data);
+    finish(&t);
+}
+
+/* ---- a wave at any position ---- */
+
+/* Largest deviation of a line of receivers off the nodes from
+ * p = cos(k x - omega t), or from its derivative over k. */
+static double wave_error(struct trial *t, const char *set, int slope,
+                         const double wave[2], double omega) {
+    int64_t extent[8];
+    double *data = read_set(t, set, extent), worst = 0;
+    double *x = read_set(t, "line/position", NULL);
+    double *time = read_set(t, "line/time", NULL);
+    for (int64_t i = 0; i < extent[0]; i++)
+        for (int64_t n = 0; n < extent[1]; n++) {
+            const double phase =
+                wave[0] * x[2 * i] + wave[1] * x[2 * i + 1] - omega * time[n];
+            const double value = data[i * extent[1] + n];
+            const double wanted =
+                slope < 0 ? cos(phase) : -wave[slope] * sin(phase);
+            const double unit = slope < 0 ? 1 : fabs(wave[slope]);
+            worst = fmax(worst, fabs(value - wanted) / unit);
+        }
+    free(data);
+    free(x);
+    free(time);
+    return worst;
+}
+
+/* A plane wave along the diagonal of the unit square. */
+static void wave_at(struct trial *t, int cycles, int cells, const char *more) {
+    record(t, "oracle", NONE,
+           "system=acoustic grid={cells=[%d,%d];} "
+           "initial={type=\"plane\";cycles=[%d,%d];} "
+           "receivers=({name=\"line\";type=\"line\";from=[0.013,0.17];"
+           "to=[0.987,0.771];count=29;fields=[\"p\",\"p_x1\",\"p_x2\"];}) %s",
+           cells, cells, cycles, cycles, more);
+}
+
+/* Errors of both axes add up, and a slope has that of a value along the other
+ * axis: htwave/point.h. Those of the scheme are known exactly. */
+static void sinc_at(int points, double value, double slope) {
+    const double k = 6 * acos(-1.0), wave[2] = {k, k};
+    struct trial t;
+    wave_at(&t, 3, 3 * points,
+            "time.scheme=fd time.end=0.05 time.cfl=0.2 grid.order=16");
+    const double omega = k * sqrt(2), end = t.params->time.end;
+    const struct ht_fd_weights w = ht_fd_weights(16);
+    const double own = ht_fd_error(&w, 2, (double[3]){1, 1}, points / sqrt(2),
+                                   t.sim->plan->problem.dt * 3 * points,
+                                   end * omega / (2 * acos(-1.0)));
+    TEST_BELOW(wave_error(&t, "line/p", -1, wave, omega), 2 * value + own,
+               "p at %d points per wavelength along each axis", points);
+    TEST_BELOW(wave_error(&t, "line/p_x1", 0, wave, omega), slope + value + own,
+               "p_x1 there");
+    TEST_BELOW(wave_error(&t, "line/p_x2", 1, wave, omega), slope + value + own,
+               "p_x2 there");
+    finish(&t);
+}
+
+/* A wave along x3, through the planes: one axis errs. */
+static void along_planes(const char *backend) {
+    const double turn = 2 * acos(-1.0), k = 3 * turn;
+    struct trial t;
+    int64_t extent[8];
+    double worst[2] = {0, 0};
+    record(&t, backend, NONE,
+           "system=acoustic grid={cells=[6,5,18];order=8;} time.scheme=fd "
+           "initial={type=\"plane\";cycles=[0,0,3];} time={end=0.05;cfl=0.2;} "
+           "receivers=({name=\"a\";type=\"line\";from=[0.31,0.2,0.003];"
+           "to=[0.72,0.9,0.997];count=31;fields=[\"p\",\"p_x3\"];})");
+    double *p = read_set(&t, "a/p", extent), *x, *time, *slope;
+    slope = read_set(&t, "a/p_x3", NULL);
+    x = read_set(&t, "a/position", NULL);
+    time = read_set(&t, "a/time", NULL);
+    for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
+        const double phase =
+            k * (x[3 * (i / extent[1]) + 2] - time[i % extent[1]]);
+        worst[0] = fmax(worst[0], fabs(p[i] - cos(phase)));
+        worst[1] = fmax(worst[1], fabs(slope[i] / k + sin(phase)));
+    }
+    const struct ht_fd_weights w = ht_fd_weights(8);
+    const double own = ht_fd_error(&w, 2, (double[3]){0, 0, 1}, 6,
+                                   t.sim->plan->problem.dt * 18, 0.05 * 3);
+    TEST_BELOW(worst[0], 5.9e-4 + own + 1e-6, "%s: p of a wave along x3",
+               backend);
+    TEST_BELOW(worst[1], 1.9e-3 + own + 1e-6, "%s: p_x3 of it", backend);
+    free(p);
+    free(slope);
+    free(x);
+    free(time);
+    finish(&t);
+}
+
+/* Polynomials of cells: the order 2N+1 of the scheme, of slopes 2N at least. */
+static void polynomials(int order, int coarse) {
+    const double k = 4 * acos(-1.0), wave[2] = {k, k};
+    double error[2][2];
+    for (int fine = 0; fine < 2; fine++) {
+        struct trial t;
+        char more[128];
+        snprintf(more, sizeof more,
+                 "time.scheme=taylor time.end=0.4 grid.order=%d "
+                 "device.precision=double",
+                 order);
+        wave_at(&t, 2, coarse << fine, more);
+        error[fine][0] = wave_error(&t, "line/p", -1, wave, k * sqrt(2));
+        error[fine][1] = wave_error(&t, "line/p_x2", 1, wave, k * sqrt(2));
+        finish(&t);
+    }
+    for (int what = 0; what < 2; what++) {
+        const double rate = log2(error[0][what] / error[1][what]);
+        TEST_CHECK(rate > 2 * order + 1 - what - 0.5 && error[1][what] < 0.05,
+                   "N = %d, %s: errors %.2e %.2e, order %.2f (at least %.1f)",
+                   order, what ? "p_x2" : "p", error[0][what], error[1][what],
+                   rate, 2 * order + 1 - what - 0.5);
+    }
+}
+
+/* ---- between steps ---- */
+
+/* A standing mode from rest is cos(w t) at the steps exactly, with the scheme's
+ * own w: u(2) + u(0) = 2 cos(w dt) u(1). Returns w dt; *error: of samples at
+ * 0.0013 + 0.0371 k, *inside: of those with six steps to either side. */
+static double oscillate(double cfl, double *error, double *inside) {
+    struct trial t;
+    record(&t, "oracle", NONE,
+           "system=acoustic grid={cells=[24];order=8;} boundary.x1=rigid "
+           "initial={type=\"standing\";modes=[8];} time={scheme=\"fd\";cfl=%g;"
+           "end=2.0;} device.precision=double "
+           "receivers=({name=\"steps\";position=[0.0];},"
+           "{name=\"between\";position=[0.0];every=0.0371;start=0.0013;})",
+           cfl);
+    double *step = read_set(&t, "steps/p", NULL), *time;
+    int64_t extent[8];
+    double *between = read_set(&t, "between/p", extent);
+    time = read_set(&t, "between/time", NULL);
+    const double dt = t.sim->plan->problem.dt;
+    const double turn = acos((step[2] + step[0]) / (2 * step[1]));
+    *error = *inside = 0;
+    for (int64_t n = 0; n < extent[1]; n++) {
+        const double at = time[n] / dt;
+        const double off =
+            fabs(between[n] - step[0] * cos(turn * at)) / step[0];
+        *error = fmax(*error, off);
+        if (at > 6 && at < (double)t.sim->plan->steps - 6)
+            *inside = fmax(*inside, off);
+    }
+    TEST_CHECK(extent[1] == 54 && fabs(time[53] - 1.9676) < 1e-12,
+               "%d samples (54), the last at %.5g (1.9676)", (int)extent[1],
+               time[53]);
+    free(step);
+    free(between);
+    free(time);
+    finish(&t);
+    return turn;
+}
+
+static void between_steps(void) {
+    for (int i = 0; i < 3; i++) {
+        const double cfl[] = {0.8, 0.5, 0.25};
+        double error, inside;
+        const double turn = oscillate(cfl[i], &error, &inside);
+        TEST_BELOW(error, 9.4e-3 * pow(turn, 12) + 1e-11,
+                   "omega dt = %.3g: worst sample between steps", turn);
+        TEST_BELOW(inside, 5.6e-5 * pow(turn, 12) + 1e-11,
+                   "omega dt = %.3g: with six steps to either side", turn);
+    }
+}
+
+/* Sample times that fall on steps take the values there. */
+static void multiples(void) {
+    struct trial t;
+    int64_t extent[8], steps[8], wrong = 0;
+    record(&t, "oracle", NONE,
+           "system=wave grid={cells=[12];} time={scheme=\"fd\";end=0.6;"
+           "step=0.02;} initial={type=\"random\";} "
+           "receivers=({name=\"a\";position=[0.31];},"
+           "{name=\"b\";position=[0.31];every=0.06;start=0.12;},"
+           "{name=\"c\";position=[0.31];start=0.1001;})");
+    double *a = read_set(&t, "a/u", steps), *b = read_set(&t, "b/u", extent);
+    for (int64_t n = 0; n < extent[1]; n++) wrong += b[n] != a[6 + 3 * n];
+    TEST_CHECK(steps[1] == 31 && extent[1] == 9 && wrong == 0,
+               "%d samples on steps (9): %d are not those of the step",
+               (int)extent[1], (int)wrong);
+    double *c = read_set(&t, "c/u", extent), *time = read_set(&t, "c/time", 0);
+    TEST_CHECK(extent[1] == 25 && c[0] == a[6] && fabs(time[0] - 0.12) < 1e-12,
+               "each step from 0.1001 on: %d samples (25) from %.4g (0.12)",
+               (int)extent[1], time[0]);
+    free(a);
+    free(b);
+    free(c);
+    free(time);
+    finish(&t);
+}
+
+/* ---- sources ---- */
+
+/* Source and receiver change places, off the nodes of a layered medium under a
+ * free side: spreading is the adjoint of reading, so traces differ by rounding.
+ */
+static void reciprocity(void) {
+    static const char *const place[] = {"[0.317,0.223]", "[1.491,0.874]"};
+    double *p[2], largest = 0, worst = 0;
+    int64_t extent[8];
+    for (int i = 0; i < 2; i++) {
+        struct trial t;
+        record(&t, "oracle", NONE,
+               "system=acoustic grid={cells=[40,24];upper=[2,1.2];} "
+               "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+               "medium={type=\"layers\";axis=\"x2\";interfaces=[0.613];"
+               "c=[1,1.8];rho=[1,2.2];} time.end=2 device.precision=double "
+               "sources=({position=%s;frequency=2.5;}) "
+               "receivers=({name=\"a\";position=%s;every=0.01;})",
+               place[i], place[1 - i]);
+        p[i] = read_set(&t, "a/p", extent);
+        finish(&t);
+    }
+    for (int64_t n = 0; n < extent[1]; n++) {
+        largest = fmax(largest, fabs(p[0][n]));
+        worst = fmax(worst, fabs(p[0][n] - p[1][n]));
+    }
+    TEST_CHECK(largest > 1e-3, "a source is heard: %.3g", largest);
+    TEST_BELOW(worst / largest, 1e-11, "source and receiver change places");
+    free(p[0]);
+    free(p[1]);
+}
+
+/* ---- formats ---- */
+
+static unsigned char *read_bytes(const struct trial *t, const char *name,
+                                 size_t *size) {
+    char *path = scratch_path(t->directory, name), *data = NULL;
+    must(ht_file_read(path, &data, size));
+    free(path);
+    return (unsigned char *)data;
+}
+
+static int64_t big(const unsigned char *at, int bytes) {
+    int64_t value = at[0] & 0x80 ? -1 : 0;
+    for (int i = 0; i < bytes; i++)
+        value = (int64_t)((uint64_t)value << 8 | at[i]);
+    return value;
+}
+
+static double big_float(const unsigned char *at) {
+    const uint32_t bits = (uint32_t)big(at, 4);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A reader of SEG-Y of its own: bytes are counted from 1, as in the standard.
+ */
+static void judge_segy(struct trial *t, const double *data, const double *x,
+                       const int64_t extent[2]) {
+    size_t size;
+    unsigned char *bytes = read_bytes(t, "traces_line_p_x1.sgy", &size);
+    const size_t trace = 240 + 4 * (size_t)extent[1];
+    int64_t wrong = 0;
+    TEST_CHECK(size == 3600 + (size_t)extent[0] * trace &&
+                   big(bytes + 3216, 2) == 12500 &&
+                   big(bytes + 3220, 2) == extent[1] &&
+                   big(bytes + 3224, 2) == 5 &&
+                   big(bytes + 3500, 2) == 0x0100 &&
+                   big(bytes + 3502, 2) == 1 && memcmp(bytes, "C 1 ", 4) == 0,
+               "SEG-Y: %zu bytes, interval %d us, %d samples, format %d", size,
+               (int)big(bytes + 3216, 2), (int)big(bytes + 3220, 2),
+               (int)big(bytes + 3224, 2));
+    for (int64_t i = 0; i < extent[0] && size >= 3600 + trace; i++) {
+        const unsigned char *h = bytes + 3600 + (size_t)i * trace;
+        const double scale = -1.0 / (double)big(h + 70, 2);
+        wrong += big(h, 4) != i + 1 || big(h + 28, 2) != 1 ||
+                 big(h + 114, 2) != extent[1] || big(h + 116, 2) != 12500 ||
+                 big(h + 108, 2) != 100;
+        wrong += fabs((double)big(h + 80, 4) * scale - x[2 * i]) > 5.1e-5;
+        wrong += fabs((double)big(h + 84, 4) * scale - x[2 * i + 1]) > 5.1e-5;
+        for (int64_t n = 0; n < extent[1]; n++)
+            wrong += big_float(h + 240 + 4 * n) !=
+                     (double)(float)data[i * extent[1] + n];
+    }
+    TEST_CHECK(wrong == 0, "SEG-Y: %d of its numbers are not those of HDF5",
+               (int)wrong);
+    free(bytes);
+}
+
+static void judge_csv(struct trial *t, bool single, const double *p,
+                      const double *slope, const double *time,
+                      const int64_t extent[2]) {
+    size_t size;
+    char *text = (char *)read_bytes(t, "traces_line.csv", &size), *at;
+    int64_t wrong = 0, numbers = 0;
+    TEST_CHECK(
+        strncmp(text, "time,p[1],p[2],p[3],p_x1[1],p_x1[2],p_x1[3]\n", 42) == 0,
+        "CSV: %.42s", text);
+    at = text + strcspn(text, "\n");
+    for (int64_t n = 0; n < extent[1]; n++)
+        for (int c = 0; c < 7; c++, numbers++) {
+            const double *of = c < 4 ? p : slope;
+            const double wanted =
+                c == 0 ? time[n] : of[(c - 1) % 3 * extent[1] + n];
+            const double value = strtod(at + 1, &at);
+            /* nine digits are those of a number in single precision */
+            wrong += c == 0   ? fabs(value - wanted) > 1e-14
+                     : single ? (float)value != (float)wanted
+                              : value != wanted;
+        }
+    TEST_CHECK(wrong == 0 && strcmp(at, "\n") == 0,
+               "CSV: of %d numbers %d are not those of HDF5", (int)numbers,
+               (int)wrong);
+    free(text);
+}
+
+static void formats(const char *backend, const char *precision) {
+    struct trial t;
+    int64_t extent[8];
+    record(&t, backend, NONE,
+           "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
+           "initial={type=\"gaussian\";centre=[1,1];width=0.4;} time.end=0.5 "
+           "time.scheme=fd device.precision=%s "
+           "output.traces=[\"csv\",\"segy\"] "
+           "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];"
+           "to=[1,0.7];count=3;every=0.0125;start=0.1;fields=[\"p\",\"p_x1\"];"
+           "})",
+           precision);
+    double *p = read_set(&t, "line/p", extent), *time, *x, *slope;
+    time = read_set(&t, "line/time", NULL);
+    x = read_set(&t, "line/position", NULL);
+    slope = read_set(&t, "line/p_x1", NULL);
+    TEST_CHECK(extent[0] == 3 && extent[1] == 33 &&
+                   fabs(x[2] - 0.045) < 1e-15 && fabs(time[32] - 0.5) < 1e-14,
+               "%s: %d x %d samples (3 x 33), up to %.17g", precision,
+               (int)extent[0], (int)extent[1], time[32]);
+    judge_csv(&t, strcmp(precision, "single") == 0, p, slope, time, extent);
+    judge_segy(&t, slope, x, extent);
+    free(p);
+    free(time);
+    free(x);
+    free(slope);
+    finish(&t);
+}
+
+/* ---- kernels against the plain engine ---- */
+
+/* The same run in double on both: they differ by rounding, eps times the number
+ * of roundings of all steps and of a sum of 8^3 products. */
+static void twins(void) {
+    double *value[2];
+    int64_t extent[2][8], steps = 0;
+    double largest = 0, worst = 0;
+    for (int i = 0; i < 2; i++) {
+        struct trial t;
+        record(&t, i ? "device" : "oracle", NONE,
+               "system=acoustic grid={cells=[12,9,11];upper=[1.2,0.9,1.1];} "
+               "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+               "initial={type=\"gaussian\";centre=[0.5,0.4,0.6];width=0.2;} "
+               "medium={type=\"expression\";c=\"1+0.5*x1\";rho=\"2-x2\";} "
+               "time.end=0.3 time.scheme=fd device.precision=double "
+               "receivers=({name=\"a\";type=\"line\";from=[0.01,0.0,0.02];"
+               "to=[1.2,0.9,1.09];count=23;fields=[\"p\",\"p_x1\",\"p_x2\","
+               "\"p_x3\"];every=0.01;})");
+        value[i] = read_set(&t, "a/p_x3", extent[i]);
+        steps = t.sim->plan->steps;
+        finish(&t);
+    }
+    for (int64_t n = 0; n < extent[0][0] * extent[0][1]; n++) {
+        largest = fmax(largest, fabs(value[0][n]));
+        worst = fmax(worst, fabs(value[0][n] - value[1][n]));
+    }
+    TEST_BELOW(worst / largest, 2.3e-16 * (double)(512 + 100 * steps),
+               "p_x3 in 3-D by kernels and by plain loops, %d samples",
+               (int)(extent[0][0] * extent[0][1]));
+    free(value[0]);
+    free(value[1]);
+}
+
+static bool have_device(void) {
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return false;
+    }
+    const bool fp64 = ht_device_info(device)->fp64;
+    ht_device_close(device);
+    return fp64;
+}
+
+int main(void) {
+    ht_log_level_set(HT_LOG_QUIET);
+    const bool device = have_device();
+    const char *fp64 = "device.precision=double grid.order=2";
+    on_nodes("oracle", "fd", 0, "p", fp64);
+    on_nodes("oracle", "taylor", 0, "p", fp64);
+    on_nodes("oracle", "taylor", 2, "v2", fp64);
+    if (device) {
+        on_nodes("device", "fd", 0, "p", "");
+        on_nodes("device", "fd", 0, "p", "device.precision=double");
+        on_nodes("device", "leapfrog", 0, "p", "grid.order=2");
+    }
+    sinc_at(4, 1.3e-3, 1.6e-2);
+    sinc_at(6, 5.9e-4, 1.9e-3);
+    along_planes("oracle");
+    if (device) along_planes("device");
+    polynomials(1, 20);
+    polynomials(2, 12);
+    between_steps();
+    multiples();
+    reciprocity();
+    formats("oracle", "double");
+    if (device) formats("device", "single");
+    if (device) twins();
+    return test_end("traces");
+}

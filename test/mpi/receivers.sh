@@ -1,0 +1,67 @@
+#!/bin/sh
+# Receivers by several ranks: the same traces as by one, bit for bit, with
+# positions on the borders of slabs and between them; the run has the bits of
+# one without receivers.
+set -u
+. "${0%/*}/common.sh"
+have_device || {
+    skip 'mpi/receivers: no device is here'
+    end mpi/receivers
+    exit
+}
+cd "$scratch" || exit 1
+
+# Slabs of 5 ranks are 9 planes or more; nodes along x3 are 0.1 apart.
+cat >sea.cfg <<CFG
+system = "acoustic";
+grid = { cells = [9, 8, 45]; upper = [0.9, 0.8, 4.5]; order = 4; };
+time = { end = 0.4; scheme = "fd"; };
+boundary = { x1 = ["rigid", "free"]; x3 = ["free", "rigid"]; };
+medium = { type = "layers"; interfaces = [0.83, 2.111];
+           c = [1.0, 2.5, 1.2]; rho = [1.0, 2.0, 0.7]; };
+initial = { type = "gaussian"; centre = [0.6, 0.5, 2.2]; width = 0.4; };
+receivers = (
+    { name = "line"; type = "line"; from = [0.03, 0.41, 0.0];
+      to = [0.87, 0.52, 4.5]; count = 46;
+      fields = ["p", "p_x1", "p_x3"]; every = 0.013; start = 0.1; },
+    { name = "nodes"; type = "line"; from = [0.2, 0.1, 0.0];
+      to = [0.2, 0.1, 4.5]; count = 46; },
+    { position = [0.45, 0.444, 0.9]; } );
+output = { directory = "out"; pictures = false; };
+CFG
+
+# same TITLE RANKS OVERRIDE...: ranks "2 3 5"
+same() {
+    title=$1 counts=$2
+    shift 2
+    rm -rf alone
+    "$htwave" run sea.cfg --quiet "$device" output.directory=alone "$@"
+    judge "$title: alone, exit code $?" [ -e alone/traces.h5 ]
+    for n in $counts; do
+        rm -rf out
+        ranks $n "$htwave" run sea.cfg --quiet "$device" "$@" >said.txt 2>&1
+        judge "$title by $n: exit code $?, the same bytes in traces.h5" \
+            cmp alone/traces.h5 out/traces.h5
+    done
+}
+same 'finite differences' '2 3 5'
+same 'deep halos, one term' 3 parallel.halo_depth=2 time.stages=1
+same 'double, periodic' 5 device.precision=double \
+    'boundary.x3=["periodic","periodic"]'
+same 'Taylor' '2 5' time.scheme=taylor grid.order=1 medium.type=constant \
+    medium.c=1 medium.rho=1 receivers.1.every=step
+
+# The state is only read.
+rm -rf with without
+for n in 1 3; do
+    rm -rf with without
+    ranks $n "$htwave" run sea.cfg --quiet "$device" output.directory=with
+    ranks $n "$htwave" run sea.cfg --quiet "$device" output.directory=without \
+        'receivers=()'
+    "$htwave" compare with/fields_000000.h5 without/fields_000000.h5 --json \
+        >compare.txt
+    judge "by $n: with and without receivers the state differs by $(number \
+        compare.txt max_abs) (bound 0)" [ "$(number compare.txt max_abs)" = 0 ]
+    judge "by $n: without receivers no traces" [ ! -e without/traces.h5 ]
+done
+end mpi/receivers

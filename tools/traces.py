@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Draws what the receivers of htwave run have recorded, from traces.h5.
+
+    traces_GROUP_FIELD    curves over time, one above the other
+    gather_GROUP_FIELD    all traces side by side as a grey picture, time down
+    wiggle_GROUP_FIELD    the same as curves, filled to the right
+    spectrum_GROUP_FIELD  amplitude over frequency: the traces' mean and largest
+
+Prints, for each, the largest value with its receiver and time. Needs h5py and
+matplotlib.
+"""
+import argparse
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from plot import COLOURS, DARK, GREY, Refused, legend, sheet, write  # noqa: E402
+
+FEW = 12  # traces that are drawn as curves, and wiggles side by side up to
+MOST_WIGGLES = 120
+
+
+def read(path):
+    """[(group, field, time, position, data[receiver, sample])]"""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        for name, group in file.items():
+            if not isinstance(group, h5py.Group) or "time" not in group:
+                raise Refused("holds no traces of receivers")
+            time, position = group["time"][:], group["position"][:]
+            for field in group:
+                if field not in ("time", "position"):
+                    yield (name, field, time, position,
+                           group[field][:].astype(float))
+
+
+def distances(position):
+    """Along the line from receiver to receiver."""
+    import numpy as np
+
+    steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def place(x):
+    return "(" + ", ".join(f"{value:.4g}" for value in x) + ")"
+
+
+def largest(time, position, data):
+    """One line: the largest value, its receiver and time."""
+    import numpy as np
+
+    receiver, sample = np.unravel_index(np.abs(data).argmax(), data.shape)
+    return (f"largest {data[receiver, sample]:.6g} at receiver "
+            f"{receiver + 1} {place(position[receiver])}, "
+            f"time {time[sample]:.6g}")
+
+
+def traces(title, time, position, data, clip):
+    figure, (ax,) = sheet(title, "largest value of each trace at the right",
+                          height=1.5 + 0.7 * min(len(data), FEW))
+    shown = range(0, len(data), -(-len(data) // FEW))
+    for row, i in enumerate(shown):
+        size = abs(data[i]).max() or 1.0
+        ax.plot(time, -row + 0.45 * data[i] / size, lw=1,
+                color=COLOURS[row % len(COLOURS)])
+        ax.annotate(f"{size:.3g}", (1, -row), (4, 0), color=GREY, size="small",
+                    xycoords=("axes fraction", "data"),
+                    textcoords="offset points", va="center")
+    ax.set_yticks([-row for row in range(len(shown))],
+                  [f"{i + 1} {place(position[i])}" for i in shown])
+    ax.set_xlabel("time")
+    return figure
+
+
+def edges(values):
+    """Borders of cells around values."""
+    import numpy as np
+
+    if len(values) == 1:
+        return np.array([values[0] - 0.5, values[0] + 0.5])
+    middle = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[2 * values[0] - middle[0]], middle,
+                           [2 * values[-1] - middle[-1]]])
+
+
+def gather(title, time, position, data, clip):
+    along = distances(position)
+    size = clip or abs(data).max() or 1.0
+    figure, (ax,) = sheet(title, f"black {-size:.3g}, white {size:.3g}",
+                          height=7)
+    ax.grid(False)
+    rising = len(along) < 2 or (along[1:] > along[:-1]).all()
+    across = along if rising else range(1, len(data) + 1)
+    import numpy as np
+
+    ax.pcolormesh(edges(np.asarray(across, float)), edges(time), data.T,
+                  cmap="gray", vmin=-size, vmax=size, rasterized=True)
+    ax.invert_yaxis()
+    ax.set_xlabel("distance along the line" if rising else "receiver")
+    ax.set_ylabel("time")
+    return figure
+
+
+def wiggle(title, time, position, data, clip):
+    step = -(-len(data) // MOST_WIGGLES)
+    size = clip or abs(data).max() or 1.0
+    figure, (ax,) = sheet(title, f"one trace to the next: {size:.3g}", height=7)
+    for i in range(0, len(data), step):
+        curve = i + 1 + step * (data[i] / size).clip(-1.5, 1.5)
+        ax.plot(curve, time, color=DARK, lw=0.6)
+        ax.fill_betweenx(time, i + 1, curve, where=curve > i + 1, color=DARK,
+                         lw=0, interpolate=True)
+    ax.set_ylim(time[-1], time[0])
+    ax.set_xlabel("receiver")
+    ax.set_ylabel("time")
+    return figure
+
+
+def spectrum(title, time, position, data, clip):
+    import numpy as np
+
+    interval = (time[-1] - time[0]) / (len(time) - 1)
+    amplitude = abs(np.fft.rfft(data, axis=1)) * interval
+    frequency = np.fft.rfftfreq(len(time), interval)
+    figure, (ax,) = sheet(title, f"{len(time)} samples, {interval:.4g} apart")
+    ax.plot(frequency, amplitude.mean(axis=0), color=COLOURS[0], label="mean")
+    ax.plot(frequency, amplitude.max(axis=0), color=COLOURS[1],
+            label="largest")
+    top = amplitude.max() or 1.0
+    ax.set_yscale("log")
+    ax.set_ylim(1e-7 * top, 2 * top)
+    ax.set_xlabel("frequency")
+    ax.set_ylabel("amplitude x time")
+    legend(ax)
+    return figure
+
+
+KINDS = {"traces": traces, "gather": gather, "wiggle": wiggle,
+         "spectrum": spectrum}
+
+
+def kinds_for(count, samples):
+    """What is drawn unless --kind says it."""
+    shown = ["traces"] if count <= FEW else ["gather", "wiggle"]
+    return shown + ["spectrum"] if samples > 1 else shown
+
+
+def draw(path, args):
+    """Yields (name, figure)."""
+    found = False
+    for group, field, time, position, data in read(path):
+        if args.group not in (None, group) or args.field not in (None, field):
+            continue
+        found = True
+        title = f"{group}: {field}"
+        print(f"{title}: {len(data)} trace{'s' * (len(data) > 1)} of {len(time)} samples, "
+              f"{largest(time, position, data)}")
+        for kind in args.kind or kinds_for(*data.shape):
+            if kind == "spectrum" and len(time) < 2:
+                raise Refused(f"{group} has one sample: no spectrum")
+            yield (f"{kind}_{group}_{field}",
+                   KINDS[kind](title, time, position, data, args.clip))
+    if not found:
+        raise Refused("has no such group and field")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, metavar="traces.h5")
+    parser.add_argument("--group", help="of receivers (default: all)")
+    parser.add_argument("--field", help="such as p or p_x1 (default: all)")
+    parser.add_argument("--kind", action="append", choices=KINDS,
+                        help="of picture (default: by the number of traces)")
+    parser.add_argument("--clip", type=float, metavar="VALUE",
+                        help="that is white, or one trace wide (default: the "
+                             "largest)")
+    parser.add_argument("--out", type=Path, metavar="DIR",
+                        help="of the pictures (default: that of the file)")
+    parser.add_argument("--format", choices=("png", "pdf", "svg"),
+                        default="png")
+    args = parser.parse_args()
+    try:
+        import h5py  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as missing:
+        sys.exit(f"traces.py needs {missing.name} (Debian: python3-h5py, "
+                 "python3-matplotlib; pip install h5py matplotlib)")
+    folder = args.out or args.file.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, figure in draw(args.file, args):
+            write(figure, folder / f"{name}.{args.format}")
+    except (Refused, OSError) as error:
+        sys.exit(f"traces.py: {args.file}: {error}")
+
+
+if __name__ == "__main__":
+    main()
