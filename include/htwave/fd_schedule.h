@@ -92,7 +92,7 @@ enum { HT_FD_MOST_TASKS = 40 };
 /* The tasks of passes [first, last) of a sequence, and the state after them.
  * out->task must have room for HT_FD_MOST_TASKS tasks. `pass` of a task is an
  * enum ht_fd_pass, `planes` are those of an enum ht_fd_name. */
-void ht_fd_schedule_make(const struct ht_fd_slab *slab,
+void ht_fd_schedule_make(const struct ht_fd_slab *whole,
                          enum ht_fd_sequence sequence, int first, int last,
                          struct ht_fd_halo_state *state,
                          struct ht_schedule *out);

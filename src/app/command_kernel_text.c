@@ -128,6 +128,19 @@ static enum ht_err write_reductions(const char *directory) {
     return err;
 }
 
+/* Sources of finite differences know precision only. */
+static enum ht_err write_injectors(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int fp64 = 0; err == HT_OK && fp64 < 2; fp64++) {
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/fd_inject_%s.cl", directory,
+                    fp64 ? "double" : "single");
+        err = ht_fd_injector_text(fp64, 128, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
 /* Packers know precisions, layout and number of fields only. */
 static enum ht_err write_packer(const char *directory,
                                 const struct ht_pack_format *format) {
@@ -215,6 +228,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
+    TRY(write_injectors(directory));
     TRY(write_packers(directory));
     TRY(write_ghosts(directory));
     for (int i = 0; i < 12 * ht_fd_variant_count(); i++)

@@ -164,8 +164,10 @@ static enum ht_err check_line(const struct ht_params *p, int group) {
     snprintf(to, sizeof to, "sources.%d.to", group);
     if (line && shot->count < 2)
         return ht_params_error(p, key, "of a line must be 2 or more");
+    snprintf(key, sizeof key, "sources.%d", group);
     if (line && !ht_params_source(p, to))
-        return ht_params_error(p, to, "must be given for a line");
+        return ht_params_error(p, key, "a line must give to, its last point");
+    snprintf(key, sizeof key, "sources.%d.count", group);
     if (!line && (shot->count > 0 || ht_params_is_set(p, to)))
         return ht_params_error(p, shot->count > 0 ? key : to,
                                "is for type \"line\", but the type is \"%s\"",
@@ -178,10 +180,12 @@ static enum ht_err check_direction(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = &shots[group - 1];
     const double *d = shot->direction;
     const bool given = d[0] != 0 || d[1] != 0 || d[2] != 0;
-    char key[40];
+    char kind[40], key[40];
+    snprintf(kind, sizeof kind, "sources.%d.kind", group);
     snprintf(key, sizeof key, "sources.%d.direction", group);
     if (shot->kind == HT_SHOT_FORCE && !given)
-        return ht_params_error(p, key, "a force needs one that is not zero");
+        return ht_params_error(p, kind,
+                               "a force needs a direction that is not zero");
     if (shot->kind != HT_SHOT_FORCE && given)
         return ht_params_error(p, key,
                                "is for kind \"force\", but the kind is \"%s\"",

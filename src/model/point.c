@@ -10,7 +10,7 @@ static const double VALUE_SHAPE = 6.31, SLOPE_SHAPE = 7.2;
 static const double CLOSE = 1e-9; /* spacings; rounding of positions */
 
 int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
-    for (int k = 0; k < grid->dims; k++) {
+    for (int k = 0; k < 3 && k < grid->dims; k++) {
         const double slack = CLOSE * grid->h[k];
         if (!(x[k] >= grid->lower[k] - slack && x[k] <= grid->upper[k] + slack))
             return k;

@@ -42,7 +42,7 @@ static enum ht_err check_inside(const struct ht_params *params,
 
 static bool on_free_wall(const struct ht_grid *grid, const double x[3]) {
     bool on = false;
-    for (int k = 0; k < grid->dims; k++) {
+    for (int k = 0; k < 3 && k < grid->dims; k++) {
         const double close = 1e-9 * grid->h[k];
         on = on ||
              (grid->wall[k][0] < 0 && fabs(x[k] - grid->lower[k]) <= close) ||
@@ -68,7 +68,7 @@ static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot,
 
 static bool is_closed(const struct ht_grid *grid) {
     bool closed = true;
-    for (int k = 0; k < grid->dims; k++)
+    for (int k = 0; k < 3 && k < grid->dims; k++)
         closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
     return closed;
 }
@@ -219,7 +219,7 @@ static void append(struct ht_point *list, const struct ht_point *point,
 
 static enum ht_err reserve(struct ht_point *list, int64_t *room, int more) {
     if (list->count + more <= *room) return HT_OK;
-    *room = 2 * (list->count + more);
+    *room = 2 * ((int64_t)list->count + more);
     struct ht_point_node *larger =
         realloc(list->node, (size_t)*room * sizeof *larger);
     REQUIRE(larger, HT_ERR_MEMORY, "out of memory for the nodes of a source");

@@ -63,7 +63,7 @@ static bool same_node(const struct entry *a, const struct entry *b) {
 
 static double half_at_walls(const struct ht_grid *grid, const int64_t m[3]) {
     double part = 1;
-    for (int k = 0; k < grid->dims; k++)
+    for (int k = 0; k < 3 && k < grid->dims; k++)
         for (int side = 0; side < 2; side++) {
             const int64_t end =
                 side == 0 ? 0 : ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
@@ -150,7 +150,7 @@ static enum ht_err make_list(const struct ht_fd_stepper *s,
         in->plane[m3] = list->count;
         if (m3 < begin || m3 >= end) continue;
         find_plane(s, all, m3, &from, &to);
-        add_entries(s, m3, all->entry + from, to - from, list);
+        if (from < to) add_entries(s, m3, &all->entry[from], to - from, list);
     }
     in->plane[s->count[2]] = list->count;
     return HT_OK;
@@ -161,7 +161,7 @@ static enum ht_err make_list(const struct ht_fd_stepper *s,
 static enum ht_err make(const struct ht_fd_stepper *s,
                         struct ht_fd_injection *in) {
     struct entries all = {.count = 0};
-    enum ht_err err = HT_OK;
+    enum ht_err err = HT_ALLOC(all.entry, 1);
     in->shots = s->problem.shots;
     in->eq = s->problem.eq;
     in->dt = s->problem.dt;

@@ -76,14 +76,16 @@ static const struct kind_key {
     const char *key;
     enum ht_method_name method;
     bool (*given)(const struct ht_params *params);
-    bool ignored; /* by the other kind, which refuses the others itself */
+    bool ignored;    /* by the other kind, which refuses the others itself */
+    const char *why; /* NULL: the key "is of" its kind */
 } kind_key[] = {
-    {"medium.degree", HT_HERMITE, gives_degree, true},
-    {"sources", HT_FINITE_DIFFERENCES, gives_shots, true},
-    {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true},
-    {"time.stages", HT_HERMITE, gives_stages, false},
-    {"device.variant", HT_HERMITE, gives_hermite_variant, false},
-    {"device.variant", HT_FINITE_DIFFERENCES, gives_fd_variant, false},
+    {"medium.degree", HT_HERMITE, gives_degree, true, NULL},
+    {"sources", HT_FINITE_DIFFERENCES, gives_shots, true,
+     "the run has sources, which need fd"},
+    {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true, NULL},
+    {"time.stages", HT_HERMITE, gives_stages, false, NULL},
+    {"device.variant", HT_HERMITE, gives_hermite_variant, false, NULL},
+    {"device.variant", HT_FINITE_DIFFERENCES, gives_fd_variant, false, NULL},
 };
 enum { KIND_KEYS = sizeof kind_key / sizeof *kind_key };
 
@@ -237,7 +239,9 @@ static enum ht_err choose(struct ht_plan *plan,
                                "form for",
                                plan->eq.system->name);
     *scheme = differences ? &ht_scheme_fd : choose_hermite(plan);
-    if (key != NULL)
+    if (key != NULL && key->why != NULL)
+        say(plan, key->why, "");
+    else if (key != NULL)
         say(plan, key->key,
             differences ? " is of fd" : " is of Hermite methods");
     else if (differences)

@@ -121,6 +121,44 @@ over 'unknown boundary' 'boundary.x1|rigid, free' \
 over 'walls for advection' 'boundary.x1|advection' system=advection \
     'boundary.x1=["rigid","rigid"]'
 
+# ---- sources ----
+printf '0 0\n1 1\n2\n' >signal.txt
+shot() { # WHAT PATTERNS KEYS [OVERRIDE...]
+    what=$1 patterns=$2 keys=$3
+    shift 3
+    over "$what" "$patterns" 'grid.cells=[12,12]' grid.order=8 \
+        "sources=({ position = [0.5, 0.5]; frequency = 1.0; $keys })" "$@"
+}
+shot 'a source outside the box' 'sources.1.position|x2 = 1.2 is outside' '' \
+    'sources.1.position=[0.5,1.2]'
+shot 'a source without a position' 'must give position' '' \
+    'sources=({ frequency = 1.0; })'
+shot 'a source with one number' 'sources.1.position|2 axes' '' \
+    'sources.1.position=[0.5]'
+shot 'a source of an unknown kind' 'sources.1.kind|monopole|force' \
+    'kind = "dipole";'
+shot 'a force without a direction' 'sources.1.kind|a direction that is not zero' \
+    'kind = "force";'
+shot 'a force of a wave' 'sources.1.kind|wave has no sources' \
+    'kind = "force"; direction = [1.0, 0.0];' system=wave
+shot 'a signal without a frequency' 'sources.1.frequency|above 0' '' \
+    sources.1.frequency=0.0
+shot 'a signal that begins early' 'sources.1.delay = 0.1|1.59' 'delay = 0.1;'
+shot 'waves that the grid does not carry' 'sources|up to 25.5|0.47 points per wavelength' \
+    '' sources.1.frequency=10.0
+shot 'a source by a Hermite method' 'sources|taylor|finite differences' '' \
+    time.scheme=taylor
+shot 'a line of one point' 'sources.1.count = 1|2 or more' \
+    'type = "line"; to = [0.6, 0.6]; count = 1;'
+shot 'a line without an end' 'sources.1 |must give to' 'type = "line"; count = 3;'
+shot 'a line that leaves the box' 'sources.1.to|x1 = 1.6 is outside' \
+    'type = "line"; to = [1.6, 0.6]; count = 3;'
+shot 'a signal file with a line short' 'sources.1.file|line 3|two numbers' \
+    'signal = "file"; file = "signal.txt";' sources.1.frequency=0.0
+shot 'a signal file that is missing' 'sources.1.file|nosuch.txt' \
+    'signal = "file"; file = "nosuch.txt";' sources.1.frequency=0.0
+shot 'a file for another signal' 'sources.1.file|ricker' 'file = "signal.txt";'
+
 # ---- what a terminal obeys, what fills it ----
 escape=$(printf '\033[31m')
 long=$(printf '%05000d' 0 | tr 0 w)

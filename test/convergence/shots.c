@@ -95,9 +95,9 @@ static double free_space(const struct exact *e, double x1, double r, double t) {
         /* the integral over the line of sources in three dimensions */
         double sum = 0;
         const double apart = 0.002;
-        for (double u = 0; r * cosh(u) < t + 2 / e->frequency; u += apart)
-            sum +=
-                (u > 0 ? 1 : 0.5) * apart * ht_signal_at(s, t - r * cosh(u), 1);
+        for (int i = 0; r * cosh(i * apart) < t + 2 / e->frequency; i++)
+            sum += (i > 0 ? 1 : 0.5) * apart *
+                   ht_signal_at(s, t - r * cosh(i * apart), 1);
         return rho * sum / (2 * pi);
     }
     if (e->wave) return ht_signal_at(s, t - r, 0) / (4 * pi * r);
@@ -158,7 +158,8 @@ static double theory(const struct ht_plan *plan, double frequency,
     double worst = 0;
     for (int i = 0; i < 2; i++) {
         double sum = 0, whole = 0;
-        for (double z = 0.02; z < 3; z += 0.02) {
+        for (int j = 1; j < 150; j++) {
+            const double z = 0.02 * j;
             const double energy = pow(z, 4) * exp(-2 * z * z);
             const double f = z * frequency;
             const double error =
