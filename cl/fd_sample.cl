@@ -25,8 +25,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sample(
         HT_GLOBAL const real *w = weight + pattern * 2 * HT_FD_POINT;
         lines = n[1];
         if (line < lines) {
-            const long start = item[2 * own + 1] * s.plane +
-                               n[2 + HT_FD_POINT + line] * s.row;
+            const long start =
+                item[2 * own + 1] * s.plane + n[2 + HT_FD_POINT + line] * s.row;
             for (int i = 0; i < n[0]; i++)
                 sum = fma(w[i], u[start + n[2 + i]], sum);
             sum *= w[HT_FD_POINT + line];

@@ -55,7 +55,7 @@ refused 'an interval above half a period' \
     'receivers.2.every = 0.01|at most 0.00714286|initial.frequency' \
     initial.frequency=70
 refused 'an interval above half a period of a source' \
-    'receivers.2.every = 0.01|sources' time.end=0.02 grid.cells=[400,320] \
+    'receivers.2.every = 0.01|sources' time.end=0.02 'grid.cells=[400,320]' \
     'sources=({position=[1,0.8];frequency=30;})'
 refused 'a start after the end' 'receivers.1.start = 0.6|ends at 0.5' \
     receivers.1.start=0.6

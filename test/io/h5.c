@@ -126,14 +126,18 @@ static void test_cut(const char *directory) {
     enum ht_err err = ht_h5_create(path, &file);
     if (!err) err = ht_h5_reserve_chunks(file, "a/b", 2, extent, true);
     for (int first = 0; !err && first < COLUMNS; first += STEP) {
-        for (int i = 0; i < ROWS * STEP; i++)
-            part[i] = 1000 * (i / STEP) + first + i % STEP;
+        for (int i = 0; i < ROWS * STEP; i++) {
+            const int row = i / STEP, column = first + i % STEP;
+            part[i] = 1000 * row + column;
+        }
         err = ht_h5_write_planes(file, "a/b", 1, first, first + STEP, part);
     }
     if (!err) err = ht_h5_cut(file, "a/b", 1, KEPT);
     if (!err) err = ht_h5_read(file, "a/b", (int64_t)ROWS * KEPT, back);
-    for (int i = 0; !err && i < ROWS * KEPT; i++)
-        wrong += back[i] != 1000 * (i / KEPT) + i % KEPT;
+    for (int i = 0; !err && i < ROWS * KEPT; i++) {
+        const int row = i / KEPT, column = i % KEPT;
+        wrong += back[i] != 1000 * row + column;
+    }
     TEST_CHECK(!err && wrong == 0, "cut to %d columns: %d of %d values wrong%s",
                KEPT, wrong, ROWS * KEPT, err ? ht_err_message() : "");
     if (!err) err = ht_h5_cut(file, "a/b", 1, KEPT + 1);

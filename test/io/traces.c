@@ -376,7 +376,7 @@ static void reciprocity(void) {
                "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
                "medium={type=\"layers\";axis=\"x2\";interfaces=[0.613];"
                "c=[1,1.8];rho=[1,2.2];} time.end=2 device.precision=double "
-               "sources=({position=%s;frequency=2.5;}) "
+               "sources=({position=%s;frequency=1.5;}) "
                "receivers=({name=\"a\";position=%s;every=0.01;})",
                place[i], place[1 - i]);
         p[i] = read_set(&t, "a/p", extent);
