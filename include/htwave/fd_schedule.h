@@ -1,5 +1,5 @@
-/* The order of work of a time step of finite differences (docs/method.md,
- * section 16): the tasks of htwave/schedule.h over arrays in place of grids.
+/* The order of work of a time step of finite differences (docs/differences.md):
+ * the tasks of htwave/schedule.h over arrays in place of grids.
  *
  * A step is made of passes over the nodes; with two terms of the series in time
  *     stage:      w = u + dt^2/12 L u

@@ -1,4 +1,4 @@
-/* Finite differences (docs/method.md, section 16), shared by src/solve/fd_*.c
+/* Finite differences (docs/differences.md), shared by src/solve/fd_*.c
  * only. One stepper works on arrays of a window; an engine holds the arrays and
  * computes on them: kernels on a device, or plain loops in double precision.
  *

@@ -1,5 +1,5 @@
 /* The energy that finite differences conserve exactly but for rounding
- * (docs/method.md, section 16), with <x, y> = h^d sum x y / K, half of it on
+ * (docs/differences.md), with <x, y> = h^d sum x y / K, half of it on
  * walls, and d = u(t_n) - u(t_(n-1)):
  *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
  * Positive while dt omega stays below the limit of the series.

@@ -1,4 +1,4 @@
-/* Schedule of finite differences; see the header. docs/method.md, section 16,
+/* Schedule of finite differences; see the header. docs/differences.md,
  * proves that the planes suffice.
  */
 #include "htwave/fd_schedule.h"

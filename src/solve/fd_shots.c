@@ -1,4 +1,4 @@
-/* Sources of finite differences (docs/method.md, section 16). With u_tt = M u +
+/* Sources of finite differences (docs/differences.md). With u_tt = M u +
  * g f(t) and F'' = f a step takes
  *     w = u + dt^2/12 (L u + g f(t_n))                   (two terms)
  *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d

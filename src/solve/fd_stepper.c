@@ -1,4 +1,4 @@
-/* Time steps of finite differences (docs/method.md, section 16):
+/* Time steps of finite differences (docs/differences.md):
  *     d = d + dt^2 M u,   u = u + d,   M = L or L + dt^2/12 L^2,
  * where d = u(t_n) - u(t_(n-1)): values near u's size are never subtracted, so
  * that rounding does not grow with the square of the number of steps. The half

@@ -1,5 +1,5 @@
 /* Finite differences for u_tt = K div(1/rho grad u): one value per node, order
- * 2R in space, 2 or 4 in time (docs/method.md, section 16). Conserves a
+ * 2R in space, 2 or 4 in time (docs/differences.md). Conserves a
  * discrete energy in every positive medium, and is reversible.
  */
 #include <math.h>
