@@ -415,23 +415,11 @@ static enum ht_err report(const struct predict *p, bool as_json) {
     return err;
 }
 
-/* Messages and work are counted for half steps of Hermite methods. */
-static enum ht_err check_method(const struct ht_plan *plan) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
-    if (scheme->method == HT_HERMITE) return HT_OK;
-    return ht_params_error(plan->params, "time.scheme",
-                           "%s (%s): --machine predicts Hermite methods only: "
-                           "give \"taylor\" or \"leapfrog\"",
-                           scheme->name,
-                           plan->chosen_by[0] ? plan->chosen_by : "given");
-}
-
 enum ht_err ht_predict_run(const struct ht_args *args,
                            const struct ht_params *params) {
     struct predict p = {.params = params};
     enum ht_err err = read_all(args, &p);
     if (err == HT_OK) err = ht_plan_sketch(params, &p.plan);
-    if (err == HT_OK) err = check_method(p.plan);
     if (err == HT_OK) {
         make_spec(&p);
         choose_rate(&p);
