@@ -223,6 +223,8 @@ HT_CHECKED enum ht_err ht_fd_injector_create(struct ht_device *device,
                                              bool fp64, const char *cache,
                                              struct ht_fd_injector **out);
 void ht_fd_injector_destroy(struct ht_fd_injector *injector);
+/* Device seconds of all launches since the last call. */
+double ht_fd_injector_seconds(struct ht_fd_injector *injector);
 HT_CHECKED enum ht_err ht_fd_injector_text(bool fp64, int lanes,
                                            struct ht_text *out);
 /* The list on the device, and room for a table of so many values; the injector

@@ -30,6 +30,10 @@ void ht_fd_injector_destroy(struct ht_fd_injector *injector) {
     free(injector);
 }
 
+double ht_fd_injector_seconds(struct ht_fd_injector *injector) {
+    return injector->kernel == NULL ? 0 : ht_kernel_seconds(injector->kernel);
+}
+
 enum ht_err ht_fd_injector_text(bool fp64, int lanes, struct ht_text *out) {
     ht_text_add(out, "#define HT_DOUBLE %d\n#define HT_FD_ITEMS %d\n", fp64,
                 lanes);

@@ -181,7 +181,8 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
 
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     if (kernels->fd != NULL) {
-        seconds[0] += ht_fd_kernels_seconds(kernels->fd);
+        seconds[0] += ht_fd_kernels_seconds(kernels->fd) +
+                      ht_fd_injector_seconds(kernels->fd_injector);
         return;
     }
     ht_step_add_seconds(kernels->step[0], seconds);
