@@ -5,7 +5,8 @@
  */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_inject(
     struct ht_fd_inject_args s, const real sign,
-    HT_GLOBAL const long *HT_RESTRICT at, HT_GLOBAL const int *HT_RESTRICT begin,
+    HT_GLOBAL const long *HT_RESTRICT at,
+    HT_GLOBAL const int *HT_RESTRICT begin,
     HT_GLOBAL const int *HT_RESTRICT column,
     HT_GLOBAL const real *HT_RESTRICT weight,
     HT_GLOBAL const real *HT_RESTRICT table, HT_GLOBAL real *x,

@@ -131,9 +131,9 @@ struct ht_pulse {
 struct ht_shot_given {
     enum ht_shot_type type;
     enum ht_shot_kind kind;
-    double position[3]; /* of a line: its first point */
-    double to[3];       /* its last one */
-    int count;          /* points of a line */
+    double position[3];    /* point */
+    double from[3], to[3]; /* line: its ends */
+    int count;             /* points of a line */
     double direction[3];
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;

@@ -378,10 +378,12 @@ static const struct ht_option receivers_option[] = {
 static const struct ht_option shot_option[] = {
     {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY,
      CHOICES(HT_EACH_SHOT_TYPE), "",
-     "One point, or a line of `count` equal points from position to `to`, both "
+     "One point, or a line of `count` equal points from `from` to `to`, both "
      "included."},
-    {"position", HT_OPT_REAL3, IN_SHOT(position), NULL, ANY, NULL, "length",
-     "Of the point, anywhere in the box; of a line's first point."},
+    {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL,
+     "length", "Point, must be given: where it is, anywhere in the box."},
+    {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL,
+     "length", "Line: its first point."},
     {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Line: its last point."},
     {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",

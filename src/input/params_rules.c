@@ -155,24 +155,47 @@ static enum ht_err check_initial(const struct ht_params *p) {
 
 /* ---- sources ---- */
 
+/* Keys that a source of each type must give; those of the other one it must not
+ * give. */
+static enum ht_err check_place(const struct ht_params *p, int group) {
+    static const struct {
+        const char *key;
+        bool line;
+    } keys[] = {{"position", false}, {"from", true}, {"to", true}};
+    const struct ht_shot_given *shots = p->shots.group;
+    const struct ht_shot_given *shot = &shots[group - 1];
+    const bool line = shot->type == HT_SHOT_LINE;
+    char key[40];
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        snprintf(key, sizeof key, "sources.%d.%s", group, keys[i].key);
+        if (keys[i].line != line && ht_params_is_set(p, key))
+            return ht_params_error(
+                p, key, "is for type \"%s\", but the type is \"%s\"",
+                line ? "point" : "line", ht_shot_type_word(shot->type));
+        if (keys[i].line != line) continue;
+        if (!ht_params_is_set(p, key)) {
+            snprintf(key, sizeof key, "sources.%d", group);
+            return ht_params_error(p, key, "a %s must give %s",
+                                   ht_shot_type_word(shot->type), keys[i].key);
+        }
+        TRY(ht_params_check_axes(p, ht_option_find(key), key));
+    }
+    return HT_OK;
+}
+
 static enum ht_err check_line(const struct ht_params *p, int group) {
     const struct ht_shot_given *shots = p->shots.group;
     const struct ht_shot_given *shot = &shots[group - 1];
     const bool line = shot->type == HT_SHOT_LINE;
-    char key[32], to[32];
+    char key[40];
     snprintf(key, sizeof key, "sources.%d.count", group);
-    snprintf(to, sizeof to, "sources.%d.to", group);
     if (line && shot->count < 2)
         return ht_params_error(p, key, "of a line must be 2 or more");
-    snprintf(key, sizeof key, "sources.%d", group);
-    if (line && !ht_params_source(p, to))
-        return ht_params_error(p, key, "a line must give to, its last point");
-    snprintf(key, sizeof key, "sources.%d.count", group);
-    if (!line && (shot->count > 0 || ht_params_is_set(p, to)))
-        return ht_params_error(p, shot->count > 0 ? key : to,
+    if (!line && shot->count > 0)
+        return ht_params_error(p, key,
                                "is for type \"line\", but the type is \"%s\"",
                                ht_shot_type_word(shot->type));
-    return HT_OK;
+    return check_place(p, group);
 }
 
 static enum ht_err check_direction(const struct ht_params *p, int group) {

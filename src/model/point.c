@@ -83,7 +83,7 @@ static void slopes_at(double at, int64_t below, double weight[HT_POINT_NODES]) {
 
 void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
                         bool slope, struct ht_point_axis *out) {
-    double weight[HT_POINT_NODES];
+    double weight[HT_POINT_NODES] = {0};
     *out = (struct ht_point_axis){.count = 0};
     if (axis >= grid->dims) {
         add_node(out, 0, slope ? 0 : 1);

@@ -135,11 +135,13 @@ static enum ht_err make_shot(const struct ht_params *params,
     const bool line = given->type == HT_SHOT_LINE;
     shot->kind = given->kind;
     shot->points = line ? given->count : 1;
-    memcpy(shot->first, given->position, sizeof shot->first);
+    memcpy(shot->first, line ? given->from : given->position,
+           sizeof shot->first);
     memcpy(shot->last, line ? given->to : given->position, sizeof shot->last);
     set_direction(given, shot);
     TRY(check_kind(params, medium->eq, shot->kind, group));
-    TRY(check_inside(params, medium->grid, group, "position", shot->first));
+    TRY(check_inside(params, medium->grid, group, line ? "from" : "position",
+                     shot->first));
     TRY(check_inside(params, medium->grid, group, "to", shot->last));
     TRY(make_signal(params, given, group, shot));
     warn_silent(medium->grid, shot, group);

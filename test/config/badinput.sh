@@ -127,7 +127,8 @@ shot() { # WHAT PATTERNS KEYS [OVERRIDE...]
     what=$1 patterns=$2 keys=$3
     shift 3
     over "$what" "$patterns" 'grid.cells=[12,12]' grid.order=8 \
-        "sources=({ position = [0.5, 0.5]; frequency = 1.0; $keys })" "$@"
+        "sources=({ ${place-position = [0.5, 0.5];} frequency = 1.0; $keys })" \
+        "$@"
 }
 shot 'a source outside the box' 'sources.1.position|x2 = 1.2 is outside' '' \
     'sources.1.position=[0.5,1.2]'
@@ -148,11 +149,16 @@ shot 'waves that the grid does not carry' 'sources|up to 25.5|0.47 points per wa
     '' sources.1.frequency=10.0
 shot 'a source by a Hermite method' 'sources|taylor|finite differences' '' \
     time.scheme=taylor
+shot 'a line with a position' 'sources.1.position|"point"' \
+    'type = "line"; from = [0.5, 0.5]; to = [0.6, 0.6]; count = 3;'
+shot 'a point with an end' 'sources.1.to|"line"' 'to = [0.6, 0.6];'
+place='from = [0.5, 0.5];'
 shot 'a line of one point' 'sources.1.count = 1|2 or more' \
     'type = "line"; to = [0.6, 0.6]; count = 1;'
 shot 'a line without an end' 'sources.1 |must give to' 'type = "line"; count = 3;'
 shot 'a line that leaves the box' 'sources.1.to|x1 = 1.6 is outside' \
     'type = "line"; to = [1.6, 0.6]; count = 3;'
+unset place
 shot 'a signal file with a line short' 'sources.1.file|line 3|two numbers' \
     'signal = "file"; file = "signal.txt";' sources.1.frequency=0.0
 shot 'a signal file that is missing' 'sources.1.file|nosuch.txt' \

@@ -371,7 +371,7 @@ static void test_back(int terms) {
     add(text, list, &n, "time.stages=%d", terms);
     add(text, list, &n,
         "sources=({ position = [7.3, 4.4]; frequency = 0.05; signal = "
-        "\"gaussian\"; }, { type = \"line\"; position = [3.0, 20.2]; to = "
+        "\"gaussian\"; }, { type = \"line\"; from = [3.0, 20.2]; to = "
         "[29.0, 25.7]; count = 9; frequency = 0.07; signal = \"burst\"; })");
     open_scene(&s, n, list);
     const int64_t nodes = ht_grid_total(&s.plan->grid, HT_PRIMARY);
@@ -405,7 +405,7 @@ static char *const closed[] = {
     "medium.c=\"1.5 + 0.5 * sin(2 * pi * x3 / 15)\"",
     "time.end=200.0",
     "sources=({ position = [0.4, 4.4, 14.7]; frequency = 0.015; signal = "
-    "\"gaussian\"; }, { type = \"line\"; position = [3.0, 2.2, 0.0]; to = "
+    "\"gaussian\"; }, { type = \"line\"; from = [3.0, 2.2, 0.0]; to = "
     "[9.0, 11.7, 7.0]; count = 5; frequency = 0.1; }, { kind = \"force\"; "
     "position = [4.1, 3.7, 8.2]; direction = [1.0, 0.0, -2.0]; frequency = "
     "0.1; signal = \"burst\"; cycles = 9.0; })",

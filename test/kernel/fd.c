@@ -513,7 +513,7 @@ static void test_measure(struct ht_device *device) {
         double rate = 0;
         enum ht_err err =
             ht_fd_measure(device, &spec, ht_fd_variant_find("auto", false),
-                          NULL, passes, 20, NULL, &rate);
+                          NULL, passes, 12, NULL, &rate);
         TEST_CHECK(err == HT_OK && rate > 0, "%d passes: %.3g points/s %s",
                    passes, rate, err ? ht_err_message() : "");
     }
