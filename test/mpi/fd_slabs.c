@@ -294,7 +294,7 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
 static void judge(const struct scene *scene, struct trial *t, bool driven,
                   const struct ht_kernels *kernels, int steps) {
     double numbers[3] = {0};
-    struct sources sources = {.medium = NULL};
+    struct sources sources = {.params = NULL};
     const size_t end = strlen(t->name);
     if (driven) snprintf(t->name + end, sizeof t->name - end, ", sources");
     if (!scene_wants(scene, t->name)) return;
