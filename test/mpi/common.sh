@@ -14,14 +14,17 @@ since() { # BEGIN, as now prints it
     awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
 }
 
-# judged_by_ranks PROGRAM N...: rank 0 of a test program prints its checks
+# judged_by_ranks PROGRAM N...: rank 0 of a test program prints its checks;
+# messages go elsewhere, for the launcher may mix them with lines of checks
 judged_by_ranks() {
     program=$1
     shift
     for n in "$@"; do
-        ranks "$n" "$build/test/mpi/$program" >"$scratch/out" 2>&1
+        ranks "$n" "$build/test/mpi/$program" >"$scratch/out" \
+            2>"$scratch/said"
         code=$?
         relay "$scratch/out"
+        [ $code = 0 ] || sed 's/^/    | /' "$scratch/said"
         judge "$n ranks: exit code $code" [ $code = 0 ]
     done
 }

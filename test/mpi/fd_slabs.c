@@ -120,7 +120,7 @@ static enum ht_err add_sources(struct trial *t, struct sources *out) {
         "frequency = "
         "%.6f; signal = \"burst\"; amplitude = -3e2; }, { type = \"line\"; "
         "count = "
-        "7; position = [1.1, 2.3, 0.0]; to = [%.6f, 1.7, %.6f]; frequency = "
+        "7; from = [1.1, 2.3, 0.0]; to = [%.6f, 1.7, %.6f]; frequency = "
         "%.6f; signal = \"burst\"; cycles = 3.0; amplitude = 2e2; } )",
         2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1],
         border - 0.37 * h[2], frequency, upper[0], upper[2], 1.2 * frequency);
