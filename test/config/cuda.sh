@@ -40,7 +40,7 @@ fake_cuda
 cat >run.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [8, 8, 8]; order = 1; };
-time = { end = 0.05; };
+time = { end = 0.05; scheme = "taylor"; };
 initial = { type = "gaussian"; };
 device = { select = "gpu"; backend = "cuda"; };
 CFG
