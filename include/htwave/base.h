@@ -37,6 +37,18 @@ void ht_progress_start(struct ht_progress *p, const char *what, double total,
 void ht_progress_update(struct ht_progress *p, double done);
 void ht_progress_end(struct ht_progress *p);
 
+/* ---- whole numbers ---- */
+static inline int64_t ht_least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+static inline int64_t ht_most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+/* Of positive numbers. */
+static inline int64_t ht_divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
 /* ---- mem.c ---- */
 /* *out = zeroed array of count * size bytes; overflow and exhaustion are
  * HT_ERR_MEMORY. count 0 gives a valid pointer. Free with free(). */

@@ -47,17 +47,13 @@ int ht_fd_reach(const struct ht_fd_spec *spec) {
     return spec->density ? 2 * spec->radius - 1 : spec->radius;
 }
 
-static int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach) {
-    const int64_t begin = divide_up(reach, HT_FD_LINE) * HT_FD_LINE;
-    const int64_t room = divide_up(nodes, HT_FD_PACK) * HT_FD_PACK +
-                         divide_up(reach, HT_FD_PACK) * HT_FD_PACK;
+    const int64_t begin = ht_divide_up(reach, HT_FD_LINE) * HT_FD_LINE;
+    const int64_t room = ht_divide_up(nodes, HT_FD_PACK) * HT_FD_PACK +
+                         ht_divide_up(reach, HT_FD_PACK) * HT_FD_PACK;
     return (struct ht_fd_row){.begin = begin,
-                              .row = begin +
-                                     divide_up(room, HT_FD_LINE) * HT_FD_LINE};
+                              .row = begin + ht_divide_up(room, HT_FD_LINE) *
+                                                 HT_FD_LINE};
 }
 
 /* ---- shapes ---- */
@@ -338,10 +334,11 @@ static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
     const struct ht_device_info *info = ht_device_info(k->device);
     const int64_t least = (int64_t)4 * k->spec.radius;
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 64 : 4);
-    int64_t parts = divide_up(wanted, columns);
+    int64_t parts = ht_divide_up(wanted, columns);
     if (k->shape.planes > 0) return k->shape.planes;
-    if (parts > divide_up(planes, least)) parts = divide_up(planes, least);
-    return divide_up(planes, parts);
+    if (parts > ht_divide_up(planes, least))
+        parts = ht_divide_up(planes, least);
+    return ht_divide_up(planes, parts);
 }
 
 /* x2 rows of a group. Of fd-vectors with uniform density: what they read in
@@ -359,9 +356,9 @@ static int64_t groups_along_row(const struct ht_fd_kernels *k,
                                 const struct ht_fd_box *box) {
     const int block = block_of(&k->spec);
     if (marches(k->variant))
-        return divide_up(box->end[0] - box->begin[0] / block * block,
-                         (int64_t)k->shape.packs * block);
-    return k->spec.density ? divide_up(extent(box, 0), segment_of(&k->spec))
+        return ht_divide_up(box->end[0] - box->begin[0] / block * block,
+                            (int64_t)k->shape.packs * block);
+    return k->spec.density ? ht_divide_up(extent(box, 0), segment_of(&k->spec))
                            : 1;
 }
 
@@ -370,17 +367,17 @@ static void set_groups(const struct ht_fd_kernels *k,
                        const struct ht_fd_box *box, struct ht_fd_args *args,
                        int64_t groups[3]) {
     const int last = k->spec.dims - 1;
-    groups[0] = divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1);
+    groups[0] = ht_divide_up(extent(box, 0), ROW_ITEMS) * extent(box, 1);
     groups[1] = 1;
     groups[2] = extent(box, 2);
     if (k->variant == &variants[PLAIN]) return;
     args->rows = choose_rows(k, box);
     groups[0] = groups_along_row(k, box);
-    if (last == 2) groups[1] = divide_up(extent(box, 1), args->rows);
+    if (last == 2) groups[1] = ht_divide_up(extent(box, 1), args->rows);
     groups[2] = 1;
     if (last == 0) return;
     args->planes = choose_planes(k, extent(box, last), groups[0] * groups[1]);
-    groups[2] = divide_up(extent(box, last), args->planes);
+    groups[2] = ht_divide_up(extent(box, last), args->planes);
 }
 
 /* scale_k times the weights of each axis; where density varies, the weights of
@@ -461,16 +458,12 @@ enum ht_err ht_fd_advance(struct ht_fd_kernels *k, const struct ht_fd_box *box,
          .size = k->spec.fp64 ? sizeof factor : sizeof single},
         {.buffer = d},
         {.buffer = p}};
-    const int64_t groups[3] = {divide_up(extent(box, 0), ROW_ITEMS) *
+    const int64_t groups[3] = {ht_divide_up(extent(box, 0), ROW_ITEMS) *
                                    extent(box, 1),
                                1, extent(box, 2)};
     if (is_empty(box)) return HT_OK;
     return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][ADVANCE], 4, arg,
                             groups, ROW_ITEMS);
-}
-
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
 }
 
 /* One launch, with work-items for the largest face. */
@@ -486,8 +479,8 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
         args.side[2 * axis] = side[0];
         args.side[2 * axis + 1] = side[1];
         if (side[0] == HT_FD_SIDE_NONE && side[1] == HT_FD_SIDE_NONE) continue;
-        fast = most(fast, extent(box, axis == 0));
-        slow = most(slow, extent(box, axis == 2 ? 1 : 2));
+        fast = ht_most(fast, extent(box, axis == 0));
+        slow = ht_most(slow, extent(box, axis == 2 ? 1 : 2));
         REQUIRE(extent(box, axis) > reach || side[0] == HT_FD_SIDE_NONE ||
                     side[1] == HT_FD_SIDE_NONE,
                 HT_ERR_INTERNAL,
@@ -496,7 +489,7 @@ enum ht_err ht_fd_fill_ghosts(struct ht_fd_kernels *k,
     }
     const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args},
                                   {.buffer = u}};
-    const int64_t groups[3] = {divide_up(fast, ROW_ITEMS),
+    const int64_t groups[3] = {ht_divide_up(fast, ROW_ITEMS),
                                (int64_t)2 * k->spec.dims, slow};
     if (fast == 0) return HT_OK;
     return ht_kernel_launch(k->kernel[HT_PART_INTERIOR][FILL], 2, arg, groups,

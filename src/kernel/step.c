@@ -138,10 +138,6 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     }
 }
 
-static int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /* For each field gathers the vertex values, then applies the products, which
  * alternate between poly and work. */
 static enum ht_err
@@ -152,7 +148,7 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
     int64_t row = args->end[0] - args->begin[0];
     int64_t rows =
         (args->end[1] - args->begin[1]) * (args->end[2] - args->begin[2]);
-    int64_t groups[3] = {divide_up(row * z->cube, step->shape.group_size),
+    int64_t groups[3] = {ht_divide_up(row * z->cube, step->shape.group_size),
                          args->end[1] - args->begin[1],
                          args->end[2] - args->begin[2]};
     for (int slot = 0; slot < z->sources; slot++) {
@@ -179,10 +175,10 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
             group_size = step->shape.group_size;
     int64_t row = args->end[0] - args->begin[0];
     int64_t groups[3] = {
-        divide_up(row, step->shape.cells) *
+        ht_divide_up(row, step->shape.cells) *
             (step->shape.parts > 0 ? step->shape.parts : 1),
-        divide_up(args->end[1] - args->begin[1], step->shape.rows),
-        divide_up(planes, args->march)};
+        ht_divide_up(args->end[1] - args->begin[1], step->shape.rows),
+        ht_divide_up(planes, args->march)};
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = row;
         groups[2] = planes * step->sizes.sources;
@@ -201,19 +197,19 @@ static long choose_march(const struct ht_step *step,
     const struct ht_device_info *info = ht_device_info(step->device);
     int64_t planes = args->end[2] - args->begin[2];
     int64_t columns =
-        divide_up(args->end[0] - args->begin[0], step->shape.cells) *
-        divide_up(args->end[1] - args->begin[1], step->shape.rows);
+        ht_divide_up(args->end[0] - args->begin[0], step->shape.cells) *
+        ht_divide_up(args->end[1] - args->begin[1], step->shape.rows);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
-    int64_t parts = divide_up(wanted, columns > 0 ? columns : 1);
+    int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
     /* In interpolation kernels longer marches save little and leave
      * multiprocessors idle at the end (bench/NOTES.md, Boxes, windows and
      * ghosts). */
     const int64_t most = 8;
     if (ht_variant_has(step->variant, HT_STAGE_INTERPOLATE_ROLLED) &&
-        parts < divide_up(planes, most))
-        parts = divide_up(planes, most);
+        parts < ht_divide_up(planes, most))
+        parts = ht_divide_up(planes, most);
     if (parts > planes) parts = planes;
-    return (long)divide_up(planes, parts > 0 ? parts : 1);
+    return (long)ht_divide_up(planes, parts > 0 ? parts : 1);
 }
 
 enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,

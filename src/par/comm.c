@@ -410,17 +410,14 @@ enum ht_err ht_comm_max(struct ht_comm *c, int count, double *values) {
     return combine(c, count, values, false);
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* In messages of at most PIECE bytes, one after the other. */
 static enum ht_err send_pieces(struct ht_comm *c, const char *own,
                                int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += PIECE) {
         struct ht_message *message = NULL;
-        enum ht_err err = ht_message_send(c, 0, HT_COMM_COLLECT, own + at,
-                                          least(bytes - at, PIECE), &message);
+        enum ht_err err =
+            ht_message_send(c, 0, HT_COMM_COLLECT, own + at,
+                            ht_least(bytes - at, PIECE), &message);
         if (err == HT_OK) err = ht_message_wait(&message);
         ht_message_abandon(message);
         TRY(err);
@@ -434,7 +431,7 @@ static enum ht_err receive_pieces(struct ht_comm *c, int from, char *part,
         struct ht_message *message = NULL;
         enum ht_err err =
             ht_message_receive(c, from, HT_COMM_COLLECT, part + at,
-                               least(bytes - at, PIECE), &message);
+                               ht_least(bytes - at, PIECE), &message);
         if (err == HT_OK) err = ht_message_wait(&message);
         ht_message_abandon(message);
         TRY(err);

@@ -27,10 +27,6 @@ struct loop {
     double *coefs;
 };
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* ---- steps and times ---- */
 
 double ht_run_time(const struct ht_run *run) {
@@ -174,8 +170,8 @@ static void adjust_batch(struct loop *l, int64_t steps, double seconds) {
 
 static enum ht_err take_batch(struct loop *l) {
     int64_t target = l->run->plan->steps;
-    for (int i = 0; i < l->count; i++) target = least(target, l->next[i]);
-    int64_t steps = least(l->batch, target - l->run->steps);
+    for (int i = 0; i < l->count; i++) target = ht_least(target, l->next[i]);
+    int64_t steps = ht_least(l->batch, target - l->run->steps);
     double began = ht_clock();
     TRY(ht_run_advance(l->run, steps));
     adjust_batch(l, steps, ht_clock() - began);

@@ -7,14 +7,6 @@
 
 #include "htwave/fd_kernel.h"
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 struct ht_fd_slab ht_fd_slab_of(const struct ht_problem *problem) {
     const struct ht_fd_spec spec = {.dims = problem->eq->dims,
                                     .radius = problem->fd.order / 2,
@@ -115,12 +107,12 @@ struct ht_fd_planes ht_fd_exchange(const struct ht_fd_slab *slab,
         const struct pass p = pass_of(slab, pass[i % count]);
         int64_t targets = 0;
         for (int a = 0; a < HT_FD_NAMES; a++)
-            if (writes(&p, a)) targets = most(targets, need.of[a]);
+            if (writes(&p, a)) targets = ht_most(targets, need.of[a]);
         for (int a = 0; a < HT_FD_NAMES; a++) {
             if (writes(&p, a)) need.of[a] = 0;
-            if (reads(&p, a)) need.of[a] = most(need.of[a], targets);
+            if (reads(&p, a)) need.of[a] = ht_most(need.of[a], targets);
             if (p.source == a)
-                need.of[a] = most(need.of[a], targets + slab->reach);
+                need.of[a] = ht_most(need.of[a], targets + slab->reach);
         }
     }
     return need;
@@ -154,7 +146,8 @@ void ht_fd_halo_received(struct ht_fd_halo_state *state) {
     state->open = false;
     for (int a = 0; a < HT_FD_NAMES; a++) {
         if (!state->stale[a])
-            state->valid.of[a] = most(state->valid.of[a], state->coming.of[a]);
+            state->valid.of[a] =
+                ht_most(state->valid.of[a], state->coming.of[a]);
         state->stale[a] = false;
     }
 }
@@ -166,9 +159,9 @@ static int64_t targets_beyond(const struct ht_fd_slab *slab,
                               const struct pass *pass) {
     int64_t planes = pass->writes == 0 ? 0 : INT64_MAX;
     for (int a = 0; a < HT_FD_NAMES; a++) {
-        if (reads(pass, a)) planes = least(planes, state->valid.of[a]);
+        if (reads(pass, a)) planes = ht_least(planes, state->valid.of[a]);
         if (pass->source == a)
-            planes = least(planes, state->valid.of[a] - slab->reach);
+            planes = ht_least(planes, state->valid.of[a] - slab->reach);
     }
     return planes;
 }
@@ -219,12 +212,12 @@ static void add_split(const struct ht_fd_slab *slab, struct ht_schedule *s,
     const struct pass pass = pass_of(slab, which);
     int64_t leaving = 0;
     for (int a = 0; a < HT_FD_NAMES; a++)
-        if (writes(&pass, a)) leaving = most(leaving, sent->of[a]);
+        if (writes(&pass, a)) leaving = ht_most(leaving, sent->of[a]);
     const int64_t low = slab->neighbour[0] && leaving > 0
                             ? slab->own.begin[2] + leaving
                             : first;
     const int64_t high = slab->neighbour[1] && leaving > 0
-                             ? most(low, slab->own.end[2] - leaving)
+                             ? ht_most(low, slab->own.end[2] - leaving)
                              : last;
     add_step(slab, s, which, HT_PART_BOUNDARY, first, low);
     add_step(slab, s, which, HT_PART_BOUNDARY, high, last);

@@ -11,14 +11,6 @@ static enum ht_subgrid other(enum ht_subgrid subgrid) {
     return subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* ---- time steps ---- */
 
 enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
@@ -48,8 +40,8 @@ enum ht_err ht_stepper_step_back(const struct ht_stepper *stepper,
 static struct ht_box intersect(const struct ht_box *a, const struct ht_box *b) {
     struct ht_box box;
     for (int k = 0; k < 3; k++) {
-        box.begin[k] = most(a->begin[k], b->begin[k]);
-        box.end[k] = least(a->end[k], b->end[k]);
+        box.begin[k] = ht_most(a->begin[k], b->begin[k]);
+        box.end[k] = ht_least(a->end[k], b->end[k]);
     }
     return box;
 }
@@ -201,8 +193,8 @@ static struct ht_extent reach(const struct ht_partition *p,
     else
         e.below--;
     if (p->two_level) {
-        e.below = least(e.below, kept.below);
-        e.above = least(e.above, kept.above);
+        e.below = ht_least(e.below, kept.below);
+        e.above = ht_least(e.above, kept.above);
     }
     return e;
 }
@@ -249,7 +241,7 @@ static void add_split(const struct ht_partition *p, enum ht_subgrid from,
     const struct ht_extent e = ht_exchange_extent(p, to, to);
     int64_t first = own->begin[2], last = own->end[2];
     int64_t low = first + (p->neighbour[0] ? e.above : 0);
-    int64_t high = most(low, last - (p->neighbour[1] ? e.below : 0));
+    int64_t high = ht_most(low, last - (p->neighbour[1] ? e.below : 0));
     add_steps(p, from, HT_PART_BOUNDARY, first, low, s);
     add_steps(p, from, HT_PART_BOUNDARY, high, last, s);
     add_task(s, HT_TASK_SEND, to);
