@@ -155,7 +155,21 @@ static enum ht_err report(const struct ht_simulation *sim,
     return ht_json_or_text(&json, &text, as_json);
 }
 
-static enum ht_err check(struct ht_simulation *sim, bool as_json) {
+/* ---- the model ---- */
+
+static enum ht_err write_model(const struct ht_simulation *sim,
+                               const char *directory) {
+    const struct ht_plan *plan = sim->plan;
+    if (directory == NULL) return HT_OK;
+    enum ht_err err = HT_OK;
+    if (sim->rank == 0)
+        err = ht_output_model(sim->params, plan->medium, plan->shots,
+                              plan->receivers, directory);
+    return ht_comm_agree(sim->comm, err);
+}
+
+static enum ht_err check(struct ht_simulation *sim,
+                         const struct ht_args *args) {
     struct estimate estimate = {.rate = 0};
     TRY(ht_output_check(sim->params, sim->plan->medium,
                         sim->plan->problem.stored[HT_PRIMARY]));
@@ -165,15 +179,16 @@ static enum ht_err check(struct ht_simulation *sim, bool as_json) {
         TRY(ht_simulation_compile(sim));
         TRY(estimate_time(sim, &estimate));
     }
+    TRY(write_model(sim, ht_args_value(args, "--model")));
     ht_report_notes(sim);
-    return report(sim, &estimate, as_json);
+    return report(sim, &estimate, args->json);
 }
 
 static enum ht_err check_here(const struct ht_args *args,
                               const struct ht_params *params) {
     struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, args->comm, &sim));
-    enum ht_err err = ht_comm_agree(args->comm, check(sim, args->json));
+    enum ht_err err = ht_comm_agree(args->comm, check(sim, args));
     ht_simulation_destroy(sim);
     return err;
 }
@@ -184,6 +199,9 @@ static enum ht_err check_flags(const struct ht_args *args) {
         REQUIRE(ht_args_value(args, of_machine[i]) == NULL ||
                     ht_args_value(args, "--machine") != NULL,
                 HT_ERR_INPUT, "%s: needs --machine", of_machine[i]);
+    REQUIRE(ht_args_value(args, "--model") == NULL ||
+                ht_args_value(args, "--machine") == NULL,
+            HT_ERR_INPUT, "--model: not with --machine");
     return HT_OK;
 }
 
