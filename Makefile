@@ -169,7 +169,7 @@ install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
-	install tools/plot.py tools/traces.py \
+	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
