@@ -381,7 +381,7 @@ static void draw_mark(const struct sheet *s, double x, double y,
 /* Receivers first: a source is never covered by them. */
 static void draw_marks(const struct sheet *s) {
     const struct ht_picture *p = s->picture;
-    double apart_least = 0.5 * mark_size * s->letter;
+    double apart_least = mark_size * s->letter;
     for (int source = 0; source < 2; source++) {
         double last[2] = {-INFINITY, -INFINITY};
         for (int64_t i = 0; i < p->marks; i++) {
