@@ -52,7 +52,7 @@ run focus output.directory=focus
 sed -n 's/.*position = \[\([^]]*\)\]; delay = \([0-9.]*\);.*/\1 \2/p' \
     "$params/focus.cfg" | tr -d ',' >sources.txt
 judge "focus: $(wc -l <sources.txt) sources" [ "$(wc -l <sources.txt)" = 36 ]
-exact -v box='90 90 105' -v from='0 0 20' -v to='0 0 90' -v c=1.5 -v rho=1 \
+exact -v box='120 120 120' -v from='0 0 20' -v to='0 0 90' -v c=1.5 -v rho=1 \
     -v signal=burst -v f=0.1 sources.txt focus/traces_axis.csv
 judge "focus, along the axis: error $(word rms 2) (bound 1.5e-2)" \
     below "$(word rms 2)" 1.5e-2
@@ -63,7 +63,7 @@ judge "the largest value is at receiver $found, by the Rayleigh sum at $place" \
     [ "$found" = "$place" ]
 judge "it is $computed, by the Rayleigh sum $gain (1 %)" \
     awk -v a="$gain" -v b="$computed" 'BEGIN { exit !((a - b) ^ 2 < 1e-4 * a ^ 2) }'
-exact -v box='90 90 105' -v from='0 0 60' -v to='30 0 60' -v c=1.5 -v rho=1 \
+exact -v box='120 120 120' -v from='0 0 60' -v to='30 0 60' -v c=1.5 -v rho=1 \
     -v signal=burst -v f=0.1 sources.txt focus/traces_across.csv
 judge "focus, across: error $(word rms 2) (bound 1.5e-2)" \
     below "$(word rms 2)" 1.5e-2

@@ -134,6 +134,15 @@ draws 'slice_p_made.png' 'x3 = 7: largest 5 at x1 = 1.5, x2 = 2$' snapshots.py \
 draws 'slice_p_made.png' 'x1 = 2.5: largest -7 at x2 = 2.5, x3 = 5$' \
     snapshots.py made.h5 --axis x1 --at 2.4 --down --out plots
 
+# ---- the README ----
+readme=$tools/../README.md
+"$htwave" run "$tools/../params/demo.cfg" --quiet "$device" \
+    'grid.cells=[10,8]' output.pictures=false output.directory=demo
+sed -n '/^```python/,/^```$/p' "$readme" | sed -e '/^```/d' -e 's/"out\//"demo\//' \
+    >readme.py
+MPLBACKEND=Agg python3 readme.py
+judge "README: $(wc -l <readme.py) lines draw a snapshot" [ -s p.png ]
+
 # fails SCRIPT PATTERN ARGUMENT...: one line
 fails() {
     script=$1 pattern=$2
