@@ -64,7 +64,7 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file,
     double *plane = NULL, x[3];
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
     for (int k = 0; k < dims; k++) extent[k] = n[up - k];
-    for (int k = 0; k < up; k++) count *= n[k];
+    for (int k = 0; k < up && k < 2; k++) count *= n[k];
     TRY(ht_h5_reserve(file, name, dims, extent, true));
     TRY(HT_ALLOC(plane, count));
     enum ht_err err = HT_OK;

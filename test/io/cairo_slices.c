@@ -166,7 +166,7 @@ static void test_model(const char *root) {
     struct ht_shots shots = {.count = 1, .shot = &shot};
     struct run run;
     struct ht_h5 *file = NULL;
-    double c[NODES], place[6];
+    double c[NODES] = {0}, place[6] = {0};
     enum ht_err err = open_run(&run, directory, "");
     if (!err)
         err =
