@@ -260,5 +260,6 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_layers(params));
     TRY(ht_params_check_receivers(params));
     TRY(check_shots(params));
+    TRY(ht_params_check_slices(params));
     return check_initial(params);
 }
