@@ -89,6 +89,10 @@ HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
 HT_CHECKED enum ht_err
 ht_params_check_receivers(const struct ht_params *params);
 
+/* ---- params_shots.c ---- */
+/* Rules between the keys of a source. */
+HT_CHECKED enum ht_err ht_params_check_shots(const struct ht_params *params);
+
 /* ---- params_rules.c ---- */
 /* Rules between options that the parameters alone decide. */
 HT_CHECKED enum ht_err ht_params_check(const struct ht_params *params);

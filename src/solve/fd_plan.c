@@ -133,6 +133,7 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
 enum ht_err ht_fd_check_shots(const struct ht_plan *plan) {
     const double carried = 2.1;
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
+    TRY(ht_shots_warn_jumps(plan->shots));
     const double points = ht_plan_shot_points(plan);
     const double needed = ht_plan_needed_points(plan);
     if (points < carried)
