@@ -20,133 +20,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fd.h"
+#include "fd_surface.h"
 #include "htwave/fourier.h"
 #include "htwave/krylov.h"
 #include "htwave/shots.h"
 
-enum { MOST_REACH = 2 * HT_FD_RADIUS, SPLINE = 6 };
+enum { SPLINE = HT_FD_SPLINE };
 static const double pi = 3.14159265358979323846;
 
-/* Of the box and its star. */
-struct surface {
-    const struct ht_grid *grid;
-    bool closed[3];              /* the box has faces along the axis */
-    int64_t lower[3], upper[3];  /* nodes inside: lower <= m <= upper */
-    int reach;                   /* of the star */
-    double arm[MOST_REACH];      /* a_j, times h^2 */
-    double rate[3];              /* K / (rho h^2) */
-    double modulus;              /* K */
-    double direction[3], corner; /* as of the shot */
-    double apart, first;         /* xi of columns: first + n apart */
-    int columns;
-};
-
 struct ht_fd_incidence {
-    struct surface surface;
+    struct ht_fd_surface surface;
     struct ht_fd_weights weights;
     int64_t steps;            /* of the table, from step 0 on */
     double *stage, *update;   /* [step][column] */
     double *values, *largest; /* scratch: [column]; largest: [step] */
     double size;
 };
-
-/* ---- the surface ---- */
-
-/* Second differences, where density varies two staggered first ones. */
-static void set_arm(const struct ht_problem *problem, struct surface *out) {
-    const struct ht_fd_weights w = ht_fd_weights(problem->fd.order);
-    if (!problem->fd.density) {
-        out->reach = w.radius;
-        for (int j = 1; j <= w.radius; j++) out->arm[j] = w.second[j];
-        return;
-    }
-    out->reach = 2 * w.radius - 1;
-    for (int i = 0; i < w.radius; i++)
-        for (int j = 0; j < w.radius; j++) {
-            const double product = w.first[i] * w.first[j];
-            out->arm[i + j + 1] += product;
-            out->arm[abs(i - j)] -= product;
-        }
-    out->arm[0] = 0;
-}
-
-static double background(const struct ht_problem *problem,
-                         const struct ht_shot *shot, int material, double *out,
-                         enum ht_err *err) {
-    *out = 1;
-    if (*err == HT_OK && material >= 0)
-        *err = ht_medium_parameter(problem->shots->medium,
-                                   problem->eq->system->material[material].name,
-                                   shot->first, out);
-    return *out;
-}
-
-/* Nodes inside: those of the whole axis where the box is the grid's. */
-static void set_axis(const struct ht_shot *shot, int axis,
-                     struct surface *out) {
-    const struct ht_grid *grid = out->grid;
-    const double h = grid->h[axis], close = 1e-9;
-    const double low = (shot->first[axis] - grid->lower[axis]) / h;
-    const double high = (shot->last[axis] - grid->lower[axis]) / h;
-    out->upper[axis] = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
-    out->closed[axis] = low > close || high < (double)grid->cells[axis] - close;
-    if (!out->closed[axis]) return;
-    out->lower[axis] = (int64_t)ceil(low - close);
-    out->upper[axis] = (int64_t)floor(high + close);
-}
-
-/* Columns for all nodes that the star reads across the surface. */
-static void set_columns(struct surface *s) {
-    double least = 0, most = 0, narrowest = INFINITY;
-    for (int k = 0; k < s->grid->dims; k++) {
-        const double h = s->grid->h[k], n = s->direction[k];
-        const double low = s->grid->lower[k] + h * (double)s->lower[k];
-        const double high = s->grid->lower[k] + h * (double)s->upper[k];
-        narrowest = fmin(narrowest, h);
-        least += fmin(n * (low - s->reach * h), n * (high + s->reach * h));
-        most += fmax(n * (low - s->reach * h), n * (high + s->reach * h));
-    }
-    s->apart = narrowest / 2;
-    s->first = least - SPLINE / 2 * s->apart;
-    s->columns = (int)ceil((most - s->first) / s->apart) + SPLINE / 2 + 1;
-}
-
-static enum ht_err make_surface(const struct ht_problem *problem,
-                                const struct ht_shot *shot,
-                                struct surface *out) {
-    const struct ht_second_order *form = &problem->eq->system->second_order;
-    enum ht_err err = HT_OK;
-    double inverse_density;
-    *out = (struct surface){.grid = problem->grid, .corner = shot->corner};
-    memcpy(out->direction, shot->direction, sizeof out->direction);
-    set_arm(problem, out);
-    background(problem, shot, form->modulus, &out->modulus, &err);
-    background(problem, shot, form->inverse_density, &inverse_density, &err);
-    TRY(err);
-    for (int k = 0; k < problem->grid->dims; k++) {
-        const double h = problem->grid->h[k];
-        out->rate[k] = out->modulus * inverse_density / (h * h);
-        set_axis(shot, k, out);
-    }
-    set_columns(out);
-    return HT_OK;
-}
-
-static bool holds(const struct surface *s, int axis, int64_t m) {
-    return m >= s->lower[axis] && m <= s->upper[axis];
-}
-
-/* Whether the star of a node crosses a face normal to an axis. */
-static bool crosses(const struct surface *s, const int64_t m[3], int axis) {
-    bool beside = s->closed[axis];
-    for (int k = 0; k < 3; k++)
-        beside = beside && (k == axis || holds(s, k, m[k]));
-    const int64_t low = m[axis] - s->lower[axis];
-    const int64_t high = s->upper[axis] - m[axis];
-    return beside && low >= -s->reach && high >= -s->reach &&
-           (low < s->reach || high < s->reach);
-}
 
 /* ---- entries ---- */
 
@@ -184,14 +73,14 @@ static void add_wave(const struct ht_fd_incidence *in, double xi, double factor,
 /* values += C u_i at a node, of the star's part along one axis. */
 static void add_star(const struct ht_fd_incidence *in, const int64_t m[3],
                      int axis, double xi, struct touched *touched) {
-    const struct surface *s = &in->surface;
-    const bool inside = holds(s, axis, m[axis]);
+    const struct ht_fd_surface *s = &in->surface;
+    const bool inside = ht_fd_surface_holds(s, axis, m[axis]);
     const double step = s->direction[axis] * s->grid->h[axis];
     for (int j = 1; j <= s->reach; j++) {
         const double factor = (inside ? 1 : -1) * s->rate[axis] * s->arm[j];
-        if (holds(s, axis, m[axis] + j) != inside)
+        if (ht_fd_surface_holds(s, axis, m[axis] + j) != inside)
             add_wave(in, xi + j * step, factor, touched);
-        if (holds(s, axis, m[axis] - j) != inside)
+        if (ht_fd_surface_holds(s, axis, m[axis] - j) != inside)
             add_wave(in, xi - j * step, factor, touched);
     }
 }
@@ -199,13 +88,13 @@ static void add_star(const struct ht_fd_incidence *in, const int64_t m[3],
 static enum ht_err add_node(const struct ht_fd_incidence *in,
                             const int64_t m[3], int64_t node, int column,
                             struct ht_fd_entries *out) {
-    const struct surface *s = &in->surface;
+    const struct ht_fd_surface *s = &in->surface;
     struct touched touched = {.first = s->columns};
     double xi = 0;
     for (int k = 0; k < s->grid->dims; k++)
         xi += s->direction[k] * ht_grid_x(s->grid, HT_PRIMARY, k, m[k]);
     for (int k = 0; k < s->grid->dims; k++)
-        if (crosses(s, m, k)) add_star(in, m, k, xi, &touched);
+        if (ht_fd_surface_crosses(s, m, k)) add_star(in, m, k, xi, &touched);
     for (int64_t i = touched.first; i < touched.last; i++) {
         const struct ht_fd_entry entry = {node, column + (int)i, in->values[i]};
         in->values[i] = 0;
@@ -215,7 +104,7 @@ static enum ht_err add_node(const struct ht_fd_incidence *in,
 }
 
 /* Nodes along an axis that the surface may concern. */
-static void range_of(const struct surface *s, int axis, int64_t *begin,
+static void range_of(const struct ht_fd_surface *s, int axis, int64_t *begin,
                      int64_t *end) {
     const int64_t nodes =
         axis < s->grid->dims ? ht_grid_nodes(s->grid, HT_PRIMARY, axis) : 1;
@@ -226,7 +115,7 @@ static void range_of(const struct surface *s, int axis, int64_t *begin,
 enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in,
                                     int64_t plane, int column,
                                     struct ht_fd_entries *out) {
-    const struct surface *s = &in->surface;
+    const struct ht_fd_surface *s = &in->surface;
     const int64_t row = ht_grid_nodes(s->grid, HT_PRIMARY, 0);
     int64_t begin[3], end[3], m[3] = {0, 0, plane};
     for (int k = 0; k < 3; k++) range_of(s, k, &begin[k], &end[k]);
@@ -249,7 +138,7 @@ int ht_fd_incidence_columns(const struct ht_fd_incidence *in) {
 /* dt^2 times minus the symbol of L for wavenumber k in the direction. */
 static double symbol(const struct ht_fd_incidence *in,
                      const struct ht_problem *problem, double k) {
-    const struct surface *s = &in->surface;
+    const struct ht_fd_surface *s = &in->surface;
     double sum = 0;
     for (int axis = 0; axis < s->grid->dims; axis++) {
         const double theta = fabs(k * s->direction[axis] * s->grid->h[axis]);
@@ -266,7 +155,7 @@ static double symbol(const struct ht_fd_incidence *in,
 static bool wavenumber(const struct ht_fd_incidence *in,
                        const struct ht_problem *problem, double omega,
                        double *k, double *z) {
-    const struct surface *s = &in->surface;
+    const struct ht_fd_surface *s = &in->surface;
     const double sine = sin(omega * problem->dt / 2);
     const double part = 1 - 4 * sine * sine / 3;
     double low = 0, high = INFINITY;
@@ -330,7 +219,7 @@ static double spline_symbol(double theta) {
 /* The coefficients of u_i and, times i, of w_i: all steps of a column. */
 static void fill_column(struct ht_fd_incidence *in, const struct spectrum *s,
                         int terms, int column, double complex *work) {
-    const struct surface *surface = &in->surface;
+    const struct ht_fd_surface *surface = &in->surface;
     const int64_t n = (int64_t)1 << s->bits;
     const double xi =
         surface->first + column * surface->apart - surface->corner;
@@ -399,8 +288,8 @@ static int64_t steps_of(const struct ht_problem *problem,
 enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
                                   const struct ht_shot *shot, int64_t planes,
                                   struct ht_fd_incidence_most *out) {
-    struct surface s;
-    TRY(make_surface(problem, shot, &s));
+    struct ht_fd_surface s;
+    TRY(ht_fd_surface_make(problem, shot, &s));
     *out = (struct ht_fd_incidence_most){.columns = s.columns};
     out->host =
         steps_of(problem, shot) * s.columns * 2 * (int64_t)sizeof(double);
@@ -424,7 +313,7 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
 
 /* At least |C u| where |u| is at most 1, in the norm of the energy; twice, as
  * the stage adds at most 12 times its twelfth. Faces add up per axis. */
-static double size_of(const struct surface *s) {
+static double size_of(const struct ht_fd_surface *s) {
     double sum = 0, volume = 1, all = 1;
     for (int k = 0; k < s->grid->dims; k++) {
         volume *= s->grid->h[k];
@@ -447,7 +336,7 @@ static enum ht_err make(const struct ht_problem *problem,
                         const struct ht_shot *shot,
                         struct ht_fd_incidence *in) {
     int bits = 4;
-    TRY(make_surface(problem, shot, &in->surface));
+    TRY(ht_fd_surface_make(problem, shot, &in->surface));
     in->weights = ht_fd_weights(problem->fd.order);
     in->steps = steps_of(problem, shot);
     in->size = size_of(&in->surface);
