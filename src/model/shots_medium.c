@@ -36,9 +36,9 @@ static enum ht_err find_jump(const struct ht_medium *medium, int material,
         TRY(ht_medium_parameter(medium, name, at, &value));
         *found =
             before > 0 && fabs(value - before) > JUMP * fmin(value, before);
+        if (*found) memcpy(place, at, sizeof at);
         before = value;
     }
-    if (*found) memcpy(place, at, sizeof at);
     return HT_OK;
 }
 
@@ -101,15 +101,18 @@ static const char *place_text(const struct ht_grid *grid, const double x[3],
 
 static void warn(const struct ht_grid *grid, const struct ht_shot *shot,
                  int group, const struct jump *jump) {
-    char where[96], what[96], count[64] = "";
+    char where[96], what[96], which[192];
+    place_text(grid, jump->shot, where);
     if (jump->places > 1)
-        snprintf(count, sizeof count, "%lld of %lld places, the first ",
-                 (long long)jump->found, (long long)jump->places);
-    ht_warn("sources.%d: %sat (%s), is spread over nodes on both sides of a "
-            "jump of the medium near (%s): its waves err there by more than "
-            "the dispersion of the grid; move it %s from the jump",
-            group, count, place_text(grid, jump->shot, where),
-            place_text(grid, jump->jump, what),
+        snprintf(which, sizeof which,
+                 ": %lld of %lld places, the first at (%s), are",
+                 (long long)jump->found, (long long)jump->places, where);
+    else
+        snprintf(which, sizeof which, " at (%s) is", where);
+    ht_warn("sources.%d%s spread over nodes on both sides of a jump of the "
+            "medium near (%s): waves err there by more than the dispersion of "
+            "the grid; move it %s away",
+            group, which, place_text(grid, jump->jump, what),
             shot->type == HT_SHOT_VOLUME ? "seven radii" : "four spacings");
 }
 

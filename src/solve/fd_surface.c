@@ -180,6 +180,7 @@ static bool near_surface(const struct ht_fd_surface *s, const int64_t m[3]) {
 }
 
 static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
+                                 const struct ht_fd_surface *s,
                                  const int64_t m[3], int what, double found,
                                  double wanted) {
     const struct ht_second_order *form = &plan->eq.system->second_order;
@@ -196,8 +197,7 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
         "the medium varies at the surface of its box: %s is %.9g near (%s), "
         "%.9g at from; jumps must be %d spacings from it",
         plan->eq.system->material[material].name, found, place, wanted,
-        (plan->problem.fd.density ? 2 : 1) * plan->problem.fd.order / 2 +
-            HT_POINT_REACH);
+        s->reach + HT_POINT_REACH + 1);
 }
 
 /* One of K, b_1 .. on a plane of the grid. */
@@ -212,7 +212,7 @@ static enum ht_err check_plane(const struct ht_plan *plan, int group,
     for (int64_t n = 0; n < nodes; n++) {
         const int64_t m[3] = {n % n1, n / n1, plane};
         if (fabs(value[n] - wanted) > close * wanted && near_surface(s, m))
-            return refuse_medium(plan, group, m, what, value[n], wanted);
+            return refuse_medium(plan, group, s, m, what, value[n], wanted);
     }
     return HT_OK;
 }
