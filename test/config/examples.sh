@@ -71,6 +71,10 @@ for file in params/*.cfg; do
         try "$file" time.end=0.2 sources.1.frequency=0.5 \
             sources.2.frequency=0.5
         ;;
+    */scatter.cfg) # a box that fits between stencils
+        try "$file" 'grid.cells=[120,90]' time.end=2e-4 \
+            sources.1.frequency=5000.0
+        ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
     esac

@@ -1,7 +1,7 @@
 /* Planes, volumes and plane waves from outside by finite differences, by the
  * plain engine in double precision.
  *   - A plane against d'Alembert's solution with images, at any place; a volume
- *     against the integral over it.
+ *     against the integral over it; both beside a wall against their images.
  *   - Plane waves: what leaks out of the box against the error of its spline,
  *     the field inside against the exact wave and the theory of dispersion; in
  *     one to three dimensions, oblique, for both operators, one and two terms.
@@ -227,6 +227,48 @@ static void test_volume(double radius) {
     close_scene(&s);
     TEST_BELOW(sqrt(difference / whole), 2 * expected,
                "volume of radius %g in 3-D", radius);
+}
+
+/* ---- walls ---- */
+
+#define BESIDE(sign, factor)                                                   \
+    "{ type = \"volume\"; position = [" sign "2.3, 9.1]; radius = 2.0; "       \
+    "frequency = 0.06; amplitude = " factor "; }, { type = \"plane\"; axis = " \
+    "\"x1\"; at = " sign "3.4; frequency = 0.06; amplitude = " factor "; }, "  \
+    "{ type = \"volume\"; position = [" sign "4.0, 3.7]; radius = 1.1; kind "  \
+    "= \"force\"; direction = [" sign "1.0, 0.0]; frequency = 0.06; "          \
+    "amplitude = " factor "; }"
+
+/* A wall is a box of twice the length with the mirror images. */
+static void test_walls(const char *wall, const char *turned) {
+    struct scene half, both;
+    double difference = 0, largest = 0;
+    read_scene(&half,
+               "grid.cells=[30, 18]|grid.upper=[30.0, 18.0]|time.end=50.0|"
+               "boundary.x1=[\"%s\", \"rigid\"]|boundary.x2=rigid|"
+               "sources=(" BESIDE("", "1.0") ")",
+               wall);
+    read_scene(&both,
+               "grid.cells=[60, 18]|grid.lower=[-30.0, 0.0]|"
+               "grid.upper=[30.0, 18.0]|time.end=50.0|"
+               "boundary.x1=rigid|boundary.x2=rigid|"
+               "sources=(" BESIDE("", "1.0") "," BESIDE("-", "%s") ")",
+               turned, turned, turned);
+    start_scene(&half);
+    start_scene(&both);
+    while (half.done < half.plan->steps) {
+        (void)step(&half);
+        (void)step(&both);
+    }
+    for (int64_t n = 0; n < half.nodes; n++) {
+        const double image = both.u[n / 31 * 61 + 30 + n % 31];
+        difference = fmax(difference, fabs(half.u[n] - image));
+        largest = fmax(largest, fabs(image));
+    }
+    close_scene(&half);
+    close_scene(&both);
+    TEST_BELOW(difference / largest, 1e-8,
+               "planes and volumes beside a %s wall and their images", wall);
 }
 
 /* ---- plane waves ---- */
@@ -518,6 +560,8 @@ int main(void) {
     test_plane("rigid", true, 30.37);
     test_volume(1);
     test_volume(2.3);
+    test_walls("rigid", "1.0");
+    test_walls("free", "-1.0");
     test_waves();
     test_disk();
     test_energies();
