@@ -78,7 +78,12 @@ struct ht_groups {
     X(HT_HALO_SINGLE, "single")   \
     X(HT_HALO_HALF, "half")
 /* Of sources: shapes, what they do, signals. */
-#define HT_EACH_SHOT_TYPE(X) X(HT_SHOT_POINT, "point") X(HT_SHOT_LINE, "line")
+#define HT_EACH_SHOT_TYPE(X)    \
+    X(HT_SHOT_POINT, "point")   \
+    X(HT_SHOT_LINE, "line")     \
+    X(HT_SHOT_PLANE, "plane")   \
+    X(HT_SHOT_VOLUME, "volume") \
+    X(HT_SHOT_INCIDENT, "plane wave")
 #define HT_EACH_SHOT_KIND(X)        \
     X(HT_SHOT_MONOPOLE, "monopole") \
     X(HT_SHOT_FORCE, "force")
@@ -136,9 +141,12 @@ struct ht_pulse {
 struct ht_shot_given {
     enum ht_shot_type type;
     enum ht_shot_kind kind;
-    double position[3];    /* point */
-    double from[3], to[3]; /* line: its ends */
-    int count;             /* points of a line */
+    double position[3];     /* point and volume */
+    double from[3], to[3];  /* line: its ends; plane wave: corners of its box */
+    int count;              /* points of a line */
+    enum ht_grid_axis axis; /* plane: normal to it, at this place */
+    double at;
+    double radius; /* volume */
     double direction[3];
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;

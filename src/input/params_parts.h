@@ -96,6 +96,10 @@ bool ht_params_is_name(const char *name);
 /* Slices in a list replace the single one; their names differ. */
 HT_CHECKED enum ht_err ht_params_check_slices(const struct ht_params *params);
 
+/* ---- params_shots.c ---- */
+/* Rules between the keys of a source. */
+HT_CHECKED enum ht_err ht_params_check_shots(const struct ht_params *params);
+
 /* ---- params_rules.c ---- */
 /* Rules between options that the parameters alone decide. */
 HT_CHECKED enum ht_err ht_params_check(const struct ht_params *params);

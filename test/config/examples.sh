@@ -83,6 +83,10 @@ for file in params/*.cfg; do
         sources.1.delay=0.12 output.picture.every=0.1 \
         receivers.1.every=0.002 ;;
     */focus.cfg) try "$file" 'sources=()' ;;
+    */scatter.cfg) # a box that fits between stencils
+        try "$file" 'grid.cells=[120,90]' time.end=2e-4 \
+            sources.1.frequency=5000.0
+        ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
     esac
