@@ -24,16 +24,23 @@ struct model {
 
 /* ---- places ---- */
 
+/* Points of a source; planes and plane waves have none. */
+static int points_of(const struct ht_shot *shot) {
+    const bool wide =
+        shot->type == HT_SHOT_PLANE || shot->type == HT_SHOT_INCIDENT;
+    return wide ? 0 : shot->points;
+}
+
 static enum ht_err list_places(struct model *m) {
     for (int i = 0; m->shots && i < m->shots->count; i++)
-        m->sources += m->shots->shot[i].points;
+        m->sources += points_of(&m->shots->shot[i]);
     m->count = m->sources;
     for (int n = 0; m->receivers && n < m->receivers->count; n++)
         m->count += m->receivers->group[n].count;
     TRY(HT_ALLOC(m->x, m->count));
     double(*x)[3] = m->x;
     for (int i = 0; m->shots && i < m->shots->count; i++)
-        for (int k = 0; k < m->shots->shot[i].points; k++)
+        for (int k = 0; k < points_of(&m->shots->shot[i]); k++)
             ht_shot_position(&m->shots->shot[i], k, *x++);
     for (int n = 0; m->receivers && n < m->receivers->count; n++)
         for (int64_t k = 0; k < m->receivers->group[n].count; k++)
@@ -157,6 +164,41 @@ static enum ht_err make_marks(const struct model *m,
     return HT_OK;
 }
 
+/* A plane across the slice is a line; one that is the slice, or in front of it,
+ * is not drawn, nor is the box of a plane wave that the slice does not cut. */
+static bool find_outline(const struct ht_slice *slice,
+                         const struct ht_shot *shot, struct ht_outline *out) {
+    const int across = slice->across, up = slice->up, normal = slice->normal;
+    const bool plane = shot->type == HT_SHOT_PLANE;
+    if (points_of(shot) > 0 || slice->height == 1) return false;
+    if (plane && shot->axis == normal) return false;
+    *out = (struct ht_outline){{shot->first[across], shot->last[across]},
+                               {shot->first[up], shot->last[up]}};
+    if (plane && shot->axis == across) {
+        out->x[1] = out->x[0];
+        out->y[0] = slice->y0;
+        out->y[1] = slice->y1;
+    } else if (plane) {
+        out->y[1] = out->y[0];
+        out->x[0] = slice->x0;
+        out->x[1] = slice->x1;
+    }
+    if (plane || normal < 0) return true;
+    const double at = ht_grid_x(slice->grid, HT_PRIMARY, normal, slice->index);
+    return at >= shot->first[normal] && at <= shot->last[normal];
+}
+
+static enum ht_err make_outlines(const struct model *m,
+                                 const struct ht_slice *slice,
+                                 struct ht_outline **out, int *count) {
+    const int shots = m->shots ? m->shots->count : 0;
+    *count = 0;
+    TRY(HT_ALLOC(*out, shots));
+    for (int i = 0; i < shots; i++)
+        if (find_outline(slice, &m->shots->shot[i], &(*out)[*count])) ++*count;
+    return HT_OK;
+}
+
 static enum ht_err add_title(const struct model *m, const char *name,
                              struct ht_text *title) {
     ht_text_add(title, "%s, the model", name);
@@ -175,6 +217,7 @@ static enum ht_err draw_slice(const struct model *m,
                               const double *values, const char *path) {
     struct ht_text title = {0}, subtitle = {0};
     struct ht_mark *mark = NULL;
+    struct ht_outline *outline = NULL;
     struct ht_picture picture = {
         .background = values,
         .value = {name, ht_units_name(m->params, name)},
@@ -185,16 +228,21 @@ static enum ht_err draw_slice(const struct model *m,
     }
     ht_pictures_axes(m->params, slice, &picture);
     enum ht_err err = make_marks(m, slice, &mark);
+    if (!err) err = make_outlines(m, slice, &outline, &picture.outlines);
     if (!err) err = add_title(m, name, &title);
     ht_pictures_place(m->params, m->medium, slice, &subtitle);
     if (slice->normal >= 0 && m->count > 0)
         ht_text_add(&subtitle, "; open: in front or behind");
+    if (picture.outlines > 0)
+        ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
     if (!err) err = ht_text_status(&subtitle);
     picture.title = title.data;
     picture.subtitle = subtitle.data;
     picture.mark = mark;
+    picture.outline = outline;
     if (!err) err = ht_picture_write(&picture, path);
     free(mark);
+    free(outline);
     ht_text_free(&title);
     ht_text_free(&subtitle);
     return err;
