@@ -99,7 +99,7 @@ draws 'slice_p_000001.png slice_p_000002.png' \
     '^fields_000002.h5: p at t = 4, x3 = 0.1 km: largest' snapshots.py \
     out/fields_000001.h5 out/fields_000002.h5 --at 0.08 \
     --model model/model.h5 --out plots
-draws 'model_c.png model_rho.png' '^c, x1 = 0.5 km: 1 to 2; 1 source, 5 receivers' \
+draws 'medium_c.png medium_rho.png' '^c, x1 = 0.5 km: 1 to 2; 1 source, 5 receivers' \
     model.py model/model.h5 --axis x1 --out plots
 draws 'a.gif' ': 3 pictures' film.py out --slice top --out plots/a.gif
 draws 'b.gif' ': 3 pictures' film.py out --snapshots --out plots/b.gif
