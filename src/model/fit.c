@@ -138,8 +138,7 @@ void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]) {
 
 void ht_fit_counts_add(const struct ht_fit_counts *more,
                        struct ht_fit_counts *counts) {
-    if (more->cut > 0)
-        lower_place(more->place, counts->cut > 0, counts->place);
+    if (more->cut > 0) lower_place(more->place, counts->cut > 0, counts->place);
     counts->values += more->values;
     counts->cut += more->cut;
     for (int i = 0; i < 2; i++) {
@@ -192,7 +191,7 @@ static const char *place_text(const struct ht_fit_job *job, int64_t i1,
 }
 
 enum ht_err ht_fit_refuse_contrast(const struct ht_fit_job *job, int axis,
-                                 int64_t i1, int64_t i2, double a, double b) {
+                                   int64_t i1, int64_t i2, double a, double b) {
     const struct ht_medium *medium = job->fit->medium;
     enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
     bool inverse = quantity == HT_FIT_COMPLIANCE;
@@ -237,9 +236,9 @@ int64_t ht_fit_contrast(const double *a, const double *b, int64_t n) {
     return -1;
 }
 
-enum ht_err ht_fit_check_contrast(struct ht_fit_job *job,
-                                  const int64_t n[2], int64_t row,
-                                  const double *values, const double *before) {
+enum ht_err ht_fit_check_contrast(struct ht_fit_job *job, const int64_t n[2],
+                                  int64_t row, const double *values,
+                                  const double *before) {
     for (int64_t i2 = 0; i2 < n[1]; i2++)
         ht_fit_extend(n[0], values + i2 * row, job->range);
     if (!ht_fit_too_wide(job->range)) return HT_OK;
@@ -247,12 +246,16 @@ enum ht_err ht_fit_check_contrast(struct ht_fit_job *job,
         const double *line = values + i2 * row;
         int64_t i = ht_fit_contrast(line + 1, line, n[0] - 1);
         if (i >= 0)
-            return ht_fit_refuse_contrast(job, 0, i + 1, i2, line[i + 1], line[i]);
+            return ht_fit_refuse_contrast(job, 0, i + 1, i2, line[i + 1],
+                                          line[i]);
         i = i2 > 0 ? ht_fit_contrast(line, line - row, n[0]) : -1;
-        if (i >= 0) return ht_fit_refuse_contrast(job, 1, i, i2, line[i], line[i - row]);
+        if (i >= 0)
+            return ht_fit_refuse_contrast(job, 1, i, i2, line[i],
+                                          line[i - row]);
         i = before ? ht_fit_contrast(line, before + i2 * row, n[0]) : -1;
         if (i >= 0)
-            return ht_fit_refuse_contrast(job, 2, i, i2, line[i], before[i2 * row + i]);
+            return ht_fit_refuse_contrast(job, 2, i, i2, line[i],
+                                          before[i2 * row + i]);
     }
     return HT_OK;
 }

@@ -1,9 +1,9 @@
 /* Averages of the medium along the axes, plane by plane.
  *
  * Rows of the grid are done in strips, so that planes of a strip stay in the
- * caches and threads have strips of their own. Planes of boxes (fit_source.c) are averaged along x1 and x2 and kept
- * in a ring, from which planes of the grid are averaged along x3; b_3 is
- * averaged along x3 before the others.
+ * caches and threads have strips of their own. Planes of boxes (fit_source.c)
+ * are averaged along x1 and x2 and kept in a ring, from which planes of the
+ * grid are averaged along x3; b_3 is averaged along x3 before the others.
  *
  * Every plane carries the least value in reach of its values along the axes
  * that were averaged so far. After each axis a value v below half of that, t,
@@ -24,8 +24,8 @@
 #include "fit_private.h"
 #include "htwave/threads.h"
 
-/* Of a strip: rows at least, of one thread and of several, and values of a plane
- * that are aimed at. Strips read some ten rows of neighbours. */
+/* Of a strip: rows at least, of one thread and of several, and values of a
+ * plane that are aimed at. Strips read some ten rows of neighbours. */
 enum { LANES = 8, STRIP = 64, THREAD_STRIP = 24, STRIP_VALUES = 1 << 17 };
 
 /* ---- planes ---- */
@@ -495,8 +495,8 @@ static int64_t strip_count(const struct ht_fit_job *job) {
     const int64_t row = ht_most(axis[0].boxes, axis[0].nodes);
     const int64_t rows = ht_most(STRIP_VALUES / row, STRIP);
     const int64_t count = ht_divide_up(axis[1].nodes, rows);
-    const int64_t threads = ht_least(ht_threads_count(),
-                                     axis[1].nodes / THREAD_STRIP);
+    const int64_t threads =
+        ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
     return threads > 1 ? ht_divide_up(count, threads) * threads : count;
 }
 
@@ -504,10 +504,9 @@ static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
     const struct ht_fit_axis *axis = job->fit->axis;
     struct strips strips = {.job = job, .count = count};
     TRY(HT_ALLOC(strips.counts, count));
-    ht_progress_start(
-        &strips.progress, "fitting the medium",
-        (double)((job->last[2] - job->first[2]) * axis[1].nodes), "points",
-        (double)axis[0].nodes);
+    ht_progress_start(&strips.progress, "fitting the medium",
+                      (double)((job->last[2] - job->first[2]) * axis[1].nodes),
+                      "points", (double)axis[0].nodes);
     enum ht_err err = ht_threads_run(count, average_strip, &strips);
     ht_progress_end(&strips.progress);
     for (int64_t s = 0; err == HT_OK && s < count; s++)

@@ -110,9 +110,8 @@ static enum ht_err check_seams(const struct points *p,
     const double *end = line + p->n1 - 1, *top = line + (p->n2 - 1) * p->n1;
     if (axis[0].periodic && ht_fit_contrast(line, end, 1) == 0)
         return ht_fit_refuse_contrast(job, 0, 0, i2, *line, *end);
-    const int64_t i = axis[1].periodic && i2 == 0
-                          ? ht_fit_contrast(line, top, p->n1)
-                          : -1;
+    const int64_t i =
+        axis[1].periodic && i2 == 0 ? ht_fit_contrast(line, top, p->n1) : -1;
     return i < 0 ? HT_OK
                  : ht_fit_refuse_contrast(job, 1, i, 0, line[i], top[i]);
 }
@@ -132,8 +131,7 @@ static enum ht_err check_line(const struct points *p, int64_t line) {
     if (i >= 0)
         return ht_fit_refuse_contrast(&job, 1, i, i2, at[i], at[i - p->n1]);
     i = below != NULL ? ht_fit_contrast(at, below, p->n1) : -1;
-    if (i >= 0)
-        return ht_fit_refuse_contrast(&job, 2, i, i2, at[i], below[i]);
+    if (i >= 0) return ht_fit_refuse_contrast(&job, 2, i, i2, at[i], below[i]);
     return check_seams(p, &job, i2, at);
 }
 
@@ -185,10 +183,8 @@ static enum ht_err emit(struct points *p, struct ht_fit_job *job) {
 static enum ht_err points_make(const struct ht_fit_job *job, double *values,
                                struct points *p) {
     const struct ht_fit_axis *axis = job->fit->axis;
-    *p = (struct points){.job = job,
-                         .values = values,
-                         .n1 = axis[0].nodes,
-                         .n2 = axis[1].nodes};
+    *p = (struct points){
+        .job = job, .values = values, .n1 = axis[0].nodes, .n2 = axis[1].nodes};
     p->lines = (job->last[2] - job->first[2]) * p->n2;
     p->chunks = ht_threads_chunks(p->lines, LEAST_POINTS / p->n1);
     TRY(HT_ALLOC(p->x1, p->n1));

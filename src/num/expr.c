@@ -182,8 +182,8 @@ static void apply_unary(const struct work *work, const struct ht_expr_op *op,
 }
 
 /* Runs ops on the stack of jets; the result is its lowest entry. */
-static void evaluate(const struct work *work, const struct ht_expr_op *op, int nops,
-                     double *stack) {
+static void evaluate(const struct work *work, const struct ht_expr_op *op,
+                     int nops, double *stack) {
     size_t count = (size_t)work->jets->count;
     double *top = stack; /* the free entry above the operands */
     double *result = work->scratch + SCRATCH * count;
@@ -404,7 +404,8 @@ static enum ht_err parse_name(struct parser *p) {
         if (strcmp(name, symbols[n].word.name) != 0) continue;
         struct ht_expr_op op = {.code = OP_NUMBER, .value = symbols[n].value};
         if (symbols[n].axis >= 0)
-            op = (struct ht_expr_op){.code = OP_VARIABLE, .axis = symbols[n].axis};
+            op = (struct ht_expr_op){.code = OP_VARIABLE,
+                                     .axis = symbols[n].axis};
         p->at += length;
         return append(p->expr, op);
     }
@@ -419,7 +420,8 @@ static enum ht_err parse_number(struct parser *p) {
     double value = hexadecimal ? 0 : strtod(begin, &end);
     if (end == begin) return expected(p, "a number");
     p->at += hexadecimal ? 1 : (size_t)(end - begin);
-    return append(p->expr, (struct ht_expr_op){.code = OP_NUMBER, .value = value});
+    return append(p->expr,
+                  (struct ht_expr_op){.code = OP_NUMBER, .value = value});
 }
 
 static enum ht_err parse_primary(struct parser *p) {
