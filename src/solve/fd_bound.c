@@ -21,20 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/fd.h"
+#include "fd.h"
 #include "htwave/problem.h"
 #include "htwave/threads.h"
 
-/* Planes of the medium filled at once, at most and in values; nodes that are
- * worth a thread. */
-enum {
-    POWERS = 4,
-    MOST_BLOCK = 32,
-    LEAST_BLOCK = 4,
-    BLOCK_VALUES = 1 << 23,
-    LEAST_NODES = 4096,
-    LANES = 8
-};
+/* LEAST_NODES: of a chunk of rows, worth a thread. */
+enum { POWERS = 4, LEAST_NODES = 4096, LANES = 8 };
 
 struct power {
     double *x;    /* what it is applied to: planes in turn */
@@ -68,18 +60,6 @@ struct bound {
     int64_t at;             /* plane of that run */
 };
 
-/* The node (what = axis + 1: half a spacing above one) inside the grid whose
- * image is m. */
-static int64_t inside(const struct bound *b, int what, int axis, int64_t m) {
-    const struct ht_grid *grid = b->problem->grid;
-    const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    const bool half = what == axis + 1, wraps = ht_grid_periodic(grid, axis);
-    const int64_t period = wraps ? n : 2 * (n - 1);
-    m = (m % period + period) % period;
-    if (wraps || m < n - (half ? 1 : 0)) return m;
-    return period - m - (half ? 1 : 0);
-}
-
 static double *turn(const struct bound *b, double *planes, int turns,
                     int64_t m) {
     return planes + (m % turns + turns) % turns * b->plane;
@@ -97,8 +77,9 @@ static void continue_row(const struct bound *b, int what, const double *from,
     const int64_t more = 2 * (int64_t)b->radius;
     memcpy(to + more, from, (size_t)b->n1 * sizeof *to);
     for (int64_t j = 0; j <= more; j++) {
-        to[more - j] = from[inside(b, what, 0, -j)];
-        to[more + b->n1 - 1 + j] = from[inside(b, what, 0, b->n1 - 1 + j)];
+        to[more - j] = from[ht_fd_inside(b->problem->grid, what, 0, -j)];
+        to[more + b->n1 - 1 + j] =
+            from[ht_fd_inside(b->problem->grid, what, 0, b->n1 - 1 + j)];
     }
 }
 
@@ -178,7 +159,7 @@ static void along_x1(const struct bound *b, const struct room *room,
 
 static const double *row_of(const struct bound *b, int what, const double *x,
                             int64_t m2) {
-    return x + inside(b, what, 1, m2) * b->n1;
+    return x + ht_fd_inside(b->problem->grid, what, 1, m2) * b->n1;
 }
 
 /* Those that rows [begin, end) need. */
@@ -327,52 +308,31 @@ static bool own_plane(const struct bound *b, int64_t m3) {
     return m3 >= b->begin && m3 < b->end;
 }
 
-/* Planes from m3 on, at most `count`, that are neighbours in the grid, all of
- * this rank or none; *step: their direction there. */
-static int64_t find_run(const struct bound *b, int what, int64_t m3,
-                        int64_t count, int64_t *step) {
-    int64_t run = 1;
-    *step = 1;
-    for (; run < count; run++) {
-        const int64_t one =
-            inside(b, what, 2, m3 + run) - inside(b, what, 2, m3 + run - 1);
-        if (run == 1) *step = one;
-        if (one != *step || (one != 1 && one != -1) ||
-            own_plane(b, m3 + run) != own_plane(b, m3))
-            break;
-    }
-    return run;
-}
-
-/* Every rank counts the values of its own planes. */
-static enum ht_err fill_run(const struct bound *b, int what, int64_t m3,
-                            int64_t run, int64_t step) {
-    const struct ht_fd_problem *fd = &b->problem->fd;
-    const bool down = run > 1 && step < 0;
-    const int64_t at = b->reach > 0 ? inside(b, what, 2, m3) : 0;
-    const int64_t low = down ? at - run + 1 : at;
-    count_fills(b, own_plane(b, m3));
-    TRY(fd->fill(fd->medium, what, low, low + run, b->fill));
+/* Planes [first, last) into the ring. Every rank counts its own planes. */
+static enum ht_err fill_part(const struct bound *b, int what, int64_t first,
+                             int64_t last) {
+    if (first >= last) return HT_OK;
+    count_fills(b, own_plane(b, first));
+    TRY(ht_fd_fill_planes(b->problem, what, first, last, b->fill));
     count_fills(b, false);
-    for (int64_t j = 0; j < run; j++)
-        memcpy(medium_at(b, what, m3 + j),
-               b->fill + (down ? run - 1 - j : j) * b->plane,
+    for (int64_t m3 = first; m3 < last; m3++)
+        memcpy(medium_at(b, what, m3), b->fill + (m3 - first) * b->plane,
                (size_t)b->plane * sizeof *b->fill);
     return HT_OK;
 }
 
 /* Planes of the medium up to m3, and some more below `end`. */
 static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
+    const int64_t last = ht_least(m3 + b->block, end);
+    const int64_t own[2] = {ht_least(ht_most(b->begin, m3), last),
+                            ht_least(ht_most(b->end, m3), last)};
     if (m3 < b->filled) return HT_OK;
-    const int64_t count = ht_least(b->block, end - m3);
     for (int what = 0; what < kinds(b); what++) {
-        int64_t step, run;
-        for (int64_t i = 0; i < count; i += run) {
-            run = find_run(b, what, m3 + i, count - i, &step);
-            TRY(fill_run(b, what, m3 + i, run, step));
-        }
+        TRY(fill_part(b, what, m3, own[0]));
+        TRY(fill_part(b, what, own[0], own[1]));
+        TRY(fill_part(b, what, own[1], last));
     }
-    b->filled = m3 + count;
+    b->filled = last;
     return HT_OK;
 }
 
@@ -441,13 +401,6 @@ static enum ht_err reserve(struct bound *b) {
     return reserve_rooms(b);
 }
 
-/* Planes of a fill: averages along x3 begin anew with each. */
-static int64_t block_planes(const struct bound *b) {
-    const int64_t all = b->end - b->begin + 2 * POWERS * (int64_t)b->reach;
-    const int64_t some = ht_most(BLOCK_VALUES / b->plane, LEAST_BLOCK);
-    return b->reach > 0 ? ht_least(ht_least(some, MOST_BLOCK), all) : 1;
-}
-
 static void set_up(const struct ht_problem *problem, struct bound *b) {
     const struct ht_grid *grid = problem->grid;
     *b = (struct bound){.problem = problem,
@@ -461,7 +414,7 @@ static void set_up(const struct ht_problem *problem, struct bound *b) {
     b->reach = grid->dims > 2 ? reach : 0;
     b->turns = b->reach > 0 ? 2 * b->radius + 1 : 1;
     ht_grid_own(grid, HT_PRIMARY, &b->begin, &b->end);
-    b->block = block_planes(b);
+    b->block = b->reach > 0 ? ht_fd_block_planes(grid) : 1;
     b->kept = (int)b->block;
     if (b->reach > 0) b->kept += (POWERS - 1) * b->reach + b->radius;
     b->workers = ht_threads_count();
