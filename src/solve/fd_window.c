@@ -195,7 +195,8 @@ static void continue_row(const struct ht_fd_stepper *s, int what,
     const int64_t begin = s->box.begin[0], end = s->box.end[0];
     memcpy(to + begin, from, (size_t)(end - begin) * sizeof *to);
     continue_ends(s, what, from, 0, begin, to);
-    continue_ends(s, what, from, end, s->count[0], to);
+    /* The last of values between nodes lies behind a wall. */
+    continue_ends(s, what, from, what == 0 ? end : end - 1, s->count[0], to);
 }
 
 /* A plane of the grid's values into one of the window, continued along x1 and
