@@ -103,7 +103,7 @@ ifdef SANITIZE
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined \
     -fno-omit-frame-pointer
 endif
-FLAGS = $(STANDARD) -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNINGS) \
+FLAGS = $(STANDARD) -pthread -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNINGS) \
     $(CPPFLAGS) $(CFLAGS) $(SANITIZERS)
 
 # A make within, parallel unless the one outside already is.
@@ -197,13 +197,13 @@ tidy: $(patsubst %.c,$(B)/tidy/%.ok, \
 
 $(B)/htwave: $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl -pthread
 
 # A program of its own per source: build/test/unit/jet, build/tools/layered_model.
 $(B)/%: $(B)/obj/%.o $(B)/libhtwave.a
 	@echo "  LINK  $@"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl -pthread
 
 # Made anew each time: an old archive may hold sources removed since.
 $(B)/libhtwave.a: $(LIBRARY_OBJECTS)

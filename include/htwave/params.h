@@ -249,7 +249,7 @@ struct ht_params {
         enum ht_precision precision;
         enum ht_layout_choice layout;
         enum ht_tune_when tune;
-        int cells_per_group, planes_per_group; /* 0: automatic */
+        int cells_per_group, planes_per_group, threads; /* 0: automatic */
         bool selfcheck;
     } device;
     struct {

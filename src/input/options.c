@@ -304,6 +304,10 @@ static const struct ht_option option[] = {
     {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0,
      1048576, NULL, "planes",
      "Planes along x3 that one work-group computes; 0 is automatic."},
+    {"device.threads", HT_OPT_INT, AT(device.threads), "0", 0, 256, NULL, "",
+     "Threads of the host that prepare a run: medium, step limit, initial "
+     "data. 0 takes the cores that the process may use; the ranks of a machine "
+     "share its cores. Results do not depend on it."},
     {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL,
      "",
      "Compare the kernels with the serial reference on this device before "
