@@ -89,6 +89,11 @@ HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time,
                                           int64_t step,
                                           const double *const *nodal,
                                           const double *coefs);
+/* Sources and receivers for the pictures of a run whose output.picture.marks
+ * asks for them; either may be NULL. */
+HT_CHECKED enum ht_err ht_output_mark(struct ht_output *output,
+                                      const struct ht_shots *shots,
+                                      const struct ht_receivers *receivers);
 /* wave_NNNN.png of output.picture's plane and field, unless the run draws
  * none; nodal as above. Rank 0
  * holds the values of the whole plane meanwhile. Collective. */

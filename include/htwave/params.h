@@ -241,6 +241,7 @@ struct ht_params {
             int pixels;       /* longest side at least this many pixels */
             char *background; /* "none" or a medium parameter, "c" */
             enum ht_scale scale;
+            bool marks;              /* draw sources and receivers */
             struct ht_groups slices; /* of struct ht_slice_given */
         } picture;
     } output;

@@ -265,6 +265,11 @@ static const struct ht_option option[] = {
     {"output.picture.background", HT_OPT_STRING, AT(output.picture.background),
      "\"none\"", ANY, NULL, "",
      "Medium parameter drawn in grey under the wave, such as c; or none."},
+    {"output.picture.marks", HT_OPT_BOOL, AT(output.picture.marks), "false",
+     ANY, NULL, "",
+     "Draw sources (discs; planes and boxes of plane waves dashed) and "
+     "receivers (triangles) over the wave; open where they are not in the "
+     "slice."},
     {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0,
      64, NULL, "groups",
      "Several slices, instead of plane, position, field and range: "

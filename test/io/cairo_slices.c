@@ -200,6 +200,26 @@ static void test_model(const char *root) {
     free(other);
 }
 
+/* The same source over the wave of a run that asks for marks, and of one that
+ * does not, where p is 0. */
+static void test_marks(const char *root) {
+    struct ht_shot shot = {
+        .points = 1, .first = {0.25, 0.25, 0.5}, .last = {0.25, 0.25, 0.5}};
+    struct ht_shots shots = {.count = 1, .shot = &shot};
+    for (int on = 0; on < 2; on++) {
+        char *directory = scratch_path(root, on ? "marked" : "bare");
+        struct run run;
+        enum ht_err err =
+            open_run(&run, directory, on ? "marks=true;" : "marks=false;");
+        if (!err) err = ht_output_mark(run.output, &shots, NULL);
+        if (!err) err = draw(&run, 2, 1);
+        TEST_CHECK(err == HT_OK, "a picture %s marks", on ? "with" : "without");
+        judge(directory, "wave_0000.png", 0.25, 0.75, on ? 0xe63c28 : 0xf6f6f6);
+        close_run(&run);
+        free(directory);
+    }
+}
+
 /* A plane across the slice, one that is the slice, the box of a plane wave. */
 static void test_outlines(const char *root) {
     char *directory = scratch_path(root, "outlines"),
@@ -244,6 +264,7 @@ int main(void) {
     test_places(root);
     test_scale(root);
     test_model(root);
+    test_marks(root);
     test_outlines(root);
     scratch_remove(root);
     return test_end("io/cairo_slices");
