@@ -424,7 +424,8 @@ static void test_disk(void) {
     "grid.cells=[24, 20, 18]|grid.upper=[24.0, 20.0, 18.0]|grid.order=4|"    \
     "boundary.x1=rigid|time.end=300.0|"                                      \
     "sources=({ type = \"plane wave\"; frequency = 0.06; from = [6.1, 5.0, " \
-    "4.2]; to = [15.0, 13.0, 12.0]; direction = [1.0, 0.3, -0.4]; }, "       \
+    "4.2]; to = [15.0, 13.0, 12.0]; direction = [1.0, 0.3, -0.4]; delay = "  \
+    "70.0; }, "                                                              \
     "{ type = \"plane\"; axis = \"x3\"; at = 3.3; frequency = 0.05; }, "     \
     "{ type = \"plane\"; axis = \"x1\"; at = 0.7; frequency = 0.05; kind = " \
     "\"force\"; direction = [1.0, 0.0, 0.0]; }, { type = \"volume\"; "       \
