@@ -143,7 +143,7 @@ static double plane_at(const struct scene *s, double x, double source,
             const double at = 2 * n * size + (side ? -source : source);
             const double value = signal_at(s, time - fabs(x - at)) / 2;
             const double turn = side && !force ? -1 : 1;
-            const double way = force ? (x > at ? 1 : -1) * (side ? 1 : 1) : 1.3;
+            const double way = force ? (x > at ? 1 : -1) : 1.3;
             sum += (n % 2 == 0 ? 1 : -1) * turn * way * value;
         }
     return sum;
