@@ -34,6 +34,7 @@ int ht_fd_reach(const struct ht_fd_spec *spec);
 struct ht_fd_variant {
     const char *name, *meaning;
     bool cpu, gpu;                     /* "auto" takes it there */
+    bool same_bits[2];                 /* [density]: as fd-plain's */
     const char *files[2][HT_FD_FILES]; /* [density]: of cl/, in order */
 };
 int ht_fd_variant_count(void);

@@ -254,12 +254,23 @@ static const struct ht_option option[] = {
      "Time between pictures, as output.every; 0 draws the last state only."},
     {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0",
      NOT_NEGATIVE, NULL, "field",
-     "Colours span -range to range; 0 uses the largest value in the picture."},
+     "Colours span -range to range; 0 uses what output.picture.scale says."},
+    {"output.picture.scale", HT_OPT_CHOICE, AT(output.picture.scale),
+     "\"picture\"", ANY, CHOICES(HT_EACH_SCALE), "",
+     "Range of the colours of a slice without range: the largest value of each "
+     "picture, or of all pictures of the slice so far, so that colours of a "
+     "run can be compared. The picture says which."},
     {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16,
      8192, NULL, "pixels", "Minimum length of the picture's longer side."},
     {"output.picture.background", HT_OPT_STRING, AT(output.picture.background),
      "\"none\"", ANY, NULL, "",
      "Medium parameter drawn in grey under the wave, such as c; or none."},
+    {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0,
+     64, NULL, "groups",
+     "Several slices, instead of plane, position, field and range: "
+     "( { plane = \"x1\"; }, { name = \"top\"; plane = \"x3\"; position = "
+     "0.1; } ). Each is drawn at the times of output.picture.every, as "
+     "wave_NAME_0000.png."},
 
     {"device.backend", HT_OPT_STRING, AT(device.backend), "\"auto\"", ANY,
      "auto|cuda|opencl|oracle", "",
@@ -293,6 +304,10 @@ static const struct ht_option option[] = {
     {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0,
      1048576, NULL, "planes",
      "Planes along x3 that one work-group computes; 0 is automatic."},
+    {"device.threads", HT_OPT_INT, AT(device.threads), "0", 0, 256, NULL, "",
+     "Threads of the host that prepare a run: medium, step limit, initial "
+     "data. 0 takes the cores that the process may use; the ranks of a machine "
+     "share its cores. Results do not depend on it."},
     {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL,
      "",
      "Compare the kernels with the serial reference on this device before "
@@ -443,6 +458,23 @@ static const struct ht_option shot_option[] = {
      "plane wave its p (acoustic) or u (wave)."},
 };
 
+#define IN_SLICE(member) offsetof(struct ht_slice_given, member)
+
+static const struct ht_option slice_option[] = {
+    {"name", HT_OPT_STRING, IN_SLICE(name), "\"\"", ANY, NULL, "",
+     "Name in those of the pictures; empty means slice-N, N the group's "
+     "number."},
+    {"plane", HT_OPT_CHOICE, IN_SLICE(plane), "\"x3\"", ANY,
+     CHOICES(HT_EACH_AXIS), "",
+     "Three dimensions: the axis normal to the slice."},
+    {"position", HT_OPT_REAL, IN_SLICE(position), "0.5", 0, 1, NULL,
+     "of the box", "As output.picture.position."},
+    {"field", HT_OPT_STRING, IN_SLICE(field), "\"\"", ANY, NULL, "",
+     "Field to draw; empty means the first of the system."},
+    {"range", HT_OPT_REAL, IN_SLICE(range), "0.0", NOT_NEGATIVE, NULL, "field",
+     "As output.picture.range."},
+};
+
 static const struct ht_option_list lists[] = {
     {"receivers", sizeof(struct ht_receivers_given),
      sizeof receivers_option / sizeof *receivers_option, receivers_option},
@@ -450,6 +482,8 @@ static const struct ht_option_list lists[] = {
      sizeof pulse_option / sizeof *pulse_option, pulse_option},
     {"sources", sizeof(struct ht_shot_given),
      sizeof shot_option / sizeof *shot_option, shot_option},
+    {"output.picture.slices", sizeof(struct ht_slice_given),
+     sizeof slice_option / sizeof *slice_option, slice_option},
 };
 
 /* ---- looking up ---- */

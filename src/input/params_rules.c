@@ -162,6 +162,7 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_stages(params));
     TRY(check_layers(params));
     TRY(ht_params_check_receivers(params));
+    TRY(ht_params_check_slices(params));
     TRY(ht_params_check_shots(params));
     return check_initial(params);
 }

@@ -266,6 +266,13 @@ HT_CHECKED enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s);
  * ht_fd_problem.fill `what`: behind a wall the mirror image, of values between
  * nodes of what lies between nodes. */
 int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m);
+/* Planes [first, last) along x3 of the medium so continued; neighbours are
+ * filled together. */
+HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem,
+                                         int what, int64_t first, int64_t last,
+                                         double *out);
+/* Planes to fill at once: averages along x3 begin anew with each fill. */
+int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
 /* ---- fd_halo.c: planes beyond a slab, from the neighbours ---- */
 struct ht_fd_halo;
