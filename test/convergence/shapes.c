@@ -279,7 +279,7 @@ struct inside {
 
 static bool contains(const struct inside *box, int dims, const double x[3]) {
     bool in = true;
-    for (int k = 0; k < dims; k++)
+    for (int k = 0; k < dims && k < 3; k++)
         in = in && x[k] >= box->low[k] - 1e-9 && x[k] <= box->high[k] + 1e-9;
     return in;
 }
@@ -302,7 +302,8 @@ static void test_wave(const char *name, double points, const char *options) {
         for (int64_t n = 0; n < s.nodes; n++) {
             double x[3], xi = -shot->corner;
             place(&s, n, x);
-            for (int k = 0; k < dims; k++) xi += shot->direction[k] * x[k];
+            for (int k = 0; k < dims && k < 3; k++)
+                xi += shot->direction[k] * x[k];
             if (!contains(&box, dims, x)) {
                 out = fmax(out, fabs(s.u[n]));
                 continue;
