@@ -189,7 +189,7 @@ static void test_plane(const char *boundary, bool force, double at) {
 
 /* r p obeys the equation in one dimension, with the source r g(r) s'(t). */
 static double volume_at(const struct scene *s, double r, double time) {
-    const double radius = shot_of(s)->radius, apart = radius / 200;
+    const double radius = shot_of(s)->width, apart = radius / 200;
     double sum = 0;
     for (int i = -1400; i <= 1400; i++) {
         const double q = i * apart;
@@ -207,7 +207,7 @@ static void test_volume(double radius) {
                "grid.cells=[44, 44, 44]|grid.upper=[44.0, 44.0, 44.0]|"
                "grid.order=8|time.end=36.0|"
                "sources=({ type = \"volume\"; position = [%.17g, %.17g, "
-               "%.17g]; radius = %.17g; frequency = %.17g; })",
+               "%.17g]; width = %.17g; frequency = %.17g; })",
                centre[0], centre[1], centre[2], radius, frequency);
     start_scene(&s);
     const double expected = theory(&s, frequency, 2, 15);
@@ -226,16 +226,16 @@ static void test_volume(double radius) {
     }
     close_scene(&s);
     TEST_BELOW(sqrt(difference / whole), 2 * expected,
-               "volume of radius %g in 3-D", radius);
+               "volume of width %g in 3-D", radius);
 }
 
 /* ---- walls ---- */
 
 #define BESIDE(sign, factor)                                                   \
-    "{ type = \"volume\"; position = [" sign "2.3, 9.1]; radius = 2.0; "       \
+    "{ type = \"volume\"; position = [" sign "2.3, 9.1]; width = 2.0; "        \
     "frequency = 0.06; amplitude = " factor "; }, { type = \"plane\"; axis = " \
     "\"x1\"; at = " sign "3.4; frequency = 0.06; amplitude = " factor "; }, "  \
-    "{ type = \"volume\"; position = [" sign "4.0, 3.7]; radius = 1.1; kind "  \
+    "{ type = \"volume\"; position = [" sign "4.0, 3.7]; width = 1.1; kind "   \
     "= \"force\"; direction = [" sign "1.0, 0.0]; frequency = 0.06; "          \
     "amplitude = " factor "; }"
 
@@ -430,7 +430,7 @@ static void test_disk(void) {
     "{ type = \"plane\"; axis = \"x3\"; at = 3.3; frequency = 0.05; }, "     \
     "{ type = \"plane\"; axis = \"x1\"; at = 0.7; frequency = 0.05; kind = " \
     "\"force\"; direction = [1.0, 0.0, 0.0]; }, { type = \"volume\"; "       \
-    "position = [3.0, 9.2, 17.5]; radius = 1.7; frequency = 0.05; })"
+    "position = [3.0, 9.2, 17.5]; width = 1.7; frequency = 0.05; })"
 
 static void test_back(void) {
     struct scene s;
