@@ -216,11 +216,12 @@ static enum ht_err add_text(const struct ht_fd_spec *spec,
 
 enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                        const struct ht_fd_variant *variant,
-                       const struct ht_fd_shape *shape, struct ht_text *out) {
+                       const struct ht_fd_shape *shape, int ptx,
+                       struct ht_text *out) {
     const struct ht_device_info usual = {.max_group = 256,
                                          .local_memory = (int64_t)48 * 1024};
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
-    return add_text(spec, variant, &some, 0, out);
+    return add_text(spec, variant, &some, ptx, out);
 }
 
 /* ---- kernels ---- */
