@@ -146,7 +146,7 @@ struct ht_shot_given {
     int count;              /* points of a line */
     enum ht_grid_axis axis; /* plane: normal to it, at this place */
     double at;
-    double radius; /* volume */
+    double width; /* volume */
     double direction[3];
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;
