@@ -117,20 +117,19 @@ static enum ht_err check_seams(const struct points *p,
 }
 
 static enum ht_err check_line(const struct points *p, int64_t line) {
-    const double *at = p->values + line * p->n1, *below = p->below;
+    const double *at = p->values + line * p->n1, *below = at;
+    const bool stands = line >= p->n2 || p->below != NULL;
     int64_t i2;
     const struct ht_fit_job job = job_of(p, line, &i2);
-    if (line >= p->n2)
-        below = at - p->n1 * p->n2;
-    else if (below != NULL)
-        below += i2 * p->n1;
+    if (stands)
+        below = line >= p->n2 ? at - p->n1 * p->n2 : p->below + i2 * p->n1;
     int64_t i = ht_fit_contrast(at + 1, at, p->n1 - 1);
     if (i >= 0)
         return ht_fit_refuse_contrast(&job, 0, i + 1, i2, at[i + 1], at[i]);
     i = i2 > 0 ? ht_fit_contrast(at, at - p->n1, p->n1) : -1;
     if (i >= 0)
         return ht_fit_refuse_contrast(&job, 1, i, i2, at[i], at[i - p->n1]);
-    i = below != NULL ? ht_fit_contrast(at, below, p->n1) : -1;
+    i = stands ? ht_fit_contrast(at, below, p->n1) : -1;
     if (i >= 0) return ht_fit_refuse_contrast(&job, 2, i, i2, at[i], below[i]);
     return check_seams(p, &job, i2, at);
 }

@@ -202,9 +202,9 @@ static void write_samples(const char *name, uint64_t seed, double spread) {
 }
 
 #define FILES(walls)                                                         \
-    "system=acoustic; time.scheme=fd; grid.cells=[200,75,5]; "              \
+    "system=acoustic; time.scheme=fd; grid.cells=[200,75,5]; "               \
     "grid.order=4; medium.type=file; medium.format=raw; medium.c=%s/c.raw; " \
-    "medium.rho=%s/rho.raw; medium.shape=[40,75,7]; "                       \
+    "medium.rho=%s/rho.raw; medium.shape=[40,75,7]; "                        \
     "medium.spacing=[0.0256,0.0135,0.16]" walls
 
 /* cuts: averages are cut, or nodes made flat. */
@@ -225,6 +225,21 @@ static const struct {
      "medium.type=expression; medium.c=\"1 + 2*step(x2 - x1)\"; "
      "boundary.x1=rigid; boundary.x2=rigid",
      true},
+    /* The step's limit is decided between the rows of two chunks. */
+    {"fd, fastest at a seam of rows, 2-D",
+     "system=wave; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 0.248)^2)\"",
+     false},
+    {"fd, fastest at a seam of rows, 2-D, density",
+     "system=acoustic; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 0.248)^2)\";"
+     "medium.rho=\"1 + 0.1*sin(2*pi*x1)\"",
+     false},
+    {"fd, fastest at a seam of rows, 3-D, density",
+     "system=acoustic; time.scheme=fd; grid.cells=[64,128,5]; grid.order=4; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 0.496)^2)\";"
+     "medium.rho=\"1 + 0.1*sin(2*pi*x3)\"",
+     false},
     {"Taylor, an expression with jumps",
      "system=acoustic; time.scheme=taylor; grid.cells=[30,20,5]; grid.order=1; "
      "medium.type=expression; medium.c=\"1 + step(x2 - 0.4 - 0.2*x1) + x3^2\"; "
@@ -254,7 +269,8 @@ static void test_same(void) {
     }
 }
 
-/* Several places break a rule: the message names the same one. */
+/* Several places break a rule: the message names the same one, also where a
+ * strip of rows finds one on a plane beyond that of another strip. */
 static const struct {
     const char *options, *part;
 } refused_rows[] = {
@@ -265,7 +281,7 @@ static const struct {
      "medium.rho"},
     {"system=acoustic; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
      "medium.type=expression; boundary.x2=rigid; boundary.x3=rigid;"
-     "medium.rho=\"1 + 20000*step(x3 - 0.3)*step(x2 - 0.9 + 0.5*x3)\"",
+     "medium.rho=\"1 + 20000*step(x2 - 0.3 - 0.6*x3)\"",
      "medium.rho"},
     {"system=wave; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
      "medium.type=expression; "
