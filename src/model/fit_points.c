@@ -179,11 +179,10 @@ static enum ht_err emit(struct points *p, struct ht_fit_job *job) {
 
 /* ---- fill ---- */
 
-static enum ht_err points_make(const struct ht_fit_job *job, double *values,
-                               struct points *p) {
+/* values is left to the caller. */
+static enum ht_err points_make(const struct ht_fit_job *job, struct points *p) {
     const struct ht_fit_axis *axis = job->fit->axis;
-    *p = (struct points){
-        .job = job, .values = values, .n1 = axis[0].nodes, .n2 = axis[1].nodes};
+    *p = (struct points){.job = job, .n1 = axis[0].nodes, .n2 = axis[1].nodes};
     p->lines = (job->last[2] - job->first[2]) * p->n2;
     p->chunks = ht_threads_chunks(p->lines, LEAST_POINTS / p->n1);
     TRY(HT_ALLOC(p->x1, p->n1));
@@ -218,7 +217,8 @@ static enum ht_err find_below(const struct ht_fit_job *job,
     if (known) return HT_OK;
     struct points p;
     fit->below[job->what].plane = -1;
-    enum ht_err err = points_make(&one, *kept, &p);
+    enum ht_err err = points_make(&one, &p);
+    p.values = *kept;
     if (err == HT_OK) err = evaluate(&p);
     points_clear(&p);
     return err;
@@ -241,7 +241,8 @@ enum ht_err ht_fit_points(struct ht_fit_job *job) {
     const double *below;
     for (int k = 0; k < 3; k++) job->fitted[k] = true;
     TRY(find_below(job, &below));
-    enum ht_err err = points_make(job, job->out, &p);
+    enum ht_err err = points_make(job, &p);
+    p.values = job->out;
     p.below = below;
     if (err == HT_OK) err = evaluate(&p);
     if (err == HT_OK) err = check(&p);
