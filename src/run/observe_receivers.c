@@ -1,21 +1,18 @@
 /* The traces of the receivers: values of each step become samples at the times
- * that the input asks for, and leave in blocks. Rank 0 has all of them.
- *
- * Between steps a sample is the value of the polynomial through STENCIL steps
- * around it, as evenly as the ends of the run allow: of a wave of frequency
- * omega it errs by (omega dt)^12 times 5.6e-5 inside, 9.4e-3 at the ends. A
- * sample on a step is the value there.
+ * that the input asks for (htwave/resampler.h), and leave in blocks. Rank 0 has
+ * all of them.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "htwave/observers.h"
+#include "htwave/resampler.h"
 #include "htwave/sampler.h"
 
 /* MOST: samples of a block; VALUES: of all blocks, unless one sample of each
  * trace is more. */
-enum { STENCIL = HT_RECEIVERS_STENCIL, MOST = 256, VALUES = 1 << 21 };
+enum { MOST = 256, VALUES = 1 << 21 };
 
 /* The samples of a group that are not written yet. */
 struct block {
@@ -27,8 +24,11 @@ struct ht_recorder {
     const char *cache;
     const struct ht_receivers *receivers;
     struct ht_sampler *sampler;
-    bool leads;    /* rank 0, which has the members below */
-    double *value; /* [step][trace] of the steps first .. first + count */
+    int derivatives; /* by time, of a trace at a step */
+    bool leads;      /* rank 0, which has the members below */
+    struct ht_resampler *resampler;
+    int64_t width; /* values of a step: traces times derivatives */
+    double *value; /* [step][width] of the steps first .. first + count - 1 */
     int64_t first, count;
     int64_t most;        /* samples of a block */
     struct block *block; /* [group] */
@@ -51,23 +51,24 @@ static enum ht_err write_block(struct ht_recorder *r, int n) {
     return HT_OK;
 }
 
-/* Of the values around a time, in steps, of traces [from, from + traces). */
-static void interpolate(const struct ht_recorder *r, double at, int64_t from,
-                        int64_t traces, double *out) {
-    const int64_t all = r->receivers->traces, held = r->count;
-    const int points = held < STENCIL ? (int)held : STENCIL;
-    int64_t low = (int64_t)floor(at) - (points / 2 - 1) - r->first;
-    double weight[STENCIL];
-    if (low > held - points) low = held - points;
-    if (low < 0) low = 0;
-    ht_lagrange_weights(points, at - (double)(r->first + low), weight);
-    for (int64_t t = 0; t < traces; t++) {
-        double sum = 0;
-        for (int j = 0; j < points; j++)
-            if (weight[j] != 0)
-                sum += weight[j] * r->value[(low + j) * all + from + t];
-        out[t] = sum;
-    }
+/* Of traces [from, from + traces), at a time in steps. */
+static enum ht_err interpolate(struct ht_recorder *r, double at, int64_t from,
+                               int64_t traces, double *out) {
+    struct ht_resampled by;
+    TRY(ht_resampler_weights(r->resampler, at, r->first,
+                             r->first + r->count - 1, &by));
+    for (int64_t t = 0; t < traces; t++) out[t] = 0;
+    for (int64_t j = 0; j < by.count; j++)
+        for (int d = 0; d < r->derivatives; d++) {
+            const double weight = by.weight[j * r->derivatives + d];
+            const double *value = r->value +
+                                  (by.low - r->first + j) * r->width +
+                                  from * r->derivatives + d;
+            if (weight == 0) continue;
+            for (int64_t t = 0; t < traces; t++)
+                out[t] += weight * value[t * r->derivatives];
+        }
+    return HT_OK;
 }
 
 /* The time of a sample in steps: a whole number where it is one but for the
@@ -82,23 +83,20 @@ static double step_of(const struct ht_recorder *r,
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
-/* The samples that the steps so far give; unless the run ends only those with
- * enough steps after them. */
+/* The samples that the steps so far give. */
 static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
                                 bool last) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t traces = group->count * group->readings;
-    const int64_t beside = STENCIL / 2;
-    const double reached = (double)(r->first + r->count - 1);
+    const int64_t reached = r->first + r->count - 1;
     struct block *block = &r->block[n];
     for (;;) {
         const int64_t sample = block->first + block->count;
         if (sample >= group->samples) break;
         const double at = step_of(r, group, sample);
-        if (at > reached) break;
-        if (at != floor(at) && !last && floor(at) + (double)beside > reached)
-            break;
-        interpolate(r, at, from, traces, block->data + block->count * traces);
+        if (!ht_resampler_ready(r->resampler, at, reached, last)) break;
+        TRY(interpolate(r, at, from, traces,
+                        block->data + block->count * traces));
         if (++block->count == r->most) TRY(write_block(r, n));
     }
     return last ? write_block(r, n) : HT_OK;
@@ -106,13 +104,12 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
 
 /* Keeps the steps that later samples may need. */
 static void forget(struct ht_recorder *r) {
-    const int64_t all = r->receivers->traces;
-    if (r->count <= STENCIL) return;
-    const int64_t gone = r->count - STENCIL;
-    memmove(r->value, r->value + gone * all,
-            (size_t)(STENCIL * all) * sizeof *r->value);
+    const int64_t gone = r->count - ht_resampler_keeps(r->resampler);
+    if (gone <= 0) return;
     r->first += gone;
-    r->count = STENCIL;
+    r->count -= gone;
+    memmove(r->value, r->value + gone * r->width,
+            (size_t)(r->count * r->width) * sizeof *r->value);
 }
 
 static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
@@ -129,13 +126,16 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
 
 /* ---- the observer ---- */
 
-static enum ht_err allocate(struct ht_recorder *r) {
-    const int64_t steps = STENCIL + ht_sampler_period(r->sampler);
+static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
+    const int64_t period = ht_sampler_period(r->sampler);
     int64_t most = 0;
+    r->width = r->receivers->traces * r->derivatives;
+    TRY(ht_resampler_create(plan, &r->resampler));
     r->most = VALUES / r->receivers->traces;
     if (r->most > MOST) r->most = MOST;
     if (r->most < 1) r->most = 1;
-    TRY(HT_ALLOC(r->value, steps * r->receivers->traces));
+    TRY(HT_ALLOC(r->value,
+                 (ht_resampler_keeps(r->resampler) + period) * r->width));
     TRY(HT_ALLOC(r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
@@ -153,8 +153,9 @@ static enum ht_err receivers_begin(void *context, const struct ht_run *run) {
     r->receivers = run->plan->receivers;
     if (r->receivers == NULL) return HT_OK;
     r->leads = ht_comm_rank(comm) == 0;
+    r->derivatives = ht_resampling_of(run->plan).derivatives;
     TRY(ht_sampler_create(run->plan, &run->stepper, r->cache, &r->sampler));
-    return ht_comm_agree(comm, r->leads ? allocate(r) : HT_OK);
+    return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
 }
 
 static int64_t receivers_next(void *context, const struct ht_run *run,
@@ -171,8 +172,7 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
     int64_t steps;
     if (r->receivers == NULL) return HT_OK;
     TRY(ht_sampler_collect(r->sampler, &steps,
-                           r->leads ? r->value + r->count * r->receivers->traces
-                                    : NULL));
+                           r->leads ? r->value + r->count * r->width : NULL));
     if (!r->leads) return ht_comm_agree(comm, HT_OK);
     enum ht_err err = HT_OK;
     const int64_t samples = r->first + r->count + steps;
@@ -191,6 +191,7 @@ static void receivers_end(void *context) {
         ht_log("receivers: kernels took %.3g s",
                ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
+    ht_resampler_destroy(r->resampler);
     for (int n = 0; r->block != NULL && n < r->receivers->count; n++)
         free(r->block[n].data);
     free(r->block);

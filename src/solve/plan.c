@@ -352,11 +352,8 @@ static enum ht_err scan_medium(struct ht_plan *plan, bool sampled) {
     return ht_fd_check_points(plan);
 }
 
-/* Between its steps a Hermite method would need the derivatives in time of a
- * cell's polynomial. */
 static enum ht_err make_receivers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    char key[40];
     const struct ht_receivers_of of = {
         .eq = &plan->eq,
         .grid = &plan->grid,
@@ -365,19 +362,7 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
         .steps = plan->steps,
         .frequency = fmax(params->initial.frequency,
                           plan->shots != NULL ? plan->shots->highest : 0)};
-    TRY(ht_receivers_create(params, &of, &plan->receivers));
-    for (int n = 0; plan->receivers != NULL && !differences(plan) &&
-                    n < plan->receivers->count;
-         n++) {
-        snprintf(key, sizeof key, "receivers.%d.every", n + 1);
-        if (plan->receivers->group[n].every > 0)
-            return ht_params_error(
-                params, key,
-                "needs time.scheme = \"fd\": \"%s\" is recorded at its "
-                "steps only, with every = \"step\"",
-                scheme_of(plan)->name);
-    }
-    return HT_OK;
+    return ht_receivers_create(params, &of, &plan->receivers);
 }
 
 static enum ht_err make(struct ht_plan *plan, bool sampled) {

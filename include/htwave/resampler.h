@@ -1,0 +1,47 @@
+/* Samples of receivers at any time, from what the steps give.
+ *   finite differences   the polynomial through the values of twelve steps;
+ *   Taylor               the two-point Hermite polynomial of degree 2N+1: the
+ *                        state at a step has all derivatives by time, L^l u;
+ *   leapfrog             the polynomial through values and second derivatives
+ *                        of 2N+4 steps, at most twelve: the other derivatives
+ *                        need fields of other times.
+ * All are as even about the sample as the ends of the run allow. A sample on a
+ * step is the value there. docs/method.md, docs/differences.md have errors.
+ */
+#ifndef HTWAVE_RESAMPLER_H
+#define HTWAVE_RESAMPLER_H
+
+#include "htwave/plan.h"
+
+enum { HT_RESAMPLING_DERIVATIVES = HT_MAX_ORDER + 1 };
+/* What a plan's receivers need of each step. */
+struct ht_resampling {
+    int steps;       /* that a sample between steps takes */
+    int derivatives; /* of each trace: dt^l d^l/dt^l, l in derivative[] */
+    int derivative[HT_RESAMPLING_DERIVATIVES];
+};
+struct ht_resampling ht_resampling_of(const struct ht_plan *plan);
+
+struct ht_resampler;
+HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan,
+                                           struct ht_resampler **out);
+void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
+/* Steps before the newest that later samples may need. */
+int64_t ht_resampler_keeps(const struct ht_resampler *resampler);
+/* Whether a sample can be made; at: its time in steps. reached: the newest step
+ * there is; last: there will be no more. */
+bool ht_resampler_ready(const struct ht_resampler *resampler, double at,
+                        int64_t reached, bool last);
+/* The sample at `at` is the sum of weight[step][derivative] times the values of
+ * steps low .. low + count - 1; there are values of steps first .. reached.
+ * weight is valid until the next call. */
+struct ht_resampled {
+    int64_t low, count;
+    const double *weight;
+};
+HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler,
+                                            double at, int64_t first,
+                                            int64_t reached,
+                                            struct ht_resampled *out);
+
+#endif
