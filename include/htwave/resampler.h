@@ -3,8 +3,10 @@
  *   Taylor               the two-point Hermite polynomial of degree 2N+1: the
  *                        state at a step has all derivatives by time, L^l u;
  *   leapfrog             the polynomial through values and second derivatives
- *                        of 2N+4 steps, at most twelve: the other derivatives
- *                        need fields of other times.
+ *                        at six levels: steps, and half steps where the dual
+ *                        grid has the same fields. Other derivatives need fields
+ *                        of other times; more levels amplify the error of second
+ *                        derivatives.
  * All are as even about the sample as the ends of the run allow. A sample on a
  * step is the value there. docs/method.md, docs/differences.md have errors.
  */
@@ -16,8 +18,10 @@
 enum { HT_RESAMPLING_DERIVATIVES = HT_MAX_ORDER + 1 };
 /* What a plan's receivers need of each step. */
 struct ht_resampling {
-    int steps;       /* that a sample between steps takes */
-    int derivatives; /* of each trace: dt^l d^l/dt^l, l in derivative[] */
+    int levels;      /* that a sample between steps takes */
+    int per_step;    /* levels of a step: 1, or 2: half a step earlier, too */
+    int derivatives; /* of each trace at a level: by time, times the levels'
+                        distance to the power l, l in derivative[] */
     int derivative[HT_RESAMPLING_DERIVATIVES];
 };
 struct ht_resampling ht_resampling_of(const struct ht_plan *plan);
@@ -32,9 +36,9 @@ int64_t ht_resampler_keeps(const struct ht_resampler *resampler);
  * there is; last: there will be no more. */
 bool ht_resampler_ready(const struct ht_resampler *resampler, double at,
                         int64_t reached, bool last);
-/* The sample at `at` is the sum of weight[step][derivative] times the values of
- * steps low .. low + count - 1; there are values of steps first .. reached.
- * weight is valid until the next call. */
+/* There are the levels of steps first .. reached. The sample at `at` is the sum
+ * of weight[level][derivative] times `count` of them, from the level number
+ * `low` on, the first one being 0. weight is valid until the next call. */
 struct ht_resampled {
     int64_t low, count;
     const double *weight;

@@ -1,5 +1,5 @@
 /* What the receivers of a run read from its state: of each trace and step the
- * value, and the derivatives by time that ht_resampling_of says. Traces are
+ * value, and what else ht_resampling_of says. Traces are
  * numbered group by group, reading by reading, receiver by receiver
  * (htwave/receivers.h). The state is only read: a run with receivers
  * has the bits of one without. Values do not depend on the number of ranks:
@@ -27,7 +27,7 @@ HT_CHECKED enum ht_err ht_sampler_create(const struct ht_plan *plan,
 void ht_sampler_destroy(struct ht_sampler *sampler); /* NULL allowed */
 /* Most samples that it holds: collect them at least so often. */
 int64_t ht_sampler_period(const struct ht_sampler *sampler);
-/* values[step][trace][derivative] of all samples since the last call; NULL:
+/* values[step][level][trace][derivative] of all samples since the last call; NULL:
  * this rank does not need them. *steps: their number. Collective. */
 HT_CHECKED enum ht_err ht_sampler_collect(struct ht_sampler *sampler,
                                           int64_t *steps, double *values);

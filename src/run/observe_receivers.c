@@ -24,11 +24,12 @@ struct ht_recorder {
     const char *cache;
     const struct ht_receivers *receivers;
     struct ht_sampler *sampler;
-    int derivatives; /* by time, of a trace at a step */
+    int derivatives; /* by time, of a trace at a level */
+    int per_step;    /* levels of a step */
     bool leads;      /* rank 0, which has the members below */
     struct ht_resampler *resampler;
-    int64_t width; /* values of a step: traces times derivatives */
-    double *value; /* [step][width] of the steps first .. first + count - 1 */
+    int64_t width; /* values of a level: traces times derivatives */
+    double *value; /* [level][width] of steps first .. first + count - 1 */
     int64_t first, count;
     int64_t most;        /* samples of a block */
     struct block *block; /* [group] */
@@ -61,9 +62,8 @@ static enum ht_err interpolate(struct ht_recorder *r, double at, int64_t from,
     for (int64_t j = 0; j < by.count; j++)
         for (int d = 0; d < r->derivatives; d++) {
             const double weight = by.weight[j * r->derivatives + d];
-            const double *value = r->value +
-                                  (by.low - r->first + j) * r->width +
-                                  from * r->derivatives + d;
+            const double *value =
+                r->value + (by.low + j) * r->width + from * r->derivatives + d;
             if (weight == 0) continue;
             for (int64_t t = 0; t < traces; t++)
                 out[t] += weight * value[t * r->derivatives];
@@ -108,8 +108,8 @@ static void forget(struct ht_recorder *r) {
     if (gone <= 0) return;
     r->first += gone;
     r->count -= gone;
-    memmove(r->value, r->value + gone * r->width,
-            (size_t)(r->count * r->width) * sizeof *r->value);
+    memmove(r->value, r->value + gone * r->per_step * r->width,
+            (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
 }
 
 static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
@@ -134,8 +134,8 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     r->most = VALUES / r->receivers->traces;
     if (r->most > MOST) r->most = MOST;
     if (r->most < 1) r->most = 1;
-    TRY(HT_ALLOC(r->value,
-                 (ht_resampler_keeps(r->resampler) + period) * r->width));
+    TRY(HT_ALLOC(r->value, (ht_resampler_keeps(r->resampler) + period) *
+                               r->per_step * r->width));
     TRY(HT_ALLOC(r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
@@ -154,6 +154,7 @@ static enum ht_err receivers_begin(void *context, const struct ht_run *run) {
     if (r->receivers == NULL) return HT_OK;
     r->leads = ht_comm_rank(comm) == 0;
     r->derivatives = ht_resampling_of(run->plan).derivatives;
+    r->per_step = ht_resampling_of(run->plan).per_step;
     TRY(ht_sampler_create(run->plan, &run->stepper, r->cache, &r->sampler));
     return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
 }
@@ -171,8 +172,9 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
     struct ht_comm *comm = view->run->plan->grid.slab.comm;
     int64_t steps;
     if (r->receivers == NULL) return HT_OK;
-    TRY(ht_sampler_collect(r->sampler, &steps,
-                           r->leads ? r->value + r->count * r->width : NULL));
+    TRY(ht_sampler_collect(
+        r->sampler, &steps,
+        r->leads ? r->value + r->count * r->per_step * r->width : NULL));
     if (!r->leads) return ht_comm_agree(comm, HT_OK);
     enum ht_err err = HT_OK;
     const int64_t samples = r->first + r->count + steps;

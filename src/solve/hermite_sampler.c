@@ -20,7 +20,9 @@
 
 enum { MOST_TERMS = 2 * (HT_MAX_ORDER + 1) };
 struct part {
-    int64_t number, plane;
+    int64_t number;
+    enum ht_subgrid subgrid;
+    int64_t plane;
     int field;
     int64_t first, count; /* of the entries */
 };
@@ -33,7 +35,7 @@ struct sampler {
     const struct ht_stepper *stepper;
     const struct ht_grid *grid;
     int64_t count;     /* own parts, */
-    struct part *part; /* by plane and field */
+    struct part *part; /* by grid, plane and field */
     int64_t entries, room;
     struct entry *entry;
     double *coefs; /* of a plane */
@@ -47,13 +49,14 @@ struct making {
     double *medium;       /* [material][a][node of the plane] */
     int64_t plane;        /* of the medium; -1: none yet */
     double matrix[MOST_TERMS * MOST_TERMS];
-    int n[3], t[3], cube; /* N+1, 2N+2 up to axis dims, else 1 */
-    double *e, *next;     /* [field][j3][j2][j1] */
-    int64_t cell[3];
-    double eta[3];       /* of the point in the cell */
-    int64_t parts;       /* of all ranks */
-    int64_t first, last; /* own planes */
-    double *weight;      /* of the parts: 1 */
+    int n[3], t[3], cube;      /* N+1, 2N+2 up to axis dims, else 1 */
+    double *e, *next;          /* [field][j3][j2][j1] */
+    enum ht_subgrid subgrid;   /* whose nodes the vertices are, */
+    int64_t cell[3];           /* the lowest of them */
+    double eta[3];             /* of the point in the cell */
+    int64_t parts;             /* of all ranks */
+    int64_t first[2], last[2]; /* own planes of a grid */
+    double *weight;            /* of the parts: 1 */
 };
 
 int64_t ht_hermite_sampler_bytes(const struct ht_plan *plan, bool fp64) {
@@ -63,17 +66,21 @@ int64_t ht_hermite_sampler_bytes(const struct ht_plan *plan, bool fp64) {
 
 /* ---- the function of a value ---- */
 
-static void find_cell(struct making *m, const double x[3]) {
+/* Cells of the dual grid may reach beyond walls. */
+static void find_cell(struct making *m, enum ht_subgrid subgrid,
+                      const double x[3]) {
     const struct ht_grid *grid = m->problem->grid;
     const double close_by = 1e-9;
+    const bool dual = subgrid == HT_DUAL;
+    m->subgrid = subgrid;
     for (int k = 0; k < 3; k++) {
         m->cell[k] = 0;
         m->eta[k] = 0;
         if (k >= grid->dims) continue;
-        double at = (x[k] - grid->lower[k]) / grid->h[k];
+        double at = (x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
         const double last = (double)(grid->cells[k] - 1);
         if (fabs(at - round(at)) < close_by) at = round(at);
-        const double cell = fmax(0, fmin(floor(at), last));
+        const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
         m->cell[k] = (int64_t)cell;
         m->eta[k] = at - cell - 0.5;
     }
@@ -138,7 +145,7 @@ static void add_term(struct making *m, const struct ht_term *term) {
     const struct ht_problem *p = m->problem;
     const double *e = m->e + (int64_t)term->row * m->cube;
     double *next = m->next + (int64_t)term->col * m->cube;
-    double factor = p->dt * term->coef;
+    double factor = p->dt / m->need.per_step * term->coef;
     int stride = 1;
     for (int k = 0; k < term->axis; k++) stride *= m->t[k];
     for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];
@@ -180,17 +187,26 @@ static void weigh_axis(const struct making *m, double *w, int axis) {
     }
 }
 
-/* The entry of vertex and derivative r in its plane. */
-static int64_t entry_at(const struct making *m, const int r[3]) {
+/* The entry of vertex and derivative r in its plane; the sign of the walls
+ * before it. */
+static int64_t entry_at(const struct making *m, int field, const int r[3],
+                        double *sign) {
     const struct ht_grid *grid = m->problem->grid;
     int64_t node = 0, coef = 0;
+    *sign = 1;
     for (int k = 2; k >= 0; k--) {
-        const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
-        const int64_t vertex = (m->cell[k] + r[k] / m->n[k]) % nodes;
-        if (k < 2) node = node * nodes + vertex;
-        coef = coef * m->n[k] + r[k] % m->n[k];
+        const int derivative = r[k] % m->n[k];
+        int factor;
+        bool mirrored;
+        const int64_t vertex =
+            ht_grid_source(grid, m->subgrid, k, m->cell[k] + r[k] / m->n[k],
+                           &factor, &mirrored);
+        if (mirrored) *sign *= ht_wall_sign(m->problem->eq, field, k, factor);
+        if (mirrored && derivative % 2) *sign = -*sign;
+        if (k < 2) node = node * ht_grid_nodes(grid, m->subgrid, k) + vertex;
+        coef = coef * m->n[k] + derivative;
     }
-    return coef * ht_grid_plane(grid, HT_PRIMARY) + node;
+    return coef * ht_grid_plane(grid, m->subgrid) + node;
 }
 
 static enum ht_err reserve(struct sampler *s, int64_t more) {
@@ -205,30 +221,36 @@ static enum ht_err reserve(struct sampler *s, int64_t more) {
 }
 
 /* The entries at the lower or upper x3 plane of the cell. */
-static void add_entries(const struct making *m, const double *w, int side,
-                        struct sampler *s) {
+static void add_entries(const struct making *m, const double *w, int field,
+                        int side, struct sampler *s) {
     for (int q = 0; q < m->cube; q++) {
         const int r[3] = {q % m->t[0], q / m->t[0] % m->t[1],
                           q / (m->t[0] * m->t[1])};
+        double sign;
         if (r[2] / m->n[2] != side || w[q] == 0) continue;
+        const int64_t at = entry_at(m, field, r, &sign);
         s->entry[s->entries++] =
-            (struct entry){.at = entry_at(m, r), .weight = w[q]};
+            (struct entry){.at = at, .weight = sign * w[q]};
     }
 }
 
 static enum ht_err add_part(struct making *m, const double *w, int field,
                             int side, struct sampler *s) {
-    const int64_t nodes = ht_grid_nodes(m->problem->grid, HT_PRIMARY, 2);
+    int factor;
+    bool mirrored;
     struct part part = {.number = m->parts,
-                        .plane = (m->cell[2] + side) % nodes,
+                        .subgrid = m->subgrid,
+                        .plane = ht_grid_source(m->problem->grid, m->subgrid, 2,
+                                                m->cell[2] + side, &factor,
+                                                &mirrored),
                         .field = field,
                         .first = s->entries};
     TRY(reserve(s, m->cube));
-    add_entries(m, w, side, s);
+    add_entries(m, w, field, side, s);
     part.count = s->entries - part.first;
     if (part.count == 0) return HT_OK;
     m->weight[m->parts++] = 1;
-    if (part.plane >= m->first && part.plane < m->last)
+    if (part.plane >= m->first[m->subgrid] && part.plane < m->last[m->subgrid])
         s->part[s->count++] = part;
     else
         s->entries = part.first;
@@ -240,7 +262,7 @@ static enum ht_err add_parts(struct making *m, struct sampler *s) {
     const struct ht_problem *p = m->problem;
     for (int f = 0; f < p->eq->nfields; f++) {
         double *w = m->next; /* free until the next derivative */
-        if (!ht_problem_stores(p, HT_PRIMARY, f)) continue;
+        if (!ht_problem_stores(p, m->subgrid, f)) continue;
         memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
         for (int k = 0; k < p->eq->dims; k++) weigh_axis(m, w, k);
         for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)
@@ -249,10 +271,12 @@ static enum ht_err add_parts(struct making *m, struct sampler *s) {
     return HT_OK;
 }
 
-static enum ht_err add_trace(struct making *m, const struct ht_trace *trace,
-                             struct sampler *s, int64_t *first) {
+/* Of a trace at one level. */
+static enum ht_err add_trace(struct making *m, enum ht_subgrid subgrid,
+                             const struct ht_trace *trace, struct sampler *s,
+                             int64_t *first) {
     int made = 0;
-    find_cell(m, trace->x);
+    find_cell(m, subgrid, trace->x);
     TRY(fill_medium(m));
     take_value(m, &trace->reading);
     for (int d = 0; d < m->need.derivatives; d++) {
@@ -279,9 +303,9 @@ static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
     *steps = 1;
     for (int64_t i = 0; i < s->count; i++) {
         const struct part *part = &s->part[i], *before = part - 1;
-        if (i == 0 || part->plane != before->plane ||
-            part->field != before->field)
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, part->field,
+        if (i == 0 || part->subgrid != before->subgrid ||
+            part->plane != before->plane || part->field != before->field)
+            TRY(stepper->ops->get(stepper->self, part->subgrid, part->field,
                                   ht_grid_coefs(s->grid), part->plane,
                                   part->plane + 1, s->coefs));
         sums[part->number] = value_of(s, part);
@@ -304,6 +328,7 @@ static const struct ht_sampler_ops sampler_ops = {.take = sampler_take,
 
 static int by_plane(const void *a, const void *b) {
     const struct part *x = a, *y = b;
+    if (x->subgrid != y->subgrid) return x->subgrid < y->subgrid ? -1 : 1;
     if (x->plane != y->plane) return x->plane < y->plane ? -1 : 1;
     if (x->field != y->field) return x->field < y->field ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
@@ -326,7 +351,8 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
         m->cube *= m->t[k];
     }
     ht_hermite_matrix(p->grid->order, m->matrix);
-    ht_grid_own(p->grid, HT_PRIMARY, &m->first, &m->last);
+    for (int g = 0; g < 2; g++)
+        ht_grid_own(p->grid, (enum ht_subgrid)g, &m->first[g], &m->last[g]);
     TRY(HT_ALLOC(m->e, p->eq->nfields * m->cube));
     TRY(HT_ALLOC(m->next, p->eq->nfields * m->cube));
     if (p->medium_degree < 0) return HT_OK;
@@ -338,14 +364,16 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
 static enum ht_err list_parts(const struct ht_plan *plan, struct making *m,
                               struct sampler *s, struct ht_sampler *out) {
     const int64_t most = 2 * out->traces * plan->eq.nfields;
-    const int derivatives = m->need.derivatives;
+    const int64_t traces = plan->receivers->traces;
+    const int levels = m->need.per_step, derivatives = m->need.derivatives;
     TRY(HT_ALLOC(s->part, most));
     TRY(HT_ALLOC(out->weight, most));
     TRY(HT_ALLOC(out->first, out->traces + 1));
     m->weight = out->weight;
-    for (int64_t t = 0; t < out->traces / derivatives; t++) {
-        const struct ht_trace trace = ht_trace_at(plan->receivers, t);
-        TRY(add_trace(m, &trace, s, out->first + t * derivatives));
+    for (int64_t t = 0; t < levels * traces; t++) {
+        const struct ht_trace trace = ht_trace_at(plan->receivers, t % traces);
+        TRY(add_trace(m, t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY, &trace,
+                      s, out->first + t * derivatives));
     }
     qsort(s->part, (size_t)s->count, sizeof *s->part, by_plane);
     out->parts = m->parts;

@@ -6,7 +6,7 @@
 
 struct ht_resampler {
     struct ht_resampling of;
-    struct ht_birkhoff polynomial; /* of as many steps as the last sample */
+    struct ht_birkhoff polynomial; /* of as many levels as the last sample */
     double *weight;
 };
 
@@ -20,18 +20,20 @@ static bool between_steps(const struct ht_receivers *receivers) {
 }
 
 struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
-    struct ht_resampling out = {.steps = 1, .derivatives = 1};
+    const struct ht_problem *problem = &plan->problem;
+    const struct ht_scheme *scheme = ht_problem_scheme(problem);
+    struct ht_resampling out = {.levels = 1, .per_step = 1, .derivatives = 1};
     if (!between_steps(plan->receivers)) return out;
     if (scheme->method == HT_FINITE_DIFFERENCES) {
-        out.steps = HT_RECEIVERS_STENCIL;
+        out.levels = HT_RECEIVERS_STENCIL;
     } else if (scheme->two_level) {
-        out.steps =
-            (int)ht_least(2 * (int64_t)plan->order + 4, HT_RECEIVERS_STENCIL);
+        out.levels = 6;
+        out.per_step =
+            problem->stored[HT_PRIMARY] == problem->stored[HT_DUAL] ? 2 : 1;
         out.derivatives = 2;
         out.derivative[1] = 2;
     } else {
-        out.steps = 2;
+        out.levels = 2;
         out.derivatives = plan->order + 1;
         for (int l = 0; l <= plan->order; l++) out.derivative[l] = l;
     }
@@ -39,23 +41,26 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
 }
 
 int64_t ht_resampler_keeps(const struct ht_resampler *r) {
-    return r->of.steps;
+    return ht_divide_up(r->of.levels, r->of.per_step);
 }
 
 bool ht_resampler_ready(const struct ht_resampler *r, double at,
                         int64_t reached, bool last) {
-    const double most = (double)reached, below = floor(at);
-    if (at > most) return false;
-    if (at == below || last) return true;
-    return reached + 1 >= r->of.steps && below + r->of.steps / 2 <= most;
+    const int64_t newest = reached * r->of.per_step;
+    const double below = floor(at * r->of.per_step);
+    if (at > (double)reached) return false;
+    if (at == floor(at) || last) return true;
+    return newest + 1 >= r->of.levels &&
+           below + r->of.levels / 2 <= (double)newest;
 }
 
 /* ---- weights ---- */
 
-/* Values and second derivatives of an odd number of steps fix no polynomial. */
-static int64_t steps_of(const struct ht_resampler *r, int64_t held) {
-    const int64_t steps = ht_least(r->of.steps, held);
-    return r->of.derivatives > 1 ? steps / 2 * 2 : steps;
+/* Values and second derivatives at an odd number of levels fix no polynomial.
+ */
+static int64_t levels_of(const struct ht_resampler *r, int64_t held) {
+    const int64_t levels = ht_least(r->of.levels, held);
+    return r->of.derivatives > 1 ? levels / 2 * 2 : levels;
 }
 
 static enum ht_err find_weights(struct ht_resampler *r, double at,
@@ -75,17 +80,22 @@ static enum ht_err find_weights(struct ht_resampler *r, double at,
 enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
                                  int64_t first, int64_t reached,
                                  struct ht_resampled *out) {
-    const int64_t below = (int64_t)floor(at), held = reached - first + 1;
-    *out = (struct ht_resampled){.low = below, .count = 1, .weight = r->weight};
-    if (at == (double)below) {
+    const int per_step = r->of.per_step;
+    const int64_t held = (reached - first + 1) * per_step;
+    /* the first level, half a step before the first step */
+    const double from = (double)(first * per_step - (per_step - 1));
+    const double level = at * per_step - from, below = floor(level);
+    *out = (struct ht_resampled){
+        .low = (int64_t)below, .count = 1, .weight = r->weight};
+    if (level == below) {
         for (int i = 0; i < r->of.derivatives; i++) r->weight[i] = i == 0;
         return HT_OK;
     }
-    out->count = steps_of(r, held);
-    out->low = below - (out->count / 2 - 1);
-    out->low = ht_least(out->low, reached + 1 - out->count);
-    out->low = ht_most(out->low, first);
-    return find_weights(r, at - (double)out->low, out->count);
+    out->count = levels_of(r, held);
+    out->low -= out->count / 2 - 1;
+    out->low = ht_least(out->low, held - out->count);
+    out->low = ht_most(out->low, 0);
+    return find_weights(r, level - (double)out->low, out->count);
 }
 
 /* ---- making ---- */
@@ -97,7 +107,7 @@ enum ht_err ht_resampler_create(const struct ht_plan *plan,
     TRY(HT_ALLOC(r, 1));
     r->of = ht_resampling_of(plan);
     const enum ht_err err =
-        HT_ALLOC(r->weight, r->of.steps * r->of.derivatives);
+        HT_ALLOC(r->weight, r->of.levels * r->of.derivatives);
     if (err == HT_OK)
         *out = r;
     else

@@ -84,8 +84,6 @@ refused 'an interval that SEG-Y does not hold' \
     'output.traces=["segy"]'
 refused 'more traces than memory' 'receivers|1e+10 traces need|the host has|take fewer' \
     'receivers=({type="plane";from=[0,0];to=[2,0];side=[0,1.6];count=100000;count2=100000;})'
-refused 'samples between the steps of a Hermite method' \
-    'receivers.2.every|time.scheme = "fd"|"taylor"' time.scheme=taylor
 
 printf '0.5 0.3\n# a comment\n 0.6,0.4\t# another\n\n' >places.txt
 from_file() {

@@ -194,21 +194,24 @@ static double wave_error(struct trial *t, const char *set, int slope,
 }
 
 /* A plane wave along the diagonal of the unit square. */
-static void wave_at(struct trial *t, int cycles, int cells, const char *more) {
+static void wave_at(struct trial *t, const char *fields, int cycles, int cells,
+                    const char *more) {
     record(t, "oracle", NONE,
-           "system=acoustic grid={cells=[%d,%d];} "
+           "system=%s grid={cells=[%d,%d];} "
            "initial={type=\"plane\";cycles=[%d,%d];} "
            "receivers=({name=\"line\";type=\"line\";from=[0.013,0.17];"
-           "to=[0.987,0.771];count=29;fields=[\"p\",\"p_x1\",\"p_x2\"];}) %s",
-           cells, cells, cycles, cycles, more);
+           "to=[0.987,0.771];count=29;fields=[%s];}) %s",
+           strcmp(fields, "\"u\"") == 0 ? "wave" : "acoustic", cells, cells,
+           cycles, cycles, fields, more);
 }
+static const char values_slopes[] = "\"p\",\"p_x1\",\"p_x2\"";
 
 /* Errors of both axes add up, and a slope has that of a value along the other
  * axis: htwave/point.h. Those of the scheme are known exactly. */
 static void sinc_at(int points, double value, double slope) {
     const double k = 6 * acos(-1.0), wave[2] = {k, k};
     struct trial t;
-    wave_at(&t, 3, 3 * points,
+    wave_at(&t, values_slopes, 3, 3 * points,
             "time.scheme=fd time.end=0.05 time.cfl=0.2 grid.order=16");
     const double omega = k * sqrt(2), end = t.params->time.end;
     const struct ht_fd_weights w = ht_fd_weights(16);
@@ -269,7 +272,7 @@ static void polynomials(int order, int coarse) {
                  "time.scheme=taylor time.end=0.4 grid.order=%d "
                  "device.precision=double",
                  order);
-        wave_at(&t, 2, coarse << fine, more);
+        wave_at(&t, values_slopes, 2, coarse << fine, more);
         error[fine][0] = wave_error(&t, "line/p", -1, wave, k * sqrt(2));
         error[fine][1] = wave_error(&t, "line/p_x2", 1, wave, k * sqrt(2));
         finish(&t);
@@ -284,6 +287,156 @@ static void polynomials(int order, int coarse) {
 }
 
 /* ---- between steps ---- */
+
+/* Of the two-point polynomial over theta radians of a wave. */
+static double hermite_error(int order, double theta) {
+    double error = 1;
+    for (int n = 1; n <= 2 * order + 2; n++) error *= theta / 2 / n;
+    return error;
+}
+
+/* turn: omega times the distance of levels; theta: radians per cell along an
+ * axis. Taylor: both ends of a step. Leapfrog: values and second derivatives at
+ * six levels, whose weights add up to 4 and to 3; the latter are those of the
+ * cell's polynomial along two axes. */
+static double time_error(const char *scheme, int order, double turn,
+                         double theta) {
+    double second = 1;
+    if (strcmp(scheme, "taylor") == 0) return 2 * hermite_error(order, turn);
+    for (int n = 1; n <= 2 * order; n++) second *= theta / 2 / n;
+    return 4e-6 * pow(turn, 12) + 3 * turn * turn * second / 2;
+}
+
+/* Samples between steps of a plane wave err no more than those on steps and one
+ * interpolation, and converge with the order of the scheme. */
+static void hermite_wave(const char *scheme, const char *field, int order,
+                         int coarse) {
+    const double k = 4 * acos(-1.0), wave[2] = {k, k};
+    double error[2][2], step[2];
+    char set[16];
+    snprintf(set, sizeof set, "line/%c", field[1]);
+    for (int fine = 0; fine < 2; fine++)
+        for (int between = 0; between < 2; between++) {
+            struct trial t;
+            char more[200];
+            snprintf(more, sizeof more,
+                     "time.scheme=%s time.end=1.2 grid.order=%d "
+                     "device.precision=double %s",
+                     scheme, order,
+                     between ? "receivers.1.every=0.00371 "
+                               "receivers.1.start=0.0013"
+                             : "");
+            wave_at(&t, field, 2, coarse << fine, more);
+            step[fine] = t.sim->plan->problem.dt;
+            error[fine][between] = wave_error(&t, set, -1, wave, k * sqrt(2));
+            finish(&t);
+        }
+    for (int fine = 0; fine < 2; fine++)
+        TEST_BELOW(error[fine][1],
+                   1.02 * error[fine][0] +
+                       time_error(scheme, order,
+                                  step[fine] * k * sqrt(2) *
+                                      (field[1] == 'u' ? 0.5 : 1),
+                                  k / (coarse << fine)),
+                   "%s, %s, N = %d, %d cells per wavelength: worst sample "
+                   "between steps (%.2e on steps)",
+                   scheme, field, order, (coarse << fine) / 2, error[fine][0]);
+    const double rate = log2(error[0][1] / error[1][1]);
+    TEST_CHECK(rate > 2 * order + 0.5, "order %.2f (at least %.1f)", rate,
+               2 * order + 0.5);
+}
+
+/* Between steps: the samples of group 2 against the polynomial through twelve
+ * steps of group 1, at the same places; the largest of all fields, relative,
+ * from six steps after the start to six before the end. */
+static double between_error(struct trial *t, const char *field) {
+    char name[2][32];
+    int64_t steps[8], samples[8];
+    double worst = 0, largest = 0;
+    for (int i = 0; i < 2; i++)
+        snprintf(name[i], sizeof name[i], "%s/%s", i ? "between" : "steps",
+                 field);
+    double *at = read_set(t, "between/time", NULL);
+    double *u = read_set(t, name[0], steps), *v = read_set(t, name[1], samples);
+    const double dt = t->sim->plan->problem.dt;
+    for (int64_t i = 0; i < samples[0] * samples[1]; i++) {
+        const double s = at[i % samples[1]] / dt, *row;
+        const int64_t low = (int64_t)floor(s) - 5;
+        double weight[12], sum = 0;
+        if (low < 0 || low + 12 > steps[1]) continue;
+        ht_lagrange_weights(12, s - (double)low, weight);
+        row = u + i / samples[1] * steps[1] + low;
+        for (int j = 0; j < 12; j++) sum += weight[j] * row[j];
+        worst = fmax(worst, fabs(sum - v[i]));
+        largest = fmax(largest, fabs(v[i]));
+    }
+    free(at);
+    free(u);
+    free(v);
+    return worst / largest;
+}
+
+/* Several fields at walls, corners, vertices and inside; the derivatives by
+ * time are those of the equations, the steps know nothing of them. omega, k:
+ * of the fastest wave that matters; k along an axis. The polynomial through
+ * twelve steps errs by 5.6e-5 (omega dt)^12. */
+static void hermite_between(const char *title, int order, double omega,
+                            double k, const char *fields, const char *line,
+                            const char *more) {
+    struct trial t;
+    char text[32], *field = text, *comma;
+    record(&t, "oracle", NONE,
+           "grid.order=%d %s receivers=({name=\"steps\";type=\"line\";%s;"
+           "fields=[%s];},{name=\"between\";type=\"line\";%s;fields=[%s];"
+           "every=0.00713;start=0.0021;}) device.precision=double "
+           "time.scheme=taylor",
+           order, more, line, fields, line, fields);
+    const struct ht_plan *plan = t.sim->plan;
+    const double turn = omega * plan->problem.dt;
+    const double bound = 6e-5 * pow(turn, 12) + 2 * hermite_error(order, turn) +
+                         2 * hermite_error(order, k * plan->grid.h[0]);
+    snprintf(text, sizeof text, "%s", fields);
+    do {
+        char name[8];
+        comma = strchr(field, ',');
+        sscanf(field, "\"%7[^\"]", name);
+        TEST_BELOW(between_error(&t, name), bound,
+                   "%s, N = %d: %s between steps", title, order, name);
+        field = comma + 1;
+    } while (comma != NULL);
+    finish(&t);
+}
+
+static void test_hermite_times(void) {
+    const double pi = acos(-1.0);
+    static const char in_2d[] = "from=[0,0.0];to=[1,0.75];count=13";
+    hermite_wave("taylor", "\"p\"", 1, 20);
+    hermite_wave("taylor", "\"p\"", 2, 10);
+    hermite_wave("taylor", "\"p\"", 3, 8);
+    hermite_wave("leapfrog", "\"p\"", 2, 10);
+    hermite_wave("leapfrog", "\"p\"", 3, 8);
+    hermite_wave("leapfrog", "\"u\"", 2, 10);
+    hermite_wave("leapfrog", "\"u\"", 3, 8);
+    /* modes of walls at both ends of each axis: k = pi / length */
+    hermite_between("walls", 2, 1.5 * sqrt(3) * pi, 1.5 * pi,
+                    "\"p\",\"v2\",\"p_x3\"",
+                    "from=[0,0.0,0.0];to=[1,0.75,1.0];count=13",
+                    "system=acoustic grid={cells=[4,4,5];upper=[1,1,1];} "
+                    "initial={type=\"standing\";modes=[1,1,1];} "
+                    "boundary={x1=\"rigid\";x2=\"free\";x3=\"rigid\";} "
+                    "time={end=1.9;step=0.1;}");
+    hermite_between("periodic", 4, 2 * pi, 2 * pi, "\"p\",\"v1\"", in_2d,
+                    "system=acoustic grid.cells=[8,8] "
+                    "initial={type=\"plane\";cycles=[1,0];} time.end=1.9 ");
+    hermite_between("a medium that varies", 3, 1.5 * 3 * pi, 3 * pi,
+                    "\"p\",\"v2\"", in_2d,
+                    "system=acoustic grid.cells=[10,10] "
+                    "initial={type=\"expression\";values={p=\"cos(3*pi*x1)*cos("
+                    "2*pi*x2)\";};} "
+                    "boundary={x1=\"rigid\";x2=\"rigid\";} "
+                    "medium={type=\"expression\";c=\"1+0.2*cos(pi*x1)\";"
+                    "rho=\"1+0.3*cos(pi*x2)\";} time.end=1.5");
+}
 
 /* A standing mode from rest is cos(w t) at the steps exactly, with the scheme's
  * own w: u(2) + u(0) = 2 cos(w dt) u(1). Returns w dt; *error: of samples at
@@ -570,6 +723,7 @@ int main(void) {
     polynomials(1, 20);
     polynomials(2, 12);
     between_steps();
+    test_hermite_times();
     multiples();
     reciprocity();
     formats("oracle", "double");
