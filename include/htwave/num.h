@@ -134,6 +134,10 @@ HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives,
 void ht_birkhoff_weights(const struct ht_birkhoff *b, double at,
                          double *weight);
 
+/* ---- bessel.c ---- */
+/* J_0(z), J_1(z) .. J_(count-1)(z), z >= 0, to rounding. */
+void ht_bessel_orders(double z, int64_t count, double *out);
+
 /* ---- median.c ---- */
 /* The middle value, for an even number the larger of both; sorts them. */
 double ht_median(int count, double *values);

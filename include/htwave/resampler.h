@@ -1,12 +1,13 @@
 /* Samples of receivers at any time, from what the steps give.
- *   finite differences   the polynomial through the values of twelve steps;
+ *   finite differences   the polynomial through the values of twelve steps; or
+ *                        all steps where the dispersion of one term in time is
+ *                        removed;
  *   Taylor               the two-point Hermite polynomial of degree 2N+1: the
  *                        state at a step has all derivatives by time, L^l u;
  *   leapfrog             the polynomial through values and second derivatives
  *                        at six levels: steps, and half steps where the dual
- *                        grid has the same fields. Other derivatives need fields
- *                        of other times; more levels amplify the error of second
- *                        derivatives.
+ *                        grid has the same fields. Other derivatives need
+ * fields of other times; more levels amplify the error of second derivatives.
  * All are as even about the sample as the ends of the run allow. A sample on a
  * step is the value there. docs/method.md, docs/differences.md have errors.
  */
@@ -18,6 +19,7 @@
 enum { HT_RESAMPLING_DERIVATIVES = HT_MAX_ORDER + 1 };
 /* What a plan's receivers need of each step. */
 struct ht_resampling {
+    bool whole;      /* all steps are taken */
     int levels;      /* that a sample between steps takes */
     int per_step;    /* levels of a step: 1, or 2: half a step earlier, too */
     int derivatives; /* of each trace at a level: by time, times the levels'
@@ -25,12 +27,14 @@ struct ht_resampling {
     int derivative[HT_RESAMPLING_DERIVATIVES];
 };
 struct ht_resampling ht_resampling_of(const struct ht_plan *plan);
+/* Steps after the run's last that samples at its end need. */
+int64_t ht_resampling_beyond(const struct ht_plan *plan);
 
 struct ht_resampler;
 HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan,
                                            struct ht_resampler **out);
 void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
-/* Steps before the newest that later samples may need. */
+/* The newest steps that later samples may need. */
 int64_t ht_resampler_keeps(const struct ht_resampler *resampler);
 /* Whether a sample can be made; at: its time in steps. reached: the newest step
  * there is; last: there will be no more. */

@@ -27,8 +27,8 @@ HT_CHECKED enum ht_err ht_sampler_create(const struct ht_plan *plan,
 void ht_sampler_destroy(struct ht_sampler *sampler); /* NULL allowed */
 /* Most samples that it holds: collect them at least so often. */
 int64_t ht_sampler_period(const struct ht_sampler *sampler);
-/* values[step][level][trace][derivative] of all samples since the last call; NULL:
- * this rank does not need them. *steps: their number. Collective. */
+/* values[step][level][trace][derivative] of all samples since the last call;
+ * NULL: this rank does not need them. *steps: their number. Collective. */
 HT_CHECKED enum ht_err ht_sampler_collect(struct ht_sampler *sampler,
                                           int64_t *steps, double *values);
 /* Device seconds of its kernels, without reads. */

@@ -167,23 +167,44 @@ static int64_t receivers_next(void *context, const struct ht_run *run,
     return from == 0 ? 0 : from + ht_sampler_period(r->sampler) - 1;
 }
 
-static enum ht_err receivers_look(void *context, const struct ht_view *view) {
-    struct ht_recorder *r = context;
-    struct ht_comm *comm = view->run->plan->grid.slab.comm;
+/* Samples of the steps since the last call. end: they are the last ones. */
+static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm,
+                           int64_t reached, bool end) {
     int64_t steps;
-    if (r->receivers == NULL) return HT_OK;
     TRY(ht_sampler_collect(
         r->sampler, &steps,
         r->leads ? r->value + r->count * r->per_step * r->width : NULL));
     if (!r->leads) return ht_comm_agree(comm, HT_OK);
     enum ht_err err = HT_OK;
     const int64_t samples = r->first + r->count + steps;
-    if (samples != view->run->steps + 1)
+    if (samples != reached + 1)
         err = ht_err_set(HT_ERR_INTERNAL,
                          "receivers: %lld samples after %lld steps",
-                         (long long)samples, (long long)view->run->steps);
-    if (err == HT_OK) err = add_steps(r, steps, view->last);
+                         (long long)samples, (long long)reached);
+    if (err == HT_OK) err = add_steps(r, steps, end);
     return ht_comm_agree(comm, err);
+}
+
+/* All that is written of the run's last step has been: steps beyond it are for
+ * receivers alone. */
+static enum ht_err receivers_look(void *context, const struct ht_view *view) {
+    struct ht_recorder *r = context;
+    const struct ht_run *run = view->run;
+    struct ht_comm *comm = run->plan->grid.slab.comm;
+    int64_t reached = run->steps;
+    if (r->receivers == NULL) return HT_OK;
+    const int64_t end =
+        reached +
+        (view->last && !run->interrupted ? ht_resampling_beyond(run->plan) : 0);
+    TRY(collect(r, comm, reached, view->last && reached == end));
+    while (reached < end) {
+        const int64_t steps =
+            ht_least(ht_sampler_period(r->sampler), end - reached);
+        TRY(ht_stepper_advance(&run->stepper, steps));
+        reached += steps;
+        TRY(collect(r, comm, reached, reached == end));
+    }
+    return HT_OK;
 }
 
 static void receivers_end(void *context) {

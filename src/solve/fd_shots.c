@@ -3,9 +3,12 @@
  *     w = u + dt^2/12 (L u + g f(t_n))                   (two terms)
  *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d
  * where f is the signal or its derivative, F an integral of it, known in closed
- * form. g is the delta spread over nodes, times the modulus there. Planes
- * beyond the slab take it, too, wherever a pass computes them.
+ * form. Where dispersion is removed from traces dt^2 f_n is in the place of the
+ * differences of F (fd_dispersion.c). g is the delta spread over nodes, times
+ * the modulus there. Planes beyond the slab take it, too, wherever a pass
+ * computes them.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +161,17 @@ static enum ht_err make_list(const struct ht_fd_stepper *s,
 
 /* ---- making ---- */
 
+static enum ht_err remove_dispersion(struct ht_fd_injection *in) {
+    TRY(HT_ALLOC(in->undispersed, in->shots->count));
+    for (int i = 0; i < in->shots->count; i++) {
+        const struct ht_shot *shot = &in->shots->shot[i];
+        TRY(ht_fd_undispersed(shot, ht_shot_law(in->eq, shot->kind)->derivative,
+                              in->dt, &in->undispersed[i].count,
+                              &in->undispersed[i].f));
+    }
+    return HT_OK;
+}
+
 static enum ht_err make(const struct ht_fd_stepper *s,
                         struct ht_fd_injection *in) {
     struct entries all = {.count = 0};
@@ -176,6 +190,7 @@ static enum ht_err make(const struct ht_fd_stepper *s,
     if (err == HT_OK) err = scale(s, &all, in->whole);
     if (err == HT_OK) err = make_list(s, &all, in);
     free(all.entry);
+    if (err == HT_OK && s->problem.fd.undispersed) err = remove_dispersion(in);
     return err;
 }
 
@@ -202,6 +217,9 @@ void ht_fd_injection_destroy(struct ht_fd_injection *in) {
     free(in->list.column);
     free(in->list.weight);
     free(in->plane);
+    for (int i = 0; in->undispersed != NULL && i < in->shots->count; i++)
+        free(in->undispersed[i].f);
+    free(in->undispersed);
     free(in->whole);
     free(in->table);
     free(in->acts);
@@ -217,6 +235,13 @@ static bool amplitudes(const struct ht_fd_injection *in, int column, double t,
     const int order = ht_shot_law(in->eq, shot->kind)->derivative;
     const double dt = in->dt;
     *stage = *update = 0;
+    if (in->undispersed != NULL) {
+        const struct ht_fd_signal *signal = &in->undispersed[column];
+        const int64_t n = llround(t / dt);
+        if (n < 0 || n >= signal->count) return false;
+        *update = dt * dt * signal->f[n];
+        return true;
+    }
     if (!ht_shot_acts(shot, t - dt, t + dt)) return false;
     *stage = dt * dt / 12 * ht_shot_at(shot, t, order);
     *update = ht_shot_at(shot, t + dt, order - 2) -

@@ -365,6 +365,19 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
     return ht_receivers_create(params, &of, &plan->receivers);
 }
 
+static enum ht_err choose_dispersion(struct ht_plan *plan) {
+    const enum ht_dispersion given = plan->params->time.dispersion;
+    const bool can = differences(plan) && plan->problem.stages == 1;
+    plan->problem.fd.undispersed =
+        can && (given == HT_DISPERSION_REMOVE ||
+                (given == HT_DISPERSION_AUTO && plan->receivers != NULL));
+    if (can || given != HT_DISPERSION_REMOVE) return HT_OK;
+    return ht_params_error(plan->params, "time.dispersion",
+                           "is removed from finite differences with one term "
+                           "in time: needs time.scheme = \"fd\" and "
+                           "time.stages = 1");
+}
+
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(find_system(plan));
     TRY(make_grid(plan));
@@ -383,6 +396,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     plan->problem.shots = plan->shots;
     TRY(ht_fd_check_shots(plan));
     TRY(make_receivers(plan));
+    TRY(choose_dispersion(plan));
     return ht_expect(plan);
 }
 

@@ -4,10 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fd.h"
+
 struct ht_resampler {
     struct ht_resampling of;
     struct ht_birkhoff polynomial; /* of as many levels as the last sample */
+    int64_t steps; /* of the run, and beyond: if all are taken */
     double *weight;
+    double *bessel; /* J_0, J_1 .. if all are taken */
 };
 
 /* ---- what is needed ---- */
@@ -23,7 +27,8 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     const struct ht_problem *problem = &plan->problem;
     const struct ht_scheme *scheme = ht_problem_scheme(problem);
     struct ht_resampling out = {.levels = 1, .per_step = 1, .derivatives = 1};
-    if (!between_steps(plan->receivers)) return out;
+    out.whole = problem->fd.undispersed;
+    if (out.whole || !between_steps(plan->receivers)) return out;
     if (scheme->method == HT_FINITE_DIFFERENCES) {
         out.levels = HT_RECEIVERS_STENCIL;
     } else if (scheme->two_level) {
@@ -40,7 +45,13 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     return out;
 }
 
+int64_t ht_resampling_beyond(const struct ht_plan *plan) {
+    if (!ht_resampling_of(plan).whole) return 0;
+    return ht_fd_steps_beside((double)plan->steps);
+}
+
 int64_t ht_resampler_keeps(const struct ht_resampler *r) {
+    if (r->of.whole) return r->steps;
     return ht_divide_up(r->of.levels, r->of.per_step);
 }
 
@@ -48,6 +59,8 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at,
                         int64_t reached, bool last) {
     const int64_t newest = reached * r->of.per_step;
     const double below = floor(at * r->of.per_step);
+    if (r->of.whole)
+        return at + (double)ht_fd_steps_beside(at) <= (double)reached;
     if (at > (double)reached) return false;
     if (at == floor(at) || last) return true;
     return newest + 1 >= r->of.levels &&
@@ -77,6 +90,17 @@ static enum ht_err find_weights(struct ht_resampler *r, double at,
     return HT_OK;
 }
 
+/* fd_dispersion.c */
+static void take_all(struct ht_resampler *r, double at, int64_t reached,
+                     struct ht_resampled *out) {
+    const int64_t last = (int64_t)ceil(at) + ht_fd_steps_beside(at);
+    out->low = 0;
+    out->count = ht_least(reached, last) + 1;
+    ht_bessel_orders(2 * at, 2 * out->count, r->bessel);
+    for (int64_t n = 0; n < out->count; n++)
+        r->weight[n] = (n > 0 ? 2 : 1) * r->bessel[2 * n];
+}
+
 enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
                                  int64_t first, int64_t reached,
                                  struct ht_resampled *out) {
@@ -87,6 +111,10 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
     const double level = at * per_step - from, below = floor(level);
     *out = (struct ht_resampled){
         .low = (int64_t)below, .count = 1, .weight = r->weight};
+    if (r->of.whole) {
+        take_all(r, at, reached, out);
+        return HT_OK;
+    }
     if (level == below) {
         for (int i = 0; i < r->of.derivatives; i++) r->weight[i] = i == 0;
         return HT_OK;
@@ -106,8 +134,10 @@ enum ht_err ht_resampler_create(const struct ht_plan *plan,
     *out = NULL;
     TRY(HT_ALLOC(r, 1));
     r->of = ht_resampling_of(plan);
-    const enum ht_err err =
-        HT_ALLOC(r->weight, r->of.levels * r->of.derivatives);
+    r->steps = plan->steps + ht_resampling_beyond(plan) + 1;
+    const int64_t most = r->of.whole ? r->steps : r->of.levels;
+    enum ht_err err = HT_ALLOC(r->weight, most * r->of.derivatives);
+    if (err == HT_OK && r->of.whole) err = HT_ALLOC(r->bessel, 2 * most);
     if (err == HT_OK)
         *out = r;
     else
@@ -118,5 +148,6 @@ enum ht_err ht_resampler_create(const struct ht_plan *plan,
 void ht_resampler_destroy(struct ht_resampler *r) {
     if (r == NULL) return;
     free(r->weight);
+    free(r->bessel);
     free(r);
 }
