@@ -87,7 +87,8 @@ static const struct ht_option option[] = {
      "are transformed before, traces afterwards, and only the error in space "
      "is left. Fields between keep it. The run takes some steps more after "
      "its end, and the traces of all steps stay in memory. auto removes it "
-     "where time.stages = 1 and there are receivers."},
+     "where time.stages = 1, there are receivers and the run begins with "
+     "sources or data at rest."},
 
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",

@@ -8,9 +8,11 @@
  * and samples come from the values of the steps by
  *     u(t) = (1/pi) Re integral of U_n(w) exp(i W t) dw
  *          = J_0(2t/dt) u_0 + 2 sum_n J_2n(2t/dt) u_n          (resampler.c).
- * Both integrals are those over w, not W, so that the traces of initial data
- * are transformed in the same way. A frequency w at time t moves to t cos(w
- * dt/2) in the source, earlier, and back in the trace.
+ * Both integrals are those over w, not W, so that the traces of initial data at
+ * rest, cos(w t) of each mode, are transformed in the same way, mode by mode
+ * without any error (Jacobi and Anger). With a rate they begin with sin(w t),
+ * whose continuation to times before 0 is not smooth. A frequency w at time t
+ * moves to t cos(w dt/2) in the source, earlier, and back in the trace.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* The state at time 0 of finite differences: u, and d = u(0) - u(-dt) by the
  * series that the scheme itself sums, with r = u_t:
  *     d = dt r - dt^2/2 M u + dt^3/6 L r.
- * With one term the factor is 1/8: then sin(w t) of a mode has the amplitude
- * r/omega to fourth order, its frequency w alone errs by the second.
  * r comes from the initial data's first derivatives: a solution of order 1.
  */
 #include <math.h>

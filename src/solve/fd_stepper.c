@@ -97,7 +97,7 @@ static enum ht_err run_step(struct ht_fd_stepper *s,
     case HT_FD_STAGE:
         return add_to_source(s, task, 12, v[HT_FD_W]);
     case HT_FD_START:
-        return add_to_source(s, task, s->slab.terms > 1 ? 6 : 8, v[HT_FD_D]);
+        return add_to_source(s, task, 6, v[HT_FD_D]);
     case HT_FD_UPDATE:
         return run_update(s, task);
     case HT_FD_RETREAT:

@@ -365,17 +365,31 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
     return ht_receivers_create(params, &of, &plan->receivers);
 }
 
+/* The field of finite differences begins with the rate 0. */
+static bool begins_at_rest(const struct ht_plan *plan) {
+    const struct ht_second_order *form = &plan->eq.system->second_order;
+    if (form->rate >= 0) return !ht_solution_occurs(plan->solution, form->rate);
+    for (int k = 0; k < plan->eq.dims; k++)
+        if (ht_solution_occurs(plan->solution, form->flux + k)) return false;
+    return true;
+}
+
+/* Removed where it can be and there are traces: of what begins with a rate it
+ * cannot be, fd_dispersion.c. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool can = differences(plan) && plan->problem.stages == 1;
+    const bool rest = can && begins_at_rest(plan);
     plan->problem.fd.undispersed =
-        can && (given == HT_DISPERSION_REMOVE ||
-                (given == HT_DISPERSION_AUTO && plan->receivers != NULL));
-    if (can || given != HT_DISPERSION_REMOVE) return HT_OK;
-    return ht_params_error(plan->params, "time.dispersion",
-                           "is removed from finite differences with one term "
-                           "in time: needs time.scheme = \"fd\" and "
-                           "time.stages = 1");
+        rest && (given == HT_DISPERSION_REMOVE ||
+                 (given == HT_DISPERSION_AUTO && plan->receivers != NULL));
+    if (rest || given != HT_DISPERSION_REMOVE) return HT_OK;
+    return ht_params_error(
+        plan->params, "time.dispersion", "%s",
+        can ? "is removed from runs that begin at rest: the initial data have "
+              "a rate"
+            : "is removed from finite differences with one term in time: needs "
+              "time.scheme = \"fd\" and time.stages = 1");
 }
 
 static enum ht_err make(struct ht_plan *plan, bool sampled) {

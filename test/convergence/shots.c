@@ -303,7 +303,12 @@ static void judge_distance(int dims, int wall, double points,
             e.source[k] + (k == 0 ? 5.9 * length : 0.1 * length + 0.29);
     }
     const double error = trace_error(&e, kind, 8.5 * length, &expected);
-    TEST_BELOW(error, 2 * fmax(bound, expected),
+    if (kind->removed)
+        bound = fmin(bound,
+                     expected + (force ? 6 : 2) * (points < 5 ? 1.3e-3 : 7e-4));
+    else
+        bound = 2 * fmax(bound, expected);
+    TEST_BELOW(error, bound,
                "%s%s %d-D, walls %d, order %d, %d term%s, %g points (theory "
                "%.2g)",
                wave ? "wave " : "", force ? "force" : "monopole", dims, wall,
@@ -317,7 +322,8 @@ static void test_distance(int dims, int wall, double points, int order,
     judge_distance(dims, wall, points, &kind, force, wave, bound);
 }
 
-/* One term at the usual step, 0.95 of its limit: the error in space is left. */
+/* One term at the usual step, 0.95 of its limit: the error in space is left,
+ * that is of dispersion, and of either point between nodes (htwave/point.h). */
 static void test_removed(void) {
     for (int order = 8; order <= 16; order += 8) {
         const struct kind kind = {.order = order, .terms = 1, .removed = true};
@@ -328,7 +334,7 @@ static void test_removed(void) {
         judge_distance(3, RIGID, 6, &kind, false, false, 2e-3);
     }
     const struct kind kind = {.order = 16, .terms = 1, .removed = true};
-    judge_distance(3, FREE, 6, &kind, true, false, 2e-3);
+    judge_distance(3, FREE, 6, &kind, true, false, 4e-3);
     judge_distance(3, PERIODIC, 6, &kind, false, true, 2e-3);
 }
 
