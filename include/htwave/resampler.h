@@ -34,6 +34,7 @@ struct ht_resampler;
 HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan,
                                            struct ht_resampler **out);
 void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
+bool ht_resampler_is_whole(const struct ht_resampler *resampler);
 /* The newest steps that later samples may need. */
 int64_t ht_resampler_keeps(const struct ht_resampler *resampler);
 /* Whether a sample can be made; at: its time in steps. reached: the newest step
@@ -51,5 +52,13 @@ HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler,
                                             double at, int64_t first,
                                             int64_t reached,
                                             struct ht_resampled *out);
+
+/* The same for the integral of a trace without derivatives between two times,
+ * in steps, of one step at most; all steps at once, and from 0 on, where they
+ * are `whole`. Ready where a time a moment after the later one is. */
+HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler,
+                                             double from, double to,
+                                             int64_t first, int64_t reached,
+                                             struct ht_resampled *out);
 
 #endif

@@ -233,7 +233,7 @@ static enum ht_err check_history(const struct ht_simulation *sim) {
     return ht_params_error(sim->params, "receivers",
                            "%lld traces of %.0f steps need %s of memory where "
                            "time.dispersion is removed, the host has %s: take "
-                           "fewer, or time.stages = 2",
+                           "fewer, or \"keep\" it",
                            (long long)plan->receivers->traces, steps,
                            ht_text_bytes(bytes, need),
                            ht_text_bytes(ht_memory_host(), have));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/integrals.h"
 #include "htwave/observers.h"
 #include "htwave/resampler.h"
 #include "htwave/sampler.h"
@@ -18,6 +19,10 @@ enum { MOST = 256, VALUES = 1 << 21 };
 struct block {
     int64_t first, count; /* samples */
     double *data;         /* [sample][reading][receiver] */
+    bool integrals;       /* some readings are; of them, [reading][receiver]: */
+    double *start, *factor; /* of ht_integrals_find */
+    double *sum;            /* the integral up to a step, in steps */
+    int64_t summed;         /* that step */
 };
 struct ht_recorder {
     struct ht_output *output;
@@ -52,22 +57,95 @@ static enum ht_err write_block(struct ht_recorder *r, int n) {
     return HT_OK;
 }
 
-/* Of traces [from, from + traces), at a time in steps. */
-static enum ht_err interpolate(struct ht_recorder *r, double at, int64_t from,
-                               int64_t traces, double *out) {
-    struct ht_resampled by;
-    TRY(ht_resampler_weights(r->resampler, at, r->first,
-                             r->first + r->count - 1, &by));
-    for (int64_t t = 0; t < traces; t++) out[t] = 0;
-    for (int64_t j = 0; j < by.count; j++)
+/* out += the weighted values of traces [from, from + traces). */
+static void add_weighted(const struct ht_recorder *r,
+                         const struct ht_resampled *by, int64_t from,
+                         int64_t traces, double *out) {
+    for (int64_t j = 0; j < by->count; j++)
         for (int d = 0; d < r->derivatives; d++) {
-            const double weight = by.weight[j * r->derivatives + d];
+            const double weight = by->weight[j * r->derivatives + d];
             const double *value =
-                r->value + (by.low + j) * r->width + from * r->derivatives + d;
+                r->value + (by->low + j) * r->width + from * r->derivatives + d;
             if (weight == 0) continue;
             for (int64_t t = 0; t < traces; t++)
                 out[t] += weight * value[t * r->derivatives];
         }
+}
+
+/* A reading of a group, whose traces are [from, from + receivers) of all. */
+struct record {
+    const struct ht_receiver_group *group;
+    struct block *block;
+    int reading;
+    int64_t from;
+};
+
+static int64_t reached(const struct ht_recorder *r) {
+    return r->first + r->count - 1;
+}
+
+/* The sums of a reading's integral += those between two times. */
+static enum ht_err add_integral(struct ht_recorder *r,
+                                const struct record *record, double from,
+                                double to, double *out) {
+    struct ht_resampled by;
+    TRY(ht_resampler_integral(r->resampler, from, to, r->first, reached(r),
+                              &by));
+    add_weighted(r, &by, record->from, record->group->count, out);
+    return HT_OK;
+}
+
+static enum ht_err make_integral(struct ht_recorder *r,
+                                 const struct record *record, double at,
+                                 double *out) {
+    const int64_t count = record->group->count;
+    const int64_t own = record->reading * count;
+    const struct block *block = record->block;
+    const double from = (double)block->summed, dt = r->receivers->dt;
+    for (int64_t i = 0; i < count; i++) out[i] = block->sum[own + i];
+    if (at > from) TRY(add_integral(r, record, from, at, out));
+    for (int64_t i = 0; i < count; i++)
+        out[i] = block->start[own + i] + block->factor[own + i] * dt * out[i];
+    return HT_OK;
+}
+
+/* The sums of a group's integrals up to a step. */
+static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from,
+                          int64_t step) {
+    struct block *block = &r->block[n];
+    struct record record = {.group = &r->receivers->group[n], .block = block};
+    const int64_t count = record.group->count;
+    if (!block->integrals || ht_resampler_is_whole(r->resampler)) return HT_OK;
+    for (; block->summed < step; block->summed++)
+        for (int i = 0; i < record.group->readings; i++) {
+            record.from = from + i * count;
+            if (!record.group->reading[i].integral) continue;
+            TRY(add_integral(r, &record, (double)block->summed,
+                             (double)(block->summed + 1),
+                             block->sum + i * count));
+        }
+    return HT_OK;
+}
+
+/* One sample of all readings of a group, whose traces begin at `from`. */
+static enum ht_err make_sample(struct ht_recorder *r, int n, double at,
+                               int64_t from, double *out) {
+    struct record record = {.group = &r->receivers->group[n],
+                            .block = &r->block[n]};
+    const int64_t count = record.group->count;
+    struct ht_resampled by;
+    TRY(sum_up(r, n, from, (int64_t)floor(at)));
+    TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
+    for (int64_t t = 0; t < record.group->readings * count; t++) out[t] = 0;
+    for (int i = 0; i < record.group->readings; i++)
+        if (!record.group->reading[i].integral)
+            add_weighted(r, &by, from + i * count, count, out + i * count);
+    for (int i = 0; i < record.group->readings; i++) {
+        record.reading = i;
+        record.from = from + i * count;
+        if (record.group->reading[i].integral)
+            TRY(make_integral(r, &record, at, out + i * count));
+    }
     return HT_OK;
 }
 
@@ -83,22 +161,30 @@ static double step_of(const struct ht_recorder *r,
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
+/* Integrals need the steps about the one before. */
+static bool is_ready(const struct ht_recorder *r, const struct block *block,
+                     double at, bool last) {
+    const double later =
+        block->integrals && !last ? nextafter(at, INFINITY) : at;
+    return ht_resampler_ready(r->resampler, later, reached(r), last);
+}
+
 /* The samples that the steps so far give. */
 static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
                                 bool last) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t traces = group->count * group->readings;
-    const int64_t reached = r->first + r->count - 1;
     struct block *block = &r->block[n];
     for (;;) {
         const int64_t sample = block->first + block->count;
         if (sample >= group->samples) break;
         const double at = step_of(r, group, sample);
-        if (!ht_resampler_ready(r->resampler, at, reached, last)) break;
-        TRY(interpolate(r, at, from, traces,
-                        block->data + block->count * traces));
+        if (!is_ready(r, block, at, last)) break;
+        TRY(make_sample(r, n, at, from, block->data + block->count * traces));
         if (++block->count == r->most) TRY(write_block(r, n));
     }
+    /* before the steps that it takes are forgotten */
+    if (!last) TRY(sum_up(r, n, from, reached(r) - HT_RECEIVERS_STENCIL / 2));
     return last ? write_block(r, n) : HT_OK;
 }
 
@@ -126,6 +212,24 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
 
 /* ---- the observer ---- */
 
+static enum ht_err find_integrals(const struct ht_plan *plan,
+                                  const struct ht_receiver_group *group,
+                                  struct block *block) {
+    const int64_t traces = group->count * group->readings;
+    for (int i = 0; i < group->readings; i++)
+        block->integrals = block->integrals || group->reading[i].integral;
+    if (!block->integrals) return HT_OK;
+    TRY(HT_ALLOC(block->start, traces));
+    TRY(HT_ALLOC(block->factor, traces));
+    TRY(HT_ALLOC(block->sum, traces));
+    for (int i = 0; i < group->readings; i++)
+        if (group->reading[i].integral)
+            TRY(ht_integrals_find(plan, group, &group->reading[i],
+                                  block->start + i * group->count,
+                                  block->factor + i * group->count));
+    return HT_OK;
+}
+
 static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     const int64_t period = ht_sampler_period(r->sampler);
     int64_t most = 0;
@@ -141,6 +245,7 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
         const int64_t values = group->count * group->readings * r->most;
         TRY(HT_ALLOC(r->block[n].data, values));
+        TRY(find_integrals(plan, group, &r->block[n]));
         most = values > most ? values : most;
     }
     TRY(HT_ALLOC(r->turned, most));
@@ -215,8 +320,12 @@ static void receivers_end(void *context) {
                ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
     ht_resampler_destroy(r->resampler);
-    for (int n = 0; r->block != NULL && n < r->receivers->count; n++)
+    for (int n = 0; r->block != NULL && n < r->receivers->count; n++) {
         free(r->block[n].data);
+        free(r->block[n].start);
+        free(r->block[n].factor);
+        free(r->block[n].sum);
+    }
     free(r->block);
     free(r->value);
     free(r->turned);

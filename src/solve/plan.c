@@ -358,6 +358,7 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
         .eq = &plan->eq,
         .grid = &plan->grid,
         .held = plan->problem.stored[HT_PRIMARY],
+        .second = differences(plan) ? &plan->eq.system->second_order : NULL,
         .dt = plan->problem.dt,
         .steps = plan->steps,
         .frequency = fmax(params->initial.frequency,

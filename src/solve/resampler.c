@@ -18,8 +18,12 @@ struct ht_resampler {
 
 static bool between_steps(const struct ht_receivers *receivers) {
     bool between = false;
-    for (int n = 0; n < receivers->count; n++)
-        between = between || receivers->group[n].every > 0;
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        between = between || group->every > 0;
+        for (int i = 0; i < group->readings; i++)
+            between = between || group->reading[i].integral;
+    }
     return between;
 }
 
@@ -48,6 +52,10 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
 int64_t ht_resampling_beyond(const struct ht_plan *plan) {
     if (!ht_resampling_of(plan).whole) return 0;
     return ht_fd_steps_beside((double)plan->steps);
+}
+
+bool ht_resampler_is_whole(const struct ht_resampler *r) {
+    return r->of.whole;
 }
 
 int64_t ht_resampler_keeps(const struct ht_resampler *r) {
@@ -90,6 +98,15 @@ static enum ht_err find_weights(struct ht_resampler *r, double at,
     return HT_OK;
 }
 
+/* Levels around those below and above `below`, from the first on. */
+static void find_window(const struct ht_resampler *r, double below,
+                        int64_t held, struct ht_resampled *out) {
+    out->count = levels_of(r, held);
+    out->low = (int64_t)below - (out->count / 2 - 1);
+    out->low = ht_least(out->low, held - out->count);
+    out->low = ht_most(out->low, 0);
+}
+
 /* fd_dispersion.c */
 static void take_all(struct ht_resampler *r, double at, int64_t reached,
                      struct ht_resampled *out) {
@@ -99,6 +116,17 @@ static void take_all(struct ht_resampler *r, double at, int64_t reached,
     ht_bessel_orders(2 * at, 2 * out->count, r->bessel);
     for (int64_t n = 0; n < out->count; n++)
         r->weight[n] = (n > 0 ? 2 : 1) * r->bessel[2 * n];
+}
+
+/* The integral of J_2n from 0 to z is 2 (J_(2n+1) + J_(2n+3) + ..). */
+static void integrate_all(struct ht_resampler *r, double at, int64_t reached,
+                          struct ht_resampled *out) {
+    double sum = 0;
+    take_all(r, at, reached, out);
+    for (int64_t n = out->count - 1; n >= 0; n--) {
+        sum += r->bessel[2 * n + 1];
+        r->weight[n] = (n > 0 ? 2 : 1) * sum;
+    }
 }
 
 enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
@@ -119,11 +147,38 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
         for (int i = 0; i < r->of.derivatives; i++) r->weight[i] = i == 0;
         return HT_OK;
     }
-    out->count = levels_of(r, held);
-    out->low -= out->count / 2 - 1;
-    out->low = ht_least(out->low, held - out->count);
-    out->low = ht_most(out->low, 0);
+    find_window(r, below, held, out);
     return find_weights(r, level - (double)out->low, out->count);
+}
+
+/* Gauss's formula of six points: exact for polynomials of degree 11. */
+enum { GAUSS = 6 };
+static const double gauss[GAUSS / 2][2] = {
+    {0.2386191860831969086, 0.4679139345726910473},
+    {0.6612093864662645137, 0.3607615730481386076},
+    {0.9324695142031520278, 0.1713244923791703450}};
+
+enum ht_err ht_resampler_integral(struct ht_resampler *r, double from,
+                                  double to, int64_t first, int64_t reached,
+                                  struct ht_resampled *out) {
+    double part[HT_RECEIVERS_STENCIL];
+    *out = (struct ht_resampled){.weight = r->weight};
+    if (r->of.whole) {
+        integrate_all(r, to, reached, out);
+        return HT_OK;
+    }
+    find_window(r, floor(from) - (double)first, reached - first + 1, out);
+    for (int64_t j = 0; j < out->count; j++) r->weight[j] = 0;
+    for (int g = 0; g < GAUSS; g++) {
+        const double *row = gauss[g / 2];
+        const double place = g % 2 ? row[0] : -row[0];
+        const double at = (from + to + place * (to - from)) / 2;
+        ht_lagrange_weights((int)out->count, at - (double)(first + out->low),
+                            part);
+        for (int64_t j = 0; j < out->count; j++)
+            r->weight[j] += (to - from) / 2 * row[1] * part[j];
+    }
+    return HT_OK;
 }
 
 /* ---- making ---- */
