@@ -25,6 +25,12 @@ def read(path):
     import h5py
 
     with h5py.File(path, "r") as file:
+        ended = file.attrs.get("ended", "end")
+        if isinstance(ended, bytes):
+            ended = ended.decode()
+        if ended != "end":
+            print(f"note: the run ended at time {float(file.attrs['end_time']):.6g}"
+                  f" ({ended}): traces end there")
         for name, group in file.items():
             if not isinstance(group, h5py.Group) or "time" not in group:
                 raise Refused("holds no traces of receivers")

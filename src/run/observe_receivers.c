@@ -207,7 +207,7 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
         from += group->count * group->readings;
     }
     forget(r);
-    return last ? ht_output_traces_end(r->output) : HT_OK;
+    return HT_OK;
 }
 
 /* ---- the observer ---- */
@@ -290,6 +290,11 @@ static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm,
     return ht_comm_agree(comm, err);
 }
 
+static const char *how_ended(const struct ht_run *run) {
+    if (run->refused) return "not finite";
+    return run->interrupted ? "interrupted" : "end";
+}
+
 /* All that is written of the run's last step has been: steps beyond it are for
  * receivers alone. */
 static enum ht_err receivers_look(void *context, const struct ht_view *view) {
@@ -299,8 +304,9 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
     int64_t reached = run->steps;
     if (r->receivers == NULL) return HT_OK;
     const int64_t end =
-        reached +
-        (view->last && !run->interrupted ? ht_resampling_beyond(run->plan) : 0);
+        reached + (view->last && !run->interrupted && !run->refused
+                       ? ht_resampling_beyond(run->plan)
+                       : 0);
     TRY(collect(r, comm, reached, view->last && reached == end));
     while (reached < end) {
         const int64_t steps =
@@ -309,7 +315,9 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
         reached += steps;
         TRY(collect(r, comm, reached, reached == end));
     }
-    return HT_OK;
+    if (!view->last || !r->leads) return ht_comm_agree(comm, HT_OK);
+    return ht_comm_agree(
+        comm, ht_output_traces_end(r->output, how_ended(run), view->time));
 }
 
 static void receivers_end(void *context) {
@@ -347,6 +355,7 @@ void ht_recorder_destroy(struct ht_recorder *recorder) {
 struct ht_observer ht_observe_receivers(struct ht_recorder *recorder) {
     return (struct ht_observer){.name = "receivers",
                                 .context = recorder,
+                                .keeps = true,
                                 .begin = receivers_begin,
                                 .next = receivers_next,
                                 .look = receivers_look,
