@@ -346,6 +346,47 @@ static void hermite_wave(const char *scheme, const char *field, int order,
                2 * order + 0.5);
 }
 
+/* Leapfrog of `wave`: cells of the dual grid reach beyond walls. A standing
+ * mode at both walls of either axis, and between. */
+static void hermite_mirrors(void) {
+    const double pi = acos(-1.0), k[2] = {2 * pi, 1.5 * pi};
+    const double omega = hypot(k[0], k[1]);
+    double error[2] = {0, 0}, turn = 0;
+    for (int between = 0; between < 2; between++) {
+        struct trial t;
+        int64_t extent[8];
+        record(
+            &t, "oracle", NONE,
+            "system=wave grid={cells=[8,8];order=3;} time={end=1.2;scheme="
+            "\"leapfrog\";} boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+            "initial={type=\"standing\";modes=[2,2];} "
+            "device.precision=double receivers=({name=\"a\";type=\"line\";"
+            "from=[0,0.0];to=[1,1];count=17;},{name=\"b\";type=\"line\";"
+            "from=[0.02,0.97];to=[0.99,0.06];count=9;}) %s",
+            between ? "receivers.1.every=0.0071 receivers.2.every=0.0071" : "");
+        turn = omega * t.sim->plan->problem.dt / 2;
+        for (int g = 0; g < 2; g++) {
+            double *u = read_set(&t, g ? "b/u" : "a/u", extent);
+            double *x = read_set(&t, g ? "b/position" : "a/position", NULL);
+            double *at = read_set(&t, g ? "b/time" : "a/time", NULL);
+            for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
+                const double *place = x + 2 * (i / extent[1]);
+                const double exact = cos(k[0] * place[0]) *
+                                     sin(k[1] * place[1]) *
+                                     cos(omega * at[i % extent[1]]);
+                error[between] = fmax(error[between], fabs(u[i] - exact));
+            }
+            free(u);
+            free(x);
+            free(at);
+        }
+        finish(&t);
+    }
+    TEST_BELOW(error[1],
+               1.02 * error[0] + time_error("leapfrog", 3, turn, k[1] / 8),
+               "leapfrog, u, at walls between steps (%.2e on steps)", error[0]);
+}
+
 /* Between steps: the samples of group 2 against the polynomial through twelve
  * steps of group 1, at the same places; the largest of all fields, relative,
  * from six steps after the start to six before the end. */
@@ -417,6 +458,7 @@ static void test_hermite_times(void) {
     hermite_wave("leapfrog", "\"p\"", 3, 8);
     hermite_wave("leapfrog", "\"u\"", 2, 10);
     hermite_wave("leapfrog", "\"u\"", 3, 8);
+    hermite_mirrors();
     /* modes of walls at both ends of each axis: k = pi / length */
     hermite_between("walls", 2, 1.5 * sqrt(3) * pi, 1.5 * pi,
                     "\"p\",\"v2\",\"p_x3\"",
