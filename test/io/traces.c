@@ -631,6 +631,31 @@ static void velocities(const char *backend, bool plane, int terms) {
     finish(&t);
 }
 
+/* Initial velocities between nodes beside walls, whose signs are those of v; 10
+ * points per wavelength. */
+static void initial_velocities(void) {
+    const double pi = acos(-1.0);
+    struct trial t;
+    int64_t extent[8];
+    double worst = 0;
+    record(&t, "oracle", NONE,
+           "system=acoustic grid={cells=[15,12];} initial={type=\"expression\";"
+           "values={v1=\"cos(3*pi*x1)*cos(2*pi*x2)\";};} boundary={x1=\"free\";"
+           "x2=\"rigid\";} time={scheme=\"fd\";end=0.1;} "
+           "device.precision=double receivers=({name=\"a\";type=\"line\";"
+           "from=[0,0.0];to=[1,1];count=28;fields=[\"v1\"];})");
+    double *v = read_set(&t, "a/v1", extent);
+    for (int64_t i = 0; i < extent[0]; i++) {
+        const double x = (double)i / 27;
+        worst = fmax(
+            worst, fabs(v[i * extent[1]] - cos(3 * pi * x) * cos(2 * pi * x)));
+    }
+    TEST_BELOW(worst, 2 * 7.1e-4, "v1 at the start, %d receivers",
+               (int)extent[0]);
+    free(v);
+    finish(&t);
+}
+
 /* Sample times that fall on steps take the values there. */
 static void multiples(void) {
     struct trial t;
@@ -875,6 +900,7 @@ int main(void) {
     velocities("oracle", false, 2);
     velocities("oracle", false, 1);
     if (device) velocities("device", true, 2);
+    initial_velocities();
     reciprocity();
     formats("oracle", "double");
     if (device) formats("device", "single");
