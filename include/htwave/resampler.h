@@ -30,13 +30,14 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan);
 /* Steps after the run's last that samples at its end need. */
 int64_t ht_resampling_beyond(const struct ht_plan *plan);
 
+/* The newest steps that later samples may need. */
+int64_t ht_resampling_keeps(const struct ht_plan *plan);
+
 struct ht_resampler;
 HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan,
                                            struct ht_resampler **out);
 void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
 bool ht_resampler_is_whole(const struct ht_resampler *resampler);
-/* The newest steps that later samples may need. */
-int64_t ht_resampler_keeps(const struct ht_resampler *resampler);
 /* Whether a sample can be made; at: its time in steps. reached: the newest step
  * there is; last: there will be no more. */
 bool ht_resampler_ready(const struct ht_resampler *resampler, double at,

@@ -33,6 +33,7 @@ struct ht_recorder {
     int per_step;    /* levels of a step */
     bool leads;      /* rank 0, which has the members below */
     struct ht_resampler *resampler;
+    int64_t keeps; /* newest steps that later samples may need */
     int64_t width; /* values of a level: traces times derivatives */
     double *value; /* [level][width] of steps first .. first + count - 1 */
     int64_t first, count;
@@ -190,7 +191,7 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
 
 /* Keeps the steps that later samples may need. */
 static void forget(struct ht_recorder *r) {
-    const int64_t gone = r->count - ht_resampler_keeps(r->resampler);
+    const int64_t gone = r->count - r->keeps;
     if (gone <= 0) return;
     r->first += gone;
     r->count -= gone;
@@ -230,16 +231,36 @@ static enum ht_err find_integrals(const struct ht_plan *plan,
     return HT_OK;
 }
 
+static int64_t samples_of_block(const struct ht_receivers *receivers) {
+    const int64_t most = ht_least(VALUES / receivers->traces, MOST);
+    return ht_most(most, 1);
+}
+
+/* Values of the steps that are kept, and of those since the last look. */
+static int64_t values_of(const struct ht_plan *plan, int64_t period) {
+    const struct ht_resampling of = ht_resampling_of(plan);
+    return (ht_resampling_keeps(plan) + period) * of.per_step *
+           plan->receivers->traces * of.derivatives;
+}
+
+int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period) {
+    const struct ht_receivers *receivers = plan->receivers;
+    const int64_t samples = samples_of_block(receivers);
+    int64_t values = values_of(plan, period), most = 0;
+    values += samples * receivers->traces;
+    for (int n = 0; n < receivers->count; n++)
+        most = ht_most(most, receivers->group[n].count *
+                                 receivers->group[n].readings * samples);
+    return (values + most) * (int64_t)sizeof(double);
+}
+
 static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
-    const int64_t period = ht_sampler_period(r->sampler);
     int64_t most = 0;
     r->width = r->receivers->traces * r->derivatives;
+    r->keeps = ht_resampling_keeps(plan);
     TRY(ht_resampler_create(plan, &r->resampler));
-    r->most = VALUES / r->receivers->traces;
-    if (r->most > MOST) r->most = MOST;
-    if (r->most < 1) r->most = 1;
-    TRY(HT_ALLOC(r->value, (ht_resampler_keeps(r->resampler) + period) *
-                               r->per_step * r->width));
+    r->most = samples_of_block(r->receivers);
+    TRY(HT_ALLOC(r->value, values_of(plan, ht_sampler_period(r->sampler))));
     TRY(HT_ALLOC(r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];

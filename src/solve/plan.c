@@ -8,6 +8,7 @@
 #include "expect.h"
 #include "fd_plan.h"
 #include "htwave/plan.h"
+#include "htwave/threads.h"
 #include "plan_scheme.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
@@ -375,20 +376,28 @@ static bool begins_at_rest(const struct ht_plan *plan) {
     return true;
 }
 
+static bool has_incidence(const struct ht_plan *plan) {
+    bool incident = false;
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
+        incident = incident || plan->shots->shot[i].type == HT_SHOT_INCIDENT;
+    return incident;
+}
+
 /* Removed where it can be and there are traces: of what begins with a rate it
- * cannot be, fd_dispersion.c. */
+ * cannot be, fd_dispersion.c; waves from outside are made for the scheme's own
+ * dispersion. */
 static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool can = differences(plan) && plan->problem.stages == 1;
-    const bool rest = can && begins_at_rest(plan);
+    const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
     plan->problem.fd.undispersed =
         rest && (given == HT_DISPERSION_REMOVE ||
                  (given == HT_DISPERSION_AUTO && plan->receivers != NULL));
     if (rest || given != HT_DISPERSION_REMOVE) return HT_OK;
     return ht_params_error(
         plan->params, "time.dispersion", "%s",
-        can ? "is removed from runs that begin at rest: the initial data have "
-              "a rate"
+        can ? "is removed from runs that begin at rest, without plane waves "
+              "from outside"
             : "is removed from finite differences with one term in time: needs "
               "time.scheme = \"fd\" and time.stages = 1");
 }
@@ -425,6 +434,8 @@ static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
     if (err == HT_OK) {
         plan->params = params;
         plan->grid.slab.comm = comm;
+        ht_threads_set(params->device.threads > 0 ? params->device.threads
+                                                  : ht_comm_cores(comm));
         err = make(plan, sampled);
     }
     err = ht_comm_agree(comm, err);

@@ -141,10 +141,18 @@ static bool asks_fields(const struct ht_plan *plan, unsigned stored) {
     return false;
 }
 
+static bool asks_slices(const struct ht_plan *plan, unsigned stored) {
+    struct ht_slice_given given;
+    bool asked = false;
+    for (int i = 0; ht_params_slice(plan->params, i, &given); i++)
+        asked = asked ||
+                (given.field != NULL && asks_field(plan, stored, given.field));
+    return plan->params->output.pictures && asked;
+}
+
 static bool asks_picture(const struct ht_plan *plan, unsigned stored) {
-    const char *name = plan->params->output.picture.field;
-    return plan->params->output.pictures && name != NULL &&
-           asks_field(plan, stored, name);
+    return plan->params->output.picture.slices.count == 0 &&
+           asks_slices(plan, stored);
 }
 
 /* Its series has one term less. */
@@ -176,6 +184,7 @@ static const struct leapfrog_lack {
 } leapfrog_lack[] = {
     {"output.fields", asks_fields},
     {"output.picture.field", asks_picture},
+    {"output.picture.slices", asks_slices},
     {"time.stages", asks_stages},
     {"time.cfl", asks_step},
     {"parallel.halo_precision", asks_rounding},

@@ -9,7 +9,6 @@
 struct ht_resampler {
     struct ht_resampling of;
     struct ht_birkhoff polynomial; /* of as many levels as the last sample */
-    int64_t steps; /* of the run, and beyond: if all are taken */
     double *weight;
     double *bessel; /* J_0, J_1 .. if all are taken */
 };
@@ -58,21 +57,22 @@ bool ht_resampler_is_whole(const struct ht_resampler *r) {
     return r->of.whole;
 }
 
-int64_t ht_resampler_keeps(const struct ht_resampler *r) {
-    if (r->of.whole) return r->steps;
-    return ht_divide_up(r->of.levels, r->of.per_step);
+int64_t ht_resampling_keeps(const struct ht_plan *plan) {
+    const struct ht_resampling of = ht_resampling_of(plan);
+    if (of.whole) return plan->steps + ht_resampling_beyond(plan) + 1;
+    return ht_divide_up(of.levels, of.per_step);
 }
 
 bool ht_resampler_ready(const struct ht_resampler *r, double at,
                         int64_t reached, bool last) {
     const int64_t newest = reached * r->of.per_step;
+    const int beside = r->of.levels / 2;
     const double below = floor(at * r->of.per_step);
     if (r->of.whole)
         return at + (double)ht_fd_steps_beside(at) <= (double)reached;
     if (at > (double)reached) return false;
     if (at == floor(at) || last) return true;
-    return newest + 1 >= r->of.levels &&
-           below + r->of.levels / 2 <= (double)newest;
+    return newest + 1 >= r->of.levels && below + beside <= (double)newest;
 }
 
 /* ---- weights ---- */
@@ -189,8 +189,7 @@ enum ht_err ht_resampler_create(const struct ht_plan *plan,
     *out = NULL;
     TRY(HT_ALLOC(r, 1));
     r->of = ht_resampling_of(plan);
-    r->steps = plan->steps + ht_resampling_beyond(plan) + 1;
-    const int64_t most = r->of.whole ? r->steps : r->of.levels;
+    const int64_t most = r->of.whole ? ht_resampling_keeps(plan) : r->of.levels;
     enum ht_err err = HT_ALLOC(r->weight, most * r->of.derivatives);
     if (err == HT_OK && r->of.whole) err = HT_ALLOC(r->bessel, 2 * most);
     if (err == HT_OK)

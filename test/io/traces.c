@@ -613,7 +613,8 @@ static void velocities(const char *backend, bool plane, int terms) {
         double *v = read_set(&t, set[i][0], extent), worst = 0;
         double *time = read_set(&t, set[i][1], NULL);
         for (int64_t n = 0; n < extent[0] * extent[1]; n++) {
-            const double x = (double)(n / extent[1]) / 13;
+            const int64_t receiver = n / extent[1];
+            const double x = (double)receiver / 13;
             const double at = time[n % extent[1]];
             const double exact =
                 plane ? cos(k * (x - at)) : -cos(k * x) * sin(k * at);

@@ -25,13 +25,15 @@ static void test_powers(int levels, int derivatives, const int *derivative) {
         TEST_CHECK(false, "%s", ht_err_message());
         return;
     }
-    for (double at = 0; at <= levels - 1; at += 0.17)
+    for (int place = 0; 0.17 * place <= levels - 1; place++)
         for (int j = 0; j < b.count; j++) {
+            const double at = 0.17 * place;
             double sum = 0, size = 1;
             ht_birkhoff_weights(&b, at, weight);
             for (int i = 0; i < b.count; i++) {
                 const int l = derivative[i % derivatives];
-                const double x = (i / derivatives - middle) / half;
+                const int level = i / derivatives;
+                const double x = (level - middle) / half;
                 const double part = weight[i] * slope(j, l, x) / pow(half, l);
                 sum += part;
                 size += fabs(part);
