@@ -117,20 +117,19 @@ static enum ht_err check_seams(const struct points *p,
 }
 
 static enum ht_err check_line(const struct points *p, int64_t line) {
-    const double *at = p->values + line * p->n1, *below = p->below;
+    const double *at = p->values + line * p->n1, *below = at;
+    const bool stands = line >= p->n2 || p->below != NULL;
     int64_t i2;
     const struct ht_fit_job job = job_of(p, line, &i2);
-    if (line >= p->n2)
-        below = at - p->n1 * p->n2;
-    else if (below != NULL)
-        below += i2 * p->n1;
+    if (stands)
+        below = line >= p->n2 ? at - p->n1 * p->n2 : p->below + i2 * p->n1;
     int64_t i = ht_fit_contrast(at + 1, at, p->n1 - 1);
     if (i >= 0)
         return ht_fit_refuse_contrast(&job, 0, i + 1, i2, at[i + 1], at[i]);
     i = i2 > 0 ? ht_fit_contrast(at, at - p->n1, p->n1) : -1;
     if (i >= 0)
         return ht_fit_refuse_contrast(&job, 1, i, i2, at[i], at[i - p->n1]);
-    i = below != NULL ? ht_fit_contrast(at, below, p->n1) : -1;
+    i = stands ? ht_fit_contrast(at, below, p->n1) : -1;
     if (i >= 0) return ht_fit_refuse_contrast(&job, 2, i, i2, at[i], below[i]);
     return check_seams(p, &job, i2, at);
 }
@@ -180,11 +179,10 @@ static enum ht_err emit(struct points *p, struct ht_fit_job *job) {
 
 /* ---- fill ---- */
 
-static enum ht_err points_make(const struct ht_fit_job *job, double *values,
-                               struct points *p) {
+/* values is left to the caller. */
+static enum ht_err points_make(const struct ht_fit_job *job, struct points *p) {
     const struct ht_fit_axis *axis = job->fit->axis;
-    *p = (struct points){
-        .job = job, .values = values, .n1 = axis[0].nodes, .n2 = axis[1].nodes};
+    *p = (struct points){.job = job, .n1 = axis[0].nodes, .n2 = axis[1].nodes};
     p->lines = (job->last[2] - job->first[2]) * p->n2;
     p->chunks = ht_threads_chunks(p->lines, LEAST_POINTS / p->n1);
     TRY(HT_ALLOC(p->x1, p->n1));
@@ -219,7 +217,8 @@ static enum ht_err find_below(const struct ht_fit_job *job,
     if (known) return HT_OK;
     struct points p;
     fit->below[job->what].plane = -1;
-    enum ht_err err = points_make(&one, *kept, &p);
+    enum ht_err err = points_make(&one, &p);
+    p.values = *kept;
     if (err == HT_OK) err = evaluate(&p);
     points_clear(&p);
     return err;
@@ -242,7 +241,8 @@ enum ht_err ht_fit_points(struct ht_fit_job *job) {
     const double *below;
     for (int k = 0; k < 3; k++) job->fitted[k] = true;
     TRY(find_below(job, &below));
-    enum ht_err err = points_make(job, job->out, &p);
+    enum ht_err err = points_make(job, &p);
+    p.values = job->out;
     p.below = below;
     if (err == HT_OK) err = evaluate(&p);
     if (err == HT_OK) err = check(&p);

@@ -112,11 +112,11 @@ static void add(int64_t count, double factor, const double *x, double *out) {
 
 /* Second derivatives: up[j] and down[j] are j nodes away. */
 static void add_second(const struct bound *b, int axis, const struct room *room,
-                       const double *const up[], const double *const down[],
-                       double *out) {
+                       const double *middle, const double *const up[],
+                       const double *const down[], double *out) {
     const double *w = b->w.second;
     add_pairs(w + 1, b->radius, up + 1, down + 1, b->n1, room->flux_row);
-    add(b->n1, w[0], up[0], room->flux_row);
+    add(b->n1, w[0], middle, room->flux_row);
     add(b->n1, b->scale[axis], room->flux_row, out);
 }
 
@@ -139,7 +139,7 @@ static void along_x1(const struct bound *b, const struct room *room,
         down[j] = row + more - j;
     }
     if (!b->density) {
-        add_second(b, 0, room, up, down, out);
+        add_second(b, 0, room, x, up, down, out);
         return;
     }
     for (int j = 0; j < r; j++) {
@@ -192,7 +192,10 @@ static void along_x2(const struct bound *b, const struct room *room,
         up[j] = flux + j * b->n1;
         down[j] = flux - (j + 1) * b->n1;
     }
-    (b->density ? add_first : add_second)(b, 1, room, up, down, out);
+    if (b->density)
+        add_first(b, 1, room, up, down, out);
+    else
+        add_second(b, 1, room, x + m2 * b->n1, up, down, out);
 }
 
 static void along_x3(const struct bound *b, const struct room *room,
@@ -207,7 +210,11 @@ static void along_x3(const struct bound *b, const struct room *room,
         up[j] = turn(b, p->flux, b->turns, m3 + j) + row;
         down[j] = turn(b, p->flux, b->turns, m3 - j - 1) + row;
     }
-    (b->density ? add_first : add_second)(b, 2, room, up, down, out);
+    if (b->density)
+        add_first(b, 2, room, up, down, out);
+    else
+        add_second(b, 2, room, turn(b, p->x, b->turns, m3) + row, up, down,
+                   out);
 }
 
 /* The flux through x3 + (f + 1/2) h, of nodes from `node` on. */

@@ -33,12 +33,10 @@ static enum ht_err round_chunk(void *data, int64_t chunk, int worker) {
     return HT_OK;
 }
 
-static enum ht_err round_values(int64_t count, const double *from, float *to) {
-    struct rounding r = {.from = from,
-                         .to = to,
-                         .count = count,
-                         .chunks = ht_threads_chunks(count, 4 * PIECE)};
-    return ht_threads_run(r.chunks, round_chunk, &r);
+static enum ht_err round_values(struct rounding *r) {
+    const int64_t least = 4 * (int64_t)PIECE;
+    r->chunks = ht_threads_chunks(r->count, least);
+    return ht_threads_run(r->chunks, round_chunk, r);
 }
 
 static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to,
@@ -46,8 +44,8 @@ static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to,
                                 const double *from) {
     float *single = NULL;
     if (!e->spec.fp64) TRY(HT_ALLOC(single, count));
-    enum ht_err err =
-        single != NULL ? round_values(count, from, single) : HT_OK;
+    struct rounding r = {.from = from, .to = single, .count = count};
+    enum ht_err err = single != NULL ? round_values(&r) : HT_OK;
     const struct ht_span span = {.offset = first * word_of(e),
                                  .width = count * word_of(e),
                                  .pitch = count * word_of(e),

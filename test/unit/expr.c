@@ -492,8 +492,9 @@ static void test_lines(void) {
             const double at[3] = {x1[i], x[1], x[2]};
             double value;
             if (ht_expr_value(expr, at, &value, NULL) != HT_OK) exit(1);
-            wrong += isnan(value) ? !isnan(out[i])
-                                  : memcmp(&value, &out[i], sizeof value) != 0;
+            wrong += isnan(value)
+                         ? !isnan(out[i])
+                         : value != out[i] || signbit(value) != signbit(out[i]);
         }
         TEST_CHECK(wrong == 0, "line of \"%s\": %d of %d values differ",
                    text[n], wrong, POINTS);

@@ -188,9 +188,9 @@ static struct result run(const char *options, int threads) {
     return out;
 }
 
-/* Files of random samples: 40 x 150 x 9 of contrast `spread`. */
+/* Files of random samples: 40 x 75 x 7 of contrast `spread`. */
 static void write_samples(const char *name, uint64_t seed, double spread) {
-    enum { COUNT = 40 * 150 * 9 };
+    enum { COUNT = 40 * 75 * 7 };
     char path[128];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "wb");
@@ -202,10 +202,10 @@ static void write_samples(const char *name, uint64_t seed, double spread) {
 }
 
 #define FILES(walls)                                                         \
-    "system=acoustic; time.scheme=fd; grid.cells=[130,140,7]; "              \
+    "system=acoustic; time.scheme=fd; grid.cells=[200,75,5]; "               \
     "grid.order=4; medium.type=file; medium.format=raw; medium.c=%s/c.raw; " \
-    "medium.rho=%s/rho.raw; medium.shape=[40,150,9]; "                       \
-    "medium.spacing=[0.0256,0.0067,0.125]" walls
+    "medium.rho=%s/rho.raw; medium.shape=[40,75,7]; "                        \
+    "medium.spacing=[0.0256,0.0135,0.16]" walls
 
 /* cuts: averages are cut, or nodes made flat. */
 static const struct {
@@ -216,22 +216,37 @@ static const struct {
     {"fd, files, walls",
      FILES("; boundary.x1=rigid; boundary.x2=free; boundary.x3=rigid"), true},
     {"fd, points",
-     "system=acoustic; time.scheme=fd; grid.cells=[150,70,13]; grid.order=4; "
+     "system=acoustic; time.scheme=fd; grid.cells=[200,60,7]; grid.order=4; "
      "medium.type=expression; medium.c=\"1.5 + 0.4*sin(2*pi*x1)*cos(2*pi*x3)\";"
      "medium.rho=\"1 + x2^2\"; boundary.x2=rigid",
      false},
     {"fd, boxes of an expression",
-     "system=wave; time.scheme=fd; grid.cells=[230,260]; grid.order=8; "
+     "system=wave; time.scheme=fd; grid.cells=[150,160]; grid.order=8; "
      "medium.type=expression; medium.c=\"1 + 2*step(x2 - x1)\"; "
      "boundary.x1=rigid; boundary.x2=rigid",
      true},
+    /* The step's limit is decided between the rows of two chunks. */
+    {"fd, fastest at a seam of rows, 2-D",
+     "system=wave; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\"",
+     false},
+    {"fd, fastest at a seam of rows, 2-D, density",
+     "system=acoustic; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\";"
+     "medium.rho=\"1 + 0.1*sin(2*pi*x1)\"",
+     false},
+    {"fd, fastest at a seam of rows, 3-D, density",
+     "system=acoustic; time.scheme=fd; grid.cells=[64,128,5]; grid.order=4; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/128)^2)\";"
+     "medium.rho=\"1 + 0.1*sin(2*pi*x3)\"",
+     false},
     {"Taylor, an expression with jumps",
-     "system=acoustic; time.scheme=taylor; grid.cells=[40,30,6]; grid.order=1; "
+     "system=acoustic; time.scheme=taylor; grid.cells=[30,20,5]; grid.order=1; "
      "medium.type=expression; medium.c=\"1 + step(x2 - 0.4 - 0.2*x1) + x3^2\"; "
      "boundary.x2=rigid; boundary.x3=rigid",
      true},
     {"Taylor, x2 and x3 do not matter",
-     "system=acoustic; time.scheme=taylor; grid.cells=[60,20,8]; grid.order=1; "
+     "system=acoustic; time.scheme=taylor; grid.cells=[40,20,6]; grid.order=1; "
      "medium.type=expression; medium.c=\"1 + 0.4*sin(2*pi*x1)\"",
      false},
 };
@@ -254,24 +269,25 @@ static void test_same(void) {
     }
 }
 
-/* Several places break a rule: the message names the same one. */
+/* Several places break a rule: the message names the same one, also where a
+ * strip of rows finds one on a plane beyond that of another strip. */
 static const struct {
     const char *options, *part;
 } refused_rows[] = {
-    {"system=acoustic; time.scheme=fd; grid.cells=[150,70,13]; "
+    {"system=acoustic; time.scheme=fd; grid.cells=[200,300]; "
      "medium.type=expression; medium.fit=point; grid.order=4;"
-     "medium.rho=\"1 + 20000*step(x3 - 0.3)*step(x2 - 0.9 + 0.5*x3)\"; "
-     "boundary.x2=rigid; boundary.x3=rigid",
+     "medium.rho=\"1 + 20000*step(x2 - 0.9 + 0.5*x1)\"; "
+     "boundary.x1=rigid; boundary.x2=rigid",
      "medium.rho"},
-    {"system=acoustic; time.scheme=fd; grid.cells=[60,130,9]; grid.order=4; "
+    {"system=acoustic; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
      "medium.type=expression; boundary.x2=rigid; boundary.x3=rigid;"
-     "medium.rho=\"1 + 20000*step(x3 - 0.3)*step(x2 - 0.9 + 0.5*x3)\"",
+     "medium.rho=\"1 + 20000*step(x2 - 0.3 - 0.6*x3)\"",
      "medium.rho"},
-    {"system=wave; time.scheme=fd; grid.cells=[130,130,9]; grid.order=4; "
+    {"system=wave; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
      "medium.type=expression; "
      "medium.c=\"1 - step(x3 - 0.3)*step(x2 - 0.9 + 0.5*x3)\"",
      "medium.c"},
-    {"system=wave; time.scheme=taylor; grid.cells=[30,30,9]; grid.order=1; "
+    {"system=wave; time.scheme=taylor; grid.cells=[30,30,5]; grid.order=1; "
      "medium.type=expression; medium.c=\"sqrt(0.9 - x2)\"",
      "medium.c"},
 };
