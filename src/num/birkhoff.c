@@ -59,10 +59,12 @@ enum ht_err ht_birkhoff_make(int levels, int derivatives, const int *derivative,
     REQUIRE(out->count > 0 && out->count <= MOST, HT_ERR_INTERNAL,
             "interpolation from %d levels of %d derivatives", levels,
             derivatives);
-    for (int j = 0; j < out->count; j++)
-        for (int i = 0; i < out->count; i++)
-            out->lu[j][i] = power_slope(out, j, derivative[i % derivatives],
-                                        (real)(i / derivatives));
+    for (int i = 0; i < out->count; i++) {
+        const int level = i / derivatives;
+        for (int j = 0; j < out->count; j++)
+            out->lu[j][i] =
+                power_slope(out, j, derivative[i % derivatives], level);
+    }
     REQUIRE(eliminate(out), HT_ERR_INTERNAL,
             "no interpolation from %d levels of %d derivatives", levels,
             derivatives);
