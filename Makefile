@@ -72,7 +72,8 @@ ASAN_ITEMS := $(filter-out config/check.sh config/experiments.sh unit/cover,$(HO
 # Long, and the same with address checks or in the simulator of oclgrind.sh: once
 # is enough where both are run.
 ELSEWHERE := config/bench.sh config/cache.sh config/commands.sh \
-    config/directory.sh kernel/small mpi/comm.sh mpi/output.sh
+    config/directory.sh config/pictures.sh kernel/small mpi/comm.sh \
+    mpi/output.sh
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the model of a run, from the model.h5 of htwave check --model DIR.
 
-    model_NAME    a slice of a parameter of the medium, with sources (discs) and
+    medium_NAME   a slice of a parameter of the medium, with sources (discs) and
                   receivers (triangles): open where they are before or behind it
 
 Prints the least and the largest value of each. Needs h5py and matplotlib.
@@ -52,7 +52,7 @@ def draw(file, args):
         print(f"{name}{cut.place()}: {cut.values.min():.6g} to "
               f"{cut.values.max():.6g}{grid.unit(name)}; "
               f"{count(file, 'sources')}, {count(file, 'receivers')}")
-        yield f"model_{name}", figure_of(file, cut, args)
+        yield f"medium_{name}", figure_of(file, cut, args)
 
 
 def main():

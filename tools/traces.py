@@ -9,7 +9,8 @@
 Prints, for each, the largest value with its receiver and time. With --minus the
 differences from another run's traces of the same receivers and times, such as
 those on a finer grid: drawn instead, and printed relative to the other's, as
-root mean square over all traces and as largest value. Needs h5py and matplotlib.
+root mean square over all traces and as largest value. Needs h5py and
+matplotlib.
 """
 import argparse
 import sys
@@ -181,8 +182,9 @@ def subtract(group, field, time, position, data, others):
     size, most = np.sqrt((its_data ** 2).mean()), abs(its_data).max()
     if not most > 0:
         raise Refused(f"--minus: {group}: {field} is 0 in the other file")
-    print(f"{group}: {field}: differs by {np.sqrt((rest ** 2).mean()) / size:.3g}"
-          f" (root mean square), {abs(rest).max() / most:.3g} (largest)")
+    mean, worst = np.sqrt((rest ** 2).mean()) / size, abs(rest).max() / most
+    print(f"{group}: {field}: differs by {mean:.3g} (root mean square), "
+          f"{worst:.3g} (largest)")
     return rest
 
 

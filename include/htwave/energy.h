@@ -58,8 +58,8 @@ struct ht_energy_watch {
  * system has doubled since its minimum, or grown a hundredfold or 10^4-fold if
  * it is known only roughly: an instability before overflow. While sources act:
  * if it is more than they can have brought; where that is not known states are
- * watched from the end of the sources on. No communication: the numbers are the same on
- * all ranks. */
+ * watched from the end of the sources on. No communication: the numbers are the
+ * same on all ranks. */
 HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                                        const struct ht_state *state,
                                        struct ht_energy_watch *watch);

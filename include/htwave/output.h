@@ -24,6 +24,11 @@ struct ht_mark {
     double x, y;
     bool source, inside;
 };
+/* A dashed box between two corners, or a line: a plane of sources, the box of a
+ * plane wave. */
+struct ht_outline {
+    double x[2], y[2];
+};
 /* One slice as an image: colour map diverging and symmetric about 0, colour
  * bar, axes with ticks, titles; values[height][width], row 0 at the bottom
  * (largest y on top). background (may be NULL) of the same shape is drawn as
@@ -43,6 +48,8 @@ struct ht_picture {
     int pixels; /* longest side of the map at least so many pixels */
     const struct ht_mark *mark;
     int64_t marks;
+    const struct ht_outline *outline;
+    int outlines;
 };
 HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
                                         const char *path);
@@ -82,6 +89,11 @@ HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time,
                                           int64_t step,
                                           const double *const *nodal,
                                           const double *coefs);
+/* Sources and receivers for the pictures of a run whose output.picture.marks
+ * asks for them; either may be NULL. */
+HT_CHECKED enum ht_err ht_output_mark(struct ht_output *output,
+                                      const struct ht_shots *shots,
+                                      const struct ht_receivers *receivers);
 /* wave_NNNN.png of output.picture's plane and field, unless the run draws
  * none; nodal as above. Rank 0
  * holds the values of the whole plane meanwhile. Collective. */

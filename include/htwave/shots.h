@@ -17,7 +17,7 @@ struct ht_shot {
     double first[3], last[3]; /* of a line; else the same; of a plane the
                                  component along its axis counts */
     int axis;                 /* normal to a plane */
-    double radius;            /* of a volume */
+    double width;             /* of a volume, w in exp(-x^2/(2 w^2)) */
     double direction[3];      /* of length 1 */
     double corner;            /* direction times the corner of the box that a
                                  plane wave reaches first */

@@ -265,6 +265,11 @@ static const struct ht_option option[] = {
     {"output.picture.background", HT_OPT_STRING, AT(output.picture.background),
      "\"none\"", ANY, NULL, "",
      "Medium parameter drawn in grey under the wave, such as c; or none."},
+    {"output.picture.marks", HT_OPT_BOOL, AT(output.picture.marks), "false",
+     ANY, NULL, "",
+     "Draw sources (discs; planes and boxes of plane waves dashed) and "
+     "receivers (triangles) over the wave; open where they are not in the "
+     "slice."},
     {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0,
      64, NULL, "groups",
      "Several slices, instead of plane, position, field and range: "
@@ -414,9 +419,8 @@ static const struct ht_option shot_option[] = {
      "", "Plane, must be given: the axis that is normal to it."},
     {"at", HT_OPT_REAL, IN_SHOT(at), "0.0", ANY, NULL, "length",
      "Plane, must be given: its place along the axis, anywhere in the box."},
-    {"radius", HT_OPT_REAL, IN_SHOT(radius), "0.0", NOT_NEGATIVE, NULL,
-     "length",
-     "Volume, must be given: r of the Gaussian exp(-|x - x0|^2/(2 r^2)), whose "
+    {"width", HT_OPT_REAL, IN_SHOT(width), "0.0", NOT_NEGATIVE, NULL, "length",
+     "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose "
      "integral is 1; one spacing or more."},
     {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY,
      CHOICES(HT_EACH_SHOT_KIND), "",

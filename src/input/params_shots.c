@@ -28,7 +28,7 @@ static const struct {
     {"count", 1u << HT_SHOT_LINE, false},
     {"axis", 1u << HT_SHOT_PLANE, false},
     {"at", 1u << HT_SHOT_PLANE, false},
-    {"radius", 1u << HT_SHOT_VOLUME, false},
+    {"width", 1u << HT_SHOT_VOLUME, false},
 };
 enum { OWNED = sizeof owned / sizeof *owned };
 

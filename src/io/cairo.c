@@ -378,6 +378,23 @@ static void draw_mark(const struct sheet *s, double x, double y,
     cairo_stroke(s->cr);
 }
 
+static void draw_outlines(const struct sheet *s) {
+    const struct ht_picture *p = s->picture;
+    const double dash = 0.5 * s->letter;
+    cairo_set_dash(s->cr, &dash, 1, 0);
+    cairo_set_line_width(s->cr, 0.15 * s->letter);
+    set_colour(s->cr, source_colour);
+    for (int i = 0; i < p->outlines; i++) {
+        const struct ht_outline *o = &p->outline[i];
+        double x = pixel_of(&s->x, o->x[0]), y = pixel_of(&s->y, o->y[0]);
+        cairo_rectangle(s->cr, x, y, pixel_of(&s->x, o->x[1]) - x,
+                        pixel_of(&s->y, o->y[1]) - y);
+        cairo_stroke(s->cr);
+    }
+    cairo_set_dash(s->cr, NULL, 0, 0);
+    cairo_set_line_width(s->cr, 1);
+}
+
 /* Receivers first: a source is never covered by them. */
 static void draw_marks(const struct sheet *s) {
     const struct ht_picture *p = s->picture;
@@ -410,6 +427,7 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     cairo_surface_mark_dirty(surface);
     cairo_set_line_width(s->cr, 1);
     if (s->curve) draw_curve(s);
+    draw_outlines(s);
     draw_marks(s);
     draw_titles(s);
     draw_frame(s->cr, left, top, (double)s->map[0], (double)s->map[1]);

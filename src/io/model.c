@@ -7,6 +7,7 @@
 
 #include "directory.h"
 #include "htwave/h5.h"
+#include "marks.h"
 #include "pictures.h"
 #include "slice.h"
 #include "units.h"
@@ -14,32 +15,9 @@
 struct model {
     const struct ht_params *params;
     const struct ht_medium *medium;
-    const struct ht_shots *shots;
-    const struct ht_receivers *receivers;
     const char *directory;
-    int64_t count; /* of places: sources, then receivers */
-    int64_t sources;
-    double (*x)[3];
+    struct ht_places places;
 };
-
-/* ---- places ---- */
-
-static enum ht_err list_places(struct model *m) {
-    for (int i = 0; m->shots && i < m->shots->count; i++)
-        m->sources += m->shots->shot[i].points;
-    m->count = m->sources;
-    for (int n = 0; m->receivers && n < m->receivers->count; n++)
-        m->count += m->receivers->group[n].count;
-    TRY(HT_ALLOC(m->x, m->count));
-    double(*x)[3] = m->x;
-    for (int i = 0; m->shots && i < m->shots->count; i++)
-        for (int k = 0; k < m->shots->shot[i].points; k++)
-            ht_shot_position(&m->shots->shot[i], k, *x++);
-    for (int n = 0; m->receivers && n < m->receivers->count; n++)
-        for (int64_t k = 0; k < m->receivers->group[n].count; k++)
-            memcpy(*x++, m->receivers->group[n].x[k], sizeof *x);
-    return HT_OK;
-}
 
 /* ---- model.h5 ---- */
 
@@ -90,7 +68,8 @@ static enum ht_err write_places(const struct model *m, struct ht_h5 *file,
     if (last == first) return HT_OK;
     TRY(HT_ALLOC(out, extent[0] * dims));
     for (int64_t i = first; i < last; i++)
-        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->x[i][k];
+        for (int k = 0; k < dims; k++)
+            out[(i - first) * dims + k] = m->places.x[i][k];
     enum ht_err err = ht_h5_write(file, name, 2, extent, out, false);
     free(out);
     return err;
@@ -106,8 +85,9 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     TRY(ht_units_write(&m->params->output.units, file));
     for (int p = 0; p < system->nparameters; p++)
         if (find_name(m->medium, p, name)) TRY(write_parameter(m, file, name));
-    TRY(write_places(m, file, "sources", 0, m->sources));
-    return write_places(m, file, "receivers", m->sources, m->count);
+    TRY(write_places(m, file, "sources", 0, m->places.sources));
+    return write_places(m, file, "receivers", m->places.sources,
+                        m->places.count);
 }
 
 static enum ht_err write_file(const struct model *m) {
@@ -137,36 +117,17 @@ static void choose_name(const struct model *m, char name[32]) {
         (void)find_name(m->medium, 0, name);
 }
 
-static enum ht_err make_marks(const struct model *m,
-                              const struct ht_slice *slice,
-                              struct ht_mark **out) {
-    const struct ht_grid *grid = m->medium->grid;
-    const int normal = slice->normal;
-    TRY(HT_ALLOC(*out, m->count));
-    for (int64_t i = 0; i < m->count; i++) {
-        const double *x = m->x[i];
-        (*out)[i] = (struct ht_mark){
-            .x = x[slice->across],
-            .y = grid->dims > 1 ? x[slice->up] : 0,
-            .source = i < m->sources,
-            .inside = normal < 0 ||
-                      fabs(x[normal] -
-                           ht_grid_x(grid, HT_PRIMARY, normal, slice->index)) <=
-                          0.5 * grid->h[normal] * (1 + 1e-9)};
-    }
-    return HT_OK;
-}
-
 static enum ht_err add_title(const struct model *m, const char *name,
                              struct ht_text *title) {
     ht_text_add(title, "%s, the model", name);
-    if (m->sources > 0)
-        ht_text_add(title, "; %lld source%s (disc)", (long long)m->sources,
-                    m->sources > 1 ? "s" : "");
-    if (m->count > m->sources)
+    if (m->places.sources > 0)
+        ht_text_add(title, "; %lld source%s (disc)",
+                    (long long)m->places.sources,
+                    m->places.sources > 1 ? "s" : "");
+    if (m->places.count > m->places.sources)
         ht_text_add(title, "; %lld receiver%s (triangle)",
-                    (long long)(m->count - m->sources),
-                    m->count - m->sources > 1 ? "s" : "");
+                    (long long)(m->places.count - m->places.sources),
+                    m->places.count - m->places.sources > 1 ? "s" : "");
     return ht_text_status(title);
 }
 
@@ -174,27 +135,27 @@ static enum ht_err draw_slice(const struct model *m,
                               const struct ht_slice *slice, const char *name,
                               const double *values, const char *path) {
     struct ht_text title = {0}, subtitle = {0};
-    struct ht_mark *mark = NULL;
+    struct ht_marks marks = {0};
     struct ht_picture picture = {
-        .background = values,
-        .value = {name, ht_units_name(m->params, name)},
-        .marks = m->count};
+        .background = values, .value = {name, ht_units_name(m->params, name)}};
     if (m->medium->grid->dims == 1) { /* a curve */
         picture.values = values;
         picture.background = NULL;
     }
     ht_pictures_axes(m->params, slice, &picture);
-    enum ht_err err = make_marks(m, slice, &mark);
+    enum ht_err err = ht_marks_make(&m->places, slice, &marks);
+    ht_marks_show(&marks, &picture);
     if (!err) err = add_title(m, name, &title);
     ht_pictures_place(m->params, m->medium, slice, &subtitle);
-    if (slice->normal >= 0 && m->count > 0)
+    if (slice->normal >= 0 && m->places.count > 0)
         ht_text_add(&subtitle, "; open: in front or behind");
+    if (picture.outlines > 0)
+        ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
     if (!err) err = ht_text_status(&subtitle);
     picture.title = title.data;
     picture.subtitle = subtitle.data;
-    picture.mark = mark;
     if (!err) err = ht_picture_write(&picture, path);
-    free(mark);
+    ht_marks_free(&marks);
     ht_text_free(&title);
     ht_text_free(&subtitle);
     return err;
@@ -221,7 +182,6 @@ static enum ht_err draw(const struct model *m, int index,
 
 static enum ht_err write_model(struct model *m) {
     struct ht_slice_given given;
-    TRY(list_places(m));
     TRY(ht_file_make_directory(m->directory));
     TRY(write_file(m));
     for (int i = 0; ht_picture_cairo() && ht_params_slice(m->params, i, &given);
@@ -235,12 +195,10 @@ enum ht_err ht_output_model(const struct ht_params *params,
                             const struct ht_shots *shots,
                             const struct ht_receivers *receivers,
                             const char *directory) {
-    struct model m = {.params = params,
-                      .medium = medium,
-                      .shots = shots,
-                      .receivers = receivers,
-                      .directory = directory};
-    enum ht_err err = write_model(&m);
-    free(m.x);
+    struct model m = {
+        .params = params, .medium = medium, .directory = directory};
+    enum ht_err err = ht_places_make(shots, receivers, &m.places);
+    if (!err) err = write_model(&m);
+    ht_places_free(&m.places);
     return err;
 }

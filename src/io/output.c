@@ -195,6 +195,14 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time,
 
 /* ---- pictures ---- */
 
+enum ht_err ht_output_mark(struct ht_output *output,
+                           const struct ht_shots *shots,
+                           const struct ht_receivers *receivers) {
+    if (!output->params->output.picture.marks || !is_first(output))
+        return HT_OK;
+    return ht_pictures_mark(output->pictures, shots, receivers);
+}
+
 enum ht_err ht_output_picture(struct ht_output *output, double time,
                               const double *const *nodal) {
     if (!ht_output_draws(output->params)) return HT_OK;

@@ -9,6 +9,7 @@
 
 #include "directory.h"
 #include "fields.h"
+#include "marks.h"
 #include "plot.h"
 #include "slice.h"
 #include "units.h"
@@ -20,6 +21,7 @@ struct view {
     double range;       /* given; 0: none */
     double largest;     /* magnitude drawn so far, on rank 0 */
     double *background; /* on rank 0; NULL: not read or none */
+    struct ht_marks marks;
 };
 struct ht_pictures {
     const struct ht_params *params;
@@ -135,10 +137,26 @@ enum ht_err ht_pictures_create(const struct ht_params *params,
 
 void ht_pictures_destroy(struct ht_pictures *p) {
     if (!p) return;
-    for (int i = 0; p->view && i < p->count; i++) free(p->view[i].background);
+    for (int i = 0; p->view && i < p->count; i++) {
+        free(p->view[i].background);
+        ht_marks_free(&p->view[i].marks);
+    }
     free(p->view);
     free(p->last);
     free(p);
+}
+
+enum ht_err ht_pictures_mark(struct ht_pictures *p,
+                             const struct ht_shots *shots,
+                             const struct ht_receivers *receivers) {
+    struct ht_places places;
+    enum ht_err err = ht_places_make(shots, receivers, &places);
+    for (int i = 0; !err && i < p->count; i++) {
+        ht_marks_free(&p->view[i].marks);
+        err = ht_marks_make(&places, &p->view[i].slice, &p->view[i].marks);
+    }
+    ht_places_free(&places);
+    return err;
 }
 
 /* ---- texts ---- */
@@ -242,6 +260,7 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
         .background = view->background,
         .value = {field, ht_units_name(p->params, field)}};
     ht_pictures_axes(p->params, &view->slice, &picture);
+    ht_marks_show(&view->marks, &picture);
     picture.range = range_of(p, view, &picture);
     enum ht_err err = add_title(p, view, time, &title);
     if (!err) err = add_subtitle(p, view, &picture, &subtitle);

@@ -16,6 +16,10 @@ HT_CHECKED enum ht_err ht_pictures_create(const struct ht_params *params,
                                           unsigned stored,
                                           struct ht_pictures **out);
 void ht_pictures_destroy(struct ht_pictures *pictures); /* NULL allowed */
+/* Sources and receivers, either of which may be NULL, are drawn from now on. */
+HT_CHECKED enum ht_err ht_pictures_mark(struct ht_pictures *pictures,
+                                        const struct ht_shots *shots,
+                                        const struct ht_receivers *receivers);
 /* Each slice, of ht_output_picture's values. Collective. */
 HT_CHECKED enum ht_err ht_pictures_draw(struct ht_pictures *pictures,
                                         double time,

@@ -41,14 +41,14 @@ static enum ht_err check_inside(const struct ht_params *params,
 }
 
 /* The spectrum of a narrower Gaussian reaches beyond the grid's waves. */
-static enum ht_err check_radius(const struct ht_params *params,
-                                const struct ht_grid *grid,
-                                const struct ht_shot *shot, int group) {
+static enum ht_err check_width(const struct ht_params *params,
+                               const struct ht_grid *grid,
+                               const struct ht_shot *shot, int group) {
     double widest = 0;
     char key[64];
     for (int k = 0; k < grid->dims; k++) widest = fmax(widest, grid->h[k]);
-    if (shot->radius >= widest * (1 - 1e-9)) return HT_OK;
-    return ht_params_error(params, key_of(group, "radius", key),
+    if (shot->width >= widest * (1 - 1e-9)) return HT_OK;
+    return ht_params_error(params, key_of(group, "width", key),
                            "the grid resolves volumes of %.6g and more, its "
                            "largest spacing: take that, more cells, or a point",
                            widest);
@@ -66,7 +66,7 @@ static enum ht_err check_place(const struct ht_params *params,
     TRY(check_inside(params, grid, group, keys[shot->type][0], shot->first));
     TRY(check_inside(params, grid, group, keys[shot->type][1], shot->last));
     if (shot->type != HT_SHOT_VOLUME) return HT_OK;
-    return check_radius(params, grid, shot, group);
+    return check_width(params, grid, shot, group);
 }
 
 static bool on_free_wall(const struct ht_grid *grid, const double x[3]) {
@@ -158,7 +158,7 @@ static void set_place(const struct ht_shot_given *given,
     shot->kind = given->kind;
     shot->points = given->type == HT_SHOT_LINE ? given->count : 1;
     shot->axis = (int)given->axis;
-    shot->radius = given->radius;
+    shot->width = given->width;
     memcpy(shot->first, ends ? given->from : given->position,
            sizeof shot->first);
     memcpy(shot->last, ends ? given->to : given->position, sizeof shot->last);

@@ -52,7 +52,7 @@ static enum ht_err look_at(const struct ht_medium *medium,
     bool found = false;
     for (int k = 0; k < medium->grid->dims; k++) {
         const double reach = shot->type == HT_SHOT_VOLUME
-                                 ? HT_POINT_WIDEST * shot->radius
+                                 ? HT_POINT_WIDEST * shot->width
                                  : HT_POINT_REACH * medium->grid->h[k];
         if (shot->type == HT_SHOT_PLANE && k != shot->axis) continue;
         for (int i = 0; i < 2; i++)
@@ -113,7 +113,7 @@ static void warn(const struct ht_grid *grid, const struct ht_shot *shot,
             "medium near (%s): waves err there by more than the dispersion of "
             "the grid; move it %s away",
             group, which, place_text(grid, jump->jump, what),
-            shot->type == HT_SHOT_VOLUME ? "seven radii" : "four spacings");
+            shot->type == HT_SHOT_VOLUME ? "seven widths" : "four spacings");
 }
 
 enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {

@@ -114,7 +114,7 @@ static enum ht_err make_product(const struct ht_shot *shot,
         out->nodes[k] = k < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, k) : 1;
         TRY(HT_ALLOC(out->weight[k], out->nodes[k]));
         if (shot->type == HT_SHOT_VOLUME) {
-            ht_point_axis_gaussian(grid, k, shot->first[k], shot->radius,
+            ht_point_axis_gaussian(grid, k, shot->first[k], shot->width,
                                    k == slope, out->weight[k]);
             continue;
         }
@@ -235,7 +235,7 @@ int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index,
         if (shot->type == HT_SHOT_PLANE && k != shot->axis) along = all;
         if (shot->type == HT_SHOT_VOLUME)
             along =
-                (int64_t)(2 * HT_POINT_WIDEST * shot->radius / grid->h[k]) + 2;
+                (int64_t)(2 * HT_POINT_WIDEST * shot->width / grid->h[k]) + 2;
         nodes *= ht_least(all, along);
     }
     return nodes;

@@ -91,9 +91,9 @@ static enum ht_err add_node(const struct ht_fd_incidence *in,
     const struct ht_fd_surface *s = &in->surface;
     struct touched touched = {.first = s->columns};
     double xi = 0;
-    for (int k = 0; k < s->grid->dims; k++)
+    for (int k = 0; k < 3 && k < s->grid->dims; k++)
         xi += s->direction[k] * ht_grid_x(s->grid, HT_PRIMARY, k, m[k]);
-    for (int k = 0; k < s->grid->dims; k++)
+    for (int k = 0; k < 3 && k < s->grid->dims; k++)
         if (ht_fd_surface_crosses(s, m, k)) add_star(in, m, k, xi, &touched);
     for (int64_t i = touched.first; i < touched.last; i++) {
         const struct ht_fd_entry entry = {node, column + (int)i, in->values[i]};
@@ -295,13 +295,13 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
         steps_of(problem, shot) * s.columns * 2 * (int64_t)sizeof(double);
     for (int k = 0; k < s.grid->dims; k++) {
         /* faces as wide as the box, of which the planes have a part */
-        int64_t nodes = s.closed[k] ? 4 * s.reach : 0;
+        const int64_t layers = 4 * (int64_t)s.reach;
+        int64_t nodes = s.closed[k] ? layers : 0;
         for (int other = 0; other < s.grid->dims; other++) {
             const int64_t wide = s.upper[other] - s.lower[other] + 1;
             if (other != k) nodes *= other == 2 ? ht_least(planes, wide) : wide;
         }
-        if (k == 2)
-            nodes = nodes / (4 * s.reach) * ht_least(4 * s.reach, planes);
+        if (k == 2) nodes = nodes / layers * ht_least(layers, planes);
         const double step = fabs(s.direction[k]) * s.grid->h[k] / s.apart;
         out->nodes += nodes;
         out->entries += nodes * (SPLINE + 1 + (int64_t)(s.reach * step / 2));
@@ -315,11 +315,11 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
  * the stage adds at most 12 times its twelfth. Faces add up per axis. */
 static double size_of(const struct ht_fd_surface *s) {
     double sum = 0, volume = 1, all = 1;
-    for (int k = 0; k < s->grid->dims; k++) {
+    for (int k = 0; k < 3 && k < s->grid->dims; k++) {
         volume *= s->grid->h[k];
         all *= (double)(s->upper[k] - s->lower[k] + 1);
     }
-    for (int k = 0; k < s->grid->dims; k++) {
+    for (int k = 0; k < 3 && k < s->grid->dims; k++) {
         const double face = all / (double)(s->upper[k] - s->lower[k] + 1);
         double square = 0;
         for (int layer = 0; s->closed[k] && layer < s->reach; layer++) {

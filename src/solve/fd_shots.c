@@ -361,7 +361,7 @@ enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
         entries += most.entries;
         out->host += most.host;
     }
-    const int64_t table = 2 * STEPS * columns;
+    const int64_t table = (int64_t)2 * STEPS * columns;
     out->device = 12 * nodes + (4 + word) * entries + word * table;
     out->host += 12 * nodes + 12 * entries + 8 * table;
     out->host += (int64_t)sizeof(struct ht_fd_entry) * entries;

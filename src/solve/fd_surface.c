@@ -57,7 +57,7 @@ static void set_axis(const struct ht_shot *shot, int axis,
 /* Columns for all nodes that the star reads across the surface. */
 static void set_columns(struct ht_fd_surface *s) {
     double least = 0, most = 0, narrowest = INFINITY;
-    for (int k = 0; k < s->grid->dims; k++) {
+    for (int k = 0; k < 3 && k < s->grid->dims; k++) {
         const double h = s->grid->h[k], n = s->direction[k];
         const double low = s->grid->lower[k] + h * (double)s->lower[k];
         const double high = s->grid->lower[k] + h * (double)s->upper[k];
@@ -66,7 +66,7 @@ static void set_columns(struct ht_fd_surface *s) {
         most += fmax(n * (low - s->reach * h), n * (high + s->reach * h));
     }
     s->apart = narrowest / 2;
-    s->first = least - HT_FD_SPLINE / 2 * s->apart;
+    s->first = least - 0.5 * HT_FD_SPLINE * s->apart;
     s->columns = (int)ceil((most - s->first) / s->apart) + HT_FD_SPLINE / 2 + 1;
 }
 
@@ -160,7 +160,7 @@ static enum ht_err check_box(const struct ht_plan *plan, int group,
                              const struct ht_fd_surface *s) {
     bool closed = false;
     char key[64];
-    for (int k = 0; k < s->grid->dims; k++) {
+    for (int k = 0; k < 3 && k < s->grid->dims; k++) {
         TRY(s->closed[k] ? check_faces(plan, group, k, s)
                          : check_sides(plan, group, k, s));
         closed = closed || s->closed[k];
@@ -174,7 +174,7 @@ static enum ht_err check_box(const struct ht_plan *plan, int group,
 
 static bool near_surface(const struct ht_fd_surface *s, const int64_t m[3]) {
     bool near = false;
-    for (int k = 0; k < s->grid->dims; k++)
+    for (int k = 0; k < 3 && k < s->grid->dims; k++)
         near = near || ht_fd_surface_crosses(s, m, k);
     return near;
 }
@@ -187,7 +187,7 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
     const int material = what == 0 ? form->modulus : form->inverse_density;
     char key[64], place[96];
     int used = 0;
-    for (int k = 0; k < plan->grid.dims; k++)
+    for (int k = 0; k < 3 && k < plan->grid.dims; k++)
         used += snprintf(place + used, sizeof place - (size_t)used, "%s%.6g",
                          k ? ", " : "",
                          ht_grid_x(&plan->grid, HT_PRIMARY, k, m[k]));

@@ -175,10 +175,10 @@ shot 'a plane wave with a kind' 'sources.1.kind|has no kind' \
 shot 'a box upside down' 'sources.1.to|x2 = 0.3 must be above' \
     'type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.3]; direction = [1.0, 1.0];'
 unset place
-shot 'a volume without a radius' 'sources.1 |must give radius' 'type = "volume";'
-shot 'a volume that the grid does not resolve' 'sources.1.radius|0.0833333 and more' \
-    'type = "volume"; radius = 0.08;'
-shot 'a point with a radius' 'sources.1.radius|"point"' 'radius = 0.2;'
+shot 'a volume without a width' 'sources.1 |must give width' 'type = "volume";'
+shot 'a volume that the grid does not resolve' 'sources.1.width|0.0833333 and more' \
+    'type = "volume"; width = 0.08;'
+shot 'a point with a width' 'sources.1.width|"point"' 'width = 0.2;'
 signal_file() { # WHAT PATTERNS: signal.txt from standard input
     cat >signal.txt
     shot "$1" "$2" 'signal = "file"; file = "signal.txt";' \

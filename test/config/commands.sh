@@ -274,7 +274,7 @@ if [ "$device" != device.backend=oracle ]; then
     answers 'kernel-text of finite differences' 0 kernel-text plane.cfg \
         "$device" time.scheme=fd grid.order=4
     says 'kernel-text of finite differences' ht_fd_update_own \
-        'define HT_FD_R .2.'
+        'define HT_FD_R (2)'
 fi
 
 end config/commands

@@ -76,6 +76,19 @@ judge "check --model: $(ls model | tr '\n' ' ')" [ "$(ls model | tr '\n' ' ')" =
 "$htwave" check box.cfg "$device" --model model/model.h5/x >answer.txt 2>message.txt
 judge "no directory: $(cat message.txt)" grep -q model.h5 message.txt
 
+# ---- what receivers cost ----
+# (12 + 1024 + 256) samples of 5 traces and a block of 256, 8 bytes each
+if have_device; then
+    "$htwave" check box.cfg "$(device_option "${HTWAVE_DEVICE:-auto}")" \
+        receivers.1.every=0.02 --json >answer.json 2>message.txt
+    judge "check: $(number answer.json receivers_host_bytes) bytes for receivers, a part $(number answer.json receivers_time_share) of a step" \
+        awk -v b="$(number answer.json receivers_host_bytes)" \
+        -v s="$(number answer.json receivers_time_share)" \
+        'BEGIN { exit !(b == 61920 && s > 0 && s < 1) }'
+else
+    skip 'cost of receivers: no device is here'
+fi
+
 # ---- scripts ----
 if ! python3 -c 'import h5py, matplotlib, PIL' 2>/dev/null; then
     skip 'scripts: no python3 with h5py, matplotlib and pillow is here'
@@ -99,7 +112,7 @@ draws 'slice_p_000001.png slice_p_000002.png' \
     '^fields_000002.h5: p at t = 4, x3 = 0.1 km: largest' snapshots.py \
     out/fields_000001.h5 out/fields_000002.h5 --at 0.08 \
     --model model/model.h5 --out plots
-draws 'model_c.png model_rho.png' '^c, x1 = 0.5 km: 1 to 2; 1 source, 5 receivers' \
+draws 'medium_c.png medium_rho.png' '^c, x1 = 0.5 km: 1 to 2; 1 source, 5 receivers' \
     model.py model/model.h5 --axis x1 --out plots
 draws 'a.gif' ': 3 pictures' film.py out --slice top --out plots/a.gif
 draws 'b.gif' ': 3 pictures' film.py out --snapshots --out plots/b.gif

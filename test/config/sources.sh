@@ -70,10 +70,10 @@ warned 'a jump of density alone' 'sources.1 at (30, 24)' \
     "{position=[30,24];$f}" 'medium.c=[1.0,1.5]' 'medium.rho=[2.25,1.0]'
 warned 'a line across a jump' 'sources.2: 2 of 11 places, the first at (30, 17)' \
     "{position=[30,9];$f},{type=\"line\";from=[30,5];to=[30,45];count=11;$f}"
-warned 'a volume near a jump' 'sources.1 at (30, 8).*seven radii' \
-    "{type=\"volume\";position=[30,8];radius=2.0;$f}"
+warned 'a volume near a jump' 'sources.1 at (30, 8).*seven widths' \
+    "{type=\"volume\";position=[30,8];width=2.0;$f}"
 silent 'a small volume there' \
-    "{type=\"volume\";position=[30,8];radius=1.5;$f}"
+    "{type=\"volume\";position=[30,8];width=1.5;$f}"
 warned 'a plane beside a jump' 'sources.1: 61 of 61 places' \
     "{type=\"plane\";axis=\"x2\";at=22.0;$f}"
 silent 'a plane through the layers' "{type=\"plane\";axis=\"x1\";at=22.0;$f}"
@@ -135,7 +135,7 @@ check_pool "{position=[30,9];$f}" && judge \
 many=
 n=0
 while [ $n -lt 256 ]; do
-    many="$many${many:+,}{type=\"volume\";position=[30,25,30];radius=30.0;$f}"
+    many="$many${many:+,}{type=\"volume\";position=[30,25,30];width=30.0;$f}"
     n=$((n + 1))
 done
 refused 'sources that do not fit' 'sources|of memory' "$many" \

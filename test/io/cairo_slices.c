@@ -200,12 +200,72 @@ static void test_model(const char *root) {
     free(other);
 }
 
+/* The same source over the wave of a run that asks for marks, and of one that
+ * does not, where p is 0. */
+static void test_marks(const char *root) {
+    struct ht_shot shot = {
+        .points = 1, .first = {0.25, 0.25, 0.5}, .last = {0.25, 0.25, 0.5}};
+    struct ht_shots shots = {.count = 1, .shot = &shot};
+    for (int on = 0; on < 2; on++) {
+        char *directory = scratch_path(root, on ? "marked" : "bare");
+        struct run run;
+        enum ht_err err =
+            open_run(&run, directory, on ? "marks=true;" : "marks=false;");
+        if (!err) err = ht_output_mark(run.output, &shots, NULL);
+        if (!err) err = draw(&run, 2, 1);
+        TEST_CHECK(err == HT_OK, "a picture %s marks", on ? "with" : "without");
+        judge(directory, "wave_0000.png", 0.25, 0.75, on ? 0xe63c28 : 0xf6f6f6);
+        close_run(&run);
+        free(directory);
+    }
+}
+
+/* A plane across the slice, one that is the slice, the box of a plane wave. */
+static void test_outlines(const char *root) {
+    char *directory = scratch_path(root, "outlines"),
+         *other = scratch_path(root, "outlined");
+    struct ht_shot shot[] = {
+        {.type = HT_SHOT_PLANE, .points = 1, .axis = 0, .first = {0.125}},
+        {.type = HT_SHOT_PLANE, .points = 1, .axis = 2, .first = {0, 0, 0.5}},
+        {.type = HT_SHOT_INCIDENT,
+         .points = 1,
+         .first = {0.25, 0.25, 0.25},
+         .last = {0.75, 0.75, 0.75}}};
+    struct ht_shots shots = {.count = 3, .shot = shot};
+    struct run run;
+    int red[3] = {0};
+    enum ht_err err = open_run(&run, directory, "");
+    if (!err)
+        err = ht_output_model(run.params, run.medium, &shots, NULL, other);
+    TEST_CHECK(err == HT_OK, "planes %s", err ? ht_err_message() : "");
+    for (int i = 0; i < MAP; i++) {
+        const double at = (double)i / (MAP - 1);
+        const double place[3][2] = {{0.125, at}, {0.25, at}, {at, 0.75}};
+        for (int k = 0; k < 3; k++)
+            if (k < 2 || at > 0.2)
+                red[k] += distance(map_colour(other, "model.png", place[k][0],
+                                              place[k][1]),
+                                   0xe63c28) < 90;
+    }
+    TEST_CHECK(red[0] > MAP / 3 && red[0] < MAP,
+               "a dashed line along x1 = 0.125: %d of %d pixels", red[0], MAP);
+    TEST_CHECK(red[1] > MAP / 6 && red[1] < MAP / 2 + 5,
+               "a side of the box at x1 = 0.25: %d", red[1]);
+    TEST_CHECK(red[2] > MAP / 6 && red[2] < MAP / 2 + 5, "its lower side: %d",
+               red[2]);
+    close_run(&run);
+    free(directory);
+    free(other);
+}
+
 int main(void) {
     char *root = scratch_make("slices");
     if (!root) return 1;
     test_places(root);
     test_scale(root);
     test_model(root);
+    test_marks(root);
+    test_outlines(root);
     scratch_remove(root);
     return test_end("io/cairo_slices");
 }

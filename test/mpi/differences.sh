@@ -63,12 +63,12 @@ done
 rest='initial.type=zero grid.order=4 time.end=3'
 # shellcheck disable=SC2086 # several options
 {
-same 'planes and volumes' '3 5' $rest output.every=1.5 \
+same 'planes and volumes' 5 $rest output.every=1.5 \
     'sources=({type="plane";axis="x3";at=1.27;frequency=0.7;},
         {type="plane";axis="x1";at=0.93;frequency=0.6;kind="force";
          direction=[1.0,0.0,0.0];},
-        {type="volume";position=[0.4,0.5,2.6];radius=0.21;frequency=0.7;})'
-same 'a plane wave in a box' '3 5' $rest output.every=1.5 \
+        {type="volume";position=[0.4,0.5,2.6];width=0.21;frequency=0.7;})'
+same 'a plane wave in a box' 5 $rest output.every=1.5 \
     medium.type=constant medium.c=1 medium.rho=1 \
     'sources=({type="plane wave";from=[0.35,0.35,0.9];to=[0.85,0.75,2.9];
         direction=[1.0,0.4,-0.7];frequency=0.8;})'

@@ -124,7 +124,7 @@ static enum ht_err add_sources(struct trial *t, struct sources *out) {
         "%.6f; signal = \"burst\"; cycles = 3.0; amplitude = 2e2; }, { type = "
         "\"plane\"; axis = \"x3\"; at = %.6f; frequency = %.6f; signal = "
         "\"burst\"; amplitude = 1e2; }, { type = \"volume\"; position = [%.6f, "
-        "1.1, %.6f]; radius = %.6f; frequency = %.6f; signal = \"burst\"; "
+        "1.1, %.6f]; width = %.6f; frequency = %.6f; signal = \"burst\"; "
         "amplitude = 1e3; } )",
         2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1],
         border - 0.37 * h[2], frequency, upper[0], upper[2], 1.2 * frequency,
