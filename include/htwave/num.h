@@ -121,6 +121,28 @@ double ht_kaiser_sinc_slope(double r, double half, double shape);
 enum { HT_LAGRANGE_MOST = 16 };
 void ht_lagrange_weights(int count, double at, double *weight);
 
+/* ---- birkhoff.c ---- */
+/* Data: derivatives of given orders, the same at 0, 1 .. levels - 1. */
+enum { HT_BIRKHOFF_MOST = 24 };
+struct ht_birkhoff {
+    int levels, derivatives, count; /* count = levels * derivatives */
+    double middle, half;
+    long double lu[HT_BIRKHOFF_MOST][HT_BIRKHOFF_MOST];
+    int exchanged[HT_BIRKHOFF_MOST];
+};
+/* Fails where the data do not fix a polynomial of degree count - 1. */
+HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives,
+                                        const int *derivative,
+                                        struct ht_birkhoff *out);
+/* The polynomial's value at `at` is the sum of the data times these:
+ * weight[level][derivative]. */
+void ht_birkhoff_weights(const struct ht_birkhoff *b, double at,
+                         double *weight);
+
+/* ---- bessel.c ---- */
+/* J_0(z), J_1(z) .. J_(count-1)(z), z >= 0, to rounding. */
+void ht_bessel_orders(double z, int64_t count, double *out);
+
 /* ---- median.c ---- */
 /* The middle value, for an even number the larger of both; sorts them. */
 double ht_median(int count, double *values);

@@ -159,10 +159,16 @@ static enum ht_err expression_initial(const struct ht_solution *solution,
                      (const double[3]){x}, jet);
 }
 
+static bool zero_occurs(const struct ht_solution *solution, int field) {
+    (void)solution, (void)field;
+    return false;
+}
+
 const struct ht_solution_type ht_solution_zero = {
     .name = "zero",
     .prepare = prepare_zero,
     .fill = fill_zero,
+    .occurs = zero_occurs,
 };
 const struct ht_solution_type ht_solution_random = {
     .name = "random",
