@@ -30,6 +30,8 @@ struct ht_fd_problem {
     const void *medium;
 };
 
+struct ht_duhamel;
+
 /* A problem; the objects it points to must outlive the steppers. */
 struct ht_problem {
     const struct ht_equations *eq;
@@ -49,6 +51,7 @@ struct ht_problem {
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
     const struct ht_shots *shots; /* NULL: none */
+    const struct ht_duhamel *duhamel; /* of Hermite methods; NULL: none */
 };
 
 /* Whether a field is stored on a grid; the number of fields stored there. */

@@ -15,6 +15,7 @@ struct ht_shot {
     double first[3], last[3]; /* of a line; else the same */
     double direction[3];      /* of length 1 */
     double amplitude, delay;
+    double radius, tolerance; /* as given; radius 0: automatic */
     struct ht_signal *signal;
 };
 struct ht_shots {

@@ -419,6 +419,14 @@ static const struct ht_option shot_option[] = {
     {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
      "Factor of the signal: a volume per time (monopole) or a force, in one "
      "and two dimensions per area and per length."},
+    {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto",
+     "cells",
+     "Hermite methods: of the Gaussian with a flat spectrum that stands for "
+     "the point. auto: the largest of 0.5, 0.75 .. 1.5 that keeps the "
+     "tolerance."},
+    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "1e-3", 1e-9, 0.1, NULL, "",
+     "Hermite methods: error of traces, relative in L2, that the Gaussian may "
+     "add; the banner shows what it adds."},
 };
 
 static const struct ht_option_list lists[] = {

@@ -138,6 +138,9 @@ static enum ht_err make_shot(const struct ht_params *params,
     memcpy(shot->first, line ? given->from : given->position,
            sizeof shot->first);
     memcpy(shot->last, line ? given->to : given->position, sizeof shot->last);
+    shot->tolerance = given->tolerance;
+    if (given->radius.kind == HT_VALUE_NUMBERS)
+        shot->radius = given->radius.number[0];
     set_direction(given, shot);
     TRY(check_kind(params, medium->eq, shot->kind, group));
     TRY(check_inside(params, medium->grid, group, line ? "from" : "position",

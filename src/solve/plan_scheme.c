@@ -48,10 +48,6 @@ static bool gives_fit(const struct ht_params *params) {
     return params->medium.fit != HT_FIT_AUTO;
 }
 
-static bool gives_shots(const struct ht_params *params) {
-    return params->shots.count > 0;
-}
-
 static bool gives_stages(const struct ht_params *params) {
     const struct ht_value *stages = &params->time.stages;
     return stages->kind == HT_VALUE_NUMBERS && stages->number[0] > 2;
@@ -80,8 +76,6 @@ static const struct kind_key {
     const char *why; /* NULL: the key "is of" its kind */
 } kind_key[] = {
     {"medium.degree", HT_HERMITE, gives_degree, true, NULL},
-    {"sources", HT_FINITE_DIFFERENCES, gives_shots, true,
-     "the run has sources, which need fd"},
     {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true, NULL},
     {"time.stages", HT_HERMITE, gives_stages, false, NULL},
     {"device.variant", HT_HERMITE, gives_hermite_variant, false, NULL},
