@@ -159,9 +159,14 @@ static enum ht_err expression_initial(const struct ht_solution *solution,
                      (const double[3]){x}, jet);
 }
 
+static enum ht_err prepare_rest(struct ht_solution *solution) {
+    solution->rest = true;
+    return prepare_zero(solution);
+}
+
 const struct ht_solution_type ht_solution_zero = {
     .name = "zero",
-    .prepare = prepare_zero,
+    .prepare = prepare_rest,
     .fill = fill_zero,
 };
 const struct ht_solution_type ht_solution_random = {
