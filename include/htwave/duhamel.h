@@ -1,10 +1,10 @@
 /* Sources of Hermite methods (docs/method.md, Sources). A source u_t = L u +
  * g(x) s(t) adds to a half step of tau = dt/2 the exact Duhamel term
  *     sum over r of a_r(t) G_r,
- *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth,
- * with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g is a
- * Gaussian with a flat spectrum about a point (num.h); all derivatives of G_r at
- * the nodes are known in closed form where the medium is uniform.
+ *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1)
+ * dth, with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g
+ * is a Gaussian with a flat spectrum about a point (num.h); all derivatives of
+ * G_r at the nodes are known in closed form where the medium is uniform.
  */
 #ifndef HTWAVE_DUHAMEL_H
 #define HTWAVE_DUHAMEL_H
@@ -52,8 +52,8 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel); /* NULL allowed */
 struct ht_injection_grid {
     struct ht_inject_list list;
     struct ht_inject_shapes shapes;
-    int64_t *plane; /* [x3 plane of the window + 1]: its first node */
-    int field[HT_MAX_FIELDS];     /* of each stored one */
+    int64_t *plane;           /* [x3 plane of the window + 1]: its first node */
+    int field[HT_MAX_FIELDS]; /* of each stored one */
     struct ht_injected *injected; /* on a device, or NULL */
 };
 enum { HT_INJECTION_ROWS = 64 }; /* half steps in the table at a time */

@@ -20,7 +20,7 @@ struct ht_kernels {
     struct ht_ghosts *ghosts[2]; /* [subgrid]: as the source of a half step */
     struct ht_reduction *reduction;
     struct ht_injector *injector; /* NULL: no sources */
-    struct ht_packer *packer[2]; /* [subgrid]; NULL: the grid is one slab */
+    struct ht_packer *packer[2];  /* [subgrid]; NULL: the grid is one slab */
 };
 /* Sets all members except the compiled steps; fails as ht_variant_shape does.
  * The problem's equations must outlive the kernels. */

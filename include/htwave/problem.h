@@ -50,7 +50,7 @@ struct ht_problem {
     int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
-    const struct ht_shots *shots; /* NULL: none */
+    const struct ht_shots *shots;     /* NULL: none */
     const struct ht_duhamel *duhamel; /* of Hermite methods; NULL: none */
 };
 

@@ -106,7 +106,8 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes,
     const int64_t word = spec->fp64 ? 8 : 4, ints = 4;
     return nodes * (8 + 2 * ints) + ints + entries * 2 * ints +
            shapes->fields * coefs * ints +
-           word * (values_of(shapes, coefs) + rows * row_of(shapes, row_fields));
+           word *
+               (values_of(shapes, coefs) + rows * row_of(shapes, row_fields));
 }
 
 static enum ht_err put(struct ht_injected *d, int64_t bytes, const void *data,
@@ -243,17 +244,16 @@ enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last,
         .terms = d->terms};
     const int64_t groups[3] = {
         ht_divide_up((last - first) * coefs, injector->lanes), 1, 1};
-    const struct ht_arg arg[] = {
-        {.value = &args, .size = sizeof args},
-        {.buffer = d->at},
-        {.buffer = d->begin},
-        {.buffer = d->wall},
-        {.buffer = d->column},
-        {.buffer = d->shape},
-        {.buffer = d->odd},
-        {.buffer = d->values},
-        {.buffer = d->table},
-        {.buffer = u}};
+    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
+                                 {.buffer = d->at},
+                                 {.buffer = d->begin},
+                                 {.buffer = d->wall},
+                                 {.buffer = d->column},
+                                 {.buffer = d->shape},
+                                 {.buffer = d->odd},
+                                 {.buffer = d->values},
+                                 {.buffer = d->table},
+                                 {.buffer = u}};
     if (first == last) return HT_OK;
     return ht_kernel_launch(injector->kernel, 10, arg, groups, injector->lanes);
 }

@@ -166,8 +166,8 @@ static void fill_bands(int bits, double apart, const double complex *x,
     const double width = 2 * s->traits.highest / HT_SIGNAL_BANDS;
     double whole = 0;
     for (int64_t i = 0; i <= n / 2; i++) {
-        const double energy = creal(x[i]) * creal(x[i]) +
-                              cimag(x[i]) * cimag(x[i]);
+        const double energy =
+            creal(x[i]) * creal(x[i]) + cimag(x[i]) * cimag(x[i]);
         const double at = (double)i / ((double)n * apart) / width;
         whole += energy;
         if (at < HT_SIGNAL_BANDS) s->band[(int)at] += energy;

@@ -53,10 +53,7 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
     const double tau = p->dt / 2, t = (double)q * tau;
     const double ahead = taylor && in->back ? -tau : tau;
     const double other = odd ? -p->old_sign : p->old_sign;
-    const double factor = !in->back            ? 1
-                          : !taylor            ? -p->old_sign
-                          : odd                ? 1
-                                               : -1;
+    const double factor = !in->back ? 1 : !taylor ? -p->old_sign : odd ? 1 : -1;
     for (int r = 0; r < p->duhamel->terms; r++) out[r] = 0;
     for (int i = 0; i < GAUSS; i++) {
         const double th = ahead * (rule->x[i] + 0.5);
@@ -256,9 +253,9 @@ int64_t ht_injection_bytes(const struct ht_problem *problem,
             .terms = d->terms,
             .columns = d->shots->count,
             .count = d->most[i].shapes};
-        bytes += ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries,
-                                   &shapes, HT_INJECTION_ROWS,
-                                   problem->eq->nfields);
+        bytes +=
+            ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries,
+                              &shapes, HT_INJECTION_ROWS, problem->eq->nfields);
     }
     return bytes;
 }

@@ -29,9 +29,9 @@ static void make_envelope(const struct ht_source_form *form, int order,
     memset(e, 0, sizeof *e);
     for (int turn = 0; turn < 2; turn++)
         for (int i = 0; i < MOST; i++) {
-            ht_flat_derivatives(
-                form->order, (long double)i / STEPS_PER_CELL / form->radius,
-                order + 2, at);
+            ht_flat_derivatives(form->order,
+                                (long double)i / STEPS_PER_CELL / form->radius,
+                                order + 2, at);
             for (int n = 0; n < order + 2; n++) {
                 const double size = fabs((double)at[n]);
                 if (turn == 0) largest[n] = fmax(largest[n], size);
@@ -75,10 +75,11 @@ static struct image image_of(const struct ht_grid *grid, int axis, int64_t at,
     const int64_t pairs = (n - mirrored) / 2;
     const int64_t upper = n > 0 ? (n + 1) / 2 : -n / 2,
                   lower = n > 0 ? n / 2 : (1 - n) / 2;
-    return (struct image){
-        .at = mirrored ? 2 * (pairs + 1) * length - at : 2 * pairs * length + at,
-        .factor = power_of(high, upper) * power_of(low, lower),
-        .mirrored = mirrored};
+    return (struct image){.at = mirrored ? 2 * (pairs + 1) * length - at
+                                         : 2 * pairs * length + at,
+                          .factor =
+                              power_of(high, upper) * power_of(low, lower),
+                          .mirrored = mirrored};
 }
 
 static int list_images(const struct ht_grid *grid, int axis, int64_t at,
@@ -165,11 +166,11 @@ static void list_nodes(struct listing *l, int axis, const struct image *image,
             fmax(0, fabs(ldexp((double)distance, -FRACTION)) - nu);
         const double step = beyond * STEPS_PER_CELL;
         if (exists && step >= e->count) continue;
-        list->node[list->count++] = (struct axis_node){
-            .index = i,
-            .distance = distance,
-            .size = exists ? e->value[(int)step] : 1,
-            .wall = exists ? wall_of(l, axis, m) : 0};
+        list->node[list->count++] =
+            (struct axis_node){.index = i,
+                               .distance = distance,
+                               .size = exists ? e->value[(int)step] : 1,
+                               .wall = exists ? wall_of(l, axis, m) : 0};
     }
 }
 
@@ -281,8 +282,8 @@ static enum ht_err add_nodes(struct listing *l, int column, int vector,
     for (int64_t i3 = 0; i3 < a[2].count; i3++)
         for (int64_t i2 = 0; i2 < a[1].count; i2++)
             for (int64_t i1 = 0; i1 < a[0].count; i1++) {
-                const struct axis_node *n[3] = {
-                    &a[0].node[i1], &a[1].node[i2], &a[2].node[i3]};
+                const struct axis_node *n[3] = {&a[0].node[i1], &a[1].node[i2],
+                                                &a[2].node[i3]};
                 struct entry entry = {
                     .at = ht_window_at(l->window, n[0]->index, n[1]->index,
                                        n[2]->index),
@@ -461,10 +462,8 @@ enum ht_err ht_injection_list(const struct ht_problem *problem,
                               enum ht_subgrid to,
                               const struct ht_window *window,
                               struct ht_injection_grid *out) {
-    struct listing l = {.problem = problem,
-                        .grid = problem->grid,
-                        .to = to,
-                        .window = window};
+    struct listing l = {
+        .problem = problem, .grid = problem->grid, .to = to, .window = window};
     enum ht_err err = walk(&l);
     if (err == HT_OK) err = make_list(&l, out);
     if (err == HT_OK) err = make_shapes(&l, out);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "bloch.h"
-#include "htwave/plan.h"
 #include "htwave/duhamel.h"
+#include "htwave/plan.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -68,8 +68,8 @@ static double wavenumber(const struct ht_plan *plan, const struct ht_duhamel *d,
     double slowest = INFINITY;
     for (int64_t i = 0; i < d->points; i++)
         if (d->point[i].shot == shot)
-            slowest = fmin(slowest,
-                           plan->eq.system->speed(d->point[i].material, 0));
+            slowest =
+                fmin(slowest, plan->eq.system->speed(d->point[i].material, 0));
     return 2 * pi * frequency / slowest * widest(plan);
 }
 
@@ -87,13 +87,14 @@ static double error_of(const struct ht_signal *signal, double highest,
 static const int orders[] = {4, 8, 16, 24};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
-/* The least order that keeps the tolerance, else the one with least error. */
+/* The least order that keeps a tenth of the tolerance, else the highest: orders
+ * cost nothing but at the edge of what the grid carries. */
 static void choose_order(const struct ht_signal *signal, double highest,
                          double tolerance, struct ht_source_form *form) {
     for (int i = 0; i < ORDERS; i++) {
         form->order = orders[i];
         form->error = error_of(signal, highest, form->radius, form->order);
-        if (form->error <= tolerance) return;
+        if (form->error <= 0.1 * tolerance) return;
     }
 }
 
@@ -103,12 +104,12 @@ static bool damps(const struct ht_plan *plan) {
 
 /* Low orders carry less of what a source has beyond the signal's band. */
 static double usual_radius(const struct ht_plan *plan) {
-    return plan->order <= 3 ? 1.25 : 1;
+    return plan->order <= 3 ? 1.5 : 1.25;
 }
 
 /* Leapfrog damps nothing of it. */
 static double least_radius(const struct ht_plan *plan) {
-    return damps(plan) ? 0.25 : plan->order <= 3 ? usual_radius(plan) : 0.5;
+    return damps(plan) ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
 }
 
 /* Measured: wider ones gain nothing, and their nodes fill more memory; narrower
@@ -118,7 +119,8 @@ static void choose_radius(const struct ht_plan *plan,
                           const struct ht_signal *signal, double highest,
                           double tolerance, struct ht_source_form *form) {
     const double least = fmax(least_radius(plan), 0.5);
-    for (form->radius = usual_radius(plan); form->radius >= least; form->radius -= 0.25) {
+    for (form->radius = usual_radius(plan); form->radius >= least;
+         form->radius -= 0.25) {
         choose_order(signal, highest, tolerance, form);
         if (form->error <= tolerance) return;
     }
@@ -279,10 +281,8 @@ static enum ht_err wave_error(const struct ht_plan *plan,
     const double *material = d->point[0].material;
     const double speed = eq.system->speed(material, 0);
     struct ht_grid grid = {.dims = 1, .order = plan->order};
-    struct ht_problem problem = {.eq = &eq,
-                                 .grid = &grid,
-                                 .medium_degree = -1,
-                                 .dt = plan->problem.dt};
+    struct ht_problem problem = {
+        .eq = &eq, .grid = &grid, .medium_degree = -1, .dt = plan->problem.dt};
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     struct ht_bloch_wave wave;
     double sum = 0, whole = 0;

@@ -94,16 +94,16 @@ static int list_terms(const struct ht_problem *p,
 
 /* ---- numbers ---- */
 
-/* The least power beyond which a wave of any length adds less than rounding of
- * double precision: (nu k)^(2m)/(2m)! times the spectrum. */
+/* The least power beyond which a wave of any length adds less than 1e-13:
+ * (nu k)^(2m)/(2m)! times the spectrum. */
 static int powers_of(const struct ht_source_vector *v, double nu) {
-    const double small = 1e-17;
+    const double small = 1e-13;
     for (int m = 1; m < MOST_POWERS; m++) {
         double most = 0;
         for (double x = 0.25; x < 16; x += 0.25) {
             const double part = 1 - ht_flat_missing(v->order, x);
             const double log_power = 2 * m * log(nu * x / v->radius);
-            most = fmax(most, fmax(part, 1e-16) *
+            most = fmax(most, fmax(part, 1e-15) *
                                   exp(log_power - lgamma(2 * m + 1.0)));
         }
         if (most < small) return m;
@@ -227,8 +227,7 @@ void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
         if (!ht_problem_stores(problem, to, f)) continue;
         memset(out, 0, (size_t)(terms * coefs) * sizeof *out);
         for (int n = 0; n < count; n++)
-            if (list[n].field == f)
-                add_shape(&s, &list[n], terms, coefs, out);
+            if (list[n].field == f) add_shape(&s, &list[n], terms, coefs, out);
         out += terms * coefs;
     }
 }

@@ -246,8 +246,8 @@ static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from,
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     if (o->injection == NULL) return HT_OK;
     TRY(ht_injection_begin(o->injection, from, back));
-    ht_injection_add_plain(o->injection, to,
-                           ht_grid_total(o->problem.grid, to), o->u[to]);
+    ht_injection_add_plain(o->injection, to, ht_grid_total(o->problem.grid, to),
+                           o->u[to]);
     return HT_OK;
 }
 
@@ -344,8 +344,8 @@ static enum ht_err make_injection(struct oracle *o) {
     struct ht_window window[2] = {{.count = {0}}};
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++) {
-            const int64_t nodes = ht_grid_nodes(
-                o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
+            const int64_t nodes =
+                ht_grid_nodes(o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
             window[i].count[k] = nodes;
             window[i].own.end[k] = window[i].held.end[k] = nodes;
         }

@@ -105,10 +105,8 @@ static enum ht_err run_receive(struct ht_device_stepper *t,
 typedef enum ht_err task_function(struct ht_device_stepper *t,
                                   const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
-    [HT_TASK_RECEIVE] = run_receive,
-    [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_STEP] = run_step,
-    [HT_TASK_INJECT] = run_inject,
+    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
+    [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
     [HT_TASK_SEND] = run_send,
 };
 

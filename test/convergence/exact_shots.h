@@ -21,7 +21,8 @@ struct exact {
 };
 
 /* Of one source at distance r, x1 apart along x1, at time t after the delay. */
-static inline double free_space(const struct exact *e, double x1, double r, double t) {
+static inline double free_space(const struct exact *e, double x1, double r,
+                                double t) {
     const struct ht_signal *s = e->signal;
     const double rho = e->density;
     if (e->dims == 1 && e->wave) return ht_signal_at(s, t - r, -1) / 2;
@@ -34,7 +35,9 @@ static inline double free_space(const struct exact *e, double x1, double r, doub
         for (int i = 0; r * cosh(i * apart) < t + 2 / e->frequency; i++) {
             const double stretch = cosh(i * apart);
             sum += (i > 0 ? 1 : 0.5) * apart *
-                   (e->force ? x1 / r * stretch : e->wave ? 1 : rho) *
+                   (e->force  ? x1 / r * stretch
+                    : e->wave ? 1
+                              : rho) *
                    ht_signal_at(s, t - r * stretch, !e->wave);
         }
         return sum / (2 * pi);
@@ -48,7 +51,8 @@ static inline double free_space(const struct exact *e, double x1, double r, doub
 }
 
 /* Image number n of an axis: its place, and the sign of a monopole there. */
-static inline double image(const struct exact *e, int axis, int n, double *sign) {
+static inline double image(const struct exact *e, int axis, int n,
+                           double *sign) {
     const double L = e->size[axis], x = e->source[axis];
     const int low = axis == 0 ? e->wall : 1, half = (n - (n & 1)) / 2;
     *sign = 1;

@@ -12,9 +12,9 @@
  */
 #include <stdarg.h>
 
+#include "exact_shots.h"
 #include "htwave/oracle.h"
 #include "htwave/plan.h"
-#include "exact_shots.h"
 #include "open_device.h"
 #include "test.h"
 
