@@ -203,7 +203,7 @@ static const struct ht_option option[] = {
      "Their traces are written to traces.h5, a group of HDF5 each."},
 
     {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
-     "Sources of waves, with time.scheme = \"fd\": ( { position = [0.3, 0.5]; "
+     "Sources of waves: ( { position = [0.3, 0.5]; "
      "frequency = 10.0; }, { .. } ). With sources initial.type is zero unless "
      "a key of initial is given. On the command line the whole list, or a key "
      "of group N (from 1), sources.N.key."},
