@@ -105,7 +105,7 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes,
     const int coefs = ht_storage_order(spec, storage);
     const int64_t word = spec->fp64 ? 8 : 4, ints = 4;
     return nodes * (8 + 2 * ints) + ints + entries * 2 * ints +
-           shapes->fields * coefs * ints +
+           (int64_t)shapes->fields * coefs * ints +
            word *
                (values_of(shapes, coefs) + rows * row_of(shapes, row_fields));
 }

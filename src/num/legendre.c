@@ -13,7 +13,8 @@ void ht_legendre(int count, double x, double *out) {
 }
 
 /* Newton's method (Abramowitz and Stegun, 25.4.29). */
-void ht_gauss_points(int n, double *x, double *weight) {
+void ht_gauss_points(int count, double *x, double *weight) {
+    const int n = count;
     for (int i = 0; i < n; i++) {
         double z = cos(acos(-1.0) * (i + 0.75) / (n + 0.5)), slope = 1;
         for (int sweep = 0; sweep < 20; sweep++) {

@@ -119,12 +119,12 @@ static void choose_radius(const struct ht_plan *plan,
                           const struct ht_signal *signal, double highest,
                           double tolerance, struct ht_source_form *form) {
     const double least = fmax(least_radius(plan), 0.5);
-    for (form->radius = usual_radius(plan); form->radius >= least;
-         form->radius -= 0.25) {
+    const int most = (int)lround((usual_radius(plan) - least) / 0.25);
+    for (int i = 0; i <= most; i++) {
+        form->radius = usual_radius(plan) - 0.25 * i;
         choose_order(signal, highest, tolerance, form);
         if (form->error <= tolerance) return;
     }
-    form->radius = least;
 }
 
 static enum ht_err refuse_radius(const struct ht_plan *plan, int group,
@@ -313,11 +313,11 @@ static enum ht_err wave_error(const struct ht_plan *plan,
 
 static enum ht_err find_needed(const struct ht_plan *plan,
                                struct ht_duhamel *d) {
-    const double most = 0.1, apart = 0.1;
+    const double most = 0.1;
     double error = INFINITY;
-    for (d->needed = 0.7; d->needed < 100; d->needed += apart) {
+    for (int tenths = 7; tenths < 1000 && error > most; tenths++) {
+        d->needed = tenths / 10.0;
         TRY(wave_error(plan, d, d->needed, &error));
-        if (error <= most) return HT_OK;
     }
     return HT_OK;
 }

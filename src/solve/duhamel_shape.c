@@ -100,7 +100,8 @@ static int powers_of(const struct ht_source_vector *v, double nu) {
     const double small = 1e-13;
     for (int m = 1; m < MOST_POWERS; m++) {
         double most = 0;
-        for (double x = 0.25; x < 16; x += 0.25) {
+        for (int i = 1; i < 64; i++) {
+            const double x = i / 4.0;
             const double part = 1 - ht_flat_missing(v->order, x);
             const double log_power = 2 * m * log(nu * x / v->radius);
             most = fmax(most, fmax(part, 1e-15) *
@@ -145,8 +146,10 @@ static void prepare(const struct ht_problem *p,
         long double power = v->radius;
         ht_flat_derivatives(v->order, distance[k] / v->radius, count,
                             s->axis[k]);
-        for (int n = 0; n < count; n++, power *= v->radius)
+        for (int n = 0; n < count; n++) {
             s->axis[k][n] /= power;
+            power *= v->radius;
+        }
     }
 }
 
@@ -228,6 +231,6 @@ void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
         memset(out, 0, (size_t)(terms * coefs) * sizeof *out);
         for (int n = 0; n < count; n++)
             if (list[n].field == f) add_shape(&s, &list[n], terms, coefs, out);
-        out += terms * coefs;
+        out += (int64_t)terms * coefs;
     }
 }
