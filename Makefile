@@ -67,12 +67,13 @@ LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # With address checks: what judges each file's contents and each rank's memory.
-ASAN_ITEMS := $(filter-out config/check.sh unit/cover,$(HOST_ITEMS)) \
+ASAN_ITEMS := $(filter-out config/check.sh config/experiments.sh unit/cover,$(HOST_ITEMS)) \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Long, and the same with address checks or in the simulator of oclgrind.sh: once
 # is enough where both are run.
 ELSEWHERE := config/bench.sh config/cache.sh config/commands.sh \
-    config/directory.sh kernel/small mpi/comm.sh mpi/output.sh
+    config/directory.sh config/pictures.sh kernel/small mpi/comm.sh \
+    mpi/output.sh
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----
@@ -102,7 +103,7 @@ ifdef SANITIZE
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined \
     -fno-omit-frame-pointer
 endif
-FLAGS = $(STANDARD) -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNINGS) \
+FLAGS = $(STANDARD) -pthread -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNINGS) \
     $(CPPFLAGS) $(CFLAGS) $(SANITIZERS)
 
 # A make within, parallel unless the one outside already is.
@@ -169,7 +170,7 @@ install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
-	install tools/plot.py tools/traces.py \
+	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install -m 644 $(wildcard params/*.cfg) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/
@@ -196,13 +197,13 @@ tidy: $(patsubst %.c,$(B)/tidy/%.ok, \
 
 $(B)/htwave: $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl -pthread
 
 # A program of its own per source: build/test/unit/jet, build/tools/layered_model.
 $(B)/%: $(B)/obj/%.o $(B)/libhtwave.a
 	@echo "  LINK  $@"
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl -pthread
 
 # Made anew each time: an old archive may hold sources removed since.
 $(B)/libhtwave.a: $(LIBRARY_OBJECTS)

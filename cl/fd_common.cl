@@ -1,6 +1,7 @@
 /* What the finite-difference kernels share: the formulas at one node, and what
- * becomes of the increment r = L u. All kernels add the same terms in the same
- * order, so that they give the same bits.
+ * becomes of the increment r = L u. Kernels add the same terms in the same
+ * order, so that they give the same bits; only fd_march_density.cl adds in
+ * another.
  *
  * Differences of values are taken first: where u is constant, L u is 0, and
  * where u is smooth, rounding is relative to its differences.
@@ -12,10 +13,11 @@
 #define HT_FD_HAS_D(mode) ((mode) != HT_FD_STAGE)
 #define HT_FD_HAS_OUT(mode) ((mode) != HT_FD_ALONE)
 
-/* scale_k / h_k^2 times the weights of axis k; row HT_DIMS, where density
- * varies: the weights of a flux. */
+/* scale_k / h_k^2 times the weights of axis k; where density varies,
+ * row HT_DIMS has the weights of a flux, the next one their sums from each on
+ * (t_m of fd_march_density.cl). */
 struct ht_fd_coefs {
-    real c[HT_DIMS + HT_FD_DENSITY][HT_FD_R];
+    real c[HT_DIMS + 2 * HT_FD_DENSITY][HT_FD_R];
 };
 
 /* The buffers of a launch, as parameters and as arguments. */

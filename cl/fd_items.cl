@@ -4,19 +4,25 @@
 #define HT_FD_SIDE HT_FD_PACKS_OF(HT_FD_REACH, HT_BLOCK)
 #define HT_FD_PITCH (HT_FD_PACKS + 2 * HT_FD_SIDE)
 #define HT_FD_HALO (HT_DIMS > 2 ? HT_FD_REACH : 0)
+#if HT_FD_DENSITY
+#define HT_FD_SPARE HT_FD_SPARE_OF(HT_DIMS, HT_FD_ROWS, HT_FD_R)
+#else
+#define HT_FD_SPARE 0
+#endif
 #define HT_FD_TILE \
-    HT_FD_TILE_OF(HT_FD_PACKS, HT_FD_ROWS, HT_FD_SIDE, HT_FD_HALO)
+    HT_FD_TILE_OF(HT_FD_PACKS, HT_FD_ROWS + HT_FD_SPARE, HT_FD_SIDE, HT_FD_HALO)
 
 struct ht_fd_item {
-    int x, y;            /* in the group: pack and row */
-    long first1, first2; /* node of the group's first pack */
-    long most1, most2;   /* the last pack and row that may be read */
-    long i1, i2;         /* node of the pack; no further than most1, most2 */
-    long begin, end;     /* of the march */
-    int from, to;        /* nodes [from, to) of the pack are targets */
+    int x, y;           /* in the group: pack and row */
+    int first1, first2; /* node of the group's first pack */
+    int most1, most2;   /* the last pack and row that may be read */
+    int i1, i2;         /* node of the pack; no further than most1, most2 */
+    int row;            /* from a row to the next one */
+    long begin, end;    /* of the march */
+    int from, to;       /* nodes [from, to) of the pack are targets */
 };
 
-HT_INLINE long ht_fd_least(long a, long b) {
+HT_INLINE int ht_fd_least(int a, int b) {
     return a < b ? a : b;
 }
 
@@ -32,54 +38,58 @@ HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s,
                               struct ht_fd_item *me) {
     me->x = HT_ITEM() % HT_FD_PACKS;
     me->y = HT_ITEM() / HT_FD_PACKS;
-    me->first1 = s->begin[0] / HT_BLOCK * HT_BLOCK +
-                 HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
-    me->first2 = HT_DIMS > 2 ? s->begin[1] + HT_GROUP_2() * HT_FD_ROWS : 0;
-    me->most1 = (s->end[0] - 1) / HT_BLOCK * HT_BLOCK + HT_FD_SIDE * HT_BLOCK;
-    me->most2 = HT_DIMS > 2 ? s->end[1] - 1 + HT_FD_REACH : 0;
+    const int begin1 = (int)s->begin[0], end1 = (int)s->end[0];
+    const int begin2 = (int)s->begin[1], end2 = (int)s->end[1];
+    me->row = (int)s->row;
+    me->first1 = begin1 / HT_BLOCK * HT_BLOCK +
+                 (int)HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
+    me->first2 = HT_DIMS > 2 ? begin2 + (int)HT_GROUP_2() * HT_FD_ROWS : 0;
+    me->most1 = (end1 - 1) / HT_BLOCK * HT_BLOCK + HT_FD_SIDE * HT_BLOCK;
+    me->most2 = HT_DIMS > 2 ? end2 - 1 + HT_FD_REACH : 0;
     me->i1 = me->first1 + me->x * HT_BLOCK;
     me->i2 = me->first2 + me->y;
-    me->from = me->i1 < s->begin[0] ? (int)(s->begin[0] - me->i1) : 0;
-    me->to = (int)ht_fd_least(s->end[0] - me->i1, HT_BLOCK);
-    if (HT_DIMS > 2 && me->i2 >= s->end[1]) me->to = 0;
+    me->from = me->i1 < begin1 ? begin1 - me->i1 : 0;
+    me->to = ht_fd_least(end1 - me->i1, HT_BLOCK);
+    if (HT_DIMS > 2 && me->i2 >= end2) me->to = 0;
     me->i1 = ht_fd_least(me->i1, me->most1);
     me->i2 = ht_fd_least(me->i2, me->most2);
     me->begin = 0;
     me->end = 1;
     if (HT_DIMS > 1) {
         me->begin = s->begin[HT_DIMS - 1] + HT_GROUP_3() * s->planes;
-        me->end = ht_fd_least(me->begin + s->planes, s->end[HT_DIMS - 1]);
+        me->end = me->begin + s->planes;
+        if (me->end > s->end[HT_DIMS - 1]) me->end = s->end[HT_DIMS - 1];
     }
 }
 
 /* Begins to copy what surrounds the packs of a group into a tile: plane points
  * to node (0, 0) of the plane. */
 HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
-                              const struct ht_fd_args *s,
                               HT_GLOBAL const real *plane,
                               HT_LOCAL ht_pack *tile) {
     HT_LOCAL ht_pack *mine = tile + (me->y + HT_FD_HALO) * HT_FD_PITCH;
-    HT_GLOBAL const real *row = plane + me->i2 * s->row;
+    const int row = me->i2 * me->row;
     if (me->x < HT_FD_SIDE) {
-        ht_fd_copy(mine + me->x,
-                   row + me->first1 + (me->x - HT_FD_SIDE) * HT_BLOCK);
+        ht_fd_copy(mine + me->x, plane + (row + me->first1 +
+                                          (me->x - HT_FD_SIDE) * HT_BLOCK));
         ht_fd_copy(
             mine + HT_FD_PACKS + HT_FD_SIDE + me->x,
-            row + ht_fd_least(me->first1 + (HT_FD_PACKS + me->x) * HT_BLOCK,
-                              me->most1));
+            plane + (row +
+                     ht_fd_least(me->first1 + (HT_FD_PACKS + me->x) * HT_BLOCK,
+                                 me->most1)));
     }
     HT_LOCAL ht_pack *column = tile + HT_FD_SIDE + me->x;
     HT_UNROLL
     for (int n = 0; n < HT_FD_HALO; n += HT_FD_ROWS) {
         const int r = n + me->y;
         if (r < HT_FD_HALO) {
-            const long below = me->first2 - HT_FD_HALO + r;
-            const long above =
+            const int below = me->first2 - HT_FD_HALO + r;
+            const int above =
                 ht_fd_least(me->first2 + HT_FD_ROWS + r, me->most2);
             ht_fd_copy(column + r * HT_FD_PITCH,
-                       plane + below * s->row + me->i1);
+                       plane + (below * me->row + me->i1));
             ht_fd_copy(column + (HT_FD_HALO + HT_FD_ROWS + r) * HT_FD_PITCH,
-                       plane + above * s->row + me->i1);
+                       plane + (above * me->row + me->i1));
         }
     }
 }

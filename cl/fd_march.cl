@@ -59,12 +59,11 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c,
 /* Begins to fill the tile of a plane with what lies around the group; the own
  * values are known. */
 HT_INLINE void ht_fd_fill(const struct ht_fd_item *me,
-                          const struct ht_fd_args *s,
                           HT_GLOBAL const real *plane,
                           const real middle[HT_BLOCK], HT_LOCAL ht_pack *tile) {
     tile[(me->y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me->x] =
         ht_packed(middle);
-    ht_fd_surround(me, s, plane, tile);
+    ht_fd_surround(me, plane, tile);
     HT_COPY_COMMIT();
 }
 
@@ -75,13 +74,13 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
     ht_fd_set_item(s, &me);
     const int own = (me.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me.x;
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
-    const long mine = me.i2 * s->row + me.i1;
+    const long mine = (long)me.i2 * s->row + me.i1;
     real line[2 * HT_FD_DEPTH + 1][HT_BLOCK];
     HT_UNROLL
     for (int k = 0; k < 2 * HT_FD_DEPTH + (HT_DIMS == 1); k++)
         ht_unpack(ht_fd_read(u + (me.begin - HT_FD_DEPTH + k) * step + mine),
                   line[k]);
-    ht_fd_fill(&me, s, u + me.begin * step, line[HT_FD_DEPTH],
+    ht_fd_fill(&me, u + me.begin * step, line[HT_FD_DEPTH],
                tiles + (me.begin & 1) * HT_FD_TILE);
     for (long z = me.begin; z < me.end; z++) {
         const long at = z * step + mine;
@@ -94,7 +93,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                   line[2 * HT_FD_DEPTH]);
         ht_fd_set_put(&me, mode, a + at, d + at, p + at, &put);
         if (HT_DIMS > 1 && z + 1 < me.end)
-            ht_fd_fill(&me, s, u + (z + 1) * step,
+            ht_fd_fill(&me, u + (z + 1) * step,
                        line[HT_FD_DEPTH + (HT_DIMS > 1)],
                        tiles + ((z + 1) & 1) * HT_FD_TILE);
         HT_UNROLL

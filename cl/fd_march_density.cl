@@ -4,50 +4,103 @@
  *     f_k(i) = b_k(i) sum_j s_j (u(i + 1 + j) - u(i - j)),
  *     D_k(i) = sum_j s_j (f_k(i + j) - f_k(i - 1 - j)),   j = 0 .. R-1.
  *
- * Along x1 a work-item computes all fluxes that its pack needs, from the tile
- * and one of b1. Along x2 each is computed once: a third tile, of HT_FD_ROWS +
- * 2R - 1 rows from row -R of the group on, holds b2 and then, in its place, the
- * fluxes. While a plane is computed the tiles of the next one are filled. Along
- * the axis of the march a work-item holds values of the planes z .. z + 2R - 1
- * (line) and fluxes of z - R .. z + R - 1: so much does the plane z of targets
- * lag behind the plane that is read. The march begins 2R - 1 planes early to
- * fill them.
+ * Fluxes along x1 and x2 are computed once for the group, in place of b1 and b2
+ * in local memory, those beside it too: packs to either side of its rows, and
+ * HT_FD_ROWS + 2R - 1 rows from row -R on. While a plane is computed the tiles
+ * of the next one are filled.
+ *
+ * Along the axis of the march nothing waits for planes to come: the values of a
+ * plane go into all slopes they matter to, a flux into all differences. With
+ * t_m = s_m + s_(m+1) + .. and e(i) = u(i + 1) - u(i)
+ *     sum_j s_j (u(i + 1 + j) - u(i - j)) = sum_m t_|m| e(i + m),  |m| < R,
+ * half the operations of the first sum, and exactly 0 of a constant. The plane
+ * z of targets lags 2R - 1 planes behind the one that is read.
  */
 #define HT_FD_AHEAD (HT_DIMS > 1 ? 2 * HT_FD_R - 1 : 0)
 #define HT_FD_FLUX_ROWS HT_FD_FLUX_ROWS_OF(HT_DIMS, HT_FD_ROWS, HT_FD_R)
+#define HT_FD_TURN HT_FD_TURN_OF(HT_DIMS, HT_FD_ROWS, HT_FD_R)
 #define HT_FD_LOCAL_TYPE ht_pack
 #define HT_FD_FLUXES (HT_FD_FLUX_ROWS * HT_FD_PACKS)
 #define HT_FD_BESIDE_PITCH (HT_FD_PACKS + 2 * HT_FD_NEAR)
 #define HT_FD_BESIDE HT_FD_BESIDE_OF(HT_FD_PACKS, HT_FD_ROWS, HT_FD_NEAR)
 /* Tile, b2 and then fluxes along x2, b1: of a plane. */
-#define HT_FD_STAGE_PACKS (HT_FD_TILE + HT_FD_FLUXES + HT_FD_BESIDE)
+#define HT_FD_OWN_AT (HT_FD_TILE + HT_FD_FLUXES + HT_FD_BESIDE)
+#define HT_FD_STAGE_PACKS (HT_FD_OWN_AT + HT_FD_OWN_OF(HT_DIMS, HT_FD_ITEMS))
 #define HT_FD_LOCAL (2 * HT_FD_STAGE_PACKS)
+/* Planes up to the last one whose values a work-item keeps. All from that of
+ * the targets on where they take few registers: then those of the next plane
+ * need not be read again for the tile. */
+#if HT_FD_R == 2 && HT_DIMS > 1
+#define HT_FD_KEPT 3
+#define HT_FD_MIDDLE(m, k) (m).kept[k]
+#else
+#define HT_FD_KEPT 1
+#define HT_FD_MIDDLE(m, k) 0
+#endif
 /* Packs to either side of a pack in which its fluxes lie. */
 #define HT_FD_NEAR HT_FD_PACKS_OF(HT_FD_R, HT_BLOCK)
 
-/* sum += D_1. mine: the pack in the tile; b1: at the pack. */
-HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c,
-                               HT_LOCAL const ht_pack *mine,
-                               HT_LOCAL const ht_pack *b1, real sum[HT_BLOCK]) {
-    real row[(2 * HT_FD_SIDE + 1) * HT_BLOCK];
-    real flux[(2 * HT_FD_NEAR + 1) * HT_BLOCK];
+/* The nearest pack of a tile's row. */
+HT_INLINE int ht_fd_in_row(int at) {
+#if 2 * HT_FD_NEAR > HT_FD_SIDE
+    const int last = HT_FD_PACKS + HT_FD_SIDE - 1;
+    return at < -HT_FD_SIDE ? -HT_FD_SIDE : at > last ? last : at;
+#else
+    return at;
+#endif
+}
+
+/* Fluxes along x1 of a pack, in place of b1; what lies further from the group's
+ * packs than HT_FD_SIDE matters to none of the fluxes that are needed. at: the
+ * pack, counted from the group's first one; row: of the tile. */
+HT_INLINE void ht_fd_fill_row_flux(const struct ht_fd_coefs *c,
+                                   HT_LOCAL const ht_pack *row, const int at,
+                                   HT_LOCAL ht_pack *flux) {
+    real u[(2 * HT_FD_NEAR + 1) * HT_BLOCK], b[HT_BLOCK];
     HT_UNROLL
-    for (int h = 0; h <= 2 * HT_FD_SIDE; h++)
-        ht_unpack(mine[h - HT_FD_SIDE], row + h * HT_BLOCK);
+    for (int h = -HT_FD_NEAR; h <= HT_FD_NEAR; h++)
+        ht_unpack(row[ht_fd_in_row(at + h)], u + (h + HT_FD_NEAR) * HT_BLOCK);
+    ht_unpack(*flux, b);
     HT_UNROLL
-    for (int h = 0; h <= 2 * HT_FD_NEAR; h++)
-        ht_unpack(b1[h - HT_FD_NEAR], flux + h * HT_BLOCK);
-    HT_UNROLL
-    for (int n = -HT_FD_R; n < HT_BLOCK + HT_FD_R - 1; n++) {
-        const int at = HT_FD_SIDE * HT_BLOCK + n;
+    for (int e = 0; e < HT_BLOCK; e++) {
+        const int n = HT_FD_NEAR * HT_BLOCK + e;
         real slope = 0;
         HT_UNROLL
         for (int j = 0; j < HT_FD_R; j++)
-            slope = HT_FD_FIRST(c->c[HT_DIMS][j], row[at - j], row[at + 1 + j],
-                                slope);
-        flux[HT_FD_NEAR * HT_BLOCK + n] =
-            HT_FD_FLUX(flux[HT_FD_NEAR * HT_BLOCK + n], slope);
+            slope =
+                HT_FD_FIRST(c->c[HT_DIMS][j], u[n - j], u[n + 1 + j], slope);
+        b[e] = HT_FD_FLUX(b[e], slope);
     }
+    *flux = ht_packed(b);
+}
+
+/* The fluxes along x1 of a plane: each work-item does its pack, then the first
+ * ones do those beside the group. first: the group's first pack in the
+ * tile; fluxes: in place of b1. */
+HT_INLINE void ht_fd_fill_row_fluxes(const struct ht_fd_item *me,
+                                     const struct ht_fd_coefs *c,
+                                     HT_LOCAL const ht_pack *first,
+                                     HT_LOCAL ht_pack *fluxes) {
+    const int item = me->y * HT_FD_PACKS + me->x;
+    const int y = item / (2 * HT_FD_NEAR), side = item % (2 * HT_FD_NEAR);
+    const int at =
+        side < HT_FD_NEAR ? side - HT_FD_NEAR : HT_FD_PACKS + side - HT_FD_NEAR;
+    ht_fd_fill_row_flux(c, first + me->y * HT_FD_PITCH, me->x,
+                        fluxes + me->y * HT_FD_BESIDE_PITCH + HT_FD_NEAR +
+                            me->x);
+    if (y < HT_FD_ROWS)
+        ht_fd_fill_row_flux(c, first + y * HT_FD_PITCH, at,
+                            fluxes + y * HT_FD_BESIDE_PITCH + HT_FD_NEAR + at);
+}
+
+/* sum += D_1. mine: the fluxes of the pack. */
+HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c,
+                               HT_LOCAL const ht_pack *mine,
+                               real sum[HT_BLOCK]) {
+    real flux[(2 * HT_FD_NEAR + 1) * HT_BLOCK];
+    HT_UNROLL
+    for (int h = -HT_FD_NEAR; h <= HT_FD_NEAR; h++)
+        ht_unpack(mine[h], flux + (h + HT_FD_NEAR) * HT_BLOCK);
     HT_UNROLL
     for (int j = 0; j < HT_FD_R; j++) {
         HT_UNROLL
@@ -60,36 +113,60 @@ HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c,
 }
 
 #if HT_DIMS > 2
-/* The fluxes along x2 of a plane, in place of b2. */
-HT_INLINE void ht_fd_fill_fluxes(const struct ht_fd_item *me,
-                                 const struct ht_fd_coefs *c,
-                                 HT_LOCAL const ht_pack *tile,
-                                 HT_LOCAL ht_pack *fluxes) {
-    HT_LOCAL const ht_pack *column = tile + HT_FD_SIDE + me->x;
+/* The fluxes along x2 of a plane, in place of b2: each work-item those of
+ * HT_FD_TURN rows that follow one another, from the middle outwards, so that
+ * it reads each row once. */
+HT_INLINE void ht_fd_fill_column_fluxes(const struct ht_fd_item *me,
+                                        const struct ht_fd_coefs *c,
+                                        HT_LOCAL const ht_pack *tile,
+                                        HT_LOCAL ht_pack *fluxes) {
+    const int first = me->y * HT_FD_TURN;
+    HT_LOCAL const ht_pack *column =
+        tile + (first + HT_FD_R - 1) * HT_FD_PITCH + HT_FD_SIDE + me->x;
+    HT_LOCAL ht_pack *mine = fluxes + first * HT_FD_PACKS + me->x;
+    real below[HT_FD_TURN][HT_BLOCK], above[HT_FD_TURN][HT_BLOCK];
+    real slope[HT_FD_TURN][HT_BLOCK];
+    if (first >= HT_FD_FLUX_ROWS) return;
     HT_UNROLL
-    for (int n = 0; n < HT_FD_FLUX_ROWS; n += HT_FD_ROWS) {
-        const int r = n + me->y, at = r + HT_FD_R - 1; /* at: in the tile */
-        if (r < HT_FD_FLUX_ROWS) {
-            HT_LOCAL ht_pack *mine = fluxes + r * HT_FD_PACKS + me->x;
-            real b[HT_BLOCK], slope[HT_BLOCK];
-            HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++) slope[e] = 0;
-            HT_UNROLL
-            for (int j = 0; j < HT_FD_R; j++) {
-                real below[HT_BLOCK], above[HT_BLOCK];
-                ht_unpack(column[(at - j) * HT_FD_PITCH], below);
-                ht_unpack(column[(at + 1 + j) * HT_FD_PITCH], above);
-                HT_UNROLL
-                for (int e = 0; e < HT_BLOCK; e++)
-                    slope[e] = HT_FD_FIRST(c->c[HT_DIMS][j], below[e], above[e],
-                                           slope[e]);
-            }
-            ht_unpack(*mine, b);
+    for (int k = 0; k < HT_FD_TURN; k++) {
+        ht_unpack(column[k * HT_FD_PITCH], below[k]);
+        if (k < HT_FD_TURN - 1)
+            ht_unpack(column[(k + 1) * HT_FD_PITCH], above[k]);
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) slope[k][e] = 0;
+    }
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_R; j++) {
+        ht_unpack(column[(HT_FD_TURN + j) * HT_FD_PITCH],
+                  above[HT_FD_TURN - 1]);
+        HT_UNROLL
+        for (int k = 0; k < HT_FD_TURN; k++) {
             HT_UNROLL
             for (int e = 0; e < HT_BLOCK; e++)
-                b[e] = HT_FD_FLUX(b[e], slope[e]);
-            *mine = ht_packed(b);
+                slope[k][e] = HT_FD_FIRST(c->c[HT_DIMS][j], below[k][e],
+                                          above[k][e], slope[k][e]);
         }
+        HT_UNROLL
+        for (int k = 0; k < HT_FD_TURN - 1; k++) {
+            HT_UNROLL
+            for (int e = 0; e < HT_BLOCK; e++) above[k][e] = above[k + 1][e];
+        }
+        HT_UNROLL
+        for (int k = HT_FD_TURN - 1; k > 0; k--) {
+            HT_UNROLL
+            for (int e = 0; e < HT_BLOCK; e++) below[k][e] = below[k - 1][e];
+        }
+        if (j + 1 < HT_FD_R)
+            ht_unpack(column[-(1 + j) * HT_FD_PITCH], below[0]);
+    }
+    HT_UNROLL
+    for (int k = 0; k < HT_FD_TURN; k++) {
+        real b[HT_BLOCK];
+        if (first + k >= HT_FD_FLUX_ROWS) return;
+        ht_unpack(mine[k * HT_FD_PACKS], b);
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) b[e] = HT_FD_FLUX(b[e], slope[k][e]);
+        mine[k * HT_FD_PACKS] = ht_packed(b);
     }
 }
 
@@ -113,83 +190,84 @@ HT_INLINE void ht_fd_along_column(const struct ht_fd_item *me,
 #endif
 
 #if HT_DIMS > 1
-/* The flux along the march that follows from the line. */
-HT_INLINE void ht_fd_new_flux(const struct ht_fd_coefs *c,
-                              const real line[2 * HT_FD_R][HT_BLOCK],
-                              const real b[HT_BLOCK], real flux[HT_BLOCK]) {
-    real slope[HT_BLOCK];
-    HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) slope[e] = 0;
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++)
-            slope[e] = HT_FD_FIRST(c->c[HT_DIMS][j], line[HT_FD_R - 1 - j][e],
-                                   line[HT_FD_R + j][e], slope[e]);
-    }
-    HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) flux[e] = HT_FD_FLUX(b[e], slope[e]);
-}
+/* What a work-item keeps of its march. */
+struct ht_fd_march {
+    real kept[HT_FD_KEPT][HT_BLOCK];
+    real slope[2 * HT_FD_R - 1][HT_BLOCK]; /* begun */
+    real sum[2 * HT_FD_R][HT_BLOCK];       /* begun */
+};
 
-/* sum += D of the last axis. */
-HT_INLINE void ht_fd_along_march(const struct ht_fd_coefs *c,
-                                 const real flux[2 * HT_FD_R][HT_BLOCK],
-                                 real sum[HT_BLOCK]) {
+/* Takes the values of a plane; slope[0] is then complete. */
+HT_INLINE void ht_fd_take_values(const struct ht_fd_coefs *c,
+                                 const real value[HT_BLOCK],
+                                 struct ht_fd_march *m) {
     HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++) {
+    for (int e = 0; e < HT_BLOCK; e++) {
+        const real change = value[e] - m->kept[HT_FD_KEPT - 1][e];
         HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++)
-            sum[e] = HT_FD_FIRST(c->c[HT_DIMS - 1][j], flux[HT_FD_R - 1 - j][e],
-                                 flux[HT_FD_R + j][e], sum[e]);
+        for (int k = 0; k < HT_FD_KEPT; k++)
+            m->kept[k][e] = k < HT_FD_KEPT - 1 ? m->kept[k + 1][e] : value[e];
+        HT_UNROLL
+        for (int k = 0; k < 2 * HT_FD_R - 1; k++) {
+            const int from = k < HT_FD_R ? HT_FD_R - 1 - k : k - HT_FD_R + 1;
+            const real old = k < 2 * HT_FD_R - 2 ? m->slope[k + 1][e] : 0;
+            m->slope[k][e] = fma(c->c[HT_DIMS + 1][from], change, old);
+        }
     }
 }
 
-HT_INLINE void ht_fd_shift(real queue[2 * HT_FD_R][HT_BLOCK]) {
+/* Takes a flux; sum[0] is then complete. */
+HT_INLINE void ht_fd_take_flux(const struct ht_fd_coefs *c,
+                               const real b[HT_BLOCK], struct ht_fd_march *m) {
     HT_UNROLL
-    for (int k = 0; k < 2 * HT_FD_R - 1; k++) {
+    for (int e = 0; e < HT_BLOCK; e++) {
+        const real flux = HT_FD_FLUX(b[e], m->slope[0][e]);
         HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) queue[k][e] = queue[k + 1][e];
+        for (int k = 0; k < 2 * HT_FD_R; k++) {
+            const real old = k < 2 * HT_FD_R - 1 ? m->sum[k + 1][e] : 0;
+            m->sum[k][e] =
+                k < HT_FD_R ? fma(c->c[HT_DIMS - 1][HT_FD_R - 1 - k], flux, old)
+                            : fma(-c->c[HT_DIMS - 1][k - HT_FD_R], flux, old);
+        }
     }
-}
-
-/* Takes the values of a plane into the line, then the flux that follows. */
-HT_INLINE void ht_fd_take_plane(const struct ht_fd_coefs *c,
-                                const real lead[HT_BLOCK],
-                                const real b[HT_BLOCK],
-                                real line[2 * HT_FD_R][HT_BLOCK],
-                                real flux[2 * HT_FD_R][HT_BLOCK]) {
-    ht_fd_shift(line);
-    ht_fd_shift(flux);
-    HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) line[2 * HT_FD_R - 1][e] = lead[e];
-    ht_fd_new_flux(c, line, b, flux[2 * HT_FD_R - 1]);
 }
 #endif
 
 /* Begins to fill the tiles of a plane: u, b1, b2 point to its node (0, 0). */
-HT_INLINE void ht_fd_fill(const struct ht_fd_item *me,
-                          const struct ht_fd_args *s, HT_GLOBAL const real *u,
+HT_INLINE void ht_fd_fill(const struct ht_fd_item *me, HT_GLOBAL const real *u,
                           HT_GLOBAL const real *b1, HT_GLOBAL const real *b2,
-                          const real middle[HT_BLOCK], HT_LOCAL ht_pack *tile) {
+                          HT_GLOBAL const real *along, long step,
+                          const real *middle, HT_LOCAL ht_pack *tile) {
+    HT_LOCAL ht_pack *mine =
+        tile + (me->y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me->x;
     HT_LOCAL ht_pack *fluxes = tile + HT_FD_TILE + me->x;
     HT_LOCAL ht_pack *beside =
         tile + HT_FD_TILE + HT_FD_FLUXES + me->y * HT_FD_BESIDE_PITCH + me->x;
-    HT_GLOBAL const real *row = b1 + me->i2 * s->row;
-    const long left = me->first1 + (me->x - HT_FD_NEAR) * HT_BLOCK;
-    tile[(me->y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me->x] =
-        ht_packed(middle);
-    ht_fd_surround(me, s, u, tile);
-    ht_fd_copy(beside, row + ht_fd_least(left, me->most1));
+    const int row = me->i2 * me->row;
+    const int left = me->first1 + (me->x - HT_FD_NEAR) * HT_BLOCK;
+    if (HT_FD_KEPT > 1)
+        *mine = ht_packed(middle);
+    else
+        ht_fd_copy(mine, u + (row + me->i1));
+    ht_fd_surround(me, u, tile);
+    ht_fd_copy(beside, b1 + (row + ht_fd_least(left, me->most1)));
     if (me->x < 2 * HT_FD_NEAR)
-        ht_fd_copy(beside + HT_FD_PACKS,
-                   row + ht_fd_least(left + HT_FD_PACKS * HT_BLOCK, me->most1));
+        ht_fd_copy(
+            beside + HT_FD_PACKS,
+            b1 + (row + ht_fd_least(left + HT_FD_PACKS * HT_BLOCK, me->most1)));
     HT_UNROLL
     for (int n = 0; n < HT_FD_FLUX_ROWS; n += HT_FD_ROWS) {
         const int r = n + me->y;
-        const long at = ht_fd_least(me->first2 - HT_FD_R + r, me->most2);
+        const int at = ht_fd_least(me->first2 - HT_FD_R + r, me->most2);
         if (r < HT_FD_FLUX_ROWS)
-            ht_fd_copy(fluxes + r * HT_FD_PACKS, b2 + at * s->row + me->i1);
+            ht_fd_copy(fluxes + r * HT_FD_PACKS, b2 + (at * me->row + me->i1));
     }
+#if HT_DIMS > 1
+    HT_LOCAL ht_pack *ahead = tile + HT_FD_OWN_AT + HT_ITEM();
+    ht_fd_copy(ahead, u + HT_FD_AHEAD * step + (row + me->i1));
+    ht_fd_copy(ahead + HT_FD_ITEMS,
+               along + (HT_FD_R - 1) * step + (row + me->i1));
+#endif
     HT_COPY_COMMIT();
 }
 
@@ -202,27 +280,42 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
     const int beside = HT_FD_TILE + HT_FD_FLUXES + me.y * HT_FD_BESIDE_PITCH +
                        HT_FD_NEAR + me.x;
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
-    const long mine = me.i2 * s->row + me.i1;
-    real lead[HT_BLOCK];
+    const long mine = (long)me.i2 * s->row + me.i1;
+    HT_GLOBAL const real *along = HT_DIMS > 2 ? b3 : b2;
 #if HT_DIMS > 1
-    HT_GLOBAL const real *along = (HT_DIMS > 2 ? b3 : b2) + mine;
-    real line[2 * HT_FD_R][HT_BLOCK], flux[2 * HT_FD_R][HT_BLOCK];
+    real lead[HT_BLOCK];
+    struct ht_fd_march m;
     real b[HT_BLOCK];
     HT_UNROLL
-    for (int k = 1; k <= HT_FD_AHEAD; k++)
-        ht_unpack(
-            ht_fd_read(u + (me.begin - HT_FD_AHEAD + k - 1) * step + mine),
-            line[k]);
-    for (long z = me.begin - HT_FD_AHEAD; z < me.begin; z++) {
-        ht_unpack(ht_fd_read(u + (z + HT_FD_AHEAD) * step + mine), lead);
-        ht_unpack(ht_fd_read(along + (z + HT_FD_R - 1) * step), b);
-        ht_fd_take_plane(c, lead, b, line, flux);
+    for (int k = 0; k < 2 * HT_FD_R - 1; k++) {
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) m.slope[k][e] = 0;
+    }
+    HT_UNROLL
+    for (int k = 0; k < 2 * HT_FD_R; k++) {
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) m.sum[k][e] = 0;
+    }
+    HT_GLOBAL const real *before = u + (me.begin - HT_FD_AHEAD) * step + mine;
+    ht_unpack(ht_fd_read(before), m.kept[HT_FD_KEPT - 1]);
+    HT_UNROLL_BY(7)
+    for (int n = 1; n < HT_FD_AHEAD; n++) {
+        ht_unpack(ht_fd_read(before + n * step), lead);
+        ht_fd_take_values(c, lead, &m);
+    }
+    HT_GLOBAL const real *medium = along + (me.begin - HT_FD_R) * step + mine;
+    before += HT_FD_AHEAD * step;
+    HT_UNROLL_BY(5)
+    for (int n = 0; n < HT_FD_AHEAD; n++) {
+        ht_unpack(ht_fd_read(before + n * step), lead);
+        ht_unpack(ht_fd_read(medium + n * step), b);
+        ht_fd_take_values(c, lead, &m);
+        ht_fd_take_flux(c, b, &m);
     }
 #endif
-    ht_unpack(ht_fd_read(u + me.begin * step + mine), lead);
-    ht_fd_fill(&me, s, u + me.begin * step, b1 + me.begin * step,
-               b2 + me.begin * step, lead,
-               tiles + (me.begin & 1) * HT_FD_STAGE_PACKS);
+    ht_fd_fill(&me, u + me.begin * step, b1 + me.begin * step,
+               b2 + me.begin * step, along + me.begin * step, step,
+               HT_FD_MIDDLE(m, 0), tiles + (me.begin & 1) * HT_FD_STAGE_PACKS);
     for (long z = me.begin; z < me.end; z++) {
         const long at = z * step + mine;
         HT_LOCAL ht_pack *tile = tiles + (z & 1) * HT_FD_STAGE_PACKS;
@@ -231,25 +324,34 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
         HT_COPY_WAIT(0);
         HT_BARRIER();
 #if HT_DIMS > 1
-        ht_unpack(ht_fd_read(u + at + HT_FD_AHEAD * step), lead);
-        ht_unpack(ht_fd_read(along + (z + HT_FD_R - 1) * step), b);
         if (z + 1 < me.end)
-            ht_fd_fill(&me, s, u + (z + 1) * step, b1 + (z + 1) * step,
-                       b2 + (z + 1) * step, HT_FD_R > 1 ? line[2] : lead,
+            ht_fd_fill(&me, u + (z + 1) * step, b1 + (z + 1) * step,
+                       b2 + (z + 1) * step, along + (z + 1) * step, step,
+                       HT_FD_MIDDLE(m, 1),
                        tiles + ((z + 1) & 1) * HT_FD_STAGE_PACKS);
 #endif
         ht_fd_set_put(&me, mode, a + at, d + at, p + at, &put);
+        HT_KEEP_ORDER();
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
-        ht_fd_along_row(c, tile + own, tile + beside, sum);
+        ht_fd_fill_row_fluxes(&me, c,
+                              tile + HT_FD_HALO * HT_FD_PITCH + HT_FD_SIDE,
+                              tile + HT_FD_TILE + HT_FD_FLUXES);
 #if HT_DIMS > 2
-        ht_fd_fill_fluxes(&me, c, tile, tile + HT_FD_TILE);
+        ht_fd_fill_column_fluxes(&me, c, tile, tile + HT_FD_TILE);
+#endif
         HT_BARRIER();
+        ht_fd_along_row(c, tile + beside, sum);
+#if HT_DIMS > 2
         ht_fd_along_column(&me, c, tile + HT_FD_TILE, sum);
 #endif
 #if HT_DIMS > 1
-        ht_fd_take_plane(c, lead, b, line, flux);
-        ht_fd_along_march(c, flux, sum);
+        ht_unpack(tile[HT_FD_OWN_AT + HT_ITEM()], lead);
+        ht_fd_take_values(c, lead, &m);
+        ht_unpack(tile[HT_FD_OWN_AT + HT_FD_ITEMS + HT_ITEM()], b);
+        ht_fd_take_flux(c, b, &m);
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) sum[e] += m.sum[0][e];
 #endif
         ht_unpack(tile[own], middle);
         ht_fd_write(&me, mode, sum, middle, &put, d + at, out + at);

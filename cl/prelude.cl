@@ -88,6 +88,8 @@ typedef HT_REAL real;
  * in registers only if the loops are unrolled. */
 #define HT_UNROLL _Pragma("unroll")
 #define HT_ROLLED _Pragma("unroll 1")
+#define HT_UNROLL_BY(n) HT_PRAGMA(unroll n)
+#define HT_PRAGMA(text) _Pragma(#text)
 
 #ifdef __CUDACC__
 /* Vector for arithmetic with the alignment of a real. A number converts to a

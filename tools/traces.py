@@ -6,7 +6,10 @@
     wiggle_GROUP_FIELD    the same as curves, filled to the right
     spectrum_GROUP_FIELD  amplitude over frequency: the traces' mean and largest
 
-Prints, for each, the largest value with its receiver and time. Needs h5py and
+Prints, for each, the largest value with its receiver and time. With --minus the
+differences from another run's traces of the same receivers and times, such as
+those on a finer grid: drawn instead, and printed relative to the other's, as
+root mean square over all traces and as largest value. Needs h5py and
 matplotlib.
 """
 import argparse
@@ -15,16 +18,28 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from plot import COLOURS, DARK, GREY, Refused, legend, sheet, write  # noqa: E402
+from snapshots import need, open_file, text  # noqa: E402
 
 FEW = 12  # traces that are drawn as curves, and wiggles side by side up to
 MOST_WIGGLES = 120
+
+
+UNITS = {}  # names of the user's units, of the file that is drawn
+
+
+def label(name, quantity=None):
+    unit = UNITS.get(quantity or name)
+    return f"{name} ({unit})" if unit else name
 
 
 def read(path):
     """[(group, field, time, position, data[receiver, sample])]"""
     import h5py
 
-    with h5py.File(path, "r") as file:
+    with open_file(path) as file:
+        for key, value in file.attrs.items():
+            if key.startswith("unit_"):
+                UNITS[key[5:]] = text(value)
         for name, group in file.items():
             if not isinstance(group, h5py.Group) or "time" not in group:
                 raise Refused("holds no traces of receivers")
@@ -70,7 +85,7 @@ def traces(title, time, position, data, clip):
                     textcoords="offset points", va="center")
     ax.set_yticks([-row for row in range(len(shown))],
                   [f"{i + 1} {place(position[i])}" for i in shown])
-    ax.set_xlabel("time")
+    ax.set_xlabel(label("time"))
     return figure
 
 
@@ -98,8 +113,9 @@ def gather(title, time, position, data, clip):
     ax.pcolormesh(edges(np.asarray(across, float)), edges(time), data.T,
                   cmap="gray", vmin=-size, vmax=size, rasterized=True)
     ax.invert_yaxis()
-    ax.set_xlabel("distance along the line" if rising else "receiver")
-    ax.set_ylabel("time")
+    ax.set_xlabel(label("distance along the line", "length") if rising
+                  else "receiver")
+    ax.set_ylabel(label("time"))
     return figure
 
 
@@ -114,7 +130,7 @@ def wiggle(title, time, position, data, clip):
                          lw=0, interpolate=True)
     ax.set_ylim(time[-1], time[0])
     ax.set_xlabel("receiver")
-    ax.set_ylabel("time")
+    ax.set_ylabel(label("time"))
     return figure
 
 
@@ -123,6 +139,7 @@ def spectrum(title, time, position, data, clip):
 
     interval = (time[-1] - time[0]) / (len(time) - 1)
     amplitude = abs(np.fft.rfft(data, axis=1)) * interval
+    amplitude = amplitude.clip(1e-9 * (amplitude.max() or 1.0))
     frequency = np.fft.rfftfreq(len(time), interval)
     figure, (ax,) = sheet(title, f"{len(time)} samples, {interval:.4g} apart")
     ax.plot(frequency, amplitude.mean(axis=0), color=COLOURS[0], label="mean")
@@ -131,7 +148,8 @@ def spectrum(title, time, position, data, clip):
     top = amplitude.max() or 1.0
     ax.set_yscale("log")
     ax.set_ylim(1e-7 * top, 2 * top)
-    ax.set_xlabel("frequency")
+    ax.set_xlabel("frequency"
+                  + (f" (1/{UNITS['time']})" if "time" in UNITS else ""))
     ax.set_ylabel("amplitude x time")
     legend(ax)
     return figure
@@ -147,20 +165,50 @@ def kinds_for(count, samples):
     return shown + ["spectrum"] if samples > 1 else shown
 
 
+def subtract(group, field, time, position, data, others):
+    """The difference from the other file's traces; prints how large it is."""
+    import numpy as np
+
+    other = others.get((group, field))
+    if other is None:
+        raise Refused(f"--minus: the other file has no {group}: {field}")
+    its_time, its_position, its_data = other
+    if (its_data.shape != data.shape or abs(its_time - time).max() > 1e-9 *
+            max(abs(time[-1]), 1e-300) or not np.allclose(
+                its_position, position, rtol=1e-9, atol=1e-12)):
+        raise Refused(f"--minus: {group}: {field} has other times or "
+                      "positions in the other file")
+    rest = data - its_data
+    size, most = np.sqrt((its_data ** 2).mean()), abs(its_data).max()
+    if not most > 0:
+        raise Refused(f"--minus: {group}: {field} is 0 in the other file")
+    mean, worst = np.sqrt((rest ** 2).mean()) / size, abs(rest).max() / most
+    print(f"{group}: {field}: differs by {mean:.3g} (root mean square), "
+          f"{worst:.3g} (largest)")
+    return rest
+
+
 def draw(path, args):
     """Yields (name, figure)."""
     found = False
+    others = {}
+    if args.minus:
+        others = {row[:2]: row[2:] for row in read(args.minus)}
     for group, field, time, position, data in read(path):
         if args.group not in (None, group) or args.field not in (None, field):
             continue
         found = True
         title = f"{group}: {field}"
+        if args.minus:
+            data = subtract(group, field, time, position, data, others)
+            title += ", difference"
         print(f"{title}: {len(data)} trace{'s' * (len(data) > 1)} of {len(time)} samples, "
               f"{largest(time, position, data)}")
         for kind in args.kind or kinds_for(*data.shape):
             if kind == "spectrum" and len(time) < 2:
                 raise Refused(f"{group} has one sample: no spectrum")
-            yield (f"{kind}_{group}_{field}",
+            name = "difference_" * bool(args.minus) + kind
+            yield (f"{name}_{group}_{field}",
                    KINDS[kind](title, time, position, data, args.clip))
     if not found:
         raise Refused("has no such group and field")
@@ -178,17 +226,14 @@ def main():
     parser.add_argument("--clip", type=float, metavar="VALUE",
                         help="that is white, or one trace wide (default: the "
                              "largest)")
+    parser.add_argument("--minus", type=Path, metavar="traces.h5",
+                        help="draw the differences from this file")
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="of the pictures (default: that of the file)")
     parser.add_argument("--format", choices=("png", "pdf", "svg"),
                         default="png")
     args = parser.parse_args()
-    try:
-        import h5py  # noqa: F401
-        import matplotlib  # noqa: F401
-    except ImportError as missing:
-        sys.exit(f"traces.py needs {missing.name} (Debian: python3-h5py, "
-                 "python3-matplotlib; pip install h5py matplotlib)")
+    need("traces.py", "h5py", "matplotlib")
     folder = args.out or args.file.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -29,6 +29,8 @@ void ht_comm_library(char *buffer, size_t size);
 int ht_comm_rank(const struct ht_comm *comm);
 int ht_comm_size(const struct ht_comm *comm);
 bool ht_comm_same_machine(const struct ht_comm *comm, int rank);
+/* Cores of this rank's machine for this rank, which may be bound to some. */
+int ht_comm_cores(const struct ht_comm *comm);
 
 /* ---- collectives ---- */
 /* HT_OK when all ranks pass it, else the error of the lowest rank that has one,

@@ -22,6 +22,9 @@ struct ht_state {
     double slope;   /* energy of gradients if fields changed by their own
                        magnitude from node to node */
     double largest[HT_MAX_FIELDS]; /* |u| at the nodes */
+    /* Sources have raised the root of the energy by no more than this since the
+     * start; 0: there are none, or it is not known. */
+    double driven;
 };
 /* Measures a state on the device, without transfers of coefficients. If a
  * coefficient is not finite: HT_ERR_NOT_FINITE naming field, position and time,
@@ -49,12 +52,14 @@ struct ht_energy_watch {
                     if a state was not resolved */
     bool rough;  /* a state so far was not resolved by the grid */
     bool began_rough;
+    double given; /* root of the energy before sources act */
 };
 /* Adds the state at a time. HT_ERR_NOT_FINITE if the energy of a conserving
  * system has doubled since its minimum, or grown a hundredfold or 10^4-fold if
- * it is known only roughly: an instability before overflow. States are watched
- * from the end of the sources on. No communication: the numbers are the same on
- * all ranks. */
+ * it is known only roughly: an instability before overflow. While sources act:
+ * if it is more than they can have brought; where that is not known states are
+ * watched from the end of the sources on. No communication: the numbers are the
+ * same on all ranks. */
 HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                                        const struct ht_state *state,
                                        struct ht_energy_watch *watch);

@@ -19,6 +19,8 @@ enum ht_err {
     HT_ERR_INTERNAL     /* a broken invariant of htwave */
 };
 
+enum { HT_ERR_MESSAGE = 16384 }; /* most bytes of a message, with its NUL */
+
 #define HT_CHECKED __attribute__((warn_unused_result))
 #define HT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 

@@ -34,6 +34,7 @@ int ht_fd_reach(const struct ht_fd_spec *spec);
 struct ht_fd_variant {
     const char *name, *meaning;
     bool cpu, gpu;                     /* "auto" takes it there */
+    bool same_bits[2];                 /* [density]: as fd-plain's */
     const char *files[2][HT_FD_FILES]; /* [density]: of cl/, in order */
 };
 int ht_fd_variant_count(void);
@@ -90,10 +91,10 @@ double ht_fd_kernels_total(const struct ht_fd_kernels *kernels,
                            enum ht_step_part part);
 /* Of filling ghosts, a part of the interior's. */
 double ht_fd_kernels_ghosts(const struct ht_fd_kernels *kernels);
-/* Their program. */
+/* Their program. ptx: as in struct ht_device_info. */
 HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                                   const struct ht_fd_variant *variant,
-                                  const struct ht_fd_shape *shape,
+                                  const struct ht_fd_shape *shape, int ptx,
                                   struct ht_text *out);
 
 /* What L is made of. */

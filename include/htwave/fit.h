@@ -42,8 +42,10 @@ bool ht_fit_density_uniform(const struct ht_fit *fit, double *b);
  * the periodic seam or a wall. Values are positive and finite; adjacent boxes
  * (point: nodes) that differ by more than 10^4 are refused with key and place.
  * Planes of other ranks are allowed; planes do not depend on how they are
- * divided among calls. Memory beyond out: some 9 h/s planes of 64 rows or more,
- * s the size of the boxes along x3; point: a plane. */
+ * divided among calls, nor on threads. Averages along x3 begin anew with each
+ * call, from some ten planes more: fill many planes at once. Memory beyond out:
+ * for each thread some 9 h/s planes of its rows, s the size of the boxes along
+ * x3; point: a plane. */
 HT_CHECKED enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
                                    int64_t last, double *out);
 
@@ -53,7 +55,8 @@ struct ht_fit_counts {
      * of those before it, on boxes of those after it; once where they repeat
      * along an axis. */
     int64_t values, cut;
-    double place[3];          /* of the first value that was cut */
+    double place[3];          /* of the value that was cut lowest along x3, of
+                                 these along x2, of these along x1 */
     double least[2], most[2]; /* of K, of b; least > most: none yet */
 };
 struct ht_fit_counts ht_fit_counts(const struct ht_fit *fit);
@@ -63,7 +66,7 @@ void ht_fit_count(struct ht_fit *fit, bool count);
  * cut. Collective. */
 HT_CHECKED enum ht_err ht_fit_counts_share(struct ht_fit *fit,
                                            struct ht_comm *comm);
-/* "(x1, x2)" of the first value that was cut. */
+/* "(x1, x2)" of `place`. */
 const char *ht_fit_cut_place(const struct ht_fit *fit, char *buffer,
                              size_t size);
 

@@ -66,6 +66,11 @@ HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr,
 HT_CHECKED enum ht_err ht_expr_value(const struct ht_expr *expr,
                                      const double x[3], double *value,
                                      uint64_t *branches);
+/* out[i]: the value at x1[i], x[1], x[2], bit by bit that of ht_expr_value.
+ * What does not depend on x1 is computed once. */
+HT_CHECKED enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count,
+                                    const double *x1, const double x[3],
+                                    double *out);
 /* Whether the expression depends on x1 (axis 0), x2 (1), x3 (2). */
 bool ht_expr_uses(const struct ht_expr *expr, int axis);
 /* False where step, abs, min or max of an operand that depends on a coordinate

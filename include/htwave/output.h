@@ -10,18 +10,33 @@
 
 #include "htwave/medium.h"
 #include "htwave/receivers.h"
+#include "htwave/shots.h"
 
 /* ---- cairo.c, plot.c ---- */
 /* What numbers along an axis are; either may be NULL. */
 struct ht_label {
     const char *name, *unit;
 };
+/* A place drawn over the map: a disc where a source is, a triangle for a
+ * receiver; filled where it is in the slice, else the place that it is in front
+ * of or behind. */
+struct ht_mark {
+    double x, y;
+    bool source, inside;
+};
+/* A dashed box between two corners, or a line: a plane of sources, the box of a
+ * plane wave. */
+struct ht_outline {
+    double x[2], y[2];
+};
 /* One slice as an image: colour map diverging and symmetric about 0, colour
  * bar, axes with ticks, titles; values[height][width], row 0 at the bottom
  * (largest y on top). background (may be NULL) of the same shape is drawn as
  * grey relief under the wave: the darker the larger. height 1 gives a curve of
- * the values over x instead of a map. Texts are UTF-8 and may be NULL. Values
- * that are not finite are drawn black. */
+ * the values over x instead of a map. Without values the background is drawn
+ * alone, in rising colours from its least to its largest value. Texts are UTF-8
+ * and may be NULL. Values that are not finite are drawn black. Of marks that
+ * would cover one another some are left out. */
 struct ht_picture {
     int64_t width, height;
     const double *values, *background;
@@ -31,6 +46,10 @@ struct ht_picture {
     const char *title, *subtitle;
     struct ht_label x, y, value;
     int pixels; /* longest side of the map at least so many pixels */
+    const struct ht_mark *mark;
+    int64_t marks;
+    const struct ht_outline *outline;
+    int outlines;
 };
 HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture,
                                         const char *path);
@@ -70,6 +89,11 @@ HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time,
                                           int64_t step,
                                           const double *const *nodal,
                                           const double *coefs);
+/* Sources and receivers for the pictures of a run whose output.picture.marks
+ * asks for them; either may be NULL. */
+HT_CHECKED enum ht_err ht_output_mark(struct ht_output *output,
+                                      const struct ht_shots *shots,
+                                      const struct ht_receivers *receivers);
 /* wave_NNNN.png of output.picture's plane and field, unless the run draws
  * none; nodal as above. Rank 0
  * holds the values of the whole plane meanwhile. Collective. */
@@ -105,6 +129,18 @@ HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output,
 const char *ht_output_last_picture(const struct ht_output *output);
 const char *ht_output_xdmf(const struct ht_output *output);
 bool ht_output_has_traces(const struct ht_output *output);
+
+/* ---- model.c ---- */
+/* The model of a run, in a directory that is made if missing: model.h5, the
+ * medium's parameters at the nodes of the primary grid and the positions of
+ * sources and receivers (either may be NULL), and a picture of each slice of
+ * the run's pictures, model.png or model_NAME.png, unless this program was
+ * built without cairo. For one rank. */
+HT_CHECKED enum ht_err ht_output_model(const struct ht_params *params,
+                                       const struct ht_medium *medium,
+                                       const struct ht_shots *shots,
+                                       const struct ht_receivers *receivers,
+                                       const char *directory);
 
 /* ---- compare.c ---- */
 struct ht_difference {

@@ -78,10 +78,19 @@ struct ht_groups {
     X(HT_HALO_SINGLE, "single")   \
     X(HT_HALO_HALF, "half")
 /* Of sources: shapes, what they do, signals. */
-#define HT_EACH_SHOT_TYPE(X) X(HT_SHOT_POINT, "point") X(HT_SHOT_LINE, "line")
+#define HT_EACH_SHOT_TYPE(X)    \
+    X(HT_SHOT_POINT, "point")   \
+    X(HT_SHOT_LINE, "line")     \
+    X(HT_SHOT_PLANE, "plane")   \
+    X(HT_SHOT_VOLUME, "volume") \
+    X(HT_SHOT_INCIDENT, "plane wave")
 #define HT_EACH_SHOT_KIND(X)        \
     X(HT_SHOT_MONOPOLE, "monopole") \
     X(HT_SHOT_FORCE, "force")
+/* What the colours of a picture without a given range span. */
+#define HT_EACH_SCALE(X)           \
+    X(HT_SCALE_PICTURE, "picture") \
+    X(HT_SCALE_RUN, "run")
 #define HT_EACH_SIGNAL(X)                          \
     X(HT_SIGNAL_RICKER, "ricker")                  \
     X(HT_SIGNAL_GAUSSIAN, "gaussian")              \
@@ -104,6 +113,7 @@ enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_shot_type { HT_EACH_SHOT_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_shot_kind { HT_EACH_SHOT_KIND(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
+enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 
 /* The words, for messages and results. */
 const char *ht_scheme_word(enum ht_scheme_name value);
@@ -131,9 +141,12 @@ struct ht_pulse {
 struct ht_shot_given {
     enum ht_shot_type type;
     enum ht_shot_kind kind;
-    double position[3];    /* point */
-    double from[3], to[3]; /* line: its ends */
-    int count;             /* points of a line */
+    double position[3];     /* point and volume */
+    double from[3], to[3];  /* line: its ends; plane wave: corners of its box */
+    int count;              /* points of a line */
+    enum ht_grid_axis axis; /* plane: normal to it, at this place */
+    double at;
+    double width; /* volume */
     double direction[3];
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;
@@ -156,6 +169,15 @@ struct ht_receivers_given {
     struct ht_names fields; /* empty: the scheme's */
     struct ht_value every;  /* a time, or "step" */
     double start;
+};
+
+/* A slice that pictures show. */
+struct ht_slice_given {
+    char *name;
+    enum ht_grid_axis plane; /* normal to it */
+    double position;         /* fraction 0..1 along the normal */
+    char *field;
+    double range; /* of the colours; 0: see output.picture.scale */
 };
 
 enum { HT_MAX_MEDIUM_OPTIONS = 64 };
@@ -221,6 +243,9 @@ struct ht_params {
             double position, every, range; /* position: fraction 0..1 */
             int pixels;       /* longest side at least this many pixels */
             char *background; /* "none" or a medium parameter, "c" */
+            enum ht_scale scale;
+            bool marks;              /* draw sources and receivers */
+            struct ht_groups slices; /* of struct ht_slice_given */
         } picture;
     } output;
     struct {
@@ -228,7 +253,7 @@ struct ht_params {
         enum ht_precision precision;
         enum ht_layout_choice layout;
         enum ht_tune_when tune;
-        int cells_per_group, planes_per_group; /* 0: automatic */
+        int cells_per_group, planes_per_group, threads; /* 0: automatic */
         bool selfcheck;
     } device;
     struct {
@@ -272,6 +297,21 @@ const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
  * false when there are no more. The field's name belongs to params. */
 bool ht_params_pulse(const struct ht_params *params, int index,
                      struct ht_pulse *out);
+
+/* The slices that pictures show, for index 0, 1, ..: output.picture.slices or,
+ * where it is empty, the one of output.picture.plane, position, field and
+ * range. false when there are no more. The texts belong to params. */
+bool ht_params_slice(const struct ht_params *params, int index,
+                     struct ht_slice_given *out);
+/* Its name: the given one or "slice-N"; "" without a list. Returns name. */
+enum { HT_SLICE_NAME = 48 };
+char *ht_params_slice_name(const struct ht_params *params, int index,
+                           char name[HT_SLICE_NAME]);
+/* The key of a member of that slice, "output.picture.slices.2.field". Returns
+ * key. */
+enum { HT_SLICE_KEY = 64 };
+char *ht_params_slice_key(const struct ht_params *params, int index,
+                          const char *member, char key[HT_SLICE_KEY]);
 
 /* The name of receivers' group n, from 1: the given one, or "receivers-N".
  * Returns name. */

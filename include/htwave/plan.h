@@ -65,6 +65,13 @@ double ht_plan_undriven(const struct ht_plan *plan);
  * wavelengths below 0.1. */
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
+/* Memory that sources need at most, on the device and on the host; 0 without
+ * them. */
+struct ht_shot_bytes {
+    int64_t device, host;
+};
+HT_CHECKED enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
+                                          struct ht_shot_bytes *out);
 void ht_plan_destroy(struct ht_plan *plan);
 
 #endif

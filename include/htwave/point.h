@@ -52,6 +52,18 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
 void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x,
                           bool slope, struct ht_point_axis *out);
 
+/* Radii of a Gaussian to either side, beyond which it is left out. */
+#define HT_POINT_WIDEST 6.5
+/* Adds to weight[node] the density at the nodes of an axis of a Gaussian of
+ * integral 1 about x, exp(-(. - x)^2/(2 radius^2)), as far as 1e-9 of its peak,
+ * with its mirror images; slope: of its derivative by x. Nodes on free walls
+ * take none. radius: a spacing or more. Axes beyond grid->dims as above. */
+void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x,
+                            double radius, bool slope, double *weight);
+/* The same of a constant 1, which has no slope. */
+void ht_point_axis_constant(const struct ht_grid *grid, int axis,
+                            double *weight);
+
 /* u(x) is the sum of weight u(m); slope: an axis, then it is du/dx_slope, or
  * -1. x inside. count may be 0: on a free wall. Needs ht_point_free. */
 HT_CHECKED enum ht_err ht_point_read(const struct ht_grid *grid,

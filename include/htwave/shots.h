@@ -8,12 +8,21 @@
 #include "htwave/point.h"
 #include "htwave/signal.h"
 
-/* One group: points with one signal. */
+/* One group, with one signal. A plane wave has no points: inside the box from
+ * `first` to `last` fields are total, outside scattered ones. */
 struct ht_shot {
+    enum ht_shot_type type;
     enum ht_shot_kind kind;
-    int points;
-    double first[3], last[3]; /* of a line; else the same */
+    int points;               /* of a line; else 1 */
+    double first[3], last[3]; /* of a line; else the same; of a plane the
+                                 component along its axis counts */
+    int axis;                 /* normal to a plane */
+    double width;             /* of a volume, w in exp(-x^2/(2 w^2)) */
     double direction[3];      /* of length 1 */
+    double corner;            /* direction times the corner of the box that a
+                                 plane wave reaches first */
+    double crossing;          /* time that a plane wave takes through its box;
+                                 else 0 */
     double amplitude, delay;
     double radius, tolerance; /* as given; radius 0: automatic */
     struct ht_signal *signal;
@@ -23,14 +32,14 @@ struct ht_shots {
     int count;
     struct ht_shot *shot; /* group number - 1 */
     double highest;       /* of all signals: frequency */
-    double end;           /* of the last one, in the run's time */
+    double end;           /* when the last one is over, in the run's time */
 };
 
-/* Refuses, with key, group and place: points outside the box, signals that
- * begin before the run, kinds that the system does not have; warns of points on
- * a free wall, which are silent, and of signals with a constant part in a
- * closed box. *out: NULL without groups. params, eq, grid and medium as
- * ht_medium_read has them. */
+/* Refuses, with key, group and place: points outside the box, volumes that the
+ * grid does not resolve, signals that begin before the run, kinds that the
+ * system does not have; warns of points on a free wall, which are silent, and
+ * of signals with a constant part in a closed box. *out: NULL without groups.
+ * params, eq, grid and medium as ht_medium_read has them. */
 HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
                                        const struct ht_medium *medium,
                                        struct ht_shots **out);
@@ -46,10 +55,20 @@ void ht_shot_position(const struct ht_shot *shot, int point, double x[3]);
 /* The law of the shot's kind. */
 const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq,
                                       enum ht_shot_kind kind);
+
+/* ---- shots_spread.c ---- */
 /* What a shot of amplitude 1 adds to u_tt at the nodes, without the modulus:
  * the sum over its points of weights of the delta or, of forces, of -div of
- * direction/rho delta. As ht_point_spread. */
+ * direction/rho delta; nothing of plane waves. planes: which x3 planes are
+ * wanted; NULL: all. As ht_point_spread. */
 HT_CHECKED enum ht_err ht_shot_spread(const struct ht_shots *shots, int index,
-                                      struct ht_point *out);
+                                      const bool *planes, struct ht_point *out);
+/* The most nodes of a shot on so many planes. */
+int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index,
+                           int64_t planes);
+
+/* ---- shots_medium.c ---- */
+/* Warns of shots whose nodes lie on both sides of a jump of the medium. */
+HT_CHECKED enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots);
 
 #endif

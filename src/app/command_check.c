@@ -9,15 +9,18 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "htwave/output.h"
+#include "htwave/observers.h"
 #include "htwave/predict.h"
 #include "htwave/rate.h"
 #include "htwave/report.h"
+#include "htwave/sampler.h"
 
 struct estimate {
     int64_t cells[3]; /* of the small grid */
-    double rate; /* cell half-steps per second there, by all ranks together,
-                    each rank on one such grid */
+    double rate;     /* cell half-steps per second there, by all ranks together,
+                        each rank on one such grid */
+    double sample_s; /* of the receivers' samples of a step; NaN */
+    int64_t sampler_bytes; /* on the host; with sample_s */
 };
 
 /* ---- outputs ---- */
@@ -84,6 +87,78 @@ static enum ht_err find_rate(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
+/* ---- receivers ---- */
+
+/* The plan's receivers in the part's box, at the same places of it. */
+static enum ht_err squeeze(const struct ht_plan *plan,
+                           const struct ht_part *part,
+                           struct ht_receivers *out) {
+    *out = *plan->receivers;
+    TRY(HT_ALLOC(out->group, out->count));
+    memcpy(out->group, plan->receivers->group,
+           (size_t)out->count * sizeof *out->group);
+    for (int n = 0; n < out->count; n++) out->group[n].x = NULL;
+    for (int n = 0; n < out->count; n++) {
+        const struct ht_receiver_group *group = &plan->receivers->group[n];
+        double(*x)[3] = NULL;
+        TRY(HT_ALLOC(x, group->count));
+        out->group[n].x = x;
+        for (int64_t i = 0; i < group->count; i++)
+            for (int k = 0; k < plan->grid.dims; k++)
+                x[i][k] = part->grid.lower[k] +
+                          (group->x[i][k] - plan->grid.lower[k]) *
+                              (double)part->grid.cells[k] /
+                              (double)plan->grid.cells[k];
+    }
+    return HT_OK;
+}
+
+/* Seconds of the samples of a step: of their kernels and of the reads. */
+static enum ht_err time_samples(const struct ht_stepper *stepper,
+                                struct ht_sampler *sampler, double *seconds) {
+    const int64_t steps = ht_least(ht_sampler_period(sampler), 64);
+    int64_t taken;
+    TRY(ht_sampler_collect(sampler, &taken, NULL)); /* that of the start */
+    TRY(ht_stepper_advance(stepper, steps));        /* warms up */
+    TRY(ht_sampler_collect(sampler, &taken, NULL));
+    const double before = ht_sampler_seconds(sampler);
+    TRY(ht_stepper_advance(stepper, steps));
+    const double kernels = ht_sampler_seconds(sampler) - before;
+    const double began = ht_clock();
+    TRY(ht_sampler_collect(sampler, &taken, NULL));
+    *seconds = (kernels + ht_clock() - began) / (double)steps;
+    return HT_OK;
+}
+
+/* By finite differences, whose samples do not depend on the grid's size; by one
+ * rank, which has all of them. */
+static enum ht_err estimate_receivers(const struct ht_simulation *sim,
+                                      const struct ht_part *part,
+                                      const struct ht_stepper *stepper,
+                                      struct estimate *out) {
+    struct ht_plan plan = *sim->plan;
+    struct ht_receivers receivers = {.count = 0};
+    struct ht_sampler *sampler = NULL;
+    if (plan.receivers == NULL || plan.problem.fd.order == 0 ||
+        sim->ranks > 1 || sim->oracle)
+        return HT_OK;
+    enum ht_err err = squeeze(&plan, part, &receivers);
+    plan.grid = part->grid;
+    plan.problem = part->problem;
+    plan.receivers = &receivers;
+    if (err == HT_OK)
+        err = ht_sampler_create(&plan, stepper, sim->cache, &sampler);
+    if (err == HT_OK) err = time_samples(stepper, sampler, &out->sample_s);
+    if (err == HT_OK)
+        out->sampler_bytes =
+            ht_recorder_bytes(&receivers, ht_sampler_period(sampler));
+    ht_sampler_destroy(sampler);
+    for (int n = 0; receivers.group != NULL && n < receivers.count; n++)
+        free(receivers.group[n].x);
+    free(receivers.group);
+    return err;
+}
+
 static enum ht_err estimate_time(struct ht_simulation *sim,
                                  struct estimate *out) {
     /* The reference takes minutes for all stages at N = 8 in 3-D; its time is
@@ -96,6 +171,7 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
     if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
     enum ht_err err = find_rate(&stepper, &part, &out->rate);
+    if (err == HT_OK) err = estimate_receivers(sim, &part, &stepper, out);
     ht_stepper_destroy(&stepper);
     TRY(err);
     memcpy(out->cells, part.grid.cells, sizeof out->cells);
@@ -110,6 +186,27 @@ static double expected_seconds(const struct ht_simulation *sim,
     if (!(estimate->rate > 0)) return NAN;
     return 2 * ht_simulation_cells(sim) * (double)sim->plan->steps /
            estimate->rate;
+}
+
+/* Of the time of a step. */
+static double sample_share(const struct ht_simulation *sim,
+                           const struct estimate *estimate) {
+    const double step_s =
+        expected_seconds(sim, estimate) / (double)sim->plan->steps;
+    return estimate->sample_s / (estimate->sample_s + step_s);
+}
+
+static void add_receivers(const struct ht_simulation *sim,
+                          const struct estimate *estimate,
+                          struct ht_text *text) {
+    char bytes[32], time[32];
+    if (!isfinite(sample_share(sim, estimate))) return;
+    ht_text_add(text,
+                "  receivers %s of the host's memory, %s a step: %.2g %% of "
+                "its time\n",
+                ht_text_bytes((double)estimate->sampler_bytes, bytes),
+                ht_text_seconds(estimate->sample_s, time),
+                100 * sample_share(sim, estimate));
 }
 
 static void add_estimate(const struct ht_simulation *sim,
@@ -127,6 +224,7 @@ static void add_estimate(const struct ht_simulation *sim,
                     (long long)estimate->cells[k]);
     ht_text_add(text, " cells here%s\n",
                 sim->ranks > 1 ? " in each rank, without exchanges" : "");
+    add_receivers(sim, estimate, text);
     if (isfinite(sim->selfcheck_ratio))
         ht_text_add(text,
                     "  kernels   agree with the reference: worst difference "
@@ -144,6 +242,11 @@ static enum ht_err report(const struct ht_simulation *sim,
     ht_json_number(&json, "expected_s", expected_seconds(sim, estimate));
     if (estimate->rate > 0)
         ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
+    if (estimate->sampler_bytes > 0) {
+        ht_json_integer(&json, "receivers_host_bytes", estimate->sampler_bytes);
+        ht_json_number(&json, "receivers_time_share",
+                       sample_share(sim, estimate));
+    }
     ht_json_string(&json, "no_device", sim->no_device);
     ht_parallel_add_json(sim, NULL, &json);
     ht_json_close(&json, '}');
@@ -155,8 +258,22 @@ static enum ht_err report(const struct ht_simulation *sim,
     return ht_json_or_text(&json, &text, as_json);
 }
 
-static enum ht_err check(struct ht_simulation *sim, bool as_json) {
-    struct estimate estimate = {.rate = 0};
+/* ---- the model ---- */
+
+static enum ht_err write_model(const struct ht_simulation *sim,
+                               const char *directory) {
+    const struct ht_plan *plan = sim->plan;
+    if (directory == NULL) return HT_OK;
+    enum ht_err err = HT_OK;
+    if (sim->rank == 0)
+        err = ht_output_model(sim->params, plan->medium, plan->shots,
+                              plan->receivers, directory);
+    return ht_comm_agree(sim->comm, err);
+}
+
+static enum ht_err check(struct ht_simulation *sim,
+                         const struct ht_args *args) {
+    struct estimate estimate = {.rate = 0, .sample_s = NAN};
     TRY(ht_output_check(sim->params, sim->plan->medium,
                         sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
@@ -165,15 +282,16 @@ static enum ht_err check(struct ht_simulation *sim, bool as_json) {
         TRY(ht_simulation_compile(sim));
         TRY(estimate_time(sim, &estimate));
     }
+    TRY(write_model(sim, ht_args_value(args, "--model")));
     ht_report_notes(sim);
-    return report(sim, &estimate, as_json);
+    return report(sim, &estimate, args->json);
 }
 
 static enum ht_err check_here(const struct ht_args *args,
                               const struct ht_params *params) {
     struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, args->comm, &sim));
-    enum ht_err err = ht_comm_agree(args->comm, check(sim, args->json));
+    enum ht_err err = ht_comm_agree(args->comm, check(sim, args));
     ht_simulation_destroy(sim);
     return err;
 }
@@ -184,6 +302,9 @@ static enum ht_err check_flags(const struct ht_args *args) {
         REQUIRE(ht_args_value(args, of_machine[i]) == NULL ||
                     ht_args_value(args, "--machine") != NULL,
                 HT_ERR_INPUT, "%s: needs --machine", of_machine[i]);
+    REQUIRE(ht_args_value(args, "--model") == NULL ||
+                ht_args_value(args, "--machine") == NULL,
+            HT_ERR_INPUT, "--model: not with --machine");
     return HT_OK;
 }
 

@@ -209,7 +209,7 @@ static enum ht_err write_ghosts(const char *directory) {
 }
 
 /* Finite differences; radius and precision take turns. */
-static enum ht_err write_fd(const char *directory, int turn) {
+static enum ht_err write_fd(const char *directory, int ptx, int turn) {
     static const int radii[] = {4, 1, 8, 2};
     const struct ht_fd_variant *variant =
         ht_fd_variant_at(turn % ht_fd_variant_count());
@@ -222,8 +222,23 @@ static enum ht_err write_fd(const char *directory, int turn) {
     ht_text_add(&path, "%s/%s_%dd_order%d_%s%s.cl", directory, variant->name,
                 spec.dims, 2 * spec.radius, spec.fp64 ? "double" : "single",
                 spec.density ? "_density" : "");
-    enum ht_err err = ht_fd_text(&spec, variant, NULL, &text);
+    enum ht_err err = ht_fd_text(&spec, variant, NULL, ptx, &text);
     return write_text(err, &path, &text);
+}
+
+/* Their sums: precisions of values and of sums, on GPUs and on CPUs. */
+static enum ht_err write_fd_sums(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 4; i++) {
+        const bool fp64 = i == 3, wide = i > 0;
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/fd_sums_%s_%s_%s.cl", directory,
+                    fp64 ? "double" : "single", wide ? "double" : "single",
+                    i == 2 ? "cpu" : "gpu");
+        err = ht_fd_reduction_text(fp64, wide, i == 2 ? 1 : 128, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
 }
 
 /* Receivers, in both precisions. */
@@ -248,7 +263,8 @@ static enum ht_err write_all(const char *directory, int ptx) {
     TRY(write_packers(directory));
     TRY(write_ghosts(directory));
     for (int i = 0; i < 12 * ht_fd_variant_count(); i++)
-        TRY(write_fd(directory, i));
+        TRY(write_fd(directory, ptx, i));
+    TRY(write_fd_sums(directory));
     TRY(write_samplers(directory));
     for (int s = 0; s < ht_system_count(); s++)
         for (int dims = 1; dims <= HT_MAX_DIMS; dims++)

@@ -34,7 +34,10 @@ static const struct ht_command commands[] = {
     {.name = "check",
      .arguments = "FILE [key=value ...]",
      .help = "read and plan a run: memory, steps, expected time; run nothing",
-     .flag = {HT_PREDICT_FLAGS},
+     .flag = {{"--model", "DIR",
+               "write model.h5 and pictures of the model with sources and "
+               "receivers"},
+              HT_PREDICT_FLAGS},
      .least = 1,
      .most = -1,
      .json = true,

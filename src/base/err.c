@@ -12,7 +12,7 @@
 
 #include "htwave/base.h"
 
-enum { RECORD_SIZE = 16384, LINE_SIZE = 800 };
+enum { RECORD_SIZE = HT_ERR_MESSAGE, LINE_SIZE = 800 };
 
 static _Thread_local char record[RECORD_SIZE];
 

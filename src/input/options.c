@@ -254,12 +254,28 @@ static const struct ht_option option[] = {
      "Time between pictures, as output.every; 0 draws the last state only."},
     {"output.picture.range", HT_OPT_REAL, AT(output.picture.range), "0.0",
      NOT_NEGATIVE, NULL, "field",
-     "Colours span -range to range; 0 uses the largest value in the picture."},
+     "Colours span -range to range; 0 uses what output.picture.scale says."},
+    {"output.picture.scale", HT_OPT_CHOICE, AT(output.picture.scale),
+     "\"picture\"", ANY, CHOICES(HT_EACH_SCALE), "",
+     "Range of the colours of a slice without range: the largest value of each "
+     "picture, or of all pictures of the slice so far, so that colours of a "
+     "run can be compared. The picture says which."},
     {"output.picture.pixels", HT_OPT_INT, AT(output.picture.pixels), "640", 16,
      8192, NULL, "pixels", "Minimum length of the picture's longer side."},
     {"output.picture.background", HT_OPT_STRING, AT(output.picture.background),
      "\"none\"", ANY, NULL, "",
      "Medium parameter drawn in grey under the wave, such as c; or none."},
+    {"output.picture.marks", HT_OPT_BOOL, AT(output.picture.marks), "false",
+     ANY, NULL, "",
+     "Draw sources (discs; planes and boxes of plane waves dashed) and "
+     "receivers (triangles) over the wave; open where they are not in the "
+     "slice."},
+    {"output.picture.slices", HT_OPT_LIST, AT(output.picture.slices), "()", 0,
+     64, NULL, "groups",
+     "Several slices, instead of plane, position, field and range: "
+     "( { plane = \"x1\"; }, { name = \"top\"; plane = \"x3\"; position = "
+     "0.1; } ). Each is drawn at the times of output.picture.every, as "
+     "wave_NAME_0000.png."},
 
     {"device.backend", HT_OPT_STRING, AT(device.backend), "\"auto\"", ANY,
      "auto|cuda|opencl|oracle", "",
@@ -293,6 +309,10 @@ static const struct ht_option option[] = {
     {"device.planes_per_group", HT_OPT_INT, AT(device.planes_per_group), "0", 0,
      1048576, NULL, "planes",
      "Planes along x3 that one work-group computes; 0 is automatic."},
+    {"device.threads", HT_OPT_INT, AT(device.threads), "0", 0, 256, NULL, "",
+     "Threads of the host that prepare a run: medium, step limit, initial "
+     "data. 0 takes the cores that the process may use; the ranks of a machine "
+     "share its cores. Results do not depend on it."},
     {"device.selfcheck", HT_OPT_BOOL, AT(device.selfcheck), "true", ANY, NULL,
      "",
      "Compare the kernels with the serial reference on this device before "
@@ -378,23 +398,42 @@ static const struct ht_option receivers_option[] = {
 static const struct ht_option shot_option[] = {
     {"type", HT_OPT_CHOICE, IN_SHOT(type), "\"point\"", ANY,
      CHOICES(HT_EACH_SHOT_TYPE), "",
-     "One point, or a line of `count` equal points from `from` to `to`, both "
-     "included."},
+     "point; line, of `count` equal points from `from` to `to`, both included; "
+     "plane, all of the box at `at` along `axis`; volume, a Gaussian; plane "
+     "wave, which comes from outside: inside the box `from` .. `to` the fields "
+     "are the total ones, outside of it what is scattered alone."},
     {"position", HT_OPT_REAL3, IN_SHOT(position), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length", "Point, must be given: where it is, anywhere in the box."},
+     "length",
+     "Point and volume, must be given: where it is, anywhere in the box."},
     {"from", HT_OPT_REAL3, IN_SHOT(from), "[0.0, 0.0, 0.0]", ANY, NULL,
-     "length", "Line: its first point."},
+     "length",
+     "Line: its first point. Plane wave: lower corner of its box. The medium "
+     "is uniform about the surface of the box."},
     {"to", HT_OPT_REAL3, IN_SHOT(to), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its last point."},
+     "Line: its last point. Plane wave: upper corner of its box. Along an axis "
+     "on which the box is that of the grid it has no surface; the wave runs "
+     "normal to such axes, whose sides are rigid or periodic."},
     {"count", HT_OPT_INT, IN_SHOT(count), "0", 0, 10000, NULL, "points",
      "Line: number of points, 2 or more; each has the amplitude."},
+    {"axis", HT_OPT_CHOICE, IN_SHOT(axis), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS),
+     "", "Plane, must be given: the axis that is normal to it."},
+    {"at", HT_OPT_REAL, IN_SHOT(at), "0.0", ANY, NULL, "length",
+     "Plane, must be given: its place along the axis, anywhere in the box."},
+    {"width", HT_OPT_REAL, IN_SHOT(width), "0.0", NOT_NEGATIVE, NULL, "length",
+     "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose "
+     "integral is 1; one spacing or more."},
     {"kind", HT_OPT_CHOICE, IN_SHOT(kind), "\"monopole\"", ANY,
      CHOICES(HT_EACH_SHOT_KIND), "",
      "monopole: acoustic p_t = -K div v + K s(t) delta(x - x0), with s the "
      "volume per time; wave u_tt = c^2 lap u + s(t) delta(x - x0). force "
-     "(acoustic): rho v_t = -grad p + direction s(t) delta(x - x0)."},
+     "(acoustic): rho v_t = -grad p + direction s(t) delta(x - x0). The delta "
+     "of a line is the sum over its points, that of a plane delta(x_k - at), "
+     "that of a volume its Gaussian. A force of a volume gives all its points "
+     "the acceleration that the density at its centre makes; that of a plane "
+     "is normal to it. Plane waves have no kind."},
     {"direction", HT_OPT_REAL3, IN_SHOT(direction), "[0.0, 0.0, 0.0]", ANY,
-     NULL, "", "Force: its direction, of any length."},
+     NULL, "",
+     "Force: its direction; plane wave: where it travels to; of any length."},
     {"signal", HT_OPT_CHOICE, IN_SHOT(signal), "\"ricker\"", ANY,
      CHOICES(HT_EACH_SIGNAL), "",
      "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: "
@@ -415,10 +454,12 @@ static const struct ht_option shot_option[] = {
     {"delay", HT_OPT_VALUE, IN_SHOT(delay), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins "
      "with the run (a Ricker has its peak at 1.6 / frequency); 0 for bursts "
-     "and files."},
+     "and files. Of a plane wave: at the corner of its box that it reaches "
+     "first."},
     {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
-     "Factor of the signal: a volume per time (monopole) or a force, in one "
-     "and two dimensions per area and per length."},
+     "Factor of the signal: a volume per time (monopole) or a force, of a "
+     "plane per area, in one and two dimensions per area and per length; of a "
+     "plane wave its p (acoustic) or u (wave)."},
     {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto",
      "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for "
@@ -429,6 +470,23 @@ static const struct ht_option shot_option[] = {
      "add; the banner shows what it adds."},
 };
 
+#define IN_SLICE(member) offsetof(struct ht_slice_given, member)
+
+static const struct ht_option slice_option[] = {
+    {"name", HT_OPT_STRING, IN_SLICE(name), "\"\"", ANY, NULL, "",
+     "Name in those of the pictures; empty means slice-N, N the group's "
+     "number."},
+    {"plane", HT_OPT_CHOICE, IN_SLICE(plane), "\"x3\"", ANY,
+     CHOICES(HT_EACH_AXIS), "",
+     "Three dimensions: the axis normal to the slice."},
+    {"position", HT_OPT_REAL, IN_SLICE(position), "0.5", 0, 1, NULL,
+     "of the box", "As output.picture.position."},
+    {"field", HT_OPT_STRING, IN_SLICE(field), "\"\"", ANY, NULL, "",
+     "Field to draw; empty means the first of the system."},
+    {"range", HT_OPT_REAL, IN_SLICE(range), "0.0", NOT_NEGATIVE, NULL, "field",
+     "As output.picture.range."},
+};
+
 static const struct ht_option_list lists[] = {
     {"receivers", sizeof(struct ht_receivers_given),
      sizeof receivers_option / sizeof *receivers_option, receivers_option},
@@ -436,6 +494,8 @@ static const struct ht_option_list lists[] = {
      sizeof pulse_option / sizeof *pulse_option, pulse_option},
     {"sources", sizeof(struct ht_shot_given),
      sizeof shot_option / sizeof *shot_option, shot_option},
+    {"output.picture.slices", sizeof(struct ht_slice_given),
+     sizeof slice_option / sizeof *slice_option, slice_option},
 };
 
 /* ---- looking up ---- */

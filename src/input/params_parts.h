@@ -88,6 +88,17 @@ HT_CHECKED enum ht_err ht_params_absolute(const char *path, char **out);
 /* Rules between the keys of a group of receivers, and their names. */
 HT_CHECKED enum ht_err
 ht_params_check_receivers(const struct ht_params *params);
+/* What may be a part of a file's name. */
+enum { HT_LONGEST_NAME = 40 };
+bool ht_params_is_name(const char *name);
+
+/* ---- params_slices.c ---- */
+/* Slices in a list replace the single one; their names differ. */
+HT_CHECKED enum ht_err ht_params_check_slices(const struct ht_params *params);
+
+/* ---- params_shots.c ---- */
+/* Rules between the keys of a source. */
+HT_CHECKED enum ht_err ht_params_check_shots(const struct ht_params *params);
 
 /* ---- params_rules.c ---- */
 /* Rules between options that the parameters alone decide. */

@@ -7,7 +7,7 @@
 #include "options.h"
 #include "params_parts.h"
 
-enum { KEY = 96, LONGEST_NAME = 40 };
+enum { KEY = 96 };
 
 /* Keys that belong to some types. */
 static const struct {
@@ -51,8 +51,8 @@ static enum ht_err check_owned(const struct ht_params *p,
     return HT_OK;
 }
 
-static bool is_name(const char *name) {
-    if (strlen(name) > LONGEST_NAME) return false;
+bool ht_params_is_name(const char *name) {
+    if (strlen(name) > HT_LONGEST_NAME) return false;
     while (isalnum((unsigned char)*name) || *name == '_' || *name == '-')
         name++;
     return !*name;
@@ -62,11 +62,11 @@ static enum ht_err check_name(const struct ht_params *p,
                               const struct ht_receivers_given *group, int n) {
     char key[KEY], name[HT_RECEIVERS_NAME], other[HT_RECEIVERS_NAME];
     snprintf(key, sizeof key, "receivers.%d.name", n);
-    if (!is_name(group[n - 1].name))
+    if (!ht_params_is_name(group[n - 1].name))
         return ht_params_error(p, key,
                                "must be at most %d letters, digits, - and _: "
                                "it becomes a part of file names",
-                               LONGEST_NAME);
+                               HT_LONGEST_NAME);
     ht_params_receivers_name(p, n, name);
     for (int i = 1; i < n; i++)
         if (strcmp(name, ht_params_receivers_name(p, i, other)) == 0)

@@ -153,107 +153,6 @@ static enum ht_err check_initial(const struct ht_params *p) {
     return HT_OK;
 }
 
-/* ---- sources ---- */
-
-/* Keys that a source of each type must give; those of the other one it must not
- * give. */
-static enum ht_err check_place(const struct ht_params *p, int group) {
-    static const struct {
-        const char *key;
-        bool line;
-    } keys[] = {{"position", false}, {"from", true}, {"to", true}};
-    const struct ht_shot_given *shots = p->shots.group;
-    const struct ht_shot_given *shot = &shots[group - 1];
-    const bool line = shot->type == HT_SHOT_LINE;
-    char key[40];
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        snprintf(key, sizeof key, "sources.%d.%s", group, keys[i].key);
-        if (keys[i].line != line && ht_params_is_set(p, key))
-            return ht_params_error(
-                p, key, "is for type \"%s\", but the type is \"%s\"",
-                line ? "point" : "line", ht_shot_type_word(shot->type));
-        if (keys[i].line != line) continue;
-        if (!ht_params_is_set(p, key)) {
-            snprintf(key, sizeof key, "sources.%d", group);
-            return ht_params_error(p, key, "a %s must give %s",
-                                   ht_shot_type_word(shot->type), keys[i].key);
-        }
-        TRY(ht_params_check_axes(p, ht_option_find(key), key));
-    }
-    return HT_OK;
-}
-
-static enum ht_err check_line(const struct ht_params *p, int group) {
-    const struct ht_shot_given *shots = p->shots.group;
-    const struct ht_shot_given *shot = &shots[group - 1];
-    const bool line = shot->type == HT_SHOT_LINE;
-    char key[40];
-    snprintf(key, sizeof key, "sources.%d.count", group);
-    if (line && shot->count < 2)
-        return ht_params_error(p, key, "of a line must be 2 or more");
-    if (!line && shot->count > 0)
-        return ht_params_error(p, key,
-                               "is for type \"line\", but the type is \"%s\"",
-                               ht_shot_type_word(shot->type));
-    return check_place(p, group);
-}
-
-static enum ht_err check_direction(const struct ht_params *p, int group) {
-    const struct ht_shot_given *shots = p->shots.group;
-    const struct ht_shot_given *shot = &shots[group - 1];
-    const double *d = shot->direction;
-    const bool given = d[0] != 0 || d[1] != 0 || d[2] != 0;
-    char kind[40], key[40];
-    snprintf(kind, sizeof kind, "sources.%d.kind", group);
-    snprintf(key, sizeof key, "sources.%d.direction", group);
-    if (shot->kind == HT_SHOT_FORCE && !given)
-        return ht_params_error(p, kind,
-                               "a force needs a direction that is not zero");
-    if (shot->kind != HT_SHOT_FORCE && given)
-        return ht_params_error(p, key,
-                               "is for kind \"force\", but the kind is \"%s\"",
-                               ht_shot_kind_word(shot->kind));
-    return HT_OK;
-}
-
-static enum ht_err check_signal(const struct ht_params *p, int group) {
-    const struct ht_shot_given *shots = p->shots.group;
-    const struct ht_shot_given *shot = &shots[group - 1];
-    const bool file = shot->signal == HT_SIGNAL_FILE;
-    char key[32], frequency[40];
-    snprintf(key, sizeof key, "sources.%d.file", group);
-    snprintf(frequency, sizeof frequency, "sources.%d.frequency", group);
-    if (file != (*shot->file != '\0'))
-        return ht_params_error(p, key,
-                               file ? "must name a file: the signal is \"%s\""
-                                    : "is for signal \"file\", but the signal "
-                                      "is \"%s\"",
-                               ht_signal_word(shot->signal));
-    if (file == (shot->frequency > 0))
-        return ht_params_error(p, frequency,
-                               file ? "has no meaning for the signal \"%s\""
-                                    : "the signal \"%s\" needs one above 0",
-                               ht_signal_word(shot->signal));
-    if (shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1) {
-        snprintf(key, sizeof key, "sources.%d.radius", group);
-        return ht_params_error(p, key, "must be \"auto\" or one number");
-    }
-    if (shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1) {
-        snprintf(key, sizeof key, "sources.%d.delay", group);
-        return ht_params_error(p, key, "must be \"auto\" or one number");
-    }
-    return HT_OK;
-}
-
-static enum ht_err check_shots(const struct ht_params *p) {
-    for (int group = 1; group <= p->shots.count; group++) {
-        TRY(check_line(p, group));
-        TRY(check_direction(p, group));
-        TRY(check_signal(p, group));
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(ht_params_check_lists(params));
     TRY(check_entries(params));
@@ -263,6 +162,7 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_stages(params));
     TRY(check_layers(params));
     TRY(ht_params_check_receivers(params));
-    TRY(check_shots(params));
+    TRY(ht_params_check_slices(params));
+    TRY(ht_params_check_shots(params));
     return check_initial(params);
 }

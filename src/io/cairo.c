@@ -19,12 +19,15 @@ static const struct ht_colour faint = {105, 105, 110};
 static const struct ht_colour frame = {110, 110, 115};
 static const struct ht_colour rule = {222, 222, 225};
 static const struct ht_colour curve_colour = {2, 94, 195};
+static const struct ht_colour source_colour = {230, 60, 40};
+static const struct ht_colour paper_colour = {255, 255, 255};
 
 enum { SMALLEST = 64, LARGEST = 8192, NUMBER = 40 };
 
 /* In heights of a letter. */
 static const double pad = 0.8, gap = 0.35, tick = 0.4, line = 1.35,
-                    bar_width = 1.3, apart = 4; /* of ticks, at least */
+                    bar_width = 1.3, apart = 4, /* of ticks, at least */
+    mark_size = 0.3;
 /* Room for the numbers of a colour bar, whose range may change. */
 static const char widest_value[] = "-0.000";
 
@@ -245,6 +248,12 @@ static void make_axes(struct sheet *s) {
     s->y.label = &p->y;
     if (s->curve) s->y = (struct axis){-edge, edge, height, 0, &p->value, 0, 0};
     s->bar = (struct axis){-s->range, s->range, height, 0, &p->value, 0, 0};
+    if (!p->values) {
+        double extreme[2];
+        ht_plot_span(p, extreme);
+        s->bar.low = extreme[0];
+        s->bar.high = extreme[1];
+    }
     make_ticks(&s->x, apart * d);
     make_ticks(&s->y, apart * d);
     make_ticks(&s->bar, apart * d);
@@ -310,8 +319,9 @@ static void draw_bar(const struct sheet *s) {
     double d = s->letter, width = floor(bar_width * d);
     double x = (double)(s->origin[0] + s->map[0]) + ceil(pad * d);
     for (int64_t j = 0; j < s->map[1]; j++) {
-        double value = 1.0 - 2.0 * ((double)j + 0.5) / (double)s->map[1];
-        set_colour(s->cr, ht_colour_signed(value));
+        double part = 1.0 - ((double)j + 0.5) / (double)s->map[1];
+        set_colour(s->cr, s->picture->values ? ht_colour_signed(2 * part - 1)
+                                             : ht_colour_rising(part));
         cairo_rectangle(s->cr, x, (double)(s->origin[1] + j), width, 1);
         cairo_fill(s->cr);
     }
@@ -342,6 +352,67 @@ static void draw_curve(const struct sheet *s) {
     cairo_set_line_width(s->cr, 1);
 }
 
+/* ---- marks ---- */
+
+static double pixel_of(const struct axis *axis, double x) {
+    double part = (x - axis->low) / (axis->high - axis->low);
+    return axis->from + part * (axis->to - axis->from);
+}
+
+/* White with a dark edge shows on every colour. */
+static void draw_mark(const struct sheet *s, double x, double y,
+                      const struct ht_mark *mark) {
+    double r = mark_size * s->letter;
+    cairo_new_path(s->cr);
+    if (mark->source) {
+        cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
+    } else {
+        cairo_move_to(s->cr, x, y);
+        cairo_rel_line_to(s->cr, -r, -1.6 * r);
+        cairo_rel_line_to(s->cr, 2 * r, 0);
+    }
+    cairo_close_path(s->cr);
+    set_colour(s->cr, mark->source ? source_colour : paper_colour);
+    if (mark->inside) cairo_fill_preserve(s->cr);
+    set_colour(s->cr, mark->inside ? ink : paper_colour);
+    cairo_stroke(s->cr);
+}
+
+static void draw_outlines(const struct sheet *s) {
+    const struct ht_picture *p = s->picture;
+    const double dash = 0.5 * s->letter;
+    cairo_set_dash(s->cr, &dash, 1, 0);
+    cairo_set_line_width(s->cr, 0.15 * s->letter);
+    set_colour(s->cr, source_colour);
+    for (int i = 0; i < p->outlines; i++) {
+        const struct ht_outline *o = &p->outline[i];
+        double x = pixel_of(&s->x, o->x[0]), y = pixel_of(&s->y, o->y[0]);
+        cairo_rectangle(s->cr, x, y, pixel_of(&s->x, o->x[1]) - x,
+                        pixel_of(&s->y, o->y[1]) - y);
+        cairo_stroke(s->cr);
+    }
+    cairo_set_dash(s->cr, NULL, 0, 0);
+    cairo_set_line_width(s->cr, 1);
+}
+
+/* Receivers first: a source is never covered by them. */
+static void draw_marks(const struct sheet *s) {
+    const struct ht_picture *p = s->picture;
+    double apart_least = mark_size * s->letter;
+    for (int source = 0; source < 2; source++) {
+        double last[2] = {-INFINITY, -INFINITY};
+        for (int64_t i = 0; i < p->marks; i++) {
+            if (p->mark[i].source != source) continue;
+            double x = pixel_of(&s->x, p->mark[i].x);
+            double y = pixel_of(&s->y, p->mark[i].y);
+            if (hypot(x - last[0], y - last[1]) < apart_least) continue;
+            draw_mark(s, x, y, &p->mark[i]);
+            last[0] = x;
+            last[1] = y;
+        }
+    }
+}
+
 static void draw(const struct sheet *s, cairo_surface_t *surface) {
     double left = (double)s->origin[0], top = (double)s->origin[1];
     double bottom = top + (double)s->map[1];
@@ -356,6 +427,8 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     cairo_surface_mark_dirty(surface);
     cairo_set_line_width(s->cr, 1);
     if (s->curve) draw_curve(s);
+    draw_outlines(s);
+    draw_marks(s);
     draw_titles(s);
     draw_frame(s->cr, left, top, (double)s->map[0], (double)s->map[1]);
     draw_x_axis(s, bottom);
@@ -440,11 +513,13 @@ static enum ht_err write_png(cairo_surface_t *surface, const char *path) {
 
 enum ht_err ht_picture_write(const struct ht_picture *picture,
                              const char *path) {
-    REQUIRE(picture->width >= 1 && picture->height >= 1, HT_ERR_INTERNAL,
-            "picture %s has no values", path);
+    REQUIRE(picture->width >= 1 && picture->height >= 1 &&
+                (picture->values || picture->background),
+            HT_ERR_INTERNAL, "picture %s has no values", path);
     const int64_t smallest[2] = {1, 1};
     struct sheet s = {.picture = picture, .curve = picture->height == 1};
-    s.range = picture->range > 0.0 ? picture->range : ht_plot_range(picture);
+    s.range = picture->range > 0.0 || !picture->values ? picture->range
+                                                       : ht_plot_range(picture);
     map_size(picture, s.curve, s.map);
     double longest = (double)(s.map[0] > s.map[1] ? s.map[0] : s.map[1]);
     s.letter = fmin(fmax(longest / 46, 11), 90);

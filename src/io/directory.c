@@ -30,9 +30,11 @@
 #define OLD_NAME "run-%03d"
 
 /* Names of outputs: digits > 0 stands for a number of at least so many digits,
- * ANY_NAME for a name that the input gives.
+ * perhaps after a name that the input gives and "_" (NAMED); ANY_NAME for such
+ * a name alone.
  */
 #define ANY_NAME SIZE_MAX
+#define NAMED ((size_t)64)
 static const struct {
     const char *before;
     size_t digits;
@@ -40,7 +42,7 @@ static const struct {
 } outputs[] = {
     {HT_INPUT_NAME, 0, ""},        {HT_SUMMARY_NAME, 0, ""},
     {HT_XDMF_NAME, 0, ""},         {"fields_", 6, ".h5"},
-    {"wave_", 4, ".png"},          {HT_TRACES_NAME, 0, ""},
+    {"wave_", 4 | NAMED, ".png"},  {HT_TRACES_NAME, 0, ""},
     {"traces_", ANY_NAME, ".csv"}, {"traces_", ANY_NAME, ".sgy"},
     {HT_SERIES_NAME, 0, ""},
 };
@@ -74,6 +76,13 @@ enum ht_err ht_directory_path(const char *directory, const char *name,
 
 /* ---- names ---- */
 
+/* Up to and with the last "_" of name[0..count). */
+static size_t name_length(const char *name, size_t count) {
+    size_t length = count;
+    while (length > 0 && name[length - 1] != '_') length--;
+    return length;
+}
+
 /* Whether name is before, `digits` as above, after; length: of name. */
 static bool is_numbered(const char *name, size_t length, const char *before,
                         size_t digits, const char *after) {
@@ -82,6 +91,12 @@ static bool is_numbered(const char *name, size_t length, const char *before,
     if (strncmp(name + length - end, after, end) != 0) return false;
     size_t count = length - skip - end;
     if (digits == ANY_NAME) return count > 0;
+    if (digits & NAMED) {
+        size_t named = name_length(name + skip, count);
+        digits -= NAMED;
+        skip += named;
+        count -= named;
+    }
     if (strspn(name + skip, "0123456789") < count) return false;
     return digits > 0 ? count >= digits : count == 0;
 }

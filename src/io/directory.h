@@ -12,6 +12,7 @@
 #define HT_XDMF_NAME "fields.xdmf"
 #define HT_SNAPSHOT_NAME "fields_%06d.h5"
 #define HT_PICTURE_NAME "wave_%04d.png"
+#define HT_SLICE_PICTURE "wave_%s_%04d.png"
 #define HT_TRACES_NAME "traces.h5"
 #define HT_TRACES_CSV "traces_%s.csv"
 #define HT_TRACES_SEGY "traces_%s_%s.sgy"

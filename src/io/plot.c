@@ -19,13 +19,18 @@ static const struct ht_colour white = {255, 255, 255};
 static const struct ht_colour light_grey = {250, 250, 250};
 static const struct ht_colour dark_grey = {184, 184, 184};
 
-double ht_plot_range(const struct ht_picture *picture) {
-    double range = 0.0;
+double ht_plot_largest(const struct ht_picture *picture) {
+    double largest = 0.0;
     int64_t count = picture->width * picture->height;
     for (int64_t i = 0; i < count; i++)
         if (isfinite(picture->values[i]))
-            range = fmax(range, fabs(picture->values[i]));
-    return range > 0.0 ? range : 1.0;
+            largest = fmax(largest, fabs(picture->values[i]));
+    return largest;
+}
+
+double ht_plot_range(const struct ht_picture *picture) {
+    double largest = ht_plot_largest(picture);
+    return largest > 0.0 ? largest : 1.0;
 }
 
 /* Four nodes and their weights at a place between nodes 0 and n - 1. */
@@ -84,6 +89,14 @@ bool ht_plot_relief(const struct ht_picture *picture, double extreme[2]) {
     return extreme[1] - extreme[0] > 1e-6 * fabs(extreme[1]);
 }
 
+void ht_plot_span(const struct ht_picture *picture, double extreme[2]) {
+    if (ht_plot_relief(picture, extreme)) return;
+    double middle = isfinite(extreme[0]) ? extreme[0] : 0.0;
+    double half = middle != 0.0 ? 0.1 * fabs(middle) : 1.0;
+    extreme[0] = middle - half;
+    extreme[1] = middle + half;
+}
+
 /* The background, where it is drawn and finite, else white. */
 static struct ht_colour relief_colour(const double extreme[2], double value) {
     double t = (value - extreme[0]) / (extreme[1] - extreme[0]);
@@ -113,10 +126,31 @@ static uint32_t map_colour(const double extreme[2], double value,
     return rgb(over(relief_colour(extreme, ground), value));
 }
 
+/* The background alone. */
+static void model_map(const struct ht_picture *picture, const int64_t size[2],
+                      int64_t stride, uint32_t *pixel) {
+    double extreme[2];
+    ht_plot_span(picture, extreme);
+    for (int64_t j = 0; j < size[1]; j++, pixel += stride) {
+        int64_t up = picture->y_down ? j : size[1] - 1 - j;
+        struct taps y = pixel_taps(up, size[1], picture->height, false);
+        for (int64_t i = 0; i < size[0]; i++) {
+            struct taps x = pixel_taps(i, size[0], picture->width, false);
+            double value = sample(picture->background, picture->width, &x, &y);
+            double part = (value - extreme[0]) / (extreme[1] - extreme[0]);
+            pixel[i] = isfinite(part) ? rgb(ht_colour_rising(part)) : 0;
+        }
+    }
+}
+
 void ht_plot_map(const struct ht_picture *picture, double range,
                  const int64_t size[2], int64_t stride, uint32_t *pixel) {
     int64_t nx = picture->width, ny = picture->height;
     double extreme[2];
+    if (!picture->values) {
+        model_map(picture, size, stride, pixel);
+        return;
+    }
     bool relief = ht_plot_relief(picture, extreme), curve = ny == 1;
     for (int64_t j = 0; j < size[1]; j++, pixel += stride) {
         int64_t up = picture->y_down ? j : size[1] - 1 - j;

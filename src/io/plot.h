@@ -4,11 +4,14 @@
 
 #include "htwave/output.h"
 
-/* The largest finite |value|, 1 when there is none above 0. */
+/* The largest finite |value|; the same, 1 when there is none above 0. */
+double ht_plot_largest(const struct ht_picture *picture);
 double ht_plot_range(const struct ht_picture *picture);
 /* The extremes of a background, in order; false: it is uniform, or there is
  * none, and is not drawn. */
 bool ht_plot_relief(const struct ht_picture *picture, double extreme[2]);
+/* The same, where it is drawn alone: never equal. */
+void ht_plot_span(const struct ht_picture *picture, double extreme[2]);
 /* The map of columns x rows pixels 0xRRGGBB, pixel[row * stride + column], the
  * upper row first. Of a picture of height 1 the background only. */
 void ht_plot_map(const struct ht_picture *picture, double range,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "htwave/h5.h"
+#include "units.h"
 
 static enum ht_err write_attributes(const struct ht_snapshot *s,
                                     struct ht_h5 *file) {
@@ -21,6 +22,7 @@ static enum ht_err write_attributes(const struct ht_snapshot *s,
     TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
     TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
     TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
+    TRY(ht_units_write(s->units, file));
     if (!s->coefs) return HT_OK;
     return ht_h5_set_text(file, "coefficient_index",
                           "(i3 (order+1) + i2) (order+1) + i1 for "

@@ -3,10 +3,12 @@
 #define HTWAVE_IO_SNAPSHOT_H
 
 #include "htwave/grid.h"
+#include "htwave/params.h"
 
 struct ht_snapshot {
     const char *system;
     const struct ht_grid *grid;
+    const struct ht_map *units;
     double time;
     int64_t step;
     bool single; /* stored as float32 */

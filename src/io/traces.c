@@ -13,6 +13,7 @@
 #include "directory.h"
 #include "htwave/h5.h"
 #include "htwave/output.h"
+#include "units.h"
 
 enum { NAME = 96, MOST_CSV = 64 };
 
@@ -174,6 +175,7 @@ static enum ht_err begin(struct ht_traces *t) {
     TRY(err);
     TRY(ht_h5_set_text(t->file, "system", t->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
+    TRY(ht_units_write(&t->params->output.units, t->file));
     return reserve(t);
 }
 

@@ -68,3 +68,12 @@ enum ht_err ht_units_check(const struct ht_params *params,
     ht_text_free(&list);
     return err;
 }
+
+enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file) {
+    for (int i = 0; i < units->count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "unit_%s", units->name[i]);
+        if (*units->text[i]) TRY(ht_h5_set_text(file, name, units->text[i]));
+    }
+    return HT_OK;
+}

@@ -14,15 +14,16 @@
 
 static const struct ht_fd_variant variants[] = {
     {"fd-march", "groups march along the last axis, planes in local memory",
-     .gpu = true,
+     .gpu = true, .same_bits = {true, false},
      .files = {{"packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"},
                {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl"}}},
     {"fd-vectors",
      "rows by vectors, the planes of a block of rows in the cache", .cpu = true,
+     .same_bits = {true, true},
      .files = {{"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
                {"loose.cl", "fd_rows.cl", "fd_vectors_density.cl"}}},
     {"fd-plain", "one work-item per node, straight from the formulas",
-     .files = {{"fd_plain.cl"}, {"fd_plain.cl"}}},
+     .same_bits = {true, true}, .files = {{"fd_plain.cl"}, {"fd_plain.cl"}}},
 };
 enum { MARCH, VECTORS, PLAIN };
 
@@ -82,9 +83,7 @@ static int segment_of(const struct ht_fd_spec *spec) {
  * leave half of a multiprocessor idle; where it needs far more a limit would
  * cost more than it brings. */
 static int registers_for(const struct ht_fd_spec *spec) {
-    const bool close = spec->density ? spec->radius > 2 && spec->radius <= 4
-                                     : spec->radius > 4;
-    return spec->dims == 3 && close ? 128 : 0;
+    return spec->dims == 3 && spec->radius > 4 && !spec->density ? 128 : 0;
 }
 
 /* Rows of fd-vectors where density varies: as many as local memory has room for
@@ -117,10 +116,13 @@ static int64_t local_bytes(const struct ht_fd_spec *spec,
     const int64_t side = HT_FD_PACKS_OF(reach, block);
     const int64_t near = HT_FD_PACKS_OF(spec->radius, block);
     const int64_t halo = spec->dims > 2 ? reach : 0, r = spec->radius;
-    int64_t sum = HT_FD_TILE_OF(packs, rows, side, halo);
+    const int64_t spare =
+        spec->density ? HT_FD_SPARE_OF(spec->dims, rows, r) : 0;
+    int64_t sum = HT_FD_TILE_OF(packs, rows + spare, side, halo);
     if (spec->density)
         sum += HT_FD_FLUX_ROWS_OF(spec->dims, rows, r) * packs +
-               HT_FD_BESIDE_OF(packs, rows, near);
+               HT_FD_BESIDE_OF(packs, rows, near) +
+               HT_FD_OWN_OF(spec->dims, packs * rows);
     return 2 * sum * 16;
 }
 
@@ -143,8 +145,9 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
         return shape;
     }
     /* Measured on an H200 (bench/NOTES.md). */
-    if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : 16;
-    if (shape.rows == 0) shape.rows = spec->density && spec->radius > 4 ? 4 : 8;
+    const bool large = spec->density && spec->radius > 4;
+    if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : large ? 8 : 16;
+    if (shape.rows == 0) shape.rows = 8;
     if (spec->dims < 3) shape.rows = 1;
     const int least = least_packs(spec);
     if (shape.packs < least) shape.packs = least;
@@ -213,11 +216,12 @@ static enum ht_err add_text(const struct ht_fd_spec *spec,
 
 enum ht_err ht_fd_text(const struct ht_fd_spec *spec,
                        const struct ht_fd_variant *variant,
-                       const struct ht_fd_shape *shape, struct ht_text *out) {
+                       const struct ht_fd_shape *shape, int ptx,
+                       struct ht_text *out) {
     const struct ht_device_info usual = {.max_group = 256,
                                          .local_memory = (int64_t)48 * 1024};
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
-    return add_text(spec, variant, &some, 0, out);
+    return add_text(spec, variant, &some, ptx, out);
 }
 
 /* ---- kernels ---- */
@@ -327,13 +331,22 @@ static struct ht_fd_args args_of(const struct ht_fd_box *box) {
     return args;
 }
 
+/* Where density varies a march begins with 4 R - 3 planes of which it takes
+ * values alone. Measured on an H200 (bench/NOTES.md). */
+static int groups_per_unit(const struct ht_fd_kernels *k,
+                           const struct ht_device_info *info) {
+    if (!info->gpu) return 4;
+    if (!k->spec.density) return 64;
+    return k->spec.radius > 2 ? 32 : 96;
+}
+
 /* Long marches read little twice; short ones give groups enough to fill a
  * device. */
 static int64_t choose_planes(const struct ht_fd_kernels *k, int64_t planes,
                              int64_t columns) {
     const struct ht_device_info *info = ht_device_info(k->device);
     const int64_t least = (int64_t)4 * k->spec.radius;
-    int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 64 : 4);
+    int64_t wanted = (int64_t)info->compute_units * groups_per_unit(k, info);
     int64_t parts = ht_divide_up(wanted, columns);
     if (k->shape.planes > 0) return k->shape.planes;
     if (parts > ht_divide_up(planes, least))
@@ -380,20 +393,30 @@ static void set_groups(const struct ht_fd_kernels *k,
     groups[2] = ht_divide_up(extent(box, last), args->planes);
 }
 
-/* scale_k times the weights of each axis; where density varies, the weights of
- * a flux then. The number of bytes. */
+/* struct ht_fd_coefs of cl/fd_common.cl. */
 union coefs {
-    float single[4 * HT_FD_RADIUS];
-    double wide[4 * HT_FD_RADIUS];
+    float single[5 * HT_FD_RADIUS];
+    double wide[5 * HT_FD_RADIUS];
 };
+
+/* Weight j of row i. */
+static double coef(const struct ht_fd_kernels *k, const double scale[3], int i,
+                   int j) {
+    const int dims = k->spec.dims;
+    if (!k->spec.density) return scale[i] * k->weights.second[1 + j];
+    double weight = k->weights.first[j];
+    if (i < dims) return scale[i] * weight;
+    for (int m = j + 1; i > dims && m < k->spec.radius; m++)
+        weight += k->weights.first[m];
+    return weight;
+}
+
+/* The number of bytes. */
 static size_t set_coefs(const struct ht_fd_kernels *k, const double scale[3],
                         union coefs *out) {
-    const int r = k->spec.radius, rows = k->spec.dims + k->spec.density;
-    const double *weight =
-        k->spec.density ? k->weights.first : k->weights.second + 1;
+    const int r = k->spec.radius, rows = k->spec.dims + 2 * k->spec.density;
     for (int i = 0; i < rows * r; i++) {
-        double value = weight[i % r];
-        if (i / r < k->spec.dims) value *= scale[i / r];
+        const double value = coef(k, scale, i / r, i % r);
         if (k->spec.fp64)
             out->wide[i] = value;
         else

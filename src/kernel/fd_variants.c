@@ -11,14 +11,32 @@ struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning) {
                                 .planes = tuning->planes};
 }
 
+static struct ht_fd_spec fd_spec_of(const struct ht_spec *spec) {
+    return (struct ht_fd_spec){.dims = spec->eq->dims,
+                               .radius = spec->differences / 2,
+                               .fp64 = spec->fp64,
+                               .density = spec->density};
+}
+
+enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
+                               const struct ht_spec *spec,
+                               const struct ht_shape *shape,
+                               struct ht_text *out) {
+    const struct ht_fd_spec fd = fd_spec_of(spec);
+    const struct ht_tuning tuning = {.fp64 = spec->fp64,
+                                     .cells = shape->cells,
+                                     .rows = shape->rows,
+                                     .planes = shape->planes};
+    const struct ht_fd_shape chosen = ht_fd_asked(&tuning);
+    return ht_fd_text(&fd, ht_fd_variant_find(variant->name, true), &chosen,
+                      spec->ptx, out);
+}
+
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    const struct ht_fd_spec fd = {.dims = spec->eq->dims,
-                                  .radius = spec->differences / 2,
-                                  .fp64 = spec->fp64,
-                                  .density = spec->density};
+    const struct ht_fd_spec fd = fd_spec_of(spec);
     const struct ht_fd_shape asked = ht_fd_asked(tuning);
     const struct ht_fd_shape shape =
         ht_fd_shape(&fd, ht_fd_variant_find(tuning->variant->name, info->gpu),

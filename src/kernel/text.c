@@ -7,6 +7,7 @@
 #include "blocks.h"
 #include "counts.h"
 #include "htwave/kernel_sources.h"
+#include "variant.h"
 
 static void add_numbers(const struct ht_spec *spec,
                         const struct ht_shape *shape, const struct ht_sizes *z,
@@ -202,6 +203,8 @@ enum ht_err ht_kernel_text(const struct ht_variant *variant,
                            const struct ht_spec *spec,
                            const struct ht_shape *shape, struct ht_text *out) {
     struct ht_operator op;
+    if (variant->differences)
+        return ht_fd_variant_text(variant, spec, shape, out);
     TRY(ht_operator_make(variant, spec, shape, &op));
     enum ht_err err = ht_kernel_text_of(variant, spec, shape, &op, out);
     ht_operator_free(&op);

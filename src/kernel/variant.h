@@ -11,6 +11,11 @@ extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors,
 /* Work of half a time step of finite differences per node; bytes count values.
  */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec);
+/* The program of a variant of finite differences. */
+HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
+                                          const struct ht_spec *spec,
+                                          const struct ht_shape *shape,
+                                          struct ht_text *out);
 /* columns.c: a work-item for each column of a target's coefficients. */
 extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,
     ht_variant_two_rolled, ht_variant_two_naive, ht_variant_gemm;

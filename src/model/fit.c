@@ -1,5 +1,5 @@
-/* The medium of finite differences: the object, values at points, checks and
- * output. Averages are in fit_average.c.
+/* The medium of finite differences: the object, checks and output. Values at
+ * points are in fit_points.c, averages in fit_average.c.
  */
 #include "htwave/fit.h"
 
@@ -78,10 +78,7 @@ enum ht_err ht_fit_create(const struct ht_medium *medium, enum ht_fit_kind kind,
     TRY(HT_ALLOC(fit, 1));
     fit->medium = medium;
     fit->kind = kind;
-    for (int i = 0; i < 2; i++) {
-        fit->counts.least[i] = INFINITY;
-        fit->counts.most[i] = -INFINITY;
-    }
+    fit->counts = ht_fit_counts_none();
     enum ht_err err = make(fit);
     if (err != HT_OK) {
         ht_fit_destroy(fit);
@@ -121,10 +118,27 @@ void ht_fit_count(struct ht_fit *fit, bool count) {
     fit->quiet = !count;
 }
 
-static void add_counts(const struct ht_fit_counts *more,
+struct ht_fit_counts ht_fit_counts_none(void) {
+    return (struct ht_fit_counts){.least = {INFINITY, INFINITY},
+                                  .most = {-INFINITY, -INFINITY}};
+}
+
+/* The place is the lowest along x3, of these along x2, of these along x1:
+ * whatever the order in which parts are counted. */
+static void lower_place(const double x[3], bool any, double place[3]) {
+    int k = 2;
+    while (k > 0 && x[k] == place[k]) k--;
+    if (!any || x[k] < place[k]) memcpy(place, x, 3 * sizeof *place);
+}
+
+void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]) {
+    lower_place(x, counts->cut > 0, counts->place);
+    counts->cut++;
+}
+
+void ht_fit_counts_add(const struct ht_fit_counts *more,
                        struct ht_fit_counts *counts) {
-    if (counts->cut == 0)
-        memcpy(counts->place, more->place, sizeof counts->place);
+    if (more->cut > 0) lower_place(more->place, counts->cut > 0, counts->place);
     counts->values += more->values;
     counts->cut += more->cut;
     for (int i = 0; i < 2; i++) {
@@ -141,7 +155,7 @@ enum ht_err ht_fit_counts_share(struct ht_fit *fit, struct ht_comm *comm) {
         ht_comm_gather(comm, &fit->counts, sizeof fit->counts, all);
     if (err == HT_OK) fit->counts = all[0];
     for (int r = 1; err == HT_OK && r < ranks; r++)
-        add_counts(&all[r], &fit->counts);
+        ht_fit_counts_add(&all[r], &fit->counts);
     free(all);
     return err;
 }
@@ -164,7 +178,7 @@ double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
     return (axis->edge[box] + axis->edge[box + 1]) / 2;
 }
 
-static enum ht_fit_quantity quantity_of(const struct ht_fit_job *job) {
+enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job) {
     return job->what == HT_FIT_MODULUS ? HT_FIT_COMPLIANCE : HT_FIT_DENSITY;
 }
 
@@ -176,10 +190,10 @@ static const char *place_text(const struct ht_fit_job *job, int64_t i1,
     return ht_medium_place(job->fit->medium, x, buffer, size);
 }
 
-static enum ht_err fail_contrast(const struct ht_fit_job *job, int axis,
-                                 int64_t i1, int64_t i2, double a, double b) {
+enum ht_err ht_fit_refuse_contrast(const struct ht_fit_job *job, int axis,
+                                   int64_t i1, int64_t i2, double a, double b) {
     const struct ht_medium *medium = job->fit->medium;
-    enum ht_fit_quantity quantity = quantity_of(job);
+    enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
     bool inverse = quantity == HT_FIT_COMPLIANCE;
     char place[96];
     return ht_params_error(
@@ -191,26 +205,57 @@ static enum ht_err fail_contrast(const struct ht_fit_job *job, int axis,
         axis + 1, CONTRAST);
 }
 
-/* The first of n values at a that is too far from that at b; -1: none. */
-static int64_t contrast(const double *a, const double *b, int64_t n) {
+enum { LANES = 8 };
+
+void ht_fit_extend(int64_t count, const double *values, double range[2]) {
+    double low[LANES], high[LANES];
+    int64_t i = 0;
+    for (int l = 0; l < LANES; l++) low[l] = range[0], high[l] = range[1];
+    for (; i + LANES <= count; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
+            high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
+        }
+    for (; i < count; i++) {
+        low[0] = fmin(low[0], values[i]);
+        high[0] = fmax(high[0], values[i]);
+    }
+    for (int l = 0; l < LANES; l++) {
+        range[0] = fmin(range[0], low[l]);
+        range[1] = fmax(range[1], high[l]);
+    }
+}
+
+bool ht_fit_too_wide(const double range[2]) {
+    return range[1] > CONTRAST * range[0];
+}
+
+int64_t ht_fit_contrast(const double *a, const double *b, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         if (a[i] > CONTRAST * b[i] || b[i] > CONTRAST * a[i]) return i;
     return -1;
 }
 
-enum ht_err ht_fit_check_contrast(const struct ht_fit_job *job,
-                                  const int64_t n[2], int64_t row,
-                                  const double *values, const double *before) {
+enum ht_err ht_fit_check_contrast(struct ht_fit_job *job, const int64_t n[2],
+                                  int64_t row, const double *values,
+                                  const double *before) {
+    for (int64_t i2 = 0; i2 < n[1]; i2++)
+        ht_fit_extend(n[0], values + i2 * row, job->range);
+    if (!ht_fit_too_wide(job->range)) return HT_OK;
     for (int64_t i2 = 0; i2 < n[1]; i2++) {
         const double *line = values + i2 * row;
-        int64_t i = contrast(line + 1, line, n[0] - 1);
+        int64_t i = ht_fit_contrast(line + 1, line, n[0] - 1);
         if (i >= 0)
-            return fail_contrast(job, 0, i + 1, i2, line[i + 1], line[i]);
-        i = i2 > 0 ? contrast(line, line - row, n[0]) : -1;
-        if (i >= 0) return fail_contrast(job, 1, i, i2, line[i], line[i - row]);
-        i = before ? contrast(line, before + i2 * row, n[0]) : -1;
+            return ht_fit_refuse_contrast(job, 0, i + 1, i2, line[i + 1],
+                                          line[i]);
+        i = i2 > 0 ? ht_fit_contrast(line, line - row, n[0]) : -1;
         if (i >= 0)
-            return fail_contrast(job, 2, i, i2, line[i], before[i2 * row + i]);
+            return ht_fit_refuse_contrast(job, 1, i, i2, line[i],
+                                          line[i - row]);
+        i = before ? ht_fit_contrast(line, before + i2 * row, n[0]) : -1;
+        if (i >= 0)
+            return ht_fit_refuse_contrast(job, 2, i, i2, line[i],
+                                          before[i2 * row + i]);
     }
     return HT_OK;
 }
@@ -220,7 +265,7 @@ enum ht_err ht_fit_check_contrast(const struct ht_fit_job *job,
 static enum ht_err fail_value(const struct ht_fit_job *job, double value,
                               int64_t i1, int64_t i2) {
     const struct ht_medium *medium = job->fit->medium;
-    enum ht_fit_quantity quantity = quantity_of(job);
+    enum ht_fit_quantity quantity = ht_fit_quantity_of(job);
     char place[96];
     return ht_params_error(
         medium->source->params, ht_fit_key(medium, quantity),
@@ -230,10 +275,23 @@ static enum ht_err fail_value(const struct ht_fit_job *job, double value,
 }
 
 static void note_range(struct ht_fit_job *job, double value) {
-    struct ht_fit_counts *counts = &job->fit->counts;
+    struct ht_fit_counts *counts = &job->counts;
     int which = job->what == HT_FIT_MODULUS ? 0 : 1;
     if (value < counts->least[which]) counts->least[which] = value;
     if (value > counts->most[which]) counts->most[which] = value;
+}
+
+enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse, int64_t i2,
+                            const double *values, double *out) {
+    const int64_t n1 = job->fit->axis[0].nodes;
+    for (int64_t i1 = 0; i1 < n1; i1++) {
+        const double value = inverse ? 1 / values[i1] : values[i1];
+        if (!(value > 0) || !isfinite(value))
+            return fail_value(job, value, i1, i2);
+        note_range(job, value);
+        out[i1] = value;
+    }
+    return HT_OK;
 }
 
 enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
@@ -242,128 +300,10 @@ enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
     int64_t n1 = axis[0].nodes, rows = job->last[1] - job->first[1];
     int64_t plane = (job->at3 - job->first[2]) * n1 * axis[1].nodes;
     double *out = job->out + plane + job->first[1] * n1;
-    for (int64_t i2 = 0; i2 < rows; i2++) {
-        for (int64_t i1 = 0; i1 < n1; i1++) {
-            double value = values[i2 * row + i1];
-            if (job->what == HT_FIT_MODULUS) value = 1 / value;
-            if (!(value > 0) || !isfinite(value))
-                return fail_value(job, value, i1, i2);
-            note_range(job, value);
-            *out++ = value;
-        }
-    }
+    for (int64_t i2 = 0; i2 < rows; i2++)
+        TRY(ht_fit_emit_row(job, job->what == HT_FIT_MODULUS, i2,
+                            values + i2 * row, out + i2 * n1));
     return HT_OK;
-}
-
-/* ---- points ---- */
-
-/* A point behind the seam or a wall, back in the box. */
-static double fold(const struct ht_fit_axis *axis, double x) {
-    if (x <= axis->upper) return x;
-    return axis->periodic ? x - (axis->upper - axis->lower)
-                          : 2 * axis->upper - x;
-}
-
-/* 1/K or rho on plane at3; along axes on which nothing depends one value. */
-static enum ht_err point_plane(const struct ht_fit_job *job, double *values) {
-    const struct ht_medium *medium = job->fit->medium;
-    const struct ht_fit_axis *axis = job->fit->axis;
-    const bool *depends = medium->source->depends;
-    int which = job->what == HT_FIT_MODULUS ? 0 : 1;
-    int64_t n1 = axis[0].nodes;
-    double x[3], material[HT_MAX_MATERIALS];
-    x[2] = fold(&axis[2], ht_fit_position(job, 2, 0));
-    for (int64_t i2 = 0; i2 < axis[1].nodes; i2++) {
-        double *line = values + i2 * n1;
-        x[1] = fold(&axis[1], ht_fit_position(job, 1, i2));
-        for (int64_t i1 = 0; i1 < n1; i1++) {
-            bool known = (i1 > 0 && !depends[0]) || (i2 > 0 && !depends[1]);
-            x[0] = fold(&axis[0], ht_fit_position(job, 0, i1));
-            if (!known) TRY(ht_medium_point(medium, x, material));
-            line[i1] = !known                  ? 1 / material[which]
-                       : i1 > 0 && !depends[0] ? line[0]
-                                               : line[i1 - n1];
-        }
-    }
-    return HT_OK;
-}
-
-/* The first against the last points along x1 and x2. */
-static enum ht_err check_seams(const struct ht_fit_job *job,
-                               const double *values) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    const int64_t n1 = axis[0].nodes, n2 = axis[1].nodes;
-    const double *top = values + (n2 - 1) * n1;
-    for (int64_t i2 = 0; axis[0].periodic && i2 < n2; i2++) {
-        const double *line = values + i2 * n1;
-        if (contrast(line, line + n1 - 1, 1) == 0)
-            return fail_contrast(job, 0, 0, i2, line[0], line[n1 - 1]);
-    }
-    int64_t i = axis[1].periodic ? contrast(values, top, n1) : -1;
-    return i < 0 ? HT_OK : fail_contrast(job, 1, i, 0, values[i], top[i]);
-}
-
-/* The plane below m, behind the seam, too; there is none behind a wall. */
-static enum ht_err find_below(struct ht_fit_job *job, int64_t m,
-                              const double **below) {
-    struct ht_fit *fit = job->fit;
-    const struct ht_fit_axis *axis = fit->axis;
-    const bool any = fit->medium->source->depends[2];
-    *below = NULL;
-    if (!any || (m == 0 && !axis[2].periodic)) return HT_OK;
-    if (fit->below[job->what].value == NULL)
-        TRY(HT_ALLOC(fit->below[job->what].value,
-                     axis[0].nodes * axis[1].nodes));
-    else if (m > 0 && fit->below[job->what].plane == m - 1) {
-        *below = fit->below[job->what].value;
-        return HT_OK;
-    }
-    job->at3 = m > 0 ? m - 1 : axis[2].nodes - 1;
-    TRY(point_plane(job, fit->below[job->what].value));
-    fit->below[job->what].plane = job->at3;
-    *below = fit->below[job->what].value;
-    return HT_OK;
-}
-
-/* The fill of plane m. */
-static enum ht_err fill_point_plane(struct ht_fit_job *job, int64_t m,
-                                    double *values) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    const int64_t n[2] = {axis[0].nodes, axis[1].nodes}, size = n[0] * n[1];
-    const double *below;
-    TRY(find_below(job, m, &below));
-    job->at3 = m;
-    TRY(point_plane(job, values));
-    TRY(ht_fit_check_contrast(job, n, n[0], values, below));
-    TRY(check_seams(job, values));
-    if (below != NULL) {
-        memcpy(job->fit->below[job->what].value, values,
-               (size_t)size * sizeof *values);
-        job->fit->below[job->what].plane = m;
-    }
-    for (int64_t i = 0; i < size && job->own >= 0; i++)
-        values[i] = 1 / values[i];
-    return ht_fit_emit(job, n[0], values);
-}
-
-static enum ht_err fill_points(struct ht_fit_job *job) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    struct ht_progress progress;
-    double *values;
-    int64_t size = axis[0].nodes * axis[1].nodes;
-    for (int k = 0; k < 3; k++) job->fitted[k] = true;
-    TRY(HT_ALLOC(values, size));
-    ht_progress_start(&progress, "evaluating the medium",
-                      (double)(job->last[2] - job->first[2]), "points",
-                      (double)size);
-    enum ht_err err = HT_OK;
-    for (int64_t m = job->first[2]; err == HT_OK && m < job->last[2]; m++) {
-        err = fill_point_plane(job, m, values);
-        ht_progress_update(&progress, (double)(m + 1 - job->first[2]));
-    }
-    ht_progress_end(&progress);
-    free(values);
-    return err;
 }
 
 /* ---- fill ---- */
@@ -373,7 +313,7 @@ static enum ht_err fill_varying(struct ht_fit_job *job, int64_t planes) {
     int64_t size = ht_grid_plane(fit->medium->grid, HT_PRIMARY);
     /* Where nothing depends on x3 all planes are the first one. */
     if (!fit->medium->source->depends[2]) job->last[2] = job->first[2] + 1;
-    TRY(fit->kind == HT_FIT_POINT ? fill_points(job) : ht_fit_average(job));
+    TRY(fit->kind == HT_FIT_POINT ? ht_fit_points(job) : ht_fit_average(job));
     for (int64_t p = job->last[2] - job->first[2]; p < planes; p++)
         memcpy(job->out + p * size, job->out, (size_t)size * sizeof *job->out);
     return HT_OK;
@@ -400,6 +340,8 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
     struct ht_fit_job job = {.fit = fit,
                              .what = what,
                              .own = what - 1,
+                             .range = {INFINITY, 0},
+                             .counts = ht_fit_counts_none(),
                              .first = {0, 0, first},
                              .last = {0, fit->axis[1].nodes, last}};
     REQUIRE(what >= 0 && what <= grid->dims, HT_ERR_INTERNAL,
@@ -410,9 +352,8 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
             HT_ERR_INTERNAL, "fit: no planes %lld to %lld", (long long)first,
             (long long)last);
     if (first == last) return HT_OK;
-    const struct ht_fit_counts before = fit->counts;
-    enum ht_err err = fill(&job, out);
-    fit->counts.values += count;
-    if (fit->quiet) fit->counts = before;
-    return err;
+    TRY(fill(&job, out));
+    job.counts.values = count;
+    if (!fit->quiet) ht_fit_counts_add(&job.counts, &fit->counts);
+    return HT_OK;
 }

@@ -1,9 +1,9 @@
 /* Averages of the medium along the axes, plane by plane.
  *
  * Rows of the grid are done in strips, so that planes of a strip stay in the
- * caches. Planes of boxes (fit_source.c) are averaged along x1 and x2 and kept
- * in a ring, from which planes of the grid are averaged along x3; b_3 is
- * averaged along x3 before the others.
+ * caches and threads have strips of their own. Planes of boxes (fit_source.c)
+ * are averaged along x1 and x2 and kept in a ring, from which planes of the
+ * grid are averaged along x3; b_3 is averaged along x3 before the others.
  *
  * Every plane carries the least value in reach of its values along the axes
  * that were averaged so far. After each axis a value v below half of that, t,
@@ -17,13 +17,16 @@
  * LANES lines of the plane, stored side by side.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fit_private.h"
+#include "htwave/threads.h"
 
-/* Of a strip: nodes at least, and values of a plane that are aimed at. */
-enum { LANES = 8, STRIP = 64, STRIP_VALUES = 1 << 17 };
+/* Of a strip: rows at least, of one thread and of several, and values of a
+ * plane that are aimed at. Strips read some ten rows of neighbours. */
+enum { LANES = 8, STRIP = 64, THREAD_STRIP = 24, STRIP_VALUES = 1 << 17 };
 
 /* ---- planes ---- */
 
@@ -155,12 +158,11 @@ static bool counted(const struct work *work, int k, int64_t i) {
 }
 
 static void note_cut(const struct work *work, int64_t i1, int64_t i2) {
-    struct ht_fit_counts *counts = &work->job->fit->counts;
     if (!counted(work, 1, i2) || !counted(work, 2, 0)) return;
-    if (counts->cut++ > 0) return;
-    counts->place[0] = ht_fit_position(work->job, 0, i1);
-    counts->place[1] = ht_fit_position(work->job, 1, i2);
-    counts->place[2] = ht_fit_position(work->job, 2, 0);
+    const double x[3] = {ht_fit_position(work->job, 0, i1),
+                         ht_fit_position(work->job, 1, i2),
+                         ht_fit_position(work->job, 2, 0)};
+    ht_fit_counts_cut(&work->job->counts, x);
 }
 
 /* Counts those of `length` entries that are below their bound: entry i is at
@@ -383,9 +385,20 @@ static enum ht_err finish(struct work *work, int64_t m) {
     return ht_fit_emit(job, work->done.row, work->done.value);
 }
 
-static enum ht_err average_planes(struct work *work,
-                                  struct ht_progress *progress, double *done) {
+/* ---- strips ---- */
+
+struct strips {
+    const struct ht_fit_job *job; /* of all rows */
+    int64_t count;
+    struct ht_fit_counts *counts; /* of each strip */
+    _Atomic int64_t done;         /* rows of planes */
+    struct ht_progress progress;
+};
+
+static enum ht_err average_planes(struct work *work, struct strips *strips,
+                                  int worker) {
     struct ht_fit_job *job = work->job;
+    const int64_t rows = job->last[1] - job->first[1];
     int64_t first = taps_of(work, 2, job->first[2] - 1)->first, next = first;
     for (int64_t m = job->first[2] - 1; m <= job->last[2]; m++) {
         const struct ht_fit_taps *taps = taps_of(work, 2, m);
@@ -394,58 +407,27 @@ static enum ht_err average_planes(struct work *work,
         plane_average(work, m);
         if (m <= job->first[2]) continue;
         TRY(finish(work, m - 1));
-        *done += (double)(job->last[1] - job->first[1]);
-        ht_progress_update(progress, *done);
+        const int64_t done = atomic_fetch_add(&strips->done, rows) + rows;
+        if (worker == 0) ht_progress_update(&strips->progress, (double)done);
     }
     return HT_OK;
 }
 
-/* ---- strips ---- */
-
-/* Rows [first, last) and the pieces along x2 that they need. */
-static void strip_set(struct work *work, int64_t first, int64_t last) {
+/* The pieces along x2 that the rows of the job need. */
+static void find_pieces(const struct work *work) {
     struct ht_fit_job *job = work->job;
-    const struct ht_fit_taps *end = taps_of(work, 1, last);
-    job->first[1] = first;
-    job->last[1] = last;
-    job->pieces[0] = taps_of(work, 1, first - 1)->first;
+    const struct ht_fit_taps *end = taps_of(work, 1, job->last[1]);
+    job->pieces[0] = taps_of(work, 1, job->first[1] - 1)->first;
     job->pieces[1] = end->first + end->count;
-    int64_t pieces = job->pieces[1] - job->pieces[0], rows = last - first;
-    work->boxes.n[1] = work->above.n[1] = pieces;
-    for (int i = 0; i < 3; i++)
-        work->raw[i].n[1] = job->own == 2 ? pieces : rows;
-    work->middle.n[1] = job->own == 1 ? rows : pieces;
-    work->done.n[1] = rows;
-    for (int s = 0; s < work->slots; s++)
-        work->ring[s].n[1] = job->own == 2 ? pieces : rows;
 }
 
-static int64_t strip_rows(const struct work *work) {
-    const struct ht_fit_axis *axis = axis_of(work, 0);
-    int64_t row = axis->boxes > axis->nodes ? axis->boxes : axis->nodes;
-    int64_t rows = STRIP_VALUES / row, most = axis_of(work, 1)->nodes;
-    if (rows < STRIP) rows = STRIP;
-    return rows < most ? rows : most;
-}
-
-/* The most pieces that a strip needs. */
-static int64_t strip_pieces(const struct work *work, int64_t rows) {
-    int64_t nodes = axis_of(work, 1)->nodes, most = 0;
-    for (int64_t m = 0; m < nodes; m += rows) {
-        int64_t last = m + rows < nodes ? m + rows : nodes;
-        const struct ht_fit_taps *end = taps_of(work, 1, last);
-        int64_t pieces =
-            end->first + end->count - taps_of(work, 1, m - 1)->first;
-        if (pieces > most) most = pieces;
-    }
-    return most;
-}
-
-static enum ht_err work_make(struct work *work, int64_t rows) {
-    int own = work->job->own, most = 0;
-    int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
-    int64_t pieces = strip_pieces(work, rows);
-    bool stacked = axis_of(work, 2)->boxes > 1;
+static enum ht_err make_sheets(struct work *work) {
+    const struct ht_fit_job *job = work->job;
+    const int own = job->own;
+    const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
+    const int64_t rows = job->last[1] - job->first[1];
+    const int64_t pieces = job->pieces[1] - job->pieces[0];
+    const bool stacked = axis_of(work, 2)->boxes > 1;
     work->slots = axis_of(work, 2)->most;
     TRY(HT_ALLOC(work->ring, work->slots));
     for (int s = 0; s < work->slots; s++)
@@ -459,7 +441,13 @@ static enum ht_err work_make(struct work *work, int64_t rows) {
                        work->track, &work->raw[i]));
     if (own == 2) TRY(sheet_make(box1, pieces, false, &work->above));
     if (own != 2) TRY(sheet_make(box1, pieces, false, &work->boxes));
-    if (stacked) TRY(sheet_make(box1, pieces, false, &work->before));
+    return stacked ? sheet_make(box1, pieces, false, &work->before) : HT_OK;
+}
+
+static enum ht_err work_make(struct work *work) {
+    const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
+    int most = 0;
+    TRY(make_sheets(work));
     for (int i = 0; i < 5; i++)
         TRY(HT_ALLOC(work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
     for (int i = 0; i < 6; i++)
@@ -486,27 +474,50 @@ static void work_clear(struct work *work) {
     free(work->least);
 }
 
-static enum ht_err average_strips(struct work *work, int64_t rows) {
-    struct ht_fit_job *job = work->job;
-    int64_t nodes = axis_of(work, 1)->nodes;
-    double done = 0;
-    struct ht_progress progress;
-    ht_progress_start(&progress, "fitting the medium",
-                      (double)((job->last[2] - job->first[2]) * nodes),
-                      "points", (double)axis_of(work, 0)->nodes);
-    for (int64_t m = 0; m < nodes; m += rows) {
-        strip_set(work, m, m + rows < nodes ? m + rows : nodes);
-        TRY(average_planes(work, &progress, &done));
-    }
-    ht_progress_end(&progress);
-    return HT_OK;
-}
-
-enum ht_err ht_fit_average(struct ht_fit_job *job) {
-    struct work work = {.job = job, .track = job->fit->kind == HT_FIT_SINC};
-    int64_t rows = strip_rows(&work);
-    enum ht_err err = work_make(&work, rows);
-    if (err == HT_OK) err = average_strips(&work, rows);
+static enum ht_err average_strip(void *data, int64_t strip, int worker) {
+    struct strips *strips = data;
+    struct ht_fit_job job = *strips->job;
+    struct work work = {.job = &job, .track = job.fit->kind == HT_FIT_SINC};
+    const int64_t nodes = axis_of(&work, 1)->nodes;
+    job.first[1] = ht_threads_first(nodes, strips->count, strip);
+    job.last[1] = ht_threads_first(nodes, strips->count, strip + 1);
+    find_pieces(&work);
+    enum ht_err err = work_make(&work);
+    if (err == HT_OK) err = average_planes(&work, strips, worker);
+    strips->counts[strip] = job.counts;
     work_clear(&work);
     return err;
+}
+
+/* As many as the caches ask for, or threads. */
+static int64_t strip_count(const struct ht_fit_job *job) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    const int64_t row = ht_most(axis[0].boxes, axis[0].nodes);
+    const int64_t rows = ht_most(STRIP_VALUES / row, STRIP);
+    const int64_t count = ht_divide_up(axis[1].nodes, rows);
+    const int64_t threads =
+        ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
+    return threads > 1 ? ht_divide_up(count, threads) * threads : count;
+}
+
+static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
+    const struct ht_fit_axis *axis = job->fit->axis;
+    struct strips strips = {.job = job, .count = count};
+    TRY(HT_ALLOC(strips.counts, count));
+    ht_progress_start(&strips.progress, "fitting the medium",
+                      (double)((job->last[2] - job->first[2]) * axis[1].nodes),
+                      "points", (double)axis[0].nodes);
+    enum ht_err err = ht_threads_run(count, average_strip, &strips);
+    ht_progress_end(&strips.progress);
+    for (int64_t s = 0; err == HT_OK && s < count; s++)
+        ht_fit_counts_add(&strips.counts[s], &job->counts);
+    free(strips.counts);
+    return err;
+}
+
+/* Of several failures one is found that does not depend on the strips. */
+enum ht_err ht_fit_average(struct ht_fit_job *job) {
+    const int64_t count = strip_count(job);
+    enum ht_err err = average_strips(job, count);
+    return err == HT_ERR_INPUT && count > 1 ? average_strips(job, 1) : err;
 }

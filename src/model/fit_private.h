@@ -59,7 +59,12 @@ struct ht_fit_job {
     bool fitted[3];    /* axes that have been averaged */
     int64_t at3;       /* piece, or fitted: plane */
     double *out;
+    double range[2]; /* least and largest of the values checked so far */
+    struct ht_fit_counts counts;
 };
+
+/* Values that are averaged. */
+enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY }; /* 1/K, rho */
 
 /* edge and boxes are set; kind sinc or box. */
 HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis,
@@ -67,14 +72,35 @@ HT_CHECKED enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis,
 void ht_fit_axis_clear(struct ht_fit_axis *axis);
 
 /* ---- fit.c ---- */
+/* Counts of nothing; adding those of another part. */
+struct ht_fit_counts ht_fit_counts_none(void);
+void ht_fit_counts_add(const struct ht_fit_counts *more,
+                       struct ht_fit_counts *counts);
+/* Counts a value that was cut, at x. */
+void ht_fit_counts_cut(struct ht_fit_counts *counts, const double x[3]);
 /* Position along axis k of entry i of the values of a job (k 2: at3). */
 double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i);
+enum ht_fit_quantity ht_fit_quantity_of(const struct ht_fit_job *job);
+/* Extends range[2], from least to largest. */
+void ht_fit_extend(int64_t count, const double *values, double range[2]);
+/* Whether two values of the range may differ by too much. */
+bool ht_fit_too_wide(const double range[2]);
 /* Refuses values, rows of n[0] `row` apart, next to each other, or to `before`
  * (or NULL) on the plane below, that differ by too much. */
-HT_CHECKED enum ht_err ht_fit_check_contrast(const struct ht_fit_job *job,
+HT_CHECKED enum ht_err ht_fit_check_contrast(struct ht_fit_job *job,
                                              const int64_t n[2], int64_t row,
                                              const double *values,
                                              const double *before);
+/* The first of n values at a that is too far from that at b; -1: none. */
+int64_t ht_fit_contrast(const double *a, const double *b, int64_t n);
+/* The refusal: a at (i1, i2) of plane at3 next to b along an axis. */
+enum ht_err ht_fit_refuse_contrast(const struct ht_fit_job *job, int axis,
+                                   int64_t i1, int64_t i2, double a, double b);
+/* out[i] = values[i] of row i2, or 1/values[i], which must be positive and
+ * finite; counts their range. */
+HT_CHECKED enum ht_err ht_fit_emit_row(struct ht_fit_job *job, bool inverse,
+                                       int64_t i2, const double *values,
+                                       double *out);
 /* Values of the job's rows of plane at3 into its output: compliance or b. */
 HT_CHECKED enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
                                    const double *values);
@@ -83,12 +109,13 @@ HT_CHECKED enum ht_err ht_fit_emit(struct ht_fit_job *job, int64_t row,
 /* All rows of planes [first[2], last[2]) by averages. */
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 
+/* ---- fit_points.c ---- */
+/* All rows of planes [first[2], last[2]) by values at points. */
+HT_CHECKED enum ht_err ht_fit_points(struct ht_fit_job *job);
+
 /* ---- fit_source.c ---- */
 /* Parameters of the systems "acoustic" and "wave"; the latter has no rho. */
 enum { HT_FIT_C_OR_K, HT_FIT_RHO };
-
-/* Values that are averaged. */
-enum ht_fit_quantity { HT_FIT_COMPLIANCE, HT_FIT_DENSITY }; /* 1/K, rho */
 
 /* Sets base, boxes and edge of the axis from the medium's rows. */
 HT_CHECKED enum ht_err ht_fit_boxes(const struct ht_medium *medium, int k,
@@ -100,6 +127,11 @@ HT_CHECKED enum ht_err ht_fit_source(const struct ht_medium *medium,
                                      enum ht_fit_quantity quantity, int64_t p3,
                                      int64_t first, int64_t last, int64_t row,
                                      double *out);
+/* The quantity at the points x1[i], x[1], x[2]. */
+HT_CHECKED enum ht_err ht_fit_source_points(const struct ht_medium *medium,
+                                            enum ht_fit_quantity quantity,
+                                            int64_t count, const double *x1,
+                                            const double x[3], double *out);
 /* Whether the system has a density. */
 bool ht_fit_density(const struct ht_medium *medium);
 /* The key to blame for a quantity, and its name in messages. */

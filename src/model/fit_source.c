@@ -101,17 +101,32 @@ static double centre(const struct ht_fit_axis *axis, int64_t i) {
     return (axis->edge[i] + axis->edge[i + 1]) / 2;
 }
 
-/* A parameter on the boxes of a line: *out is buffer or the samples. */
-static enum ht_err line_values(const struct ht_medium *medium, int parameter,
-                               const struct ht_fit_axis axis[3], double x[3],
-                               int64_t at, double *buffer, const double **out) {
-    const struct ht_medium_row *row = &medium->source->row[parameter];
-    *out = row->samples ? row->samples->value + at : buffer;
-    for (int64_t i = 0; i < axis[0].boxes && !row->samples; i++) {
-        x[0] = centre(&axis[0], i);
-        TRY(ht_medium_row_value(medium, parameter, x, &buffer[i]));
-    }
+/* Points of a line: their x1, and the values of both parameters there. */
+struct lines {
+    int64_t count;
+    double *x1, *first, *rho;
+};
+
+static enum ht_err lines_make(int64_t count, struct lines *lines) {
+    lines->count = count;
+    TRY(HT_ALLOC(lines->x1, 3 * count));
+    lines->first = lines->x1 + count;
+    lines->rho = lines->first + count;
+    for (int64_t i = 0; i < count; i++) lines->rho[i] = 1;
     return HT_OK;
+}
+
+/* A parameter on a line: *out is buffer, or the samples from number `at` on
+ * where that is not negative. */
+static enum ht_err line_values(const struct ht_medium *medium, int parameter,
+                               const struct lines *lines, const double x[3],
+                               int64_t at, double *buffer, const double **out) {
+    const struct ht_samples *samples = medium->source->row[parameter].samples;
+    const bool direct = samples && at >= 0;
+    *out = direct ? samples->value + at : buffer;
+    if (direct) return HT_OK;
+    return ht_medium_row_line(medium, parameter, lines->count, lines->x1, x,
+                              buffer);
 }
 
 /* As the systems' functions `materials`, for many points at once. */
@@ -122,45 +137,38 @@ static void compliance(bool speed, const double *first, const double *rho,
 }
 
 static enum ht_err check_line(const struct ht_medium *medium,
-                              const struct ht_fit_axis *axis,
-                              enum ht_fit_quantity quantity, double x[3],
+                              const struct lines *lines,
+                              enum ht_fit_quantity quantity, const double x[3],
                               const double *line) {
     char place[96];
     int64_t i = 0;
-    while (i < axis->boxes && line[i] > 0 && line[i] <= DBL_MAX) i++;
-    if (i == axis->boxes) return HT_OK;
-    x[0] = centre(axis, i);
+    while (i < lines->count && line[i] > 0 && line[i] <= DBL_MAX) i++;
+    if (i == lines->count) return HT_OK;
+    const double at[3] = {lines->x1[i], x[1], x[2]};
     return ht_params_error(
         medium->source->params, ht_fit_key(medium, quantity),
         "gives %s = %.6g at %s: it and its inverse must be positive and finite",
         ht_fit_name(medium, quantity),
         quantity == HT_FIT_DENSITY ? line[i] : 1 / line[i],
-        ht_medium_place(medium, x, place, sizeof place));
+        ht_medium_place(medium, at, place, sizeof place));
 }
 
-/* Values of both parameters on a line of boxes. */
-struct lines {
-    double *first, *rho;
-};
-
 static enum ht_err source_line(const struct ht_medium *medium,
-                               const struct ht_fit_axis axis[3],
-                               enum ht_fit_quantity quantity, double x[3],
+                               enum ht_fit_quantity quantity, const double x[3],
                                int64_t at, const struct lines *lines,
                                double *out) {
     bool speed = medium->source->chosen[HT_FIT_C_OR_K] == 0;
     const double *first = lines->first, *rho = lines->rho;
-    int64_t count = axis[0].boxes;
     if (ht_fit_density(medium) && (quantity == HT_FIT_DENSITY || speed))
-        TRY(line_values(medium, HT_FIT_RHO, axis, x, at, lines->rho, &rho));
+        TRY(line_values(medium, HT_FIT_RHO, lines, x, at, lines->rho, &rho));
     if (quantity == HT_FIT_DENSITY) {
-        memcpy(out, rho, (size_t)count * sizeof *out);
+        memcpy(out, rho, (size_t)lines->count * sizeof *out);
     } else {
-        TRY(line_values(medium, HT_FIT_C_OR_K, axis, x, at, lines->first,
+        TRY(line_values(medium, HT_FIT_C_OR_K, lines, x, at, lines->first,
                         &first));
-        compliance(speed, first, rho, count, out);
+        compliance(speed, first, rho, lines->count, out);
     }
-    return check_line(medium, &axis[0], quantity, x, out);
+    return check_line(medium, lines, quantity, x, out);
 }
 
 /* Lines of one plane; the arguments of ht_fit_source. */
@@ -173,11 +181,10 @@ static enum ht_err source_plane(const struct ht_medium *medium,
     int64_t i3 = axis[2].box[p3];
     for (int64_t p = first; p < last; p++, out += row) {
         int64_t i2 = axis[1].box[p];
-        double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
+        const double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
         int64_t at = (axis[2].base + i3) * (samples ? samples->shape[1] : 0);
         at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0);
-        TRY(source_line(medium, axis, quantity, x, at + axis[0].base, lines,
-                        out));
+        TRY(source_line(medium, quantity, x, at + axis[0].base, lines, out));
     }
     return HT_OK;
 }
@@ -188,11 +195,22 @@ enum ht_err ht_fit_source(const struct ht_medium *medium,
                           int64_t first, int64_t last, int64_t row,
                           double *out) {
     struct lines lines;
-    TRY(HT_ALLOC(lines.first, 2 * axis[0].boxes));
-    lines.rho = lines.first + axis[0].boxes;
-    for (int64_t i = 0; i < axis[0].boxes; i++) lines.rho[i] = 1;
+    TRY(lines_make(axis[0].boxes, &lines));
+    for (int64_t i = 0; i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
     enum ht_err err =
         source_plane(medium, axis, quantity, p3, first, last, row, &lines, out);
-    free(lines.first);
+    free(lines.x1);
+    return err;
+}
+
+enum ht_err ht_fit_source_points(const struct ht_medium *medium,
+                                 enum ht_fit_quantity quantity, int64_t count,
+                                 const double *x1, const double x[3],
+                                 double *out) {
+    struct lines lines;
+    TRY(lines_make(count, &lines));
+    memcpy(lines.x1, x1, (size_t)count * sizeof *x1);
+    enum ht_err err = source_line(medium, quantity, x, -1, &lines, out);
+    free(lines.x1);
     return err;
 }

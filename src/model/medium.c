@@ -5,10 +5,15 @@
 #include "htwave/medium.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/threads.h"
 #include "medium_private.h"
+
+/* Of a chunk, worth a thread. */
+enum { LEAST_NODES = 512 };
 
 enum ht_err ht_medium_read(const struct ht_params *params,
                            const struct ht_equations *eq,
@@ -116,26 +121,45 @@ static void copy_nodes(const struct target *target, int64_t from, int64_t to,
     }
 }
 
-/* One plane, its first node at `base` of the output; along axes on which
- * nothing depends the first node is copied. */
-static enum ht_err fill_plane(const struct target *target, int64_t plane,
-                              int64_t base, int64_t *flattened) {
-    const bool *depends = target->medium->source->depends;
-    int64_t n1 = target->nodes[0], n2 = target->nodes[1];
-    int64_t visit[2] = {depends[0] ? n1 : 1, depends[1] ? n2 : 1}, flat = 0;
-    for (int64_t i2 = 0; i2 < visit[1]; i2++) {
-        int64_t row = base + i2 * n1;
-        for (int64_t i1 = 0; i1 < visit[0]; i1++) {
-            int64_t index[3] = {i1, i2, plane};
+/* Lines of planes by threads; of axes on which nothing depends the first node.
+ */
+struct lines {
+    struct target target;
+    int64_t first, visit[2], count, chunks;
+    _Atomic int64_t *flattened; /* visited nodes of each plane */
+};
+
+static enum ht_err fill_lines(const struct lines *lines,
+                              const struct target *target, int64_t begin,
+                              int64_t end) {
+    const int64_t n1 = target->nodes[0], n2 = target->nodes[1];
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t plane = i / lines->visit[1], i2 = i % lines->visit[1];
+        const int64_t row = (plane * n2 + i2) * n1;
+        int64_t flat = 0;
+        for (int64_t i1 = 0; i1 < lines->visit[0]; i1++) {
+            const int64_t index[3] = {i1, i2, lines->first + plane};
             TRY(fill_node(target, index, row + i1, &flat));
         }
-        for (int64_t i1 = visit[0]; i1 < n1; i1++)
+        for (int64_t i1 = lines->visit[0]; i1 < n1; i1++)
             copy_nodes(target, row, row + i1, 1);
+        lines->flattened[plane] += flat;
     }
-    for (int64_t i2 = visit[1]; i2 < n2; i2++)
-        copy_nodes(target, base, base + i2 * n1, n1);
-    *flattened = flat * (n1 / visit[0]) * (n2 / visit[1]);
     return HT_OK;
+}
+
+static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
+    const struct lines *lines = data;
+    struct ht_medium_work work;
+    struct target target = lines->target;
+    (void)worker;
+    TRY(ht_medium_work_create(target.medium, &work));
+    target.work = &work;
+    enum ht_err err = fill_lines(
+        lines, &target, ht_threads_first(lines->count, lines->chunks, chunk),
+        ht_threads_first(lines->count, lines->chunks, chunk + 1));
+    ht_medium_work_destroy(&work);
+    return err;
 }
 
 /* Planes of other ranks are counted by those ranks. */
@@ -150,25 +174,51 @@ static void count_plane(const struct target *target, int64_t plane,
     source->medium->flattened += flattened;
 }
 
+static void count_planes(const struct lines *lines, int64_t last) {
+    const struct target *target = &lines->target;
+    const int64_t same = target->nodes[0] / lines->visit[0] *
+                         (target->nodes[1] / lines->visit[1]);
+    const bool *depends = target->medium->source->depends;
+    for (int64_t plane = lines->first; plane < last; plane++)
+        count_plane(target, plane,
+                    lines->flattened[depends[2] ? plane - lines->first : 0] *
+                        same);
+}
+
+/* Lines and planes that are like those visited. */
+static void repeat_lines(const struct lines *lines, int64_t last) {
+    const struct target *target = &lines->target;
+    const int64_t n1 = target->nodes[0], n2 = target->nodes[1];
+    const int64_t planes = lines->count / lines->visit[1];
+    for (int64_t plane = 0; plane < planes; plane++)
+        for (int64_t i2 = lines->visit[1]; i2 < n2; i2++)
+            copy_nodes(target, plane * n2 * n1, (plane * n2 + i2) * n1, n1);
+    for (int64_t plane = planes; plane < last - lines->first; plane++)
+        copy_nodes(target, 0, plane * n2 * n1, n1 * n2);
+}
+
 static enum ht_err fill_planes(const struct target *target, int64_t first,
                                int64_t last) {
-    const struct ht_medium *medium = target->medium;
-    int64_t size = ht_grid_plane(medium->grid, target->subgrid), flattened = 0;
-    for (int64_t plane = first; plane < last; plane++) {
-        int64_t base = (plane - first) * size;
-        if (plane > first && !medium->source->depends[2])
-            copy_nodes(target, 0, base, size);
-        else
-            TRY(fill_plane(target, plane, base, &flattened));
-        count_plane(target, plane, flattened);
-    }
-    return HT_OK;
+    const bool *depends = target->medium->source->depends;
+    const int64_t planes = depends[2] ? last - first : 1;
+    struct lines lines = {.target = *target,
+                          .first = first,
+                          .visit = {depends[0] ? target->nodes[0] : 1,
+                                    depends[1] ? target->nodes[1] : 1}};
+    if (first == last) return HT_OK;
+    lines.count = planes * lines.visit[1];
+    lines.chunks = ht_threads_chunks(lines.count, LEAST_NODES / lines.visit[0]);
+    TRY(HT_ALLOC(lines.flattened, planes));
+    enum ht_err err = ht_threads_run(lines.chunks, fill_chunk, &lines);
+    if (err == HT_OK) repeat_lines(&lines, last);
+    if (err == HT_OK) count_planes(&lines, last);
+    free(lines.flattened);
+    return err;
 }
 
 enum ht_err ht_medium_fill(const struct ht_medium *medium,
                            enum ht_subgrid subgrid, int64_t first, int64_t last,
                            double *out) {
-    struct ht_medium_work work;
     struct target target = {.medium = medium, .subgrid = subgrid, .out = out};
     REQUIRE(first >= 0 && first <= last &&
                 last <= ht_grid_planes(medium->grid, subgrid),
@@ -183,11 +233,7 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium,
                 out[m * target.count + i] = medium->constant[m];
         return HT_OK;
     }
-    TRY(ht_medium_work_create(medium, &work));
-    target.work = &work;
-    enum ht_err err = fill_planes(&target, first, last);
-    ht_medium_work_destroy(&work);
-    return err;
+    return fill_planes(&target, first, last);
 }
 
 /* ---- single values ---- */

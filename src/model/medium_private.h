@@ -50,6 +50,11 @@ void ht_medium_work_destroy(struct ht_medium_work *work);
 HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium,
                                            int parameter, const double x[3],
                                            double *value);
+/* The same at the points x1[i], x[1], x[2]. */
+HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium,
+                                          int parameter, int64_t count,
+                                          const double *x1, const double x[3],
+                                          double *out);
 /* "(x1, x2)" in as many dimensions as the grid has, for messages. */
 const char *ht_medium_place(const struct ht_medium *medium, const double x[3],
                             char *buffer, size_t size);

@@ -7,7 +7,10 @@
  * evenly over each axis.
  */
 #include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
+#include "htwave/threads.h"
 #include "medium_private.h"
 
 /* Up to so many nodes the scan computes whole polynomials; beyond, only values,
@@ -18,39 +21,56 @@ static const double FULL_SCAN_NODES = 2e6;
 /* Odd powers below this fraction of the value count as no gradient. */
 static const double FLAT = 1e-10;
 
-/* Nodes per axis tested on each wall. */
-enum { WALL_POINTS = 5 };
+/* Nodes per axis tested on each wall; nodes of a chunk, worth a thread. */
+enum { WALL_POINTS = 5, LEAST_NODES = 512 };
 
 static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
                           const int64_t index[3], double x[3]) {
     for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, subgrid, k, index[k]);
 }
 
+/* What a chunk of the scan has found: as the members of struct ht_medium. */
+struct found {
+    double speed[3], speed_min;
+    int64_t flattened;
+};
+
 /* A zero speed along an axis (an advected field that does not move there) is
  * irrelevant for wavelengths: speed_min is the smallest other one. */
-static void note_speed(struct ht_medium *medium, const double *material) {
+static void note_speed(const struct ht_medium *medium, const double *material,
+                       struct found *found) {
     for (int k = 0; k < medium->grid->dims; k++) {
         double speed = medium->eq->system->speed(material, k);
-        medium->speed[k] = fmax(medium->speed[k], speed);
-        if (speed > 0 && (medium->speed_min == 0 || speed < medium->speed_min))
-            medium->speed_min = speed;
+        found->speed[k] = fmax(found->speed[k], speed);
+        if (speed > 0 && (found->speed_min == 0 || speed < found->speed_min))
+            found->speed_min = speed;
     }
 }
 
-static enum ht_err scan_node(struct ht_medium *medium,
+static void add_found(const struct found *found, struct ht_medium *medium) {
+    for (int k = 0; k < 3; k++)
+        medium->speed[k] = fmax(medium->speed[k], found->speed[k]);
+    if (found->speed_min > 0 &&
+        (medium->speed_min == 0 || found->speed_min < medium->speed_min))
+        medium->speed_min = found->speed_min;
+    medium->flattened += found->flattened;
+}
+
+static enum ht_err scan_node(const struct ht_medium *medium,
                              const struct ht_medium_work *work,
-                             const double x[3], int64_t same) {
+                             const double x[3], int64_t same,
+                             struct found *found) {
     double material[HT_MAX_MATERIALS] = {0};
     if (medium->source->counted) {
         bool flattened = false;
         TRY(ht_medium_node(medium, work, x, &flattened));
-        if (flattened) medium->flattened += same;
+        if (flattened) found->flattened += same;
         for (int m = 0; m < medium->eq->nmaterials; m++)
             material[m] = work->material[m][0];
     } else {
         TRY(ht_medium_estimate(medium, work, x, material));
     }
-    note_speed(medium, material);
+    note_speed(medium, material, found);
     return HT_OK;
 }
 
@@ -84,35 +104,83 @@ static int64_t spread(int64_t p, int64_t points, int64_t nodes) {
     return points > 1 ? p * (nodes - 1) / (points - 1) : 0;
 }
 
-static enum ht_err scan_subgrid(struct ht_medium *medium,
-                                const struct ht_medium_work *work,
-                                enum ht_subgrid subgrid, double part) {
-    int64_t first = 0, end = 1, points[3], nodes[3], p[3], i[3], same;
-    double x[3], rows = 0;
+/* Lines of nodes that this rank visits, those of its planes one after the
+ * other. */
+struct scan {
+    const struct ht_medium *medium;
+    enum ht_subgrid subgrid;
+    int64_t points[3], nodes[3], same;
+    int64_t plane; /* the first point along x3 whose plane is its own */
+    int64_t lines, chunks;
+    struct found *found;  /* of each chunk */
+    _Atomic int64_t done; /* lines */
     struct ht_progress progress;
-    visits(medium, subgrid, part, points, &same);
-    for (int k = 0; k < 3; k++)
-        nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
-    if (medium->source->depends[2])
-        ht_grid_own(medium->grid, subgrid, &first, &end);
-    const int64_t planes = points[2] < end - first ? points[2] : end - first;
-    ht_progress_start(&progress, "scanning the medium",
-                      (double)(planes * points[1]), "nodes", (double)points[0]);
-    for (p[2] = 0; p[2] < points[2]; p[2]++) {
-        i[2] = spread(p[2], points[2], nodes[2]);
-        if (i[2] < first || i[2] >= end) continue;
-        for (p[1] = 0; p[1] < points[1]; p[1]++) {
-            i[1] = spread(p[1], points[1], nodes[1]);
-            for (p[0] = 0; p[0] < points[0]; p[0]++) {
-                i[0] = spread(p[0], points[0], nodes[0]);
-                node_position(medium->grid, subgrid, i, x);
-                TRY(scan_node(medium, work, x, same));
-            }
-            ht_progress_update(&progress, ++rows);
-        }
+};
+
+static enum ht_err scan_line(const struct scan *scan,
+                             const struct ht_medium_work *work, int64_t line,
+                             struct found *found) {
+    const struct ht_medium *medium = scan->medium;
+    const int64_t p2 = line % scan->points[1];
+    const int64_t p3 = scan->plane + line / scan->points[1];
+    int64_t i[3] = {0, spread(p2, scan->points[1], scan->nodes[1]),
+                    spread(p3, scan->points[2], scan->nodes[2])};
+    double x[3];
+    for (int64_t p1 = 0; p1 < scan->points[0]; p1++) {
+        i[0] = spread(p1, scan->points[0], scan->nodes[0]);
+        node_position(medium->grid, scan->subgrid, i, x);
+        TRY(scan_node(medium, work, x, scan->same, found));
     }
-    ht_progress_end(&progress);
     return HT_OK;
+}
+
+static enum ht_err scan_chunk(void *data, int64_t chunk, int worker) {
+    struct scan *scan = data;
+    const int64_t end = ht_threads_first(scan->lines, scan->chunks, chunk + 1);
+    struct ht_medium_work work;
+    enum ht_err err = HT_OK;
+    TRY(ht_medium_work_create(scan->medium, &work));
+    for (int64_t i = ht_threads_first(scan->lines, scan->chunks, chunk);
+         err == HT_OK && i < end; i++) {
+        err = scan_line(scan, &work, i, &scan->found[chunk]);
+        const int64_t done = atomic_fetch_add(&scan->done, 1) + 1;
+        if (worker == 0) ht_progress_update(&scan->progress, (double)done);
+    }
+    ht_medium_work_destroy(&work);
+    return err;
+}
+
+/* The points along x3 on own planes. */
+static void find_planes(struct scan *scan) {
+    int64_t first = 0, end = 1, planes = 0;
+    if (scan->medium->source->depends[2])
+        ht_grid_own(scan->medium->grid, scan->subgrid, &first, &end);
+    for (int64_t p = scan->points[2] - 1; p >= 0; p--) {
+        const int64_t at = spread(p, scan->points[2], scan->nodes[2]);
+        if (at < first || at >= end) continue;
+        scan->plane = p;
+        planes++;
+    }
+    scan->lines = planes * scan->points[1];
+}
+
+static enum ht_err scan_subgrid(struct ht_medium *medium,
+                                enum ht_subgrid subgrid, double part) {
+    struct scan scan = {.medium = medium, .subgrid = subgrid};
+    visits(medium, subgrid, part, scan.points, &scan.same);
+    for (int k = 0; k < 3; k++)
+        scan.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
+    find_planes(&scan);
+    scan.chunks = ht_threads_chunks(scan.lines, LEAST_NODES / scan.points[0]);
+    TRY(HT_ALLOC(scan.found, scan.chunks));
+    ht_progress_start(&scan.progress, "scanning the medium", (double)scan.lines,
+                      "nodes", (double)scan.points[0]);
+    enum ht_err err = ht_threads_run(scan.chunks, scan_chunk, &scan);
+    ht_progress_end(&scan.progress);
+    for (int64_t c = 0; err == HT_OK && c < scan.chunks; c++)
+        add_found(&scan.found[c], medium);
+    free(scan.found);
+    return err;
 }
 
 /* Whether the polynomials of a wall node change across the wall. */
@@ -177,8 +245,8 @@ static enum ht_err scan_varying(struct ht_medium *medium,
         part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
     source->counted = medium->degree == 0 || total <= FULL_SCAN_NODES;
     medium->visited = visits_in_all(medium, part) / total;
-    TRY(scan_subgrid(medium, work, HT_PRIMARY, part));
-    TRY(scan_subgrid(medium, work, HT_DUAL, part));
+    TRY(scan_subgrid(medium, HT_PRIMARY, part));
+    TRY(scan_subgrid(medium, HT_DUAL, part));
     return medium->degree > 0 ? scan_walls(medium, work) : HT_OK;
 }
 
@@ -204,7 +272,9 @@ enum ht_err ht_medium_visit(struct ht_medium *medium) {
     medium->visited = 1;
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
-        note_speed(medium, medium->constant);
+        struct found found = {.flattened = 0};
+        note_speed(medium, medium->constant, &found);
+        add_found(&found, medium);
         medium->source->counted = true;
         return HT_OK;
     }

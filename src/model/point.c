@@ -114,6 +114,37 @@ void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x,
     }
 }
 
+void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x,
+                            double radius, bool slope, double *weight) {
+    const double widest = HT_POINT_WIDEST, root = sqrt(2 * acos(-1.0));
+    if (axis >= grid->dims) {
+        weight[0] += slope ? 0 : 1;
+        return;
+    }
+    const double h = grid->h[axis], at = (x - grid->lower[axis]) / h;
+    const double r = radius / h;
+    const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
+    const bool walls = !ht_grid_periodic(grid, axis);
+    for (int64_t m = (int64_t)floor(at - widest * r);
+         (double)m <= at + widest * r; m++) {
+        int sign;
+        const int64_t node = fold(grid, axis, m, &sign);
+        const double z = ((double)m - at) / r;
+        const double value = exp(-z * z / 2) / (root * r * h);
+        if (on_free_wall(grid, axis, node)) continue;
+        weight[node] += (walls && (node == 0 || node == last) ? 2 : 1) * sign *
+                        value * (slope ? z / (r * h) : 1);
+    }
+}
+
+void ht_point_axis_constant(const struct ht_grid *grid, int axis,
+                            double *weight) {
+    const int64_t nodes =
+        axis < grid->dims ? ht_grid_nodes(grid, HT_PRIMARY, axis) : 1;
+    for (int64_t m = 0; m < nodes; m++)
+        weight[m] += axis < grid->dims && on_free_wall(grid, axis, m) ? 0 : 1;
+}
+
 /* ---- all axes ---- */
 
 /* Of the axes' lists, each sorted: so is their product. */

@@ -40,6 +40,35 @@ static enum ht_err check_inside(const struct ht_params *params,
                            k + 1, x[k], grid->lower[k], grid->upper[k]);
 }
 
+/* The spectrum of a narrower Gaussian reaches beyond the grid's waves. */
+static enum ht_err check_width(const struct ht_params *params,
+                               const struct ht_grid *grid,
+                               const struct ht_shot *shot, int group) {
+    double widest = 0;
+    char key[64];
+    for (int k = 0; k < grid->dims; k++) widest = fmax(widest, grid->h[k]);
+    if (shot->width >= widest * (1 - 1e-9)) return HT_OK;
+    return ht_params_error(params, key_of(group, "width", key),
+                           "the grid resolves volumes of %.6g and more, its "
+                           "largest spacing: take that, more cells, or a point",
+                           widest);
+}
+
+static enum ht_err check_place(const struct ht_params *params,
+                               const struct ht_grid *grid,
+                               const struct ht_shot *shot, int group) {
+    static const char *const keys[][2] = {
+        [HT_SHOT_POINT] = {"position", "position"},
+        [HT_SHOT_LINE] = {"from", "to"},
+        [HT_SHOT_PLANE] = {"at", "at"},
+        [HT_SHOT_VOLUME] = {"position", "position"},
+        [HT_SHOT_INCIDENT] = {"from", "to"}};
+    TRY(check_inside(params, grid, group, keys[shot->type][0], shot->first));
+    TRY(check_inside(params, grid, group, keys[shot->type][1], shot->last));
+    if (shot->type != HT_SHOT_VOLUME) return HT_OK;
+    return check_width(params, grid, shot, group);
+}
+
 static bool on_free_wall(const struct ht_grid *grid, const double x[3]) {
     bool on = false;
     for (int k = 0; k < 3 && k < grid->dims; k++) {
@@ -54,6 +83,7 @@ static bool on_free_wall(const struct ht_grid *grid, const double x[3]) {
 static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot,
                         int group) {
     int silent = 0;
+    if (shot->type == HT_SHOT_INCIDENT) return;
     for (int i = 0; i < shot->points; i++) {
         double x[3];
         ht_shot_position(shot, i, x);
@@ -77,6 +107,7 @@ static bool is_closed(const struct ht_grid *grid) {
 static void warn_constant(const struct ht_grid *grid,
                           const struct ht_shot *shot, int group) {
     const double part = ht_signal_traits(shot->signal).constant;
+    if (shot->type == HT_SHOT_INCIDENT) return;
     if (shot->kind == HT_SHOT_MONOPOLE && is_closed(grid) && fabs(part) > 1e-3)
         ht_warn("sources.%d: the signal has a constant part (%.2g of its "
                 "size), and no side of the box is free: the mean of the field "
@@ -119,6 +150,39 @@ static enum ht_err make_signal(const struct ht_params *params,
     return check_begin(params, shot, group);
 }
 
+static void set_place(const struct ht_shot_given *given,
+                      const struct ht_grid *grid, struct ht_shot *shot) {
+    const bool ends =
+        given->type == HT_SHOT_LINE || given->type == HT_SHOT_INCIDENT;
+    shot->type = given->type;
+    shot->kind = given->kind;
+    shot->points = given->type == HT_SHOT_LINE ? given->count : 1;
+    shot->axis = (int)given->axis;
+    shot->width = given->width;
+    memcpy(shot->first, ends ? given->from : given->position,
+           sizeof shot->first);
+    memcpy(shot->last, ends ? given->to : given->position, sizeof shot->last);
+    if (given->type != HT_SHOT_PLANE) return;
+    for (int k = 0; k < 3; k++) /* the middle of the plane */
+        shot->first[k] = (grid->lower[k] + grid->upper[k]) / 2;
+    shot->first[given->axis] = given->at;
+    memcpy(shot->last, shot->first, sizeof shot->last);
+}
+
+/* The components of from < to are known. */
+static enum ht_err find_crossing(const struct ht_medium *medium,
+                                 struct ht_shot *shot) {
+    double speed;
+    TRY(ht_medium_speed(medium, shot->first, &speed));
+    for (int k = 0; k < medium->grid->dims; k++) {
+        const double low = shot->direction[k] * shot->first[k];
+        const double high = shot->direction[k] * shot->last[k];
+        shot->corner += fmin(low, high);
+        shot->crossing += fabs(high - low) / speed;
+    }
+    return HT_OK;
+}
+
 static void set_direction(const struct ht_shot_given *given,
                           struct ht_shot *shot) {
     const double *d = given->direction;
@@ -132,20 +196,14 @@ static enum ht_err make_shot(const struct ht_params *params,
                              struct ht_shot *shot) {
     const struct ht_shot_given *groups = params->shots.group;
     const struct ht_shot_given *given = &groups[group - 1];
-    const bool line = given->type == HT_SHOT_LINE;
-    shot->kind = given->kind;
-    shot->points = line ? given->count : 1;
-    memcpy(shot->first, line ? given->from : given->position,
-           sizeof shot->first);
-    memcpy(shot->last, line ? given->to : given->position, sizeof shot->last);
+    set_place(given, medium->grid, shot);
     shot->tolerance = given->tolerance;
     if (given->radius.kind == HT_VALUE_NUMBERS)
         shot->radius = given->radius.number[0];
     set_direction(given, shot);
     TRY(check_kind(params, medium->eq, shot->kind, group));
-    TRY(check_inside(params, medium->grid, group, line ? "from" : "position",
-                     shot->first));
-    TRY(check_inside(params, medium->grid, group, "to", shot->last));
+    TRY(check_place(params, medium->grid, shot, group));
+    if (shot->type == HT_SHOT_INCIDENT) TRY(find_crossing(medium, shot));
     TRY(make_signal(params, given, group, shot));
     warn_silent(medium->grid, shot, group);
     warn_constant(medium->grid, shot, group);
@@ -163,7 +221,8 @@ static enum ht_err make(const struct ht_params *params,
         TRY(make_shot(params, medium, i + 1, shot));
         const struct ht_signal_traits t = ht_signal_traits(shot->signal);
         shots->highest = fmax(shots->highest, t.highest);
-        shots->end = fmax(shots->end, t.end + shot->delay);
+        shots->end =
+            fmax(shots->end, t.end + shot->delay + 1.25 * shot->crossing);
     }
     return HT_OK;
 }
@@ -211,89 +270,4 @@ void ht_shot_position(const struct ht_shot *shot, int point, double x[3]) {
     const double part = shot->points > 1 ? point / (shot->points - 1.0) : 0;
     for (int k = 0; k < 3; k++)
         x[k] = (1 - part) * shot->first[k] + part * shot->last[k];
-}
-
-/* Adds factor times the nodes of a point to a list that has room for them. */
-static void append(struct ht_point *list, const struct ht_point *point,
-                   double factor) {
-    for (int i = 0; i < point->count; i++) {
-        list->node[list->count] = point->node[i];
-        list->node[list->count++].weight *= factor;
-    }
-}
-
-static enum ht_err reserve(struct ht_point *list, int64_t *room, int more) {
-    if (list->count + more <= *room) return HT_OK;
-    *room = 2 * ((int64_t)list->count + more);
-    struct ht_point_node *larger =
-        realloc(list->node, (size_t)*room * sizeof *larger);
-    REQUIRE(larger, HT_ERR_MEMORY, "out of memory for the nodes of a source");
-    list->node = larger;
-    return HT_OK;
-}
-
-static int compare(const void *a, const void *b) {
-    const int64_t *x = ((const struct ht_point_node *)a)->m;
-    const int64_t *y = ((const struct ht_point_node *)b)->m;
-    for (int k = 2; k >= 0; k--)
-        if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
-    const double v = ((const struct ht_point_node *)a)->weight;
-    const double w = ((const struct ht_point_node *)b)->weight;
-    return v < w ? -1 : v > w;
-}
-
-/* Sorts, and adds up what falls on one node, in an order that weights define.
- */
-static void merge(struct ht_point *list) {
-    int kept = 0;
-    qsort(list->node, (size_t)list->count, sizeof *list->node, compare);
-    for (int i = 0; i < list->count; i++) {
-        const struct ht_point_node *node = &list->node[i];
-        struct ht_point_node *last = &list->node[kept - (kept > 0)];
-        if (kept > 0 && memcmp(node->m, last->m, sizeof node->m) == 0)
-            last->weight += node->weight;
-        else
-            list->node[kept++] = *node;
-    }
-    list->count = kept;
-}
-
-/* The delta of one point, or -div of direction/rho delta: the derivative of the
- * delta by its place, times 1/rho there. */
-static enum ht_err add_point(const struct ht_shot *shot,
-                             const struct ht_medium *medium, const double x[3],
-                             struct ht_point *list, int64_t *room) {
-    const bool force = shot->kind == HT_SHOT_FORCE;
-    double factor = 1;
-    if (force) TRY(ht_medium_parameter(medium, "1/rho", x, &factor));
-    for (int k = 0; k < (force ? medium->grid->dims : 1); k++) {
-        struct ht_point point;
-        if (force && shot->direction[k] == 0) continue;
-        enum ht_err err =
-            ht_point_spread(medium->grid, x, force ? k : -1, &point);
-        if (err == HT_OK) err = reserve(list, room, point.count);
-        if (err == HT_OK)
-            append(list, &point, force ? factor * shot->direction[k] : 1);
-        ht_point_free(&point);
-        TRY(err);
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_shot_spread(const struct ht_shots *shots, int index,
-                           struct ht_point *out) {
-    const struct ht_shot *shot = &shots->shot[index];
-    int64_t room = 0;
-    enum ht_err err = HT_OK;
-    *out = (struct ht_point){.count = 0};
-    for (int i = 0; err == HT_OK && i < shot->points; i++) {
-        double x[3];
-        ht_shot_position(shot, i, x);
-        err = add_point(shot, shots->medium, x, out, &room);
-    }
-    if (err == HT_OK)
-        merge(out);
-    else
-        ht_point_free(out);
-    return err;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "htwave/krylov.h"
+#include "htwave/fourier.h"
 #include "signal_private.h"
 
 static const double pi = 3.14159265358979323846;
@@ -121,30 +121,6 @@ const double *ht_signal_bands(const struct ht_signal *signal) {
 
 /* ---- spectrum ---- */
 
-/* Of 2^bits complex values, in place (decimation in time). */
-static void transform(int bits, double complex *x) {
-    const int64_t n = (int64_t)1 << bits;
-    for (int64_t i = 1, j = 0; i < n; i++) {
-        int64_t bit = n / 2;
-        for (; j & bit; bit /= 2) j ^= bit;
-        j ^= bit;
-        if (i >= j) continue;
-        const double complex before = x[i];
-        x[i] = x[j];
-        x[j] = before;
-    }
-    for (int64_t width = 1; width < n; width *= 2)
-        for (int64_t i = 0; i < width; i++) {
-            const double angle = -pi * (double)i / (double)width;
-            const double complex turn = ht_complex(cos(angle), sin(angle));
-            for (int64_t at = i; at < n; at += 2 * width) {
-                const double complex odd = turn * x[at + width];
-                x[at + width] = x[at] - odd;
-                x[at] += odd;
-            }
-        }
-}
-
 /* The frequency beyond which this part of the energy lies. */
 static double highest_of(int bits, double apart, const double complex *x) {
     const int64_t n = (int64_t)1 << bits;
@@ -202,7 +178,7 @@ static enum ht_err find_traits(struct ht_signal *s) {
         t->largest = fmax(t->largest, fabs(value));
     }
     t->constant = size > 0 ? sum / size : 0;
-    transform(bits + PAD_BITS, x);
+    ht_fourier(bits + PAD_BITS, x);
     t->highest = highest_of(bits + PAD_BITS, apart, x);
     if (t->highest > 0) fill_bands(bits + PAD_BITS, apart, x, s);
     free(x);

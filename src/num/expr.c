@@ -11,6 +11,7 @@
  * they are written. The evaluator runs the program on a stack of jets, so
  * that derivatives come from the rules of calculus, never from differences.
  */
+#include "expr_private.h"
 #include "jet_math.h"
 
 #include <ctype.h>
@@ -20,49 +21,10 @@
 
 enum { MAX_NESTING = 200, SCRATCH = 3 };
 
-enum code {
-    OP_NUMBER,
-    OP_VARIABLE,
-    OP_NEGATE,
-    OP_ADD,
-    OP_SUBTRACT,
-    OP_MULTIPLY,
-    OP_DIVIDE,
-    OP_POWER,
-    OP_SIN,
-    OP_COS,
-    OP_TAN,
-    OP_EXP,
-    OP_LOG,
-    OP_SQRT,
-    OP_TANH,
-    OP_SINH,
-    OP_COSH,
-    OP_ATAN,
-    OP_ERF,
-    OP_ABS,
-    OP_MIN,
-    OP_MAX,
-    OP_STEP
-};
-
-struct op {
-    enum code code;
-    int operands;
-    int axis;     /* OP_VARIABLE */
-    double value; /* OP_NUMBER; OP_POWER: the exponent if operands is 1 */
-};
-
-struct ht_expr {
-    struct op *op;
-    int count, capacity;
-    int height, depth; /* of the stack: after the last operation, largest */
-};
-
 /* Messages, manuals and ht_expr_smooth are made from these rows. */
 static const struct {
     struct ht_expr_word word;
-    enum code code;
+    enum ht_expr_code code;
 } functions[] = {
     {{"sin", "(a)", "sine, of radians", true, 1}, OP_SIN},
     {{"cos", "(a)", "cosine", true, 1}, OP_COS},
@@ -141,7 +103,7 @@ static void power(const struct work *work, const double *base, const double *b,
     ht_jet_exp(work->jets, work->scratch, out);
 }
 
-static void apply_binary(const struct work *work, enum code code,
+static void apply_binary(const struct work *work, enum ht_expr_code code,
                          const double *a, const double *b, double *out) {
     const struct ht_jets *jets = work->jets;
     if (code == OP_MULTIPLY) {
@@ -161,7 +123,7 @@ static void apply_binary(const struct work *work, enum code code,
 }
 
 /* Functions that are linear on either side of zero. */
-static void apply_sided(const struct work *work, enum code code,
+static void apply_sided(const struct work *work, enum ht_expr_code code,
                         const double *a, double *out) {
     if (code != OP_NEGATE) note_branch(work, a[0] >= 0);
     if (code == OP_STEP) {
@@ -172,7 +134,7 @@ static void apply_sided(const struct work *work, enum code code,
     for (int n = 0; n < work->jets->count; n++) out[n] = sign * a[n];
 }
 
-static void apply_unary(const struct work *work, const struct op *op,
+static void apply_unary(const struct work *work, const struct ht_expr_op *op,
                         const double *a, double *out) {
     const struct ht_jets *jets = work->jets;
     double *scratch = work->scratch;
@@ -220,8 +182,8 @@ static void apply_unary(const struct work *work, const struct op *op,
 }
 
 /* Runs ops on the stack of jets; the result is its lowest entry. */
-static void evaluate(const struct work *work, const struct op *op, int nops,
-                     double *stack) {
+static void evaluate(const struct work *work, const struct ht_expr_op *op,
+                     int nops, double *stack) {
     size_t count = (size_t)work->jets->count;
     double *top = stack; /* the free entry above the operands */
     double *result = work->scratch + SCRATCH * count;
@@ -306,10 +268,10 @@ bool ht_expr_smooth(const struct ht_expr *expr) {
 
 /* ---- writing the program ---- */
 
-static enum ht_err append(struct ht_expr *expr, struct op op) {
+static enum ht_err append(struct ht_expr *expr, struct ht_expr_op op) {
     if (expr->count == expr->capacity) {
         int capacity = expr->capacity ? 2 * expr->capacity : 16;
-        struct op *grown;
+        struct ht_expr_op *grown;
         TRY(HT_ALLOC(grown, capacity));
         if (expr->count)
             memcpy(grown, expr->op, (size_t)expr->count * sizeof *grown);
@@ -325,20 +287,20 @@ static enum ht_err append(struct ht_expr *expr, struct op op) {
 
 /* If the last operation acts on numbers only, its result replaces them. */
 static void fold(struct ht_expr *expr) {
-    const struct op *last = &expr->op[expr->count - 1];
+    const struct ht_expr_op *last = &expr->op[expr->count - 1];
     int first = expr->count - 1 - last->operands;
     for (int n = first; n < expr->count - 1; n++)
         if (expr->op[n].code != OP_NUMBER) return;
     double scratch[SCRATCH + 1], stack[2];
     struct work work = {.jets = &number, .scratch = scratch};
     evaluate(&work, expr->op + first, expr->count - first, stack);
-    expr->op[first] = (struct op){.code = OP_NUMBER, .value = stack[0]};
+    expr->op[first] = (struct ht_expr_op){.code = OP_NUMBER, .value = stack[0]};
     expr->count = first + 1;
 }
 
-static enum ht_err write_operation(struct ht_expr *expr, enum code code,
+static enum ht_err write_operation(struct ht_expr *expr, enum ht_expr_code code,
                                    int operands) {
-    struct op op = {.code = code, .operands = operands};
+    struct ht_expr_op op = {.code = code, .operands = operands};
     /* A constant exponent allows any base and costs no logarithm. */
     if (code == OP_POWER && expr->op[expr->count - 1].code == OP_NUMBER) {
         op.operands = 1;
@@ -440,9 +402,10 @@ static enum ht_err parse_name(struct parser *p) {
         }
     for (int n = 0; n < NSYMBOLS; n++) {
         if (strcmp(name, symbols[n].word.name) != 0) continue;
-        struct op op = {.code = OP_NUMBER, .value = symbols[n].value};
+        struct ht_expr_op op = {.code = OP_NUMBER, .value = symbols[n].value};
         if (symbols[n].axis >= 0)
-            op = (struct op){.code = OP_VARIABLE, .axis = symbols[n].axis};
+            op = (struct ht_expr_op){.code = OP_VARIABLE,
+                                     .axis = symbols[n].axis};
         p->at += length;
         return append(p->expr, op);
     }
@@ -457,7 +420,8 @@ static enum ht_err parse_number(struct parser *p) {
     double value = hexadecimal ? 0 : strtod(begin, &end);
     if (end == begin) return expected(p, "a number");
     p->at += hexadecimal ? 1 : (size_t)(end - begin);
-    return append(p->expr, (struct op){.code = OP_NUMBER, .value = value});
+    return append(p->expr,
+                  (struct ht_expr_op){.code = OP_NUMBER, .value = value});
 }
 
 static enum ht_err parse_primary(struct parser *p) {

@@ -142,7 +142,7 @@ static void power_real(const struct ht_jets *jets, const double *g,
 void ht_jet_power(const struct ht_jets *jets, const double *g, double exponent,
                   double *scratch, double *out) {
     if (is_constant(jets, g)) {
-        set_constant(jets, pow(g[0], exponent), out);
+        set_constant(jets, ht_power(g[0], exponent), out);
     } else if (exponent == floor(exponent) && fabs(exponent) <= 1024) {
         power_integer(jets, g, (int)fabs(exponent), scratch, out);
         if (exponent < 0) {

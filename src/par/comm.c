@@ -7,6 +7,7 @@
  * unfinished one is never freed.
  */
 #include "comm_private.h"
+#include "htwave/threads.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -215,6 +216,14 @@ int ht_comm_size(const struct ht_comm *c) {
 
 bool ht_comm_same_machine(const struct ht_comm *c, int rank) {
     return c == NULL || c->machine_rank[rank] != MPI_UNDEFINED;
+}
+
+/* A rank that is bound has fewer than its share, or just that. */
+int ht_comm_cores(const struct ht_comm *c) {
+    const int64_t own = ht_threads_cores();
+    const int64_t all = sysconf(_SC_NPROCESSORS_ONLN);
+    if (c == NULL || all < 1) return (int)own;
+    return (int)ht_most(1, ht_least(own, all / c->local_size));
 }
 
 /* ---- failures and waits ---- */

@@ -146,13 +146,14 @@ static const struct ht_variant *leanest(const struct ht_simulation *sim) {
 }
 
 static struct ht_budget budget_of(const struct ht_simulation *sim,
-                                  const struct ht_variant *variant) {
+                                  const struct ht_variant *variant,
+                                  int64_t of_shots) {
     struct ht_tuning tuning = sim->tuning;
     tuning.variant = variant;
     struct ht_budget b =
         ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
     b.total += ht_start_bytes(sim->plan, &tuning, &sim->info) +
-               ht_sampler_bytes(sim->plan, tuning.fp64);
+               ht_sampler_bytes(sim->plan, tuning.fp64) + of_shots;
     return b;
 }
 
@@ -173,25 +174,55 @@ static enum ht_err sum_of_sharers(const struct ht_simulation *sim, int count,
     return err;
 }
 
-static enum ht_err refuse_receivers(const struct ht_simulation *sim,
-                                    int64_t bytes, int64_t all, double memory) {
+/* What a list of groups needs, `list` its key, in words `what`. */
+static enum ht_err refuse_list(const struct ht_simulation *sim,
+                               const char *list, const char *what,
+                               int64_t bytes, int64_t all, double memory) {
     char need[32], total[32], have[32];
     return ht_params_error(
-        sim->params, "receivers",
-        "%lld traces need %s on the device; with them the run needs %s, %s has "
-        "%s: take fewer",
-        (long long)sim->plan->receivers->traces,
-        ht_text_bytes((double)bytes, need), ht_text_bytes((double)all, total),
-        sim->info.name, ht_text_bytes(memory, have));
+        sim->params, list,
+        "%s need %s on the device; with them the run needs %s, %s has %s: "
+        "take fewer",
+        what, ht_text_bytes((double)bytes, need),
+        ht_text_bytes((double)all, total), sim->info.name,
+        ht_text_bytes(memory, have));
 }
 
-static enum ht_err check_budget(const struct ht_simulation *sim) {
+/* Refuses the receivers, or the sources, without which the run fits. */
+static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes,
+                               int64_t of_shots, double memory) {
+    const int64_t of_receivers =
+        ht_sampler_bytes(sim->plan, sim->tuning.fp64 || sim->oracle);
+    char traces[40];
+    if ((double)bytes <= memory) return HT_OK;
+    if ((double)(bytes - of_receivers * sharers(sim)) <= memory) {
+        snprintf(traces, sizeof traces, "%lld traces",
+                 (long long)sim->plan->receivers->traces);
+        return refuse_list(sim, "receivers", traces, of_receivers, bytes,
+                           memory);
+    }
+    if ((double)(bytes - of_shots * sharers(sim)) <= memory)
+        return refuse_list(sim, "sources", "they", of_shots, bytes, memory);
+    return HT_OK;
+}
+
+static enum ht_err check_host(const struct ht_simulation *sim,
+                              const struct ht_shot_bytes *shots) {
+    char need[32], have[32];
+    if ((double)shots->host <= ht_memory_host()) return HT_OK;
+    return ht_params_error(sim->params, "sources",
+                           "need %s of memory, the host has %s: take fewer, "
+                           "smaller or shorter ones",
+                           ht_text_bytes((double)shots->host, need),
+                           ht_text_bytes(ht_memory_host(), have));
+}
+
+static enum ht_err check_budget(const struct ht_simulation *sim,
+                                int64_t of_shots) {
     const struct ht_budget *b = &sim->budget;
     char need[32], have[32], advice[160];
     const struct ht_variant *lean = leanest(sim);
-    const int64_t of_receivers =
-        ht_sampler_bytes(sim->plan, sim->tuning.fp64 || sim->oracle);
-    int64_t bytes[2] = {b->total, budget_of(sim, lean).total};
+    int64_t bytes[2] = {b->total, budget_of(sim, lean, of_shots).total};
     double memory;
     TRY(find_memory(sim, &memory));
     TRY(sum_of_sharers(sim, 2, bytes));
@@ -204,9 +235,7 @@ static enum ht_err check_budget(const struct ht_simulation *sim) {
         snprintf(advice, sizeof advice,
                  ": device.variant = \"%s\" needs only %s", lean->name,
                  ht_text_bytes((double)bytes[1], need));
-    if ((double)bytes[0] > memory &&
-        (double)(bytes[0] - of_receivers * sharers(sim)) <= memory)
-        return refuse_receivers(sim, of_receivers, bytes[0], memory);
+    TRY(check_lists(sim, bytes[0], of_shots, memory));
     if ((double)bytes[0] > memory)
         return refuse_memory(sim, (double)bytes[0], memory, advice);
     if (!sim->cut_later && b->largest_buffer > sim->info.max_buffer)
@@ -221,7 +250,11 @@ static enum ht_err check_budget(const struct ht_simulation *sim) {
 
 enum ht_err ht_memory_check_budget(struct ht_simulation *sim) {
     const struct ht_variant *variant = sim->tuning.variant;
-    sim->budget = budget_of(sim, variant != NULL ? variant : leanest(sim));
+    struct ht_shot_bytes shots;
+    TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64 || sim->oracle, &shots));
+    TRY(ht_comm_agree(sim->comm, check_host(sim, &shots)));
+    sim->budget =
+        budget_of(sim, variant != NULL ? variant : leanest(sim), shots.device);
     if (sim->device == NULL && !sim->oracle) return HT_OK;
-    return check_budget(sim);
+    return check_budget(sim, shots.device);
 }

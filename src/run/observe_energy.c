@@ -90,11 +90,16 @@ static enum ht_err conserved_begin(void *context, const struct ht_run *run) {
     return HT_OK;
 }
 
+/* Sources do work to the end: nothing is conserved. */
+static bool driven_to_end(const struct ht_plan *plan) {
+    return plan->shots != NULL &&
+           !(ht_plan_undriven(plan) < plan->params->time.end);
+}
+
 /* The first step from which on sources do no work. */
 static int64_t first_undriven(const struct ht_plan *plan) {
-    const double time = ht_plan_undriven(plan);
-    if (!(time < plan->params->time.end)) return time > 0 ? plan->steps : 0;
-    return time > 0 ? (int64_t)ceil(time / plan->problem.dt) : 0;
+    if (driven_to_end(plan)) return plan->steps;
+    return (int64_t)ceil(ht_plan_undriven(plan) / plan->problem.dt);
 }
 
 static int64_t conserved_next(void *context, const struct ht_run *run,
@@ -109,6 +114,7 @@ static enum ht_err conserved_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     double *energy = context;
     if (!ht_conserves_energy(run->plan)) return HT_OK;
+    if (driven_to_end(run->plan)) return HT_OK;
     if (run->steps < first_undriven(run->plan)) return HT_OK;
     TRY(ht_conserved_energy(run->plan, &run->stepper, &energy[1]));
     if (isnan(energy[0])) energy[0] = energy[1];

@@ -129,12 +129,25 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
 
 /* ---- the observer ---- */
 
+static int64_t samples_of_block(const struct ht_receivers *receivers) {
+    const int64_t most = ht_least(VALUES / receivers->traces, MOST);
+    return ht_most(most, 1);
+}
+
+int64_t ht_recorder_bytes(const struct ht_receivers *receivers,
+                          int64_t period) {
+    const int64_t samples = samples_of_block(receivers);
+    int64_t values = (STENCIL + period + samples) * receivers->traces, most = 0;
+    for (int n = 0; n < receivers->count; n++)
+        most = ht_most(most, receivers->group[n].count *
+                                 receivers->group[n].readings * samples);
+    return (values + most) * (int64_t)sizeof(double);
+}
+
 static enum ht_err allocate(struct ht_recorder *r) {
     const int64_t steps = STENCIL + ht_sampler_period(r->sampler);
     int64_t most = 0;
-    r->most = VALUES / r->receivers->traces;
-    if (r->most > MOST) r->most = MOST;
-    if (r->most < 1) r->most = 1;
+    r->most = samples_of_block(r->receivers);
     TRY(HT_ALLOC(r->value, steps * r->receivers->traces));
     TRY(HT_ALLOC(r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {

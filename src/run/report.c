@@ -191,18 +191,43 @@ static void add_forms(const struct ht_plan *plan, struct ht_text *text) {
         ht_text_add(text, "            and %d more\n", d->shots->count - most);
 }
 
-static void add_shots(const struct ht_plan *plan, struct ht_text *text) {
+/* ", 2 of type plane", for types other than point and line. */
+static void add_shot_types(const struct ht_shots *shots, struct ht_text *text) {
+    for (int type = HT_SHOT_PLANE; type <= HT_SHOT_INCIDENT; type++) {
+        int count = 0;
+        for (int i = 0; i < shots->count; i++)
+            count += (int)shots->shot[i].type == type;
+        if (count > 0)
+            ht_text_add(text, ", %d of type %s", count,
+                        ht_shot_type_word((enum ht_shot_type)type));
+    }
+}
+
+static void add_shots(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_plan *plan = sim->plan;
     const struct ht_shots *shots = plan->shots;
+    struct ht_shot_bytes bytes;
+    char device[32];
     int points = 0;
     if (shots == NULL) return;
-    for (int i = 0; i < shots->count; i++) points += shots->shot[i].points;
+    for (int i = 0; i < shots->count; i++)
+        points +=
+            shots->shot[i].type <= HT_SHOT_LINE ? shots->shot[i].points : 0;
+    ht_text_add(text, "  sources   %d", shots->count);
+    if (points > 0)
+        ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
+    add_shot_types(shots, text);
     ht_text_add(text,
-                "  sources   %d at %d point%s, until %.4g; frequencies up to "
-                "%.4g, %.3g %s per wavelength there of %.2g needed\n",
-                shots->count, points, points > 1 ? "s" : "", shots->end,
-                shots->highest, ht_plan_shot_points(plan),
+                ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength "
+                "there of %.2g needed",
+                shots->end, shots->highest, ht_plan_shot_points(plan),
                 plan->duhamel != NULL ? "cells" : "points",
                 ht_plan_needed_points(plan));
+    const bool fp64 = sim->tuning.fp64 || sim->oracle;
+    if (ht_plan_shot_bytes(plan, fp64, &bytes) == HT_OK && bytes.device > 0)
+        ht_text_add(text, "; at most %s on the device",
+                    ht_text_bytes((double)bytes.device, device));
+    ht_text_add(text, "\n");
     add_forms(plan, text);
 }
 
@@ -275,7 +300,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_device(sim, text);
     add_memory(sim, text);
     add_steps(sim, text);
-    add_shots(sim->plan, text);
+    add_shots(sim, text);
     add_outputs(sim, text);
     add_receivers(sim, text);
 }

@@ -259,3 +259,18 @@ int64_t ht_injection_bytes(const struct ht_problem *problem,
     }
     return bytes;
 }
+
+/* Per entry what src/solve/duhamel_list.c sorts, per shape its key. */
+int64_t ht_injection_host_bytes(const struct ht_problem *problem) {
+    const struct ht_duhamel *d = problem->duhamel;
+    const int64_t entry = 64, key = 160;
+    int64_t bytes = 0;
+    for (int i = 0; d != NULL && i < 2; i++) {
+        const struct ht_injection_counts *most = &d->most[i];
+        const int fields = ht_problem_stored(problem, i ? HT_DUAL : HT_PRIMARY);
+        bytes += entry * most->entries +
+                 most->shapes * (key + (int64_t)8 * fields * d->terms *
+                                           ht_grid_coefs(problem->grid));
+    }
+    return bytes;
+}

@@ -344,6 +344,19 @@ static enum ht_err check_cells(const struct ht_plan *plan,
     return HT_OK;
 }
 
+static enum ht_err check_types(const struct ht_plan *plan) {
+    char key[40];
+    for (int i = 0; i < plan->shots->count; i++) {
+        snprintf(key, sizeof key, "sources.%d.type", i + 1);
+        if (plan->shots->shot[i].type > HT_SHOT_LINE)
+            return ht_params_error(
+                plan->params, key,
+                "needs time.scheme = \"fd\": Hermite methods have points and "
+                "lines alone");
+    }
+    return HT_OK;
+}
+
 /* ---- making ---- */
 
 static enum ht_err count_nodes(const struct ht_plan *plan,
@@ -358,6 +371,7 @@ static enum ht_err count_nodes(const struct ht_plan *plan,
 
 static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->shots = plan->shots;
+    TRY(check_types(plan));
     TRY(HT_ALLOC(d->form, d->shots->count));
     TRY(make_points(plan, d));
     TRY(find_needed(plan, d));

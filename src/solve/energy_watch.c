@@ -97,19 +97,36 @@ static double small_rise(const struct ht_plan *plan,
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;
 }
 
+/* While sources act: their work is at most the norm of what they add times that
+ * of the waves' rate. */
+static enum ht_err watch_driven(const struct ht_plan *plan, double time,
+                                const struct ht_state *state,
+                                struct ht_energy_watch *watch) {
+    const double rounding = 1.01;
+    const double most = pow(watch->given + state->driven, 2);
+    if (!(state->driven > 0)) watch->given = sqrt(fmax(state->energy, 0));
+    if (!(state->driven > 0) || state->energy <= rounding * most) return HT_OK;
+    FAIL(HT_ERR_NOT_FINITE,
+         "the energy, %.3g at time %g, is more than the sources can have "
+         "brought, %.3g: unstable; likely cause: %s",
+         state->energy, time, most, ht_growth_cause(plan));
+}
+
 enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                             const struct ht_state *state,
                             struct ht_energy_watch *watch) {
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     if (!plan->eq.system->energy.conserved) return HT_OK;
-    if (time < ht_plan_undriven(plan)) return HT_OK; /* sources do work */
+    if (time < ht_plan_undriven(plan))
+        return watch_driven(plan, time, state, watch);
     watch->rough = watch->rough || !resolved(plan, state);
     if (begins) watch->began_rough = watch->rough;
     double most = most_growth(plan, watch);
     /* Gradients between the nodes that low-order polynomials do not include. */
     watch->slope = fmax(watch->slope, state->slope);
-    double least = watch->rough ? 0.01 * watch->slope : 0;
+    double least = fmax(watch->rough ? 0.01 * watch->slope : 0,
+                        ROUNDING * state->driven * state->driven);
     double content =
         growth(state->content, least, &watch->content, &watch->first_content);
     double energy =

@@ -113,21 +113,41 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
                          struct ht_fd_engine *out);
 
 /* ---- fd_shots.c: sources ---- */
+/* What a column of the table of amplitudes adds at a node of the grid. */
+struct ht_fd_entry {
+    int64_t node;
+    int column;
+    double weight;
+};
+struct ht_fd_entries {
+    int64_t count, room;
+    struct ht_fd_entry *entry;
+};
+HT_CHECKED enum ht_err ht_fd_entries_add(struct ht_fd_entries *entries,
+                                         const struct ht_fd_entry *entry);
 /* Amplitudes of some steps are in the table at a time: row 2 j of step first +
- * j is what the stage adds to w, row 2 j + 1 what the update adds to d and u.
+ * j is what the stage adds to w, row 2 j + 1 what the update adds to d and u. A
+ * shot has one column of it, a plane wave many.
  */
 struct ht_fd_injection {
     const struct ht_shots *shots;
     const struct ht_equations *eq;
     double dt;
-    struct ht_fd_injected_nodes list; /* in the window */
-    int64_t
-        *plane;    /* of the window: its first entry of the list; and the end */
-    double *whole; /* [shot] sum over the grid of weights / a, half at walls */
+    int terms;
+    struct ht_fd_incidence **incident; /* [shot] NULL: no plane wave */
+    int *column;                       /* [shot] the first one; and the end */
+    struct ht_fd_injected_nodes list;  /* in the window */
+    int64_t room, entries;             /* of the list's arrays, in use */
+    int64_t *plane; /* of the window: its first entry of the list; and the end
+                     */
+    double *whole;  /* [column] sum over the grid of weights / a, half at walls
+                     */
+    double *size;   /* [shot] norm of the weights, as that of the energy */
+    double driven;  /* sum over the steps of the norm of what was added */
     bool filled;
     int64_t first, values; /* of the table */
     double *table;
-    bool *acts;                      /* [step of the table] */
+    double *push;                    /* [step of the table] norm of the step */
     struct ht_fd_injected *injected; /* on the device; NULL: not yet */
 };
 struct ht_fd_stepper;
@@ -147,6 +167,34 @@ HT_CHECKED enum ht_err
 ht_fd_injection_add(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                     enum ht_fd_pass pass, int64_t step, int64_t begin,
                     int64_t end, struct ht_fd_array x, struct ht_fd_array y);
+
+/* ---- fd_incidence.c: plane waves from outside ---- */
+struct ht_fd_incidence;
+HT_CHECKED enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,
+                                              const struct ht_shot *shot,
+                                              struct ht_fd_incidence **out);
+void ht_fd_incidence_destroy(struct ht_fd_incidence *in); /* NULL allowed */
+int ht_fd_incidence_columns(const struct ht_fd_incidence *in);
+/* Adds the entries on an x3 plane of the grid, of columns `column` on, sorted.
+ */
+HT_CHECKED enum ht_err ht_fd_incidence_entries(const struct ht_fd_incidence *in,
+                                               int64_t plane, int column,
+                                               struct ht_fd_entries *out);
+/* The amplitudes of a step: [column]; *norm is no less than the norm of what
+ * they add. Whether there are any. */
+bool ht_fd_incidence_row(const struct ht_fd_incidence *in, int64_t step,
+                         double dt, double *stage, double *update,
+                         double *norm);
+/* No more than: columns of the table, and nodes and entries on so many planes.
+ */
+struct ht_fd_incidence_most {
+    int64_t columns, nodes, entries;
+    int64_t host; /* bytes of the host's tables */
+};
+HT_CHECKED enum ht_err ht_fd_incidence_count(const struct ht_problem *problem,
+                                             const struct ht_shot *shot,
+                                             int64_t planes,
+                                             struct ht_fd_incidence_most *out);
 
 /* ---- the stepper ---- */
 /* Device seconds of kernels; ghosts is a part of the interior's. */
@@ -218,6 +266,13 @@ HT_CHECKED enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s);
  * ht_fd_problem.fill `what`: behind a wall the mirror image, of values between
  * nodes of what lies between nodes. */
 int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis, int64_t m);
+/* Planes [first, last) along x3 of the medium so continued; neighbours are
+ * filled together. */
+HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem,
+                                         int what, int64_t first, int64_t last,
+                                         double *out);
+/* Planes to fill at once: averages along x3 begin anew with each fill. */
+int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
 /* ---- fd_halo.c: planes beyond a slab, from the neighbours ---- */
 struct ht_fd_halo;

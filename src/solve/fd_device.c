@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fd.h"
+#include "htwave/threads.h"
 #include "methods.h"
 
 /* ---- arrays ---- */
@@ -16,19 +17,42 @@ static int64_t word_of(const struct ht_fd_engine *e) {
 /* Values in the device's precision, some at a time. */
 enum { PIECE = 1 << 16 };
 
+/* Values rounded to single precision, by threads. */
+struct rounding {
+    const double *from;
+    float *to;
+    int64_t count, chunks;
+};
+
+static enum ht_err round_chunk(void *data, int64_t chunk, int worker) {
+    const struct rounding *r = data;
+    const int64_t end = ht_threads_first(r->count, r->chunks, chunk + 1);
+    (void)worker;
+    for (int64_t i = ht_threads_first(r->count, r->chunks, chunk); i < end; i++)
+        r->to[i] = (float)r->from[i];
+    return HT_OK;
+}
+
+static enum ht_err round_values(struct rounding *r) {
+    const int64_t least = 4 * (int64_t)PIECE;
+    r->chunks = ht_threads_chunks(r->count, least);
+    return ht_threads_run(r->chunks, round_chunk, r);
+}
+
 static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to,
                                 int64_t first, int64_t count,
                                 const double *from) {
     float *single = NULL;
     if (!e->spec.fp64) TRY(HT_ALLOC(single, count));
-    for (int64_t i = 0; single != NULL && i < count; i++)
-        single[i] = (float)from[i];
+    struct rounding r = {.from = from, .to = single, .count = count};
+    enum ht_err err = single != NULL ? round_values(&r) : HT_OK;
     const struct ht_span span = {.offset = first * word_of(e),
                                  .width = count * word_of(e),
                                  .pitch = count * word_of(e),
                                  .rows = 1};
-    enum ht_err err = ht_buffer_write(
-        to.buffer, span, single ? (const void *)single : (const void *)from);
+    if (err == HT_OK)
+        err = ht_buffer_write(to.buffer, span,
+                              single ? (const void *)single : from);
     free(single);
     return err;
 }

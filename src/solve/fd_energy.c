@@ -55,6 +55,18 @@ static enum ht_err not_finite(const struct ht_fd_stepper *s, double time,
          ht_grid_x(grid, HT_PRIMARY, 2, node / (n1 * n2)), time);
 }
 
+/* The root of E grows in a step by at most |S| / (dt sqrt(2 k)), where S is
+ * what the sources add to d, since a step's work is <S, u(t+dt) - u(t-dt)>/(2
+ * dt^2), and |d|^2/dt^2 <= 2 E/k with k = 1 - dt^2 max(-M)/4; with two terms
+ * dt^2 M is -z + z^2/12, at least -3. */
+static double find_driven(const struct ht_plan *plan,
+                          const struct ht_fd_stepper *s) {
+    const double part = plan->cfl / plan->cfl_limit;
+    const double k = plan->problem.stages > 1 ? 0.25 : 1 - part * part;
+    if (s->injection == NULL || !known(plan)) return 0;
+    return s->injection->driven / (plan->problem.dt * sqrt(2 * k));
+}
+
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
                                          const struct ht_stepper *stepper,
                                          double time, struct ht_state *out) {
@@ -66,6 +78,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     else
         TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
+    out->driven = find_driven(plan, s);
     out->content = out->energy;
     out->largest[plan->eq.system->second_order.field] = sums.largest;
     return HT_OK;

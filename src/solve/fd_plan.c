@@ -6,6 +6,7 @@
 
 #include "fd.h"
 #include "fd_plan.h"
+#include "fd_surface.h"
 
 static enum ht_err fill(const void *medium, int what, int64_t first,
                         int64_t last, double *out) {
@@ -148,6 +149,8 @@ enum ht_err ht_fd_check_shots(const struct ht_plan *plan) {
     const double carried = 2.1;
     TRY(check_forms(plan));
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
+    TRY(ht_shots_warn_jumps(plan->shots));
+    TRY(ht_fd_surface_check(plan));
     const double points = ht_plan_shot_points(plan);
     const double needed = ht_plan_needed_points(plan);
     if (points < carried)

@@ -5,16 +5,28 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fd.h"
+#include "htwave/threads.h"
 #include "methods.h"
+
+/* Values of coefficients that the threads may hold together. */
+enum { COEFS = 1 << 26 };
 
 struct start {
     const struct ht_plan *plan;
     struct ht_grid grid; /* of order 1 */
     struct ht_medium medium;
     struct ht_solution *solution;
-    double *coefs, *values, *modulus; /* of one x3 plane */
+    bool holds;     /* some wall holds u = 0 */
+    int64_t parts;  /* of a block's planes, each for a thread */
+    double **coefs; /* of each part: one x3 plane */
+    double *values; /* of one plane, all fields */
+    int64_t block;  /* planes of each of these: */
+    double *u, *r, *modulus;
+    int64_t first, planes; /* of the block */
+    bool *moves;           /* whether r of a plane needs the modulus */
 };
 
 static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
@@ -24,37 +36,39 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     s->grid.order = 1;
     s->medium = *plan->medium;
     s->medium.grid = &s->grid;
+    s->block = ht_fd_block_planes(&plan->grid);
+    const int64_t all = plane * ht_grid_coefs(&s->grid) * plan->eq.nfields;
+    s->parts = ht_most(
+        1, ht_least(COEFS / all, ht_least(ht_threads_count(), s->block)));
+    for (int k = 0; k < s->grid.dims; k++)
+        for (int side = 0; side < 2; side++)
+            s->holds = s->holds || s->grid.wall[k][side] < 0;
     TRY(ht_solution_create(plan->params, &s->medium, &s->solution));
-    TRY(HT_ALLOC(s->coefs, plane * ht_grid_coefs(&s->grid) * plan->eq.nfields));
+    TRY(HT_ALLOC(s->coefs, s->parts));
+    for (int64_t w = 0; w < s->parts; w++) TRY(HT_ALLOC(s->coefs[w], all));
     TRY(HT_ALLOC(s->values, plane * plan->eq.nfields));
-    return HT_ALLOC(s->modulus, plane);
+    TRY(HT_ALLOC(s->u, s->block * plane));
+    TRY(HT_ALLOC(s->r, s->block * plane));
+    TRY(HT_ALLOC(s->moves, s->block));
+    return HT_ALLOC(s->modulus, s->block * plane);
 }
 
 static void release(struct start *s) {
     ht_solution_destroy(s->solution);
+    for (int64_t w = 0; s->coefs != NULL && w < s->parts; w++)
+        free(s->coefs[w]);
     free(s->coefs);
     free(s->values);
+    free(s->u);
+    free(s->r);
+    free(s->moves);
     free(s->modulus);
-}
-
-/* Coefficient i of a field at the nodes of the plane. */
-static const double *coefficient(const struct start *s, int field, int i) {
-    return s->coefs + (field * ht_grid_coefs(&s->grid) + i) *
-                          ht_grid_plane(&s->grid, HT_PRIMARY);
-}
-
-static double rate(const struct start *s, int64_t node) {
-    const struct ht_second_order *form = &s->plan->eq.system->second_order;
-    double sum = 0;
-    if (form->rate >= 0) return coefficient(s, form->rate, 0)[node];
-    for (int k = 0; k < s->grid.dims; k++)
-        sum += coefficient(s, form->flux + k, 1 << k)[node] / s->grid.h[k];
-    return -s->modulus[node] * sum;
 }
 
 /* Is a node on a wall that holds u = 0? Data that do not meet it would stay. */
 static bool held(const struct start *s, int64_t node, int64_t m3) {
-    int64_t n1 = ht_grid_nodes(&s->grid, HT_PRIMARY, 0);
+    const int64_t n1 = ht_grid_nodes(&s->grid, HT_PRIMARY, 0);
+    if (!s->holds) return false;
     const int64_t m[3] = {node % n1, node / n1, m3};
     bool held = false;
     for (int k = 0; k < 3 && k < s->grid.dims; k++) {
@@ -65,31 +79,85 @@ static bool held(const struct start *s, int64_t node, int64_t m3) {
     return held;
 }
 
-static enum ht_err fill_modulus(const struct start *s, int64_t m) {
+/* u_t, but for the factor K of -K div v: whether there is such a sum. */
+static bool find_rate(const struct start *s, const double *coefs,
+                      double *rate) {
+    const struct ht_second_order *form = &s->plan->eq.system->second_order;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const int64_t field = plane * ht_grid_coefs(&s->grid);
+    bool moves = false;
+    if (form->rate >= 0) {
+        memcpy(rate, coefs + form->rate * field, (size_t)plane * sizeof *rate);
+        return false;
+    }
+    memset(rate, 0, (size_t)plane * sizeof *rate);
+    for (int k = 0; k < s->grid.dims; k++) {
+        const double *slope =
+            coefs + (form->flux + k) * field + ((int64_t)1 << k) * plane;
+        for (int64_t n = 0; n < plane; n++) rate[n] += slope[n] / s->grid.h[k];
+    }
+    for (int64_t n = 0; n < plane && !moves; n++) moves = rate[n] != 0;
+    return moves;
+}
+
+/* u and r of a plane of the block. */
+static enum ht_err find_plane(const struct start *s, int64_t at,
+                              double *coefs) {
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const int64_t m = s->first + at;
+    const int field = s->plan->eq.system->second_order.field;
+    double *u = s->u + at * plane;
+    TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
+    s->moves[at] = find_rate(s, coefs, s->r + at * plane);
+    coefs += field * plane * ht_grid_coefs(&s->grid);
+    for (int64_t n = 0; n < plane; n++) u[n] = held(s, n, m) ? 0 : coefs[n];
+    return HT_OK;
+}
+
+static enum ht_err find_part(void *data, int64_t part, int worker) {
+    const struct start *s = data;
+    const int64_t end = ht_threads_first(s->planes, s->parts, part + 1);
+    (void)worker;
+    for (int64_t i = ht_threads_first(s->planes, s->parts, part); i < end; i++)
+        TRY(find_plane(s, i, s->coefs[part]));
+    return HT_OK;
+}
+
+static enum ht_err multiply_by_modulus(const struct start *s) {
     const struct ht_problem *p = &s->plan->problem;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const double uniform = p->uniform[p->eq->system->second_order.modulus];
+    bool moves = false;
+    for (int64_t i = 0; i < s->planes; i++) moves = moves || s->moves[i];
+    if (!moves) return HT_OK;
     if (p->fd.fill != NULL)
-        return p->fd.fill(p->fd.medium, 0, m, m + 1, s->modulus);
-    for (int64_t n = 0; n < plane; n++)
-        s->modulus[n] = p->uniform[p->eq->system->second_order.modulus];
+        TRY(p->fd.fill(p->fd.medium, 0, s->first, s->first + s->planes,
+                       s->modulus));
+    for (int64_t n = 0; n < s->planes * plane; n++)
+        s->r[n] *= p->fd.fill != NULL ? -s->modulus[n] : -uniform;
     return HT_OK;
 }
 
 /* u, then dt r in the place of the increment. */
-static enum ht_err put_plane(const struct start *s, int64_t m,
+static enum ht_err put_plane(const struct start *s, int64_t at,
                              const struct ht_stepper *stepper) {
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
-    const int field = s->plan->eq.system->second_order.field;
-    const double dt = s->plan->problem.dt;
-    double *values = s->values + field * plane;
-    TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, s->coefs));
-    TRY(fill_modulus(s, m));
-    for (int64_t n = 0; n < plane; n++)
-        values[n] = held(s, n, m) ? 0 : coefficient(s, field, 0)[n];
+    const int64_t m = s->first + at;
+    const double dt = s->plan->problem.dt, *r = s->r + at * plane;
+    double *values = s->values + s->plan->eq.system->second_order.field * plane;
+    memcpy(values, s->u + at * plane, (size_t)plane * sizeof *values);
     TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
     for (int64_t n = 0; n < plane; n++)
-        values[n] = held(s, n, m) ? 0 : dt * rate(s, n);
+        values[n] = held(s, n, m) ? 0 : dt * r[n];
     return stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values);
+}
+
+static enum ht_err put_block(struct start *s,
+                             const struct ht_stepper *stepper) {
+    TRY(ht_threads_run(s->parts, find_part, s));
+    TRY(multiply_by_modulus(s));
+    for (int64_t i = 0; i < s->planes; i++) TRY(put_plane(s, i, stepper));
+    return HT_OK;
 }
 
 static enum ht_err put_data(const struct ht_plan *plan,
@@ -101,9 +169,10 @@ static enum ht_err put_data(const struct ht_plan *plan,
     enum ht_err err = prepare(plan, &s);
     ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(&plan->grid, HT_PRIMARY));
-    for (int64_t m = begin; err == HT_OK && m < end; m++) {
-        err = put_plane(&s, m, stepper);
-        ht_progress_update(&progress, (double)(m + 1 - begin));
+    for (s.first = begin; err == HT_OK && s.first < end; s.first += s.block) {
+        s.planes = ht_least(s.block, end - s.first);
+        err = put_block(&s, stepper);
+        ht_progress_update(&progress, (double)(s.first + s.planes - begin));
     }
     ht_progress_end(&progress);
     release(&s);

@@ -323,6 +323,7 @@ static enum ht_err move_planes(struct ht_fd_stepper *s,
     const struct ht_fd_engine_ops *ops = s->engine.ops;
     const int64_t n1 = s->box.end[0] - s->box.begin[0];
     const int64_t n2 = s->box.end[1] - s->box.begin[1];
+    const size_t bytes = (size_t)n1 * sizeof *to;
     double *plane = NULL;
     TRY(HT_ALLOC(plane, s->box.plane));
     enum ht_err err = HT_OK;
@@ -331,10 +332,11 @@ static enum ht_err move_planes(struct ht_fd_stepper *s,
         double *corner = plane + s->box.begin[1] * s->box.row + s->box.begin[0];
         if (to != NULL)
             err = ops->read(&s->engine, array, at, s->box.plane, plane);
-        for (int64_t n = 0; err == HT_OK && n < n1 * n2; n++) {
-            double *value = corner + n / n1 * s->box.row + n % n1;
-            if (to != NULL) to[(m - first) * n1 * n2 + n] = *value;
-            if (from != NULL) *value = from[(m - first) * n1 * n2 + n];
+        for (int64_t m2 = 0; err == HT_OK && m2 < n2; m2++) {
+            const int64_t row = ((m - first) * n2 + m2) * n1;
+            double *values = corner + m2 * s->box.row;
+            if (to != NULL) memcpy(to + row, values, bytes);
+            if (from != NULL) memcpy(values, from + row, bytes);
         }
         if (err == HT_OK && from != NULL)
             err = ops->write(&s->engine, array, at, s->box.plane, plane);

@@ -1,8 +1,10 @@
 /* The window of a slab of finite differences, its arrays, and the medium in it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fd.h"
+#include "htwave/threads.h"
 
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
     return (struct ht_fd_spec){.dims = problem->eq->dims,
@@ -115,49 +117,123 @@ void ht_fd_arrays_destroy(struct ht_fd_stepper *s) {
 int64_t ht_fd_inside(const struct ht_grid *grid, int what, int axis,
                      int64_t m) {
     const int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    const bool half = what == axis + 1;
+    const int64_t half = what == axis + 1 ? 1 : 0;
+    const bool wraps = axis < grid->dims && ht_grid_periodic(grid, axis);
+    const int64_t period = wraps ? n : 2 * (n - 1);
     if (axis >= grid->dims) return 0;
-    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
-    const int64_t last = 2 * (n - 1) - (half ? 1 : 0);
-    if (m < 0) m = -m - (half ? 1 : 0);
-    if (m > last - m) m = last - m;
-    return m < 0 ? 0 : m;
+    m = (m % period + period) % period;
+    return wraps || m < n - half ? m : period - m - half;
+}
+
+int64_t ht_fd_block_planes(const struct ht_grid *grid) {
+    enum { MOST = 32, LEAST = 4, VALUES = 1 << 23 };
+    const int64_t some = VALUES / ht_grid_plane(grid, HT_PRIMARY);
+    return ht_least(ht_most(some, LEAST), MOST);
+}
+
+static void exchange_planes(int64_t plane, double *a, double *b) {
+    for (int64_t n = 0; n < plane; n++) {
+        const double value = a[n];
+        a[n] = b[n];
+        b[n] = value;
+    }
+}
+
+/* Planes from m on, at most `count`, whose images in the grid are neighbours;
+ * *step: the direction from one to the next. */
+static int64_t find_run(const struct ht_grid *grid, int what, int64_t m,
+                        int64_t count, int64_t *step) {
+    int64_t run = 1;
+    for (*step = 1; run < count; run++) {
+        const int64_t one = ht_fd_inside(grid, what, 2, m + run) -
+                            ht_fd_inside(grid, what, 2, m + run - 1);
+        if (run == 1 && one == -1) *step = -1;
+        if (one != *step) break;
+    }
+    return run;
+}
+
+enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int what,
+                              int64_t first, int64_t last, double *out) {
+    const struct ht_grid *grid = problem->grid;
+    const struct ht_fd_problem *fd = &problem->fd;
+    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
+    int64_t run, step;
+    for (int64_t m = first; m < last; m += run, out += run * plane) {
+        run = find_run(grid, what, m, last - m, &step);
+        const int64_t low =
+            ht_fd_inside(grid, what, 2, step > 0 ? m : m + run - 1);
+        TRY(fd->fill(fd->medium, what, low, low + run, out));
+        for (int64_t j = 0; step < 0 && j < run / 2; j++)
+            exchange_planes(plane, out + j * plane,
+                            out + (run - 1 - j) * plane);
+    }
+    return HT_OK;
+}
+
+/* Values of planes of the grid, and of the window. */
+struct planes {
+    const struct ht_fd_stepper *s;
+    int what;
+    int64_t count;
+    double *from, *to;
+};
+
+static void continue_ends(const struct ht_fd_stepper *s, int what,
+                          const double *from, int64_t first, int64_t last,
+                          double *to) {
+    const struct ht_grid *grid = s->problem.grid;
+    for (int64_t m1 = first; m1 < last; m1++)
+        to[m1] = what == 0
+                     ? 0
+                     : from[ht_fd_inside(grid, what, 0, m1 - s->box.begin[0])];
+}
+
+/* A row of the grid's values into one of the window, continued along x1. */
+static void continue_row(const struct ht_fd_stepper *s, int what,
+                         const double *from, double *to) {
+    const int64_t begin = s->box.begin[0], end = s->box.end[0];
+    memcpy(to + begin, from, (size_t)(end - begin) * sizeof *to);
+    continue_ends(s, what, from, 0, begin, to);
+    /* The last of values between nodes lies behind a wall. */
+    continue_ends(s, what, from, what == 0 ? end : end - 1, s->count[0], to);
 }
 
 /* A plane of the grid's values into one of the window, continued along x1 and
  * x2; the modulus is 0 outside of the planes of this slab and its neighbours.
  */
-static void continue_plane(const struct ht_fd_stepper *s, int what,
-                           const double *from, double *to) {
+static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
+    const struct planes *p = data;
+    const struct ht_fd_stepper *s = p->s;
     const struct ht_grid *grid = s->problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    for (int64_t m2 = 0; m2 < s->count[1]; m2++)
-        for (int64_t m1 = 0; m1 < s->count[0]; m1++) {
-            const int64_t g1 = m1 - s->box.begin[0], g2 = m2 - s->box.begin[1];
-            const bool own = m1 >= s->box.begin[0] && m1 < s->box.end[0] &&
-                             m2 >= s->box.begin[1] && m2 < s->box.end[1];
-            to[m2 * s->box.row + m1] =
-                what == 0 && !own ? 0
-                                  : from[ht_fd_inside(grid, what, 1, g2) * n1 +
-                                         ht_fd_inside(grid, what, 0, g1)];
-        }
+    const double *from = p->from + plane * ht_grid_plane(grid, HT_PRIMARY);
+    double *to = p->to + plane * s->box.plane;
+    (void)worker;
+    for (int64_t m2 = 0; m2 < s->count[1]; m2++, to += s->box.row) {
+        const bool own = m2 >= s->box.begin[1] && m2 < s->box.end[1];
+        const int64_t at = ht_fd_inside(grid, p->what, 1, m2 - s->box.begin[1]);
+        if (p->what == 0 && !own)
+            memset(to, 0, (size_t)s->box.row * sizeof *to);
+        else
+            continue_row(s, p->what, from + at * n1, to);
+    }
+    return HT_OK;
 }
 
-static enum ht_err fill_planes(struct ht_fd_stepper *s, int what,
-                               struct ht_fd_array to, double *grid_plane,
-                               double *plane) {
-    const struct ht_fd_problem *fd = &s->problem.fd;
-    const bool modulus = what == 0;
+static enum ht_err fill_planes(struct ht_fd_stepper *s, struct planes *p,
+                               struct ht_fd_array to) {
+    const bool modulus = p->what == 0;
     const bool *neighbour = s->slab.neighbour;
     const int64_t begin = modulus && !neighbour[0] ? s->box.begin[2] : 0;
     const int64_t end = modulus && !neighbour[1] ? s->box.end[2] : s->count[2];
-    for (int64_t m3 = begin; m3 < end; m3++) {
-        const int64_t at = ht_fd_inside(s->problem.grid, what, 2,
-                                        s->first + m3 - s->box.begin[2]);
-        TRY(fd->fill(fd->medium, what, at, at + 1, grid_plane));
-        continue_plane(s, what, grid_plane, plane);
+    for (int64_t m3 = begin; m3 < end; m3 += p->count) {
+        const int64_t some = ht_least(p->count, end - m3);
+        const int64_t at = s->first + m3 - s->box.begin[2];
+        TRY(ht_fd_fill_planes(&s->problem, p->what, at, at + some, p->from));
+        TRY(ht_threads_run(some, continue_plane, p));
         TRY(s->engine.ops->write(&s->engine, to, m3 * s->box.plane,
-                                 s->box.plane, plane));
+                                 some * s->box.plane, p->to));
     }
     return HT_OK;
 }
@@ -173,19 +249,22 @@ static enum ht_err fill_uniform(const void *medium, int what, int64_t first,
 }
 
 enum ht_err ht_fd_fill_medium(struct ht_fd_stepper *s) {
-    double *grid_plane = NULL, *plane = NULL;
+    const struct ht_grid *grid = s->problem.grid;
+    struct planes p = {
+        .s = s, .count = ht_least(ht_fd_block_planes(grid), s->count[2])};
     if (s->problem.fd.fill == NULL) {
         s->problem.fd.fill = fill_uniform;
         s->problem.fd.medium = &s->problem;
     }
     enum ht_err err =
-        HT_ALLOC(grid_plane, ht_grid_plane(s->problem.grid, HT_PRIMARY));
-    if (err == HT_OK) err = HT_ALLOC(plane, s->box.plane);
-    if (err == HT_OK) err = fill_planes(s, 0, s->law.a, grid_plane, plane);
-    for (int k = 0; err == HT_OK && k < s->engine.spec.dims; k++)
-        if (s->engine.spec.density)
-            err = fill_planes(s, 1 + k, s->law.b[k], grid_plane, plane);
-    free(grid_plane);
-    free(plane);
+        HT_ALLOC(p.from, p.count * ht_grid_plane(grid, HT_PRIMARY));
+    if (err == HT_OK) err = HT_ALLOC(p.to, p.count * s->box.plane);
+    if (err == HT_OK) err = fill_planes(s, &p, s->law.a);
+    for (int k = 0; err == HT_OK && k < s->engine.spec.dims; k++) {
+        p.what = 1 + k;
+        if (s->engine.spec.density) err = fill_planes(s, &p, s->law.b[k]);
+    }
+    free(p.from);
+    free(p.to);
     return err;
 }

@@ -8,6 +8,7 @@
 #include "expect.h"
 #include "fd_plan.h"
 #include "htwave/plan.h"
+#include "htwave/threads.h"
 #include "plan_scheme.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
@@ -419,6 +420,8 @@ static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
     if (err == HT_OK) {
         plan->params = params;
         plan->grid.slab.comm = comm;
+        ht_threads_set(params->device.threads > 0 ? params->device.threads
+                                                  : ht_comm_cores(comm));
         err = make(plan, sampled);
     }
     err = ht_comm_agree(comm, err);

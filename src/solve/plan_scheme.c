@@ -48,6 +48,15 @@ static bool gives_fit(const struct ht_params *params) {
     return params->medium.fit != HT_FIT_AUTO;
 }
 
+/* Types that Hermite methods have not. */
+static bool gives_shapes(const struct ht_params *params) {
+    const struct ht_shot_given *group = params->shots.group;
+    bool shapes = false;
+    for (int i = 0; i < params->shots.count; i++)
+        shapes = shapes || group[i].type > HT_SHOT_LINE;
+    return shapes;
+}
+
 /* What a run with sources records of them. */
 static bool gives_samples(const struct ht_params *params) {
     const struct ht_receivers_given *group = params->receivers.group;
@@ -87,6 +96,8 @@ static const struct kind_key {
 } kind_key[] = {
     {"medium.degree", HT_HERMITE, gives_degree, true, NULL},
     {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true, NULL},
+    {"sources", HT_FINITE_DIFFERENCES, gives_shapes, false,
+     "sources other than points and lines need fd"},
     {"receivers", HT_FINITE_DIFFERENCES, gives_samples, false,
      "receivers between steps need fd"},
     {"time.stages", HT_HERMITE, gives_stages, false, NULL},
@@ -147,10 +158,18 @@ static bool asks_fields(const struct ht_plan *plan, unsigned stored) {
     return false;
 }
 
+static bool asks_slices(const struct ht_plan *plan, unsigned stored) {
+    struct ht_slice_given given;
+    bool asked = false;
+    for (int i = 0; ht_params_slice(plan->params, i, &given); i++)
+        asked = asked ||
+                (given.field != NULL && asks_field(plan, stored, given.field));
+    return plan->params->output.pictures && asked;
+}
+
 static bool asks_picture(const struct ht_plan *plan, unsigned stored) {
-    const char *name = plan->params->output.picture.field;
-    return plan->params->output.pictures && name != NULL &&
-           asks_field(plan, stored, name);
+    return plan->params->output.picture.slices.count == 0 &&
+           asks_slices(plan, stored);
 }
 
 /* Its series has one term less. */
@@ -182,6 +201,7 @@ static const struct leapfrog_lack {
 } leapfrog_lack[] = {
     {"output.fields", asks_fields},
     {"output.picture.field", asks_picture},
+    {"output.picture.slices", asks_slices},
     {"time.stages", asks_stages},
     {"time.cfl", asks_step},
     {"parallel.halo_precision", asks_rounding},

@@ -122,7 +122,6 @@ over 'walls for advection' 'boundary.x1|advection' system=advection \
     'boundary.x1=["rigid","rigid"]'
 
 # ---- sources ----
-printf '0 0\n1 1\n2\n' >signal.txt
 shot() { # WHAT PATTERNS KEYS [OVERRIDE...]
     what=$1 patterns=$2 keys=$3
     shift 3
@@ -155,23 +154,81 @@ shot 'a radius for finite differences' 'sources.1.radius|time.scheme = "fd"' \
     'radius = 1.0;' time.scheme=fd
 shot 'a tolerance for finite differences' 'sources.1.tolerance|Hermite' \
     'tolerance = 1e-3;' time.scheme=fd
+shot 'a plane by a Hermite method' 'sources.1.type|points and lines' '' \
+    'sources=({ type = "plane"; axis = "x1"; at = 0.5; frequency = 1.0; })' \
+    time.scheme=taylor grid.order=4
 shot 'a radius of two numbers' 'sources.1.radius|one number' 'radius = [1.0, 2.0];'
 shot 'a layer within reach of a source' \
     'sources.1.position|the medium varies within|time.scheme = "fd"' '' \
     time.scheme=taylor grid.order=2 medium.type=layers medium.axis=x2 \
     'medium.interfaces=[0.8]' 'medium.c=[1,2]'
-shot 'a line with a position' 'sources.1.position|"point"' \
+shot 'a line with a position' 'sources.1.position|"line"' \
     'type = "line"; from = [0.5, 0.5]; to = [0.6, 0.6]; count = 3;'
-shot 'a point with an end' 'sources.1.to|"line"' 'to = [0.6, 0.6];'
+shot 'a point with an end' 'sources.1.to|"point"' 'to = [0.6, 0.6];'
 place='from = [0.5, 0.5];'
 shot 'a line of one point' 'sources.1.count = 1|2 or more' \
     'type = "line"; to = [0.6, 0.6]; count = 1;'
 shot 'a line without an end' 'sources.1 |must give to' 'type = "line"; count = 3;'
+shot 'a line without a count' 'sources.1 |must give count' \
+    'type = "line"; to = [0.6, 0.6];'
 shot 'a line that leaves the box' 'sources.1.to|x1 = 1.6 is outside' \
     'type = "line"; to = [1.6, 0.6]; count = 3;'
+place=' '
+shot 'a plane without a place' 'sources.1 |must give at' \
+    'type = "plane"; axis = "x2";'
+shot 'a plane normal to no axis' 'sources.1.axis = "x3"|2 axes' \
+    'type = "plane"; axis = "x3"; at = 0.5;'
+shot 'a plane outside the box' 'sources.1.at|x2 = 1.5 is outside' \
+    'type = "plane"; axis = "x2"; at = 1.5;'
+shot 'a force along a plane' 'sources.1.direction|along its axis' \
+    'type = "plane"; axis = "x2"; at = 0.5; kind = "force"; direction = [1.0, 1.0];'
+box='type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.7];'
+shot 'a plane wave without a direction' 'sources.1 |not zero' "$box"
+shot 'a plane wave with a kind' 'sources.1.kind|has no kind' \
+    "$box kind = \"force\"; direction = [1.0, 1.0];"
+shot 'a box upside down' 'sources.1.to|x2 = 0.3 must be above' \
+    'type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.3]; direction = [1.0, 1.0];'
 unset place
-shot 'a signal file with a line short' 'sources.1.file|line 3|two numbers' \
-    'signal = "file"; file = "signal.txt";' sources.1.frequency=0.0
+shot 'a volume without a width' 'sources.1 |must give width' 'type = "volume";'
+shot 'a volume that the grid does not resolve' 'sources.1.width|0.0833333 and more' \
+    'type = "volume"; width = 0.08;'
+shot 'a point with a width' 'sources.1.width|"point"' 'width = 0.2;'
+signal_file() { # WHAT PATTERNS: signal.txt from standard input
+    cat >signal.txt
+    shot "$1" "$2" 'signal = "file"; file = "signal.txt";' \
+        sources.1.frequency=0.0
+}
+signal_file 'a signal file with a line short' 'sources.1.file|line 3|two numbers' <<END
+0 0
+1 1
+2
+END
+signal_file 'a signal file with three columns' 'sources.1.file|line 2|two numbers' <<END
+0 0
+1 1 1
+2 0
+END
+signal_file 'a signal file with NaN' 'sources.1.file|line 3|must be finite' <<END
+0 0
+1 1
+2 nan
+3 0
+END
+signal_file 'a signal file with times that decrease' \
+    'sources.1.file|line 3|times must increase, but 0.5 follows 1' <<END
+0 0
+1 1
+0.5 1
+3 0
+END
+signal_file 'a signal file with a gap' 'sources.1.file|gap from t = 3 to 30' <<END
+0 0
+1 1
+2 1
+3 2
+30 0
+31 0
+END
 shot 'a signal file that is missing' 'sources.1.file|nosuch.txt' \
     'signal = "file"; file = "nosuch.txt";' sources.1.frequency=0.0
 shot 'a file for another signal' 'sources.1.file|ricker' 'file = "signal.txt";'

@@ -270,5 +270,11 @@ has_keys devices devices
 answers 'kernel-text --all' 0 kernel-text --all kernels
 judge "kernel-text: $(ls kernels | wc -l) files (at most 200)" \
     [ "$(ls kernels | wc -l)" -le 200 ]
+if [ "$device" != device.backend=oracle ]; then
+    answers 'kernel-text of finite differences' 0 kernel-text plane.cfg \
+        "$device" time.scheme=fd grid.order=4
+    says 'kernel-text of finite differences' ht_fd_update_own \
+        'define HT_FD_R (2)'
+fi
 
 end config/commands

@@ -19,15 +19,21 @@
 enum { FIELDS = 4, ORDER = 1, COEFS = 8, MOST_RANKS = 64 };
 enum { N1 = 7, N2 = 5, N3 = 11, FULL = 3000 };
 
-/* A picture of each plane; x3 with walls and periodic. */
+/* A picture of each plane, or of two slices; x3 with walls and periodic. */
 struct scene {
     const char *plane, *walls, *precision, *snapshots;
     int factor; /* of the walls */
+    const char *picture;
 };
 static const struct scene scenes[] = {
-    {"x1", "\"rigid\",\"rigid\"", "double", "true", 1},
-    {"x2", "\"periodic\",\"periodic\"", "single", "true", 0},
-    {"x3", "\"rigid\",\"rigid\"", "double", "false", 1},
+    {"x1", "\"rigid\",\"rigid\"", "double", "true", 1,
+     "plane=\"x1\";position=0.7;"},
+    {"x2", "\"periodic\",\"periodic\"", "single", "true", 0,
+     "plane=\"x2\";position=0.7;"},
+    {"x3", "\"rigid\",\"rigid\"", "double", "false", 1,
+     "plane=\"x3\";position=0.7;"},
+    {"slices", "\"rigid\",\"rigid\"", "double", "false", 1,
+     "scale=\"run\";slices=({position=0.1;},{name=\"b\";plane=\"x1\";});"},
 };
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
@@ -47,10 +53,10 @@ static bool draws(void) {
 
 static enum ht_err read_params(const char *directory, const struct scene *scene,
                                struct run *run) {
-    char place[4096], plane[64], walls[64], precision[64], snapshots[64],
+    char place[4096], picture[160], walls[64], precision[64], snapshots[64],
         pictures[64];
     char *keys[] = {place,
-                    plane,
+                    picture,
                     walls,
                     precision,
                     snapshots,
@@ -63,13 +69,11 @@ static enum ht_err read_params(const char *directory, const struct scene *scene,
                     "medium.type=\"expression\"",
                     "medium.c=\"1 + 0.2 * x1 + 0.3 * x3\"",
                     "output.coefficients=true",
-                    pictures,
-                    "output.picture.position=0.7",
-                    "output.picture.background=\"c\"",
-                    "output.picture.pixels=64"};
+                    pictures};
     snprintf(place, sizeof place, "output.directory=\"%s/%s\"", directory,
              scene->plane);
-    snprintf(plane, sizeof plane, "output.picture.plane=\"%s\"", scene->plane);
+    snprintf(picture, sizeof picture,
+             "output.picture={background=\"c\";pixels=64;%s}", scene->picture);
     snprintf(walls, sizeof walls, "boundary.x3=[%s]", scene->walls);
     snprintf(precision, sizeof precision, "device.precision=\"%s\"",
              scene->precision);
@@ -243,8 +247,14 @@ static void compare(const char *a, const char *b) {
         char *in[2] = {scratch_path(a, scenes[i].plane),
                        scratch_path(b, scenes[i].plane)};
         bool fields = strcmp(scenes[i].snapshots, "true") == 0;
-        const int entries = (fields ? 5 : 2) + (draws() ? 2 : 0);
-        if (draws()) compare_bytes(in[0], in[1], "wave_0001.png");
+        const bool slices = strcmp(scenes[i].plane, "slices") == 0;
+        const int drawn = slices ? 4 : 2; /* pictures */
+        const int entries = (fields ? 5 : 2) + (draws() ? drawn : 0);
+        if (draws() && !slices) compare_bytes(in[0], in[1], "wave_0001.png");
+        if (draws() && slices) {
+            compare_bytes(in[0], in[1], "wave_slice-1_0001.png");
+            compare_bytes(in[0], in[1], "wave_b_0001.png");
+        }
         if (fields) {
             compare_fields(in[0], in[1], scenes[i].factor == 0);
             compare_bytes(in[0], in[1], "fields_000001.h5");

@@ -59,6 +59,26 @@ for precision in single half; do
         awk -v x="$largest" -v b=$bound 'BEGIN { exit !(x > 0 && x < b) }'
 done
 
+# Sources of all types, over the borders of slabs.
+rest='initial.type=zero grid.order=4 time.end=3'
+# shellcheck disable=SC2086 # several options
+{
+same 'planes and volumes' 5 $rest output.every=1.5 \
+    'sources=({type="plane";axis="x3";at=1.27;frequency=0.7;},
+        {type="plane";axis="x1";at=0.93;frequency=0.6;kind="force";
+         direction=[1.0,0.0,0.0];},
+        {type="volume";position=[0.4,0.5,2.6];width=0.21;frequency=0.7;})'
+same 'a plane wave in a box' 5 $rest output.every=1.5 \
+    medium.type=constant medium.c=1 medium.rho=1 \
+    'sources=({type="plane wave";from=[0.35,0.35,0.9];to=[0.85,0.75,2.9];
+        direction=[1.0,0.4,-0.7];frequency=0.8;})'
+same 'a plane wave over layers, density' 3 $rest output.every=1.5 \
+    boundary.x1=rigid boundary.x2=periodic 'medium.interfaces=[1.75,2.055]' \
+    'medium.c=[1.0,2.5,1.0]' 'medium.rho=[1.0,2.0,1.0]' \
+    'sources=({type="plane wave";from=[0.0,0.0,0.7];to=[1.3,1.1,3.1];
+        direction=[0.0,0.0,1.0];frequency=0.8;})'
+}
+
 # time.scheme = "auto": every number of ranks chooses the same scheme, and
 # bounds the step by the same number.
 sed -e 's/ order = 8;//' -e 's/ scheme = "fd";//' sea.cfg >auto.cfg
@@ -115,6 +135,11 @@ refused 'a halo deeper than a slab' \
     2 parallel.halo_depth=3
 refused 'a slab thinner than the stencil' 'needs slabs of 15 planes' 3 \
     grid.order=16
+refused 'a plane wave whose box one rank finds at a jump' \
+    'sources.1 .*varies at the surface' 3 \
+    'sources=({type="plane wave";from=[0.35,0.35,0.35];to=[0.85,0.75,2.5];
+        direction=[1.0,0.4,-0.7];frequency=0.5;})' grid.order=2 \
+    'medium.interfaces=[0.83,2.9]' 'medium.c=[1,1,2]' 'medium.rho=[1,1,1]'
 # Ranks refuse together, with one message.
 ranks 3 "$htwave" run auto.cfg --quiet "$device" grid.order=4 >said.txt 2>&1
 judge 'an order that auto cannot place: one message' \

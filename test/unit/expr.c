@@ -462,6 +462,46 @@ static void test_messages(void) {
     ht_expr_destroy(expr);
 }
 
+/* Every function, at points on both sides of 0, of pieces and of the rest;
+ * parts that do not depend on x1 beside others. */
+static void test_lines(void) {
+    static const char *const text[] = {
+        "x1",
+        "x3 - x2",
+        "7",
+        "-x1 + 2*sin(x1)*cos(x2) - tan(x3)/x1",
+        "exp(-20*((x1-0.5)^2+(x2-0.5)^2))^2",
+        "log(x1) + sqrt(x1) + sqrt(x2)",
+        "tanh(x1)*sinh(x1) - cosh(x2) + atan(x1/x3) + erf(x1)",
+        "abs(x1) + min(x1, x2)*max(x3, x1) + step(x1 - x2)",
+        "x1^3 + x1^-1 + 2^x1 + x2^x1 + x1^0.5 + pow(x1, x3)",
+    };
+    enum { POINTS = 301 };
+    for (size_t n = 0; n < sizeof text / sizeof *text; n++) {
+        struct ht_expr *expr;
+        double x1[POINTS], out[POINTS];
+        const double x[3] = {NAN, 0.31, -0.7};
+        int wrong = 0;
+        for (int i = 0; i < POINTS; i++) x1[i] = ht_rng_uniform(3, (uint64_t)i);
+        x1[5] = 0;
+        x1[6] = -0.0;
+        if (ht_expr_parse(text[n], &expr) != HT_OK ||
+            ht_expr_line(expr, POINTS, x1, x, out) != HT_OK)
+            exit(1);
+        for (int i = 0; i < POINTS; i++) {
+            const double at[3] = {x1[i], x[1], x[2]};
+            double value;
+            if (ht_expr_value(expr, at, &value, NULL) != HT_OK) exit(1);
+            wrong += isnan(value)
+                         ? !isnan(out[i])
+                         : value != out[i] || signbit(value) != signbit(out[i]);
+        }
+        TEST_CHECK(wrong == 0, "line of \"%s\": %d of %d values differ",
+                   text[n], wrong, POINTS);
+        ht_expr_destroy(expr);
+    }
+}
+
 int main(void) {
     struct ht_jets *line;
     if (ht_jets_total(1, DEGREE, &line) != HT_OK) return 1;
@@ -473,6 +513,7 @@ int main(void) {
     test_edges(line);
     test_kinds();
     test_messages();
+    test_lines();
     ht_jets_destroy(line);
     return test_end("expr");
 }

@@ -1,0 +1,129 @@
+/* Threads that live as long as one call. They take the next chunk by counting:
+ * all chunks below one that has begun have begun as well, so that the lowest
+ * failure is always found. Signals stay with the caller's thread.
+ */
+#ifdef __linux__
+/* For sched_getaffinity. */
+#define _GNU_SOURCE /* NOLINT */
+#endif
+#include "htwave/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 256 };
+
+static int wanted;
+static _Thread_local bool inside; /* of a chunk */
+
+int ht_threads_cores(void) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+#endif
+    return (int)ht_least(ht_most(cores, 1), MOST_THREADS);
+}
+
+void ht_threads_set(int threads) {
+    wanted = threads;
+}
+
+int ht_threads_count(void) {
+    const int count = wanted > 0 ? wanted : ht_threads_cores();
+    return (int)ht_least(count, MOST_THREADS);
+}
+
+int64_t ht_threads_chunks(int64_t items, int64_t least) {
+    const int64_t threads = inside ? 1 : ht_threads_count();
+    const int64_t chunks = threads > 1 ? CHUNKS_PER_THREAD * threads : 1;
+    return ht_most(1, ht_least(chunks, items / ht_most(least, 1)));
+}
+
+struct task {
+    ht_threads_function *run;
+    void *data;
+    _Atomic int64_t next, end; /* end: the first chunk that is not begun */
+    pthread_mutex_t lock;      /* of the failure */
+    int64_t failed;
+    enum ht_err err;
+    char message[HT_ERR_MESSAGE];
+};
+struct thread {
+    pthread_t id;
+    struct task *task;
+    int worker;
+};
+
+static void record_failure(struct task *task, int64_t chunk, enum ht_err err) {
+    pthread_mutex_lock(&task->lock);
+    if (task->err == HT_OK || chunk < task->failed) {
+        task->err = err;
+        task->failed = chunk;
+        snprintf(task->message, sizeof task->message, "%s", ht_err_message());
+    }
+    atomic_store(&task->end, 0);
+    pthread_mutex_unlock(&task->lock);
+}
+
+static void run_chunks(struct task *task, int worker) {
+    const bool before = inside;
+    inside = true;
+    for (;;) {
+        const int64_t chunk = atomic_fetch_add(&task->next, 1);
+        if (chunk >= atomic_load(&task->end)) break;
+        const enum ht_err err = task->run(task->data, chunk, worker);
+        if (err != HT_OK) record_failure(task, chunk, err);
+    }
+    inside = before;
+}
+
+static void *run_thread(void *argument) {
+    const struct thread *thread = argument;
+    run_chunks(thread->task, thread->worker);
+    return NULL;
+}
+
+/* Where a thread cannot be made the others do its work. */
+static int start_threads(struct task *task, int count, struct thread *threads) {
+    sigset_t all, before;
+    int started = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < count; i++) {
+        struct thread *thread = &threads[started];
+        *thread = (struct thread){.task = task, .worker = started + 1};
+        if (pthread_create(&thread->id, NULL, run_thread, thread) != 0) break;
+        started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static enum ht_err run_alone(int64_t chunks, ht_threads_function *run,
+                             void *data) {
+    for (int64_t chunk = 0; chunk < chunks; chunk++) TRY(run(data, chunk, 0));
+    return HT_OK;
+}
+
+enum ht_err ht_threads_run(int64_t chunks, ht_threads_function *run,
+                           void *data) {
+    struct thread threads[MOST_THREADS];
+    const int64_t most = ht_least(chunks, inside ? 1 : ht_threads_count());
+    if (most <= 1) return run_alone(chunks, run, data);
+    struct task task = {.run = run,
+                        .data = data,
+                        .end = chunks,
+                        .lock = PTHREAD_MUTEX_INITIALIZER};
+    const int others = start_threads(&task, (int)most - 1, threads);
+    run_chunks(&task, 0);
+    for (int i = 0; i < others; i++) pthread_join(threads[i].id, NULL);
+    pthread_mutex_destroy(&task.lock);
+    if (task.err != HT_OK) ht_err_set(task.err, "%s", task.message);
+    return task.err;
+}

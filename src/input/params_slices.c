@@ -1,0 +1,78 @@
+/* The slices that pictures show: one of output.picture, or those of the list
+ * output.picture.slices.
+ */
+#include <string.h>
+
+#include "options.h"
+#include "params_parts.h"
+
+bool ht_params_slice(const struct ht_params *params, int index,
+                     struct ht_slice_given *out) {
+    const struct ht_slice_given *slices = params->output.picture.slices.group;
+    const int count = params->output.picture.slices.count;
+    if (index < count) {
+        *out = slices[index];
+        return true;
+    }
+    *out = (struct ht_slice_given){.plane = params->output.picture.plane,
+                                   .position = params->output.picture.position,
+                                   .field = params->output.picture.field,
+                                   .range = params->output.picture.range};
+    return count == 0 && index == 0;
+}
+
+char *ht_params_slice_name(const struct ht_params *params, int index,
+                           char name[HT_SLICE_NAME]) {
+    const struct ht_slice_given *slices = params->output.picture.slices.group;
+    if (params->output.picture.slices.count == 0)
+        *name = '\0';
+    else if (*slices[index].name)
+        snprintf(name, HT_SLICE_NAME, "%.*s", HT_SLICE_NAME - 1,
+                 slices[index].name);
+    else
+        snprintf(name, HT_SLICE_NAME, "slice-%d", index + 1);
+    return name;
+}
+
+char *ht_params_slice_key(const struct ht_params *params, int index,
+                          const char *member, char key[HT_SLICE_KEY]) {
+    if (params->output.picture.slices.count == 0)
+        snprintf(key, HT_SLICE_KEY, "output.picture.%s", member);
+    else
+        snprintf(key, HT_SLICE_KEY, "output.picture.slices.%d.%s", index + 1,
+                 member);
+    return key;
+}
+
+static enum ht_err check_name(const struct ht_params *params, int index) {
+    const struct ht_slice_given *slices = params->output.picture.slices.group;
+    char key[HT_SLICE_KEY], name[HT_SLICE_NAME], other[HT_SLICE_NAME];
+    ht_params_slice_key(params, index, "name", key);
+    if (!ht_params_is_name(slices[index].name))
+        return ht_params_error(params, key,
+                               "must be at most %d letters, digits, - and _: "
+                               "it becomes a part of file names",
+                               HT_LONGEST_NAME);
+    ht_params_slice_name(params, index, name);
+    for (int i = 0; i < index; i++)
+        if (strcmp(name, ht_params_slice_name(params, i, other)) == 0)
+            return ht_params_error(params, key,
+                                   "slice %d has the name \"%s\", too: names "
+                                   "must differ",
+                                   i + 1, name);
+    return HT_OK;
+}
+
+enum ht_err ht_params_check_slices(const struct ht_params *params) {
+    static const char *const single[] = {
+        "output.picture.plane", "output.picture.position",
+        "output.picture.field", "output.picture.range"};
+    const int count = params->output.picture.slices.count;
+    for (size_t i = 0; count > 0 && i < sizeof single / sizeof *single; i++)
+        if (ht_params_is_set(params, single[i]))
+            return ht_params_error(params, single[i],
+                                   "output.picture.slices is given too, whose "
+                                   "groups have their own: give one of them");
+    for (int i = 0; i < count; i++) TRY(check_name(params, i));
+    return HT_OK;
+}

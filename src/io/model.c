@@ -1,0 +1,204 @@
+/* The model of a run, before it: model.h5 with the medium at the nodes and the
+ * places of sources and receivers, and a picture of each slice.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "directory.h"
+#include "htwave/h5.h"
+#include "marks.h"
+#include "pictures.h"
+#include "slice.h"
+#include "units.h"
+
+struct model {
+    const struct ht_params *params;
+    const struct ht_medium *medium;
+    const char *directory;
+    struct ht_places places;
+};
+
+/* ---- model.h5 ---- */
+
+/* The first name of a row, "c" of "c|K", that this medium has. */
+static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
+    const char *at = medium->eq->system->parameter[row].names;
+    double value;
+    for (; *at; at += strcspn(at, "|"), at += *at == '|') {
+        snprintf(name, 32, "%.*s", (int)strcspn(at, "|"), at);
+        if (ht_medium_parameter(medium, name, medium->grid->lower, &value) ==
+            HT_OK)
+            return true;
+    }
+    return false;
+}
+
+static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file,
+                                   const char *name) {
+    const struct ht_grid *grid = m->medium->grid;
+    const int dims = grid->dims, up = dims - 1;
+    int64_t extent[3], n[3], count = 1;
+    double *plane = NULL, x[3];
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    for (int k = 0; k < dims; k++) extent[k] = n[up - k];
+    for (int k = 0; k < up && k < 2; k++) count *= n[k];
+    TRY(ht_h5_reserve(file, name, dims, extent, true));
+    TRY(HT_ALLOC(plane, count));
+    enum ht_err err = HT_OK;
+    for (int64_t last = 0; !err && last < n[up]; last++) {
+        for (int64_t i = 0; !err && i < count; i++) {
+            const int64_t at[3] = {i % n[0], i / n[0], 0};
+            for (int k = 0; k < 3; k++)
+                x[k] = ht_grid_x(grid, HT_PRIMARY, k, k == up ? last : at[k]);
+            err = ht_medium_parameter(m->medium, name, x, &plane[i]);
+        }
+        if (!err)
+            err = ht_h5_write_planes(file, name, 0, last, last + 1, plane);
+    }
+    free(plane);
+    return err;
+}
+
+static enum ht_err write_places(const struct model *m, struct ht_h5 *file,
+                                const char *name, int64_t first, int64_t last) {
+    const int dims = m->medium->grid->dims;
+    const int64_t extent[2] = {last - first, dims};
+    double *out = NULL;
+    if (last == first) return HT_OK;
+    TRY(HT_ALLOC(out, extent[0] * dims));
+    for (int64_t i = first; i < last; i++)
+        for (int k = 0; k < dims; k++)
+            out[(i - first) * dims + k] = m->places.x[i][k];
+    enum ht_err err = ht_h5_write(file, name, 2, extent, out, false);
+    free(out);
+    return err;
+}
+
+static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
+    const struct ht_grid *grid = m->medium->grid;
+    const struct ht_system *system = m->medium->eq->system;
+    char name[32];
+    TRY(ht_h5_set_text(file, "system", system->name));
+    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
+    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
+    TRY(ht_units_write(&m->params->output.units, file));
+    for (int p = 0; p < system->nparameters; p++)
+        if (find_name(m->medium, p, name)) TRY(write_parameter(m, file, name));
+    TRY(write_places(m, file, "sources", 0, m->places.sources));
+    return write_places(m, file, "receivers", m->places.sources,
+                        m->places.count);
+}
+
+static enum ht_err write_file(const struct model *m) {
+    struct ht_h5 *file = NULL;
+    char *path = NULL;
+    TRY(ht_directory_path(m->directory, "model.h5", &path));
+    enum ht_err err = ht_h5_create(path, &file);
+    free(path);
+    TRY(err);
+    err = fill_file(m, file);
+    if (!err) return ht_h5_commit(file);
+    ht_h5_discard(file);
+    return err;
+}
+
+/* ---- pictures ---- */
+
+/* The parameter that is drawn: the background of the run's pictures, else the
+ * speed, else the first. */
+static void choose_name(const struct model *m, char name[32]) {
+    const struct ht_system *system = m->medium->eq->system;
+    const char *given = ht_pictures_background(m->params);
+    if (given == NULL) given = system->speed_name;
+    if (given != NULL)
+        snprintf(name, 32, "%s", given);
+    else
+        (void)find_name(m->medium, 0, name);
+}
+
+static enum ht_err add_title(const struct model *m, const char *name,
+                             struct ht_text *title) {
+    ht_text_add(title, "%s, the model", name);
+    if (m->places.sources > 0)
+        ht_text_add(title, "; %lld source%s (disc)",
+                    (long long)m->places.sources,
+                    m->places.sources > 1 ? "s" : "");
+    if (m->places.count > m->places.sources)
+        ht_text_add(title, "; %lld receiver%s (triangle)",
+                    (long long)(m->places.count - m->places.sources),
+                    m->places.count - m->places.sources > 1 ? "s" : "");
+    return ht_text_status(title);
+}
+
+static enum ht_err draw_slice(const struct model *m,
+                              const struct ht_slice *slice, const char *name,
+                              const double *values, const char *path) {
+    struct ht_text title = {0}, subtitle = {0};
+    struct ht_marks marks = {0};
+    struct ht_picture picture = {
+        .background = values, .value = {name, ht_units_name(m->params, name)}};
+    if (m->medium->grid->dims == 1) { /* a curve */
+        picture.values = values;
+        picture.background = NULL;
+    }
+    ht_pictures_axes(m->params, slice, &picture);
+    enum ht_err err = ht_marks_make(&m->places, slice, &marks);
+    ht_marks_show(&marks, &picture);
+    if (!err) err = add_title(m, name, &title);
+    ht_pictures_place(m->params, m->medium, slice, &subtitle);
+    if (slice->normal >= 0 && m->places.count > 0)
+        ht_text_add(&subtitle, "; open: in front or behind");
+    if (picture.outlines > 0)
+        ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
+    if (!err) err = ht_text_status(&subtitle);
+    picture.title = title.data;
+    picture.subtitle = subtitle.data;
+    if (!err) err = ht_picture_write(&picture, path);
+    ht_marks_free(&marks);
+    ht_text_free(&title);
+    ht_text_free(&subtitle);
+    return err;
+}
+
+static enum ht_err draw(const struct model *m, int index,
+                        const struct ht_slice_given *given) {
+    const struct ht_slice slice =
+        ht_slice_make(m->medium->grid, given->plane, given->position);
+    char name[HT_SLICE_NAME], file[HT_SLICE_NAME + 16], parameter[32];
+    char *path = NULL;
+    double *values = NULL;
+    ht_params_slice_name(m->params, index, name);
+    snprintf(file, sizeof file, "model%s%s.png", *name ? "_" : "", name);
+    choose_name(m, parameter);
+    TRY(HT_ALLOC(values, slice.width * slice.height));
+    enum ht_err err = ht_slice_parameter(&slice, m->medium, parameter, values);
+    if (!err) err = ht_directory_path(m->directory, file, &path);
+    if (!err) err = draw_slice(m, &slice, parameter, values, path);
+    free(path);
+    free(values);
+    return err;
+}
+
+static enum ht_err write_model(struct model *m) {
+    struct ht_slice_given given;
+    TRY(ht_file_make_directory(m->directory));
+    TRY(write_file(m));
+    for (int i = 0; ht_picture_cairo() && ht_params_slice(m->params, i, &given);
+         i++)
+        TRY(draw(m, i, &given));
+    return HT_OK;
+}
+
+enum ht_err ht_output_model(const struct ht_params *params,
+                            const struct ht_medium *medium,
+                            const struct ht_shots *shots,
+                            const struct ht_receivers *receivers,
+                            const char *directory) {
+    struct model m = {
+        .params = params, .medium = medium, .directory = directory};
+    enum ht_err err = ht_places_make(shots, receivers, &m.places);
+    if (!err) err = write_model(&m);
+    ht_places_free(&m.places);
+    return err;
+}

@@ -1,0 +1,339 @@
+/* Pictures of a run: a slice each, of the slices that the input asks for.
+ * Values are collected on rank 0, which draws.
+ */
+#include "pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "directory.h"
+#include "fields.h"
+#include "marks.h"
+#include "plot.h"
+#include "slice.h"
+#include "units.h"
+
+struct view {
+    char name[HT_SLICE_NAME];
+    struct ht_slice slice;
+    int field;
+    double range;       /* given; 0: none */
+    double largest;     /* magnitude drawn so far, on rank 0 */
+    double *background; /* on rank 0; NULL: not read or none */
+    struct ht_marks marks;
+};
+struct ht_pictures {
+    const struct ht_params *params;
+    const struct ht_medium *medium;
+    int count, drawn; /* slices; times */
+    struct view *view;
+    char *last;
+};
+
+static const struct ht_equations *equations(const struct ht_pictures *p) {
+    return p->medium->eq;
+}
+
+/* ---- checks ---- */
+
+const char *ht_pictures_background(const struct ht_params *params) {
+    const char *name = params->output.picture.background;
+    return name && *name && strcmp(name, "none") != 0 ? name : NULL;
+}
+
+bool ht_output_draws(const struct ht_params *params) {
+    return params->output.pictures && ht_picture_cairo() != NULL;
+}
+
+/* Without cairo a run that says nothing about pictures has none. */
+static enum ht_err check_cairo(const struct ht_params *params) {
+    static const char section[] = "output.picture.";
+    if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
+    for (int i = 0; i < ht_option_count(); i++) {
+        const char *key = ht_option_at(i)->key;
+        if (strncmp(key, section, sizeof section - 1) == 0 &&
+            ht_params_is_set(params, key))
+            return ht_params_error(
+                params, key,
+                "asks for pictures, but this htwave was built without cairo, "
+                "which draws them: leave it out, or set output.pictures = "
+                "false");
+    }
+    return HT_OK;
+}
+
+static enum ht_err find_field(const struct ht_params *params,
+                              const struct ht_equations *eq, unsigned stored,
+                              int index, int *field) {
+    struct ht_slice_given given;
+    char key[HT_SLICE_KEY];
+    const bool there = ht_params_slice(params, index, &given);
+    const char *name = there && given.field && *given.field
+                           ? given.field
+                           : eq->system->first_field;
+    return ht_fields_find(params, eq, stored,
+                          ht_params_slice_key(params, index, "field", key),
+                          name, field);
+}
+
+static enum ht_err check_background(const struct ht_params *params,
+                                    const struct ht_medium *medium) {
+    const char *name = ht_pictures_background(params);
+    double value;
+    enum ht_err err = HT_OK;
+    if (name)
+        err = ht_medium_parameter(medium, name, medium->grid->lower, &value);
+    if (err != HT_ERR_INPUT) return err;
+    return ht_params_error(
+        params, "output.picture.background",
+        "must be \"none\" or a parameter of the medium of %s",
+        medium->eq->system->name);
+}
+
+enum ht_err ht_pictures_check(const struct ht_params *params,
+                              const struct ht_medium *medium, unsigned stored) {
+    struct ht_slice_given given;
+    int field;
+    for (int i = 0; ht_params_slice(params, i, &given); i++)
+        TRY(find_field(params, medium->eq, stored, i, &field));
+    TRY(check_background(params, medium));
+    TRY(ht_units_check(params, medium->eq));
+    return check_cairo(params);
+}
+
+/* ---- creation ---- */
+
+static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
+    struct ht_slice_given given;
+    while (ht_params_slice(p->params, p->count, &given)) p->count++;
+    TRY(HT_ALLOC(p->view, p->count));
+    for (int i = 0; ht_params_slice(p->params, i, &given); i++) {
+        struct view *view = &p->view[i];
+        ht_params_slice_name(p->params, i, view->name);
+        view->slice =
+            ht_slice_make(p->medium->grid, given.plane, given.position);
+        view->range = given.range;
+        TRY(find_field(p->params, equations(p), stored, i, &view->field));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_pictures_create(const struct ht_params *params,
+                               const struct ht_medium *medium, unsigned stored,
+                               struct ht_pictures **out) {
+    struct ht_pictures *p = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(p, 1));
+    p->params = params;
+    p->medium = medium;
+    enum ht_err err = make_views(p, stored);
+    if (err)
+        ht_pictures_destroy(p);
+    else
+        *out = p;
+    return err;
+}
+
+void ht_pictures_destroy(struct ht_pictures *p) {
+    if (!p) return;
+    for (int i = 0; p->view && i < p->count; i++) {
+        free(p->view[i].background);
+        ht_marks_free(&p->view[i].marks);
+    }
+    free(p->view);
+    free(p->last);
+    free(p);
+}
+
+enum ht_err ht_pictures_mark(struct ht_pictures *p,
+                             const struct ht_shots *shots,
+                             const struct ht_receivers *receivers) {
+    struct ht_places places;
+    enum ht_err err = ht_places_make(shots, receivers, &places);
+    for (int i = 0; !err && i < p->count; i++) {
+        ht_marks_free(&p->view[i].marks);
+        err = ht_marks_make(&places, &p->view[i].slice, &p->view[i].marks);
+    }
+    ht_places_free(&places);
+    return err;
+}
+
+/* ---- texts ---- */
+
+/* " km", or nothing. */
+static void add_unit(const struct ht_params *params, const char *quantity,
+                     struct ht_text *text) {
+    const char *unit = ht_units_name(params, quantity);
+    if (unit) ht_text_add(text, " %s", unit);
+}
+
+/* "p (pressure) at t = 1.4 s" */
+static enum ht_err add_title(const struct ht_pictures *p,
+                             const struct view *view, double time,
+                             struct ht_text *title) {
+    const struct ht_field *field = &equations(p)->field[view->field];
+    ht_text_add(title, "%s (%s) at t = %.5g", field->name, field->meaning,
+                time);
+    add_unit(p->params, "time", title);
+    return ht_text_status(title);
+}
+
+void ht_pictures_place(const struct ht_params *params,
+                       const struct ht_medium *medium,
+                       const struct ht_slice *slice, struct ht_text *text) {
+    ht_text_add(text, "%s", medium->eq->system->name);
+    if (slice->normal < 0) return;
+    ht_text_add(
+        text, ", x%d = %.4g", slice->normal + 1,
+        ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));
+    add_unit(params, "length", text);
+}
+
+/* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5
+ * (dark) km/s" */
+static enum ht_err add_subtitle(const struct ht_pictures *p,
+                                const struct view *view,
+                                const struct ht_picture *picture,
+                                struct ht_text *text) {
+    const char *background = ht_pictures_background(p->params);
+    const bool run = p->params->output.picture.scale == HT_SCALE_RUN;
+    double extreme[2];
+    ht_pictures_place(p->params, p->medium, &view->slice, text);
+    ht_text_add(text, "; colours: %s",
+                view->range > 0 ? "fixed"
+                : run           ? "largest of the run so far"
+                                : "largest of this picture");
+    if (ht_plot_relief(picture, extreme)) {
+        ht_text_add(text, "; grey: %s from %.4g (light) to %.4g (dark)",
+                    background, extreme[0], extreme[1]);
+        add_unit(p->params, background, text);
+    }
+    return ht_text_status(text);
+}
+
+/* ---- drawing ---- */
+
+static enum ht_err read_background(const struct ht_pictures *p,
+                                   struct view *view) {
+    const char *name = ht_pictures_background(p->params);
+    if (!name || view->background) return HT_OK;
+    TRY(HT_ALLOC(view->background, view->slice.width * view->slice.height));
+    return ht_slice_parameter(&view->slice, p->medium, name, view->background);
+}
+
+void ht_pictures_axes(const struct ht_params *params,
+                      const struct ht_slice *slice,
+                      struct ht_picture *picture) {
+    static const char *const axis[] = {"x1", "x2", "x3"};
+    const char *lower_wall = params->boundary.side[slice->up][0];
+    const char *length = ht_units_name(params, "length");
+    picture->width = slice->width;
+    picture->height = slice->height;
+    picture->x0 = slice->x0;
+    picture->x1 = slice->x1;
+    picture->y0 = slice->y0;
+    picture->y1 = slice->y1;
+    picture->y_down = slice->height > 1 && strcmp(lower_wall, "free") == 0;
+    picture->x = (struct ht_label){axis[slice->across], length};
+    picture->y = (struct ht_label){axis[slice->up], length};
+    picture->pixels = params->output.picture.pixels;
+}
+
+/* The range of the colours; 0: the picture's own. */
+static double range_of(const struct ht_pictures *p, struct view *view,
+                       const struct ht_picture *picture) {
+    if (view->range > 0) return view->range;
+    if (p->params->output.picture.scale == HT_SCALE_PICTURE) return 0;
+    const double largest = ht_plot_largest(picture);
+    if (largest > view->largest) view->largest = largest;
+    return view->largest;
+}
+
+static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
+                                 double time, const double *values,
+                                 const char *path) {
+    const char *field = equations(p)->field[view->field].name;
+    struct ht_text title = {0}, subtitle = {0};
+    struct ht_picture picture = {
+        .values = values,
+        .background = view->background,
+        .value = {field, ht_units_name(p->params, field)}};
+    ht_pictures_axes(p->params, &view->slice, &picture);
+    ht_marks_show(&view->marks, &picture);
+    picture.range = range_of(p, view, &picture);
+    enum ht_err err = add_title(p, view, time, &title);
+    if (!err) err = add_subtitle(p, view, &picture, &subtitle);
+    picture.title = title.data;
+    picture.subtitle = subtitle.data;
+    if (!err) err = ht_picture_write(&picture, path);
+    ht_text_free(&title);
+    ht_text_free(&subtitle);
+    return err;
+}
+
+/* values, on rank 0: the slice of all ranks. */
+static enum ht_err gather_slice(struct ht_comm *comm,
+                                const struct ht_slice *slice,
+                                const double *nodal, double *values) {
+    double *own = NULL;
+    int64_t first, last;
+    ht_slice_own(slice, &first, &last);
+    int64_t count = (last - first) * slice->width;
+    TRY(HT_ALLOC(own, count));
+    ht_slice_values(slice, nodal, own);
+    enum ht_err err =
+        ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values);
+    free(own);
+    return err;
+}
+
+static enum ht_err take_picture(const struct ht_pictures *p, struct view *view,
+                                double time, const double *const *nodal,
+                                const char *path) {
+    struct ht_comm *comm = p->medium->grid->slab.comm;
+    const struct ht_slice *slice = &view->slice;
+    double *values = NULL;
+    if (ht_comm_rank(comm) == 0)
+        TRY(HT_ALLOC(values, slice->width * slice->height));
+    enum ht_err err = gather_slice(comm, slice, nodal[view->field], values);
+    if (!err && values) {
+        ht_slice_close(slice, values);
+        err = read_background(p, view);
+        if (!err) err = write_picture(p, view, time, values, path);
+    }
+    free(values);
+    return err;
+}
+
+static enum ht_err draw_view(struct ht_pictures *p, struct view *view,
+                             double time, const double *const *nodal) {
+    char name[HT_SLICE_NAME + 24], *path = NULL;
+    if (*view->name)
+        snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
+    else
+        snprintf(name, sizeof name, HT_PICTURE_NAME, p->drawn);
+    enum ht_err err =
+        ht_directory_path(p->params->output.directory, name, &path);
+    if (!err) err = take_picture(p, view, time, nodal, path);
+    err = ht_comm_agree(p->medium->grid->slab.comm, err);
+    if (err) {
+        free(path);
+        return err;
+    }
+    free(p->last);
+    p->last = path;
+    return HT_OK;
+}
+
+enum ht_err ht_pictures_draw(struct ht_pictures *p, double time,
+                             const double *const *nodal) {
+    for (int i = 0; i < p->count; i++)
+        TRY(draw_view(p, &p->view[i], time, nodal));
+    p->drawn++;
+    return HT_OK;
+}
+
+const char *ht_pictures_last(const struct ht_pictures *p) {
+    return p->last;
+}

@@ -1,0 +1,184 @@
+#!/bin/sh
+# Pictures of several slices, the model's, and the scripts that draw snapshots,
+# the model and films: names, what is refused and in which words.
+set -u
+. "$(dirname "$0")/common.sh"
+tools=$(dirname "$plot")
+cd "$scratch" || exit 1
+
+if [ $drawn = false ]; then
+    skip 'slices: this htwave was built without cairo'
+    end config/pictures
+    exit
+fi
+
+cat >box.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [10, 8, 6]; upper = [1.0, 0.8, 0.6]; };
+time = { end = 4.0; scheme = "fd"; };
+medium = { type = "layers"; axis = "x3"; interfaces = [0.3]; c = [1.0, 2.0]; };
+sources = ( { position = [0.31, 0.4, 0.25]; frequency = 0.7; } );
+receivers = (
+    { type = "line"; from = [0.1, 0.1, 0.1]; to = [0.9, 0.7, 0.5]; count = 5; }
+);
+output = { directory = "out"; every = 2.0; units = { length = "km"; };
+    picture = { every = 2.0; scale = "run"; slices = (
+        { name = "top"; position = 0.2; },
+        { plane = "x2"; range = 0.5; }
+    ); };
+};
+CFG
+
+# refused WHAT "PATTERN|PATTERN" OVERRIDE...: exit code 2 by run
+refused() {
+    what=$1 patterns=$2
+    shift 2
+    "$htwave" run box.cfg --quiet "$device" "$@" 2>message.txt
+    code=$? missing=
+    IFS='|'
+    for pattern in $patterns; do
+        grep -qF -e "$pattern" message.txt || missing="$missing $pattern"
+    done
+    unset IFS
+    judge "$what: exit code $code, $(tail -n 1 message.txt)" \
+        [ $code = 2 -a -z "$missing" -a ! -e out ]
+}
+refused 'two slices of a name' \
+    'output.picture.slices.2.name|slice 1|names must differ' \
+    output.picture.slices.2.name=top
+refused 'a name with a slash' 'output.picture.slices.1.name|letters' \
+    output.picture.slices.1.name=a/b
+refused 'a slice beside slices' 'output.picture.plane|slices is given too' \
+    output.picture.plane=x1
+refused 'an unknown field' 'output.picture.slices.2.field|no field "q"' \
+    output.picture.slices.2.field=q
+refused 'a position outside the box' 'output.picture.slices.1.position = 1.5' \
+    output.picture.slices.1.position=1.5
+refused 'an unknown scale' 'output.picture.scale|picture' \
+    output.picture.scale=all
+
+"$htwave" run box.cfg --quiet "$device"
+(cd out && echo wave_*) >names.txt
+judge "slices: $(cat names.txt)" grep -qx 'wave_slice-2_0000.png wave_slice-2_0001.png wave_slice-2_0002.png wave_top_0000.png wave_top_0001.png wave_top_0002.png' names.txt
+"$htwave" run out/input.cfg --quiet "$device" output.directory=again
+judge 'the resolved input draws the same' \
+    cmp -s out/wave_top_0002.png again/wave_top_0002.png
+: >again/wave_mine.png
+: >again/wave_7.png
+"$htwave" run box.cfg --quiet "$device" output.directory=again
+judge "a later run moves pictures of slices, not the user's: $(echo again/run-001/wave*)" \
+    [ -e again/wave_mine.png -a -e again/wave_7.png \
+    -a -e again/run-001/wave_top_0000.png -a "$(ls again/run-001/wave* | wc -l)" = 6 ]
+
+"$htwave" check box.cfg "$device" --model model --json >answer.json
+judge "check --model: $(ls model | tr '\n' ' ')" [ "$(ls model | tr '\n' ' ')" = \
+    'model.h5 model_slice-2.png model_top.png ' ]
+"$htwave" check box.cfg "$device" --model model/model.h5/x >answer.txt 2>message.txt
+judge "no directory: $(cat message.txt)" grep -q model.h5 message.txt
+
+# ---- what receivers cost ----
+# (12 + 1024 + 256) samples of 5 traces and a block of 256, 8 bytes each
+if have_device; then
+    "$htwave" check box.cfg "$(device_option "${HTWAVE_DEVICE:-auto}")" \
+        receivers.1.every=0.02 --json >answer.json 2>message.txt
+    judge "check: $(number answer.json receivers_host_bytes) bytes for receivers, a part $(number answer.json receivers_time_share) of a step" \
+        awk -v b="$(number answer.json receivers_host_bytes)" \
+        -v s="$(number answer.json receivers_time_share)" \
+        'BEGIN { exit !(b == 61920 && s > 0 && s < 1) }'
+else
+    skip 'cost of receivers: no device is here'
+fi
+
+# ---- scripts ----
+if ! python3 -c 'import h5py, matplotlib, PIL' 2>/dev/null; then
+    skip 'scripts: no python3 with h5py, matplotlib and pillow is here'
+    end config/pictures
+    exit
+fi
+export MPLCONFIGDIR="$scratch"
+
+# draws "FILE FILE" PATTERN SCRIPT ARGUMENT...: writes the files and says so
+draws() {
+    files=$1 pattern=$2 script=$3
+    shift 3
+    rm -rf plots
+    "$tools/$script" "$@" >answer.txt 2>&1
+    code=$?
+    judge "$script: exit code $code, $(ls plots | tr '\n' ' ')" \
+        [ $code = 0 -a "$(ls plots | tr '\n' ' ')" = "$files " ]
+    judge "$script says: $(head -n 1 answer.txt)" grep -q "$pattern" answer.txt
+}
+draws 'slice_p_000001.png slice_p_000002.png' \
+    '^fields_000002.h5: p at t = 4, x3 = 0.1 km: largest' snapshots.py \
+    out/fields_000001.h5 out/fields_000002.h5 --at 0.08 \
+    --model model/model.h5 --out plots
+draws 'medium_c.png medium_rho.png' '^c, x1 = 0.5 km: 1 to 2; 1 source, 5 receivers' \
+    model.py model/model.h5 --axis x1 --out plots
+draws 'a.gif' ': 3 pictures' film.py out --slice top --out plots/a.gif
+draws 'b.gif' ': 3 pictures' film.py out --snapshots --out plots/b.gif
+"$htwave" run box.cfg --quiet "$device" output.directory=fine \
+    'grid.cells=[20,16,12]' output.pictures=false receivers.1.every=0.05
+"$htwave" run box.cfg --quiet "$device" output.directory=coarse \
+    output.pictures=false receivers.1.every=0.05
+draws 'difference_spectrum_receivers-1_p.png difference_traces_receivers-1_p.png' \
+    '^receivers-1: p: differs by 0\.0' traces.py coarse/traces.h5 \
+    --minus fine/traces.h5 --out plots
+cp fine/traces.h5 same.h5
+"$tools/traces.py" same.h5 --minus fine/traces.h5 --out plots >answer.txt
+judge "a run minus itself: $(head -n 1 answer.txt)" \
+    grep -q 'differs by 0 (root mean square), 0 (largest)' answer.txt
+
+# The numbers: a value of a file that is known, at its place.
+python3 - <<'PY'
+import h5py, numpy
+with h5py.File("made.h5", "w") as file:
+    file.attrs["lower"] = [1.0, 2.0, 3.0]
+    file.attrs["spacing"] = [0.5, 0.25, 2.0]
+    file.attrs["time"] = 0.75
+    p = numpy.zeros((3, 4, 5))
+    p[1, 2, 3] = -7
+    p[2, 0, 1] = 5
+    file["p"] = p
+PY
+draws 'slice_p_made.png' 'largest -7 at x1 = 2.5, x2 = 2.5' snapshots.py \
+    made.h5 --out plots
+draws 'slice_p_made.png' 'x3 = 7: largest 5 at x1 = 1.5, x2 = 2$' snapshots.py \
+    made.h5 --at 9 --out plots
+draws 'slice_p_made.png' 'x1 = 2.5: largest -7 at x2 = 2.5, x3 = 5$' \
+    snapshots.py made.h5 --axis x1 --at 2.4 --down --out plots
+
+# ---- the README ----
+readme=$tools/../README.md
+"$htwave" run "$tools/../params/demo.cfg" --quiet "$device" \
+    'grid.cells=[10,8]' output.pictures=false output.directory=demo
+sed -n '/^```python/,/^```$/p' "$readme" | sed -e '/^```/d' -e 's/"out\//"demo\//' \
+    >readme.py
+MPLBACKEND=Agg python3 readme.py
+judge "README: $(wc -l <readme.py) lines draw a snapshot" [ -s p.png ]
+
+# fails SCRIPT PATTERN ARGUMENT...: one line
+fails() {
+    script=$1 pattern=$2
+    shift 2
+    "$tools/$script" "$@" >answer.txt 2>message.txt
+    code=$?
+    judge "$script: exit code $code, $(cat message.txt)" [ $code = 1 \
+        -a "$(wc -l <message.txt)" = 1 -a \
+        "$(grep -c "^$script: .*$pattern" message.txt)" = 1 ]
+}
+fails snapshots.py 'no such file' none.h5
+fails snapshots.py 'has no q: it has' out/fields_000000.h5 --field q
+fails snapshots.py 'no snapshot' out/traces.h5
+fails snapshots.py 'is no HDF5 file' out/input.cfg
+fails model.py 'has no vs: it has c, rho' model/model.h5 --parameter vs
+fails model.py 'no such file' none.h5
+fails film.py 'has no pictures wave_side_NNNN.png' out --slice side
+fails film.py 'has no snapshots' model --snapshots
+fails film.py 'a film is .gif or .mp4' out --slice top --out film.avi
+fails traces.py 'other times or positions' coarse/traces.h5 \
+    --minus out/traces.h5
+for script in snapshots.py model.py film.py traces.py; do
+    judge "$script --help" \
+        [ "$("$tools/$script" --help | grep -c -e '--out')" -ge 1 ]
+done
+end config/pictures

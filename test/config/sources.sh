@@ -1,0 +1,145 @@
+#!/bin/sh
+# Sources: what is warned of and where, and what is not; boxes of plane waves
+# that are refused; memory. Keys alone are judged in badinput.sh.
+set -u
+. "${0%/*}/common.sh"
+cd "$scratch" || exit 1
+
+cat >pool.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [60, 50]; upper = [60.0, 50.0]; order = 8; };
+time = { end = 1.0; scheme = "fd"; };
+medium = { type = "layers"; axis = "x2"; interfaces = [20.4];
+           c = [1.0, 1.5]; rho = [1.0, 1.2]; };
+boundary = { x1 = "rigid"; x2 = ["free", "rigid"]; };
+output = { directory = "out"; snapshots = false; pictures = false; };
+CFG
+
+# check_pool SOURCES OVERRIDE...: sets code, and message.txt
+check_pool() {
+    sources=$1
+    shift
+    "$htwave" check pool.cfg --quiet "$device" "sources=($sources)" "$@" \
+        >answer.txt 2>message.txt
+    code=$?
+}
+
+# warned TITLE PATTERN SOURCES OVERRIDE...: exactly one warning, with the pattern
+warned() {
+    title=$1 pattern=$2
+    shift 2
+    check_pool "$@"
+    judge "$title: $(cut -c1-160 message.txt)" \
+        [ "$code $(grep -c '^warning:' message.txt)" = '0 1' ]
+    judge "$title: says $pattern" grep -q -e "$pattern" message.txt
+}
+
+# silent TITLE SOURCES OVERRIDE...: no warning
+silent() {
+    title=$1
+    shift
+    check_pool "$@"
+    judge "$title: exit code $code, no warning $(cut -c1-160 message.txt)" \
+        [ "$code $(grep -c '^warning:' message.txt)" = '0 0' ]
+}
+
+# refused TITLE "PATTERN|PATTERN" SOURCES OVERRIDE...: exit code 2
+refused() {
+    title=$1 patterns=$2
+    shift 2
+    check_pool "$@"
+    judge "$title: $(cut -c1-160 message.txt)" [ "$code" = 2 ]
+    old=$IFS
+    IFS='|'
+    for pattern in $patterns; do
+        judge "$title: says $pattern" grep -qF -e "$pattern" message.txt
+    done
+    IFS=$old
+}
+
+f='frequency=0.03;'
+# ---- jumps of the medium ----
+warned 'a point near a jump' '^warning: sources.1 at (30, 17.3)' \
+    "{position=[30,17.3];$f}"
+grep -q 'near (30, 20.8)' message.txt
+judge 'a point near a jump: where the jump is' [ $? = 0 ]
+silent 'a point five spacings from a jump' "{position=[30,15.3];$f}"
+silent 'a point near a jump of 5 %' "{position=[30,17.3];$f}" \
+    'medium.c=[1.0,1.0]' 'medium.rho=[1.0,1.05]'
+warned 'a jump of density alone' 'sources.1 at (30, 24)' \
+    "{position=[30,24];$f}" 'medium.c=[1.0,1.5]' 'medium.rho=[2.25,1.0]'
+warned 'a line across a jump' 'sources.2: 2 of 11 places, the first at (30, 17)' \
+    "{position=[30,9];$f},{type=\"line\";from=[30,5];to=[30,45];count=11;$f}"
+warned 'a volume near a jump' 'sources.1 at (30, 8).*seven widths' \
+    "{type=\"volume\";position=[30,8];width=2.0;$f}"
+silent 'a small volume there' \
+    "{type=\"volume\";position=[30,8];width=1.5;$f}"
+warned 'a plane beside a jump' 'sources.1: 61 of 61 places' \
+    "{type=\"plane\";axis=\"x2\";at=22.0;$f}"
+silent 'a plane through the layers' "{type=\"plane\";axis=\"x1\";at=22.0;$f}"
+
+# ---- constant part, silent places, band ----
+g='signal="gaussian";frequency=0.03;'
+silent 'a constant part and a free side' "{position=[30,9];$g}"
+warned 'a constant part in a closed box' 'sources.1.*constant part (1 of' \
+    "{position=[30,9];$g}" boundary.x2=rigid
+warned 'a plane with a constant part' 'sources.1.*constant part' \
+    "{type=\"plane\";axis=\"x1\";at=22.0;$g}" boundary.x2=periodic \
+    medium.type=constant medium.c=1 medium.rho=1
+silent 'none in its derivative' "{position=[30,9];signal=\"gaussian derivative\";$f}" \
+    boundary.x2=rigid
+silent 'a force with a constant part' \
+    "{position=[30,9];kind=\"force\";direction=[1,0];$g}" boundary.x2=rigid
+warned 'a point on a free wall' 'sources.1: 1 of 1 point is on a free wall' \
+    "{position=[30,0];$f}"
+warned 'a plane on a free wall' 'on a free wall' \
+    "{type=\"plane\";axis=\"x2\";at=0.0;$f}"
+warned 'few points per wavelength' \
+    'up to 0.23, of which the grid has 4.4 points.*order 8 needs' \
+    "{position=[30,9];frequency=0.09;}"
+
+# ---- boxes of plane waves ----
+# the free side and the jump are far enough from this one
+wave() { echo "{type=\"plane wave\";from=[$1];to=[$2];direction=[$3];$f}"; }
+silent 'a box' "$(wave 20,31.0 35,42 1,1)" 'medium.interfaces=[10.4]'
+refused 'a box at a jump' \
+    'sources.1|varies at the surface|near (|12 spacings' "$(wave 20,25 35,42 1,1)"
+refused 'a box around a jump' 'sources.1|varies at the surface' \
+    "$(wave 20,10 35,36 1,1)" 'medium.rho=[1,1]' 'medium.c=[1,1.5]'
+refused 'a jump of density inside a box, too near' \
+    'sources.1|K is|12 spacings' "$(wave 20,8 35,36 1,1)" \
+    'medium.interfaces=[18.0,26.0]' 'medium.c=[1,1.5,1]' 'medium.rho=[1,2,1]'
+u='medium.type=constant medium.c=1 medium.rho=1'
+# shellcheck disable=SC2086 # several options
+{
+refused 'a box too near to a side' 'sources.1.from|above 3,' \
+    "$(wave 3,10 35,36 1,1)" $u
+refused 'a box too near to the other side' 'sources.1.to|below 47' \
+    "$(wave 20,10 35,47 1,1)" $u
+refused 'a box beyond the grid' 'sources.1.to|x2 = 51 is outside' \
+    "$(wave 20,10 35,51 1,1)" $u
+refused 'a box between points' 'sources.1.to|no point' \
+    "$(wave 20.2,10 20.7,36 1,1)" $u
+refused 'the whole grid' 'sources.1.direction|normal to x1' \
+    "$(wave 0,0 60,50 1,0)" $u
+refused 'oblique between sides' 'sources.1.direction|normal to x2' \
+    "$(wave 20,0 35,50 1,0.1)" $u boundary.x2=rigid
+refused 'along a free side' 'sources.1.direction|rigid or periodic' \
+    "$(wave 20,0 35,50 1,0)" $u
+silent 'along rigid sides' "$(wave 20,0 35,50 1,0)" $u boundary.x2=rigid
+}
+
+# ---- memory ----
+check_pool "{position=[30,9];$f}" && judge \
+    'check shows the memory of sources' grep -q 'on the device' answer.txt
+many=
+n=0
+while [ $n -lt 256 ]; do
+    many="$many${many:+,}{type=\"volume\";position=[30,25,30];width=30.0;$f}"
+    n=$((n + 1))
+done
+refused 'sources that do not fit' 'sources|of memory' "$many" \
+    'grid.cells=[400,400,400]' 'grid.upper=[60,50,60]' medium.type=constant \
+    medium.c=1 medium.rho=1
+
+end config/sources

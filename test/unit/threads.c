@@ -1,0 +1,330 @@
+/* Work on several threads (htwave/threads.h): every chunk once, the error of
+ * the lowest one; and what prepares a run gives the same bits and the same
+ * messages on 1, 2 and 5 threads.
+ */
+#include "htwave/threads.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#include "htwave/oracle.h"
+#include "htwave/plan.h"
+#include "htwave/start.h"
+
+static void must(enum ht_err err) {
+    if (err == HT_OK) return;
+    printf("not ok - set-up: %s\n", ht_err_message());
+    exit(1);
+}
+
+static const int thread_counts[] = {1, 2, 5};
+enum { COUNTS = 3 };
+
+/* ---- chunks ---- */
+
+enum { CHUNKS = 300 };
+struct visits {
+    _Atomic int seen[CHUNKS], inner, wrong_worker;
+    int fails[2]; /* chunks */
+};
+
+static enum ht_err visit_inner(void *data, int64_t chunk, int worker) {
+    struct visits *v = data;
+    (void)chunk;
+    v->wrong_worker += worker != 0;
+    v->inner++;
+    return HT_OK;
+}
+
+/* Lower chunks take longer, so that higher ones fail first. */
+static enum ht_err visit(void *data, int64_t chunk, int worker) {
+    struct visits *v = data;
+    const struct timespec pause = {.tv_nsec = 3000000 / (1 + chunk)};
+    nanosleep(&pause, NULL);
+    v->seen[chunk]++;
+    v->wrong_worker += worker < 0 || worker >= ht_threads_count();
+    if (chunk % 100 == 7) TRY(ht_threads_run(3, visit_inner, v));
+    for (int i = 0; i < 2; i++)
+        REQUIRE(chunk != v->fails[i], i ? HT_ERR_IO : HT_ERR_INPUT,
+                "chunk %d fails", v->fails[i]);
+    return HT_OK;
+}
+
+static void test_chunks(int threads) {
+    struct visits v = {.fails = {-1, -1}};
+    int wrong = 0;
+    ht_threads_set(threads);
+    must(ht_threads_run(CHUNKS, visit, &v));
+    for (int c = 0; c < CHUNKS; c++) wrong += v.seen[c] != 1;
+    TEST_CHECK(wrong == 0 && v.inner == 9 && v.wrong_worker == 0,
+               "%d threads: each of %d chunks once", threads, CHUNKS);
+}
+
+static void test_failures(int threads) {
+    struct visits v = {.fails = {31, 30}};
+    char before[64], message[64];
+    ht_threads_set(threads);
+    ht_err_set(HT_ERR_MEMORY, "before");
+    enum ht_err err = ht_threads_run(CHUNKS, visit, &v);
+    snprintf(message, sizeof message, "%s", ht_err_message());
+    TEST_CHECK(err == HT_ERR_IO && strcmp(message, "chunk 30 fails") == 0 &&
+                   v.seen[CHUNKS - 1] == 0,
+               "%d threads: chunks 30 and 31 fail: \"%s\"", threads, message);
+    v = (struct visits){.fails = {-1, -1}};
+    snprintf(before, sizeof before, "%s", ht_err_message());
+    must(ht_threads_run(CHUNKS, visit, &v));
+    TEST_CHECK(v.seen[CHUNKS - 1] == 1 && strcmp(before, message) == 0,
+               "%d threads: work after a failure", threads);
+}
+
+static void test_division(void) {
+    int wrong = 0;
+    ht_threads_set(7);
+    for (int64_t items = 0; items < 200; items += 7)
+        for (int64_t least = 1; least < 60; least += 4) {
+            const int64_t chunks = ht_threads_chunks(items, least);
+            wrong += chunks < 1 || ht_threads_first(items, chunks, 0) != 0 ||
+                     ht_threads_first(items, chunks, chunks) != items;
+            for (int64_t c = 0; c < chunks && chunks > 1; c++)
+                wrong += ht_threads_first(items, chunks, c + 1) -
+                             ht_threads_first(items, chunks, c) <
+                         least;
+        }
+    ht_threads_set(0);
+    TEST_CHECK(wrong == 0 && ht_threads_cores() >= 1 &&
+                   ht_threads_count() == ht_threads_cores(),
+               "items in chunks; %d cores", ht_threads_cores());
+}
+
+/* ---- runs ---- */
+
+enum { MOST_OPTIONS = 16 };
+static char directory[] = "/tmp/htwave-threads-XXXXXX";
+
+struct result {
+    enum ht_err err;
+    uint64_t bits; /* of the plan, the medium, the state after a step */
+    int64_t cut;
+    char message[400];
+};
+
+static void add_bits(const void *data, size_t size, struct result *out) {
+    out->bits = ht_hash(out->bits, data, size);
+}
+
+static void add_fit(const struct ht_plan *plan, struct result *out) {
+    const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
+    const struct ht_fit_counts counts = ht_fit_counts(plan->fit);
+    double *values = NULL;
+    must(HT_ALLOC(values, nodes));
+    for (int what = 0; what <= plan->grid.dims; what++) {
+        must(plan->problem.fd.fill(plan->problem.fd.medium, what, 0,
+                                   ht_grid_planes(&plan->grid, HT_PRIMARY),
+                                   values));
+        add_bits(values, (size_t)nodes * sizeof *values, out);
+    }
+    free(values);
+    add_bits(&counts.values, sizeof counts.values, out);
+    add_bits(&counts.cut, sizeof counts.cut, out);
+    if (counts.cut > 0) add_bits(counts.place, sizeof counts.place, out);
+    add_bits(counts.least, sizeof counts.least, out);
+    add_bits(counts.most, sizeof counts.most, out);
+    out->cut = counts.cut;
+}
+
+static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
+    struct ht_stepper stepper;
+    const int count = plan->fit != NULL ? 1 : ht_grid_coefs(&plan->grid);
+    const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY) * count;
+    double *values = NULL;
+    must(HT_ALLOC(values, nodes));
+    must(ht_oracle_create(&plan->problem, &stepper));
+    enum ht_err err = ht_start(plan, NULL, NULL, NULL, &stepper);
+    for (int from = 0; err == HT_OK && from < 2; from++)
+        err = stepper.ops->half_step(stepper.self, (enum ht_subgrid)from);
+    if (err == HT_OK)
+        err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, count, 0,
+                               ht_grid_planes(&plan->grid, HT_PRIMARY), values);
+    add_bits(values, (size_t)nodes * sizeof *values, out);
+    ht_stepper_destroy(&stepper);
+    free(values);
+    return err;
+}
+
+static enum ht_err prepare(const struct ht_params *params, struct result *out) {
+    struct ht_plan *plan = NULL;
+    TRY(ht_plan_create(params, NULL, &plan));
+    add_bits(&plan->problem.dt, sizeof plan->problem.dt, out);
+    add_bits(plan->medium->speed, sizeof plan->medium->speed, out);
+    add_bits(&plan->medium->speed_min, sizeof(double), out);
+    if (plan->fit != NULL) add_fit(plan, out);
+    enum ht_err err = add_state(plan, out);
+    add_bits(&plan->medium->flattened, sizeof(int64_t), out);
+    if (plan->fit == NULL) out->cut = plan->medium->flattened;
+    ht_plan_destroy(plan);
+    return err;
+}
+
+static struct result run(const char *options, int threads) {
+    char text[1024], *list[MOST_OPTIONS];
+    struct ht_params *params;
+    struct result out = {.bits = HT_HASH_SEED};
+    int count = 0;
+    snprintf(text, sizeof text,
+             "output.snapshots=false; output.pictures=false; "
+             "initial.type=random; time.end=0.01; device.threads=%d; %s",
+             threads, options);
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
+         part = strtok(NULL, ";"))
+        list[count++] = part + strspn(part, " ");
+    must(ht_params_read(NULL, count, list, &params));
+    out.err = prepare(params, &out);
+    if (out.err != HT_OK)
+        snprintf(out.message, sizeof out.message, "%s", ht_err_message());
+    ht_params_destroy(params);
+    return out;
+}
+
+/* Files of random samples: 40 x 75 x 7 of contrast `spread`. */
+static void write_samples(const char *name, uint64_t seed, double spread) {
+    enum { COUNT = 40 * 75 * 7 };
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "wb");
+    for (uint64_t i = 0; file != NULL && i < COUNT; i++) {
+        const float value = (float)exp(spread * ht_rng_uniform(seed, i));
+        if (fwrite(&value, sizeof value, 1, file) != 1) exit(1);
+    }
+    if (file == NULL || fclose(file) != 0) exit(1);
+}
+
+#define FILES(walls)                                                         \
+    "system=acoustic; time.scheme=fd; grid.cells=[200,75,5]; "               \
+    "grid.order=4; medium.type=file; medium.format=raw; medium.c=%s/c.raw; " \
+    "medium.rho=%s/rho.raw; medium.shape=[40,75,7]; "                        \
+    "medium.spacing=[0.0256,0.0135,0.16]" walls
+
+/* cuts: averages are cut, or nodes made flat. */
+static const struct {
+    const char *name, *options;
+    bool cuts;
+} same_rows[] = {
+    {"fd, files, periodic", FILES(""), true},
+    {"fd, files, walls",
+     FILES("; boundary.x1=rigid; boundary.x2=free; boundary.x3=rigid"), true},
+    {"fd, points",
+     "system=acoustic; time.scheme=fd; grid.cells=[200,60,7]; grid.order=4; "
+     "medium.type=expression; medium.c=\"1.5 + 0.4*sin(2*pi*x1)*cos(2*pi*x3)\";"
+     "medium.rho=\"1 + x2^2\"; boundary.x2=rigid",
+     false},
+    {"fd, boxes of an expression",
+     "system=wave; time.scheme=fd; grid.cells=[150,160]; grid.order=8; "
+     "medium.type=expression; medium.c=\"1 + 2*step(x2 - x1)\"; "
+     "boundary.x1=rigid; boundary.x2=rigid",
+     true},
+    /* The step's limit is decided between the rows of two chunks. */
+    {"fd, fastest at a seam of rows, 2-D",
+     "system=wave; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\"",
+     false},
+    {"fd, fastest at a seam of rows, 2-D, density",
+     "system=acoustic; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\";"
+     "medium.rho=\"1 + 0.1*sin(2*pi*x1)\"",
+     false},
+    {"fd, fastest at a seam of rows, 3-D, density",
+     "system=acoustic; time.scheme=fd; grid.cells=[64,128,5]; grid.order=4; "
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/128)^2)\";"
+     "medium.rho=\"1 + 0.1*sin(2*pi*x3)\"",
+     false},
+    {"Taylor, an expression with jumps",
+     "system=acoustic; time.scheme=taylor; grid.cells=[30,20,5]; grid.order=1; "
+     "medium.type=expression; medium.c=\"1 + step(x2 - 0.4 - 0.2*x1) + x3^2\"; "
+     "boundary.x2=rigid; boundary.x3=rigid",
+     true},
+    {"Taylor, x2 and x3 do not matter",
+     "system=acoustic; time.scheme=taylor; grid.cells=[40,20,6]; grid.order=1; "
+     "medium.type=expression; medium.c=\"1 + 0.4*sin(2*pi*x1)\"",
+     false},
+};
+
+static void test_same(void) {
+    for (size_t i = 0; i < sizeof same_rows / sizeof *same_rows; i++) {
+        char options[900];
+        struct result one = {.err = HT_OK};
+        snprintf(options, sizeof options, same_rows[i].options, directory,
+                 directory);
+        for (int t = 0; t < COUNTS; t++) {
+            const struct result now = run(options, thread_counts[t]);
+            if (t == 0) one = now;
+            TEST_CHECK(now.err == HT_OK && now.bits == one.bits &&
+                           (now.cut > 0) == same_rows[i].cuts,
+                       "%s, %d threads: the same bits, %lld cut %s",
+                       same_rows[i].name, thread_counts[t], (long long)now.cut,
+                       now.message);
+        }
+    }
+}
+
+/* Several places break a rule: the message names the same one, also where a
+ * strip of rows finds one on a plane beyond that of another strip. */
+static const struct {
+    const char *options, *part;
+} refused_rows[] = {
+    {"system=acoustic; time.scheme=fd; grid.cells=[200,300]; "
+     "medium.type=expression; medium.fit=point; grid.order=4;"
+     "medium.rho=\"1 + 20000*step(x2 - 0.9 + 0.5*x1)\"; "
+     "boundary.x1=rigid; boundary.x2=rigid",
+     "medium.rho"},
+    {"system=acoustic; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
+     "medium.type=expression; boundary.x2=rigid; boundary.x3=rigid;"
+     "medium.rho=\"1 + 20000*step(x2 - 0.3 - 0.6*x3)\"",
+     "medium.rho"},
+    {"system=wave; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
+     "medium.type=expression; "
+     "medium.c=\"1 - step(x3 - 0.3)*step(x2 - 0.9 + 0.5*x3)\"",
+     "medium.c"},
+    {"system=wave; time.scheme=taylor; grid.cells=[30,30,5]; grid.order=1; "
+     "medium.type=expression; medium.c=\"sqrt(0.9 - x2)\"",
+     "medium.c"},
+};
+
+static void test_refused(void) {
+    for (size_t i = 0; i < sizeof refused_rows / sizeof *refused_rows; i++) {
+        struct result one = {.err = HT_OK};
+        for (int t = 0; t < COUNTS; t++) {
+            const struct result now =
+                run(refused_rows[i].options, thread_counts[t]);
+            if (t == 0) one = now;
+            TEST_CHECK(now.err == HT_ERR_INPUT &&
+                           strstr(now.message, refused_rows[i].part) != NULL &&
+                           strcmp(now.message, one.message) == 0,
+                       "%d threads: %s", thread_counts[t], now.message);
+        }
+    }
+}
+
+int main(void) {
+    char path[128];
+    if (!mkdtemp(directory)) return 1;
+    ht_log_level_set(HT_LOG_QUIET);
+    for (int t = 0; t < COUNTS; t++) {
+        test_chunks(thread_counts[t]);
+        test_failures(thread_counts[t]);
+    }
+    test_division();
+    write_samples("c.raw", 1, 1.2);
+    write_samples("rho.raw", 2, 2);
+    test_same();
+    test_refused();
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory,
+                 i ? "c.raw" : "rho.raw");
+        remove(path);
+    }
+    rmdir(directory);
+    return test_end("threads");
+}
