@@ -3,6 +3,7 @@
 #define HTWAVE_KERNELS_H
 
 #include "htwave/fd_kernel.h"
+#include "htwave/inject.h"
 #include "htwave/problem.h"
 
 /* [0] from the primary grid, [1] from the dual grid; if these do not differ,
@@ -18,7 +19,8 @@ struct ht_kernels {
     struct ht_step *step[2];     /* NULL: not compiled */
     struct ht_ghosts *ghosts[2]; /* [subgrid]: as the source of a half step */
     struct ht_reduction *reduction;
-    struct ht_packer *packer[2]; /* [subgrid]; NULL: the grid is one slab */
+    struct ht_injector *injector; /* NULL: no sources */
+    struct ht_packer *packer[2];  /* [subgrid]; NULL: the grid is one slab */
 };
 /* Sets all members except the compiled steps; fails as ht_variant_shape does.
  * The problem's equations must outlive the kernels. */

@@ -157,6 +157,9 @@ struct ht_shot_given {
     double frequency, cycles, amplitude;
     char *file;
     struct ht_value delay; /* "auto" or a number */
+    /* Of Hermite methods: "auto" or cells; relative error. */
+    struct ht_value radius;
+    double tolerance;
 };
 
 /* A group of receivers. */

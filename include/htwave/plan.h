@@ -2,6 +2,7 @@
 #ifndef HTWAVE_PLAN_H
 #define HTWAVE_PLAN_H
 
+#include "htwave/duhamel.h"
 #include "htwave/fit.h"
 #include "htwave/problem.h"
 #include "htwave/receivers.h"
@@ -24,6 +25,7 @@ struct ht_plan {
     struct ht_solution *solution;
     struct ht_receivers *receivers; /* NULL: none */
     struct ht_shots *shots;         /* NULL: none */
+    struct ht_duhamel *duhamel;     /* their Hermite form; NULL: none */
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */

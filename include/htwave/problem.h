@@ -31,6 +31,8 @@ struct ht_fd_problem {
     const void *medium;
 };
 
+struct ht_duhamel;
+
 /* A problem; the objects it points to must outlive the steppers. */
 struct ht_problem {
     const struct ht_equations *eq;
@@ -49,7 +51,8 @@ struct ht_problem {
     int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
-    const struct ht_shots *shots; /* NULL: none */
+    const struct ht_shots *shots;     /* NULL: none */
+    const struct ht_duhamel *duhamel; /* of Hermite methods; NULL: none */
 };
 
 /* Whether a field is stored on a grid; the number of fields stored there. */

@@ -24,6 +24,7 @@ struct ht_shot {
     double crossing;          /* time that a plane wave takes through its box;
                                  else 0 */
     double amplitude, delay;
+    double radius, tolerance; /* as given; radius 0: automatic */
     struct ht_signal *signal;
 };
 struct ht_shots {

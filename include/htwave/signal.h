@@ -32,5 +32,8 @@ struct ht_signal_traits {
     double constant;   /* integral of s over that of |s| */
 };
 struct ht_signal_traits ht_signal_traits(const struct ht_signal *signal);
+/* Parts of the energy in bands of equal width from 0 to twice `highest`. */
+enum { HT_SIGNAL_BANDS = 64 };
+const double *ht_signal_bands(const struct ht_signal *signal);
 
 #endif

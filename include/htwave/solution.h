@@ -10,6 +10,7 @@ struct ht_solution {
     const struct ht_equations *eq;
     const struct ht_grid *grid;
     bool exact;           /* known at every time */
+    bool rest;            /* zero, at times before 0, too */
     bool returns;         /* known at time.end only: equals the initial data */
     double wavenumber[3]; /* largest per axis where known (radians per length,
                              also from a frequency); else 0 */
@@ -32,7 +33,8 @@ bool ht_solution_occurs(const struct ht_solution *solution, int field);
 
 /* Coefficients of all fields on x3 planes [first, last) of a grid at a time:
  * out[field][i][node in those planes], i as in ht_grid_coefs, nodes with x1
- * fastest. time must be 0 unless exact. */
+ * fastest. time must be 0 unless exact, 0 or
+ * less at rest. */
 HT_CHECKED enum ht_err ht_solution_fill(const struct ht_solution *solution,
                                         enum ht_subgrid subgrid, double time,
                                         int64_t first, int64_t last,

@@ -141,6 +141,21 @@ static enum ht_err write_injectors(const char *directory) {
     return err;
 }
 
+/* Sources of Hermite methods know precision and layout only. */
+static enum ht_err write_shape_injectors(const char *directory) {
+    static const int blocks[2][2] = {{1, 4}, {1, 2}};
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 4; i++) {
+        const int fp64 = i / 2, block = blocks[fp64][i % 2];
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/inject_%s_block%d.cl", directory,
+                    fp64 ? "double" : "single", block);
+        err = ht_injector_text(fp64, block, 128, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
 /* Packers know precisions, layout and number of fields only. */
 static enum ht_err write_packer(const char *directory,
                                 const struct ht_pack_format *format) {
@@ -244,6 +259,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
     TRY(write_injectors(directory));
+    TRY(write_shape_injectors(directory));
     TRY(write_packers(directory));
     TRY(write_ghosts(directory));
     for (int i = 0; i < 12 * ht_fd_variant_count(); i++)

@@ -212,7 +212,7 @@ static const struct ht_option option[] = {
      "Their traces are written to traces.h5, a group of HDF5 each."},
 
     {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
-     "Sources of waves, with time.scheme = \"fd\": ( { position = [0.3, 0.5]; "
+     "Sources of waves: ( { position = [0.3, 0.5]; "
      "frequency = 10.0; }, { .. } ). With sources initial.type is zero unless "
      "a key of initial is given. On the command line the whole list, or a key "
      "of group N (from 1), sources.N.key."},
@@ -469,6 +469,14 @@ static const struct ht_option shot_option[] = {
      "Factor of the signal: a volume per time (monopole) or a force, of a "
      "plane per area, in one and two dimensions per area and per length; of a "
      "plane wave its p (acoustic) or u (wave)."},
+    {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto",
+     "cells",
+     "Hermite methods: of the Gaussian with a flat spectrum that stands for "
+     "the point. auto: 1.25, with grid.order 3 or less 1.5, or less "
+     "where the tolerance needs it."},
+    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "2e-4", 1e-9, 0.1, NULL, "",
+     "Hermite methods: error of traces, relative in L2, that the Gaussian may "
+     "add; the banner shows what it adds."},
 };
 
 #define IN_SLICE(member) offsetof(struct ht_slice_given, member)

@@ -116,6 +116,9 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
                                file ? "has no meaning for the signal \"%s\""
                                     : "the signal \"%s\" needs one above 0",
                                ht_signal_word(shot->signal));
+    if (shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1)
+        return ht_params_error(p, key_of(group, "radius", key),
+                               "must be \"auto\" or one number");
     if (shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1)
         return ht_params_error(p, key_of(group, "delay", key),
                                "must be \"auto\" or one number");

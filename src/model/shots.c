@@ -197,6 +197,9 @@ static enum ht_err make_shot(const struct ht_params *params,
     const struct ht_shot_given *groups = params->shots.group;
     const struct ht_shot_given *given = &groups[group - 1];
     set_place(given, medium->grid, shot);
+    shot->tolerance = given->tolerance;
+    if (given->radius.kind == HT_VALUE_NUMBERS)
+        shot->radius = given->radius.number[0];
     set_direction(given, shot);
     TRY(check_kind(params, medium->eq, shot->kind, group));
     TRY(check_place(params, medium->grid, shot, group));

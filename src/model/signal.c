@@ -115,6 +115,10 @@ struct ht_signal_traits ht_signal_traits(const struct ht_signal *signal) {
     return signal->traits;
 }
 
+const double *ht_signal_bands(const struct ht_signal *signal) {
+    return signal->band;
+}
+
 /* ---- spectrum ---- */
 
 /* The frequency beyond which this part of the energy lies. */
@@ -130,6 +134,21 @@ static double highest_of(int bits, double apart, const double complex *x) {
         if (above > part * whole) break;
     }
     return (double)i / ((double)n * apart);
+}
+
+static void fill_bands(int bits, double apart, const double complex *x,
+                       struct ht_signal *s) {
+    const int64_t n = (int64_t)1 << bits;
+    const double width = 2 * s->traits.highest / HT_SIGNAL_BANDS;
+    double whole = 0;
+    for (int64_t i = 0; i <= n / 2; i++) {
+        const double energy =
+            creal(x[i]) * creal(x[i]) + cimag(x[i]) * cimag(x[i]);
+        const double at = (double)i / ((double)n * apart) / width;
+        whole += energy;
+        if (at < HT_SIGNAL_BANDS) s->band[(int)at] += energy;
+    }
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++) s->band[b] /= whole;
 }
 
 /* Samples over the extent; the transform has PAD times as many, the others 0.
@@ -161,6 +180,7 @@ static enum ht_err find_traits(struct ht_signal *s) {
     t->constant = size > 0 ? sum / size : 0;
     ht_fourier(bits + PAD_BITS, x);
     t->highest = highest_of(bits + PAD_BITS, apart, x);
+    if (t->highest > 0) fill_bands(bits + PAD_BITS, apart, x, s);
     free(x);
     return HT_OK;
 }

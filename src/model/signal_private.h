@@ -14,6 +14,7 @@ struct ht_knot {
 struct ht_signal {
     struct ht_signal_given given;
     struct ht_signal_traits traits;
+    double band[HT_SIGNAL_BANDS];
     int64_t samples; /* of a file */
     struct ht_knot *knot;
 };

@@ -138,8 +138,8 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution,
                              enum ht_subgrid subgrid, double time,
                              int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = solution->grid;
-    REQUIRE(time == 0 || solution->exact, HT_ERR_INTERNAL,
-            "%s data are known at time 0 only, not at %g",
+    REQUIRE(time == 0 || solution->exact || (time < 0 && solution->rest),
+            HT_ERR_INTERNAL, "%s data are known at time 0 only, not at %g",
             solution->data->type->name, time);
     REQUIRE(first >= 0 && first <= last &&
                 last <= ht_grid_planes(grid, subgrid),

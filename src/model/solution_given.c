@@ -164,9 +164,14 @@ static bool zero_occurs(const struct ht_solution *solution, int field) {
     return false;
 }
 
+static enum ht_err prepare_rest(struct ht_solution *solution) {
+    solution->rest = true;
+    return prepare_zero(solution);
+}
+
 const struct ht_solution_type ht_solution_zero = {
     .name = "zero",
-    .prepare = prepare_zero,
+    .prepare = prepare_rest,
     .fill = fill_zero,
     .occurs = zero_occurs,
 };

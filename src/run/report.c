@@ -178,6 +178,21 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
                     e->high);
 }
 
+/* The Gaussians of Hermite methods. */
+static void add_forms(const struct ht_plan *plan, struct ht_text *text) {
+    const struct ht_duhamel *d = plan->duhamel;
+    const int most = 8;
+    if (d == NULL) return;
+    for (int i = 0; i < d->shots->count && i < most; i++)
+        ht_text_add(text,
+                    "            group %d: radius %g cells, order %d, reach "
+                    "%.2g, errs by %.1e\n",
+                    i + 1, d->form[i].radius, 2 * d->form[i].order,
+                    d->form[i].reach, d->form[i].error);
+    if (d->shots->count > most)
+        ht_text_add(text, "            and %d more\n", d->shots->count - most);
+}
+
 /* ", 2 of type plane", for types other than point and line. */
 static void add_shot_types(const struct ht_shots *shots, struct ht_text *text) {
     for (int type = HT_SHOT_PLANE; type <= HT_SHOT_INCIDENT; type++) {
@@ -205,15 +220,17 @@ static void add_shots(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
     add_shot_types(shots, text);
     ht_text_add(text,
-                ", until %.4g; frequencies up to %.4g, %.3g points per "
-                "wavelength there of %.2g needed",
+                ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength "
+                "there of %.2g needed",
                 shots->end, shots->highest, ht_plan_shot_points(plan),
+                plan->duhamel != NULL ? "cells" : "points",
                 ht_plan_needed_points(plan));
     const bool fp64 = sim->tuning.fp64 || sim->oracle;
-    if (ht_plan_shot_bytes(plan, fp64, &bytes) == HT_OK)
+    if (ht_plan_shot_bytes(plan, fp64, &bytes) == HT_OK && bytes.device > 0)
         ht_text_add(text, "; at most %s on the device",
                     ht_text_bytes((double)bytes.device, device));
     ht_text_add(text, "\n");
+    add_forms(plan, text);
 }
 
 static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
@@ -354,6 +371,17 @@ static void add_fit_json(const struct ht_simulation *sim,
     ht_json_integer(json, "cut_values", c.cut);
 }
 
+/* The largest of all groups. */
+static void add_forms_json(const struct ht_duhamel *d, struct ht_json *json) {
+    double error = 0, radius = 0;
+    for (int i = 0; i < d->shots->count; i++) {
+        error = fmax(error, d->form[i].error);
+        radius = fmax(radius, d->form[i].radius);
+    }
+    ht_json_number(json, "sources_radius", radius);
+    ht_json_number(json, "sources_error", error);
+}
+
 void ht_report_plan_json(const struct ht_simulation *sim,
                          struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
@@ -390,6 +418,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
         ht_json_number(json, "sources_highest_frequency", plan->shots->highest);
         ht_json_number(json, "sources_points_per_wavelength",
                        ht_plan_shot_points(plan));
+        if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
     }
     if (plan->expected.error > 0) {
         const struct ht_expected *e = &plan->expected;

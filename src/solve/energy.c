@@ -30,32 +30,12 @@ enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
 /* Tag of the messages; steppers use small numbers. */
 enum { TAG = 4096 };
 
-/* Gauss points and weights on [-1/2, 1/2], by Newton's method on Legendre's
- * polynomial of degree n (Abramowitz and Stegun, 25.4.29). */
-static void gauss(int n, double *x, double *weight) {
-    for (int i = 0; i < n; i++) {
-        double z = cos(acos(-1.0) * (i + 0.75) / (n + 0.5)), slope = 1;
-        for (int sweep = 0; sweep < 20; sweep++) {
-            double before = 1, p = z;
-            for (int k = 2; k <= n; k++) {
-                double next = ((2 * k - 1) * z * p - (k - 1) * before) / k;
-                before = p;
-                p = next;
-            }
-            slope = n * (z * p - before) / (z * z - 1);
-            z -= p / slope;
-        }
-        x[i] = z / 2;
-        weight[i] = 1 / ((1 - z * z) * slope * slope);
-    }
-}
-
 /* G: [point][side (N+1) + i]. */
 static void make_points(int order, double *matrix) {
     int m = order + 1, n = 2 * m;
     double hermite[CELL * CELL], x[NODE], weight[NODE];
     ht_hermite_matrix(order, hermite);
-    gauss(m, x, weight);
+    ht_gauss_points(m, x, weight);
     for (int p = 0; p < m; p++)
         for (int r = 0; r < n; r++) {
             double power = sqrt(weight[p]), sum = 0;

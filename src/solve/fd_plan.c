@@ -119,6 +119,7 @@ double ht_plan_shot_points(const struct ht_plan *plan) {
 /* Points at which a wave along an axis errs by `most` over ten wavelengths, and
  * the weights between nodes by 3 %. */
 double ht_plan_needed_points(const struct ht_plan *plan) {
+    if (plan->duhamel != NULL) return plan->duhamel->needed;
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
     const double most = 0.1, wavelengths = 10, axis[3] = {1, 0, 0};
     double points = 3.5, widest = 0;
@@ -131,8 +132,22 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
     return points;
 }
 
+static enum ht_err check_forms(const struct ht_plan *plan) {
+    static const char *const names[] = {"radius", "tolerance"};
+    char key[48];
+    for (int i = 0; i < 2 * plan->params->shots.count; i++) {
+        snprintf(key, sizeof key, "sources.%d.%s", i / 2 + 1, names[i % 2]);
+        if (ht_params_is_set(plan->params, key))
+            return ht_params_error(plan->params, key,
+                                   "has no meaning with time.scheme = \"fd\": "
+                                   "it is for Hermite methods");
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_fd_check_shots(const struct ht_plan *plan) {
     const double carried = 2.1;
+    TRY(check_forms(plan));
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
     TRY(ht_shots_warn_jumps(plan->shots));
     TRY(ht_fd_surface_check(plan));

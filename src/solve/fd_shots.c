@@ -364,8 +364,12 @@ enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
     struct ht_fd_stepper s = {.steps = 0};
     int64_t columns = 0, nodes = 0, entries = 0;
     *out = (struct ht_shot_bytes){0, 0};
-    if (shots == NULL || problem->fd.order == 0) return HT_OK;
-    if (!(problem->dt > 0)) return HT_OK; /* no steps */
+    if (shots == NULL || !(problem->dt > 0)) return HT_OK; /* no steps */
+    if (problem->fd.order == 0) {
+        /* the steppers' budget has what is on the device */
+        out->host = ht_injection_host_bytes(problem);
+        return HT_OK;
+    }
     ht_fd_stepper_plan(problem, &spec, &s);
     for (int i = 0; i < shots->count; i++) {
         const int64_t more = ht_shot_most_nodes(shots, i, s.count[2]);

@@ -156,6 +156,8 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK) err = build_ghosts(problem, &k);
     if (err == HT_OK && ht_grid_cut(problem->grid))
         err = create_packers(problem, device, tuning, cache, &k);
+    if (err == HT_OK && problem->duhamel != NULL)
+        err = ht_injector_create(device, &k.spec[0], cache, &k.injector);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;
@@ -172,6 +174,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
+    ht_injector_destroy(kernels->injector);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         ht_ghosts_destroy(kernels->ghosts[subgrid]);
         ht_packer_destroy(kernels->packer[subgrid]);
@@ -190,6 +193,7 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
         ht_step_add_seconds(kernels->step[1], seconds);
     for (int subgrid = 0; subgrid < 2; subgrid++)
         seconds[0] += ht_ghosts_seconds(kernels->ghosts[subgrid]);
+    seconds[0] += ht_injector_seconds(kernels->injector);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "fd.h"
+#include "htwave/duhamel.h"
 #include "htwave/oracle.h"
 #include "methods.h"
 
@@ -32,6 +33,7 @@ struct oracle {
     int n[3], t[3];      /* N+1 and 2N+2 up to axis dims, else 1 */
     int64_t coefs, cube; /* products of n and of t */
     bool absolute;
+    struct ht_injection *injection; /* NULL: no sources */
 };
 
 static double magnitude(const struct oracle *o, double x) {
@@ -51,6 +53,7 @@ static void oracle_destroy(void *self) {
     free(o->line);
     free(o->matrix);
     ht_jets_destroy(o->jets);
+    ht_injection_destroy(o->injection);
     free(o);
 }
 
@@ -221,8 +224,7 @@ static void do_target(struct oracle *o, enum ht_subgrid from,
         if (ht_problem_stores(&o->problem, to, f)) put_target(o, to, f, node);
 }
 
-static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
-    struct oracle *o = self;
+static enum ht_err do_half_step(struct oracle *o, enum ht_subgrid from) {
     const struct ht_grid *grid = o->problem.grid;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
@@ -239,12 +241,27 @@ static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
     return HT_OK;
 }
 
+static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from,
+                               bool back) {
+    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    if (o->injection == NULL) return HT_OK;
+    TRY(ht_injection_begin(o->injection, from, back));
+    ht_injection_add_plain(o->injection, to, ht_grid_total(o->problem.grid, to),
+                           o->u[to]);
+    return HT_OK;
+}
+
+static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
+    TRY(do_half_step(self, from));
+    return add_sources(self, from, false);
+}
+
 static enum ht_err oracle_half_step_back(void *self, enum ht_subgrid from) {
     struct oracle *o = self;
     o->problem.dt = -o->problem.dt;
-    enum ht_err err = oracle_half_step(self, from);
+    enum ht_err err = do_half_step(self, from);
     o->problem.dt = -o->problem.dt;
-    return err;
+    return err == HT_OK ? add_sources(self, from, true) : err;
 }
 
 static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid,
@@ -322,6 +339,19 @@ static enum ht_err allocate_medium(struct oracle *o) {
     return HT_OK;
 }
 
+/* All nodes, without ghosts. */
+static enum ht_err make_injection(struct oracle *o) {
+    struct ht_window window[2] = {{.count = {0}}};
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++) {
+            const int64_t nodes =
+                ht_grid_nodes(o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
+            window[i].count[k] = nodes;
+            window[i].own.end[k] = window[i].held.end[k] = nodes;
+        }
+    return ht_injection_create(&o->problem, window, &o->injection);
+}
+
 static enum ht_err allocate(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     o->coefs = o->cube = 1;
@@ -341,6 +371,7 @@ static enum ht_err allocate(struct oracle *o) {
         TRY(HT_ALLOC(o->u[subgrid],
                      ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) *
                          p->eq->nfields * o->coefs));
+    TRY(make_injection(o));
     return allocate_medium(o);
 }
 

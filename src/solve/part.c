@@ -78,6 +78,7 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     out->problem.grid = &out->grid;
     out->problem.halo = (struct ht_halo_choice){0};
     out->problem.shots = NULL;
+    out->problem.duhamel = NULL;
     if (whole->fd.fill != NULL) {
         out->problem.fd.fill = ht_test_values;
         out->problem.fd.medium = &out->problem;

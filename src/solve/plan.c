@@ -15,6 +15,7 @@ void ht_plan_destroy(struct ht_plan *plan) {
     if (plan == NULL) return;
     ht_solution_destroy(plan->solution);
     ht_receivers_destroy(plan->receivers);
+    ht_duhamel_destroy(plan->duhamel);
     ht_shots_destroy(plan->shots);
     ht_fit_destroy(plan->fit);
     ht_medium_destroy(plan->medium);
@@ -353,6 +354,13 @@ static enum ht_err scan_medium(struct ht_plan *plan, bool sampled) {
     return ht_fd_check_points(plan);
 }
 
+static enum ht_err check_shots(struct ht_plan *plan) {
+    if (differences(plan)) return ht_fd_check_shots(plan);
+    TRY(ht_duhamel_create(plan, &plan->duhamel));
+    plan->problem.duhamel = plan->duhamel;
+    return HT_OK;
+}
+
 static enum ht_err make_receivers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_receivers_of of = {
@@ -418,7 +426,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
     plan->problem.shots = plan->shots;
-    TRY(ht_fd_check_shots(plan));
+    TRY(check_shots(plan));
     TRY(make_receivers(plan));
     TRY(choose_dispersion(plan));
     return ht_expect(plan);

@@ -61,6 +61,7 @@ void ht_partition_slab(const struct ht_problem *problem,
                        struct ht_partition *out) {
     *out = (struct ht_partition){.cut = ht_grid_cut(problem->grid),
                                  .depth = depth_of(problem),
+                                 .sources = problem->duhamel != NULL,
                                  .two_level =
                                      ht_problem_scheme(problem)->two_level};
     for (int i = 0; i < 2; i++) {
@@ -213,7 +214,7 @@ static void add_task(struct ht_schedule *s, enum ht_task_kind kind,
 }
 
 /* Adds STEP tasks for planes [first, last) of the target's window, one per
- * region. */
+ * region, and the sources there. */
 static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
                       enum ht_step_part part, int64_t first, int64_t last,
                       struct ht_schedule *s) {
@@ -230,6 +231,10 @@ static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
         s->task[s->count - 1].targets =
             (struct ht_targets){.box = box, .region = targets->region};
     }
+    if (!p->sources || first >= last) return;
+    add_task(s, HT_TASK_INJECT, from);
+    s->task[s->count - 1].part = part;
+    s->task[s->count - 1].targets = (struct ht_targets){.box = planes};
 }
 
 /* Adds the boundary planes that are sent down and up, SEND, then the interior,

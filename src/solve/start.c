@@ -1,12 +1,12 @@
 /* The state at time 0. A one-level scheme needs the primary grid at time 0. A
  * two-level scheme also needs the fields of the dual grid at -dt/2. If the
- * solution is known at all times, these fields are evaluated. Otherwise one
- * half step of the scheme's starter with -dt computes the dual grid from all
- * fields on the primary grid at 0; its one-step error is of the order of the
- * scheme. The half step is done in layers of x3 planes of cells to save memory;
- * a layer is a small problem between two planes of nodes. A dual node depends
- * only on the corners of its cell, so neither the layers nor the ranks' slabs
- * change the result; the plane of nodes above a slab is computed twice.
+ * solution is known there, or at rest, these fields are evaluated. Otherwise
+ * one half step of the scheme's starter with -dt computes the dual grid from
+ * all fields on the primary grid at 0; its one-step error is of the order of
+ * the scheme. The half step is done in layers of x3 planes of cells to save
+ * memory; a layer is a small problem between two planes of nodes. A dual node
+ * depends only on the corners of its cell, so neither the layers nor the ranks'
+ * slabs change the result; the plane of nodes above a slab is computed twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +219,7 @@ static enum ht_err step_back(const struct ht_plan *plan,
 
 static bool steps_back(const struct ht_plan *plan) {
     return scheme_of(plan)->two_level && plan->steps > 0 &&
-           !plan->solution->exact;
+           !plan->solution->exact && !plan->solution->rest;
 }
 
 int64_t ht_hermite_start_bytes(const struct ht_plan *plan,
@@ -238,7 +238,7 @@ enum ht_err ht_hermite_start(const struct ht_plan *plan,
                              const struct ht_stepper *stepper) {
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
     if (!scheme_of(plan)->two_level || plan->steps == 0) return HT_OK;
-    if (plan->solution->exact)
+    if (!steps_back(plan))
         return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
     return step_back(plan, device, tuning, cache, stepper);
 }

@@ -13,6 +13,7 @@ static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
     if (t == NULL) return;
     ht_halo_destroy(t->halo);
+    ht_injection_destroy(t->injection);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         for (int f = 0; f < HT_MAX_FIELDS; f++)
             ht_buffer_destroy(t->u[subgrid][f]);
@@ -82,6 +83,15 @@ static enum ht_err run_step(struct ht_device_stepper *t,
     return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
 }
 
+static enum ht_err run_inject(struct ht_device_stepper *t,
+                              const struct ht_task *task) {
+    const enum ht_subgrid to = task->pass == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const struct ht_box *planes = &task->targets.box;
+    return ht_injection_add(t->injection, to, planes->begin[2], planes->end[2],
+                            ht_window_nodes(&t->partition.window[to]),
+                            t->u[to]);
+}
+
 static enum ht_err run_send(struct ht_device_stepper *t,
                             const struct ht_task *task) {
     return ht_halo_send(t->halo, (enum ht_subgrid)task->pass);
@@ -95,9 +105,8 @@ static enum ht_err run_receive(struct ht_device_stepper *t,
 typedef enum ht_err task_function(struct ht_device_stepper *t,
                                   const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
-    [HT_TASK_RECEIVE] = run_receive,
-    [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_STEP] = run_step,
+    [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
+    [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
     [HT_TASK_SEND] = run_send,
 };
 
@@ -171,6 +180,8 @@ static enum ht_err run_half_step(struct ht_device_stepper *t,
     bool fresh;
     TRY(find_known(t, from, &step, &fresh));
     t->direction = direction;
+    if (t->injection != NULL)
+        TRY(ht_injection_begin(t->injection, from, direction == HT_BACKWARDS));
     for (int i = 0; i < step->schedule.count; i++) {
         const struct ht_task *task = &step->schedule.task[i];
         TRY(run_task[task->kind](t, task));
@@ -358,6 +369,14 @@ static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
     return HT_OK;
 }
 
+static enum ht_err make_injection(struct ht_device_stepper *t,
+                                  const struct ht_kernels *kernels) {
+    if (t->problem.duhamel == NULL) return HT_OK;
+    REQUIRE(kernels->injector, HT_ERR_INTERNAL, "no kernel of sources");
+    TRY(ht_injection_create(&t->problem, t->partition.window, &t->injection));
+    return ht_injection_upload(t->injection, kernels->injector);
+}
+
 static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
                               const struct ht_region *region) {
     t->element_size = t->spec.fp64 ? 8 : 4;
@@ -370,6 +389,7 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
         const struct ht_spec law = spec_of(t, region[r].law);
         TRY(ht_stepper_fill_scale(t, r, &law));
     }
+    TRY(make_injection(t, region[0].kernels));
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         TRY(ht_window_ghosts(t->problem.grid, &t->partition.window[subgrid],
                              &t->ghosts[subgrid]));

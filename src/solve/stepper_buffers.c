@@ -100,7 +100,7 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
         b.largest_buffer = larger(b.largest_buffer, item->bytes);
         b.total += item->bytes;
     }
-    b.total += 2 * list.scale_bytes;
+    b.total += 2 * list.scale_bytes + ht_injection_bytes(p, &spec);
     b.poly_planes = list.poly_planes;
     b.messages = ht_halo_bytes(p, tuning, &message);
     b.largest_buffer = larger(b.largest_buffer, message);

@@ -6,6 +6,7 @@
 
 #include "ghost_args.h"
 #include "halo.h"
+#include "htwave/duhamel.h"
 
 /* A half step whose schedule exists. */
 struct ht_known_step {
@@ -35,6 +36,7 @@ struct ht_device_stepper {
     struct ht_known_step *known;
     int known_count, known_room;
     struct ht_halo *halo; /* NULL: the grid is one slab */
+    struct ht_injection *injection; /* NULL: no sources */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
     struct ht_buffer *poly[HT_MAX_FIELDS];

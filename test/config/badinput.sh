@@ -145,9 +145,23 @@ shot 'a signal without a frequency' 'sources.1.frequency|above 0' '' \
     sources.1.frequency=0.0
 shot 'a signal that begins early' 'sources.1.delay = 0.1|1.59' 'delay = 0.1;'
 shot 'waves that the grid does not carry' 'sources|up to 25.5|0.47 points per wavelength' \
-    '' sources.1.frequency=10.0
-shot 'a source by a Hermite method' 'sources|taylor|finite differences' '' \
-    time.scheme=taylor
+    '' sources.1.frequency=10.0 time.scheme=fd
+shot 'waves that N = 8 does not carry' 'sources|up to 76|0.16 cells per wavelength|0.7' \
+    '' sources.1.frequency=30.0
+shot 'a narrow source by leapfrog' 'sources.1.radius = 1|1.25 or more|leapfrog' \
+    'radius = 1.0;' time.scheme=leapfrog grid.order=3
+shot 'a radius for finite differences' 'sources.1.radius|time.scheme = "fd"' \
+    'radius = 1.0;' time.scheme=fd
+shot 'a tolerance for finite differences' 'sources.1.tolerance|Hermite' \
+    'tolerance = 1e-3;' time.scheme=fd
+shot 'a plane by a Hermite method' 'sources.1.type|points and lines' '' \
+    'sources=({ type = "plane"; axis = "x1"; at = 0.5; frequency = 1.0; })' \
+    time.scheme=taylor grid.order=4
+shot 'a radius of two numbers' 'sources.1.radius|one number' 'radius = [1.0, 2.0];'
+shot 'a layer within reach of a source' \
+    'sources.1.position|the medium varies within|time.scheme = "fd"' '' \
+    time.scheme=taylor grid.order=2 medium.type=layers medium.axis=x2 \
+    'medium.interfaces=[0.8]' 'medium.c=[1,2]'
 shot 'a line with a position' 'sources.1.position|"line"' \
     'type = "line"; from = [0.5, 0.5]; to = [0.6, 0.6]; count = 3;'
 shot 'a point with an end' 'sources.1.to|"point"' 'to = [0.6, 0.6];'

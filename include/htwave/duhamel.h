@@ -1,0 +1,119 @@
+/* Sources of Hermite methods (docs/method.md, Sources). A source u_t = L u +
+ * g(x) s(t) adds to a half step of tau = dt/2 the exact Duhamel term
+ *     sum over r of a_r(t) G_r,
+ *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1)
+ * dth, with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g
+ * is a Gaussian with a flat spectrum about a point (num.h); all derivatives of
+ * G_r at the nodes are known in closed form where the medium is uniform.
+ */
+#ifndef HTWAVE_DUHAMEL_H
+#define HTWAVE_DUHAMEL_H
+
+#include "htwave/inject.h"
+#include "htwave/problem.h"
+#include "htwave/window.h"
+
+struct ht_plan;
+
+/* The Gaussian of a shot. */
+struct ht_source_form {
+    double radius; /* in cells, along each axis */
+    int order;     /* Q */
+    double cut;    /* what is smaller than this part of the largest is left */
+    double error;  /* relative, in L2, of a trace by what the Gaussian lacks */
+    double reach;  /* cells up to which nodes take it, at most */
+};
+/* A point of a shot; the materials are constant within its reach. */
+struct ht_source_point {
+    int shot;
+    double x[3], material[HT_MAX_MATERIALS];
+};
+enum { HT_DUHAMEL_TERMS = 24 }; /* of Legendre, at most */
+struct ht_injection_counts {
+    int64_t nodes, entries, shapes;
+};
+struct ht_duhamel {
+    const struct ht_shots *shots;
+    struct ht_source_form *form; /* of each shot */
+    int64_t points;
+    struct ht_source_point *point;
+    int terms;     /* R + 1 */
+    double needed; /* cells per shortest wavelength: ht_plan_needed_points */
+    struct ht_injection_counts most[2]; /* of the whole target grids */
+};
+/* Chooses the forms and refuses what cannot be added, with key and place. For a
+ * plan that is complete but for its problem's sources. */
+HT_CHECKED enum ht_err ht_duhamel_create(const struct ht_plan *plan,
+                                         struct ht_duhamel **out);
+void ht_duhamel_destroy(struct ht_duhamel *duhamel); /* NULL allowed */
+
+/* ---- what a stepper adds ---- */
+/* Of one target grid: the nodes of a window and their shapes. */
+struct ht_injection_grid {
+    struct ht_inject_list list;
+    struct ht_inject_shapes shapes;
+    int64_t *plane;           /* [x3 plane of the window + 1]: its first node */
+    int field[HT_MAX_FIELDS]; /* of each stored one */
+    struct ht_injected *injected; /* on a device, or NULL */
+};
+enum { HT_INJECTION_ROWS = 64 }; /* half steps in the table at a time */
+struct ht_injection {
+    struct ht_problem problem;
+    struct ht_injection_grid grid[2];
+    double *table; /* [row][field][column][term] */
+    bool *acts;    /* [row] */
+    bool filled, back;
+    int64_t first; /* half step of row 0 */
+    int64_t steps; /* time steps done: half steps from the dual grid */
+    int64_t row;   /* of the current half step; -1: no source acts */
+};
+/* *out: NULL for a problem without sources. The windows are those of the target
+ * grids; a problem's duhamel must outlive it. */
+HT_CHECKED enum ht_err ht_injection_create(const struct ht_problem *problem,
+                                           const struct ht_window window[2],
+                                           struct ht_injection **out);
+void ht_injection_destroy(struct ht_injection *in); /* NULL allowed */
+/* Makes lists and shapes for the device, of which `injector` has the layout. */
+HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in,
+                                           struct ht_injector *injector);
+/* The device bytes of an upload, at most. */
+int64_t ht_injection_bytes(const struct ht_problem *problem,
+                           const struct ht_spec *spec);
+/* Host bytes until then. */
+int64_t ht_injection_host_bytes(const struct ht_problem *problem);
+/* Begins a half step: finds its row of amplitudes. */
+HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in,
+                                          enum ht_subgrid from, bool back);
+/* Adds to x3 planes [first, last) of the target grid's window; u[field]. */
+HT_CHECKED enum ht_err ht_injection_add(struct ht_injection *in,
+                                        enum ht_subgrid to, int64_t first,
+                                        int64_t last, int64_t nodes,
+                                        struct ht_buffer *const *u);
+/* The same to all nodes of plain arrays [field][coefficient][node]. */
+void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
+                            int64_t nodes, double *u);
+
+/* ---- parts ---- */
+/* Lists the nodes of a window; counts alone: without list, shapes and planes.
+ */
+HT_CHECKED enum ht_err ht_injection_list(const struct ht_problem *problem,
+                                         enum ht_subgrid to,
+                                         const struct ht_window *window,
+                                         struct ht_injection_grid *out);
+HT_CHECKED enum ht_err ht_injection_count(const struct ht_problem *problem,
+                                          enum ht_subgrid to,
+                                          struct ht_injection_counts *out);
+/* g of a source, or of one of its images, a vector over the fields. */
+struct ht_source_vector {
+    double radius, field[HT_MAX_FIELDS], material[HT_MAX_MATERIALS];
+    int order;
+};
+/* G_r and all its derivatives at a distance in cells from the centre: out[field
+ * that the grid stores][term][coefficient]. */
+void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
+                     const struct ht_source_vector *vector,
+                     const long double distance[3], double *out);
+/* The reach of a form, without waves. */
+double ht_source_reach(const struct ht_source_form *form, int order);
+
+#endif

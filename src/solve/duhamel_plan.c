@@ -1,0 +1,398 @@
+/* The plan of sources of Hermite methods: their Gaussians, what is refused, how
+ * fine a grid they need.
+ *
+ * A trace takes the signal filtered by the Gaussian's spectrum, so its error is
+ * known from the signal's: the root of the mean of (1 - spectrum)^2 over the
+ * signal's energy. A wider Gaussian has less beyond what the grid carries, and
+ * more error in the signal's band.
+ */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bloch.h"
+#include "htwave/duhamel.h"
+#include "htwave/plan.h"
+
+static const double pi = 3.14159265358979323846;
+
+void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
+    if (duhamel == NULL) return;
+    free(duhamel->form);
+    free(duhamel->point);
+    free(duhamel);
+}
+
+static double widest(const struct ht_plan *plan) {
+    double h = 0;
+    for (int k = 0; k < plan->grid.dims; k++) h = fmax(h, plan->grid.h[k]);
+    return h;
+}
+
+/* ---- points ---- */
+
+static enum ht_err materials_at(const struct ht_plan *plan, const double x[3],
+                                double out[HT_MAX_MATERIALS]) {
+    if (plan->medium->uniform) {
+        memcpy(out, plan->medium->constant, sizeof plan->medium->constant);
+        return HT_OK;
+    }
+    for (int m = 0; m < plan->eq.nmaterials; m++)
+        TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[m].name,
+                                x, &out[m]));
+    return HT_OK;
+}
+
+static enum ht_err make_points(const struct ht_plan *plan,
+                               struct ht_duhamel *d) {
+    const struct ht_shots *shots = plan->shots;
+    int64_t room = 0;
+    for (int i = 0; i < shots->count; i++) room += shots->shot[i].points;
+    TRY(HT_ALLOC(d->point, room));
+    for (int i = 0; i < shots->count; i++)
+        for (int n = 0; n < shots->shot[i].points; n++) {
+            struct ht_source_point *point = &d->point[d->points++];
+            point->shot = i;
+            ht_shot_position(&shots->shot[i], n, point->x);
+            TRY(materials_at(plan, point->x, point->material));
+        }
+    return HT_OK;
+}
+
+/* ---- the Gaussian ---- */
+
+/* Largest wavenumber of a frequency in cells, where it is slowest. */
+static double wavenumber(const struct ht_plan *plan, const struct ht_duhamel *d,
+                         int shot, double frequency) {
+    double slowest = INFINITY;
+    for (int64_t i = 0; i < d->points; i++)
+        if (d->point[i].shot == shot)
+            slowest =
+                fmin(slowest, plan->eq.system->speed(d->point[i].material, 0));
+    return 2 * pi * frequency / slowest * widest(plan);
+}
+
+static double error_of(const struct ht_signal *signal, double highest,
+                       double radius, int order) {
+    const double *band = ht_signal_bands(signal);
+    double sum = 0;
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+        const double k = 2 * highest * (b + 0.5) / HT_SIGNAL_BANDS;
+        sum += band[b] * pow(ht_flat_missing(order, k * radius), 2);
+    }
+    return sqrt(sum);
+}
+
+static const int orders[] = {4, 8, 16, 24};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+/* The least order that keeps a tenth of the tolerance, else the highest: orders
+ * cost nothing but at the edge of what the grid carries. */
+static void choose_order(const struct ht_signal *signal, double highest,
+                         double tolerance, struct ht_source_form *form) {
+    for (int i = 0; i < ORDERS; i++) {
+        form->order = orders[i];
+        form->error = error_of(signal, highest, form->radius, form->order);
+        if (form->error <= 0.1 * tolerance) return;
+    }
+}
+
+static bool damps(const struct ht_plan *plan) {
+    return ht_problem_scheme(&plan->problem)->dissipates;
+}
+
+/* Low orders carry less of what a source has beyond the signal's band. */
+static double usual_radius(const struct ht_plan *plan) {
+    return plan->order <= 3 ? 1.5 : 1.25;
+}
+
+/* Leapfrog damps nothing of it. */
+static double least_radius(const struct ht_plan *plan) {
+    return damps(plan) ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
+}
+
+/* Measured: wider ones gain nothing, and their nodes fill more memory; narrower
+ * ones, for waves that are short on this grid, err less than those that lack a
+ * part of their band. */
+static void choose_radius(const struct ht_plan *plan,
+                          const struct ht_signal *signal, double highest,
+                          double tolerance, struct ht_source_form *form) {
+    const double least = fmax(least_radius(plan), 0.5);
+    const int most = (int)lround((usual_radius(plan) - least) / 0.25);
+    for (int i = 0; i <= most; i++) {
+        form->radius = usual_radius(plan) - 0.25 * i;
+        choose_order(signal, highest, tolerance, form);
+        if (form->error <= tolerance) return;
+    }
+}
+
+static enum ht_err refuse_radius(const struct ht_plan *plan, int group,
+                                 double least) {
+    char key[40];
+    snprintf(key, sizeof key, "sources.%d.radius", group);
+    return ht_params_error(
+        plan->params, key,
+        "must be %g or more with time.scheme = \"%s\" and grid.order = %d, "
+        "which damps nothing of what a narrower source has beyond the waves "
+        "that the grid carries",
+        least, ht_problem_scheme(&plan->problem)->name, plan->order);
+}
+
+static enum ht_err make_form(const struct ht_plan *plan, int i,
+                             struct ht_duhamel *d) {
+    const struct ht_shot *shot = &plan->shots->shot[i];
+    struct ht_source_form *form = &d->form[i];
+    const double least = least_radius(plan);
+    const double highest =
+        wavenumber(plan, d, i, ht_signal_traits(shot->signal).highest);
+    form->radius = shot->radius;
+    form->cut = 1e-2 * shot->tolerance;
+    if (shot->radius > 0 && shot->radius < least)
+        return refuse_radius(plan, i + 1, least);
+    if (shot->radius > 0)
+        choose_order(shot->signal, highest, shot->tolerance, form);
+    else
+        choose_radius(plan, shot->signal, highest, shot->tolerance, form);
+    if (form->error > shot->tolerance)
+        ht_warn("sources.%d: its highest frequency has %.2g cells per "
+                "wavelength, where a source of radius %g errs by %.1e, above "
+                "the tolerance of %.1e: take more cells",
+                i + 1, 2 * pi / highest, form->radius, form->error,
+                shot->tolerance);
+    form->reach = ht_source_reach(form, plan->order) + plan->cfl / 2;
+    return HT_OK;
+}
+
+/* Coefficients of exp(i omega t) in Legendre's polynomials over half a step,
+ * (2 r + 1) j_r(z) <= z^r/(2 r - 1)!!, z = omega tau/2, for 1.5 times the
+ * highest frequency. */
+static int count_terms(const struct ht_plan *plan) {
+    const double z = 0.75 * pi * plan->shots->highest * plan->problem.dt;
+    double size = 1, least = 1e-3;
+    int terms = 1;
+    for (int i = 0; i < plan->shots->count; i++)
+        least = fmin(least, plan->shots->shot[i].tolerance);
+    while (terms < HT_DUHAMEL_TERMS && (size > 1e-2 * least || terms < 3)) {
+        size *= z / (2 * terms - 1);
+        terms++;
+    }
+    return terms;
+}
+
+/* ---- the medium about a point ---- */
+
+/* Nodes of an axis in reach of a point and of the cells of these. */
+static bool in_reach(const struct ht_plan *plan, enum ht_subgrid subgrid,
+                     int axis, const struct ht_source_point *point,
+                     double reach, int64_t m) {
+    const struct ht_grid *grid = &plan->grid;
+    if (axis >= grid->dims) return true;
+    double apart = ht_grid_x(grid, subgrid, axis, m) - point->x[axis];
+    if (ht_grid_periodic(grid, axis))
+        apart = remainder(apart, grid->upper[axis] - grid->lower[axis]);
+    return fabs(apart) <= (reach + 1) * grid->h[axis];
+}
+
+/* values: of one plane, [material][a][node]. */
+static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
+                    const struct ht_source_point *point, const double *values) {
+    const double close = 1e-9;
+    const int coefs = plan->medium->coefs;
+    bool same = true;
+    for (int m = 0; m < plan->eq.nmaterials; m++)
+        for (int a = 0; a < coefs; a++) {
+            const double wanted = a == 0 ? point->material[m] : 0;
+            same = same && fabs(values[(m * coefs + a) * nodes + node] -
+                                wanted) <= close * fabs(point->material[m]);
+        }
+    return same;
+}
+
+static enum ht_err refuse_medium(const struct ht_plan *plan,
+                                 const struct ht_source_point *point,
+                                 double reach) {
+    const bool line = plan->shots->shot[point->shot].points > 1;
+    char key[40], place[96];
+    int length = 0;
+    snprintf(key, sizeof key, "sources.%d.%s", point->shot + 1,
+             line ? "from" : "position");
+    for (int k = 0; k < plan->grid.dims; k++)
+        length += snprintf(place + length, sizeof place - (size_t)length,
+                           "%s%g", k ? ", " : "", point->x[k]);
+    return ht_params_error(
+        plan->params, key,
+        "the medium varies within %.3g cells of the source at %s, where a "
+        "Hermite method needs a uniform one: move it, or give time.scheme = "
+        "\"fd\"",
+        reach, place);
+}
+
+static enum ht_err check_plane(const struct ht_plan *plan,
+                               const struct ht_duhamel *d,
+                               enum ht_subgrid subgrid, int64_t m3,
+                               double *values) {
+    const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
+    const int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
+    bool filled = false;
+    for (int64_t i = 0; i < d->points; i++) {
+        const struct ht_source_point *p = &d->point[i];
+        const double reach = d->form[p->shot].reach;
+        if (!in_reach(plan, subgrid, 2, p, reach, m3)) continue;
+        if (!filled)
+            TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
+        filled = true;
+        for (int64_t m2 = 0; m2 < n2; m2++) {
+            if (!in_reach(plan, subgrid, 1, p, reach, m2)) continue;
+            for (int64_t m1 = 0; m1 < n1; m1++)
+                if (in_reach(plan, subgrid, 0, p, reach, m1) &&
+                    !same_at(plan, n1 * n2, m2 * n1 + m1, p, values))
+                    return refuse_medium(plan, p, reach);
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_medium(const struct ht_plan *plan,
+                                const struct ht_duhamel *d) {
+    enum ht_err err = HT_OK;
+    if (plan->medium->uniform) return HT_OK;
+    for (int i = 0; err == HT_OK && i < 2; i++) {
+        const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
+        double *values = NULL;
+        TRY(HT_ALLOC(values, ht_grid_plane(&plan->grid, subgrid) *
+                                 plan->eq.nmaterials * plan->medium->coefs));
+        for (int64_t m3 = 0;
+             err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
+            err = check_plane(plan, d, subgrid, m3, values);
+        free(values);
+    }
+    return err;
+}
+
+/* ---- cells per wavelength ---- */
+
+/* The error of a wave along an axis over ten wavelengths, by the scheme in one
+ * dimension. */
+static enum ht_err wave_error(const struct ht_plan *plan,
+                              const struct ht_duhamel *d, double cells,
+                              double *error) {
+    const struct ht_equations eq = ht_equations_make(plan->eq.system, 1);
+    const double *material = d->point[0].material;
+    const double speed = eq.system->speed(material, 0);
+    struct ht_grid grid = {.dims = 1, .order = plan->order};
+    struct ht_problem problem = {
+        .eq = &eq, .grid = &grid, .medium_degree = -1, .dt = plan->problem.dt};
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    struct ht_bloch_wave wave;
+    double sum = 0, whole = 0;
+    for (int k = 0; k < 3; k++) {
+        grid.cells[k] = 1;
+        grid.h[k] = k == 0 ? widest(plan) : 1;
+        grid.upper[k] = grid.h[k];
+    }
+    (void)ht_problem_set_scheme(&problem, scheme);
+    memcpy(problem.uniform, material, sizeof problem.uniform);
+    problem.stages = (int)ht_least(plan->problem.stages,
+                                   scheme->full_stages(&eq, plan->order));
+    const double k[3] = {2 * pi / (cells * grid.h[0])};
+    const struct ht_bloch_run run = {
+        .problem = &problem,
+        .material = material,
+        .dt = problem.dt,
+        .steps = ceil(10 * cells * grid.h[0] / (speed * problem.dt)),
+        .operations = 1e7};
+    TRY(ht_bloch_step(&run, k, &wave));
+    for (int f = 0; f < eq.nfields; f++) {
+        sum += pow(cabs(wave.error[f]), 2) + pow(wave.rest[f], 2);
+        whole += pow(cabs(wave.exact[f]), 2);
+    }
+    *error = sqrt(sum / whole);
+    return HT_OK;
+}
+
+static enum ht_err find_needed(const struct ht_plan *plan,
+                               struct ht_duhamel *d) {
+    const double most = 0.1;
+    double error = INFINITY;
+    for (int tenths = 7; tenths < 1000 && error > most; tenths++) {
+        d->needed = tenths / 10.0;
+        TRY(wave_error(plan, d, d->needed, &error));
+    }
+    return HT_OK;
+}
+
+/* Two values per wavelength are N + 1 times as many cells. */
+static enum ht_err check_cells(const struct ht_plan *plan,
+                               const struct ht_duhamel *d) {
+    const double carried = 2.1 / (plan->order + 1);
+    const double cells = ht_plan_shot_points(plan);
+    if (cells < carried)
+        return ht_params_error(
+            plan->params, "sources",
+            "have frequencies up to %.3g, of which the grid has %.2g cells per "
+            "wavelength where waves travel at %.3g: it carries none with less "
+            "than %.2g, and %.2g are needed",
+            plan->shots->highest, cells, plan->medium->speed_min, carried,
+            d->needed);
+    if (cells < d->needed)
+        ht_warn("sources have frequencies up to %.3g, of which the grid has "
+                "%.2g cells per wavelength where waves travel at %.3g: N = %d "
+                "needs %.2g for errors below 10 %% over ten wavelengths",
+                plan->shots->highest, cells, plan->medium->speed_min,
+                plan->order, d->needed);
+    return HT_OK;
+}
+
+static enum ht_err check_types(const struct ht_plan *plan) {
+    char key[40];
+    for (int i = 0; i < plan->shots->count; i++) {
+        snprintf(key, sizeof key, "sources.%d.type", i + 1);
+        if (plan->shots->shot[i].type > HT_SHOT_LINE)
+            return ht_params_error(
+                plan->params, key,
+                "needs time.scheme = \"fd\": Hermite methods have points and "
+                "lines alone");
+    }
+    return HT_OK;
+}
+
+/* ---- making ---- */
+
+static enum ht_err count_nodes(const struct ht_plan *plan,
+                               struct ht_duhamel *d) {
+    struct ht_problem problem = plan->problem;
+    problem.duhamel = d;
+    for (int i = 0; i < 2; i++)
+        TRY(ht_injection_count(&problem, i ? HT_DUAL : HT_PRIMARY,
+                               &d->most[i]));
+    return HT_OK;
+}
+
+static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
+    d->shots = plan->shots;
+    TRY(check_types(plan));
+    TRY(HT_ALLOC(d->form, d->shots->count));
+    TRY(make_points(plan, d));
+    TRY(find_needed(plan, d));
+    TRY(check_cells(plan, d));
+    for (int i = 0; i < d->shots->count; i++) TRY(make_form(plan, i, d));
+    TRY(check_medium(plan, d));
+    d->terms = count_terms(plan);
+    return count_nodes(plan, d);
+}
+
+enum ht_err ht_duhamel_create(const struct ht_plan *plan,
+                              struct ht_duhamel **out) {
+    struct ht_duhamel *d = NULL;
+    *out = NULL;
+    if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
+    TRY(HT_ALLOC(d, 1));
+    const enum ht_err err = make(plan, d);
+    if (err != HT_OK) {
+        ht_duhamel_destroy(d);
+        return err;
+    }
+    *out = d;
+    return HT_OK;
+}

@@ -1,0 +1,236 @@
+/* The shapes of sources: G_r of htwave/duhamel.h with all derivatives at a
+ * node.
+ *
+ * For u_tt = c^2 lap u the powers L^j g are those of the Laplacian, with one
+ * derivative more or two for the other fields. In units of a cell, with the
+ * numbers nu_k = c tau/h_k,
+ *     (c tau)^(2l) lap^l = sum over a + b + c = l of
+ *         l!/(a! b! c!) (nu_1 d_1)^(2a) (nu_2 d_2)^(2b) (nu_3 d_3)^(2c),
+ * so that for a product of functions of each axis lap^l is a convolution of
+ * three sequences over a, b and c; and
+ *     int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth
+ *         = tau^(j+1) (-1)^r j!/((j - r)! (j + r + 1)!),   0 for j < r.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "htwave/duhamel.h"
+
+/* Powers of the Laplacian, at most. */
+enum { MOST_POWERS = 48, MOST_TERMS = 24 };
+/* Factorials up to j + r + 1. */
+enum { FACTORIALS = 2 * MOST_POWERS + 4 + HT_DUHAMEL_TERMS };
+
+/* factor times the shift-th derivatives of lap^l of the Gaussian, of all l or
+ * of 0 alone, for j = 2 (l + first) + odd. */
+struct term {
+    int field, odd, first, shift[3];
+    bool single;
+    long double factor;
+};
+
+/* ---- the series ---- */
+
+static void add_term(struct term *list, int *count, struct term term) {
+    if (term.factor != 0) list[(*count)++] = term;
+}
+
+static struct term derivative(int field, int odd, int axis, double factor) {
+    struct term term = {.field = field, .odd = odd, .factor = factor};
+    if (axis >= 0) term.shift[axis]++;
+    return term;
+}
+
+/* u_t = v, v_t = c^2 lap u. */
+static void list_pair(const struct ht_second_order *form,
+                      const struct ht_source_vector *v, struct term *list,
+                      int *count) {
+    const double rate = v->field[form->rate];
+    add_term(list, count, derivative(form->field, 1, -1, rate));
+    add_term(list, count, derivative(form->rate, 0, -1, rate));
+}
+
+/* p_t = -K div v, v_t = -B grad p. */
+static void list_flux(const struct ht_second_order *form, int dims,
+                      const struct ht_source_vector *v, struct term *list,
+                      int *count) {
+    const double K = v->material[form->modulus],
+                 B = v->material[form->inverse_density];
+    const double *flux = v->field + form->flux, p = v->field[form->field];
+    add_term(list, count, derivative(form->field, 0, -1, p));
+    for (int k = 0; k < dims; k++) {
+        struct term own = derivative(form->flux + k, 0, -1, flux[k]);
+        own.single = true;
+        add_term(list, count, own);
+        add_term(list, count, derivative(form->field, 1, k, -K * flux[k]));
+        add_term(list, count, derivative(form->flux + k, 1, k, -B * p));
+        for (int i = 0; i < dims; i++) {
+            struct term more =
+                derivative(form->flux + k, 0, k, K * B * flux[i]);
+            more.shift[i]++;
+            more.first = 1;
+            add_term(list, count, more);
+        }
+    }
+}
+
+static int list_terms(const struct ht_problem *p,
+                      const struct ht_source_vector *v, struct term *list) {
+    const struct ht_second_order *form = &p->eq->system->second_order;
+    const long double tau = p->dt / 2;
+    int count = 0;
+    if (form->rate >= 0)
+        list_pair(form, v, list, &count);
+    else
+        list_flux(form, p->eq->dims, v, list, &count);
+    for (int n = 0; n < count; n++) {
+        struct term *term = &list[n];
+        term->factor *= powl(tau, term->odd + 1 + 2 * term->first);
+        for (int k = 0; k < p->eq->dims; k++)
+            term->factor /= powl(p->grid->h[k], 1 + term->shift[k]);
+    }
+    return count;
+}
+
+/* ---- numbers ---- */
+
+/* The least power beyond which a wave of any length adds less than 1e-13:
+ * (nu k)^(2m)/(2m)! times the spectrum. */
+static int powers_of(const struct ht_source_vector *v, double nu) {
+    const double small = 1e-13;
+    for (int m = 1; m < MOST_POWERS; m++) {
+        double most = 0;
+        for (int i = 1; i < 64; i++) {
+            const double x = i / 4.0;
+            const double part = 1 - ht_flat_missing(v->order, x);
+            const double log_power = 2 * m * log(nu * x / v->radius);
+            most = fmax(most, fmax(part, 1e-15) *
+                                  exp(log_power - lgamma(2 * m + 1.0)));
+        }
+        if (most < small) return m;
+    }
+    return MOST_POWERS;
+}
+
+static void factorials(long double out[FACTORIALS]) {
+    out[0] = 1;
+    for (int n = 1; n < FACTORIALS; n++) out[n] = n * out[n - 1];
+}
+
+struct shaping {
+    const struct ht_problem *problem;
+    int powers, n[3]; /* n: derivatives per axis */
+    long double nu[3];
+    long double axis[3][HT_FLAT_DERIVATIVES]; /* derivatives of each factor */
+    long double factorial[FACTORIALS];
+};
+
+static void prepare(const struct ht_problem *p,
+                    const struct ht_source_vector *v,
+                    const long double distance[3], struct shaping *s) {
+    const struct ht_second_order *form = &p->eq->system->second_order;
+    const int density = form->inverse_density;
+    const double speed = sqrt(v->material[form->modulus] *
+                              (density >= 0 ? v->material[density] : 1));
+    double most = 0;
+    s->problem = p;
+    factorials(s->factorial);
+    for (int k = 0; k < 3; k++) {
+        s->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
+        s->nu[k] = k < p->eq->dims ? speed * p->dt / 2 / p->grid->h[k] : 0;
+        most = fmax(most, fabs((double)s->nu[k]));
+    }
+    s->powers = powers_of(v, most);
+    for (int k = 0; k < p->eq->dims; k++) {
+        const int count = s->n[k] + 2 * s->powers + 2;
+        long double power = v->radius;
+        ht_flat_derivatives(v->order, distance[k] / v->radius, count,
+                            s->axis[k]);
+        for (int n = 0; n < count; n++) {
+            s->axis[k][n] /= power;
+            power *= v->radius;
+        }
+    }
+}
+
+/* The sequence of an axis over a, of the i-th coefficient. */
+static void sequence(const struct shaping *s, int axis, int i, int shift,
+                     int powers, long double *out) {
+    long double factor = 1 / s->factorial[i];
+    memset(out, 0, (size_t)(powers + 1) * sizeof *out);
+    if (axis >= s->problem->eq->dims) {
+        out[0] = 1;
+        return;
+    }
+    for (int a = 0; a <= powers; a++) {
+        out[a] = factor * s->axis[axis][2 * a + i + shift];
+        factor *= s->nu[axis] * s->nu[axis] / (a + 1);
+    }
+}
+
+static void convolve(int powers, const long double *a, const long double *b,
+                     long double *out) {
+    for (int l = 0; l <= powers; l++) {
+        long double sum = 0;
+        for (int m = 0; m <= l; m++) sum += a[m] * b[l - m];
+        out[l] = sum;
+    }
+}
+
+/* ---- one term ---- */
+
+/* l! times the integral of P_r for j = 2 (l + first) + odd, over tau^(j+1). */
+static long double weight(const struct shaping *s, const struct term *term,
+                          int l, int r) {
+    const int j = 2 * (l + term->first) + term->odd;
+    const long double *f = s->factorial;
+    if (j < r) return 0;
+    return (r % 2 ? -1 : 1) * f[l] * f[j] / (f[j - r] * f[j + r + 1]);
+}
+
+/* Adds a term to out[r][coefficient]. */
+static void add_shape(const struct shaping *s, const struct term *term,
+                      int terms, int coefs, double *out) {
+    const int powers = term->single ? 0 : s->powers;
+    long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1],
+        all[MOST_POWERS + 1], weights[HT_DUHAMEL_TERMS][MOST_POWERS + 1];
+    for (int r = 0; r < terms; r++)
+        for (int l = 0; l <= powers; l++)
+            weights[r][l] = term->factor * weight(s, term, l, r);
+    for (int i3 = 0; i3 < s->n[2]; i3++) {
+        sequence(s, 2, i3, term->shift[2], powers, a[2]);
+        for (int i2 = 0; i2 < s->n[1]; i2++) {
+            sequence(s, 1, i2, term->shift[1], powers, a[1]);
+            convolve(powers, a[1], a[2], lower);
+            for (int i1 = 0; i1 < s->n[0]; i1++) {
+                const int i = (i3 * s->n[1] + i2) * s->n[0] + i1;
+                sequence(s, 0, i1, term->shift[0], powers, a[0]);
+                convolve(powers, a[0], lower, all);
+                for (int r = 0; r < terms; r++) {
+                    long double sum = 0;
+                    for (int l = 0; l <= powers; l++)
+                        sum += weights[r][l] * all[l];
+                    out[r * coefs + i] += (double)sum;
+                }
+            }
+        }
+    }
+}
+
+void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
+                     const struct ht_source_vector *vector,
+                     const long double distance[3], double *out) {
+    const int coefs = ht_grid_coefs(problem->grid);
+    const int terms = problem->duhamel->terms;
+    struct term list[MOST_TERMS];
+    struct shaping s;
+    const int count = list_terms(problem, vector, list);
+    prepare(problem, vector, distance, &s);
+    for (int f = 0; f < problem->eq->nfields; f++) {
+        if (!ht_problem_stores(problem, to, f)) continue;
+        memset(out, 0, (size_t)(terms * coefs) * sizeof *out);
+        for (int n = 0; n < count; n++)
+            if (list[n].field == f) add_shape(&s, &list[n], terms, coefs, out);
+        out += (int64_t)terms * coefs;
+    }
+}

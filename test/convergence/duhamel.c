@@ -1,0 +1,550 @@
+/* Sources of Hermite methods against exact solutions, in double precision,
+ * sources and receivers between nodes. Lengths are in cells, the speed is 1.
+ */
+#include <stdarg.h>
+
+#include "exact_shots.h"
+#include "htwave/oracle.h"
+#include "htwave/sampler.h"
+#include "htwave/simulation.h"
+#include "open_device.h"
+#include "test.h"
+
+static void must(enum ht_err err) {
+    if (err == HT_OK) return;
+    TEST_CHECK(false, "%s", ht_err_message());
+    exit(test_end("duhamel"));
+}
+
+enum { MOST_OVERRIDES = 40, LENGTH = 320 };
+
+struct options {
+    char text[MOST_OVERRIDES][LENGTH], *list[MOST_OVERRIDES];
+    int count;
+};
+
+static void add(struct options *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct options *o, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(o->text[o->count], LENGTH, fmt, args);
+    va_end(args);
+    o->list[o->count] = o->text[o->count];
+    o->count++;
+}
+
+/* ---- runs ---- */
+
+struct scene {
+    struct ht_params *params;
+    struct ht_simulation *sim;
+    struct ht_sampler *sampler;
+};
+
+static void open_scene(struct scene *s, struct options *o) {
+    *s = (struct scene){.params = NULL};
+    add(o, "output.snapshots=false");
+    add(o, "output.pictures=false");
+    add(o, "device.precision=double");
+    add(o, "device.selfcheck=false");
+    add(o, "device.tune=never");
+    add(o, "device.select=%s", test_select());
+    add(o, "device.backend=%s", test_backend());
+    must(ht_params_read(NULL, o->count, o->list, &s->params));
+    must(ht_simulation_plan(s->params, NULL, &s->sim));
+    must(ht_simulation_compile(s->sim));
+    must(ht_simulation_start(s->sim));
+    if (s->sim->plan->receivers == NULL) return;
+    double first;
+    int64_t steps;
+    must(ht_sampler_create(s->sim->plan, &s->sim->run.stepper, NULL,
+                           &s->sampler));
+    must(ht_sampler_collect(s->sampler, &steps, &first));
+}
+
+static void close_scene(struct scene *s) {
+    ht_sampler_destroy(s->sampler);
+    ht_simulation_destroy(s->sim);
+    ht_params_destroy(s->params);
+}
+
+/* ---- traces ---- */
+
+struct kind {
+    const char *scheme;
+    int order;
+    double cfl;
+    const char *more; /* keys of the source */
+};
+
+static void describe(const struct exact *e, const struct kind *kind, double end,
+                     struct options *o) {
+    const char *sides[] = {"[\"free\", \"rigid\"]", "\"periodic\"",
+                           "\"rigid\""};
+    char cells[60] = "", upper[80] = "", source[100] = "", to[100] = "";
+    for (int k = 0; k < e->dims; k++) {
+        const char *comma = k ? ", " : "";
+        char *end_of = cells + strlen(cells);
+        snprintf(end_of, 20, "%s%d", comma, (int)e->size[k]);
+        end_of = upper + strlen(upper);
+        snprintf(end_of, 20, "%s%.1f", comma, e->size[k]);
+        end_of = source + strlen(source);
+        snprintf(end_of, 30, "%s%.17g", comma, e->source[k]);
+        end_of = to + strlen(to);
+        snprintf(end_of, 30, "%s%.17g", comma, e->receiver[k]);
+        add(o, "boundary.x%d=%s", k + 1,
+            sides[(k > 0 && e->wall < 0 ? RIGID : e->wall) + 1]);
+    }
+    add(o, "system=%s", e->wave ? "wave" : "acoustic");
+    add(o, "grid.cells=[%s]", cells);
+    add(o, "grid.upper=[%s]", upper);
+    add(o, "grid.order=%d", kind->order);
+    add(o, "time.scheme=%s", kind->scheme);
+    add(o, "time.end=%.17g", end);
+    add(o, "time.cfl=%g", kind->cfl);
+    if (!e->wave) add(o, "medium.rho=%g", e->density);
+    add(o,
+        "sources=({ position = [%s]; frequency = %.17g; kind = \"%s\"; %s %s "
+        "})",
+        source, e->frequency, e->force ? "force" : "monopole",
+        !e->force     ? ""
+        : e->dims > 2 ? "direction = [2.0, 0.0, 0.0];"
+        : e->dims > 1 ? "direction = [2.0, 0.0];"
+                      : "direction = [2.0];",
+        kind->more ? kind->more : "");
+    add(o,
+        "receivers=({ name = \"r\"; position = [%s]; every = \"step\"; "
+        "fields = [\"%s\"]; })",
+        to, e->wave ? "u" : "p");
+}
+
+/* The trace of the scheme against the exact one: relative error in L2. */
+static double trace_error(const struct exact *given, const struct kind *kind,
+                          double end) {
+    struct options o = {.count = 0};
+    struct exact e = *given;
+    struct scene s;
+    describe(&e, kind, end, &o);
+    open_scene(&s, &o);
+    const struct ht_plan *plan = s.sim->plan;
+    e.signal = plan->shots->shot[0].signal;
+    e.delay = plan->shots->shot[0].delay;
+    double difference = 0, whole = 0;
+    for (int64_t i = 1; i <= plan->steps; i++) {
+        double got;
+        int64_t steps;
+        must(ht_run_advance(&s.sim->run, 1));
+        must(ht_sampler_collect(s.sampler, &steps, &got));
+        const double exact = exact_at(&e, (double)i * plan->problem.dt);
+        difference += (got - exact) * (got - exact);
+        whole += exact * exact;
+    }
+    close_scene(&s);
+    return sqrt(difference / whole);
+}
+
+/* ---- accuracy ---- */
+
+/* So many cells per wavelength of a Ricker's peak, wavelengths away; sides are
+ * within the source's reach. */
+static struct exact make_exact(int dims, int wall, double cells, double far,
+                               bool force, bool wave) {
+    struct exact e = {.dims = dims,
+                      .wall = wall,
+                      .source = {3.37, 5.71, 4.18},
+                      .density = wave ? 1 : 1.3,
+                      .frequency = 1 / cells,
+                      .force = force,
+                      .wave = wave};
+    for (int k = 0; k < 3; k++) {
+        e.size[k] = k == 0 ? ceil((far + 1.5) * cells) + 3 : 11 + 2 * k;
+        e.receiver[k] =
+            e.source[k] + (k == 0 ? far * cells : 0.1 * cells + 0.29);
+    }
+    return e;
+}
+
+static void judge(int dims, int wall, const struct kind *kind, double cells,
+                  double far, const char *what, double bound) {
+    const struct exact e =
+        make_exact(dims, wall, cells, far, strstr(what, "force") != NULL,
+                   strstr(what, "wave") != NULL);
+    const double error = trace_error(&e, kind, (far + 2.5) * cells);
+    TEST_BELOW(error, bound, "%s, %s N = %d, %d-D, walls %d, %g cells%s", what,
+               kind->scheme, kind->order, dims, wall, cells,
+               kind->more ? ", tolerance 1e-9" : "");
+}
+
+/* At the usual tolerance. Waves of 2.55 times the peak's frequency have 1.6 to
+ * 2 cells; what is left is the scheme's error over the distance. */
+static void test_usual(void) {
+    const struct kind third = {"taylor", 3, 0.9, NULL};
+    const struct kind fifth = {"taylor", 5, 0.9, NULL};
+    const struct kind level = {"leapfrog", 5, 0.9, NULL};
+    const struct kind low = {"leapfrog", 3, 0.9, NULL};
+    for (int wall = -1; wall <= 1; wall++)
+        judge(1, wall, &third, 5, 6, "monopole", 1e-3);
+    judge(1, FREE, &fifth, 4, 6, "force", 5e-4);
+    judge(1, RIGID, &level, 4, 6, "monopole", 5e-4);
+    judge(1, PERIODIC, &low, 5, 6, "wave", 5e-4);
+    judge(1, RIGID, &third, 5, 6, "wave", 1e-3);
+    judge(2, FREE, &third, 5, 6, "monopole", 2e-3);
+    judge(2, RIGID, &level, 4, 4, "force", 5e-4);
+    judge(3, FREE, &third, 5, 3, "force", 5e-3);
+    judge(3, FREE, &low, 5, 6, "wave", 2e-3);
+}
+
+/* The Duhamel term itself has no error but the tolerance. */
+static void test_exact(void) {
+    const char *fine = "tolerance = 1e-9;";
+    const struct kind taylor = {"taylor", 7, 0.9, fine};
+    const struct kind leapfrog = {"leapfrog", 7, 0.9, fine};
+    const struct kind plane = {"leapfrog", 6, 0.9, fine};
+    judge(1, FREE, &taylor, 10, 3, "monopole", 3e-8);
+    judge(1, RIGID, &leapfrog, 8, 3, "monopole", 2e-8);
+    judge(1, FREE, &leapfrog, 8, 3, "force", 2e-8);
+    judge(1, PERIODIC, &leapfrog, 8, 3, "wave", 1e-8);
+    judge(2, FREE, &plane, 10, 2, "wave", 1e-7);
+}
+
+/* Exact in time: shorter steps do not change the error of a source. */
+static void test_steps(const char *scheme, int order) {
+    double error[3];
+    for (int i = 0; i < 3; i++) {
+        const struct kind kind = {scheme, order, 0.9 / (1 << i), NULL};
+        const struct exact e = make_exact(1, RIGID, 8, 3, false, false);
+        error[i] = trace_error(&e, &kind, 40);
+    }
+    for (int i = 1; i < 3; i++)
+        TEST_BELOW(error[i], fmax(2.5 * error[0], 3e-5),
+                   "%s: steps of 1/%d of the first, whose error is %.1e",
+                   scheme, 1 << i, error[0]);
+}
+
+/* ---- traces against each other ---- */
+
+enum { SAMPLES = 60 };
+
+/* keys: of the grid; sources: the list. */
+static void trace(const char *keys, const char *sources, const double to[2],
+                  double *out) {
+    struct options o = {.count = 0};
+    struct scene s;
+    char text[1024];
+    snprintf(text, sizeof text, "%s", keys);
+    for (char *key = strtok(text, " "); key; key = strtok(NULL, " "))
+        add(&o, "%s", key);
+    add(&o, "time.end=40");
+    add(&o, "sources=(%s)", sources);
+    add(&o,
+        "receivers=({ name = \"r\"; position = [%.17g, %.17g]; "
+        "every = \"step\"; fields = [\"%s\"]; })",
+        to[0], to[1], strstr(keys, "wave") ? "u" : "p");
+    open_scene(&s, &o);
+    for (int i = 0; i < SAMPLES; i++) {
+        int64_t steps;
+        if (i >= s.sim->plan->steps) break;
+        must(ht_run_advance(&s.sim->run, 1));
+        must(ht_sampler_collect(s.sampler, &steps, &out[i]));
+    }
+    close_scene(&s);
+}
+
+static double apart(const double *a, const double *b) {
+    double worst = 0, largest = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        worst = fmax(worst, fabs(a[i] - b[i]));
+        largest = fmax(largest, fabs(b[i]));
+    }
+    return largest > 0 ? worst / largest : NAN;
+}
+
+static const char corner[] =
+    "grid.cells=[20,16] grid.upper=[20,16] boundary.x1=[\"free\",\"rigid\"] "
+    "boundary.x2=\"rigid\" medium.rho=1.3 time.scheme=leapfrog grid.order=7 ";
+
+/* Between walls that tell both places apart. */
+static void test_reciprocity(void) {
+    const char *source = "{ position = [%.17g, %.17g]; frequency = 0.1; "
+                         "tolerance = 1e-8; }";
+    const double a[2] = {1.61, 15.3}, b[2] = {14.2, 9.1};
+    double there[SAMPLES] = {0}, back[SAMPLES] = {0};
+    char text[200];
+    snprintf(text, sizeof text, source, a[0], a[1]);
+    trace(corner, text, b, there);
+    snprintf(text, sizeof text, source, b[0], b[1]);
+    trace(corner, text, a, back);
+    TEST_BELOW(apart(there, back), 1e-6, "source and receiver exchanged");
+}
+
+/* The grid does not show: source and receiver moved by parts of a cell. */
+static void test_moved(void) {
+    const char grid[] = "grid.cells=[20,18] grid.upper=[20,18] "
+                        "boundary.x1=\"periodic\" boundary.x2=\"periodic\" "
+                        "time.scheme=taylor grid.order=3 ";
+    double first[SAMPLES] = {0}, moved[SAMPLES] = {0};
+    for (int i = 0; i < 2; i++) {
+        const double x = 3 + 0.37 * i, y = 17.6 + 0.37 * i;
+        const double to[2] = {x + 11.2, y - 9.3};
+        char text[200];
+        snprintf(text, sizeof text,
+                 "{ position = [%.17g, %.17g]; frequency = 0.2; }", x, y);
+        trace(grid, text, to, i ? moved : first);
+    }
+    TEST_BELOW(apart(moved, first), 1e-3, "moved by 0.37 cells");
+}
+
+/* A line is its points; a monopole on a free side is silent. */
+static void test_lines(void) {
+    const double to[2] = {11.3, 7.7};
+    double line[SAMPLES] = {0}, points[SAMPLES] = {0}, silent[SAMPLES] = {0};
+#define KEYS "frequency = 0.1; kind = \"force\"; direction = [1.0, 2.0]; "
+    trace(corner,
+          "{ " KEYS "type = \"line\"; from = [0.0, 3.0]; to = [18.0, "
+          "16.0]; count = 3; }",
+          to, line);
+    trace(corner,
+          "{ " KEYS "position = [0.0, 3.0]; }, { " KEYS "position = "
+          "[9.0, 9.5]; }, { " KEYS "position = [18.0, 16.0]; }",
+          to, points);
+#undef KEYS
+    TEST_BELOW(apart(line, points), 1e-12, "a line and its points");
+    trace(corner, "{ position = [0.0, 3.0]; frequency = 0.1; }", to, silent);
+    for (int i = 0; i < SAMPLES; i++) points[i] += silent[i];
+    TEST_BELOW(apart(points, line), 1e-12, "a monopole on a free side");
+}
+
+/* In a medium that varies elsewhere, before waves have been there. */
+static void test_medium(void) {
+    const char grid[] =
+        "grid.cells=[60,7] grid.upper=[60,7] time.scheme=taylor "
+        "boundary.x1=\"rigid\" boundary.x2=\"periodic\" "
+        "grid.order=3 medium.rho=1.3 ";
+    const double to[2] = {22.3, 2.7};
+    double same[SAMPLES] = {0}, varies[SAMPLES] = {0};
+    char keys[1024];
+    const char *source = "{ position = [12.4, 3.3]; frequency = 0.2; }";
+    trace(grid, source, to, same);
+    snprintf(keys, sizeof keys,
+             "%s medium.type=expression time.step=0.5 medium.c=\"%s\"", grid,
+             "1+0.5*max(0,x1-45)/15");
+    trace(keys, source, to, varies);
+    snprintf(keys, sizeof keys, "%s time.step=0.5", grid);
+    trace(keys, source, to, same);
+    TEST_BELOW(apart(varies, same), 1e-4, "a medium that varies far away");
+}
+
+/* ---- all derivatives ---- */
+
+enum { STEPS = 12 };
+
+/* A room in three dimensions, narrower than the sources reach; or flat. */
+struct room {
+    char *cells, *upper, *sources;
+};
+static const struct room room = {
+    "grid.cells=[7, 6, 8]", "grid.upper=[7.0, 6.0, 8.0]",
+    "sources=({ position = [0.4, 0.3, 7.7]; frequency = 0.15; radius = 0.5; }, "
+    "{ type = \"line\"; from = [3.0, 2.2, 0.0]; to = [6.0, 5.7, 7.0]; count = "
+    "3; frequency = 0.1; signal = \"burst\"; cycles = 1.0; radius = 0.5; }, { "
+    "kind = \"force\"; position = [4.1, 3.7, 6.2]; direction = [1.0, 0.5, "
+    "-2.0]; frequency = 0.2; signal = \"burst\"; cycles = 1.0; radius = 0.5; "
+    "})"};
+static const struct room flat = {
+    "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
+    "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { kind = "
+    "\"force\"; position = [4.1, 3.7]; direction = [1.0, 0.5]; frequency = "
+    "0.2; signal = \"burst\"; cycles = 1.0; })"};
+static const struct room scalar = {
+    "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
+    "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { type = \"line\"; "
+    "from = [3.0, 2.2]; to = [6.0, 5.7]; count = 3; frequency = 0.2; signal = "
+    "\"burst\"; cycles = 1.0; })"};
+
+/* From rest. */
+static void half_steps(const struct ht_plan *plan, const struct ht_stepper *s,
+                       int steps) {
+    for (int which = 0; which < 2; which++) {
+        const enum ht_subgrid grid = which ? HT_DUAL : HT_PRIMARY;
+        double *zero = NULL;
+        must(HT_ALLOC(zero, ht_grid_total(&plan->grid, grid) *
+                                ht_grid_coefs(&plan->grid) * plan->eq.nfields));
+        must(s->ops->put(s->self, grid, 0, ht_grid_planes(&plan->grid, grid),
+                         zero));
+        free(zero);
+    }
+    for (int i = 0; i < 2 * steps; i++)
+        must(s->ops->half_step(s->self, i % 2 ? HT_DUAL : HT_PRIMARY));
+}
+
+/* Largest difference of all derivatives of a grid, over the largest. */
+static double differ(const struct ht_plan *plan, enum ht_subgrid which,
+                     const struct ht_stepper *a, const struct ht_stepper *b) {
+    const int coefs = ht_grid_coefs(&plan->grid);
+    const int64_t planes = ht_grid_planes(&plan->grid, which);
+    const int64_t values = ht_grid_total(&plan->grid, which) * coefs;
+    double *u[2] = {NULL, NULL}, worst = 0, largest = 0;
+    for (int i = 0; i < 2; i++) must(HT_ALLOC(u[i], values));
+    for (int f = 0; f < plan->eq.nfields; f++) {
+        if (!ht_problem_stores(&plan->problem, which, f)) continue;
+        must(a->ops->get(a->self, which, f, coefs, 0, planes, u[0]));
+        if (b != NULL)
+            must(b->ops->get(b->self, which, f, coefs, 0, planes, u[1]));
+        for (int64_t i = 0; i < values; i++) {
+            const double error = fabs(u[0][i] - u[1][i]);
+            if (!(error <= worst)) worst = error; /* NaN, too */
+            largest = fmax(largest, fabs(u[1][i]));
+        }
+    }
+    for (int i = 0; i < 2; i++) free(u[i]);
+    return b != NULL ? worst / largest : worst;
+}
+
+static void open_room(const struct room *r, char *scheme, char *system,
+                      struct ht_params **params, struct ht_plan **plan) {
+    char order[] = "grid.order=2", end[] = "time.end=30.0";
+    char x1[] = "boundary.x1=\"rigid\"";
+    char x2[] = "boundary.x2=[\"free\", \"rigid\"]";
+    char x3[] = "boundary.x3=[\"rigid\", \"free\"]";
+    char *const list[] = {r->cells, r->upper, r->sources, scheme, system,
+                          order,    end,      x1,         x2,     x3};
+    const int count = sizeof list / sizeof *list - (r != &room);
+    must(ht_params_read(NULL, count, list, params));
+    must(ht_plan_create(*params, NULL, plan));
+}
+
+/* On the rigid sides along x1 the slopes of the first field, of any size
+ * elsewhere, stay 0 to the last bit: leapfrog would keep what is not. */
+static void test_sides(const struct ht_plan *plan,
+                       const struct ht_stepper *stepper) {
+    const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
+    const int64_t n1 = ht_grid_nodes(&plan->grid, HT_PRIMARY, 0);
+    double *u = NULL, most = 0, inside = 0;
+    must(HT_ALLOC(u, 2 * nodes));
+    must(stepper->ops->get(stepper->self, HT_PRIMARY, 0, 2, 0,
+                           ht_grid_planes(&plan->grid, HT_PRIMARY), u));
+    for (int64_t i = 0; i < nodes; i++) {
+        const bool side = i % n1 == 0 || i % n1 == n1 - 1;
+        const double slope = fabs(u[nodes + i]);
+        most = fmax(most, side ? slope : 0);
+        inside = fmax(inside, slope);
+    }
+    free(u);
+    TEST_CHECK(most == 0 && inside > 0,
+               "leapfrog %s: slopes of %g on rigid sides, %g inside",
+               plan->eq.system->name, most, inside);
+}
+
+/* A half step rounds an output as ht_oracle_roundings counts; errors of
+ * different half steps add up at most. */
+static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
+                        const struct ht_stepper *oracle, bool fp64, int block,
+                        bool sorted) {
+    struct ht_tuning tuning = {.fp64 = fp64, .block = block, .sorted = sorted};
+    struct ht_kernels kernels = {0};
+    struct ht_stepper stepper = {0};
+    const double bound = 2 * STEPS * ht_oracle_roundings(&plan->problem) *
+                         ldexp(1, fp64 ? -53 : -24);
+    tuning.variant = ht_variant_find("monolithic", NULL, false);
+    must(ht_kernels_create(&plan->problem, device, &tuning, NULL, &kernels));
+    must(ht_stepper_create(&plan->problem, device, &kernels, &stepper));
+    half_steps(plan, &stepper, STEPS);
+    for (int which = 0; which < 2; which++)
+        TEST_BELOW(differ(plan, which ? HT_DUAL : HT_PRIMARY, &stepper, oracle),
+                   bound, "%s %s, %s precision, block %d: kernel of sources",
+                   ht_problem_scheme(&plan->problem)->name,
+                   plan->eq.system->name, fp64 ? "double" : "single", block);
+    must(stepper.ops->finish(stepper.self));
+    if (plan->problem.old_sign != 0) test_sides(plan, &stepper);
+    ht_stepper_destroy(&stepper);
+    ht_kernels_destroy(&kernels);
+}
+
+/* Steps there and back; by leapfrog they lead to rest. */
+static void test_back(const struct ht_plan *plan,
+                      const struct ht_stepper *oracle) {
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    double largest = 0, left = 0;
+    for (int which = 0; which < 2; which++)
+        largest = fmax(
+            largest, differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
+    for (int i = 0; i < STEPS; i++) must(ht_stepper_step_back(oracle, scheme));
+    for (int which = 0; which < 2; which++)
+        left = fmax(left,
+                    differ(plan, which ? HT_DUAL : HT_PRIMARY, oracle, NULL));
+    TEST_BELOW(left / largest, 1e-11, "leapfrog %s: %d steps there and back",
+               plan->eq.system->name, STEPS);
+}
+
+static void test_scheme(struct ht_device *device, const char *name,
+                        const struct room *r, int block, bool sorted) {
+    const char *of = r == &scalar ? "wave" : "acoustic";
+    char scheme[40], system[40];
+    struct ht_params *params = NULL;
+    struct ht_plan *plan = NULL;
+    struct ht_stepper oracle;
+    snprintf(scheme, sizeof scheme, "time.scheme=%s", name);
+    snprintf(system, sizeof system, "system=%s", of);
+    open_room(r, scheme, system, &params, &plan);
+    must(ht_oracle_create(&plan->problem, &oracle));
+    half_steps(plan, &oracle, STEPS);
+    if (device != NULL && (block != 2 || ht_device_info(device)->fp64))
+        test_kernel(device, plan, &oracle, block == 2, block, sorted);
+    if (plan->problem.old_sign != 0) test_back(plan, &oracle);
+    ht_stepper_destroy(&oracle);
+    ht_plan_destroy(plan);
+    ht_params_destroy(params);
+}
+
+/* Steps of the Taylor scheme back are its steps for the mirrored wave. */
+static void test_taylor_back(void) {
+    char order[] = "grid.order=7", cells[] = "grid.cells=[40]";
+    char upper[] = "grid.upper=[40.0]", scheme[] = "time.scheme=taylor";
+    char end
+        [] = "time.end=40.0",
+     source[] =
+         "sources=({ position = [13.3]; frequency = 0.1; tolerance = 1e-9; })";
+    char *list[] = {order, cells, upper, scheme, end, source};
+    struct ht_params *params = NULL;
+    struct ht_plan *plan = NULL;
+    struct ht_stepper oracle;
+    must(ht_params_read(NULL, 6, list, &params));
+    must(ht_plan_create(params, NULL, &plan));
+    must(ht_oracle_create(&plan->problem, &oracle));
+    half_steps(plan, &oracle, 30);
+    const double there = differ(plan, HT_PRIMARY, &oracle, NULL);
+    for (int i = 0; i < 30; i++)
+        must(ht_stepper_step_back(&oracle, ht_problem_scheme(&plan->problem)));
+    TEST_BELOW(differ(plan, HT_PRIMARY, &oracle, NULL) / there, 1e-6,
+               "Taylor: 30 steps there and back");
+    ht_stepper_destroy(&oracle);
+    ht_plan_destroy(plan);
+    ht_params_destroy(params);
+}
+
+int main(void) {
+    struct ht_device *device = NULL;
+    const bool here = test_open_device(&device) == HT_OK;
+    if (!here) TEST_SKIP("no device: %s", ht_err_message());
+    /* double precision has blocks of 2 here */
+    test_scheme(device, "taylor", &room, 2, false);
+    test_scheme(device, "taylor", &scalar, 4, true);
+    test_scheme(device, "leapfrog", &flat, 1, false);
+    test_scheme(device, "leapfrog", &scalar, 2, false);
+    test_taylor_back();
+    const bool fp64 = here && ht_device_info(device)->fp64;
+    ht_device_close(device);
+    if (fp64) {
+        test_exact();
+        test_steps("taylor", 5);
+        test_steps("leapfrog", 5);
+        test_reciprocity();
+        test_moved();
+        test_lines();
+        test_medium();
+        test_usual();
+    }
+    return test_end("duhamel");
+}

@@ -1,0 +1,93 @@
+/* Exact traces of sources in a box of speed 1: sums over image sources. */
+#ifndef TEST_CONVERGENCE_EXACT_SHOTS_H
+#define TEST_CONVERGENCE_EXACT_SHOTS_H
+
+#include <math.h>
+
+#include "htwave/signal.h"
+
+static const double pi = 3.14159265358979323846;
+
+enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
+
+struct exact {
+    int dims, wall; /* of all sides: PERIODIC, RIGID; FREE: free below, rigid
+                       above along x1 */
+    double size[3], source[3], receiver[3];
+    double density, frequency, delay;
+    bool force; /* along x1 */
+    bool wave;  /* the system */
+    const struct ht_signal *signal;
+};
+
+/* Of one source at distance r, x1 apart along x1, at time t after the delay. */
+static inline double free_space(const struct exact *e, double x1, double r,
+                                double t) {
+    const struct ht_signal *s = e->signal;
+    const double rho = e->density;
+    if (e->dims == 1 && e->wave) return ht_signal_at(s, t - r, -1) / 2;
+    if (e->dims == 1 && e->force) return x1 / r / 2 * ht_signal_at(s, t - r, 0);
+    if (e->dims == 1) return rho / 2 * ht_signal_at(s, t - r, 0);
+    if (e->dims == 2) {
+        /* the integral over the line of sources in three dimensions */
+        double sum = 0;
+        const double apart = 0.002;
+        for (int i = 0; r * cosh(i * apart) < t + 2 / e->frequency; i++) {
+            const double stretch = cosh(i * apart);
+            sum += (i > 0 ? 1 : 0.5) * apart *
+                   (e->force  ? x1 / r * stretch
+                    : e->wave ? 1
+                              : rho) *
+                   ht_signal_at(s, t - r * stretch, !e->wave);
+        }
+        return sum / (2 * pi);
+    }
+    if (e->wave) return ht_signal_at(s, t - r, 0) / (4 * pi * r);
+    if (e->force)
+        return x1 / r / (4 * pi) *
+               (ht_signal_at(s, t - r, 1) / r +
+                ht_signal_at(s, t - r, 0) / (r * r));
+    return rho * ht_signal_at(s, t - r, 1) / (4 * pi * r);
+}
+
+/* Image number n of an axis: its place, and the sign of a monopole there. */
+static inline double image(const struct exact *e, int axis, int n,
+                           double *sign) {
+    const double L = e->size[axis], x = e->source[axis];
+    const int low = axis == 0 ? e->wall : 1, half = (n - (n & 1)) / 2;
+    *sign = 1;
+    if (e->wall == PERIODIC) return x + n * L;
+    /* images 0, 1, 2 ..: x, 2 L - x, 2 L + x, ..; -1: -x; each wall passed
+     * takes its sign */
+    const int lower = n >= 0 ? n / 2 : (1 - n) / 2;
+    if (low < 0 && lower % 2 != 0) *sign = -1;
+    return n & 1 ? 2 * L * (half + 1) - x : 2 * L * half + x;
+}
+
+static inline double exact_at(const struct exact *e, double time) {
+    const double t = time - e->delay, far = t + 2 / e->frequency;
+    int n[3], most[3];
+    double sum = 0;
+    for (int k = 0; k < 3; k++)
+        most[k] = k < e->dims ? (int)(far / e->size[k]) + 2 : 0;
+    for (n[2] = -most[2]; n[2] <= most[2]; n[2]++)
+        for (n[1] = -most[1]; n[1] <= most[1]; n[1]++)
+            for (n[0] = -most[0]; n[0] <= most[0]; n[0]++) {
+                double sign = 1, square = 0, x1 = 0;
+                for (int k = 0; k < e->dims; k++) {
+                    double factor;
+                    const double x =
+                        e->receiver[k] - image(e, k, n[k], &factor);
+                    sign *= factor;
+                    square += x * x;
+                    if (k == 0) x1 = x;
+                }
+                /* a force along x1 changes its sign in an image by x1 */
+                if (e->force && e->wall != PERIODIC && (n[0] & 1)) sign = -sign;
+                if (sqrt(square) < far)
+                    sum += sign * free_space(e, x1, sqrt(square), t);
+            }
+    return sum;
+}
+
+#endif

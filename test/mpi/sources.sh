@@ -1,0 +1,72 @@
+#!/bin/sh
+# Sources of Hermite methods by several ranks: the same state, all derivatives,
+# as by one rank, bit for bit: on the border of two slabs, in a corner of walls,
+# in a line through all slabs, through the periodic seam; planes beyond a slab
+# that several half steps compute.
+set -u
+. "${0%/*}/common.sh"
+have_device || {
+    skip 'mpi/sources: no device is here'
+    end mpi/sources
+    exit
+}
+cd "$scratch" || exit 1
+
+# Slabs of 5 ranks have 3 planes of cells: borders at 3, 6, 9, 12.
+cat >shots.cfg <<CFG
+system = "acoustic";
+grid = { cells = [7, 6, 15]; upper = [7.0, 6.0, 15.0]; order = 1; };
+time = { end = 6.0; scheme = "taylor"; };
+boundary = { x1 = ["rigid", "free"]; x3 = ["free", "rigid"]; };
+medium = { c = 1.0; rho = 1.3; };
+sources = (
+    { position = [3.2, 2.9, 6.0]; frequency = 0.1; signal = "burst";
+      cycles = 1.0; },
+    { type = "line"; from = [0.3, 0.2, 0.1]; to = [5.3, 4.2, 14.9]; count = 6;
+      frequency = 0.15; signal = "burst"; cycles = 1.0; },
+    { kind = "force"; direction = [1.0, -2.0, 0.5]; position = [6.8, 1.0, 12.4];
+      frequency = 0.2; signal = "burst"; cycles = 1.0; } );
+output = { directory = "out"; pictures = false; coefficients = true; };
+device = { selfcheck = false; tune = "never"; };
+CFG
+sed -e 's/"acoustic"/"wave"/' -e 's/ rho = 1.3;//' \
+    -e 's/kind = "force"; direction = [^;]*;//' shots.cfg >wave.cfg
+input=shots.cfg
+
+# same TITLE RANKS OVERRIDE...: ranks "2 3 5"
+same() {
+    title=$1 counts=$2
+    shift 2
+    rm -rf alone
+    "$htwave" run $input --quiet "$device" output.directory=alone "$@" \
+        >said.txt 2>&1
+    judge "$title: alone, exit code $?" [ -e alone/fields_000000.h5 ]
+    for n in $counts; do
+        rm -rf out
+        ranks $n "$htwave" run $input --quiet "$device" "$@" >said.txt 2>&1
+        code=$?
+        [ $code = 0 ] || sed 's/^/    | /' said.txt
+        "$htwave" compare alone/fields_000000.h5 out/fields_000000.h5 --json \
+            >compare.txt
+        judge "$title by $n: exit code $code, differs by $(number compare.txt \
+            max_abs) (bound 0)" [ "$(number compare.txt max_abs)" = 0 ]
+    done
+}
+same 'Taylor' '2 5'
+same 'Taylor, deep halos, double' 3 parallel.halo_depth=3 \
+    device.precision=double
+same 'leapfrog, deep halos, periodic' '2 5' time.scheme=leapfrog \
+    parallel.halo_depth=4 'boundary.x3=["periodic","periodic"]' \
+    'sources.1.position=[3.2,2.9,14.99]'
+input=wave.cfg
+same 'leapfrog of u' 3 time.scheme=leapfrog
+
+# Sources do act: a louder one changes the state by its part of it.
+rm -rf out
+"$htwave" run wave.cfg --quiet "$device" time.scheme=leapfrog \
+    sources.1.amplitude=2 >said.txt 2>&1
+"$htwave" compare alone/fields_000000.h5 out/fields_000000.h5 --json \
+    >compare.txt
+judge "another amplitude differs by $(number compare.txt max_abs)" \
+    awk 'BEGIN { exit !('"$(number compare.txt max_abs)"' > 1e-3) }'
+end mpi/sources
