@@ -46,6 +46,9 @@ struct ht_duhamel {
 HT_CHECKED enum ht_err ht_duhamel_create(const struct ht_plan *plan,
                                          struct ht_duhamel **out);
 void ht_duhamel_destroy(struct ht_duhamel *duhamel); /* NULL allowed */
+/* Refuses samples between time steps where a source acts: derivatives by time
+ * of the state are known where u_t = L u only. */
+HT_CHECKED enum ht_err ht_duhamel_check_receivers(const struct ht_plan *plan);
 
 /* ---- what a stepper adds ---- */
 /* Of one target grid: the nodes of a window and their shapes. */

@@ -182,16 +182,24 @@ static int count_terms(const struct ht_plan *plan) {
 
 /* ---- the medium about a point ---- */
 
+/* Whether a place of an axis lies in reach of a point or in a cell beside. */
+static bool place_in_reach(const struct ht_grid *grid, int axis,
+                           const struct ht_source_point *point, double reach,
+                           double x) {
+    double apart = x - point->x[axis];
+    if (ht_grid_periodic(grid, axis))
+        apart = remainder(apart, grid->upper[axis] - grid->lower[axis]);
+    return fabs(apart) <= (reach + 1) * grid->h[axis];
+}
+
 /* Nodes of an axis in reach of a point and of the cells of these. */
 static bool in_reach(const struct ht_plan *plan, enum ht_subgrid subgrid,
                      int axis, const struct ht_source_point *point,
                      double reach, int64_t m) {
     const struct ht_grid *grid = &plan->grid;
-    if (axis >= grid->dims) return true;
-    double apart = ht_grid_x(grid, subgrid, axis, m) - point->x[axis];
-    if (ht_grid_periodic(grid, axis))
-        apart = remainder(apart, grid->upper[axis] - grid->lower[axis]);
-    return fabs(apart) <= (reach + 1) * grid->h[axis];
+    return axis >= grid->dims ||
+           place_in_reach(grid, axis, point, reach,
+                          ht_grid_x(grid, subgrid, axis, m));
 }
 
 /* values: of one plane, [material][a][node]. */
@@ -354,6 +362,48 @@ static enum ht_err check_types(const struct ht_plan *plan) {
                 "needs time.scheme = \"fd\": Hermite methods have points and "
                 "lines alone");
     }
+    return HT_OK;
+}
+
+/* ---- receivers ---- */
+
+/* A source in reach of a receiver, or NULL. */
+static const struct ht_source_point *source_near(const struct ht_plan *plan,
+                                                 const double x[3]) {
+    const struct ht_duhamel *d = plan->duhamel;
+    for (int64_t i = 0; i < d->points; i++) {
+        const struct ht_source_point *point = &d->point[i];
+        const double reach = d->form[point->shot].reach;
+        bool near = true;
+        for (int k = 0; k < plan->grid.dims; k++)
+            near = near && place_in_reach(&plan->grid, k, point, reach, x[k]);
+        if (near) return point;
+    }
+    return NULL;
+}
+
+static enum ht_err check_group(const struct ht_plan *plan, int n) {
+    const struct ht_receiver_group *group = &plan->receivers->group[n];
+    for (int64_t i = 0; group->every > 0 && i < group->count; i++) {
+        const struct ht_source_point *point = source_near(plan, group->x[i]);
+        char key[40];
+        if (point == NULL) continue;
+        snprintf(key, sizeof key, "receivers.%d.every", n + 1);
+        return ht_params_error(
+            plan->params, key,
+            "receiver %lld stands within reach of source %d, %.3g cells, where "
+            "a Hermite method has samples at its time steps alone: leave it "
+            "out, move the receiver, or give time.scheme = \"fd\"",
+            (long long)i + 1, point->shot + 1,
+            plan->duhamel->form[point->shot].reach + 1);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_duhamel_check_receivers(const struct ht_plan *plan) {
+    if (plan->duhamel == NULL || plan->receivers == NULL) return HT_OK;
+    for (int n = 0; n < plan->receivers->count; n++)
+        TRY(check_group(plan, n));
     return HT_OK;
 }
 

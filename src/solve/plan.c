@@ -428,6 +428,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     plan->problem.shots = plan->shots;
     TRY(check_shots(plan));
     TRY(make_receivers(plan));
+    TRY(ht_duhamel_check_receivers(plan));
     TRY(choose_dispersion(plan));
     return ht_expect(plan);
 }
