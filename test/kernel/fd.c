@@ -360,7 +360,8 @@ static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec) {
     if (spec->fp64 && !ht_device_info(device)->fp64) return;
     for (int v = 0; v < ht_fd_variant_count(); v++)
         for (int n = 0; n < SIZES; n++)
-            run_size(device, spec, ht_fd_variant_at(v), n);
+            if (!small || n == (v + spec->radius) % SIZES)
+                run_size(device, spec, ht_fd_variant_at(v), n);
 }
 
 static void run_cases(struct ht_device *device) {
