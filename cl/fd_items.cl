@@ -12,17 +12,25 @@
 #define HT_FD_TILE \
     HT_FD_TILE_OF(HT_FD_PACKS, HT_FD_ROWS + HT_FD_SPARE, HT_FD_SIDE, HT_FD_HALO)
 
+/* Offsets in a plane: of 32 bits they take fewer registers, of 64 bits fewer
+ * instructions. Measured on an H200 (bench/NOTES.md). */
+#if HT_FD_R > 2
+typedef int ht_fd_offset;
+#else
+typedef long ht_fd_offset;
+#endif
+
 struct ht_fd_item {
-    int x, y;           /* in the group: pack and row */
-    int first1, first2; /* node of the group's first pack */
-    int most1, most2;   /* the last pack and row that may be read */
-    int i1, i2;         /* node of the pack; no further than most1, most2 */
-    int row;            /* from a row to the next one */
-    long begin, end;    /* of the march */
-    int from, to;       /* nodes [from, to) of the pack are targets */
+    int x, y;                    /* in the group: pack and row */
+    ht_fd_offset first1, first2; /* node of the group's first pack */
+    ht_fd_offset most1, most2;   /* the last pack and row that may be read */
+    ht_fd_offset i1, i2; /* node of the pack; no further than most1, most2 */
+    ht_fd_offset row;    /* from a row to the next one */
+    long begin, end;     /* of the march */
+    int from, to;        /* nodes [from, to) of the pack are targets */
 };
 
-HT_INLINE int ht_fd_least(int a, int b) {
+HT_INLINE ht_fd_offset ht_fd_least(ht_fd_offset a, ht_fd_offset b) {
     return a < b ? a : b;
 }
 
@@ -38,18 +46,21 @@ HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s,
                               struct ht_fd_item *me) {
     me->x = HT_ITEM() % HT_FD_PACKS;
     me->y = HT_ITEM() / HT_FD_PACKS;
-    const int begin1 = (int)s->begin[0], end1 = (int)s->end[0];
-    const int begin2 = (int)s->begin[1], end2 = (int)s->end[1];
-    me->row = (int)s->row;
+    const ht_fd_offset begin1 = (ht_fd_offset)s->begin[0];
+    const ht_fd_offset begin2 = (ht_fd_offset)s->begin[1];
+    const ht_fd_offset end1 = (ht_fd_offset)s->end[0];
+    const ht_fd_offset end2 = (ht_fd_offset)s->end[1];
+    me->row = (ht_fd_offset)s->row;
     me->first1 = begin1 / HT_BLOCK * HT_BLOCK +
-                 (int)HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
-    me->first2 = HT_DIMS > 2 ? begin2 + (int)HT_GROUP_2() * HT_FD_ROWS : 0;
+                 (ht_fd_offset)HT_GROUP_1() * (HT_FD_PACKS * HT_BLOCK);
+    me->first2 =
+        HT_DIMS > 2 ? begin2 + (ht_fd_offset)HT_GROUP_2() * HT_FD_ROWS : 0;
     me->most1 = (end1 - 1) / HT_BLOCK * HT_BLOCK + HT_FD_SIDE * HT_BLOCK;
     me->most2 = HT_DIMS > 2 ? end2 - 1 + HT_FD_REACH : 0;
     me->i1 = me->first1 + me->x * HT_BLOCK;
     me->i2 = me->first2 + me->y;
-    me->from = me->i1 < begin1 ? begin1 - me->i1 : 0;
-    me->to = ht_fd_least(end1 - me->i1, HT_BLOCK);
+    me->from = me->i1 < begin1 ? (int)(begin1 - me->i1) : 0;
+    me->to = (int)ht_fd_least(end1 - me->i1, HT_BLOCK);
     if (HT_DIMS > 2 && me->i2 >= end2) me->to = 0;
     me->i1 = ht_fd_least(me->i1, me->most1);
     me->i2 = ht_fd_least(me->i2, me->most2);
@@ -68,7 +79,7 @@ HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
                               HT_GLOBAL const real *plane,
                               HT_LOCAL ht_pack *tile) {
     HT_LOCAL ht_pack *mine = tile + (me->y + HT_FD_HALO) * HT_FD_PITCH;
-    const int row = me->i2 * me->row;
+    const ht_fd_offset row = me->i2 * me->row;
     if (me->x < HT_FD_SIDE) {
         ht_fd_copy(mine + me->x, plane + (row + me->first1 +
                                           (me->x - HT_FD_SIDE) * HT_BLOCK));
@@ -83,8 +94,8 @@ HT_INLINE void ht_fd_surround(const struct ht_fd_item *me,
     for (int n = 0; n < HT_FD_HALO; n += HT_FD_ROWS) {
         const int r = n + me->y;
         if (r < HT_FD_HALO) {
-            const int below = me->first2 - HT_FD_HALO + r;
-            const int above =
+            const ht_fd_offset below = me->first2 - HT_FD_HALO + r;
+            const ht_fd_offset above =
                 ht_fd_least(me->first2 + HT_FD_ROWS + r, me->most2);
             ht_fd_copy(column + r * HT_FD_PITCH,
                        plane + (below * me->row + me->i1));

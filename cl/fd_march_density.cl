@@ -243,8 +243,8 @@ HT_INLINE void ht_fd_fill(const struct ht_fd_item *me, HT_GLOBAL const real *u,
     HT_LOCAL ht_pack *fluxes = tile + HT_FD_TILE + me->x;
     HT_LOCAL ht_pack *beside =
         tile + HT_FD_TILE + HT_FD_FLUXES + me->y * HT_FD_BESIDE_PITCH + me->x;
-    const int row = me->i2 * me->row;
-    const int left = me->first1 + (me->x - HT_FD_NEAR) * HT_BLOCK;
+    const ht_fd_offset row = me->i2 * me->row;
+    const ht_fd_offset left = me->first1 + (me->x - HT_FD_NEAR) * HT_BLOCK;
     if (HT_FD_KEPT > 1)
         *mine = ht_packed(middle);
     else
@@ -258,7 +258,8 @@ HT_INLINE void ht_fd_fill(const struct ht_fd_item *me, HT_GLOBAL const real *u,
     HT_UNROLL
     for (int n = 0; n < HT_FD_FLUX_ROWS; n += HT_FD_ROWS) {
         const int r = n + me->y;
-        const int at = ht_fd_least(me->first2 - HT_FD_R + r, me->most2);
+        const ht_fd_offset at =
+            ht_fd_least(me->first2 - HT_FD_R + r, me->most2);
         if (r < HT_FD_FLUX_ROWS)
             ht_fd_copy(fluxes + r * HT_FD_PACKS, b2 + (at * me->row + me->i1));
     }

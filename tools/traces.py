@@ -40,6 +40,10 @@ def read(path):
         for key, value in file.attrs.items():
             if key.startswith("unit_"):
                 UNITS[key[5:]] = text(value)
+        ended = text(file.attrs.get("ended", "end"))
+        if ended != "end":
+            print(f"note: the run ended at time {float(file.attrs['end_time']):.6g}"
+                  f" ({ended}): traces end there")
         for name, group in file.items():
             if not isinstance(group, h5py.Group) or "time" not in group:
                 raise Refused("holds no traces of receivers")

@@ -45,6 +45,9 @@ struct ht_duhamel {
  * plan that is complete but for its problem's sources. */
 HT_CHECKED enum ht_err ht_duhamel_create(const struct ht_plan *plan,
                                          struct ht_duhamel **out);
+/* Warns of receivers within reach of a source that sample between steps, where
+ * derivatives by time lack the source. */
+void ht_duhamel_warn_receivers(const struct ht_plan *plan);
 void ht_duhamel_destroy(struct ht_duhamel *duhamel); /* NULL allowed */
 
 /* ---- what a stepper adds ---- */

@@ -138,6 +138,28 @@ void ht_flat_derivatives(int order, long double x, int count, long double *out);
 /* 1 - spectrum(k). */
 double ht_flat_missing(int order, double wavenumber);
 
+/* ---- birkhoff.c ---- */
+/* Data: derivatives of given orders, the same at 0, 1 .. levels - 1. */
+enum { HT_BIRKHOFF_MOST = 24 };
+struct ht_birkhoff {
+    int levels, derivatives, count; /* count = levels * derivatives */
+    double middle, half;
+    long double lu[HT_BIRKHOFF_MOST][HT_BIRKHOFF_MOST];
+    int exchanged[HT_BIRKHOFF_MOST];
+};
+/* Fails where the data do not fix a polynomial of degree count - 1. */
+HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives,
+                                        const int *derivative,
+                                        struct ht_birkhoff *out);
+/* The polynomial's value at `at` is the sum of the data times these:
+ * weight[level][derivative]. */
+void ht_birkhoff_weights(const struct ht_birkhoff *b, double at,
+                         double *weight);
+
+/* ---- bessel.c ---- */
+/* J_0(z), J_1(z) .. J_(count-1)(z), z >= 0, to rounding. */
+void ht_bessel_orders(double z, int64_t count, double *out);
+
 /* ---- median.c ---- */
 /* The middle value, for an even number the larger of both; sorts them. */
 double ht_median(int count, double *values);

@@ -39,9 +39,9 @@ HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output,
                                           struct ht_recorder **out);
 void ht_recorder_destroy(struct ht_recorder *recorder); /* NULL allowed */
 struct ht_observer ht_observe_receivers(struct ht_recorder *recorder);
-/* Of the host's memory, that rank 0 takes for samples on their way to the file;
- * period: of the sampler. */
-int64_t ht_recorder_bytes(const struct ht_receivers *receivers, int64_t period);
+/* For a plan with receivers: of the host's memory, that rank 0 takes for
+ * samples on their way to the file; period: of the sampler. */
+int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);
 
 #endif

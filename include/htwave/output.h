@@ -107,15 +107,17 @@ ht_output_check_traces(const struct ht_params *params,
 /* traces.h5 and the other formats of output.traces, by rank 0 alone: begins
  * under a temporary name; adds samples [first, last) of a group,
  * data[reading][receiver][sample], which follow those before; gives the files
- * their names. Without the last there are none. receivers must outlive the
- * output. */
+ * their names; how: "end", "interrupted" or "not finite", and the time reached,
+ * are attributes of traces.h5. Without the last there are none. receivers must
+ * outlive the output. */
 HT_CHECKED enum ht_err
 ht_output_traces_begin(struct ht_output *output,
                        const struct ht_receivers *receivers);
 HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group,
                                             int64_t first, int64_t last,
                                             const double *data);
-HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output);
+HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output,
+                                            const char *how, double time);
 /* A row of series.csv, where output.series asks for it: time, energy (NaN: not
  * known), the largest magnitude of each stored field, largest[field]. Rows can
  * be read while the run goes on. By rank 0 alone. */

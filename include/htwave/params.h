@@ -42,6 +42,10 @@ struct ht_groups {
     X(HT_DIFFERENCES, "fd")
 /* The schemes, and the choice of one by the plan (src/solve/plan_scheme.c). */
 #define HT_EACH_SCHEME_WORD(X) HT_EACH_SCHEME(X) X(HT_SCHEME_AUTO, "auto")
+#define HT_EACH_DISPERSION(X)         \
+    X(HT_DISPERSION_AUTO, "auto")     \
+    X(HT_DISPERSION_REMOVE, "remove") \
+    X(HT_DISPERSION_KEEP, "keep")
 #define HT_EACH_MEDIUM_TYPE(X)        \
     X(HT_MEDIUM_CONSTANT, "constant") \
     X(HT_MEDIUM_LAYERS, "layers")     \
@@ -100,6 +104,7 @@ struct ht_groups {
 
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
+enum ht_dispersion { HT_EACH_DISPERSION(HT_CHOICE_CONSTANT) };
 enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_fit_kind { HT_EACH_FIT(HT_CHOICE_CONSTANT) };
 enum ht_grid_axis { HT_EACH_AXIS(HT_CHOICE_CONSTANT) };
@@ -193,6 +198,7 @@ struct ht_params {
     struct {
         double end, cfl, step; /* step 0: from cfl */
         enum ht_scheme_name scheme;
+        enum ht_dispersion dispersion;
         struct ht_value stages; /* "full", "auto" or a number */
     } time;
     struct {

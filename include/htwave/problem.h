@@ -19,8 +19,9 @@ struct ht_halo_choice {
 /* What finite differences need beside a grid of order 0: one value per node.
  * Constant along with `uniform` of the problem where medium_degree < 0. */
 struct ht_fd_problem {
-    int order;    /* in space, 2R; 0: the problem is for Hermite methods */
-    bool density; /* 1/rho varies */
+    int order;        /* in space, 2R; 0: the problem is for Hermite methods */
+    bool undispersed; /* sources and traces are transformed: fd_dispersion.c */
+    bool density;     /* 1/rho varies */
     double inverse_density; /* else */
     /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or
      * 1/rho half a spacing above them along axis what - 1: [node]. NULL:

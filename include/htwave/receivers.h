@@ -13,10 +13,12 @@ enum { HT_RECEIVERS_STENCIL = 12 };
 
 enum { HT_READING_NAME = 24, HT_MAX_READINGS = 16 };
 
-/* What is recorded of a field: its value, or its derivative along an axis. */
+/* What is recorded of a field: its value, or its derivative along an axis, or
+ * the integral of that by time, which is another field. */
 struct ht_reading {
     int field;
     int slope; /* -1: the value */
+    bool integral;
     char name[HT_READING_NAME];
 };
 struct ht_receiver_group {
@@ -43,9 +45,11 @@ struct ht_receivers {
 struct ht_receivers_of {
     const struct ht_equations *eq;
     const struct ht_grid *grid; /* its box */
-    unsigned held;    /* bit per field that has values at whole steps; 0: all */
-    double dt;        /* of a step, */
-    int64_t steps;    /* of the run */
+    unsigned held; /* bit per field that has values at whole steps; 0: all */
+    const struct ht_second_order *second; /* its flux is recorded as integrals;
+                                             NULL: no */
+    double dt;                            /* of a step, */
+    int64_t steps;                        /* of the run */
     double frequency; /* highest of the waves; 0: not known */
 };
 /* *out: NULL where there are none. */

@@ -25,6 +25,7 @@ struct ht_run {
     struct ht_kernels *kernels; /* of the stepper; NULL: the oracle */
     int64_t steps;              /* taken */
     bool interrupted;           /* by a signal, before the last step */
+    bool refused;               /* its state, by an observer that judges */
     double step_s;              /* of the steps, by the host's clock */
     double kernel_s;            /* of the steps, by the device's clock */
     double look_s;              /* of the observers */
@@ -34,7 +35,8 @@ struct ht_run {
 struct ht_view {
     const struct ht_run *run;
     double time;
-    bool last; /* the run ends here: after its last step, or interrupted */
+    bool last; /* the run ends here: after its last step, interrupted, or
+                  refused */
     const double *const *nodal; /* of ht_nodal_read; NULL: not needed */
     const double *coefs; /* [field][i][own node] of the primary grid's stored
                             fields; NULL: not needed */
@@ -56,6 +58,8 @@ struct ht_observer {
     void *context;  /* of the functions; owned by the caller */
     unsigned needs; /* of enum ht_need */
     bool judges;    /* refuses a bad state; listed before those that need it */
+    bool keeps;     /* looks a last time where a judge has refused the state:
+                       what it has until then is worth keeping */
     double seconds; /* looks after so many since the last look, at the end of a
                        batch of steps; 0: at steps only */
     /* Before the first step; the state is that at time 0. NULL: nothing. */

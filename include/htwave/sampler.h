@@ -1,6 +1,7 @@
-/* What the receivers of a run read from its state: one value per trace and
- * step. Traces are numbered group by group, reading by reading, receiver by
- * receiver (htwave/receivers.h). The state is only read: a run with receivers
+/* What the receivers of a run read from its state: of each trace and step the
+ * value, and what else ht_resampling_of says. Traces are
+ * numbered group by group, reading by reading, receiver by receiver
+ * (htwave/receivers.h). The state is only read: a run with receivers
  * has the bits of one without. Values do not depend on the number of ranks:
  * each x3 plane around a receiver gives one sum, of its owner, and planes are
  * added in their order.
@@ -26,8 +27,8 @@ HT_CHECKED enum ht_err ht_sampler_create(const struct ht_plan *plan,
 void ht_sampler_destroy(struct ht_sampler *sampler); /* NULL allowed */
 /* Most samples that it holds: collect them at least so often. */
 int64_t ht_sampler_period(const struct ht_sampler *sampler);
-/* values[step][trace] of all samples since the last call; NULL: this rank does
- * not need them. *steps: their number. Collective. */
+/* values[step][level][trace][derivative] of all samples since the last call;
+ * NULL: this rank does not need them. *steps: their number. Collective. */
 HT_CHECKED enum ht_err ht_sampler_collect(struct ht_sampler *sampler,
                                           int64_t *steps, double *values);
 /* Device seconds of its kernels, without reads. */

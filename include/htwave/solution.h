@@ -28,6 +28,9 @@ HT_CHECKED enum ht_err ht_solution_create(const struct ht_params *params,
                                           struct ht_solution **out);
 void ht_solution_destroy(struct ht_solution *solution);
 
+/* Whether a field may differ from 0 at time 0. */
+bool ht_solution_occurs(const struct ht_solution *solution, int field);
+
 /* Coefficients of all fields on x3 planes [first, last) of a grid at a time:
  * out[field][i][node in those planes], i as in ht_grid_coefs, nodes with x1
  * fastest. time must be 0 unless exact, 0 or

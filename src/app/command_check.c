@@ -151,7 +151,7 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim,
     if (err == HT_OK) err = time_samples(stepper, sampler, &out->sample_s);
     if (err == HT_OK)
         out->sampler_bytes =
-            ht_recorder_bytes(&receivers, ht_sampler_period(sampler));
+            ht_recorder_bytes(&plan, ht_sampler_period(sampler));
     ht_sampler_destroy(sampler);
     for (int n = 0; receivers.group != NULL && n < receivers.count; n++)
         free(receivers.group[n].x);

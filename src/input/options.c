@@ -80,6 +80,15 @@ static const struct ht_option option[] = {
      "in a varying medium, where time grows with the number; or an integer "
      "(refused if unstable). Of fd: 1 or 2 terms in time, order 2 or 4; "
      "\"auto\" is 2."},
+    {"time.dispersion", HT_OPT_CHOICE, AT(time.dispersion), "\"auto\"", ANY,
+     CHOICES(HT_EACH_DISPERSION), "",
+     "Finite differences with one term in time: remove takes the dispersion "
+     "of the time steps out of the traces, exactly, in any medium: sources "
+     "are transformed before, traces afterwards, and only the error in space "
+     "is left. Fields between keep it. The run takes some steps more after "
+     "its end, and the traces of all steps stay in memory. auto removes it "
+     "where time.stages = 1, there are receivers and the run begins with "
+     "sources or data at rest."},
 
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",

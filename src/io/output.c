@@ -249,8 +249,9 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int group,
     return ht_traces_add(output->traces, group, first, last, data);
 }
 
-enum ht_err ht_output_traces_end(struct ht_output *output) {
-    enum ht_err err = ht_traces_finish(output->traces);
+enum ht_err ht_output_traces_end(struct ht_output *output, const char *how,
+                                 double time) {
+    enum ht_err err = ht_traces_finish(output->traces, how, time);
     ht_traces_destroy(output->traces);
     output->traces = NULL;
     output->traced = err == HT_OK;

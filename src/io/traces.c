@@ -291,7 +291,10 @@ static enum ht_err write_formats(struct ht_traces *t, int n) {
     return err;
 }
 
-enum ht_err ht_traces_finish(struct ht_traces *t) {
+enum ht_err ht_traces_finish(struct ht_traces *t, const char *how,
+                             double time) {
+    TRY(ht_h5_set_text(t->file, "ended", how));
+    TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
     for (int n = 0; n < t->receivers->count; n++) {
         TRY(cut(t, n));
         TRY(write_formats(t, n));

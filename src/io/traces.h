@@ -48,9 +48,10 @@ HT_CHECKED enum ht_err ht_traces_create(const struct ht_params *params,
 HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group,
                                      int64_t first, int64_t last,
                                      const double *data);
-/* Cuts what was not reached, writes the other formats, gives traces.h5 its
- * name. */
-HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces);
+/* Cuts what was not reached, writes the other formats and the attributes ended
+ * and end_time, gives traces.h5 its name. */
+HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces,
+                                        const char *how, double time);
 /* Removes what is not finished; NULL allowed. */
 void ht_traces_destroy(struct ht_traces *traces);
 

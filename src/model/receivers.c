@@ -143,6 +143,18 @@ static bool parse_reading(const struct making *m, const char *name,
     return out->field >= 0;
 }
 
+/* A component of the flux is an integral of the held field's slope. */
+static bool is_integral(const struct making *m, struct ht_reading *reading) {
+    const struct ht_second_order *second = m->of->second;
+    if (second == NULL || second->flux < 0 || reading->slope >= 0) return false;
+    const int axis = reading->field - second->flux;
+    if (axis < 0 || axis >= m->of->grid->dims) return false;
+    reading->field = second->field;
+    reading->slope = axis;
+    reading->integral = true;
+    return true;
+}
+
 static enum ht_err add_reading(const struct making *m, int n, const char *name,
                                struct ht_receiver_group *group) {
     struct ht_reading *reading = &group->reading[group->readings];
@@ -152,7 +164,7 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
                                "at most %d are recorded by a group",
                                HT_MAX_READINGS);
     const bool known = parse_reading(m, name, reading);
-    if (!known || !is_held(m, reading->field))
+    if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
         return refuse_field(m, n, name, known);
     for (int i = 0; i < group->readings; i++)
         if (strcmp(group->reading[i].name, reading->name) == 0)

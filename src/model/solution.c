@@ -129,6 +129,11 @@ void ht_solution_destroy(struct ht_solution *solution) {
     free(solution);
 }
 
+bool ht_solution_occurs(const struct ht_solution *solution, int field) {
+    const struct ht_solution_type *type = solution->data->type;
+    return type->occurs == NULL || type->occurs(solution, field);
+}
+
 enum ht_err ht_solution_fill(const struct ht_solution *solution,
                              enum ht_subgrid subgrid, double time,
                              int64_t first, int64_t last, double *out) {

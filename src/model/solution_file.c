@@ -308,8 +308,13 @@ static enum ht_err fill(const struct ht_solution *solution,
     return HT_OK;
 }
 
+static bool file_occurs(const struct ht_solution *solution, int field) {
+    return solution->data->values[field] != NULL;
+}
+
 const struct ht_solution_type ht_solution_file = {
     .name = "file",
     .prepare = prepare,
     .fill = fill,
+    .occurs = file_occurs,
 };

@@ -164,10 +164,16 @@ static enum ht_err prepare_rest(struct ht_solution *solution) {
     return prepare_zero(solution);
 }
 
+static bool zero_occurs(const struct ht_solution *solution, int field) {
+    (void)solution, (void)field;
+    return false;
+}
+
 const struct ht_solution_type ht_solution_zero = {
     .name = "zero",
     .prepare = prepare_rest,
     .fill = fill_zero,
+    .occurs = zero_occurs,
 };
 const struct ht_solution_type ht_solution_random = {
     .name = "random",

@@ -550,10 +550,15 @@ const struct ht_solution_type ht_solution_plane = {
     .factor = plane_factor,
     .amplitude = plane_amplitude,
 };
+static bool standing_occurs(const struct ht_solution *solution, int field) {
+    return solution->data->cosine[field] != 0;
+}
+
 const struct ht_solution_type ht_solution_standing = {
     .name = "standing",
     .prepare = prepare_standing,
     .fill = fill,
     .factor = standing_factor,
     .amplitude = standing_amplitude,
+    .occurs = standing_occurs,
 };

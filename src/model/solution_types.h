@@ -36,9 +36,10 @@ struct ht_solution_type {
                       double time, double value[2]);
     /* Data that can be traced in layers, in one dimension (NULL: cannot): the
      * first `count` <= order + 2 scaled Taylor coefficients of a field at any x
-     * in the box, and whether a field may differ from 0. */
+     * in the box. */
     enum ht_err (*initial)(const struct ht_solution *solution, int field,
                            double x, int count, double *jet);
+    /* Whether a field may differ from 0 at time 0; NULL: any. */
     bool (*occurs)(const struct ht_solution *solution, int field);
 };
 

@@ -2,6 +2,7 @@
  * together must fit.
  */
 #include "memory.h"
+#include "htwave/resampler.h"
 #include "htwave/sampler.h"
 #include "htwave/start.h"
 
@@ -248,11 +249,31 @@ static enum ht_err check_budget(const struct ht_simulation *sim,
     return HT_OK;
 }
 
+/* Rank 0 keeps the traces of all steps where dispersion is removed. */
+static enum ht_err check_history(const struct ht_simulation *sim) {
+    const struct ht_plan *plan = sim->plan;
+    char need[32], have[32];
+    if (sim->rank > 0 || plan->receivers == NULL ||
+        !ht_resampling_of(plan).whole)
+        return HT_OK;
+    const double steps = (double)(plan->steps + ht_resampling_beyond(plan));
+    const double bytes = 8 * steps * (double)plan->receivers->traces;
+    if (bytes <= ht_memory_host()) return HT_OK;
+    return ht_params_error(sim->params, "receivers",
+                           "%lld traces of %.0f steps need %s of memory where "
+                           "time.dispersion is removed, the host has %s: take "
+                           "fewer, or \"keep\" it",
+                           (long long)plan->receivers->traces, steps,
+                           ht_text_bytes(bytes, need),
+                           ht_text_bytes(ht_memory_host(), have));
+}
+
 enum ht_err ht_memory_check_budget(struct ht_simulation *sim) {
     const struct ht_variant *variant = sim->tuning.variant;
     struct ht_shot_bytes shots;
     TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64 || sim->oracle, &shots));
     TRY(ht_comm_agree(sim->comm, check_host(sim, &shots)));
+    TRY(ht_comm_agree(sim->comm, check_history(sim)));
     sim->budget =
         budget_of(sim, variant != NULL ? variant : leanest(sim), shots.device);
     if (sim->device == NULL && !sim->oracle) return HT_OK;

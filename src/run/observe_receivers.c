@@ -1,34 +1,41 @@
 /* The traces of the receivers: values of each step become samples at the times
- * that the input asks for, and leave in blocks. Rank 0 has all of them.
- *
- * Between steps a sample is the value of the polynomial through STENCIL steps
- * around it, as evenly as the ends of the run allow: of a wave of frequency
- * omega it errs by (omega dt)^12 times 5.6e-5 inside, 9.4e-3 at the ends. A
- * sample on a step is the value there.
+ * that the input asks for (htwave/resampler.h), and leave in blocks. Rank 0 has
+ * all of them.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/integrals.h"
 #include "htwave/observers.h"
+#include "htwave/resampler.h"
 #include "htwave/sampler.h"
 
 /* MOST: samples of a block; VALUES: of all blocks, unless one sample of each
  * trace is more. */
-enum { STENCIL = HT_RECEIVERS_STENCIL, MOST = 256, VALUES = 1 << 21 };
+enum { MOST = 256, VALUES = 1 << 21 };
 
 /* The samples of a group that are not written yet. */
 struct block {
     int64_t first, count; /* samples */
     double *data;         /* [sample][reading][receiver] */
+    bool integrals;       /* some readings are; of them, [reading][receiver]: */
+    double *start, *factor; /* of ht_integrals_find */
+    double *sum;            /* the integral up to a step, in steps */
+    int64_t summed;         /* that step */
 };
 struct ht_recorder {
     struct ht_output *output;
     const char *cache;
     const struct ht_receivers *receivers;
     struct ht_sampler *sampler;
-    bool leads;    /* rank 0, which has the members below */
-    double *value; /* [step][trace] of the steps first .. first + count */
+    int derivatives; /* by time, of a trace at a level */
+    int per_step;    /* levels of a step */
+    bool leads;      /* rank 0, which has the members below */
+    struct ht_resampler *resampler;
+    int64_t keeps; /* newest steps that later samples may need */
+    int64_t width; /* values of a level: traces times derivatives */
+    double *value; /* [level][width] of steps first .. first + count - 1 */
     int64_t first, count;
     int64_t most;        /* samples of a block */
     struct block *block; /* [group] */
@@ -51,23 +58,96 @@ static enum ht_err write_block(struct ht_recorder *r, int n) {
     return HT_OK;
 }
 
-/* Of the values around a time, in steps, of traces [from, from + traces). */
-static void interpolate(const struct ht_recorder *r, double at, int64_t from,
-                        int64_t traces, double *out) {
-    const int64_t all = r->receivers->traces, held = r->count;
-    const int points = held < STENCIL ? (int)held : STENCIL;
-    int64_t low = (int64_t)floor(at) - (points / 2 - 1) - r->first;
-    double weight[STENCIL];
-    if (low > held - points) low = held - points;
-    if (low < 0) low = 0;
-    ht_lagrange_weights(points, at - (double)(r->first + low), weight);
-    for (int64_t t = 0; t < traces; t++) {
-        double sum = 0;
-        for (int j = 0; j < points; j++)
-            if (weight[j] != 0)
-                sum += weight[j] * r->value[(low + j) * all + from + t];
-        out[t] = sum;
+/* out += the weighted values of traces [from, from + traces). */
+static void add_weighted(const struct ht_recorder *r,
+                         const struct ht_resampled *by, int64_t from,
+                         int64_t traces, double *out) {
+    for (int64_t j = 0; j < by->count; j++)
+        for (int d = 0; d < r->derivatives; d++) {
+            const double weight = by->weight[j * r->derivatives + d];
+            const double *value =
+                r->value + (by->low + j) * r->width + from * r->derivatives + d;
+            if (weight == 0) continue;
+            for (int64_t t = 0; t < traces; t++)
+                out[t] += weight * value[t * r->derivatives];
+        }
+}
+
+/* A reading of a group, whose traces are [from, from + receivers) of all. */
+struct record {
+    const struct ht_receiver_group *group;
+    struct block *block;
+    int reading;
+    int64_t from;
+};
+
+static int64_t reached(const struct ht_recorder *r) {
+    return r->first + r->count - 1;
+}
+
+/* The sums of a reading's integral += those between two times. */
+static enum ht_err add_integral(struct ht_recorder *r,
+                                const struct record *record, double from,
+                                double to, double *out) {
+    struct ht_resampled by;
+    TRY(ht_resampler_integral(r->resampler, from, to, r->first, reached(r),
+                              &by));
+    add_weighted(r, &by, record->from, record->group->count, out);
+    return HT_OK;
+}
+
+static enum ht_err make_integral(struct ht_recorder *r,
+                                 const struct record *record, double at,
+                                 double *out) {
+    const int64_t count = record->group->count;
+    const int64_t own = record->reading * count;
+    const struct block *block = record->block;
+    const double from = (double)block->summed, dt = r->receivers->dt;
+    for (int64_t i = 0; i < count; i++) out[i] = block->sum[own + i];
+    if (at > from) TRY(add_integral(r, record, from, at, out));
+    for (int64_t i = 0; i < count; i++)
+        out[i] = block->start[own + i] + block->factor[own + i] * dt * out[i];
+    return HT_OK;
+}
+
+/* The sums of a group's integrals up to a step. */
+static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from,
+                          int64_t step) {
+    struct block *block = &r->block[n];
+    struct record record = {.group = &r->receivers->group[n], .block = block};
+    const int64_t count = record.group->count;
+    if (!block->integrals || ht_resampler_is_whole(r->resampler)) return HT_OK;
+    for (; block->summed < step; block->summed++)
+        for (int i = 0; i < record.group->readings; i++) {
+            record.from = from + i * count;
+            if (!record.group->reading[i].integral) continue;
+            TRY(add_integral(r, &record, (double)block->summed,
+                             (double)(block->summed + 1),
+                             block->sum + i * count));
+        }
+    return HT_OK;
+}
+
+/* One sample of all readings of a group, whose traces begin at `from`. */
+static enum ht_err make_sample(struct ht_recorder *r, int n, double at,
+                               int64_t from, double *out) {
+    struct record record = {.group = &r->receivers->group[n],
+                            .block = &r->block[n]};
+    const int64_t count = record.group->count;
+    struct ht_resampled by;
+    TRY(sum_up(r, n, from, (int64_t)floor(at)));
+    TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
+    for (int64_t t = 0; t < record.group->readings * count; t++) out[t] = 0;
+    for (int i = 0; i < record.group->readings; i++)
+        if (!record.group->reading[i].integral)
+            add_weighted(r, &by, from + i * count, count, out + i * count);
+    for (int i = 0; i < record.group->readings; i++) {
+        record.reading = i;
+        record.from = from + i * count;
+        if (record.group->reading[i].integral)
+            TRY(make_integral(r, &record, at, out + i * count));
     }
+    return HT_OK;
 }
 
 /* The time of a sample in steps: a whole number where it is one but for the
@@ -82,37 +162,41 @@ static double step_of(const struct ht_recorder *r,
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
-/* The samples that the steps so far give; unless the run ends only those with
- * enough steps after them. */
+/* Integrals need the steps about the one before. */
+static bool is_ready(const struct ht_recorder *r, const struct block *block,
+                     double at, bool last) {
+    const double later =
+        block->integrals && !last ? nextafter(at, INFINITY) : at;
+    return ht_resampler_ready(r->resampler, later, reached(r), last);
+}
+
+/* The samples that the steps so far give. */
 static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
                                 bool last) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t traces = group->count * group->readings;
-    const int64_t beside = STENCIL / 2;
-    const double reached = (double)(r->first + r->count - 1);
     struct block *block = &r->block[n];
     for (;;) {
         const int64_t sample = block->first + block->count;
         if (sample >= group->samples) break;
         const double at = step_of(r, group, sample);
-        if (at > reached) break;
-        if (at != floor(at) && !last && floor(at) + (double)beside > reached)
-            break;
-        interpolate(r, at, from, traces, block->data + block->count * traces);
+        if (!is_ready(r, block, at, last)) break;
+        TRY(make_sample(r, n, at, from, block->data + block->count * traces));
         if (++block->count == r->most) TRY(write_block(r, n));
     }
+    /* before the steps that it takes are forgotten */
+    if (!last) TRY(sum_up(r, n, from, reached(r) - HT_RECEIVERS_STENCIL / 2));
     return last ? write_block(r, n) : HT_OK;
 }
 
 /* Keeps the steps that later samples may need. */
 static void forget(struct ht_recorder *r) {
-    const int64_t all = r->receivers->traces;
-    if (r->count <= STENCIL) return;
-    const int64_t gone = r->count - STENCIL;
-    memmove(r->value, r->value + gone * all,
-            (size_t)(STENCIL * all) * sizeof *r->value);
+    const int64_t gone = r->count - r->keeps;
+    if (gone <= 0) return;
     r->first += gone;
-    r->count = STENCIL;
+    r->count -= gone;
+    memmove(r->value, r->value + gone * r->per_step * r->width,
+            (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
 }
 
 static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
@@ -124,36 +208,65 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
         from += group->count * group->readings;
     }
     forget(r);
-    return last ? ht_output_traces_end(r->output) : HT_OK;
+    return HT_OK;
 }
 
 /* ---- the observer ---- */
+
+static enum ht_err find_integrals(const struct ht_plan *plan,
+                                  const struct ht_receiver_group *group,
+                                  struct block *block) {
+    const int64_t traces = group->count * group->readings;
+    for (int i = 0; i < group->readings; i++)
+        block->integrals = block->integrals || group->reading[i].integral;
+    if (!block->integrals) return HT_OK;
+    TRY(HT_ALLOC(block->start, traces));
+    TRY(HT_ALLOC(block->factor, traces));
+    TRY(HT_ALLOC(block->sum, traces));
+    for (int i = 0; i < group->readings; i++)
+        if (group->reading[i].integral)
+            TRY(ht_integrals_find(plan, group, &group->reading[i],
+                                  block->start + i * group->count,
+                                  block->factor + i * group->count));
+    return HT_OK;
+}
 
 static int64_t samples_of_block(const struct ht_receivers *receivers) {
     const int64_t most = ht_least(VALUES / receivers->traces, MOST);
     return ht_most(most, 1);
 }
 
-int64_t ht_recorder_bytes(const struct ht_receivers *receivers,
-                          int64_t period) {
+/* Values of the steps that are kept, and of those since the last look. */
+static int64_t values_of(const struct ht_plan *plan, int64_t period) {
+    const struct ht_resampling of = ht_resampling_of(plan);
+    return (ht_resampling_keeps(plan) + period) * of.per_step *
+           plan->receivers->traces * of.derivatives;
+}
+
+int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period) {
+    const struct ht_receivers *receivers = plan->receivers;
     const int64_t samples = samples_of_block(receivers);
-    int64_t values = (STENCIL + period + samples) * receivers->traces, most = 0;
+    int64_t values = values_of(plan, period), most = 0;
+    values += samples * receivers->traces;
     for (int n = 0; n < receivers->count; n++)
         most = ht_most(most, receivers->group[n].count *
                                  receivers->group[n].readings * samples);
     return (values + most) * (int64_t)sizeof(double);
 }
 
-static enum ht_err allocate(struct ht_recorder *r) {
-    const int64_t steps = STENCIL + ht_sampler_period(r->sampler);
+static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     int64_t most = 0;
+    r->width = r->receivers->traces * r->derivatives;
+    r->keeps = ht_resampling_keeps(plan);
+    TRY(ht_resampler_create(plan, &r->resampler));
     r->most = samples_of_block(r->receivers);
-    TRY(HT_ALLOC(r->value, steps * r->receivers->traces));
+    TRY(HT_ALLOC(r->value, values_of(plan, ht_sampler_period(r->sampler))));
     TRY(HT_ALLOC(r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
         const int64_t values = group->count * group->readings * r->most;
         TRY(HT_ALLOC(r->block[n].data, values));
+        TRY(find_integrals(plan, group, &r->block[n]));
         most = values > most ? values : most;
     }
     TRY(HT_ALLOC(r->turned, most));
@@ -166,8 +279,10 @@ static enum ht_err receivers_begin(void *context, const struct ht_run *run) {
     r->receivers = run->plan->receivers;
     if (r->receivers == NULL) return HT_OK;
     r->leads = ht_comm_rank(comm) == 0;
+    r->derivatives = ht_resampling_of(run->plan).derivatives;
+    r->per_step = ht_resampling_of(run->plan).per_step;
     TRY(ht_sampler_create(run->plan, &run->stepper, r->cache, &r->sampler));
-    return ht_comm_agree(comm, r->leads ? allocate(r) : HT_OK);
+    return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
 }
 
 static int64_t receivers_next(void *context, const struct ht_run *run,
@@ -178,23 +293,52 @@ static int64_t receivers_next(void *context, const struct ht_run *run,
     return from == 0 ? 0 : from + ht_sampler_period(r->sampler) - 1;
 }
 
-static enum ht_err receivers_look(void *context, const struct ht_view *view) {
-    struct ht_recorder *r = context;
-    struct ht_comm *comm = view->run->plan->grid.slab.comm;
+/* Samples of the steps since the last call. end: they are the last ones. */
+static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm,
+                           int64_t reached, bool end) {
     int64_t steps;
-    if (r->receivers == NULL) return HT_OK;
-    TRY(ht_sampler_collect(r->sampler, &steps,
-                           r->leads ? r->value + r->count * r->receivers->traces
-                                    : NULL));
+    TRY(ht_sampler_collect(
+        r->sampler, &steps,
+        r->leads ? r->value + r->count * r->per_step * r->width : NULL));
     if (!r->leads) return ht_comm_agree(comm, HT_OK);
     enum ht_err err = HT_OK;
     const int64_t samples = r->first + r->count + steps;
-    if (samples != view->run->steps + 1)
+    if (samples != reached + 1)
         err = ht_err_set(HT_ERR_INTERNAL,
                          "receivers: %lld samples after %lld steps",
-                         (long long)samples, (long long)view->run->steps);
-    if (err == HT_OK) err = add_steps(r, steps, view->last);
+                         (long long)samples, (long long)reached);
+    if (err == HT_OK) err = add_steps(r, steps, end);
     return ht_comm_agree(comm, err);
+}
+
+static const char *how_ended(const struct ht_run *run) {
+    if (run->refused) return "not finite";
+    return run->interrupted ? "interrupted" : "end";
+}
+
+/* All that is written of the run's last step has been: steps beyond it are for
+ * receivers alone. */
+static enum ht_err receivers_look(void *context, const struct ht_view *view) {
+    struct ht_recorder *r = context;
+    const struct ht_run *run = view->run;
+    struct ht_comm *comm = run->plan->grid.slab.comm;
+    int64_t reached = run->steps;
+    if (r->receivers == NULL) return HT_OK;
+    const int64_t end =
+        reached + (view->last && !run->interrupted && !run->refused
+                       ? ht_resampling_beyond(run->plan)
+                       : 0);
+    TRY(collect(r, comm, reached, view->last && reached == end));
+    while (reached < end) {
+        const int64_t steps =
+            ht_least(ht_sampler_period(r->sampler), end - reached);
+        TRY(ht_stepper_advance(&run->stepper, steps));
+        reached += steps;
+        TRY(collect(r, comm, reached, reached == end));
+    }
+    if (!view->last || !r->leads) return ht_comm_agree(comm, HT_OK);
+    return ht_comm_agree(
+        comm, ht_output_traces_end(r->output, how_ended(run), view->time));
 }
 
 static void receivers_end(void *context) {
@@ -204,8 +348,13 @@ static void receivers_end(void *context) {
         ht_log("receivers: kernels took %.3g s",
                ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
-    for (int n = 0; r->block != NULL && n < r->receivers->count; n++)
+    ht_resampler_destroy(r->resampler);
+    for (int n = 0; r->block != NULL && n < r->receivers->count; n++) {
         free(r->block[n].data);
+        free(r->block[n].start);
+        free(r->block[n].factor);
+        free(r->block[n].sum);
+    }
     free(r->block);
     free(r->value);
     free(r->turned);
@@ -227,6 +376,7 @@ void ht_recorder_destroy(struct ht_recorder *recorder) {
 struct ht_observer ht_observe_receivers(struct ht_recorder *recorder) {
     return (struct ht_observer){.name = "receivers",
                                 .context = recorder,
+                                .keeps = true,
                                 .begin = receivers_begin,
                                 .next = receivers_next,
                                 .look = receivers_look,

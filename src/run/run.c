@@ -187,6 +187,20 @@ static enum ht_err take_steps(struct loop *l) {
     }
 }
 
+/* After a judge has refused the state, which all ranks do alike. Failures are
+ * warnings: the judge's message is the run's. */
+static void look_at_refused(struct loop *l) {
+    char *judged = NULL;
+    l->last = l->run->refused = true;
+    l->held = 0;
+    if (ht_text_copy(ht_err_message(), &judged) != HT_OK) return;
+    for (int i = 0; i < l->count; i++)
+        if (l->observer[i].keeps && look(l, i) != HT_OK)
+            ht_warn("%s: %s", l->observer[i].name, ht_err_message());
+    ht_err_set(HT_ERR_NOT_FINITE, "%s", judged);
+    free(judged);
+}
+
 /* ---- before and after ---- */
 
 /* Before the first step: a lack of memory must not end the run at its last. */
@@ -235,6 +249,7 @@ enum ht_err ht_run_execute(struct ht_run *run, int count,
             "%d observers of a run: at most %d", count, HT_MAX_OBSERVERS);
     enum ht_err err = begin_all(&l);
     if (err == HT_OK) err = take_steps(&l);
+    if (err == HT_ERR_NOT_FINITE) look_at_refused(&l);
     end_all(&l);
     return err;
 }

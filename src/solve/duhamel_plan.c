@@ -344,6 +344,42 @@ static enum ht_err check_cells(const struct ht_plan *plan,
     return HT_OK;
 }
 
+/* ---- receivers ---- */
+
+static bool is_near(const struct ht_plan *plan, const double x[3]) {
+    const struct ht_duhamel *d = plan->duhamel;
+    const struct ht_grid *grid = &plan->grid;
+    for (int64_t i = 0; i < d->points; i++) {
+        bool near = true;
+        for (int k = 0; k < grid->dims; k++) {
+            double apart = x[k] - d->point[i].x[k];
+            if (ht_grid_periodic(grid, k))
+                apart = remainder(apart, grid->upper[k] - grid->lower[k]);
+            near = near &&
+                   fabs(apart) <= d->form[d->point[i].shot].reach * grid->h[k];
+        }
+        if (near) return true;
+    }
+    return false;
+}
+
+void ht_duhamel_warn_receivers(const struct ht_plan *plan) {
+    const struct ht_receivers *all = plan->receivers;
+    if (plan->duhamel == NULL || all == NULL) return;
+    for (int n = 0; n < all->count; n++) {
+        const struct ht_receiver_group *group = &all->group[n];
+        int64_t near = 0;
+        for (int64_t i = 0; group->every > 0 && i < group->count; i++)
+            near += is_near(plan, group->x[i]);
+        if (near > 0)
+            ht_warn(
+                "receivers.%d: %lld of %lld within reach of a source, where "
+                "samples between steps lack it while it acts: give every = "
+                "\"step\", or time.scheme = \"fd\"",
+                n + 1, (long long)near, (long long)group->count);
+    }
+}
+
 static enum ht_err check_types(const struct ht_plan *plan) {
     char key[40];
     for (int i = 0; i < plan->shots->count; i++) {

@@ -3,8 +3,10 @@
  *     w = u + dt^2/12 (L u + g f(t_n))                   (two terms)
  *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d
  * where f is the signal or its derivative, F an integral of it, known in closed
- * form. g is the delta spread over nodes, times the modulus there. Planes
- * beyond the slab take it, too, wherever a pass computes them.
+ * form. Where dispersion is removed from traces dt^2 f_n is in the place of the
+ * differences of F (fd_dispersion.c). g is the delta spread over nodes, times
+ * the modulus there. Planes beyond the slab take it, too, wherever a pass
+ * computes them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -252,6 +254,17 @@ static enum ht_err share_sums(struct making *m) {
 
 /* ---- making ---- */
 
+static enum ht_err remove_dispersion(struct ht_fd_injection *in) {
+    TRY(HT_ALLOC(in->undispersed, in->shots->count));
+    for (int i = 0; i < in->shots->count; i++) {
+        const struct ht_shot *shot = &in->shots->shot[i];
+        TRY(ht_fd_undispersed(shot, ht_shot_law(in->eq, shot->kind)->derivative,
+                              in->dt, &in->undispersed[i].count,
+                              &in->undispersed[i].f));
+    }
+    return HT_OK;
+}
+
 static enum ht_err make_columns(const struct ht_problem *problem,
                                 struct ht_fd_injection *in) {
     TRY(HT_ALLOC(in->incident, in->shots->count));
@@ -299,6 +312,7 @@ static enum ht_err make(const struct ht_fd_stepper *s,
     free(m.plane.entry);
     free(m.modulus);
     free(m.sums);
+    if (err == HT_OK && s->problem.fd.undispersed) err = remove_dispersion(in);
     return err;
 }
 
@@ -325,6 +339,9 @@ void ht_fd_injection_destroy(struct ht_fd_injection *in) {
     free(in->list.column);
     free(in->list.weight);
     free(in->plane);
+    for (int i = 0; in->undispersed != NULL && i < in->shots->count; i++)
+        free(in->undispersed[i].f);
+    free(in->undispersed);
     for (int i = 0; in->incident != NULL && i < in->shots->count; i++)
         ht_fd_incidence_destroy(in->incident[i]);
     free(in->incident);
@@ -375,12 +392,18 @@ enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
 /* ---- amplitudes ---- */
 
 /* Of the stage and of the update of the step from t. */
-static void amplitudes(const struct ht_fd_injection *in,
-                       const struct ht_shot *shot, double t, double *stage,
-                       double *update) {
+static void amplitudes(const struct ht_fd_injection *in, int i, double t,
+                       double *stage, double *update) {
+    const struct ht_shot *shot = &in->shots->shot[i];
     const int order = ht_shot_law(in->eq, shot->kind)->derivative;
     const double dt = in->dt;
     *stage = *update = 0;
+    if (in->undispersed != NULL) {
+        const struct ht_fd_signal *signal = &in->undispersed[i];
+        const int64_t n = llround(t / dt);
+        if (n >= 0 && n < signal->count) *update = dt * dt * signal->f[n];
+        return;
+    }
     if (!ht_shot_acts(shot, t - dt, t + dt)) return;
     *stage = dt * dt / 12 * ht_shot_at(shot, t, order);
     *update = ht_shot_at(shot, t + dt, order - 2) -
@@ -400,8 +423,7 @@ static double fill_step(const struct ht_fd_injection *in, int64_t step,
             ht_fd_incidence_row(in->incident[i], step, in->dt, first, second,
                                 &norm);
         } else {
-            amplitudes(in, &in->shots->shot[i], (double)step * in->dt, first,
-                       second);
+            amplitudes(in, i, (double)step * in->dt, first, second);
             norm = in->size[i] *
                    (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
         }

@@ -361,32 +361,53 @@ static enum ht_err check_shots(struct ht_plan *plan) {
     return HT_OK;
 }
 
-/* Between its steps a Hermite method would need the derivatives in time of a
- * cell's polynomial. */
 static enum ht_err make_receivers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    char key[40];
     const struct ht_receivers_of of = {
         .eq = &plan->eq,
         .grid = &plan->grid,
         .held = plan->problem.stored[HT_PRIMARY],
+        .second = differences(plan) ? &plan->eq.system->second_order : NULL,
         .dt = plan->problem.dt,
         .steps = plan->steps,
         .frequency = fmax(params->initial.frequency,
                           plan->shots != NULL ? plan->shots->highest : 0)};
-    TRY(ht_receivers_create(params, &of, &plan->receivers));
-    for (int n = 0; plan->receivers != NULL && !differences(plan) &&
-                    n < plan->receivers->count;
-         n++) {
-        snprintf(key, sizeof key, "receivers.%d.every", n + 1);
-        if (plan->receivers->group[n].every > 0)
-            return ht_params_error(
-                params, key,
-                "needs time.scheme = \"fd\": \"%s\" is recorded at its "
-                "steps only, with every = \"step\"",
-                scheme_of(plan)->name);
-    }
-    return HT_OK;
+    return ht_receivers_create(params, &of, &plan->receivers);
+}
+
+/* The field of finite differences begins with the rate 0. */
+static bool begins_at_rest(const struct ht_plan *plan) {
+    const struct ht_second_order *form = &plan->eq.system->second_order;
+    if (form->rate >= 0) return !ht_solution_occurs(plan->solution, form->rate);
+    for (int k = 0; k < plan->eq.dims; k++)
+        if (ht_solution_occurs(plan->solution, form->flux + k)) return false;
+    return true;
+}
+
+static bool has_incidence(const struct ht_plan *plan) {
+    bool incident = false;
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
+        incident = incident || plan->shots->shot[i].type == HT_SHOT_INCIDENT;
+    return incident;
+}
+
+/* Removed where it can be and there are traces: of what begins with a rate it
+ * cannot be, fd_dispersion.c; waves from outside are made for the scheme's own
+ * dispersion. */
+static enum ht_err choose_dispersion(struct ht_plan *plan) {
+    const enum ht_dispersion given = plan->params->time.dispersion;
+    const bool can = differences(plan) && plan->problem.stages == 1;
+    const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
+    plan->problem.fd.undispersed =
+        rest && (given == HT_DISPERSION_REMOVE ||
+                 (given == HT_DISPERSION_AUTO && plan->receivers != NULL));
+    if (rest || given != HT_DISPERSION_REMOVE) return HT_OK;
+    return ht_params_error(
+        plan->params, "time.dispersion", "%s",
+        can ? "is removed from runs that begin at rest, without plane waves "
+              "from outside"
+            : "is removed from finite differences with one term in time: needs "
+              "time.scheme = \"fd\" and time.stages = 1");
 }
 
 static enum ht_err make(struct ht_plan *plan, bool sampled) {
@@ -407,6 +428,8 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     plan->problem.shots = plan->shots;
     TRY(check_shots(plan));
     TRY(make_receivers(plan));
+    ht_duhamel_warn_receivers(plan);
+    TRY(choose_dispersion(plan));
     return ht_expect(plan);
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/resampler.h"
 #include "methods.h"
 #include "sampler_private.h"
 
@@ -38,7 +39,8 @@ enum ht_err ht_sampler_create(const struct ht_plan *plan,
     enum ht_err err = HT_ALLOC(s, 1);
     if (err == HT_OK) {
         s->grid = &plan->grid;
-        s->traces = plan->receivers->traces;
+        const struct ht_resampling need = ht_resampling_of(plan);
+        s->traces = plan->receivers->traces * need.per_step * need.derivatives;
         err = make(plan, stepper, cache, s);
     }
     err = ht_comm_agree(plan->grid.slab.comm, err);

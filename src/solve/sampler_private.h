@@ -17,7 +17,8 @@ struct ht_sampler_ops {
 struct ht_sampler {
     const struct ht_grid *grid;
     int64_t period;
-    int64_t traces, parts;
+    int64_t traces; /* each level and derivative by time counts */
+    int64_t parts;
     int64_t *first; /* part [trace + 1] */
     double *weight; /* [part] */
     double *sums;   /* [step][part] */

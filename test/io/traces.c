@@ -194,21 +194,24 @@ static double wave_error(struct trial *t, const char *set, int slope,
 }
 
 /* A plane wave along the diagonal of the unit square. */
-static void wave_at(struct trial *t, int cycles, int cells, const char *more) {
+static void wave_at(struct trial *t, const char *fields, int cycles, int cells,
+                    const char *more) {
     record(t, "oracle", NONE,
-           "system=acoustic grid={cells=[%d,%d];} "
+           "system=%s grid={cells=[%d,%d];} "
            "initial={type=\"plane\";cycles=[%d,%d];} "
            "receivers=({name=\"line\";type=\"line\";from=[0.013,0.17];"
-           "to=[0.987,0.771];count=29;fields=[\"p\",\"p_x1\",\"p_x2\"];}) %s",
-           cells, cells, cycles, cycles, more);
+           "to=[0.987,0.771];count=29;fields=[%s];}) %s",
+           strcmp(fields, "\"u\"") == 0 ? "wave" : "acoustic", cells, cells,
+           cycles, cycles, fields, more);
 }
+static const char values_slopes[] = "\"p\",\"p_x1\",\"p_x2\"";
 
 /* Errors of both axes add up, and a slope has that of a value along the other
  * axis: htwave/point.h. Those of the scheme are known exactly. */
 static void sinc_at(int points, double value, double slope) {
     const double k = 6 * acos(-1.0), wave[2] = {k, k};
     struct trial t;
-    wave_at(&t, 3, 3 * points,
+    wave_at(&t, values_slopes, 3, 3 * points,
             "time.scheme=fd time.end=0.05 time.cfl=0.2 grid.order=16");
     const double omega = k * sqrt(2), end = t.params->time.end;
     const struct ht_fd_weights w = ht_fd_weights(16);
@@ -269,7 +272,7 @@ static void polynomials(int order, int coarse) {
                  "time.scheme=taylor time.end=0.4 grid.order=%d "
                  "device.precision=double",
                  order);
-        wave_at(&t, 2, coarse << fine, more);
+        wave_at(&t, values_slopes, 2, coarse << fine, more);
         error[fine][0] = wave_error(&t, "line/p", -1, wave, k * sqrt(2));
         error[fine][1] = wave_error(&t, "line/p_x2", 1, wave, k * sqrt(2));
         finish(&t);
@@ -284,6 +287,198 @@ static void polynomials(int order, int coarse) {
 }
 
 /* ---- between steps ---- */
+
+/* Of the two-point polynomial over theta radians of a wave. */
+static double hermite_error(int order, double theta) {
+    double error = 1;
+    for (int n = 1; n <= 2 * order + 2; n++) error *= theta / 2 / n;
+    return error;
+}
+
+/* turn: omega times the distance of levels; theta: radians per cell along an
+ * axis. Taylor: both ends of a step. Leapfrog: values and second derivatives at
+ * six levels, whose weights add up to 4 and to 3; the latter are those of the
+ * cell's polynomial along two axes. */
+static double time_error(const char *scheme, int order, double turn,
+                         double theta) {
+    double second = 1;
+    if (strcmp(scheme, "taylor") == 0) return 2 * hermite_error(order, turn);
+    for (int n = 1; n <= 2 * order; n++) second *= theta / 2 / n;
+    return 4e-6 * pow(turn, 12) + 3 * turn * turn * second / 2;
+}
+
+/* Samples between steps of a plane wave err no more than those on steps and one
+ * interpolation, and converge with the order of the scheme. */
+static void hermite_wave(const char *scheme, const char *field, int order,
+                         int coarse) {
+    const double k = 4 * acos(-1.0), wave[2] = {k, k};
+    double error[2][2], step[2];
+    char set[16];
+    snprintf(set, sizeof set, "line/%c", field[1]);
+    for (int fine = 0; fine < 2; fine++)
+        for (int between = 0; between < 2; between++) {
+            struct trial t;
+            char more[200];
+            snprintf(more, sizeof more,
+                     "time.scheme=%s time.end=1.2 grid.order=%d "
+                     "device.precision=double %s",
+                     scheme, order,
+                     between ? "receivers.1.every=0.00371 "
+                               "receivers.1.start=0.0013"
+                             : "");
+            wave_at(&t, field, 2, coarse << fine, more);
+            step[fine] = t.sim->plan->problem.dt;
+            error[fine][between] = wave_error(&t, set, -1, wave, k * sqrt(2));
+            finish(&t);
+        }
+    for (int fine = 0; fine < 2; fine++)
+        TEST_BELOW(error[fine][1],
+                   1.02 * error[fine][0] +
+                       time_error(scheme, order,
+                                  step[fine] * k * sqrt(2) *
+                                      (field[1] == 'u' ? 0.5 : 1),
+                                  k / (coarse << fine)),
+                   "%s, %s, N = %d, %d cells per wavelength: worst sample "
+                   "between steps (%.2e on steps)",
+                   scheme, field, order, (coarse << fine) / 2, error[fine][0]);
+    const double rate = log2(error[0][1] / error[1][1]);
+    TEST_CHECK(rate > 2 * order + 0.5, "order %.2f (at least %.1f)", rate,
+               2 * order + 0.5);
+}
+
+/* Leapfrog of `wave`: cells of the dual grid reach beyond walls. A standing
+ * mode at both walls of either axis, and between. */
+static void hermite_mirrors(void) {
+    const double pi = acos(-1.0), k[2] = {2 * pi, 1.5 * pi};
+    const double omega = hypot(k[0], k[1]);
+    double error[2] = {0, 0}, turn = 0;
+    for (int between = 0; between < 2; between++) {
+        struct trial t;
+        int64_t extent[8];
+        record(
+            &t, "oracle", NONE,
+            "system=wave grid={cells=[8,8];order=3;} time={end=1.2;scheme="
+            "\"leapfrog\";} boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+            "initial={type=\"standing\";modes=[2,2];} "
+            "device.precision=double receivers=({name=\"a\";type=\"line\";"
+            "from=[0,0.0];to=[1,1];count=17;},{name=\"b\";type=\"line\";"
+            "from=[0.02,0.97];to=[0.99,0.06];count=9;}) %s",
+            between ? "receivers.1.every=0.0071 receivers.2.every=0.0071" : "");
+        turn = omega * t.sim->plan->problem.dt / 2;
+        for (int g = 0; g < 2; g++) {
+            double *u = read_set(&t, g ? "b/u" : "a/u", extent);
+            double *x = read_set(&t, g ? "b/position" : "a/position", NULL);
+            double *at = read_set(&t, g ? "b/time" : "a/time", NULL);
+            for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
+                const double *place = x + 2 * (i / extent[1]);
+                const double exact = cos(k[0] * place[0]) *
+                                     sin(k[1] * place[1]) *
+                                     cos(omega * at[i % extent[1]]);
+                error[between] = fmax(error[between], fabs(u[i] - exact));
+            }
+            free(u);
+            free(x);
+            free(at);
+        }
+        finish(&t);
+    }
+    TEST_BELOW(error[1],
+               1.02 * error[0] + time_error("leapfrog", 3, turn, k[1] / 8),
+               "leapfrog, u, at walls between steps (%.2e on steps)", error[0]);
+}
+
+/* Between steps: the samples of group 2 against the polynomial through twelve
+ * steps of group 1, at the same places; the largest of all fields, relative,
+ * from six steps after the start to six before the end. */
+static double between_error(struct trial *t, const char *field) {
+    char name[2][32];
+    int64_t steps[8], samples[8];
+    double worst = 0, largest = 0;
+    for (int i = 0; i < 2; i++)
+        snprintf(name[i], sizeof name[i], "%s/%s", i ? "between" : "steps",
+                 field);
+    double *at = read_set(t, "between/time", NULL);
+    double *u = read_set(t, name[0], steps), *v = read_set(t, name[1], samples);
+    const double dt = t->sim->plan->problem.dt;
+    for (int64_t i = 0; i < samples[0] * samples[1]; i++) {
+        const double s = at[i % samples[1]] / dt, *row;
+        const int64_t low = (int64_t)floor(s) - 5;
+        double weight[12], sum = 0;
+        if (low < 0 || low + 12 > steps[1]) continue;
+        ht_lagrange_weights(12, s - (double)low, weight);
+        row = u + i / samples[1] * steps[1] + low;
+        for (int j = 0; j < 12; j++) sum += weight[j] * row[j];
+        worst = fmax(worst, fabs(sum - v[i]));
+        largest = fmax(largest, fabs(v[i]));
+    }
+    free(at);
+    free(u);
+    free(v);
+    return worst / largest;
+}
+
+/* Several fields at walls, corners, vertices and inside; the derivatives by
+ * time are those of the equations, the steps know nothing of them. omega, k:
+ * of the fastest wave that matters; k along an axis. The polynomial through
+ * twelve steps errs by 5.6e-5 (omega dt)^12. */
+static void hermite_between(const char *title, int order, double omega,
+                            double k, const char *fields, const char *line,
+                            const char *more) {
+    struct trial t;
+    char text[32], *field = text, *comma;
+    record(&t, "oracle", NONE,
+           "grid.order=%d %s receivers=({name=\"steps\";type=\"line\";%s;"
+           "fields=[%s];},{name=\"between\";type=\"line\";%s;fields=[%s];"
+           "every=0.00713;start=0.0021;}) device.precision=double "
+           "time.scheme=taylor",
+           order, more, line, fields, line, fields);
+    const struct ht_plan *plan = t.sim->plan;
+    const double turn = omega * plan->problem.dt;
+    const double bound = 6e-5 * pow(turn, 12) + 2 * hermite_error(order, turn) +
+                         2 * hermite_error(order, k * plan->grid.h[0]);
+    snprintf(text, sizeof text, "%s", fields);
+    do {
+        char name[8];
+        comma = strchr(field, ',');
+        sscanf(field, "\"%7[^\"]", name);
+        TEST_BELOW(between_error(&t, name), bound,
+                   "%s, N = %d: %s between steps", title, order, name);
+        field = comma + 1;
+    } while (comma != NULL);
+    finish(&t);
+}
+
+static void test_hermite_times(void) {
+    const double pi = acos(-1.0);
+    static const char in_2d[] = "from=[0,0.0];to=[1,0.75];count=13";
+    hermite_wave("taylor", "\"p\"", 1, 20);
+    hermite_wave("taylor", "\"p\"", 2, 10);
+    hermite_wave("taylor", "\"p\"", 3, 8);
+    hermite_wave("leapfrog", "\"p\"", 2, 10);
+    hermite_wave("leapfrog", "\"p\"", 3, 8);
+    hermite_wave("leapfrog", "\"u\"", 2, 10);
+    hermite_wave("leapfrog", "\"u\"", 3, 8);
+    hermite_mirrors();
+    /* modes of walls at both ends of each axis: k = pi / length */
+    hermite_between("walls", 2, 1.5 * sqrt(3) * pi, 1.5 * pi,
+                    "\"p\",\"v2\",\"p_x3\"",
+                    "from=[0,0.0,0.0];to=[1,0.75,1.0];count=13",
+                    "system=acoustic grid={cells=[4,4,5];upper=[1,1,1];} "
+                    "initial={type=\"standing\";modes=[1,1,1];} "
+                    "boundary={x1=\"rigid\";x2=\"free\";x3=\"rigid\";} "
+                    "time={end=1.9;step=0.1;}");
+    hermite_between("periodic", 4, 2 * pi, 2 * pi, "\"p\",\"v1\"", in_2d,
+                    "system=acoustic grid.cells=[8,8] "
+                    "initial={type=\"plane\";cycles=[1,0];} time.end=1.9 ");
+    hermite_between("a medium that varies", 3, 1.5 * 3 * pi, 3 * pi,
+                    "\"p\",\"v2\"", in_2d,
+                    "system=acoustic grid.cells=[10,10] "
+                    "initial={type=\"expression\";values={p=\"cos(3*pi*x1)*cos("
+                    "2*pi*x2)\";};} "
+                    "boundary={x1=\"rigid\";x2=\"rigid\";} "
+                    "medium={type=\"expression\";c=\"1+0.2*cos(pi*x1)\";"
+                    "rho=\"1+0.3*cos(pi*x2)\";} time.end=1.5");
+}
 
 /* A standing mode from rest is cos(w t) at the steps exactly, with the scheme's
  * own w: u(2) + u(0) = 2 cos(w dt) u(1). Returns w dt; *error: of samples at
@@ -332,6 +527,134 @@ static void between_steps(void) {
         TEST_BELOW(inside, 5.6e-5 * pow(turn, 12) + 1e-11,
                    "omega dt = %.3g: with six steps to either side", turn);
     }
+}
+
+/* ---- dispersion removed ---- */
+
+/* A mode from rest with one term at the largest step, on nodes, at steps and
+ * between them: what is left is the error in space, and J_2n beyond the steps
+ * taken. more: removes it, or keeps it; at the run's end first order in time
+ * would err by (omega dt)^2/24 omega t. */
+static double one_term(const char *backend, const char *more) {
+    struct trial t;
+    int64_t extent[8];
+    double worst = 0;
+    const char *sets[2][2] = {{"steps/p", "steps/time"},
+                              {"between/p", "between/time"}};
+    record(&t, backend, NONE,
+           "system=acoustic grid={cells=[60,20];upper=[3,1];order=16;} "
+           "boundary={x1=\"rigid\";x2=\"free\";} "
+           "initial={type=\"standing\";modes=[10,2];} "
+           "time={scheme=\"fd\";stages=1;end=4.0;} device.precision=double "
+           "receivers=({name=\"steps\";position=[0.6,0.25];},"
+           "{name=\"between\";position=[0.6,0.25];every=0.0371;"
+           "start=0.0013;}) %s",
+           more);
+    const double pi = acos(-1.0), k[2] = {10 * pi / 3, 2 * pi};
+    const double omega = hypot(k[0], k[1]);
+    for (int i = 0; i < 2; i++) {
+        double *p = read_set(&t, sets[i][0], extent);
+        double *time = read_set(&t, sets[i][1], NULL);
+        for (int64_t n = 0; n < extent[1]; n++)
+            worst = fmax(worst, fabs(p[n] - cos(0.6 * k[0]) * sin(0.25 * k[1]) *
+                                                cos(omega * time[n])));
+        TEST_CHECK(extent[1] == (i ? 108 : t.sim->plan->steps + 1),
+                   "%s: %d samples", sets[i][0], (int)extent[1]);
+        free(p);
+        free(time);
+    }
+    finish(&t);
+    return worst;
+}
+
+static void dispersion(const char *backend) {
+    const double kept = one_term(backend, "time.dispersion=keep");
+    const struct ht_fd_weights w = ht_fd_weights(16);
+    const double way[3] = {10.0 / 3, 2, 0}, length = 2 / hypot(way[0], way[1]);
+    const double space =
+        ht_fd_error(&w, 2, way, length / 0.05, 1e-3, 4 / length);
+    TEST_CHECK(kept > 0.1, "%s: one term errs by %.2g", backend, kept);
+    TEST_BELOW(one_term(backend, ""), 1e-7 + 2 * space,
+               "%s: without its dispersion", backend);
+}
+
+/* ---- velocities of finite differences ---- */
+
+/* Of a wave along x1 (plane: from v = p/Z on; standing between free walls: from
+ * v = 0), at walls, on nodes and between, at steps and between them. With two
+ * terms, or one term without its dispersion. k h = 2 pi/6, where slopes err by
+ * 1.9e-3 of their size, values by 5.9e-4; the integral of slopes by as much at
+ * either end, where they are not 0 there. */
+static void velocities(const char *backend, bool plane, int terms) {
+    const double pi = acos(-1.0), rho = 2;
+    const double k = plane ? 6 * pi : 5 * pi, h = plane ? 1.0 / 18 : 1.0 / 15;
+    static const char *const set[2][2] = {{"a/v1", "a/time"},
+                                          {"b/v1", "b/time"}};
+    struct trial t;
+    record(
+        &t, backend, NONE,
+        "system=acoustic grid={cells=[%d,20];order=16;} medium={c=1;rho=%g;} "
+        "%s time={scheme=\"fd\";stages=%d;end=2.0;%s} "
+        "device.precision=double receivers=({name=\"a\";type=\"line\";"
+        "from=[0,0.05];to=[1,0.71];count=14;fields=[\"p\",\"v1\",\"v2\"];},"
+        "{name=\"b\";type=\"line\";from=[0,0.05];to=[1,0.71];count=14;"
+        "fields=[\"v1\",\"p_x1\"];every=0.0173;start=0.0031;})",
+        plane ? 18 : 15, rho,
+        plane ? "initial={type=\"plane\";cycles=[3,0];}"
+              : "initial={type=\"standing\";modes=[5,0];} "
+                "boundary.x1=\"free\"",
+        terms, terms > 1 ? "cfl=0.2;" : "");
+    const struct ht_fd_weights w = ht_fd_weights(16);
+    const double own = ht_fd_error(
+        &w, 2, (double[3]){1, 0, 0}, 2 * pi / (k * h),
+        terms > 1 ? t.sim->plan->problem.dt / h : 1e-3, 2 * k / (2 * pi));
+    for (int i = 0; i < 2; i++) {
+        int64_t extent[8];
+        double *v = read_set(&t, set[i][0], extent), worst = 0;
+        double *time = read_set(&t, set[i][1], NULL);
+        for (int64_t n = 0; n < extent[0] * extent[1]; n++) {
+            const int64_t receiver = n / extent[1];
+            const double x = (double)receiver / 13;
+            const double at = time[n % extent[1]];
+            const double exact =
+                plane ? cos(k * (x - at)) : -cos(k * x) * sin(k * at);
+            worst = fmax(worst, fabs(rho * v[n] - exact));
+        }
+        TEST_BELOW(worst, (plane ? 2 : 1) * 1.9e-3 + 5.9e-4 + own + 1e-6,
+                   "%s, %d terms, %s wave: %s, %d samples", backend, terms,
+                   plane ? "plane" : "standing", set[i][0], (int)extent[1]);
+        free(v);
+        free(time);
+    }
+    double *across = read_set(&t, "a/v2", NULL);
+    TEST_BELOW(fabs(across[100]), 1e-12, "none across the wave");
+    free(across);
+    finish(&t);
+}
+
+/* Initial velocities between nodes beside walls, whose signs are those of v; 10
+ * points per wavelength. */
+static void initial_velocities(void) {
+    const double pi = acos(-1.0);
+    struct trial t;
+    int64_t extent[8];
+    double worst = 0;
+    record(&t, "oracle", NONE,
+           "system=acoustic grid={cells=[15,12];} initial={type=\"expression\";"
+           "values={v1=\"cos(3*pi*x1)*cos(2*pi*x2)\";};} boundary={x1=\"free\";"
+           "x2=\"rigid\";} time={scheme=\"fd\";end=0.1;} "
+           "device.precision=double receivers=({name=\"a\";type=\"line\";"
+           "from=[0,0.0];to=[1,1];count=28;fields=[\"v1\"];})");
+    double *v = read_set(&t, "a/v1", extent);
+    for (int64_t i = 0; i < extent[0]; i++) {
+        const double x = (double)i / 27;
+        worst = fmax(
+            worst, fabs(v[i * extent[1]] - cos(3 * pi * x) * cos(2 * pi * x)));
+    }
+    TEST_BELOW(worst, 2 * 7.1e-4, "v1 at the start, %d receivers",
+               (int)extent[0]);
+    free(v);
+    finish(&t);
 }
 
 /* Sample times that fall on steps take the values there. */
@@ -570,7 +893,15 @@ int main(void) {
     polynomials(1, 20);
     polynomials(2, 12);
     between_steps();
+    test_hermite_times();
     multiples();
+    dispersion("oracle");
+    if (device) dispersion("device");
+    velocities("oracle", true, 2);
+    velocities("oracle", false, 2);
+    velocities("oracle", false, 1);
+    if (device) velocities("device", true, 2);
+    initial_velocities();
     reciprocity();
     formats("oracle", "double");
     if (device) formats("device", "single");

@@ -326,8 +326,9 @@ static const struct {
     {"order = 3;", "order: unknown key; did you mean grid.order? (x.cfg:1)"},
     {"sistem = \"acoustic\";",
      "sistem: unknown key; did you mean system? (x.cfg:1)"},
-    {"time = { zzz = 1.0; };", "time.zzz: unknown key; time has the keys "
-                               "end, cfl, step, scheme, stages (x.cfg:1)"},
+    {"time = { zzz = 1.0; };",
+     "time.zzz: unknown key; time has the keys "
+     "end, cfl, step, scheme, stages, dispersion (x.cfg:1)"},
     {"time = { dt = 1.0; };",
      "time.dt: unknown key; did you mean time.step? (x.cfg:1)"},
     {"center = [0.5];",

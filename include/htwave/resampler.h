@@ -1,0 +1,65 @@
+/* Samples of receivers at any time, from what the steps give.
+ *   finite differences   the polynomial through the values of twelve steps; or
+ *                        all steps where the dispersion of one term in time is
+ *                        removed;
+ *   Taylor               the two-point Hermite polynomial of degree 2N+1: the
+ *                        state at a step has all derivatives by time, L^l u;
+ *   leapfrog             the polynomial through values and second derivatives
+ *                        at six levels: steps, and half steps where the dual
+ *                        grid has the same fields. Other derivatives need
+ * fields of other times; more levels amplify the error of second derivatives.
+ * All are as even about the sample as the ends of the run allow. A sample on a
+ * step is the value there. docs/method.md, docs/differences.md have errors.
+ */
+#ifndef HTWAVE_RESAMPLER_H
+#define HTWAVE_RESAMPLER_H
+
+#include "htwave/plan.h"
+
+enum { HT_RESAMPLING_DERIVATIVES = HT_MAX_ORDER + 1 };
+/* What a plan's receivers need of each step. */
+struct ht_resampling {
+    bool whole;      /* all steps are taken */
+    int levels;      /* that a sample between steps takes */
+    int per_step;    /* levels of a step: 1, or 2: half a step earlier, too */
+    int derivatives; /* of each trace at a level: by time, times the levels'
+                        distance to the power l, l in derivative[] */
+    int derivative[HT_RESAMPLING_DERIVATIVES];
+};
+struct ht_resampling ht_resampling_of(const struct ht_plan *plan);
+/* Steps after the run's last that samples at its end need. */
+int64_t ht_resampling_beyond(const struct ht_plan *plan);
+
+/* The newest steps that later samples may need. */
+int64_t ht_resampling_keeps(const struct ht_plan *plan);
+
+struct ht_resampler;
+HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan,
+                                           struct ht_resampler **out);
+void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
+bool ht_resampler_is_whole(const struct ht_resampler *resampler);
+/* Whether a sample can be made; at: its time in steps. reached: the newest step
+ * there is; last: there will be no more. */
+bool ht_resampler_ready(const struct ht_resampler *resampler, double at,
+                        int64_t reached, bool last);
+/* There are the levels of steps first .. reached. The sample at `at` is the sum
+ * of weight[level][derivative] times `count` of them, from the level number
+ * `low` on, the first one being 0. weight is valid until the next call. */
+struct ht_resampled {
+    int64_t low, count;
+    const double *weight;
+};
+HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler,
+                                            double at, int64_t first,
+                                            int64_t reached,
+                                            struct ht_resampled *out);
+
+/* The same for the integral of a trace without derivatives between two times,
+ * in steps, of one step at most; all steps at once, and from 0 on, where they
+ * are `whole`. Ready where a time a moment after the later one is. */
+HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler,
+                                             double from, double to,
+                                             int64_t first, int64_t reached,
+                                             struct ht_resampled *out);
+
+#endif
