@@ -121,23 +121,6 @@ double ht_kaiser_sinc_slope(double r, double half, double shape);
 enum { HT_LAGRANGE_MOST = 16 };
 void ht_lagrange_weights(int count, double at, double *weight);
 
-/* ---- legendre.c ---- */
-/* Legendre's polynomials of degrees below count at x. */
-void ht_legendre(int count, double x, double *out);
-/* Gauss points and weights on [-1/2, 1/2]. */
-void ht_gauss_points(int count, double *x, double *weight);
-
-/* ---- flat.c: Gaussians of order 2Q ---- */
-/* exp(-x^2/2) times the even polynomial of degree 2Q - 2 such that, with
- * z = k^2/2,
- *     spectrum(k) = exp(-z) sum over j < Q of z^j/j! = 1 - O(k^(2Q)). */
-enum { HT_FLAT_ORDER = 32, HT_FLAT_DERIVATIVES = 128 };
-/* Derivatives 0 .. count - 1 at x; order Q; both at most these. At -x odd ones
- * have exactly the opposite sign. */
-void ht_flat_derivatives(int order, long double x, int count, long double *out);
-/* 1 - spectrum(k). */
-double ht_flat_missing(int order, double wavenumber);
-
 /* ---- birkhoff.c ---- */
 /* Data: derivatives of given orders, the same at 0, 1 .. levels - 1. */
 enum { HT_BIRKHOFF_MOST = 24 };
@@ -159,6 +142,23 @@ void ht_birkhoff_weights(const struct ht_birkhoff *b, double at,
 /* ---- bessel.c ---- */
 /* J_0(z), J_1(z) .. J_(count-1)(z), z >= 0, to rounding. */
 void ht_bessel_orders(double z, int64_t count, double *out);
+
+/* ---- legendre.c ---- */
+/* Legendre's polynomials of degrees below count at x. */
+void ht_legendre(int count, double x, double *out);
+/* Gauss points and weights on [-1/2, 1/2]. */
+void ht_gauss_points(int count, double *x, double *weight);
+
+/* ---- flat.c: Gaussians of order 2Q ---- */
+/* exp(-x^2/2) times the even polynomial of degree 2Q - 2 such that, with
+ * z = k^2/2,
+ *     spectrum(k) = exp(-z) sum over j < Q of z^j/j! = 1 - O(k^(2Q)). */
+enum { HT_FLAT_ORDER = 32, HT_FLAT_DERIVATIVES = 128 };
+/* Derivatives 0 .. count - 1 at x; order Q; both at most these. At -x odd ones
+ * have exactly the opposite sign. */
+void ht_flat_derivatives(int order, long double x, int count, long double *out);
+/* 1 - spectrum(k). */
+double ht_flat_missing(int order, double wavenumber);
 
 /* ---- median.c ---- */
 /* The middle value, for an even number the larger of both; sorts them. */

@@ -159,14 +159,14 @@ static enum ht_err expression_initial(const struct ht_solution *solution,
                      (const double[3]){x}, jet);
 }
 
-static enum ht_err prepare_rest(struct ht_solution *solution) {
-    solution->rest = true;
-    return prepare_zero(solution);
-}
-
 static bool zero_occurs(const struct ht_solution *solution, int field) {
     (void)solution, (void)field;
     return false;
+}
+
+static enum ht_err prepare_rest(struct ht_solution *solution) {
+    solution->rest = true;
+    return prepare_zero(solution);
 }
 
 const struct ht_solution_type ht_solution_zero = {

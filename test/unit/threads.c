@@ -158,6 +158,7 @@ static enum ht_err prepare(const struct ht_params *params, struct result *out) {
     struct ht_plan *plan = NULL;
     TRY(ht_plan_create(params, NULL, &plan));
     add_bits(&plan->problem.dt, sizeof plan->problem.dt, out);
+    add_bits(&plan->fd_rate, sizeof plan->fd_rate, out);
     add_bits(plan->medium->speed, sizeof plan->medium->speed, out);
     add_bits(&plan->medium->speed_min, sizeof(double), out);
     if (plan->fit != NULL) add_fit(plan, out);
