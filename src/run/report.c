@@ -382,6 +382,15 @@ static void add_forms_json(const struct ht_duhamel *d, struct ht_json *json) {
     ht_json_number(json, "sources_error", error);
 }
 
+static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
+    if (plan->shots == NULL) return;
+    ht_json_integer(json, "sources", plan->shots->count);
+    ht_json_number(json, "sources_highest_frequency", plan->shots->highest);
+    ht_json_number(json, "sources_points_per_wavelength",
+                   ht_plan_shot_points(plan));
+    if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
+}
+
 void ht_report_plan_json(const struct ht_simulation *sim,
                          struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
@@ -413,13 +422,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     if (accuracy)
         ht_json_number(json, "cells_per_wavelength",
                        plan->cells_per_wavelength);
-    if (plan->shots != NULL) {
-        ht_json_integer(json, "sources", plan->shots->count);
-        ht_json_number(json, "sources_highest_frequency", plan->shots->highest);
-        ht_json_number(json, "sources_points_per_wavelength",
-                       ht_plan_shot_points(plan));
-        if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
-    }
+    add_shots_json(plan, json);
     if (plan->expected.error > 0) {
         const struct ht_expected *e = &plan->expected;
         ht_json_number(json, "expected_error", e->error);

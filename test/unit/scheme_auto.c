@@ -129,6 +129,16 @@ static void test_keys(void) {
     chooses(LAYERS "grid.order=0", "fd", 8, VARIES);
 }
 
+/* Sources are of every scheme, some types of fd alone. */
+static void test_sources(void) {
+#define SOURCE "sources=({position=[0.5],frequency=2.0}); "
+    chooses(LINE SOURCE, "taylor", 3, UNIFORM);
+    chooses(LINE SOURCE "system=wave", "leapfrog", 3, UNIFORM);
+    chooses(LAYERS SOURCE, "fd", 8, VARIES);
+    chooses(LINE "sources=({type=\"plane\",axis=\"x1\",at=0.5,frequency=2.0})",
+            "fd", 8, "auto: sources other than points and lines need fd");
+}
+
 /* What leapfrog has not. */
 static void test_wave(void) {
 #define LACKS UNIFORM "; leapfrog has no such "
@@ -190,6 +200,7 @@ int main(void) {
     write_samples(names[1], 1.6f);
     test_media();
     test_keys();
+    test_sources();
     test_wave();
     test_named();
     test_refusals();
