@@ -18,7 +18,7 @@
 #define HT_FD_TURN_OF(dims, rows, r) \
     ((HT_FD_FLUX_ROWS_OF(dims, rows, r) + (rows)-1) / (rows))
 #define HT_FD_SPARE_OF(dims, rows, r) \
-    (HT_FD_TURN_OF(dims, rows, r) * (rows) - HT_FD_FLUX_ROWS_OF(dims, rows, r))
+    (HT_FD_TURN_OF(dims, rows, r) * (rows)-HT_FD_FLUX_ROWS_OF(dims, rows, r))
 #define HT_FD_BESIDE_OF(packs, rows, near) ((rows) * ((packs) + 2 * (near)))
 /* Values and medium along the march, of each work-item. */
 #define HT_FD_OWN_OF(dims, items) ((dims) > 1 ? 2 * (items) : 0)

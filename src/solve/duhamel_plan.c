@@ -402,8 +402,7 @@ static enum ht_err check_group(const struct ht_plan *plan, int n) {
 
 enum ht_err ht_duhamel_check_receivers(const struct ht_plan *plan) {
     if (plan->duhamel == NULL || plan->receivers == NULL) return HT_OK;
-    for (int n = 0; n < plan->receivers->count; n++)
-        TRY(check_group(plan, n));
+    for (int n = 0; n < plan->receivers->count; n++) TRY(check_group(plan, n));
     return HT_OK;
 }
 

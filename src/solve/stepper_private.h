@@ -35,7 +35,7 @@ struct ht_device_stepper {
     struct ht_halo_state state;
     struct ht_known_step *known;
     int known_count, known_room;
-    struct ht_halo *halo; /* NULL: the grid is one slab */
+    struct ht_halo *halo;           /* NULL: the grid is one slab */
     struct ht_injection *injection; /* NULL: no sources */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];

@@ -1,7 +1,6 @@
-/* Traces of receivers, by the way that a run takes, on the serial reference and
- * on the device of test/open_device.h: on nodes the values of the state, off
- * them an exact wave within the stated errors, between steps the scheme's own
- * oscillation; HDF5, CSV and SEG-Y agree.
+/* Traces of receivers on the serial reference and on the device of
+ * test/open_device.h: on nodes the state, off them an exact wave within stated
+ * errors, between steps the scheme's oscillation; HDF5, CSV, SEG-Y agree.
  */
 #include <stdarg.h>
 
