@@ -1,4 +1,4 @@
-/* Sources of Hermite methods (docs/method.md, Sources). A source u_t = L u +
+/* Sources of Hermite methods (docs/sources.md). A source u_t = L u +
  * g(x) s(t) adds to a half step of tau = dt/2 the exact Duhamel term
  *     sum over r of a_r(t) G_r,
  *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1)

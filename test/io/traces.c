@@ -1,138 +1,10 @@
 /* Traces of receivers on the serial reference and on the device of
  * test/open_device.h: on nodes the state, off them an exact wave within stated
- * errors, between steps the scheme's oscillation; HDF5, CSV, SEG-Y agree.
+ * errors, between steps the scheme's oscillation.
  */
-#include <stdarg.h>
-
-#include "../open_device.h"
-#include "../test.h"
 #include "htwave/fd.h"
-#include "htwave/h5.h"
 #include "htwave/num.h"
-#include "htwave/observers.h"
-#include "htwave/receivers.h"
-#include "htwave/simulation.h"
-#include "scratch.h"
-
-enum { TEXT = 2048, OPTIONS = 40, NONE = -1 };
-
-/* What a test cannot go on without. */
-static void must(enum ht_err err) {
-    if (err == HT_OK) return;
-    TEST_CHECK(false, "%s", ht_err_message());
-    exit(test_end("traces"));
-}
-
-/* ---- a run with receivers ---- */
-
-/* Nodal values of a field at each step. */
-struct nodal {
-    int field;
-    int64_t nodes, steps;
-    double *value; /* [step][node] */
-};
-
-static int64_t nodal_next(void *context, const struct ht_run *run,
-                          int64_t from) {
-    (void)context, (void)run;
-    return from;
-}
-
-static enum ht_err nodal_look(void *context, const struct ht_view *view) {
-    struct nodal *n = context;
-    memcpy(n->value + n->steps++ * n->nodes, view->nodal[n->field],
-           (size_t)n->nodes * sizeof *n->value);
-    return HT_OK;
-}
-
-struct trial {
-    struct ht_params *params;
-    struct ht_simulation *sim;
-    struct ht_output *output;
-    struct ht_recorder *recorder;
-    struct nodal nodal;
-    struct ht_h5 *file;
-    char *directory;
-};
-
-static void observe(struct trial *t, int field) {
-    const bool nodal = field >= 0;
-    const struct ht_grid *grid = &t->sim->plan->grid;
-    t->nodal.field = field;
-    t->nodal.nodes = ht_grid_total(grid, HT_PRIMARY);
-    if (nodal)
-        must(HT_ALLOC(t->nodal.value,
-                      t->nodal.nodes * (t->sim->plan->steps + 1)));
-    const struct ht_observer observers[] = {ht_observe_receivers(t->recorder),
-                                            {.name = "nodal",
-                                             .context = &t->nodal,
-                                             .needs = HT_NEED_NODAL,
-                                             .next = nodal_next,
-                                             .look = nodal_look}};
-    must(ht_run_execute(&t->sim->run, nodal ? 2 : 1, observers));
-}
-
-/* field: whose nodal values are kept, or NONE. backend: "oracle", or "device":
- * what test/open_device.h says. Options are separated by blanks. */
-HT_PRINTF(4, 5)
-static void record(struct trial *t, const char *backend, int field,
-                   const char *format, ...) {
-    char text[TEXT], into[160], with[64], *option[OPTIONS], *at = text;
-    const bool oracle = strcmp(backend, "oracle") == 0;
-    *t = (struct trial){.directory = scratch_make("traces")};
-    if (t->directory == NULL) exit(1);
-    snprintf(into, sizeof into, "output.directory=\"%s\"", t->directory);
-    snprintf(with, sizeof with, "device={backend=\"%s\";select=\"%s\";}",
-             oracle ? "oracle" : test_backend(), test_select());
-    char few[] = "output={snapshots=false;pictures=false;}";
-    char quick[] = "device.tune=never", check[] = "device.selfcheck=false";
-    char *const common[] = {few, into, with, quick, check};
-    int count = sizeof common / sizeof *common;
-    memcpy(option, common, sizeof common);
-    va_list args;
-    va_start(args, format);
-    if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
-    va_end(args);
-    while (*at && count < OPTIONS) {
-        option[count++] = at;
-        at += strcspn(at, " ");
-        while (*at == ' ') *at++ = 0;
-    }
-    must(ht_params_read(NULL, count, option, &t->params));
-    must(ht_simulation_plan(t->params, NULL, &t->sim));
-    must(ht_output_check_traces(t->params, t->sim->plan->receivers));
-    must(ht_simulation_compile(t->sim));
-    must(ht_simulation_start(t->sim));
-    must(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
-    must(ht_recorder_create(t->output, NULL, &t->recorder));
-    observe(t, field);
-    char *path = scratch_path(t->directory, "traces.h5");
-    must(ht_h5_open(path, &t->file));
-    free(path);
-}
-
-static void finish(struct trial *t) {
-    ht_h5_close(t->file);
-    ht_recorder_destroy(t->recorder);
-    ht_output_destroy(t->output);
-    ht_simulation_destroy(t->sim);
-    ht_params_destroy(t->params);
-    free(t->nodal.value);
-    scratch_remove(t->directory);
-}
-
-/* A dataset; its extents where asked for. */
-static double *read_set(struct trial *t, const char *name, int64_t extent[8]) {
-    int rank;
-    int64_t own[8] = {0}, count = 1;
-    double *data = NULL;
-    must(ht_h5_extent(t->file, name, &rank, own));
-    for (int k = 0; k < rank; k++) count *= own[k];
-    must(HT_ALLOC(data, count));
-    must(ht_h5_read(t->file, name, count, data));
-    if (extent != NULL) memcpy(extent, own, sizeof own);
-    return data;
-}
+#include "recorded.h"
 
 /* ---- on nodes ---- */
 
@@ -714,120 +586,6 @@ static void reciprocity(void) {
     free(p[1]);
 }
 
-/* ---- formats ---- */
-
-static unsigned char *read_bytes(const struct trial *t, const char *name,
-                                 size_t *size) {
-    char *path = scratch_path(t->directory, name), *data = NULL;
-    must(ht_file_read(path, &data, size));
-    free(path);
-    return (unsigned char *)data;
-}
-
-static int64_t big(const unsigned char *at, int bytes) {
-    int64_t value = at[0] & 0x80 ? -1 : 0;
-    for (int i = 0; i < bytes; i++)
-        value = (int64_t)((uint64_t)value << 8 | at[i]);
-    return value;
-}
-
-static double big_float(const unsigned char *at) {
-    const uint32_t bits = (uint32_t)big(at, 4);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* A reader of SEG-Y of its own: bytes are counted from 1, as in the standard.
- */
-static void judge_segy(struct trial *t, const double *data, const double *x,
-                       const int64_t extent[2]) {
-    size_t size;
-    unsigned char *bytes = read_bytes(t, "traces_line_p_x1.sgy", &size);
-    const size_t trace = 240 + 4 * (size_t)extent[1];
-    int64_t wrong = 0;
-    TEST_CHECK(size == 3600 + (size_t)extent[0] * trace &&
-                   big(bytes + 3216, 2) == 12500 &&
-                   big(bytes + 3220, 2) == extent[1] &&
-                   big(bytes + 3224, 2) == 5 &&
-                   big(bytes + 3500, 2) == 0x0100 &&
-                   big(bytes + 3502, 2) == 1 && memcmp(bytes, "C 1 ", 4) == 0,
-               "SEG-Y: %zu bytes, interval %d us, %d samples, format %d", size,
-               (int)big(bytes + 3216, 2), (int)big(bytes + 3220, 2),
-               (int)big(bytes + 3224, 2));
-    for (int64_t i = 0; i < extent[0] && size >= 3600 + trace; i++) {
-        const unsigned char *h = bytes + 3600 + (size_t)i * trace;
-        const double scale = -1.0 / (double)big(h + 70, 2);
-        wrong += big(h, 4) != i + 1 || big(h + 28, 2) != 1 ||
-                 big(h + 114, 2) != extent[1] || big(h + 116, 2) != 12500 ||
-                 big(h + 108, 2) != 100;
-        wrong += fabs((double)big(h + 80, 4) * scale - x[2 * i]) > 5.1e-5;
-        wrong += fabs((double)big(h + 84, 4) * scale - x[2 * i + 1]) > 5.1e-5;
-        for (int64_t n = 0; n < extent[1]; n++)
-            wrong += big_float(h + 240 + 4 * n) !=
-                     (double)(float)data[i * extent[1] + n];
-    }
-    TEST_CHECK(wrong == 0, "SEG-Y: %d of its numbers are not those of HDF5",
-               (int)wrong);
-    free(bytes);
-}
-
-static void judge_csv(struct trial *t, bool single, const double *p,
-                      const double *slope, const double *time,
-                      const int64_t extent[2]) {
-    size_t size;
-    char *text = (char *)read_bytes(t, "traces_line.csv", &size), *at;
-    int64_t wrong = 0, numbers = 0;
-    TEST_CHECK(
-        strncmp(text, "time,p[1],p[2],p[3],p_x1[1],p_x1[2],p_x1[3]\n", 42) == 0,
-        "CSV: %.42s", text);
-    at = text + strcspn(text, "\n");
-    for (int64_t n = 0; n < extent[1]; n++)
-        for (int c = 0; c < 7; c++, numbers++) {
-            const double *of = c < 4 ? p : slope;
-            const double wanted =
-                c == 0 ? time[n] : of[(c - 1) % 3 * extent[1] + n];
-            const double value = strtod(at + 1, &at);
-            /* nine digits are those of a number in single precision */
-            wrong += c == 0   ? fabs(value - wanted) > 1e-14
-                     : single ? (float)value != (float)wanted
-                              : value != wanted;
-        }
-    TEST_CHECK(wrong == 0 && strcmp(at, "\n") == 0,
-               "CSV: of %d numbers %d are not those of HDF5", (int)numbers,
-               (int)wrong);
-    free(text);
-}
-
-static void formats(const char *backend, const char *precision) {
-    struct trial t;
-    int64_t extent[8];
-    record(&t, backend, NONE,
-           "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
-           "initial={type=\"gaussian\";centre=[1,1];width=0.4;} time.end=0.5 "
-           "time.scheme=fd device.precision=%s "
-           "output.traces=[\"csv\",\"segy\"] "
-           "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];"
-           "to=[1,0.7];count=3;every=0.0125;start=0.1;fields=[\"p\",\"p_x1\"];"
-           "})",
-           precision);
-    double *p = read_set(&t, "line/p", extent), *time, *x, *slope;
-    time = read_set(&t, "line/time", NULL);
-    x = read_set(&t, "line/position", NULL);
-    slope = read_set(&t, "line/p_x1", NULL);
-    TEST_CHECK(extent[0] == 3 && extent[1] == 33 &&
-                   fabs(x[2] - 0.045) < 1e-15 && fabs(time[32] - 0.5) < 1e-14,
-               "%s: %d x %d samples (3 x 33), up to %.17g", precision,
-               (int)extent[0], (int)extent[1], time[32]);
-    judge_csv(&t, strcmp(precision, "single") == 0, p, slope, time, extent);
-    judge_segy(&t, slope, x, extent);
-    free(p);
-    free(time);
-    free(x);
-    free(slope);
-    finish(&t);
-}
-
 /* ---- kernels against the plain engine ---- */
 
 /* The same run in double on both: they differ by rounding, eps times the number
@@ -862,17 +620,6 @@ static void twins(void) {
     free(value[1]);
 }
 
-static bool have_device(void) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return false;
-    }
-    const bool fp64 = ht_device_info(device)->fp64;
-    ht_device_close(device);
-    return fp64;
-}
-
 int main(void) {
     ht_log_level_set(HT_LOG_QUIET);
     const bool device = have_device();
@@ -902,8 +649,6 @@ int main(void) {
     if (device) velocities("device", true, 2);
     initial_velocities();
     reciprocity();
-    formats("oracle", "double");
-    if (device) formats("device", "single");
     if (device) twins();
     return test_end("traces");
 }

@@ -1,0 +1,149 @@
+/* Runs with receivers, for tests of traces: a run in a scratch directory, its
+ * trace file's sets, the state at nodes meanwhile.
+ */
+#ifndef TEST_IO_RECORDED_H
+#define TEST_IO_RECORDED_H
+
+#include <stdarg.h>
+
+#include "../open_device.h"
+#include "../test.h"
+#include "htwave/h5.h"
+#include "htwave/observers.h"
+#include "htwave/receivers.h"
+#include "htwave/simulation.h"
+#include "scratch.h"
+
+enum { TEXT = 2048, OPTIONS = 40, NONE = -1 };
+
+/* What a test cannot go on without. */
+static void must(enum ht_err err) {
+    if (err == HT_OK) return;
+    TEST_CHECK(false, "%s", ht_err_message());
+    exit(test_end("traces"));
+}
+
+/* ---- a run with receivers ---- */
+
+/* Nodal values of a field at each step. */
+struct nodal {
+    int field;
+    int64_t nodes, steps;
+    double *value; /* [step][node] */
+};
+
+static int64_t nodal_next(void *context, const struct ht_run *run,
+                          int64_t from) {
+    (void)context, (void)run;
+    return from;
+}
+
+static enum ht_err nodal_look(void *context, const struct ht_view *view) {
+    struct nodal *n = context;
+    memcpy(n->value + n->steps++ * n->nodes, view->nodal[n->field],
+           (size_t)n->nodes * sizeof *n->value);
+    return HT_OK;
+}
+
+struct trial {
+    struct ht_params *params;
+    struct ht_simulation *sim;
+    struct ht_output *output;
+    struct ht_recorder *recorder;
+    struct nodal nodal;
+    struct ht_h5 *file;
+    char *directory;
+};
+
+static void observe(struct trial *t, int field) {
+    const bool nodal = field >= 0;
+    const struct ht_grid *grid = &t->sim->plan->grid;
+    t->nodal.field = field;
+    t->nodal.nodes = ht_grid_total(grid, HT_PRIMARY);
+    if (nodal)
+        must(HT_ALLOC(t->nodal.value,
+                      t->nodal.nodes * (t->sim->plan->steps + 1)));
+    const struct ht_observer observers[] = {ht_observe_receivers(t->recorder),
+                                            {.name = "nodal",
+                                             .context = &t->nodal,
+                                             .needs = HT_NEED_NODAL,
+                                             .next = nodal_next,
+                                             .look = nodal_look}};
+    must(ht_run_execute(&t->sim->run, nodal ? 2 : 1, observers));
+}
+
+/* field: whose nodal values are kept, or NONE. backend: "oracle", or "device":
+ * what test/open_device.h says. Options are separated by blanks. */
+HT_PRINTF(4, 5)
+static void record(struct trial *t, const char *backend, int field,
+                   const char *format, ...) {
+    char text[TEXT], into[160], with[64], *option[OPTIONS], *at = text;
+    const bool oracle = strcmp(backend, "oracle") == 0;
+    *t = (struct trial){.directory = scratch_make("traces")};
+    if (t->directory == NULL) exit(1);
+    snprintf(into, sizeof into, "output.directory=\"%s\"", t->directory);
+    snprintf(with, sizeof with, "device={backend=\"%s\";select=\"%s\";}",
+             oracle ? "oracle" : test_backend(), test_select());
+    char few[] = "output={snapshots=false;pictures=false;}";
+    char quick[] = "device.tune=never", check[] = "device.selfcheck=false";
+    char *const common[] = {few, into, with, quick, check};
+    int count = sizeof common / sizeof *common;
+    memcpy(option, common, sizeof common);
+    va_list args;
+    va_start(args, format);
+    if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
+    va_end(args);
+    while (*at && count < OPTIONS) {
+        option[count++] = at;
+        at += strcspn(at, " ");
+        while (*at == ' ') *at++ = 0;
+    }
+    must(ht_params_read(NULL, count, option, &t->params));
+    must(ht_simulation_plan(t->params, NULL, &t->sim));
+    must(ht_output_check_traces(t->params, t->sim->plan->receivers));
+    must(ht_simulation_compile(t->sim));
+    must(ht_simulation_start(t->sim));
+    must(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
+    must(ht_recorder_create(t->output, NULL, &t->recorder));
+    observe(t, field);
+    char *path = scratch_path(t->directory, "traces.h5");
+    must(ht_h5_open(path, &t->file));
+    free(path);
+}
+
+static void finish(struct trial *t) {
+    ht_h5_close(t->file);
+    ht_recorder_destroy(t->recorder);
+    ht_output_destroy(t->output);
+    ht_simulation_destroy(t->sim);
+    ht_params_destroy(t->params);
+    free(t->nodal.value);
+    scratch_remove(t->directory);
+}
+
+/* A dataset; its extents where asked for. */
+static double *read_set(struct trial *t, const char *name, int64_t extent[8]) {
+    int rank;
+    int64_t own[8] = {0}, count = 1;
+    double *data = NULL;
+    must(ht_h5_extent(t->file, name, &rank, own));
+    for (int k = 0; k < rank; k++) count *= own[k];
+    must(HT_ALLOC(data, count));
+    must(ht_h5_read(t->file, name, count, data));
+    if (extent != NULL) memcpy(extent, own, sizeof own);
+    return data;
+}
+
+/* In double precision. */
+static bool have_device(void) {
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return false;
+    }
+    const bool fp64 = ht_device_info(device)->fp64;
+    ht_device_close(device);
+    return fp64;
+}
+
+#endif
