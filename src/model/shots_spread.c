@@ -131,10 +131,10 @@ static enum ht_err make_product(const struct ht_shot *shot,
 
 static int64_t count_used(const struct product *p, int axis,
                           const bool *planes) {
+    const bool *wanted = axis == 2 ? planes : NULL;
     int64_t count = 0;
     for (int64_t m = 0; m < p->nodes[axis]; m++)
-        count += p->weight[axis][m] != 0 &&
-                 (axis < 2 || planes == NULL || planes[m]);
+        count += p->weight[axis][m] != 0 && (wanted == NULL || wanted[m]);
     return count;
 }
 
