@@ -387,6 +387,7 @@ static char *const closed[] = {
     "grid.upper=[13.0, 12.0, 15.0]",
     "boundary.x1=\"rigid\"",
     "grid.order=4",
+    "time.scheme=fd",
     "medium.type=expression",
     "medium.c=\"1.5 + 0.5 * sin(2 * pi * x3 / 15)\"",
     "time.end=200.0",
