@@ -125,7 +125,10 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
     double points = 3.5, widest = 0;
     for (int k = 0; k < plan->grid.dims; k++)
         widest = fmax(widest, plan->grid.h[k]);
-    const double nu = plan->medium->speed_min * plan->problem.dt / widest;
+    /* Where dispersion is removed steps count as if they were short. */
+    const double dt =
+        plan->problem.dt * (plan->problem.fd.undispersed ? 0.01 : 1);
+    const double nu = plan->medium->speed_min * dt / widest;
     while (points < 1000 && ht_fd_error(&w, plan->problem.stages, axis, points,
                                         nu, wavelengths) > most)
         points += 0.1;

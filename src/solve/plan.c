@@ -399,8 +399,9 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const bool can = differences(plan) && plan->problem.stages == 1;
     const bool rest = can && begins_at_rest(plan) && !has_incidence(plan);
     plan->problem.fd.undispersed =
-        rest && (given == HT_DISPERSION_REMOVE ||
-                 (given == HT_DISPERSION_AUTO && plan->receivers != NULL));
+        rest &&
+        (given == HT_DISPERSION_REMOVE ||
+         (given == HT_DISPERSION_AUTO && plan->params->receivers.count > 0));
     if (rest || given != HT_DISPERSION_REMOVE) return HT_OK;
     return ht_params_error(
         plan->params, "time.dispersion", "%s",
@@ -426,10 +427,10 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
     plan->problem.shots = plan->shots;
+    TRY(choose_dispersion(plan));
     TRY(check_shots(plan));
     TRY(make_receivers(plan));
     TRY(ht_duhamel_check_receivers(plan));
-    TRY(choose_dispersion(plan));
     return ht_expect(plan);
 }
 
