@@ -412,7 +412,7 @@ over 'variant that does not apply' 'device.variant = "chains"|uniform|use "|"mon
     device.variant=chains time.scheme=taylor medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
     over 'larger than device memory' 'grid.cells|needs|has' \
-        device.backend=auto 'grid.cells=[100000,100000]'
+        device.backend=auto 'grid.cells=[1000000,1000000]'
     over 'groups too large' 'device.cells_per_group = 1024' \
         device.backend=auto device.variant=monolithic \
         device.cells_per_group=1024 grid.order=8
