@@ -2,7 +2,7 @@
  * computed here: the largest difference over the bound that rounding allows, 1
  * being the most. Nodes outside the box stay as they were, and fast kernels
  * give the bits of fd-plain where their row says so. Every variant runs in each
- * dimension, with uniform and with varying density, at several radii, which
+ * dimension, with uniform and with varying density, at two radii, which
  * together are all (HTWAVE_COVER=all: each at all radii and in both
  * precisions), for every size, with every kind of launch.
  *
@@ -336,47 +336,58 @@ static const int64_t small_sizes[SIZES][3][3] = {
     {{18, 1, 1}, {17, 7, 1}, {17, 3, 5}},
 };
 
-/* Radii, most of which compilers take long for: several for each dimension and
- * kind of density, the ends of tiles and packs among them. */
-enum { RADII = 3 };
-static const int radii[3][2][RADII] = {
-    {{1, 6, 8}, {2, 5, 7}}, {{1, 4, 7}, {3, 6, 8}}, {{2, 5, 8}, {1, 4, 8}}};
+/* Compilers take long, so for each dimension and kind of density there are two
+ * radii: one with the shape that is chosen, one with a shape that was asked
+ * for. */
+static const int radii[3][2][2] = {
+    {{1, 6}, {5, 7}}, {{8, 2}, {6, 1}}, {{4, 7}, {8, 3}}};
 
-/* Size n of a spec: a part of the window in every other case, a shape that was
- * asked for in two of them. */
-static void run_size(struct ht_device *device, const struct ht_fd_spec *spec,
-                     const struct ht_fd_variant *variant, int n) {
-    const bool odd = spec->radius % 2 != 0;
-    struct fd_case c = {
-        .spec = *spec, .variant = variant, .part = n % 2 != odd, .nodes = {0}};
-    if (n / 2 != odd || small)
-        c.shape = (struct ht_fd_shape){.packs = 8, .rows = 3, .planes = 4};
-    memcpy(c.nodes, (small ? small_sizes : sizes)[n][spec->dims - 1],
-           sizeof c.nodes);
-    run_case(device, &c);
-}
-
-static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec) {
+/* Each variant at each size: every other time a part of the window. */
+static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec,
+                     bool shaped) {
+    const struct ht_fd_shape some = {.packs = 8, .rows = 3, .planes = 4};
     if (spec->fp64 && !ht_device_info(device)->fp64) return;
     for (int v = 0; v < ht_fd_variant_count(); v++)
-        for (int n = 0; n < SIZES; n++)
-            if (!small || n == (v + spec->radius) % SIZES)
-                run_size(device, spec, ht_fd_variant_at(v), n);
+        for (int n = 0; n < SIZES; n++) {
+            struct fd_case c = {.spec = *spec,
+                                .variant = ht_fd_variant_at(v),
+                                .part = (n + spec->radius) % 2 != 0};
+            if (shaped) c.shape = some;
+            memcpy(c.nodes, (small ? small_sizes : sizes)[n][spec->dims - 1],
+                   sizeof c.nodes);
+            if (!small || n == (v + spec->radius) % SIZES) run_case(device, &c);
+        }
+}
+
+/* Kind k: (dimension, density). */
+static struct ht_fd_spec kind_spec(int k, int radius, bool fp64) {
+    return (struct ht_fd_spec){.dims = 1 + k / 2,
+                               .radius = radius,
+                               .fp64 = fp64,
+                               .density = k % 2 != 0};
+}
+
+static void run_all(struct ht_device *device, int k) {
+    for (int i = 0; i < 4 * HT_FD_RADIUS; i++) {
+        const struct ht_fd_spec spec = kind_spec(k, 1 + i / 4, i % 2 != 0);
+        run_spec(device, &spec, i / 2 % 2 != 0);
+    }
 }
 
 static void run_cases(struct ht_device *device) {
     const char *cover = getenv("HTWAVE_COVER");
-    const bool all = cover != NULL && strcmp(cover, "all") == 0;
-    const int count = all ? 2 * HT_FD_RADIUS : small ? 1 : RADII;
-    for (int k = 0; k < 6; k++)
-        for (int i = 0; i < count; i++) {
-            struct ht_fd_spec spec = {.dims = 1 + k / 2, .density = k % 2 != 0};
-            spec.radius = all     ? 1 + i / 2
-                          : small ? 1 + k % 3
-                                  : radii[k / 2][k % 2][i];
-            spec.fp64 = (all ? i : i + k) % 2 != 0;
-            run_spec(device, &spec);
+    for (int k = 0; k < 6; k++) {
+        if (cover != NULL && strcmp(cover, "all") == 0) {
+            run_all(device, k);
+            continue;
         }
+        for (int i = 0; i < (small ? 1 : 2); i++) {
+            const int radius = small ? 1 + k % 3 : radii[k / 2][k % 2][i];
+            const struct ht_fd_spec spec =
+                kind_spec(k, radius, (i + k) % 2 == 0);
+            run_spec(device, &spec, small || i > 0);
+        }
+    }
 }
 
 /* ---- ghosts and advance ---- */
