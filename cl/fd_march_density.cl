@@ -13,8 +13,9 @@
  * plane go into all slopes they matter to, a flux into all differences. With
  * t_m = s_m + s_(m+1) + .. and e(i) = u(i + 1) - u(i)
  *     sum_j s_j (u(i + 1 + j) - u(i - j)) = sum_m t_|m| e(i + m),  |m| < R,
- * half the operations of the first sum, and exactly 0 of a constant. The plane
- * z of targets lags 2R - 1 planes behind the one that is read.
+ * as many operations as the first sum, no value moves from one register to the
+ * next, and it is exactly 0 of a constant. The plane z of targets lags 2R - 1
+ * planes behind the one that is read.
  */
 #define HT_FD_AHEAD (HT_DIMS > 1 ? 2 * HT_FD_R - 1 : 0)
 #define HT_FD_FLUX_ROWS HT_FD_FLUX_ROWS_OF(HT_DIMS, HT_FD_ROWS, HT_FD_R)
@@ -23,7 +24,8 @@
 #define HT_FD_FLUXES (HT_FD_FLUX_ROWS * HT_FD_PACKS)
 #define HT_FD_BESIDE_PITCH (HT_FD_PACKS + 2 * HT_FD_NEAR)
 #define HT_FD_BESIDE HT_FD_BESIDE_OF(HT_FD_PACKS, HT_FD_ROWS, HT_FD_NEAR)
-/* Tile, b2 and then fluxes along x2, b1: of a plane. */
+/* Of a plane: the tile; b2, then fluxes along x2; b1, then fluxes along x1;
+ * values and b ahead along the march. */
 #define HT_FD_OWN_AT (HT_FD_TILE + HT_FD_FLUXES + HT_FD_BESIDE)
 #define HT_FD_STAGE_PACKS (HT_FD_OWN_AT + HT_FD_OWN_OF(HT_DIMS, HT_FD_ITEMS))
 #define HT_FD_LOCAL (2 * HT_FD_STAGE_PACKS)
