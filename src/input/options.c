@@ -474,7 +474,8 @@ static const struct ht_option shot_option[] = {
      "Hermite methods: of the Gaussian with a flat spectrum that stands for "
      "the point. auto: 1.25, with grid.order 3 or less 1.5, or less "
      "where the tolerance needs it."},
-    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL, "",
+    {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL,
+     "",
      "Hermite methods: error of traces, relative in L2, that the Gaussian may "
      "add; the banner shows what it adds."},
 };
