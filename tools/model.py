@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from plot import COLOURS, Refused, sheet, write  # noqa: E402
-from snapshots import (Grid, Slice, datasets, draw_marks, need,  # noqa: E402
-                       open_file, set_axes, shape)
+from snapshots import (Grid, Slice, add_plane_options, datasets,  # noqa: E402
+                       draw_marks, need, open_file, set_axes, shape)
 
 
 def count(file, name):
@@ -62,14 +62,7 @@ def main():
     parser.add_argument("file", type=Path, metavar="model.h5")
     parser.add_argument("--parameter", metavar="NAME",
                         help="of the medium, such as c (default: all)")
-    parser.add_argument("--axis", choices=("x1", "x2", "x3"), default="x3",
-                        help="three dimensions: normal to the slice "
-                             "(default x3)")
-    parser.add_argument("--at", type=float, metavar="X",
-                        help="of the slice along that axis (default: the "
-                             "middle)")
-    parser.add_argument("--down", action="store_true",
-                        help="draw the second axis downwards (depth)")
+    add_plane_options(parser)
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="of the pictures (default: that of the file)")
     parser.add_argument("--format", choices=("png", "pdf", "svg"),

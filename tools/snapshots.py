@@ -241,20 +241,24 @@ def common_range(paths, args):
                for path in paths) or 1.0
 
 
-def add_slice_options(parser):
-    parser.add_argument("--field", metavar="NAME",
-                        help="that is drawn (default: p, else the first)")
+def add_plane_options(parser):
     parser.add_argument("--axis", choices=("x1", "x2", "x3"), default="x3",
                         help="three dimensions: normal to the slice "
                              "(default x3)")
     parser.add_argument("--at", type=float, metavar="X",
                         help="of the slice along that axis (default: the "
                              "middle)")
+    parser.add_argument("--down", action="store_true",
+                        help="draw the second axis downwards (depth)")
+
+
+def add_slice_options(parser):
+    parser.add_argument("--field", metavar="NAME",
+                        help="that is drawn (default: p, else the first)")
+    add_plane_options(parser)
     parser.add_argument("--range", type=float, metavar="VALUE",
                         help="colours span -VALUE to VALUE (default: the "
                              "largest value of all slices)")
-    parser.add_argument("--down", action="store_true",
-                        help="draw the second axis downwards (depth)")
     parser.add_argument("--model", type=Path, metavar="model.h5",
                         help="draw the medium, sources and receivers of this "
                              "file, too")
