@@ -4,6 +4,7 @@
 
 #include "htwave/duhamel.h"
 #include "htwave/fit.h"
+#include "htwave/layers.h"
 #include "htwave/problem.h"
 #include "htwave/receivers.h"
 #include "htwave/solution.h"
@@ -26,6 +27,7 @@ struct ht_plan {
     struct ht_receivers *receivers; /* NULL: none */
     struct ht_shots *shots;         /* NULL: none */
     struct ht_duhamel *duhamel;     /* their Hermite form; NULL: none */
+    struct ht_layers layers;        /* of absorbing sides; no cells: none */
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */

@@ -6,6 +6,7 @@
 
 #include "htwave/fit.h"
 #include "htwave/kernel.h"
+#include "htwave/layers.h"
 #include "htwave/scheme.h"
 #include "htwave/shots.h"
 
@@ -51,6 +52,7 @@ struct ht_problem {
     int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
+    const struct ht_layers *layers;   /* of absorbing sides; NULL: none */
     const struct ht_shots *shots;     /* NULL: none */
     const struct ht_duhamel *duhamel; /* of Hermite methods; NULL: none */
 };

@@ -31,10 +31,11 @@ static void add_scheme(const struct ht_simulation *sim, struct ht_text *text) {
     const char *name = ht_problem_scheme(&plan->problem)->name;
     const int terms = plan->problem.stages;
     if (differences(sim))
-        ht_text_add(text, "  scheme    %s of order %d in space, %d in time",
-                    name, plan->order, 2 * terms);
-    if (plan->problem.fd.undispersed)
-        ht_text_add(text, ", dispersion in time removed from traces");
+        ht_text_add(text, "  scheme    %s of order %d in space, %d in time%s",
+                    name, plan->order, 2 * terms,
+                    plan->problem.fd.undispersed
+                        ? ", dispersion in time removed from traces"
+                        : "");
     else
         ht_text_add(text, "  scheme    %s, N = %d", name, plan->order);
     if (plan->chosen_by[0] != '\0') ht_text_add(text, " (%s)", plan->chosen_by);
