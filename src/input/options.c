@@ -102,8 +102,8 @@ static const struct ht_option option[] = {
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
      "Lower and upper side along x3."},
 
-    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8", 1, 10000, NULL,
-     "cells",
+    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 1, 10000,
+     NULL, "cells",
      "Thickness of the layers of absorbing sides. They lie inside the box from "
      "grid.lower to grid.upper, between a rigid wall on its side and the rest; "
      "in them the medium is that of their inner face, constant along the "

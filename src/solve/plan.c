@@ -137,7 +137,10 @@ static enum ht_err check_depth(const struct ht_plan *plan,
     for (int r = 1; r < ranks; r++)
         if (start[r + 1] - start[r] < thinnest)
             thinnest = start[r + 1] - start[r];
-    if (differences(plan)) return ht_fd_check_slabs(plan, ranks, thinnest);
+    if (differences(plan)) {
+        TRY(ht_fd_check_layer_slabs(plan, start));
+        return ht_fd_check_slabs(plan, ranks, thinnest);
+    }
     if (ranks > 1 && (depth + 1) / 2 > thinnest)
         return ht_params_error(plan->params, "parallel.halo_depth",
                                "needs slabs of %d planes, but the thinnest of "
@@ -181,7 +184,12 @@ static void choose_halo(struct ht_plan *plan) {
         .transport = plan->params->parallel.transport};
 }
 
+/* Layers of finite differences take one term in time: with two the fastest
+ * waves would grow in them (docs/absorbing.md). */
 static int full_stages(const struct ht_plan *plan) {
+    if (differences(plan) && plan->problem.layers != NULL &&
+        plan->layers.type == HT_ABSORBING_CPML)
+        return 1;
     return scheme_of(plan)->full_stages(&plan->eq, plan->grid.order);
 }
 
@@ -207,6 +215,12 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step)
                                        : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
+        if (given->number[0] > full_stages(plan) && differences(plan))
+            return ht_params_error(
+                params, "time.stages", "at most %d with %s", full_stages(plan),
+                full_stages(plan) > 1 ? "time.scheme = \"fd\""
+                                      : "absorbing layers of type cpml; "
+                                        "absorbing.type = \"sponge\" takes 2");
         if (given->number[0] > full_stages(plan))
             return ht_params_error(params, "time.stages",
                                    "at most %d (\"full\") are taken at "

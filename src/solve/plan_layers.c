@@ -6,16 +6,20 @@
 /* Measured: docs/absorbing.md. */
 static void usual_differences(enum ht_absorbing_type type, int order,
                               struct ht_layer *layer) {
-    (void)order;
     layer->alpha = 0;
     layer->sponge = 0;
     layer->degree = 2;
     layer->reflection = 5e-3;
     if (type == HT_ABSORBING_SPONGE) return;
-    layer->degree = 3;
-    layer->reflection = layer->cells < 8    ? 1e-4
-                        : layer->cells < 12 ? 1e-5
-                                            : 1e-7;
+    if (order == 4) {
+        layer->degree = layer->cells < 16 ? 2 : 3;
+        layer->reflection = layer->cells < 16 ? 1e-5 : 1e-7;
+    } else {
+        layer->degree = layer->cells < 6 ? 2 : layer->cells < 12 ? 3 : 4;
+        layer->reflection = layer->cells < 6   ? 1e-5
+                            : layer->cells < 8 ? 1e-7
+                                               : 1e-8;
+    }
 }
 
 static enum ht_err refuse(const struct ht_plan *plan) {
@@ -61,6 +65,13 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type,
                        plan->order, usual_differences, &plan->layers));
+    if (type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1)
+        return ht_params_error(params, "parallel.halo_depth",
+                               "must be 1 with absorbing sides (cpml)");
+    plan->problem.fd.organisation =
+        params->absorbing.organisation == HT_ORGANISATION_AUTO
+            ? HT_ORGANISATION_FACES
+            : params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }
