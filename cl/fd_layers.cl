@@ -9,6 +9,8 @@
  * A step without layers has added L u to d and d to u. q is odd at the wall;
  * beyond the layer it is 0.
  *
+ * A sponge multiplies u and d by exp(-sigma dt) after each step.
+ *
  * profile: of each layer e^2 - 1 and e - 1 at half points, e, f and sigma at
  * nodes, `cells` of them each.
  */
@@ -157,6 +159,21 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
                            u HT_FD_MEDIUM_ARGS, &more);
     d[at] += change;
     out[at] += change + more;
+}
+
+/* A sponge: targets with the index along the axis from the wall, and a factor
+ * per depth. */
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_damp(
+    struct ht_fd_layer_args s, HT_GLOBAL const real *HT_RESTRICT profile,
+    HT_GLOBAL real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT d) {
+    const struct ht_fd_layer *l = &s.layer[0];
+    long m[3];
+    if (!ht_fd_target(&s, m)) return;
+    const real factor = profile[l->profile + m[l->axis]];
+    m[l->axis] = l->wall + l->way * m[l->axis];
+    const long at = ht_fd_number(&s, m);
+    u[at] *= factor;
+    d[at] *= factor;
 }
 
 /* A whole step of nodes, in layers or not: targets in indices of the window. */

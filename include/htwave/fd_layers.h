@@ -27,9 +27,10 @@ struct ht_fd_side {
     int64_t offset, pitch[3];
     int64_t profile; /* its first number in the table */
 };
-/* profile: HT_FD_PROFILES times `cells` numbers of each layer: e^2 - 1 and
- * e - 1 at half points, e, f and sigma at nodes. v, q, flow, rest: what layers
- * remember; q is scratch of a step. */
+/* profile, of a perfectly matched layer: HT_FD_PROFILES times `cells` numbers
+ * of each layer: e^2 - 1 and e - 1 at half points, e, f and sigma at nodes. v,
+ * q, flow, rest: what layers remember; q is scratch of a step. Of a sponge:
+ * exp(-sigma dt) at nodes, and nothing else. */
 struct ht_fd_sides {
     int count;
     struct ht_fd_side side[HT_FD_MOST_SIDES];
@@ -48,31 +49,39 @@ ht_fd_layer_kernels_create(struct ht_device *device,
 void ht_fd_layer_kernels_destroy(struct ht_fd_layer_kernels *k); /* NULL too */
 HT_CHECKED enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec,
                                         int lanes, struct ht_text *out);
-/* Device seconds of all launches since the last call; in all. */
+/* Device seconds of all launches since the last call; in all. NULL: 0. */
 double ht_fd_layer_seconds(struct ht_fd_layer_kernels *k);
-double ht_fd_layer_total(const struct ht_fd_layer_kernels *k);
+double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,
+                         enum ht_step_part part);
 
 /* Enqueued in order. L of op has its factor in scale.
  *     flux:    half points of a layer, before the step
  *     correct: nodes of a layer, after d = d + L u, out = u + d
  *     update:  both at once, for nodes in any of some layers
- * Boxes of flux and correct count along the layer's axis from its wall, those
- * of update are in indices of the window. */
+ *     damp:    nodes of a sponge, after a step
+ * Boxes of flux, correct and damp count along the layer's axis from its wall,
+ * those of update are in indices of the window. */
 HT_CHECKED enum ht_err
 ht_fd_layer_flux(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
                  const struct ht_fd_side *side, const struct ht_fd_operator *op,
                  const struct ht_fd_memory *memory, struct ht_buffer *u);
 HT_CHECKED enum ht_err
-ht_fd_layer_correct(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
-                    const struct ht_fd_side *side,
+ht_fd_layer_correct(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                    const struct ht_fd_box *box, const struct ht_fd_side *side,
                     const struct ht_fd_operator *op,
                     const struct ht_fd_memory *memory, struct ht_buffer *u,
                     struct ht_buffer *d, struct ht_buffer *out);
 HT_CHECKED enum ht_err
-ht_fd_layer_update(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
-                   int sides, const struct ht_fd_side *const *side,
+ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                   const struct ht_fd_box *box, int sides,
+                   const struct ht_fd_side *const *side,
                    const struct ht_fd_operator *op,
                    const struct ht_fd_memory *memory, struct ht_buffer *u,
                    struct ht_buffer *d, struct ht_buffer *out);
+HT_CHECKED enum ht_err
+ht_fd_layer_damp(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                 const struct ht_fd_box *box, const struct ht_fd_side *side,
+                 struct ht_buffer *profile, struct ht_buffer *u,
+                 struct ht_buffer *d);
 
 #endif

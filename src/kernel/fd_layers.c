@@ -12,14 +12,14 @@
 #include "htwave/kernel_sources.h"
 
 enum { LANES = 128 };
-enum { FLUX, CORRECT, UPDATE, ENTRIES };
+enum { FLUX, CORRECT, UPDATE, DAMP, ENTRIES };
 
 struct ht_fd_layer_kernels {
     struct ht_fd_spec spec;
     struct ht_fd_weights weights, narrow; /* of L, of the layers */
     int lanes;
     struct ht_program *program;
-    struct ht_kernel *kernel[ENTRIES];
+    struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
 };
 
 int ht_fd_layer_radius(const struct ht_fd_spec *spec) {
@@ -28,22 +28,24 @@ int ht_fd_layer_radius(const struct ht_fd_spec *spec) {
 
 void ht_fd_layer_kernels_destroy(struct ht_fd_layer_kernels *k) {
     if (k == NULL) return;
-    for (int i = 0; i < ENTRIES; i++) ht_kernel_destroy(k->kernel[i]);
+    for (int i = 0; i < 2 * ENTRIES; i++)
+        ht_kernel_destroy(k->kernel[i / ENTRIES][i % ENTRIES]);
     ht_program_destroy(k->program);
     free(k);
 }
 
 double ht_fd_layer_seconds(struct ht_fd_layer_kernels *k) {
     double seconds = 0;
-    for (int i = 0; k != NULL && i < ENTRIES; i++)
-        seconds += ht_kernel_seconds(k->kernel[i]);
+    for (int i = 0; k != NULL && i < 2 * ENTRIES; i++)
+        seconds += ht_kernel_seconds(k->kernel[i / ENTRIES][i % ENTRIES]);
     return seconds;
 }
 
-double ht_fd_layer_total(const struct ht_fd_layer_kernels *k) {
+double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,
+                         enum ht_step_part part) {
     double seconds = 0;
     for (int i = 0; k != NULL && i < ENTRIES; i++)
-        seconds += ht_kernel_total(k->kernel[i]);
+        seconds += ht_kernel_total(k->kernel[part][i]);
     return seconds;
 }
 
@@ -71,14 +73,16 @@ enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
 static enum ht_err build(struct ht_fd_layer_kernels *k,
                          struct ht_device *device, const char *cache) {
     static const char *const entry[ENTRIES] = {
-        "ht_fd_layer_flux", "ht_fd_layer_correct", "ht_fd_layer_update"};
+        "ht_fd_layer_flux", "ht_fd_layer_correct", "ht_fd_layer_update",
+        "ht_fd_layer_damp"};
     struct ht_text text = {0};
     enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, &text);
     if (err == HT_OK)
         err = ht_program_build(device, text.data, cache, &k->program);
     ht_text_free(&text);
-    for (int i = 0; err == HT_OK && i < ENTRIES; i++)
-        err = ht_kernel_create(k->program, entry[i], &k->kernel[i]);
+    for (int i = 0; err == HT_OK && i < 2 * ENTRIES; i++)
+        err = ht_kernel_create(k->program, entry[i % ENTRIES],
+                               &k->kernel[i / ENTRIES][i % ENTRIES]);
     return err;
 }
 
@@ -163,10 +167,8 @@ static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
     l->arg[l->count++] = (struct ht_arg){.buffer = buffer};
 }
 
-static void begin(const struct ht_fd_layer_kernels *k,
-                  const struct ht_fd_box *box, int sides,
-                  const struct ht_fd_side *const *side,
-                  const struct ht_fd_operator *op, struct launch *l) {
+static void begin(const struct ht_fd_box *box, int sides,
+                  const struct ht_fd_side *const *side, struct launch *l) {
     *l = (struct launch){.args = {.row = (long)box->row,
                                   .plane = (long)box->plane,
                                   .layers = sides}};
@@ -175,10 +177,14 @@ static void begin(const struct ht_fd_layer_kernels *k,
         l->args.end[i] = (long)box->end[i];
     }
     for (int i = 0; i < sides; i++) l->args.layer[i] = layer_of(side[i]);
+    l->arg[l->count++] =
+        (struct ht_arg){.value = &l->args, .size = sizeof l->args};
+}
+
+static void add_coefs(const struct ht_fd_layer_kernels *k,
+                      const struct ht_fd_operator *op, struct launch *l) {
     const size_t bytes = set_coefs(k, op->scale, &l->coefs);
-    l->arg[0] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
-    l->arg[1] = (struct ht_arg){.value = &l->coefs, .size = bytes};
-    l->count = 2;
+    l->arg[l->count++] = (struct ht_arg){.value = &l->coefs, .size = bytes};
 }
 
 static void add_density(const struct ht_fd_layer_kernels *k,
@@ -187,14 +193,15 @@ static void add_density(const struct ht_fd_layer_kernels *k,
         add_buffer(l, i < k->spec.dims ? op->b[i] : op->a);
 }
 
-static enum ht_err run(struct ht_fd_layer_kernels *k, int entry,
-                       const struct ht_fd_box *box, const struct launch *l) {
+static enum ht_err run(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                       int entry, const struct ht_fd_box *box,
+                       const struct launch *l) {
     const int64_t plane = extent(box, 0) * extent(box, 1);
     const int64_t groups[3] = {ht_divide_up(plane, k->lanes), 1,
                                extent(box, 2)};
     if (extent(box, 0) <= 0 || extent(box, 1) <= 0 || extent(box, 2) <= 0)
         return HT_OK;
-    return ht_kernel_launch(k->kernel[entry], l->count, l->arg, groups,
+    return ht_kernel_launch(k->kernel[part][entry], l->count, l->arg, groups,
                             k->lanes);
 }
 
@@ -205,23 +212,25 @@ ht_fd_layer_flux(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
                  const struct ht_fd_side *side, const struct ht_fd_operator *op,
                  const struct ht_fd_memory *memory, struct ht_buffer *u) {
     struct launch l;
-    begin(k, box, 1, &side, op, &l);
+    begin(box, 1, &side, &l);
+    add_coefs(k, op, &l);
     add_buffer(&l, memory->profile);
     add_buffer(&l, u);
     add_density(k, op, &l);
     add_buffer(&l, memory->v);
     add_buffer(&l, memory->q);
-    return run(k, FLUX, box, &l);
+    return run(k, HT_PART_INTERIOR, FLUX, box, &l);
 }
 
-static enum ht_err step(struct ht_fd_layer_kernels *k, int entry,
-                        const struct ht_fd_box *box, int sides,
+static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                        int entry, const struct ht_fd_box *box, int sides,
                         const struct ht_fd_side *const *side,
                         const struct ht_fd_operator *op,
                         const struct ht_fd_memory *memory, struct ht_buffer *u,
                         struct ht_buffer *d, struct ht_buffer *out) {
     struct launch l;
-    begin(k, box, sides, side, op, &l);
+    begin(box, sides, side, &l);
+    add_coefs(k, op, &l);
     add_buffer(&l, memory->profile);
     add_buffer(&l, memory->q);
     add_buffer(&l, memory->flow);
@@ -231,25 +240,39 @@ static enum ht_err step(struct ht_fd_layer_kernels *k, int entry,
     add_density(k, op, &l);
     add_buffer(&l, d);
     add_buffer(&l, out);
-    return run(k, entry, box, &l);
+    return run(k, part, entry, box, &l);
 }
 
-enum ht_err ht_fd_layer_correct(struct ht_fd_layer_kernels *k,
-                                const struct ht_fd_box *box,
-                                const struct ht_fd_side *side,
-                                const struct ht_fd_operator *op,
-                                const struct ht_fd_memory *memory,
-                                struct ht_buffer *u, struct ht_buffer *d,
-                                struct ht_buffer *out) {
-    return step(k, CORRECT, box, 1, &side, op, memory, u, d, out);
+enum ht_err
+ht_fd_layer_correct(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                    const struct ht_fd_box *box, const struct ht_fd_side *side,
+                    const struct ht_fd_operator *op,
+                    const struct ht_fd_memory *memory, struct ht_buffer *u,
+                    struct ht_buffer *d, struct ht_buffer *out) {
+    return step(k, part, CORRECT, box, 1, &side, op, memory, u, d, out);
 }
 
 enum ht_err ht_fd_layer_update(struct ht_fd_layer_kernels *k,
+                               enum ht_step_part part,
                                const struct ht_fd_box *box, int sides,
                                const struct ht_fd_side *const *side,
                                const struct ht_fd_operator *op,
                                const struct ht_fd_memory *memory,
                                struct ht_buffer *u, struct ht_buffer *d,
                                struct ht_buffer *out) {
-    return step(k, UPDATE, box, sides, side, op, memory, u, d, out);
+    return step(k, part, UPDATE, box, sides, side, op, memory, u, d, out);
+}
+
+enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k,
+                             enum ht_step_part part,
+                             const struct ht_fd_box *box,
+                             const struct ht_fd_side *side,
+                             struct ht_buffer *profile, struct ht_buffer *u,
+                             struct ht_buffer *d) {
+    struct launch l;
+    begin(box, 1, &side, &l);
+    add_buffer(&l, profile);
+    add_buffer(&l, u);
+    add_buffer(&l, d);
+    return run(k, part, DAMP, box, &l);
 }

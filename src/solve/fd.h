@@ -42,8 +42,10 @@ struct ht_fd_zone {
     struct ht_fd_box box;
     int sides, side[HT_FD_MOST_SIDES];
 };
-/* Absorbing layers of a slab, and what they remember. */
+/* Absorbing layers of a slab, and what they remember: of a sponge the profile
+ * alone. */
 struct ht_fd_layers {
+    bool sponge;
     enum ht_organisation organisation; /* not "auto" */
     int radius;                        /* of their first differences */
     struct ht_fd_sides sides;          /* none: no layers */
@@ -108,27 +110,32 @@ struct ht_fd_engine_ops {
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in,
                           int64_t first, int64_t last, int64_t row, double sign,
                           struct ht_fd_array x, struct ht_fd_array y);
-    /* As ht_fd_layer_flux, correct and update. */
+    /* As ht_fd_layer_flux, correct, update and damp. */
     enum ht_err (*layer_flux)(struct ht_fd_engine *e,
                               const struct ht_fd_box *box,
                               const struct ht_fd_side *side,
                               const struct ht_fd_law *law,
                               const struct ht_fd_layers *layers,
                               struct ht_fd_array u);
-    enum ht_err (*layer_correct)(struct ht_fd_engine *e,
+    enum ht_err (*layer_correct)(struct ht_fd_engine *e, enum ht_step_part part,
                                  const struct ht_fd_box *box,
                                  const struct ht_fd_side *side,
                                  const struct ht_fd_law *law,
                                  const struct ht_fd_layers *layers,
                                  struct ht_fd_array u, struct ht_fd_array d,
                                  struct ht_fd_array out);
-    enum ht_err (*layer_update)(struct ht_fd_engine *e,
+    enum ht_err (*layer_update)(struct ht_fd_engine *e, enum ht_step_part part,
                                 const struct ht_fd_box *box, int sides,
                                 const struct ht_fd_side *const *side,
                                 const struct ht_fd_law *law,
                                 const struct ht_fd_layers *layers,
                                 struct ht_fd_array u, struct ht_fd_array d,
                                 struct ht_fd_array out);
+    enum ht_err (*layer_damp)(struct ht_fd_engine *e, enum ht_step_part part,
+                              const struct ht_fd_box *box,
+                              const struct ht_fd_side *side,
+                              const struct ht_fd_layers *layers,
+                              struct ht_fd_array u, struct ht_fd_array d);
     enum ht_err (*finish)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {
@@ -161,16 +168,22 @@ ht_fd_plain_flux(struct ht_fd_engine *e, const struct ht_fd_box *box,
                  const struct ht_fd_side *side, const struct ht_fd_law *law,
                  const struct ht_fd_layers *l, struct ht_fd_array u);
 HT_CHECKED enum ht_err
-ht_fd_plain_correct(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                    const struct ht_fd_side *side, const struct ht_fd_law *law,
-                    const struct ht_fd_layers *l, struct ht_fd_array u,
-                    struct ht_fd_array d, struct ht_fd_array out);
+ht_fd_plain_correct(struct ht_fd_engine *e, enum ht_step_part part,
+                    const struct ht_fd_box *box, const struct ht_fd_side *side,
+                    const struct ht_fd_law *law, const struct ht_fd_layers *l,
+                    struct ht_fd_array u, struct ht_fd_array d,
+                    struct ht_fd_array out);
+HT_CHECKED enum ht_err ht_fd_plain_zone(
+    struct ht_fd_engine *e, enum ht_step_part part, const struct ht_fd_box *box,
+    int sides, const struct ht_fd_side *const *side,
+    const struct ht_fd_law *law, const struct ht_fd_layers *l,
+    struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array out);
+
 HT_CHECKED enum ht_err
-ht_fd_plain_zone(struct ht_fd_engine *e, const struct ht_fd_box *box, int sides,
-                 const struct ht_fd_side *const *side,
-                 const struct ht_fd_law *law, const struct ht_fd_layers *l,
-                 struct ht_fd_array u, struct ht_fd_array d,
-                 struct ht_fd_array out);
+ht_fd_plain_damp(struct ht_fd_engine *e, enum ht_step_part part,
+                 const struct ht_fd_box *box, const struct ht_fd_side *side,
+                 const struct ht_fd_layers *l, struct ht_fd_array u,
+                 struct ht_fd_array d);
 
 /* ---- fd_shots.c: sources ---- */
 /* What a column of the table of amplitudes adds at a node of the grid. */
@@ -338,14 +351,16 @@ HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_destroy(struct ht_fd_stepper *s);
 /* They forget. */
 HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
-/* Of a step by the law, dt^2 in its scales, before it and on a box of it. */
+/* Of a step by the law, dt^2 in its scales, before it and on a box of it. u:
+ * before the step; d and out change. */
 HT_CHECKED enum ht_err ht_fd_layers_flux(struct ht_fd_stepper *s,
                                          const struct ht_fd_law *law,
                                          struct ht_fd_array u);
 HT_CHECKED enum ht_err
-ht_fd_layers_step(struct ht_fd_stepper *s, const struct ht_fd_box *box,
-                  const struct ht_fd_law *law, struct ht_fd_array u,
-                  struct ht_fd_array d, struct ht_fd_array out);
+ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
+                  const struct ht_fd_box *box, const struct ht_fd_law *law,
+                  struct ht_fd_array u, struct ht_fd_array d,
+                  struct ht_fd_array out);
 /* The part of a box that the interior's kernel steps: whether there is one. */
 bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
                            const struct ht_fd_box *box, struct ht_fd_box *out);

@@ -1,6 +1,7 @@
 /* Absorbing layers of finite differences (docs/absorbing.md): where they lie in
- * a slab's window, what they remember, and their tasks. A layer along x3
- * belongs to one rank, the layers along x1 and x2 to each for its planes.
+ * a slab's window, what they remember, and their tasks. A perfectly matched
+ * layer along x3 belongs to one rank, those along x1 and x2 to each for its
+ * planes. A sponge remembers nothing: its planes belong to whoever has them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,14 @@
 
 /* Nodes that a layer changes, from its wall. */
 static int64_t reach_of(const struct ht_fd_layers *l, int side) {
-    return l->sides.side[side].cells + l->radius;
+    return l->sides.side[side].cells + (l->sponge ? 0 : l->radius);
+}
+
+/* Index in the window of the nodes on a wall, which another slab may have. */
+static int64_t wall_of(const struct ht_fd_stepper *s, int axis, int side) {
+    const int64_t first = axis == 2 ? s->first : 0;
+    return s->box.begin[axis] - first +
+           (side == 0 ? 0 : s->problem.grid->cells[axis]);
 }
 
 static void add_side(struct ht_fd_stepper *s, int axis, int side) {
@@ -19,13 +27,13 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
     struct ht_fd_sides *all = &l->sides;
     const int64_t cells = s->problem.layers->side[axis][side].cells;
     int64_t pitch = 1;
-    if (cells == 0 || (axis == 2 && s->slab.neighbour[side])) return;
+    const bool elsewhere = axis == 2 && s->slab.neighbour[side];
+    if (cells == 0 || (elsewhere && !l->sponge)) return;
     struct ht_fd_side *out = &all->side[all->count++];
     *out = (struct ht_fd_side){.axis = axis,
                                .side = side,
                                .cells = cells,
-                               .wall = side == 0 ? s->box.begin[axis]
-                                                 : s->box.end[axis] - 1,
+                               .wall = wall_of(s, axis, side),
                                .offset = all->memory,
                                .profile = all->profiles};
     for (int k = 0; k < 3; k++) {
@@ -33,8 +41,8 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
         if (k != axis) out->offset -= s->box.begin[k] * pitch;
         pitch *= k == axis ? cells : s->box.end[k] - s->box.begin[k];
     }
-    all->memory += pitch;
-    all->profiles += HT_FD_PROFILES * cells;
+    if (!l->sponge) all->memory += pitch;
+    all->profiles += (l->sponge ? 1 : HT_FD_PROFILES) * cells;
 }
 
 static void add_cut(struct ht_fd_layers *l, const struct ht_fd_box *own,
@@ -87,10 +95,11 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     l->radius = ht_fd_layer_radius(&s->engine.spec);
     if (s->problem.layers == NULL) return;
+    l->sponge = s->problem.layers->type == HT_ABSORBING_SPONGE;
     l->organisation = s->problem.fd.organisation;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++) add_side(s, k, side);
-    find_zones(s);
+    if (!l->sponge) find_zones(s);
     s->slab.layers = l->sides.count > 0;
 }
 
@@ -120,6 +129,10 @@ static void fill_profile(const struct ht_fd_stepper *s,
         const double between =
             ht_layers_sigma(s->problem.layers, side->axis, half);
         const double sigma = ht_layers_sigma(s->problem.layers, side->axis, at);
+        if (s->layers.sponge) {
+            out[i] = exp(-2 * sigma * tau);
+            continue;
+        }
         out[i] = expm1(-2 * between * tau);
         out[side->cells + i] = expm1(-between * tau);
         out[2 * side->cells + i] = exp(-sigma * tau);
@@ -135,7 +148,7 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     double *profile = NULL;
     if (l->sides.count == 0) return HT_OK;
     list_memories(l, list);
-    for (int i = 0; i < MEMORIES; i++)
+    for (int i = 0; i < MEMORIES && !l->sponge; i++)
         TRY(s->engine.ops->create(&s->engine, l->sides.memory, list[i]));
     TRY(s->engine.ops->create(&s->engine, l->sides.profiles, &l->profile));
     TRY(HT_ALLOC(profile, l->sides.profiles));
@@ -175,7 +188,7 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
 enum ht_err ht_fd_layers_flux(struct ht_fd_stepper *s,
                               const struct ht_fd_law *law,
                               struct ht_fd_array u) {
-    for (int i = 0; i < s->layers.sides.count; i++) {
+    for (int i = 0; i < s->layers.sides.count && !s->layers.sponge; i++) {
         const struct ht_fd_side *side = &s->layers.sides.side[i];
         struct ht_fd_box box = s->box;
         box.begin[side->axis] = 0;
@@ -200,7 +213,8 @@ bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
                            const struct ht_fd_box *box, struct ht_fd_box *out) {
     const struct ht_fd_layers *l = &s->layers;
     *out = *box;
-    if (l->sides.count == 0 || l->organisation == HT_ORGANISATION_FACES)
+    if (l->sides.count == 0 || l->sponge ||
+        l->organisation == HT_ORGANISATION_FACES)
         return true;
     for (int i = 0; l->organisation == HT_ORGANISATION_REGIONS && i < l->zones;
          i++)
@@ -225,19 +239,31 @@ static struct ht_fd_box from_wall(const struct ht_fd_layers *l, int i,
     return out;
 }
 
-static enum ht_err update_zone(struct ht_fd_stepper *s,
+static enum ht_err update_zone(struct ht_fd_stepper *s, enum ht_step_part part,
                                const struct ht_fd_box *box,
                                const struct ht_fd_zone *zone,
                                const struct ht_fd_law *law,
                                struct ht_fd_array u, struct ht_fd_array d,
                                struct ht_fd_array out) {
     const struct ht_fd_side *side[HT_FD_MOST_SIDES];
-    const struct ht_fd_box part = meet(box, &zone->box);
-    if (part.begin[2] >= part.end[2]) return HT_OK;
+    const struct ht_fd_box targets = meet(box, &zone->box);
+    if (targets.begin[2] >= targets.end[2]) return HT_OK;
     for (int i = 0; i < zone->sides; i++)
         side[i] = &s->layers.sides.side[zone->side[i]];
-    return s->engine.ops->layer_update(&s->engine, &part, zone->sides, side,
-                                       law, &s->layers, u, d, out);
+    return s->engine.ops->layer_update(&s->engine, part, &targets, zone->sides,
+                                       side, law, &s->layers, u, d, out);
+}
+
+static enum ht_err damp(struct ht_fd_stepper *s, enum ht_step_part part,
+                        const struct ht_fd_box *box, struct ht_fd_array d,
+                        struct ht_fd_array u) {
+    const struct ht_fd_layers *l = &s->layers;
+    for (int i = 0; i < l->sides.count; i++) {
+        const struct ht_fd_box face = from_wall(l, i, box);
+        TRY(s->engine.ops->layer_damp(&s->engine, part, &face,
+                                      &l->sides.side[i], l, u, d));
+    }
+    return HT_OK;
 }
 
 /* One zone, with all layers in it. */
@@ -247,24 +273,25 @@ static struct ht_fd_zone everything(const struct ht_fd_stepper *s) {
     return zone;
 }
 
-enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s,
+enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
                               const struct ht_fd_box *box,
                               const struct ht_fd_law *law, struct ht_fd_array u,
                               struct ht_fd_array d, struct ht_fd_array out) {
     const struct ht_fd_layers *l = &s->layers;
+    if (l->sponge) return damp(s, part, box, d, out);
     if (l->organisation == HT_ORGANISATION_COMBINED) {
         const struct ht_fd_zone zone = everything(s);
-        return update_zone(s, box, &zone, law, u, d, out);
+        return update_zone(s, part, box, &zone, law, u, d, out);
     }
     for (int i = 0; l->organisation == HT_ORGANISATION_REGIONS && i < l->zones;
          i++)
         if (l->zone[i].sides > 0)
-            TRY(update_zone(s, box, &l->zone[i], law, u, d, out));
+            TRY(update_zone(s, part, box, &l->zone[i], law, u, d, out));
     for (int i = 0;
          l->organisation == HT_ORGANISATION_FACES && i < l->sides.count; i++) {
         const struct ht_fd_box face = from_wall(l, i, box);
-        TRY(s->engine.ops->layer_correct(&s->engine, &face, &l->sides.side[i],
-                                         law, l, u, d, out));
+        TRY(s->engine.ops->layer_correct(&s->engine, part, &face,
+                                         &l->sides.side[i], law, l, u, d, out));
     }
     return HT_OK;
 }

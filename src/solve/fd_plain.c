@@ -321,6 +321,7 @@ static const struct ht_fd_engine_ops plain_ops = {
     .layer_flux = ht_fd_plain_flux,
     .layer_correct = ht_fd_plain_correct,
     .layer_update = ht_fd_plain_zone,
+    .layer_damp = ht_fd_plain_damp,
     .finish = plain_finish,
 };
 

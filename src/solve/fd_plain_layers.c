@@ -92,13 +92,16 @@ static double correct(struct ht_fd_engine *e, const struct ht_fd_box *box,
     return change;
 }
 
-enum ht_err
-ht_fd_plain_correct(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                    const struct ht_fd_side *side, const struct ht_fd_law *law,
-                    const struct ht_fd_layers *l, struct ht_fd_array u,
-                    struct ht_fd_array d, struct ht_fd_array out) {
+enum ht_err ht_fd_plain_correct(struct ht_fd_engine *e, enum ht_step_part part,
+                                const struct ht_fd_box *box,
+                                const struct ht_fd_side *side,
+                                const struct ht_fd_law *law,
+                                const struct ht_fd_layers *l,
+                                struct ht_fd_array u, struct ht_fd_array d,
+                                struct ht_fd_array out) {
     const int way = side->side == 0 ? 1 : -1, k = side->axis;
     int64_t m[3];
+    (void)part;
     EACH(box, m) {
         int64_t in[3] = {m[0], m[1], m[2]};
         in[k] = side->wall + way * m[k];
@@ -112,14 +115,14 @@ ht_fd_plain_correct(struct ht_fd_engine *e, const struct ht_fd_box *box,
     return HT_OK;
 }
 
-enum ht_err ht_fd_plain_zone(struct ht_fd_engine *e,
+enum ht_err ht_fd_plain_zone(struct ht_fd_engine *e, enum ht_step_part part,
                              const struct ht_fd_box *box, int sides,
                              const struct ht_fd_side *const *side,
                              const struct ht_fd_law *law,
                              const struct ht_fd_layers *l, struct ht_fd_array u,
                              struct ht_fd_array d, struct ht_fd_array out) {
     int64_t m[3];
-    TRY(e->ops->update(e, HT_PART_INTERIOR, box, law, u, d, u, out));
+    TRY(e->ops->update(e, part, box, law, u, d, u, out));
     EACH(box, m) {
         const int64_t at = number_of(box, m);
         double change = 0, more = 0;
@@ -133,6 +136,24 @@ enum ht_err ht_fd_plain_zone(struct ht_fd_engine *e,
         }
         d.host[at] += change;
         out.host[at] += change + more;
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_fd_plain_damp(struct ht_fd_engine *e, enum ht_step_part part,
+                             const struct ht_fd_box *box,
+                             const struct ht_fd_side *side,
+                             const struct ht_fd_layers *l, struct ht_fd_array u,
+                             struct ht_fd_array d) {
+    const int way = side->side == 0 ? 1 : -1, k = side->axis;
+    int64_t m[3];
+    (void)e, (void)part;
+    EACH(box, m) {
+        const double factor = *profile_of(l, side, 0, m[k]);
+        int64_t in[3] = {m[0], m[1], m[2]};
+        in[k] = side->wall + way * m[k];
+        u.host[number_of(box, in)] *= factor;
+        d.host[number_of(box, in)] *= factor;
     }
     return HT_OK;
 }

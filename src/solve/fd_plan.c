@@ -116,7 +116,9 @@ enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan,
         const int64_t planes =
             side == 0 ? start[1] : start[ranks] - start[ranks - 1];
         const int64_t cells = grid->layer[2][side];
-        if (ranks == 1 || cells == 0 || planes >= cells + reach) continue;
+        const bool alone =
+            ranks == 1 || plan->params->absorbing.type == HT_ABSORBING_SPONGE;
+        if (alone || cells == 0 || planes >= cells + reach) continue;
         return ht_params_error(
             plan->params, "absorbing.cells",
             "the layer at the %s side of x3 belongs to one rank: with order "

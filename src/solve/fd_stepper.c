@@ -95,7 +95,8 @@ static enum ht_err run_layers(struct ht_fd_stepper *s,
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_box box = box_of(s, task);
     const struct ht_fd_array *v = s->values;
-    return ht_fd_layers_step(s, &box, &law, v[HT_FD_W], v[HT_FD_D], v[HT_FD_U]);
+    return ht_fd_layers_step(s, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D],
+                             v[HT_FD_U]);
 }
 
 static enum ht_err add_to_source(struct ht_fd_stepper *s,
@@ -421,7 +422,8 @@ static struct ht_fd_seconds seconds_of(const struct ht_fd_stepper *s) {
     now.ghosts = ht_fd_kernels_ghosts(s->engine.kernels);
     for (int part = 0; part < 2; part++)
         now.part[part] =
-            ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part);
+            ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part) +
+            ht_fd_layer_total(s->engine.layers, (enum ht_step_part)part);
     return now;
 }
 
@@ -452,7 +454,7 @@ static const struct ht_stepper_ops fd_ops = {
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
     struct ht_fd_sum sum;
-    s->closed = !s->engine.spec.fp64;
+    s->closed = !s->engine.spec.fp64 && !s->layers.sponge;
     s->mean = NAN;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++)

@@ -9,7 +9,7 @@ static void usual_differences(enum ht_absorbing_type type, int order,
     layer->alpha = 0;
     layer->sponge = 0;
     layer->degree = 2;
-    layer->reflection = 5e-3;
+    layer->reflection = 4e-3;
     if (type == HT_ABSORBING_SPONGE) return;
     if (order == 4) {
         layer->degree = layer->cells < 16 ? 2 : 3;
@@ -63,6 +63,11 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
         return refuse(plan);
     TRY(check_differences(params));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
+    if (type == HT_ABSORBING_SPONGE &&
+        params->absorbing.organisation != HT_ORGANISATION_AUTO)
+        return ht_params_error(params, "absorbing.organisation",
+                               "is of perfectly matched layers: has no meaning "
+                               "with absorbing.type = \"sponge\"");
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type,
                        plan->order, usual_differences, &plan->layers));
     if (type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1)

@@ -542,7 +542,7 @@ static void fill_packet(const struct scene *s, double k1, double k2,
 
 /* In dB: the largest of |u - u'| over that of the packet, which is 1. */
 static double reflection(const struct packet *packet, int64_t cells,
-                         double degree, double given, bool density) {
+                         double degree, double given, bool sponge) {
     const double pi = acos(-1.0), k = 2 * pi / packet->points;
     const double k1 = k * cos(packet->angle), k2 = k * sin(packet->angle);
     const double width = 2 * 2 * pi / k1;
@@ -557,7 +557,7 @@ static double reflection(const struct packet *packet, int64_t cells,
                                 {{1, 1}, {1, 1}},
                                 {{0, i ? 0 : cells}},
                                 8,
-                                density,
+                                false,
                                 1,
                                 degree,
                                 given};
@@ -565,6 +565,7 @@ static double reflection(const struct packet *packet, int64_t cells,
         struct scene s;
         struct ht_stepper stepper;
         make(&s, &g, 0.95);
+        if (sponge) s.layers.type = HT_ABSORBING_SPONGE;
         const double dt = s.problem.dt;
         const double symbol =
             ht_fd_second_symbol(&w, k1) + ht_fd_second_symbol(&w, k2);
@@ -603,15 +604,19 @@ static void test_reflection(void) {
         {0, 10, 0}, {pi / 6, 10, 10}, {pi / 3, 12 * sin(pi / 3), 6}};
     static const struct {
         int64_t cells;
+        bool sponge;
         double degree, reflection, most[3];
-    } rows[] = {{8, 3, 1e-8, {-60, -60, -40}}, {16, 4, 1e-8, {-80, -85, -70}}};
-    for (int r = 0; r < 2; r++)
+    } rows[] = {{8, false, 3, 1e-8, {-60, -60, -40}},
+                {16, false, 4, 1e-8, {-80, -85, -70}},
+                {32, true, 2, 4e-3, {-46, -44, -40}}};
+    for (int r = 0; r < 3; r++)
         for (int p = 0; p < 3; p++) {
             const double db =
                 reflection(&packets[p], rows[r].cells, rows[r].degree,
-                           rows[r].reflection, false);
+                           rows[r].reflection, rows[r].sponge);
             TEST_CHECK(db <= rows[r].most[p],
-                       "%lld cells at %g degrees: %.1f dB of at most %g",
+                       "%s of %lld cells at %g degrees: %.1f dB of at most %g",
+                       rows[r].sponge ? "sponge" : "cpml",
                        (long long)rows[r].cells, packets[p].angle * 180 / pi,
                        db, rows[r].most[p]);
         }
@@ -685,6 +690,13 @@ static void test_device(const char *cache) {
                        ht_organisation_word(s.problem.fd.organisation), steps,
                        error, bound);
         }
+        s.layers.type = HT_ABSORBING_SPONGE;
+        const double error = differ(&s, device, &kernels, steps, values);
+        TEST_CHECK(error <= bound,
+                   "%s, %s, sponge: after %d steps %.1e from plain loops, of "
+                   "%.1e",
+                   media[row[i]].name, fp64 ? "double" : "single", steps, error,
+                   bound);
         free(values);
         ht_kernels_destroy(&kernels);
     }
@@ -694,7 +706,7 @@ static void test_device(const char *cache) {
 /* ---- long runs ---- */
 
 /* A small box of layers on all sides, whose medium is rough. */
-static void test_decay(void) {
+static void test_decay(bool sponge) {
     static const struct given g = {
         "", 2, {12, 13}, {{1, 1}, {1, 1}}, {{4, 4}, {4, 4}}, 6, false,
         4,  3, 1e-6};
@@ -702,6 +714,11 @@ static void test_decay(void) {
     struct scene s;
     struct ht_stepper stepper;
     make(&s, &g, 0.95);
+    if (sponge) { /* with two terms in time, at their largest step */
+        s.layers.type = HT_ABSORBING_SPONGE;
+        s.problem.stages = 2;
+        s.problem.dt *= sqrt(3);
+    }
     const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
     double *u = random_values(nodes, 23), *zero = zeros(nodes), last = 0;
     const double first = norm(u, nodes);
@@ -715,9 +732,10 @@ static void test_decay(void) {
     }
     const double now = norm(u, nodes);
     TEST_CHECK(now < first && last < first,
-               "rough box of layers: random data of norm %.3g have %.6g after "
+               "rough box of %s: random data of norm %.3g have %.6g after "
                "%d steps, %.6g after %d",
-               first, last, steps / 10, now, steps / 10 + steps);
+               sponge ? "sponges" : "layers", first, last, steps / 10, now,
+               steps / 10 + steps);
     ht_stepper_destroy(&stepper);
     free(u);
     free(zero);
@@ -727,7 +745,8 @@ int main(int argc, char **argv) {
     test_pure();
     test_growth();
     test_reflection();
-    test_decay();
+    test_decay(false);
+    test_decay(true);
     test_device(argc > 1 ? argv[1] : NULL);
     return test_end("fd_layers");
 }
