@@ -21,30 +21,46 @@ struct ht_fd_layer_coefs {
 };
 
 /* What the layers remember, and their profiles. */
-#define HT_FD_MEMORY_PARAMS                                                 \
-    HT_GLOBAL const real *HT_RESTRICT profile, HT_GLOBAL const real *q,     \
+#define HT_FD_MEMORY_PARAMS                                             \
+    HT_GLOBAL const real *HT_RESTRICT profile, HT_GLOBAL const real *q, \
         HT_GLOBAL real *flow, HT_GLOBAL real *rest
 #define HT_FD_MEMORY_ARGS profile, q, flow, rest
 
-/* The target of a work-item, whose first index is counted by items of groups
- * along the first axis together with the second one. */
-HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s, long m[3]) {
-    const long count = s->end[0] - s->begin[0];
-    const long item = HT_GROUP_1() * HT_FD_ROW_ITEMS + HT_ITEM();
-    const long rest = item / count;
-    m[0] = s->begin[0] + item - rest * count;
-    m[1] = s->begin[1] + rest;
-    m[2] = s->begin[2] + HT_GROUP_3();
-    return m[1] < s->end[1];
+/* Indices of a target, and that along one of the axes. */
+struct ht_fd_place {
+    long m1, m2, m3;
+};
+
+HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
+                          const long m3) {
+    return axis == 0 ? m1 : axis == 1 ? m2 : m3;
+}
+
+/* The target of a work-item: those of a plane are counted by items of groups
+ * along the first axis. There are less than 2^31 of them. */
+HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s,
+                            struct ht_fd_place *m) {
+    const int count = (int)(s->end[0] - s->begin[0]);
+    const int item = (int)(HT_GROUP_1() * HT_FD_ROW_ITEMS) + HT_ITEM();
+    const int row = item / count;
+    m->m1 = s->begin[0] + item - row * count;
+    m->m2 = s->begin[1] + row;
+    m->m3 = s->begin[2] + HT_GROUP_3();
+    return m->m2 < s->end[1];
 }
 
 HT_INLINE long ht_fd_along(const struct ht_fd_layer_args *s, const int axis) {
-    return axis == 0 ? 1 : axis == 1 ? s->row : s->plane;
+    return ht_fd_pick(axis, 1, s->row, s->plane);
 }
 
-/* Number of a node in the window, from indices of the window. */
-HT_INLINE long ht_fd_number(const struct ht_fd_layer_args *s, const long m[3]) {
-    return m[2] * s->plane + m[1] * s->row + m[0];
+/* Number in the window of a target whose index along the layer's axis counts
+ * from its wall. */
+HT_INLINE long ht_fd_number(const struct ht_fd_layer_args *s,
+                            const struct ht_fd_layer *l,
+                            const struct ht_fd_place *m) {
+    const long depth = ht_fd_pick(l->axis, m->m1, m->m2, m->m3);
+    return m->m3 * s->plane + m->m2 * s->row + m->m1 +
+           (l->wall + l->way * depth - depth) * ht_fd_along(s, l->axis);
 }
 
 /* Half points: targets with the index along the axis from the wall. */
@@ -54,14 +70,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_flux(
     HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS,
     HT_GLOBAL real *HT_RESTRICT v, HT_GLOBAL real *HT_RESTRICT q) {
     const struct ht_fd_layer *l = &s.layer[0];
-    long m[3];
-    if (!ht_fd_target(&s, m)) return;
-    const long depth = m[l->axis], inward = l->way * ht_fd_along(&s, l->axis);
-    const long own = l->offset + m[0] * l->pitch[0] + m[1] * l->pitch[1] +
-                     m[2] * l->pitch[2];
-    HT_GLOBAL const real *at_depth = profile + l->profile + depth;
-    m[l->axis] = l->wall + l->way * depth;
-    const long at = ht_fd_number(&s, m);
+    struct ht_fd_place m;
+    if (!ht_fd_target(&s, &m)) return;
+    const long inward = l->way * ht_fd_along(&s, l->axis);
+    const long own = l->offset + m.m1 * l->pitch[0] + m.m2 * l->pitch[1] +
+                     m.m3 * l->pitch[2];
+    HT_GLOBAL const real *at_depth =
+        profile + l->profile + ht_fd_pick(l->axis, m.m1, m.m2, m.m3);
+    const long at = ht_fd_number(&s, l, &m);
     real slope = 0, change = 0;
     HT_UNROLL
     for (int j = 0; j < HT_FD_LAYER_R; j++)
@@ -103,39 +119,42 @@ HT_INLINE real ht_fd_along_axis(const struct ht_fd_coefs *c, const int axis,
 #endif
 }
 
-/* What a layer adds at node m of the window, number at: to d what it returns,
- * to u *more beside it. */
+/* What a layer adds at a node, number `at` of the window and `own` of the
+ * layer's memory: to d what it returns, to u *more beside it. */
 HT_INLINE real ht_fd_correct(const struct ht_fd_layer_args *s,
                              const struct ht_fd_layer *l,
-                             const struct ht_fd_layer_coefs *c, const long m[3],
-                             const long at, const long depth,
+                             const struct ht_fd_layer_coefs *c, const long at,
+                             const long own, const long depth,
                              HT_FD_MEMORY_PARAMS, const real modulus,
                              HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS,
                              real *more) {
-    const long pitch = l->pitch[l->axis];
-    const long line = l->offset + (l->axis == 0 ? 0 : m[0] * l->pitch[0]) +
-                      (l->axis == 1 ? 0 : m[1] * l->pitch[1]) +
-                      (l->axis == 2 ? 0 : m[2] * l->pitch[2]);
+    const long pitch =
+        ht_fd_pick(l->axis, l->pitch[0], l->pitch[1], l->pitch[2]);
+    const long line = own - depth * pitch;
     real change = 0;
     HT_UNROLL
-    for (int j = 0; j < HT_FD_LAYER_R; j++)
-        change = HT_FD_FIRST(c->scaled[l->axis][j],
-                             ht_fd_q(l, pitch, q, line, depth - 1 - j),
+    for (int j = 0; j < HT_FD_LAYER_R; j++) {
+        const real weight = l->axis == 0   ? c->scaled[0][j]
+                            : l->axis == 1 ? c->scaled[1][j]
+                                           : c->scaled[2][j];
+        change = HT_FD_FIRST(weight, ht_fd_q(l, pitch, q, line, depth - 1 - j),
                              ht_fd_q(l, pitch, q, line, depth + j), change);
+    }
     change = HT_FD_FLUX(modulus, change);
     if (depth < l->cells) {
-        HT_GLOBAL const real *here = profile + l->profile + 2 * l->cells + depth;
-        const real before = rest[line + depth * pitch];
+        HT_GLOBAL const real *here =
+            profile + l->profile + 2 * l->cells + depth;
+        const real before = rest[own];
         const real flowing =
-            flow[line + depth * pitch] +
+            flow[own] +
             fma(modulus,
                 ht_fd_along_axis(&c->whole, l->axis, u HT_FD_MEDIUM_ARGS, at,
                                  ht_fd_along(s, l->axis)),
                 change);
         const real after =
             fma(-here[2 * l->cells], flowing, HT_FD_FLUX(here[0], before));
-        flow[line + depth * pitch] = flowing;
-        rest[line + depth * pitch] = here[0] * after;
+        flow[own] = flowing;
+        rest[own] = here[0] * after;
         *more = fma(here[l->cells], before + after, *more);
     }
     return change;
@@ -150,13 +169,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     HT_GLOBAL real *out) {
     const struct ht_fd_layer *l = &s.layer[0];
     real more = 0, change = 0;
-    long m[3];
-    if (!ht_fd_target(&s, m)) return;
-    const long depth = m[l->axis];
-    m[l->axis] = l->wall + l->way * depth;
-    const long at = ht_fd_number(&s, m);
-    change = ht_fd_correct(&s, l, &c, m, at, depth, HT_FD_MEMORY_ARGS, a[at],
-                           u HT_FD_MEDIUM_ARGS, &more);
+    struct ht_fd_place m;
+    if (!ht_fd_target(&s, &m)) return;
+    const long at = ht_fd_number(&s, l, &m);
+    const long own = l->offset + m.m1 * l->pitch[0] + m.m2 * l->pitch[1] +
+                     m.m3 * l->pitch[2];
+    change =
+        ht_fd_correct(&s, l, &c, at, own, ht_fd_pick(l->axis, m.m1, m.m2, m.m3),
+                      HT_FD_MEMORY_ARGS, a[at], u HT_FD_MEDIUM_ARGS, &more);
     d[at] += change;
     out[at] += change + more;
 }
@@ -167,11 +187,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_damp(
     struct ht_fd_layer_args s, HT_GLOBAL const real *HT_RESTRICT profile,
     HT_GLOBAL real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT d) {
     const struct ht_fd_layer *l = &s.layer[0];
-    long m[3];
-    if (!ht_fd_target(&s, m)) return;
-    const real factor = profile[l->profile + m[l->axis]];
-    m[l->axis] = l->wall + l->way * m[l->axis];
-    const long at = ht_fd_number(&s, m);
+    struct ht_fd_place m;
+    if (!ht_fd_target(&s, &m)) return;
+    const real factor =
+        profile[l->profile + ht_fd_pick(l->axis, m.m1, m.m2, m.m3)];
+    const long at = ht_fd_number(&s, l, &m);
     u[at] *= factor;
     d[at] *= factor;
 }
@@ -183,9 +203,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
     HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *d,
     HT_GLOBAL real *out) {
     real sum = 0, more = 0, change = 0;
-    long m[3];
-    if (!ht_fd_target(&s, m)) return;
-    const long at = ht_fd_number(&s, m);
+    struct ht_fd_place m;
+    if (!ht_fd_target(&s, &m)) return;
+    const long at = m.m3 * s.plane + m.m2 * s.row + m.m1;
 #if HT_FD_DENSITY
     sum = ht_fd_axis(&c.whole, 0, u, b1, at, 1, sum);
     if (HT_DIMS > 1) sum = ht_fd_axis(&c.whole, 1, u, b2, at, s.row, sum);
@@ -198,10 +218,16 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
     change = fma(a[at], sum, d[at]);
     for (int i = 0; i < s.layers; i++) {
         const struct ht_fd_layer *l = &s.layer[i];
-        const long depth = l->way * (m[l->axis] - l->wall);
+        const long along = ht_fd_pick(l->axis, m.m1, m.m2, m.m3);
+        const long depth = l->way * (along - l->wall);
+        const long pitch =
+            ht_fd_pick(l->axis, l->pitch[0], l->pitch[1], l->pitch[2]);
+        const long own = l->offset + m.m1 * l->pitch[0] + m.m2 * l->pitch[1] +
+                         m.m3 * l->pitch[2] + (depth - along) * pitch;
         if (depth < l->cells + HT_FD_LAYER_R)
-            change += ht_fd_correct(&s, l, &c, m, at, depth, HT_FD_MEMORY_ARGS,
-                                    a[at], u HT_FD_MEDIUM_ARGS, &more);
+            change +=
+                ht_fd_correct(&s, l, &c, at, own, depth, HT_FD_MEMORY_ARGS,
+                              a[at], u HT_FD_MEDIUM_ARGS, &more);
     }
     d[at] = change;
     out[at] = (u[at] + change) + more;

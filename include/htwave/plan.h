@@ -67,6 +67,10 @@ double ht_plan_undriven(const struct ht_plan *plan);
  * wavelengths below 0.1. */
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
+/* What the layers of absorbing sides, of which there are some, are expected to
+ * reflect of waves of 10 points per wavelength, the worst of them, in dB at 0,
+ * 30 and 60 degrees (docs/absorbing.md). */
+void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
 /* Memory that sources need at most, on the device and on the host; 0 without
  * them. */
 struct ht_shot_bytes {

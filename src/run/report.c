@@ -115,6 +115,45 @@ static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
     add_order(sim, text);
 }
 
+/* "x1 lower and upper, x2 upper": the sides with a layer of so many cells. */
+static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
+                            struct ht_text *text) {
+    int axes = 0;
+    for (int k = 0; k < layers->dims; k++) {
+        const bool low = layers->side[k][0].cells == cells;
+        const bool high = layers->side[k][1].cells == cells;
+        if (!low && !high) continue;
+        ht_text_add(text, "%s x%d%s%s%s", axes++ ? "," : "", k + 1,
+                    low ? " lower" : "", low && high ? " and" : "",
+                    high ? " upper" : "");
+    }
+}
+
+static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_layers *layers = sim->plan->problem.layers;
+    double db[3];
+    if (layers == NULL) return;
+    ht_text_add(text, "  absorbing %s", ht_absorbing_word(layers->type));
+    for (int64_t cells = 1, kinds = 0; cells <= 10000; cells++) {
+        bool any = false;
+        for (int i = 0; i < 6; i++)
+            any = any || layers->side[i / 2][i % 2].cells == cells;
+        if (!any) continue;
+        ht_text_add(text, "%s of %lld cells at", kinds++ ? ";" : "",
+                    (long long)cells);
+        add_layer_sides(layers, cells, text);
+    }
+    if (layers->type == HT_ABSORBING_CPML)
+        ht_text_add(text, "; %s",
+                    ht_organisation_word(sim->plan->problem.fd.organisation));
+    ht_text_add(text, "; the medium is constant along their normals\n");
+    ht_plan_layer_reflection(sim->plan, db);
+    ht_text_add(text,
+                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+                "60 degrees, 10 points per wavelength\n",
+                db[0], db[1], db[2]);
+}
+
 static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
     char memory[32];
     if (sim->device == NULL && !sim->oracle) {
@@ -299,6 +338,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_scheme(sim, text);
     add_grid(sim, text);
     add_medium(sim, text);
+    add_layers(sim, text);
     ht_parallel_add_ranks(sim, text);
     add_device(sim, text);
     add_memory(sim, text);
@@ -550,7 +590,12 @@ void ht_report_summary(const struct ht_simulation *sim,
         ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e%s\n",
                     result->energy.initial, energy_drift(result),
                     result->energy.watch.grows ? "; it rose, see above" : "");
-    if (isfinite(conserved_drift(result)))
+    if (isfinite(conserved_drift(result)) && sim->plan->problem.layers != NULL)
+        ht_text_add(text, "  energy    %.6g %s, %.2g of it left\n",
+                    result->conserved[0],
+                    sim->plan->shots ? "after the sources" : "at the start",
+                    1 + conserved_drift(result));
+    else if (isfinite(conserved_drift(result)))
         ht_text_add(text, "  conserved %.6g %s, changed by %+.2e\n",
                     result->conserved[0],
                     sim->plan->shots ? "after the sources" : "at the start",

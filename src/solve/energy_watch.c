@@ -26,8 +26,12 @@ static const double ROUNDING = 1e-11;
 
 /* Absorbing layers take energy from the waves, but the measure counts what they
  * remember with the rest, and may rise by some per cent while waves go in. What
- * is left behind them is not watched below this fraction of the first. */
-static const double LEFT = 1e-3;
+ * is left behind them is not watched below these fractions of the first energy
+ * and of the most that sources can have brought, some hundred times what they
+ * bring: rounding in single precision leaves d in the layers that nothing takes
+ * away, so that u grows like the number of steps, 1e-5 of its largest value in
+ * 10^4 of them. */
+static const double LEFT = 1e-3, LEFT_DRIVEN = 1e-7;
 
 const char *ht_growth_cause(const struct ht_plan *plan) {
     if (plan->problem.layers != NULL)
@@ -138,7 +142,8 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
     double least = fmax(watch->rough ? 0.01 * watch->slope : 0,
                         ROUNDING * state->driven * state->driven);
     if (plan->problem.layers != NULL)
-        least = fmax(least, LEFT * watch->first_energy);
+        least = fmax(least, fmax(LEFT * watch->first_energy,
+                                 LEFT_DRIVEN * state->driven * state->driven));
     double content =
         growth(state->content, least, &watch->content, &watch->first_content);
     double energy =
