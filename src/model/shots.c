@@ -121,7 +121,7 @@ static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot,
 }
 
 static bool is_closed(const struct ht_grid *grid) {
-    bool closed = true;
+    bool closed = !ht_layers_any(grid);
     for (int k = 0; k < 3 && k < grid->dims; k++)
         closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
     return closed;

@@ -432,6 +432,16 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
     if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
 }
 
+static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
+    double db[3];
+    if (plan->problem.layers == NULL) return;
+    ht_plan_layer_reflection(plan, db);
+    ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
+    ht_json_open(json, "absorbing_reflection_db", '[');
+    for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
+    ht_json_close(json, ']');
+}
+
 void ht_report_plan_json(const struct ht_simulation *sim,
                          struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
@@ -455,6 +465,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_integer(json, "stages", plan->problem.stages);
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
     add_fit_json(sim, json);
+    add_layers_json(plan, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
     if (plan->receivers != NULL) {
         ht_json_integer(json, "traces", plan->receivers->traces);
