@@ -540,17 +540,42 @@ static void fill_packet(const struct scene *s, double k1, double k2,
         }
 }
 
+/* u of a packet that reaches `inner` after half of the steps, to be freed. */
+static double *run_packet(const struct packet *packet, const struct scene *s,
+                          double width, int64_t inner) {
+    const double k = 2 * acos(-1.0) / packet->points, dt = s->problem.dt;
+    const double k1 = k * cos(packet->angle), k2 = k * sin(packet->angle);
+    const struct ht_fd_weights w = ht_fd_weights(8);
+    const double symbol =
+        ht_fd_second_symbol(&w, k1) + ht_fd_second_symbol(&w, k2);
+    const double omega = 2 / dt * asin(dt * sqrt(symbol) / 2);
+    const double group = k1 / omega, centre = (double)inner - 3.4 * width;
+    const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
+    double *u = zeros(nodes), *d = zeros(nodes);
+    struct ht_stepper stepper;
+    fill_packet(s, k1, k2, omega, group, centre, width, 0, u);
+    fill_packet(s, k1, k2, omega, group, centre, width, -dt, d);
+    for (int64_t n = 0; n < nodes; n++) d[n] = u[n] - d[n];
+    must(ht_oracle_create(&s->problem, &stepper));
+    put(s, &stepper, HT_PRIMARY, u);
+    put(s, &stepper, HT_DUAL, d);
+    step(&stepper, (int)(6.5 * width / group / dt));
+    get(s, &stepper, HT_PRIMARY, u);
+    ht_stepper_destroy(&stepper);
+    free(d);
+    return u;
+}
+
 /* In dB: the largest of |u - u'| over that of the packet, which is 1. */
 static double reflection(const struct packet *packet, int64_t cells,
                          double degree, double given, bool sponge) {
-    const double pi = acos(-1.0), k = 2 * pi / packet->points;
-    const double k1 = k * cos(packet->angle), k2 = k * sin(packet->angle);
-    const double width = 2 * 2 * pi / k1;
+    const double k1 = 2 * acos(-1.0) / packet->points * cos(packet->angle);
+    const double width = 4 * acos(-1.0) / k1;
     const int64_t inner = (int64_t)(7 * width), longer = (int64_t)(13 * width);
+    const int dims = packet->across > 0 ? 2 : 1;
     double *u[2] = {NULL}, most = 0;
     int64_t n1[2];
     for (int i = 0; i < 2; i++) {
-        const int dims = packet->across > 0 ? 2 : 1;
         const struct given g = {"",
                                 dims,
                                 {i ? longer : inner + cells, packet->across},
@@ -561,31 +586,11 @@ static double reflection(const struct packet *packet, int64_t cells,
                                 1,
                                 degree,
                                 given};
-        const struct ht_fd_weights w = ht_fd_weights(8);
         struct scene s;
-        struct ht_stepper stepper;
         make(&s, &g, 0.95);
         if (sponge) s.layers.type = HT_ABSORBING_SPONGE;
-        const double dt = s.problem.dt;
-        const double symbol =
-            ht_fd_second_symbol(&w, k1) + ht_fd_second_symbol(&w, k2);
-        const double omega = 2 / dt * asin(dt * sqrt(symbol) / 2);
-        const double group = k1 / omega;
-        const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
         n1[i] = ht_grid_nodes(&s.grid, HT_PRIMARY, 0);
-        u[i] = zeros(nodes);
-        double *d = zeros(nodes);
-        const double centre = (double)inner - 3.4 * width;
-        fill_packet(&s, k1, k2, omega, group, centre, width, 0, u[i]);
-        fill_packet(&s, k1, k2, omega, group, centre, width, -dt, d);
-        for (int64_t n = 0; n < nodes; n++) d[n] = u[i][n] - d[n];
-        must(ht_oracle_create(&s.problem, &stepper));
-        put(&s, &stepper, HT_PRIMARY, u[i]);
-        put(&s, &stepper, HT_DUAL, d);
-        step(&stepper, (int)(6.5 * width / group / dt));
-        get(&s, &stepper, HT_PRIMARY, u[i]);
-        ht_stepper_destroy(&stepper);
-        free(d);
+        u[i] = run_packet(packet, &s, width, inner);
     }
     for (int64_t m2 = 0; m2 <= packet->across; m2++)
         for (int64_t m1 = 0; m1 <= inner; m1++)
