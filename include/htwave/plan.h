@@ -71,6 +71,9 @@ double ht_plan_needed_points(const struct ht_plan *plan);
  * reflect of waves of 10 points per wavelength, the worst of them, in dB at 0,
  * 30 and 60 degrees (docs/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
+/* Their part of a step's memory traffic by finite differences: of the time,
+ * where kernels are bound by memory. */
+double ht_plan_layer_share(const struct ht_plan *plan);
 /* Memory that sources need at most, on the device and on the host; 0 without
  * them. */
 struct ht_shot_bytes {

@@ -135,6 +135,7 @@ HT_CHECKED enum ht_err ht_stepper_create_regions(
 /* Device bytes that ht_stepper_create allocates for a problem on this rank. */
 struct ht_budget {
     int64_t state, medium, interpolants, messages, total;
+    int64_t layers; /* of the state: what absorbing layers remember */
     int64_t largest_buffer;
     int64_t poly_planes; /* planes of interpolants stored at a time */
 };

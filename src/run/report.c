@@ -132,6 +132,7 @@ static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
 static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     double db[3];
+    char bytes[32];
     if (layers == NULL) return;
     ht_text_add(text, "  absorbing %s", ht_absorbing_word(layers->type));
     for (int64_t cells = 1, kinds = 0; cells <= 10000; cells++) {
@@ -150,8 +151,11 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     ht_plan_layer_reflection(sim->plan, db);
     ht_text_add(text,
                 "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-                "60 degrees, 10 points per wavelength\n",
-                db[0], db[1], db[2]);
+                "60 degrees, 10 points per wavelength\n"
+                "            %s of memory, %.2g %% of the memory traffic\n",
+                db[0], db[1], db[2],
+                ht_text_bytes((double)sim->budget.layers, bytes),
+                100 * ht_plan_layer_share(sim->plan));
 }
 
 static void add_device(const struct ht_simulation *sim, struct ht_text *text) {

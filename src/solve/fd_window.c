@@ -89,8 +89,9 @@ ht_differences_stepper_budget(const struct ht_problem *problem,
     ht_fd_stepper_plan(problem, &spec, &s);
     const int64_t bytes = s.box.plane * s.count[2] * (spec.fp64 ? 8 : 4);
     const int arrays = list_arrays(&s, list);
-    struct ht_budget b = {.state = STATE * bytes +
-                                   ht_fd_layers_words(&s) * (spec.fp64 ? 8 : 4),
+    const int64_t layers = ht_fd_layers_words(&s) * (spec.fp64 ? 8 : 4);
+    struct ht_budget b = {.state = STATE * bytes + layers,
+                          .layers = layers,
                           .medium = (arrays - STATE) * bytes,
                           .messages = ht_fd_halo_bytes(&s, &message)};
     (void)info;

@@ -70,6 +70,22 @@ void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]) {
     }
 }
 
+/* Words per point and step: of the update in the interior u, d, the modulus and
+ * both results; of each layer at a point u, v, v', q and q, u, d, u', F, r,
+ * their results; of a sponge u and d, read and written. */
+double ht_plan_layer_share(const struct ht_plan *plan) {
+    const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
+    const double inner = 5, words = sponge ? 4 : 14;
+    double layers = 0;
+    for (int n = 0; n < 6; n++) {
+        const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
+        if (layer->cells > 0)
+            layers += (double)layer->cells /
+                      (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, n / 2);
+    }
+    return words * layers / (inner + words * layers);
+}
+
 static enum ht_err refuse(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);

@@ -90,7 +90,7 @@ for file in params/*.cfg; do
         ;;
     */absorb.cfg) # layers beside which something is left
         try "$file" 'grid.cells=[40,32]' time.end=0.3 \
-            sources.1.frequency=4.0
+            absorbing.cells=4 sources.1.frequency=4.0
         ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
