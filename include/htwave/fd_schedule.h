@@ -8,6 +8,8 @@
  *     retreat:    u = u - d
  *     stage       as above
  *     increment:  d = d - dt^2 L w.
+ * Where sides absorb, a task before the update takes the fluxes in the layers
+ * from u, and one after each of its boxes does what the layers change there.
  * Where there are sources a task after each box of a pass adds to its targets.
  *
  * An operator L reads `reach` planes to either side of its targets, so a pass
@@ -52,6 +54,7 @@ int ht_fd_source(int terms, enum ht_fd_pass pass);
 struct ht_fd_slab {
     struct ht_box own; /* nodes, in indices of the window */
     bool neighbour[2]; /* a slab exists below, above */
+    bool layers;       /* of absorbing sides: along with updates */
     bool sources;      /* added after the passes of steps that apply L */
     bool ghosts;       /* some side is a wall or a periodic seam of its own */
     int terms;         /* of the series in time */

@@ -11,6 +11,8 @@
  * are the layers, the samples of a file (half a spacing to either side) or,
  * for expressions, of a quarter of a spacing. point: values at the points.
  *
+ * In absorbing layers the values are those of the nearest point outside.
+ *
  * The sinc is negative in places: where an average along an axis came out below
  * half of the least value in reach it is set to that half, and its neighbours
  * along the axis give half of the difference each, so that integrals stay.
@@ -18,6 +20,7 @@
 #ifndef HTWAVE_FIT_H
 #define HTWAVE_FIT_H
 
+#include "htwave/layers.h"
 #include "htwave/medium.h"
 
 enum { HT_FIT_MODULUS = 0 }; /* else 1 + axis: b along that axis */

@@ -24,6 +24,9 @@ struct ht_grid {
     int64_t cells[3];
     double lower[3], upper[3], h[3];
     int wall[3][2]; /* factors of struct ht_wall_kind; 0 periodic */
+    /* Cells of the layer in front of an absorbing side, whose wall is rigid;
+     * 0: none (htwave/layers.h). */
+    int64_t layer[3][2];
     struct ht_slab slab;
 };
 

@@ -2,7 +2,7 @@
 #ifndef HTWAVE_KERNELS_H
 #define HTWAVE_KERNELS_H
 
-#include "htwave/fd_kernel.h"
+#include "htwave/fd_layers.h"
 #include "htwave/inject.h"
 #include "htwave/problem.h"
 
@@ -13,6 +13,7 @@ struct ht_kernels {
     struct ht_fd_kernels *fd;
     struct ht_fd_reduction *fd_reduction;
     struct ht_fd_injector *fd_injector;
+    struct ht_fd_layer_kernels *fd_layers; /* NULL: no side absorbs */
     const struct ht_variant *variant;
     struct ht_spec spec[2];
     struct ht_shape shape[2];

@@ -4,6 +4,7 @@
 
 #include "htwave/duhamel.h"
 #include "htwave/fit.h"
+#include "htwave/layers.h"
 #include "htwave/problem.h"
 #include "htwave/receivers.h"
 #include "htwave/solution.h"
@@ -26,6 +27,7 @@ struct ht_plan {
     struct ht_receivers *receivers; /* NULL: none */
     struct ht_shots *shots;         /* NULL: none */
     struct ht_duhamel *duhamel;     /* their Hermite form; NULL: none */
+    struct ht_layers layers;        /* of absorbing sides; no cells: none */
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */
@@ -65,6 +67,10 @@ double ht_plan_undriven(const struct ht_plan *plan);
  * wavelengths below 0.1. */
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
+/* What the layers of absorbing sides, of which there are some, are expected to
+ * reflect of waves of 10 points per wavelength, the worst of them, in dB at 0,
+ * 30 and 60 degrees (docs/absorbing.md). */
+void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
 /* Memory that sources need at most, on the device and on the host; 0 without
  * them. */
 struct ht_shot_bytes {

@@ -6,6 +6,7 @@
 
 #include "htwave/fit.h"
 #include "htwave/kernel.h"
+#include "htwave/layers.h"
 #include "htwave/scheme.h"
 #include "htwave/shots.h"
 
@@ -22,7 +23,8 @@ struct ht_fd_problem {
     int order;        /* in space, 2R; 0: the problem is for Hermite methods */
     bool undispersed; /* sources and traces are transformed: fd_dispersion.c */
     bool density;     /* 1/rho varies */
-    double inverse_density; /* else */
+    double inverse_density;            /* else */
+    enum ht_organisation organisation; /* of absorbing layers, not "auto" */
     /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or
      * 1/rho half a spacing above them along axis what - 1: [node]. NULL:
      * uniform. */
@@ -51,6 +53,7 @@ struct ht_problem {
     int old_sign;                   /* as in ht_spec */
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
+    const struct ht_layers *layers;   /* of absorbing sides; NULL: none */
     const struct ht_shots *shots;     /* NULL: none */
     const struct ht_duhamel *duhamel; /* of Hermite methods; NULL: none */
 };

@@ -6,6 +6,7 @@
 #define HTWAVE_RECEIVERS_H
 
 #include "htwave/grid.h"
+#include "htwave/layers.h"
 #include "htwave/params.h"
 
 /* Steps that a sample between steps is interpolated from. */

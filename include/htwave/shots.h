@@ -4,6 +4,7 @@
 #ifndef HTWAVE_SHOTS_H
 #define HTWAVE_SHOTS_H
 
+#include "htwave/layers.h"
 #include "htwave/medium.h"
 #include "htwave/point.h"
 #include "htwave/signal.h"

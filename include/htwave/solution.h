@@ -4,6 +4,7 @@
 #ifndef HTWAVE_SOLUTION_H
 #define HTWAVE_SOLUTION_H
 
+#include "htwave/layers.h"
 #include "htwave/medium.h"
 
 struct ht_solution {

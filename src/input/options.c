@@ -92,14 +92,57 @@ static const struct ht_option option[] = {
 
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
-     "Lower and upper side along x1: periodic on both, or a wall of the "
-     "system on each (acoustic: rigid, free). One name applies to both."},
+     "Lower and upper side along x1: periodic on both, or on each a wall of "
+     "the system (acoustic, wave: rigid, free) or \"absorbing\", a layer "
+     "inside the box in which waves die out. One name applies to both."},
     {"boundary.x2", HT_OPT_SIDES, AT(boundary.side[1]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
      "Lower and upper side along x2."},
     {"boundary.x3", HT_OPT_SIDES, AT(boundary.side[2]),
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
      "Lower and upper side along x3."},
+
+    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 1, 10000,
+     NULL, "cells",
+     "Thickness of the layers of absorbing sides. They lie inside the box from "
+     "grid.lower to grid.upper, between a rigid wall on its side and the rest; "
+     "in them the medium is that of their inner face, constant along the "
+     "normal. One number, or one per axis, or lower and upper of x1, then of "
+     "x2 and x3 (those of other sides do not matter)."},
+    {"absorbing.type", HT_OPT_CHOICE, AT(absorbing.type), "\"auto\"", ANY,
+     CHOICES(HT_EACH_ABSORBING), "",
+     "cpml, a convolutional perfectly matched layer, which lets waves of any "
+     "direction in; sponge, which damps all fields, for schemes without cpml "
+     "(leapfrog, fd with two terms in time). auto is cpml where the scheme has "
+     "it."},
+    {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation),
+     "\"auto\"", ANY, CHOICES(HT_EACH_ORGANISATION), "",
+     "How the layers are computed; it changes results by rounding only. "
+     "combined: one kernel everywhere, which asks at each point; regions: a "
+     "kernel for the interior and one for each kind of box of the layers; "
+     "faces: the interior's kernel everywhere, then a correction in each "
+     "layer; operators (Hermite methods, uniform media): one operator per "
+     "depth. auto takes the fastest."},
+    {"absorbing.profile", HT_OPT_CHOICE, AT(absorbing.profile), "\"auto\"", ANY,
+     CHOICES(HT_EACH_PROFILE), "",
+     "Hermite methods: damping constant about each node (node), or its exact "
+     "polynomial there. auto is node."},
+    {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
+     1e-16, 0.5, "auto", "",
+     "Reflection R at normal incidence that the damping is made for, without "
+     "the error of the grid: its largest value is -(m + 1) c ln R / (2 L), L "
+     "the thickness, c the largest speed. auto: from the thickness."},
+    {"absorbing.degree", HT_OPT_VALUE, AT(absorbing.degree), "\"auto\"", 0, 8,
+     "auto", "",
+     "Degree m of the damping, which grows as depth^m from the inner face."},
+    {"absorbing.alpha", HT_OPT_VALUE, AT(absorbing.alpha), "\"auto\"", 0, 10,
+     "auto", "c/h",
+     "Hermite methods: frequency below which the layer lets waves through, in "
+     "speeds per cell; keeps long runs stable."},
+    {"absorbing.sponge", HT_OPT_VALUE, AT(absorbing.sponge), "\"auto\"", 0, 1,
+     "auto", "",
+     "Hermite methods with cpml: weak damping of all fields beside it, as part "
+     "of the damping along the normal; keeps long runs stable."},
 
     {"medium.type", HT_OPT_CHOICE, AT(medium.type), "\"constant\"", ANY,
      CHOICES(HT_EACH_MEDIUM_TYPE), "",
@@ -584,6 +627,16 @@ int ht_option_section(const char *key) {
 
 const char *ht_scheme_word(enum ht_scheme_name value) {
     switch (value) { HT_EACH_SCHEME_WORD(CASE) }
+    return "";
+}
+
+const char *ht_absorbing_word(enum ht_absorbing_type value) {
+    switch (value) { HT_EACH_ABSORBING(CASE) }
+    return "";
+}
+
+const char *ht_organisation_word(enum ht_organisation value) {
+    switch (value) { HT_EACH_ORGANISATION(CASE) }
     return "";
 }
 

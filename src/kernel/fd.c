@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fd_args.h"
+#include "fd_private.h"
 #include "fd_sizes.h"
 #include "htwave/kernel_sources.h"
 #include "variant.h"
@@ -399,24 +400,29 @@ union coefs {
     double wide[5 * HT_FD_RADIUS];
 };
 
-/* Weight j of row i. */
-static double coef(const struct ht_fd_kernels *k, const double scale[3], int i,
-                   int j) {
-    const int dims = k->spec.dims;
-    if (!k->spec.density) return scale[i] * k->weights.second[1 + j];
-    double weight = k->weights.first[j];
+double ht_fd_coef(const struct ht_fd_spec *spec,
+                  const struct ht_fd_weights *weights, const double scale[3],
+                  int i, int j) {
+    const int dims = spec->dims;
+    if (!spec->density) return scale[i] * weights->second[1 + j];
+    double weight = weights->first[j];
     if (i < dims) return scale[i] * weight;
-    for (int m = j + 1; i > dims && m < k->spec.radius; m++)
-        weight += k->weights.first[m];
+    for (int m = j + 1; i > dims && m < spec->radius; m++)
+        weight += weights->first[m];
     return weight;
+}
+
+int ht_fd_coef_rows(const struct ht_fd_spec *spec) {
+    return spec->dims + 2 * spec->density;
 }
 
 /* The number of bytes. */
 static size_t set_coefs(const struct ht_fd_kernels *k, const double scale[3],
                         union coefs *out) {
-    const int r = k->spec.radius, rows = k->spec.dims + 2 * k->spec.density;
+    const int r = k->spec.radius, rows = ht_fd_coef_rows(&k->spec);
     for (int i = 0; i < rows * r; i++) {
-        const double value = coef(k, scale, i / r, i % r);
+        const double value =
+            ht_fd_coef(&k->spec, &k->weights, scale, i / r, i % r);
         if (k->spec.fp64)
             out->wide[i] = value;
         else

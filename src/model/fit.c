@@ -333,17 +333,52 @@ static enum ht_err fill(struct ht_fit_job *job, double *out) {
     return HT_OK;
 }
 
+/* Values in absorbing layers along x1 and x2 are those of the nearest point
+ * outside of them, in planes of the grid. */
+static void continue_plane(const struct ht_grid *grid, int what, double *out) {
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    for (int64_t m2 = 0; m2 < n2; m2++) {
+        double *row = out + m2 * n1;
+        for (int64_t m1 = 0; m1 < n1; m1++)
+            row[m1] = row[ht_layers_inside(grid, 0, what == 1, m1)];
+    }
+    for (int64_t m2 = 0; m2 < n2; m2++) {
+        const int64_t from = ht_layers_inside(grid, 1, what == 2, m2);
+        if (from != m2)
+            memcpy(out + m2 * n1, out + from * n1, (size_t)n1 * sizeof *out);
+    }
+}
+
+/* Planes [first, last) from those that are in no layer, [low, high), which
+ * stand at the beginning of out. */
+static void continue_planes(const struct ht_grid *grid, int what, int64_t first,
+                            int64_t last, int64_t low, int64_t high,
+                            double *out) {
+    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
+    const size_t bytes = (size_t)plane * sizeof *out;
+    for (int64_t p = 0; p < high - low; p++)
+        continue_plane(grid, what, out + p * plane);
+    for (int64_t m = last - 1; m >= first; m--) {
+        const int64_t from = ht_layers_inside(grid, 2, what == 3, m) - low;
+        if (from != m - first)
+            memcpy(out + (m - first) * plane, out + from * plane, bytes);
+    }
+}
+
 enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
                         int64_t last, double *out) {
     const struct ht_grid *grid = fit->medium->grid;
     int64_t count = (last - first) * ht_grid_plane(grid, HT_PRIMARY);
+    const int64_t low = ht_layers_inside(grid, 2, what == 3, first);
+    const int64_t high = ht_layers_inside(grid, 2, what == 3, last - 1) + 1;
     struct ht_fit_job job = {.fit = fit,
                              .what = what,
                              .own = what - 1,
                              .range = {INFINITY, 0},
                              .counts = ht_fit_counts_none(),
-                             .first = {0, 0, first},
-                             .last = {0, fit->axis[1].nodes, last}};
+                             .first = {0, 0, low},
+                             .last = {0, fit->axis[1].nodes, high}};
     REQUIRE(what >= 0 && what <= grid->dims, HT_ERR_INTERNAL,
             "fit: nothing has the number %d in %d dimensions", what,
             grid->dims);
@@ -353,6 +388,8 @@ enum ht_err ht_fit_fill(struct ht_fit *fit, int what, int64_t first,
             (long long)last);
     if (first == last) return HT_OK;
     TRY(fill(&job, out));
+    if (ht_layers_any(grid))
+        continue_planes(grid, what, first, last, low, high, out);
     job.counts.values = count;
     if (!fit->quiet) ht_fit_counts_add(&job.counts, &fit->counts);
     return HT_OK;

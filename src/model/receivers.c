@@ -81,18 +81,22 @@ static enum ht_err check_place(const struct making *m, int n,
     char key[KEY], at[80] = "";
     for (int64_t i = 0; i < group->count; i++) {
         const double *x = group->x[i];
-        const int axis = ht_point_outside(grid, x);
-        if (axis < 0) continue;
+        int axis = ht_point_outside(grid, x);
+        const bool outside = axis >= 0;
+        if (!outside && !ht_layers_hold(grid, x, &axis)) continue;
         size_t length = 0;
         for (int k = 0; k < grid->dims; k++)
             length += (size_t)snprintf(at + length, sizeof at - length,
                                        "%s%.6g", k ? ", " : "", x[k]);
         return ht_params_error(
             m->params, key_of(n, placed_by(given_at(m, n), i), key),
-            "receiver %lld of %lld, at (%s), is outside the box, whose x%d is "
-            "%.6g to %.6g",
-            (long long)i + 1, (long long)group->count, at, axis + 1,
-            grid->lower[axis], grid->upper[axis]);
+            "receiver %lld of %lld, at (%s), is %s x%d is %.6g to %.6g",
+            (long long)i + 1, (long long)group->count, at,
+            outside ? "outside the box, whose"
+                    : "inside an absorbing layer: between the layers",
+            axis + 1,
+            outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
+            outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
     }
     return HT_OK;
 }

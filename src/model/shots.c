@@ -40,6 +40,26 @@ static enum ht_err check_inside(const struct ht_params *params,
                            k + 1, x[k], grid->lower[k], grid->upper[k]);
 }
 
+/* Planes pass through the layers of sides that they cross. */
+static enum ht_err check_layers(const struct ht_params *params,
+                                const struct ht_grid *grid,
+                                const struct ht_shot *shot, int group,
+                                const char *name, const double at[3]) {
+    double x[3];
+    char key[64];
+    int k;
+    for (k = 0; k < 3; k++)
+        x[k] = shot->type == HT_SHOT_PLANE && k != shot->axis
+                   ? (grid->lower[k] + grid->upper[k]) / 2
+                   : at[k];
+    if (!ht_layers_hold(grid, x, &k)) return HT_OK;
+    return ht_params_error(
+        params, key_of(group, name, key),
+        "x%d = %g is inside an absorbing layer: between the layers are %g to "
+        "%g",
+        k + 1, x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
+}
+
 /* The spectrum of a narrower Gaussian reaches beyond the grid's waves. */
 static enum ht_err check_width(const struct ht_params *params,
                                const struct ht_grid *grid,
@@ -65,6 +85,10 @@ static enum ht_err check_place(const struct ht_params *params,
         [HT_SHOT_INCIDENT] = {"from", "to"}};
     TRY(check_inside(params, grid, group, keys[shot->type][0], shot->first));
     TRY(check_inside(params, grid, group, keys[shot->type][1], shot->last));
+    TRY(check_layers(params, grid, shot, group, keys[shot->type][0],
+                     shot->first));
+    TRY(check_layers(params, grid, shot, group, keys[shot->type][1],
+                     shot->last));
     if (shot->type != HT_SHOT_VOLUME) return HT_OK;
     return check_width(params, grid, shot, group);
 }
@@ -97,7 +121,7 @@ static void warn_silent(const struct ht_grid *grid, const struct ht_shot *shot,
 }
 
 static bool is_closed(const struct ht_grid *grid) {
-    bool closed = true;
+    bool closed = !ht_layers_any(grid);
     for (int k = 0; k < 3 && k < grid->dims; k++)
         closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
     return closed;

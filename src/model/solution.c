@@ -84,6 +84,7 @@ static enum ht_err prepare(struct ht_solution *solution) {
     TRY(find_type(data->params, &data->type));
     TRY(data->type->prepare(solution));
     TRY(ht_solution_find_layered(solution));
+    if (ht_layers_any(solution->grid)) solution->exact = false;
     resolve(solution);
     return HT_OK;
 }

@@ -31,10 +31,11 @@ static void add_scheme(const struct ht_simulation *sim, struct ht_text *text) {
     const char *name = ht_problem_scheme(&plan->problem)->name;
     const int terms = plan->problem.stages;
     if (differences(sim))
-        ht_text_add(text, "  scheme    %s of order %d in space, %d in time",
-                    name, plan->order, 2 * terms);
-    if (plan->problem.fd.undispersed)
-        ht_text_add(text, ", dispersion in time removed from traces");
+        ht_text_add(text, "  scheme    %s of order %d in space, %d in time%s",
+                    name, plan->order, 2 * terms,
+                    plan->problem.fd.undispersed
+                        ? ", dispersion in time removed from traces"
+                        : "");
     else
         ht_text_add(text, "  scheme    %s, N = %d", name, plan->order);
     if (plan->chosen_by[0] != '\0') ht_text_add(text, " (%s)", plan->chosen_by);
@@ -112,6 +113,45 @@ static void add_medium(const struct ht_simulation *sim, struct ht_text *text) {
     else
         ht_text_add(text, "up to %.4g", fastest);
     add_order(sim, text);
+}
+
+/* "x1 lower and upper, x2 upper": the sides with a layer of so many cells. */
+static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
+                            struct ht_text *text) {
+    int axes = 0;
+    for (int k = 0; k < layers->dims; k++) {
+        const bool low = layers->side[k][0].cells == cells;
+        const bool high = layers->side[k][1].cells == cells;
+        if (!low && !high) continue;
+        ht_text_add(text, "%s x%d%s%s%s", axes++ ? "," : "", k + 1,
+                    low ? " lower" : "", low && high ? " and" : "",
+                    high ? " upper" : "");
+    }
+}
+
+static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_layers *layers = sim->plan->problem.layers;
+    double db[3];
+    if (layers == NULL) return;
+    ht_text_add(text, "  absorbing %s", ht_absorbing_word(layers->type));
+    for (int64_t cells = 1, kinds = 0; cells <= 10000; cells++) {
+        bool any = false;
+        for (int i = 0; i < 6; i++)
+            any = any || layers->side[i / 2][i % 2].cells == cells;
+        if (!any) continue;
+        ht_text_add(text, "%s of %lld cells at", kinds++ ? ";" : "",
+                    (long long)cells);
+        add_layer_sides(layers, cells, text);
+    }
+    if (layers->type == HT_ABSORBING_CPML)
+        ht_text_add(text, "; %s",
+                    ht_organisation_word(sim->plan->problem.fd.organisation));
+    ht_text_add(text, "; the medium is constant along their normals\n");
+    ht_plan_layer_reflection(sim->plan, db);
+    ht_text_add(text,
+                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+                "60 degrees, 10 points per wavelength\n",
+                db[0], db[1], db[2]);
 }
 
 static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
@@ -298,6 +338,7 @@ void ht_report_banner(const struct ht_simulation *sim, struct ht_text *text) {
     add_scheme(sim, text);
     add_grid(sim, text);
     add_medium(sim, text);
+    add_layers(sim, text);
     ht_parallel_add_ranks(sim, text);
     add_device(sim, text);
     add_memory(sim, text);
@@ -391,6 +432,16 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
     if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
 }
 
+static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
+    double db[3];
+    if (plan->problem.layers == NULL) return;
+    ht_plan_layer_reflection(plan, db);
+    ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
+    ht_json_open(json, "absorbing_reflection_db", '[');
+    for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
+    ht_json_close(json, ']');
+}
+
 void ht_report_plan_json(const struct ht_simulation *sim,
                          struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
@@ -414,6 +465,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_integer(json, "stages", plan->problem.stages);
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
     add_fit_json(sim, json);
+    add_layers_json(plan, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
     if (plan->receivers != NULL) {
         ht_json_integer(json, "traces", plan->receivers->traces);
@@ -549,7 +601,12 @@ void ht_report_summary(const struct ht_simulation *sim,
         ht_text_add(text, "  energy    %.6g at the start, changed by %+.2e%s\n",
                     result->energy.initial, energy_drift(result),
                     result->energy.watch.grows ? "; it rose, see above" : "");
-    if (isfinite(conserved_drift(result)))
+    if (isfinite(conserved_drift(result)) && sim->plan->problem.layers != NULL)
+        ht_text_add(text, "  energy    %.6g %s, %.2g of it left\n",
+                    result->conserved[0],
+                    sim->plan->shots ? "after the sources" : "at the start",
+                    1 + conserved_drift(result));
+    else if (isfinite(conserved_drift(result)))
         ht_text_add(text, "  conserved %.6g %s, changed by %+.2e\n",
                     result->conserved[0],
                     sim->plan->shots ? "after the sources" : "at the start",

@@ -9,6 +9,7 @@
 #define HTWAVE_SOLVE_FD_H
 
 #include "htwave/fd_kernel.h"
+#include "htwave/fd_layers.h"
 #include "htwave/fd_schedule.h"
 #include "htwave/stepper.h"
 
@@ -35,6 +36,22 @@ struct ht_fd_probes {
     int64_t slots, taken;
     struct ht_fd_sampler *device; /* NULL: of the plain engine */
     double *ring;                 /* of the plain engine, [slot][item] */
+};
+/* A box of nodes that the same layers change, by number. */
+struct ht_fd_zone {
+    struct ht_fd_box box;
+    int sides, side[HT_FD_MOST_SIDES];
+};
+/* Absorbing layers of a slab, and what they remember: of a sponge the profile
+ * alone. */
+struct ht_fd_layers {
+    bool sponge;
+    enum ht_organisation organisation; /* not "auto" */
+    int radius;                        /* of their first differences */
+    struct ht_fd_sides sides;          /* none: no layers */
+    int zones;                         /* of the own nodes; they are disjoint */
+    struct ht_fd_zone zone[27];
+    struct ht_fd_array profile, v, q, flow, rest;
 };
 struct ht_shot;
 struct ht_fd_injection;
@@ -93,6 +110,32 @@ struct ht_fd_engine_ops {
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in,
                           int64_t first, int64_t last, int64_t row, double sign,
                           struct ht_fd_array x, struct ht_fd_array y);
+    /* As ht_fd_layer_flux, correct, update and damp. */
+    enum ht_err (*layer_flux)(struct ht_fd_engine *e,
+                              const struct ht_fd_box *box,
+                              const struct ht_fd_side *side,
+                              const struct ht_fd_law *law,
+                              const struct ht_fd_layers *layers,
+                              struct ht_fd_array u);
+    enum ht_err (*layer_correct)(struct ht_fd_engine *e, enum ht_step_part part,
+                                 const struct ht_fd_box *box,
+                                 const struct ht_fd_side *side,
+                                 const struct ht_fd_law *law,
+                                 const struct ht_fd_layers *layers,
+                                 struct ht_fd_array u, struct ht_fd_array d,
+                                 struct ht_fd_array out);
+    enum ht_err (*layer_update)(struct ht_fd_engine *e, enum ht_step_part part,
+                                const struct ht_fd_box *box, int sides,
+                                const struct ht_fd_side *const *side,
+                                const struct ht_fd_law *law,
+                                const struct ht_fd_layers *layers,
+                                struct ht_fd_array u, struct ht_fd_array d,
+                                struct ht_fd_array out);
+    enum ht_err (*layer_damp)(struct ht_fd_engine *e, enum ht_step_part part,
+                              const struct ht_fd_box *box,
+                              const struct ht_fd_side *side,
+                              const struct ht_fd_layers *layers,
+                              struct ht_fd_array u, struct ht_fd_array d);
     enum ht_err (*finish)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {
@@ -103,8 +146,9 @@ struct ht_fd_engine {
     struct ht_fd_kernels *kernels; /* on it */
     struct ht_fd_reduction *reduction;
     struct ht_fd_injector *injector;
-    struct ht_packer *packer; /* NULL: the grid is one slab */
-    bool absolute;            /* plain: of magnitudes, for bounds */
+    struct ht_fd_layer_kernels *layers; /* NULL: no side absorbs */
+    struct ht_packer *packer;           /* NULL: the grid is one slab */
+    bool absolute;                      /* plain: of magnitudes, for bounds */
 };
 void ht_fd_engine_plain(const struct ht_fd_spec *spec,
                         struct ht_fd_engine *out);
@@ -112,6 +156,34 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
                          struct ht_device *device,
                          const struct ht_kernels *kernels,
                          struct ht_fd_engine *out);
+
+/* ---- fd_plain_layers.c ---- */
+/* L_k u / (a scale_k) at node `at`, by plain loops (fd_plain.c). */
+double ht_fd_plain_axis(const struct ht_fd_engine *e,
+                        const struct ht_fd_law *law, int axis, const double *u,
+                        int64_t at, int64_t pitch);
+/* Operations of the plain engine. */
+HT_CHECKED enum ht_err
+ht_fd_plain_flux(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                 const struct ht_fd_side *side, const struct ht_fd_law *law,
+                 const struct ht_fd_layers *l, struct ht_fd_array u);
+HT_CHECKED enum ht_err
+ht_fd_plain_correct(struct ht_fd_engine *e, enum ht_step_part part,
+                    const struct ht_fd_box *box, const struct ht_fd_side *side,
+                    const struct ht_fd_law *law, const struct ht_fd_layers *l,
+                    struct ht_fd_array u, struct ht_fd_array d,
+                    struct ht_fd_array out);
+HT_CHECKED enum ht_err ht_fd_plain_zone(
+    struct ht_fd_engine *e, enum ht_step_part part, const struct ht_fd_box *box,
+    int sides, const struct ht_fd_side *const *side,
+    const struct ht_fd_law *law, const struct ht_fd_layers *l,
+    struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array out);
+
+HT_CHECKED enum ht_err
+ht_fd_plain_damp(struct ht_fd_engine *e, enum ht_step_part part,
+                 const struct ht_fd_box *box, const struct ht_fd_side *side,
+                 const struct ht_fd_layers *l, struct ht_fd_array u,
+                 struct ht_fd_array d);
 
 /* ---- fd_shots.c: sources ---- */
 /* What a column of the table of amplitudes adds at a node of the grid. */
@@ -241,6 +313,7 @@ struct ht_fd_stepper {
     int64_t since; /* steps since the mean was looked at */
     struct ht_fd_probes *probes;       /* of receivers; NULL: none */
     struct ht_fd_injection *injection; /* NULL: no sources */
+    struct ht_fd_layers layers;
     int64_t at; /* steps from the start, backwards less */
 };
 /* What the engine must compute for a problem. */
@@ -268,6 +341,29 @@ HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
 /* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
                                    struct ht_fd_array to);
+
+/* ---- fd_layers.c: absorbing layers ---- */
+/* The members of s->layers that need no memory; sets s->slab.layers. */
+void ht_fd_layers_plan(struct ht_fd_stepper *s);
+/* Numbers that they keep in the engine's memory. */
+int64_t ht_fd_layers_words(const struct ht_fd_stepper *s);
+HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
+void ht_fd_layers_destroy(struct ht_fd_stepper *s);
+/* They forget. */
+HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
+/* Of a step by the law, dt^2 in its scales, before it and on a box of it. u:
+ * before the step; d and out change. */
+HT_CHECKED enum ht_err ht_fd_layers_flux(struct ht_fd_stepper *s,
+                                         const struct ht_fd_law *law,
+                                         struct ht_fd_array u);
+HT_CHECKED enum ht_err
+ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
+                  const struct ht_fd_box *box, const struct ht_fd_law *law,
+                  struct ht_fd_array u, struct ht_fd_array d,
+                  struct ht_fd_array out);
+/* The part of a box that the interior's kernel steps: whether there is one. */
+bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
+                           const struct ht_fd_box *box, struct ht_fd_box *out);
 
 /* ---- fd_window.c: window, arrays, medium ---- */
 /* The members that need no memory. */

@@ -193,6 +193,55 @@ static enum ht_err device_inject(struct ht_fd_engine *e,
                         y.buffer);
 }
 
+static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {
+    return (struct ht_fd_memory){.profile = l->profile.buffer,
+                                 .v = l->v.buffer,
+                                 .q = l->q.buffer,
+                                 .flow = l->flow.buffer,
+                                 .rest = l->rest.buffer};
+}
+
+static enum ht_err
+device_layer_flux(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                  const struct ht_fd_side *side, const struct ht_fd_law *law,
+                  const struct ht_fd_layers *l, struct ht_fd_array u) {
+    const struct ht_fd_operator op = operator_of(law);
+    const struct ht_fd_memory memory = memory_of(l);
+    return ht_fd_layer_flux(e->layers, box, side, &op, &memory, u.buffer);
+}
+
+static enum ht_err
+device_layer_correct(struct ht_fd_engine *e, enum ht_step_part part,
+                     const struct ht_fd_box *box, const struct ht_fd_side *side,
+                     const struct ht_fd_law *law, const struct ht_fd_layers *l,
+                     struct ht_fd_array u, struct ht_fd_array d,
+                     struct ht_fd_array out) {
+    const struct ht_fd_operator op = operator_of(law);
+    const struct ht_fd_memory memory = memory_of(l);
+    return ht_fd_layer_correct(e->layers, part, box, side, &op, &memory,
+                               u.buffer, d.buffer, out.buffer);
+}
+
+static enum ht_err device_layer_update(
+    struct ht_fd_engine *e, enum ht_step_part part, const struct ht_fd_box *box,
+    int sides, const struct ht_fd_side *const *side,
+    const struct ht_fd_law *law, const struct ht_fd_layers *l,
+    struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array out) {
+    const struct ht_fd_operator op = operator_of(law);
+    const struct ht_fd_memory memory = memory_of(l);
+    return ht_fd_layer_update(e->layers, part, box, sides, side, &op, &memory,
+                              u.buffer, d.buffer, out.buffer);
+}
+
+static enum ht_err
+device_layer_damp(struct ht_fd_engine *e, enum ht_step_part part,
+                  const struct ht_fd_box *box, const struct ht_fd_side *side,
+                  const struct ht_fd_layers *l, struct ht_fd_array u,
+                  struct ht_fd_array d) {
+    return ht_fd_layer_damp(e->layers, part, box, side, l->profile.buffer,
+                            u.buffer, d.buffer);
+}
+
 static enum ht_err device_finish(struct ht_fd_engine *e) {
     return ht_device_finish(e->device);
 }
@@ -214,6 +263,10 @@ static const struct ht_fd_engine_ops device_ops = {
     .probes_read = device_probes_read,
     .amplitudes = device_amplitudes,
     .inject = device_inject,
+    .layer_flux = device_layer_flux,
+    .layer_correct = device_layer_correct,
+    .layer_update = device_layer_update,
+    .layer_damp = device_layer_damp,
     .finish = device_finish,
 };
 
@@ -227,6 +280,7 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
                                  .kernels = kernels->fd,
                                  .reduction = kernels->fd_reduction,
                                  .injector = kernels->fd_injector,
+                                 .layers = kernels->fd_layers,
                                  .packer = kernels->packer[0]};
 }
 
@@ -266,6 +320,8 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK)
         err =
             ht_fd_injector_create(device, tuning->fp64, cache, &k.fd_injector);
+    if (err == HT_OK && problem->layers != NULL)
+        err = ht_fd_layer_kernels_create(device, &spec, cache, &k.fd_layers);
     if (err == HT_OK && ht_grid_cut(problem->grid))
         err = ht_packer_create(device, &format, cache, &k.packer[0]);
     if (err != HT_OK) {

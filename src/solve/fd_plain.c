@@ -112,6 +112,14 @@ static double divergence(const struct ht_fd_engine *e, const double *u,
     return sum;
 }
 
+double ht_fd_plain_axis(const struct ht_fd_engine *e,
+                        const struct ht_fd_law *law, int axis, const double *u,
+                        int64_t at, int64_t pitch) {
+    return e->spec.density
+               ? divergence(e, u + at, law->b[axis].host + at, pitch)
+               : second(e, u + at, pitch);
+}
+
 static double laplacian(const struct ht_fd_engine *e,
                         const struct ht_fd_box *box,
                         const struct ht_fd_law *law, const double *u,
@@ -120,9 +128,7 @@ static double laplacian(const struct ht_fd_engine *e,
     double sum = 0;
     for (int k = 0; k < 3 && k < e->spec.dims; k++)
         sum += magnitude(e, law->scale[k]) *
-               (e->spec.density
-                    ? divergence(e, u + at, law->b[k].host + at, pitch[k])
-                    : second(e, u + at, pitch[k]));
+               ht_fd_plain_axis(e, law, k, u, at, pitch[k]);
     return law->a.host[at] * sum;
 }
 
@@ -312,6 +318,10 @@ static const struct ht_fd_engine_ops plain_ops = {
     .probes_read = plain_probes_read,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
+    .layer_flux = ht_fd_plain_flux,
+    .layer_correct = ht_fd_plain_correct,
+    .layer_update = ht_fd_plain_zone,
+    .layer_damp = ht_fd_plain_damp,
     .finish = plain_finish,
 };
 

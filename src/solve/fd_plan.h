@@ -15,6 +15,10 @@ HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
  * each pass. */
 HT_CHECKED enum ht_err ht_fd_check_slabs(const struct ht_plan *plan, int ranks,
                                          int64_t thinnest);
+/* The first and the last slab hold the layers at the ends of x3; rank r has
+ * cells [start[r], start[r + 1]) along it. */
+HT_CHECKED enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan,
+                                               const int64_t *start);
 /* Refuses sources whose waves the grid does not carry, warns of those that it
  * carries badly. Nothing without sources. */
 HT_CHECKED enum ht_err ht_fd_check_shots(const struct ht_plan *plan);

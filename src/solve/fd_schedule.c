@@ -194,11 +194,13 @@ static void add_box(const struct ht_fd_slab *slab, struct ht_schedule *s,
     task->targets.box.end[2] = last;
 }
 
-/* The pass on planes [first, last), and the sources there. */
+/* The pass on planes [first, last), the layers and the sources there. */
 static void add_step(const struct ht_fd_slab *slab, struct ht_schedule *s,
                      enum ht_fd_pass pass, enum ht_step_part part,
                      int64_t first, int64_t last) {
     add_box(slab, s, HT_TASK_STEP, pass, part, first, last);
+    if (slab->layers && pass == HT_FD_UPDATE)
+        add_box(slab, s, HT_TASK_LAYERS, pass, part, first, last);
     if (slab->sources && pass != HT_FD_RETREAT)
         add_box(slab, s, HT_TASK_INJECT, pass, part, first, last);
 }
@@ -239,6 +241,8 @@ static void add_pass(const struct ht_fd_slab *slab,
     const int64_t last = slab->own.end[2] + (slab->neighbour[1] ? beyond : 0);
     if (slab->ghosts && pass.source != NONE)
         add_box(slab, s, HT_TASK_GHOSTS, which, HT_PART_INTERIOR, first, last);
+    if (slab->layers && which == HT_FD_UPDATE)
+        add_box(slab, s, HT_TASK_FLUX, which, HT_PART_INTERIOR, first, last);
     for (int a = 0; a < HT_FD_NAMES; a++)
         if (writes(&pass, a)) state->valid.of[a] = beyond;
     if (!is_cut(slab) || targets_beyond(slab, state, &after) >= 0) {

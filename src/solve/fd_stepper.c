@@ -65,7 +65,8 @@ static enum ht_err run_update(struct ht_fd_stepper *s,
                               const struct ht_task *task) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
-    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_box targets = box_of(s, task);
+    struct ht_fd_box box;
     struct ht_fd_array *v = s->values;
     const bool in_place = s->slab.terms > 1;
     if (!in_place && !s->renamed) {
@@ -74,9 +75,28 @@ static enum ht_err run_update(struct ht_fd_stepper *s,
         v[HT_FD_W] = before;
         s->renamed = true;
     }
+    if (!ht_fd_layers_interior(s, &targets, &box)) return HT_OK;
     return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W],
                                  v[HT_FD_D], v[in_place ? HT_FD_U : HT_FD_W],
                                  v[HT_FD_U]);
+}
+
+static enum ht_err run_flux(struct ht_fd_stepper *s,
+                            const struct ht_task *task) {
+    const double dt = s->problem.dt;
+    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
+    return ht_fd_layers_flux(s, &law, source_of(s, task));
+}
+
+/* After run_update of the same box. */
+static enum ht_err run_layers(struct ht_fd_stepper *s,
+                              const struct ht_task *task) {
+    const double dt = s->problem.dt;
+    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
+    const struct ht_fd_box box = box_of(s, task);
+    const struct ht_fd_array *v = s->values;
+    return ht_fd_layers_step(s, task->part, &box, &law, v[HT_FD_W], v[HT_FD_D],
+                             v[HT_FD_U]);
 }
 
 static enum ht_err add_to_source(struct ht_fd_stepper *s,
@@ -151,7 +171,8 @@ typedef enum ht_err task_function(struct ht_fd_stepper *s,
                                   const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
     [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
+    [HT_TASK_FLUX] = run_flux,       [HT_TASK_STEP] = run_step,
+    [HT_TASK_LAYERS] = run_layers,   [HT_TASK_INJECT] = run_inject,
     [HT_TASK_SEND] = run_send,       [HT_TASK_SAMPLE] = run_sample,
 };
 
@@ -289,6 +310,8 @@ static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
 
 static enum ht_err fd_half_step_back(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
+    REQUIRE(!s->slab.layers, HT_ERR_INTERNAL,
+            "absorbing layers: no steps back in time");
     if (from == HT_DUAL) return run_passes(s, HT_FD_BACKWARDS, 0, 1);
     s->at--;
     TRY(find_amplitudes(s, true));
@@ -357,6 +380,7 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first,
     TRY(check_own(s, first, last));
     s->mean = NAN;
     s->since = s->at = 0;
+    TRY(ht_fd_layers_clear(s));
     ht_fd_halo_overwritten(&s->state, name_of(subgrid));
     return move_planes(s, s->values[name_of(subgrid)], first, last,
                        coefs + field * part * (last - first), NULL);
@@ -398,7 +422,8 @@ static struct ht_fd_seconds seconds_of(const struct ht_fd_stepper *s) {
     now.ghosts = ht_fd_kernels_ghosts(s->engine.kernels);
     for (int part = 0; part < 2; part++)
         now.part[part] =
-            ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part);
+            ht_fd_kernels_total(s->engine.kernels, (enum ht_step_part)part) +
+            ht_fd_layer_total(s->engine.layers, (enum ht_step_part)part);
     return now;
 }
 
@@ -429,7 +454,7 @@ static const struct ht_stepper_ops fd_ops = {
 /* The sum of 1/a, of which the mean of d is a part. */
 static enum ht_err find_mass(struct ht_fd_stepper *s) {
     struct ht_fd_sum sum;
-    s->closed = !s->engine.spec.fp64;
+    s->closed = !s->engine.spec.fp64 && !s->layers.sponge;
     s->mean = NAN;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++)

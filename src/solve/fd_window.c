@@ -59,6 +59,7 @@ void ht_fd_stepper_plan(const struct ht_problem *problem,
     for (int k = 0; k < 3; k++) make_axis(out, k);
     out->box.row = out->count[0];
     out->box.plane = out->count[0] * out->count[1];
+    ht_fd_layers_plan(out);
 }
 
 /* ---- arrays ---- */
@@ -88,7 +89,8 @@ ht_differences_stepper_budget(const struct ht_problem *problem,
     ht_fd_stepper_plan(problem, &spec, &s);
     const int64_t bytes = s.box.plane * s.count[2] * (spec.fp64 ? 8 : 4);
     const int arrays = list_arrays(&s, list);
-    struct ht_budget b = {.state = STATE * bytes,
+    struct ht_budget b = {.state = STATE * bytes +
+                                   ht_fd_layers_words(&s) * (spec.fp64 ? 8 : 4),
                           .medium = (arrays - STATE) * bytes,
                           .messages = ht_fd_halo_bytes(&s, &message)};
     (void)info;
@@ -103,13 +105,14 @@ enum ht_err ht_fd_arrays_create(struct ht_fd_stepper *s) {
     for (int i = 0; i < count; i++)
         TRY(s->engine.ops->create(&s->engine, s->box.plane * s->count[2],
                                   list[i]));
-    return HT_OK;
+    return ht_fd_layers_create(s);
 }
 
 void ht_fd_arrays_destroy(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MOST_ARRAYS];
     for (int i = list_arrays(s, list) - 1; i >= 0; i--)
         s->engine.ops->destroy(list[i]);
+    ht_fd_layers_destroy(s);
 }
 
 /* ---- the medium ---- */

@@ -171,6 +171,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     ht_fd_kernels_destroy(kernels->fd);
     ht_fd_reduction_destroy(kernels->fd_reduction);
     ht_fd_injector_destroy(kernels->fd_injector);
+    ht_fd_layer_kernels_destroy(kernels->fd_layers);
     if (kernels->step[1] != kernels->step[0]) ht_step_destroy(kernels->step[1]);
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
@@ -185,7 +186,8 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
 void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     if (kernels->fd != NULL) {
         seconds[0] += ht_fd_kernels_seconds(kernels->fd) +
-                      ht_fd_injector_seconds(kernels->fd_injector);
+                      ht_fd_injector_seconds(kernels->fd_injector) +
+                      ht_fd_layer_seconds(kernels->fd_layers);
         return;
     }
     ht_step_add_seconds(kernels->step[0], seconds);

@@ -77,6 +77,8 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     set_sides(out, sides, &out->grid);
     out->problem.grid = &out->grid;
     out->problem.halo = (struct ht_halo_choice){0};
+    memset(out->grid.layer, 0, sizeof out->grid.layer);
+    out->problem.layers = NULL;
     out->problem.shots = NULL;
     out->problem.duhamel = NULL;
     if (whole->fd.fill != NULL) {

@@ -9,6 +9,7 @@
 #include "fd_plan.h"
 #include "htwave/plan.h"
 #include "htwave/threads.h"
+#include "plan_layers.h"
 #include "plan_scheme.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
@@ -38,31 +39,39 @@ static enum ht_err find_system(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err find_walls(struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
+static enum ht_err refuse_side(const struct ht_plan *plan, int axis,
+                               const char *name) {
     const struct ht_system *system = plan->eq.system;
-    for (int k = 0; k < plan->grid.dims; k++) {
-        char key[24];
-        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+    char key[24];
+    struct ht_text names = {0};
+    snprintf(key, sizeof key, "boundary.x%d", axis + 1);
+    ht_text_add(&names, "periodic");
+    for (int w = 0; w < system->nwalls; w++)
+        ht_text_add(&names, ", %s", system->wall[w].name);
+    if (system->nwalls > 0) ht_text_add(&names, ", absorbing");
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(plan->params, key,
+                              "\"%s\" is no boundary of system %s; it has %s",
+                              name, system->name, names.data);
+    ht_text_free(&names);
+    return err;
+}
+
+/* Behind the layer of an absorbing side is a rigid wall. */
+static enum ht_err find_walls(struct ht_plan *plan) {
+    bool absorbing[3][2] = {{false}};
+    for (int k = 0; k < plan->grid.dims; k++)
         for (int side = 0; side < 2; side++) {
-            const char *name = params->boundary.side[k][side];
-            const struct ht_wall_kind *kind = ht_wall_find(system, name);
-            if (kind == NULL) {
-                struct ht_text names = {0};
-                ht_text_add(&names, "periodic");
-                for (int w = 0; w < system->nwalls; w++)
-                    ht_text_add(&names, ", %s", system->wall[w].name);
-                enum ht_err err = ht_params_error(
-                    params, key,
-                    "\"%s\" is no boundary of system %s; it has %s", name,
-                    system->name, names.data ? names.data : "");
-                ht_text_free(&names);
-                return err;
-            }
+            const char *name = plan->params->boundary.side[k][side];
+            absorbing[k][side] = strcmp(name, "absorbing") == 0;
+            const struct ht_wall_kind *kind = ht_wall_find(
+                plan->eq.system, absorbing[k][side] ? "rigid" : name);
+            if (kind == NULL) return refuse_side(plan, k, name);
             plan->grid.wall[k][side] = kind->factor;
         }
-    }
-    return HT_OK;
+    return ht_layers_place(plan->params, (const bool(*)[2])absorbing,
+                           &plan->grid);
 }
 
 static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
@@ -128,7 +137,10 @@ static enum ht_err check_depth(const struct ht_plan *plan,
     for (int r = 1; r < ranks; r++)
         if (start[r + 1] - start[r] < thinnest)
             thinnest = start[r + 1] - start[r];
-    if (differences(plan)) return ht_fd_check_slabs(plan, ranks, thinnest);
+    if (differences(plan)) {
+        TRY(ht_fd_check_layer_slabs(plan, start));
+        return ht_fd_check_slabs(plan, ranks, thinnest);
+    }
     if (ranks > 1 && (depth + 1) / 2 > thinnest)
         return ht_params_error(plan->params, "parallel.halo_depth",
                                "needs slabs of %d planes, but the thinnest of "
@@ -172,7 +184,12 @@ static void choose_halo(struct ht_plan *plan) {
         .transport = plan->params->parallel.transport};
 }
 
+/* Layers of finite differences take one term in time: with two the fastest
+ * waves would grow in them (docs/absorbing.md). */
 static int full_stages(const struct ht_plan *plan) {
+    if (differences(plan) && plan->problem.layers != NULL &&
+        plan->layers.type == HT_ABSORBING_CPML)
+        return 1;
     return scheme_of(plan)->full_stages(&plan->eq, plan->grid.order);
 }
 
@@ -198,6 +215,12 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     double cfl = params->time.step > 0 ? cfl_of(plan, params->time.step)
                                        : params->time.cfl;
     if (given->kind == HT_VALUE_NUMBERS) {
+        if (given->number[0] > full_stages(plan) && differences(plan))
+            return ht_params_error(
+                params, "time.stages", "at most %d with %s", full_stages(plan),
+                full_stages(plan) > 1 ? "time.scheme = \"fd\""
+                                      : "absorbing layers of type cpml; "
+                                        "absorbing.type = \"sponge\" takes 2");
         if (given->number[0] > full_stages(plan))
             return ht_params_error(params, "time.stages",
                                    "at most %d (\"full\") are taken at "
@@ -420,6 +443,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(cut_equally(plan));
     choose_halo(plan);
     TRY(scan_medium(plan, sampled));
+    TRY(ht_plan_make_layers(plan));
     TRY(choose_stages(plan));
     TRY(choose_step(plan));
     set_problem(plan);

@@ -2,7 +2,7 @@
  *   1. the kind of scheme that a key describes which only one kind has;
  *   2. where no such key is given, finite differences in a medium that varies,
  *      since they alone are proven stable there, and Hermite methods in a
- *      uniform one, where they need fewer unknowns;
+ *      uniform one with no absorbing side, where they need fewer unknowns;
  *   3. of the Hermite methods leapfrog in a uniform medium for systems of which
  *      it steps the first field alone, where it is the cheaper one for the same
  *      error (docs/performance.md), unless a key asks for what it has not; else
@@ -241,15 +241,20 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
     return &ht_scheme_leapfrog;
 }
 
+static const char *why_differences(const struct ht_plan *plan) {
+    return plan->medium->uniform ? "sides absorb" : "the medium varies";
+}
+
 static enum ht_err check_meaning(const struct ht_plan *plan) {
     if (plan->params->grid.order == 0) return HT_OK;
     return ht_params_error(
         plan->params, "grid.order",
-        "the medium varies, where time.scheme = \"auto\" takes finite "
+        "%s, where time.scheme = \"auto\" takes finite "
         "differences, whose order is not N: give time.scheme = \"fd\" with it "
         "(order in space: 2, 4 .. %d) or \"taylor\" (N: 1 to %d), or leave it "
         "out (fd of order %d)",
-        2 * HT_FD_RADIUS, HT_MAX_ORDER, ht_scheme_fd.usual_order);
+        why_differences(plan), 2 * HT_FD_RADIUS, HT_MAX_ORDER,
+        ht_scheme_fd.usual_order);
 }
 
 static enum ht_err choose(struct ht_plan *plan,
@@ -257,7 +262,8 @@ static enum ht_err choose(struct ht_plan *plan,
     const struct kind_key *key;
     TRY(find_kind_key(plan->params, &key));
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
-    bool differences = !plan->medium->uniform && steps;
+    bool differences =
+        (!plan->medium->uniform || ht_layers_any(&plan->grid)) && steps;
     if (key != NULL) differences = key->method == HT_FINITE_DIFFERENCES;
     if (differences && !steps)
         return ht_params_error(plan->params, key->key,
@@ -271,7 +277,7 @@ static enum ht_err choose(struct ht_plan *plan,
         say(plan, key->key,
             differences ? " is of fd" : " is of Hermite methods");
     else if (differences)
-        say(plan, "the medium varies", "");
+        say(plan, why_differences(plan), "");
     return key == NULL && differences ? check_meaning(plan) : HT_OK;
 }
 

@@ -474,6 +474,38 @@ full() {
         fail "disk full at $1 blocks: exit code $code, left: $rest"
     fi
 }
+# Absorbing sides.
+layered='grid.cells=[40,32]'
+bad_layer() { # WHAT PATTERNS ARGUMENT...
+    what=$1 patterns=$2
+    shift 2
+    printf '%s\n' "$base" >bad.cfg
+    refused "$what" 2 "$patterns" run bad.cfg --quiet "$device" "$layered" \
+        grid.order=0 boundary.x1=absorbing boundary.x2=rigid "$@"
+}
+bad_layer 'a layer thicker than half the axis' 'absorbing.cells = 21|x1|half' \
+    absorbing.cells=21
+bad_layer 'layers that leave nothing' 'absorbing.cells = 20|leave nothing' \
+    absorbing.cells=20
+bad_layer 'half a cell' 'absorbing.cells = 2.5|whole' absorbing.cells=2.5
+bad_layer 'three numbers of cells' 'absorbing.cells|one per axis' \
+    'absorbing.cells=[4,4,4]'
+bad_layer 'absorbing beside periodic' 'boundary.x1|periodic on both' \
+    'boundary.x1=["absorbing","periodic"]'
+bad_layer 'leapfrog with layers' 'boundary.x1|leapfrog|no absorbing sides' \
+    system=wave time.scheme=leapfrog
+bad_layer 'two terms with layers' 'time.stages = 2|sponge' time.scheme=fd \
+    time.stages=2
+bad_layer 'deep halos with layers' 'parallel.halo_depth = 2|must be 1' \
+    parallel.halo_depth=2
+bad_layer 'alpha of differences' 'absorbing.alpha|Hermite' absorbing.alpha=0.1
+bad_layer 'a sponge in regions' 'absorbing.organisation|sponge' \
+    absorbing.type=sponge absorbing.organisation=regions
+bad_layer 'a source in a layer' 'sources.1.position|x1 = 0.1|absorbing layer' \
+    'sources=({position=[0.1,0.5];frequency=2.0;})'
+bad_layer 'a receiver in a layer' 'receivers.1.position|(0.9, 0.5)|layer' \
+    'receivers=({position=[0.9,0.5];})'
+
 if (ulimit -f 16) 2>/dev/null; then
     full 16
 else

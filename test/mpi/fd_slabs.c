@@ -5,7 +5,8 @@
  * halos, terms, walls and media meet in every program; the thinnest slab has as
  * many planes as the halo needs. Long runs in single precision have their mean
  * corrected. Half of the cases have sources: in and beside the plane where the
- * first slab ends, and a line through all slabs. Exchanges are counted.
+ * first slab ends, and a line through all slabs. Exchanges are counted. With
+ * absorbing layers on all sides, forwards only.
  *
  *     fd_slabs [CACHE [PART]]    cases whose name holds PART
  */
@@ -202,6 +203,11 @@ static enum ht_err work(const struct trial *t, const struct ht_grid *grid,
     TRY(put(t, grid, s, HT_PRIMARY, 5));
     TRY(forwards(s, 3));
     TRY(put(t, grid, s, HT_DUAL, 6));
+    if (t->problem.layers != NULL) { /* which have no steps back */
+        TRY(forwards(s, steps));
+        TRY(measure(s, &energy[1]));
+        return measure(s, &energy[2]);
+    }
     TRY(back(t, s, 5));
     TRY(measure(s, &energy[1]));
     TRY(back(t, s, 1));
@@ -314,6 +320,54 @@ static void judge(const struct scene *scene, struct trial *t, bool driven,
     remove_sources(&sources);
 }
 
+/* Layers on all sides, of `type`; their planes along x3 end inside the first
+ * and the last slab, where these are thin enough in others. */
+static void add_layers(const struct scene *scene, struct trial *t,
+                       struct ht_layers *layers, enum ht_absorbing_type type,
+                       enum ht_organisation organisation) {
+    static const int rigid[3][2] = {{1, 1}, {1, 1}, {1, 1}};
+    const int64_t reach = t->problem.fd.order / 2;
+    const int terms = t->problem.stages;
+    cut(t, scene, rigid, 2 * reach + 2);
+    *layers = (struct ht_layers){.type = type, .dims = 3};
+    for (int k = 0; k < 3; k++) {
+        layers->cells[k] = t->whole.cells[k];
+        for (int side = 0; side < 2; side++)
+            layers->side[k][side] =
+                (struct ht_layer){.cells = 2 + (k + side) % 2,
+                                  .degree = 2,
+                                  .most = 0.3 / t->problem.dt};
+    }
+    t->problem.layers = t->alone.layers = layers;
+    t->problem.fd.organisation = t->alone.fd.organisation = organisation;
+    snprintf(t->name, sizeof t->name,
+             "%d ranks order %d %s, %s layers, %s, %d term(s)",
+             ht_comm_size(scene->comm), t->problem.fd.order,
+             t->problem.fd.density ? "density" : "modulus",
+             ht_absorbing_word(type), ht_organisation_word(organisation),
+             terms);
+}
+
+static void run_layers(const struct scene *scene, struct kind kind) {
+    struct ht_kernels kernels = {0};
+    struct ht_layers layers;
+    struct trial t;
+    kind.fp64 = kind.fp64 && ht_device_info(scene->device)->fp64;
+    for (int i = 0; i < 4; i++) {
+        const bool sponge = i == 3;
+        make(&t, scene, &kind, sponge ? 2 : 1, sponge ? 2 : 1, 0);
+        add_layers(scene, &t, &layers,
+                   sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+                   (enum ht_organisation)(HT_ORGANISATION_COMBINED + i % 3));
+        if (i == 0 && trial_kernels(scene, &t, &kernels) != HT_OK) {
+            TEST_CHECK(false, "%s: %s", t.name, ht_err_message());
+            return;
+        }
+        judge(scene, &t, i % 2 == 0, &kernels, 4 + i);
+    }
+    ht_kernels_destroy(&kernels);
+}
+
 /* Programs do not depend on terms, depth and walls. */
 static void run_kind(const struct scene *scene, struct kind kind) {
     const bool fp64 = ht_device_info(scene->device)->fp64;
@@ -348,5 +402,6 @@ int main(int argc, char **argv) {
     bool here = scene_open(&scene, argc, argv);
     for (int i = 0; here && i < (int)(sizeof kinds / sizeof *kinds); i++)
         run_kind(&scene, kinds[i]);
+    for (int i = 1; here && i < 3; i++) run_layers(&scene, kinds[i]);
     return scene_close(&scene, "fd_slabs");
 }

@@ -350,7 +350,8 @@ static const struct {
     {"gird = { order = 3; };",
      "gird: unknown group; did you mean grid? (x.cfg:1)"},
     {"probes = { };",
-     "probes: unknown group; there are grid, time, boundary, medium, "
+     "probes: unknown group; there are grid, time, boundary, absorbing, "
+     "medium, "
      "initial, output, output.picture, device, parallel (x.cfg:1)"},
     {"grid = 3;",
      "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},

@@ -1,0 +1,174 @@
+/* Absorbing layers; see the header. */
+#include "htwave/layers.h"
+
+#include <math.h>
+
+bool ht_layers_any(const struct ht_grid *grid) {
+    bool any = false;
+    for (int k = 0; k < grid->dims; k++)
+        any = any || grid->layer[k][0] > 0 || grid->layer[k][1] > 0;
+    return any;
+}
+
+/* ---- where they are ---- */
+
+/* One number for all sides, one per axis, or one per side. */
+static enum ht_err check_cells(const struct ht_params *params, int dims) {
+    const struct ht_value *given = &params->absorbing.cells;
+    const int count = given->count;
+    for (int i = 0; i < count; i++)
+        if (given->number[i] != floor(given->number[i]))
+            return ht_params_error(params, "absorbing.cells",
+                                   "must be whole numbers of cells");
+    if (count == 1 || count == dims || count == 2 * dims) return HT_OK;
+    return ht_params_error(params, "absorbing.cells",
+                           "must be one number, %d (one per axis) or %d (lower "
+                           "and upper of each axis)",
+                           dims, 2 * dims);
+}
+
+static int64_t cells_of(const struct ht_value *given, int dims, int axis,
+                        int side) {
+    const int at = given->count == 1      ? 0
+                   : given->count == dims ? axis
+                                          : 2 * axis + side;
+    return (int64_t)given->number[at];
+}
+
+enum ht_err ht_layers_place(const struct ht_params *params,
+                            const bool sides[3][2], struct ht_grid *grid) {
+    bool any = false;
+    for (int k = 0; k < grid->dims; k++)
+        any = any || sides[k][0] || sides[k][1];
+    if (any) TRY(check_cells(params, grid->dims));
+    for (int k = 0; k < grid->dims; k++) {
+        for (int side = 0; side < 2; side++) {
+            const int64_t cells =
+                sides[k][side]
+                    ? cells_of(&params->absorbing.cells, grid->dims, k, side)
+                    : 0;
+            if (2 * cells > grid->cells[k])
+                return ht_params_error(
+                    params, "absorbing.cells",
+                    "the layer of %lld cells at the %s side of x%d is thicker "
+                    "than half of the axis, which has %lld cells: layers lie "
+                    "inside the box",
+                    (long long)cells, side == 0 ? "lower" : "upper", k + 1,
+                    (long long)grid->cells[k]);
+            grid->layer[k][side] = cells;
+        }
+        if (grid->layer[k][0] + grid->layer[k][1] == grid->cells[k])
+            return ht_params_error(params, "absorbing.cells",
+                                   "the layers leave nothing of the %lld cells "
+                                   "along x%d",
+                                   (long long)grid->cells[k], k + 1);
+    }
+    return HT_OK;
+}
+
+int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half,
+                         int64_t m) {
+    if (axis >= grid->dims) return m;
+    const int64_t low = grid->layer[axis][0];
+    const int64_t high =
+        grid->cells[axis] - grid->layer[axis][1] - (half ? 1 : 0);
+    if (grid->layer[axis][0] > 0 && m < low) return low;
+    if (grid->layer[axis][1] > 0 && m > high) return high;
+    return m;
+}
+
+double ht_layers_end(const struct ht_grid *grid, int axis, int side) {
+    const int64_t cells = grid->layer[axis][side];
+    return side == 0
+               ? ht_grid_x(grid, HT_PRIMARY, axis, cells)
+               : ht_grid_x(grid, HT_PRIMARY, axis, grid->cells[axis] - cells);
+}
+
+bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis) {
+    const double close = 1e-9;
+    for (int k = 0; k < grid->dims; k++) {
+        const double at = (x[k] - grid->lower[k]) / grid->h[k];
+        const double end = (double)(grid->cells[k] - grid->layer[k][1]);
+        *axis = k;
+        if (grid->layer[k][0] > 0 && at < (double)grid->layer[k][0] - close)
+            return true;
+        if (grid->layer[k][1] > 0 && at > end + close) return true;
+    }
+    return false;
+}
+
+/* ---- how they damp ---- */
+
+static double given_or(const struct ht_value *given, double usual) {
+    return given->kind == HT_VALUE_NUMBERS ? given->number[0] : usual;
+}
+
+static enum ht_err check_single(const struct ht_params *params) {
+    static const char *const keys[] = {"absorbing.reflection",
+                                       "absorbing.degree", "absorbing.alpha",
+                                       "absorbing.sponge"};
+    const struct ht_value *const values[] = {
+        &params->absorbing.reflection, &params->absorbing.degree,
+        &params->absorbing.alpha, &params->absorbing.sponge};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (values[i]->kind == HT_VALUE_NUMBERS && values[i]->count != 1)
+            return ht_params_error(params, keys[i],
+                                   "must be one number or \"auto\"");
+    return HT_OK;
+}
+
+enum ht_err ht_layers_make(const struct ht_params *params,
+                           const struct ht_grid *grid, const double speed[3],
+                           enum ht_absorbing_type type, int order,
+                           ht_layer_usual *usual, struct ht_layers *out) {
+    *out = (struct ht_layers){.type = type, .dims = grid->dims};
+    TRY(check_single(params));
+    for (int k = 0; k < grid->dims; k++) {
+        out->cells[k] = grid->cells[k];
+        for (int side = 0; side < 2; side++) {
+            struct ht_layer *layer = &out->side[k][side];
+            layer->cells = grid->layer[k][side];
+            if (layer->cells == 0) continue;
+            layer->length = (double)layer->cells * grid->h[k];
+            usual(type, order, layer);
+            layer->degree = given_or(&params->absorbing.degree, layer->degree);
+            layer->reflection =
+                given_or(&params->absorbing.reflection, layer->reflection);
+            layer->alpha = given_or(&params->absorbing.alpha, layer->alpha) *
+                           speed[k] / grid->h[k];
+            layer->sponge = given_or(&params->absorbing.sponge, layer->sponge);
+            layer->most = -(layer->degree + 1) * speed[k] *
+                          log(layer->reflection) / (2 * layer->length);
+        }
+    }
+    return HT_OK;
+}
+
+double ht_layers_sigma(const struct ht_layers *layers, int axis, double at) {
+    const double n = (double)layers->cells[axis];
+    double sum = 0;
+    if (axis >= layers->dims) return 0;
+    if (at < 0) at = -at;
+    if (at > n) at = 2 * n - at;
+    for (int side = 0; side < 2; side++) {
+        const struct ht_layer *layer = &layers->side[axis][side];
+        const double depth = (double)layer->cells - (side == 0 ? at : n - at);
+        if (layer->cells > 0 && depth > 0)
+            sum +=
+                layer->most * pow(depth / (double)layer->cells, layer->degree);
+    }
+    return sum;
+}
+
+int ht_layers_cap(struct ht_layers *layers, double most) {
+    int capped = 0;
+    for (int k = 0; k < layers->dims; k++)
+        for (int side = 0; side < 2; side++) {
+            struct ht_layer *layer = &layers->side[k][side];
+            if (layer->cells == 0 || layer->most <= most) continue;
+            layer->reflection = pow(layer->reflection, most / layer->most);
+            layer->most = most;
+            capped++;
+        }
+    return capped;
+}
