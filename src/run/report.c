@@ -194,7 +194,13 @@ static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
 /* One number where it is sure within a factor of 3. */
 static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
     const struct ht_expected *e = &plan->expected;
-    if (!(plan->cells_per_wavelength > 0)) return;
+    if (!(plan->cells_per_wavelength > 0)) {
+        if (!plan->solution->rest && plan->steps > 0)
+            ht_text_add(text,
+                        "  accuracy  unknown: initial.frequency, the data's "
+                        "highest, is not given\n");
+        return;
+    }
     ht_text_add(text, "  accuracy  %.3g cells per wavelength",
                 plan->cells_per_wavelength);
     if (e->error == 0)
@@ -209,8 +215,12 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
     else if (e->varies)
         ht_text_add(text, ": expected error up to %.1e at the end, %s\n",
                     e->high,
-                    e->jumps ? "in smooth parts of the medium only"
-                             : "where the medium is smooth");
+                    !e->jumps           ? "where the medium is smooth"
+                    : plan->fit == NULL ? "in smooth parts of the medium only"
+                                        : "and what its jumps add, which "
+                                          "is not known beforehand");
+    else if (e->low == 0)
+        ht_text_add(text, ": expected error up to %.1e at the end\n", e->high);
     else if (e->error > e->high / 3 && e->error < 3 * e->low)
         ht_text_add(text, ": expected error %.1e at the end\n", e->error);
     else
