@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/duhamel.h"
+#include "duhamel_private.h"
 
 enum { GAUSS = 20 };
 
@@ -38,11 +38,6 @@ static void make_quadrature(int terms, struct quadrature *q) {
         ht_legendre(terms, 2 * q->x[i], q->legendre[i]);
 }
 
-/* Nothing acts before the run begins. */
-static double signal_at(const struct ht_shot *shot, double time) {
-    return time < 0 ? 0 : ht_shot_at(shot, time, 0);
-}
-
 /* Coefficients of one shot and field in half step q. */
 static void expand(const struct ht_injection *in, const struct quadrature *rule,
                    int column, int field, int64_t q, double *out) {
@@ -57,8 +52,8 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
     for (int r = 0; r < p->duhamel->terms; r++) out[r] = 0;
     for (int i = 0; i < GAUSS; i++) {
         const double th = ahead * (rule->x[i] + 0.5);
-        double s = signal_at(shot, t + th);
-        if (!taylor) s += other * signal_at(shot, t - th);
+        double s = ht_source_signal(shot, t + th, 0);
+        if (!taylor) s += other * ht_source_signal(shot, t - th, 0);
         for (int r = 0; r < p->duhamel->terms; r++)
             out[r] += factor * (2 * r + 1) * rule->weight[i] * s *
                       rule->legendre[i][r];

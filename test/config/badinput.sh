@@ -154,8 +154,17 @@ shot 'a radius for finite differences' 'sources.1.radius|time.scheme = "fd"' \
     'radius = 1.0;' time.scheme=fd
 shot 'a tolerance for finite differences' 'sources.1.tolerance|Hermite' \
     'tolerance = 1e-3;' time.scheme=fd
-shot 'a plane by a Hermite method' 'sources.1.type|points and lines' '' \
+shot 'a plane wave by a Hermite method' 'sources.1.type|no plane waves' '' \
+    'sources=({ type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.7]; direction = [1.0, 1.0]; frequency = 1.0; })' \
+    time.scheme=taylor grid.order=4
+shot 'a plane that ends at a free side' 'sources.1.axis|free side of x2' '' \
     'sources=({ type = "plane"; axis = "x1"; at = 0.5; frequency = 1.0; })' \
+    time.scheme=taylor grid.order=4 boundary.x2=free
+shot 'a wide volume by a Hermite method' 'sources.1.width|up to 6 cells, here 0.5' '' \
+    'sources=({ type = "volume"; position = [0.5, 0.5]; width = 0.6; frequency = 1.0; })' \
+    time.scheme=taylor grid.order=4
+shot 'a volume with a radius' 'sources.1.radius|"volume"' '' \
+    'sources=({ type = "volume"; position = [0.5, 0.5]; width = 0.2; frequency = 1.0; radius = 1.0; })' \
     time.scheme=taylor grid.order=4
 shot 'a radius of two numbers' 'sources.1.radius|one number' 'radius = [1.0, 2.0];'
 shot 'a layer within reach of a source' \
