@@ -60,8 +60,9 @@ OTHER_OBJECTS = $(patsubst %.c,$(B)/obj/%.o,$(TEST_SOURCES) $(TOOL_SOURCES))
 PROGRAMS := $(sort $(TEST_SOURCES:test/%.c=%))
 ITEMS := $(sort $(filter-out mpi/%,$(PROGRAMS)) $(TEST_SCRIPTS:test/%=%))
 MPI_ITEMS := $(filter mpi/%,$(ITEMS))
-LONGEST := oclgrind.sh mpi/slabs.sh kernel/variants_cube kernel/variants_flat \
-    kernel/nvrtc convergence/cube convergence/leapfrog
+LONGEST := oclgrind.sh mpi/slabs.sh kernel/nvrtc kernel/variants_flat \
+    $(filter kernel/variants_cube_%,$(PROGRAMS)) convergence/cube \
+    convergence/leapfrog
 LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
     $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
@@ -74,6 +75,8 @@ ASAN_ITEMS := $(filter-out config/check.sh config/experiments.sh unit/cover,$(HO
 ELSEWHERE := config/bench.sh config/cache.sh config/commands.sh \
     config/directory.sh config/pictures.sh kernel/small mpi/comm.sh \
     mpi/output.sh
+# With many jobs on a GPU's host, what judges times runs after the others.
+TIMED := config/stop.sh mpi/failure.sh mpi/speed.sh
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----
@@ -140,7 +143,8 @@ check-gpu: ## the tests on a GPU, with every case of the kernels
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	@HTWAVE_DEVICE=gpu tools/check -j $(JOBS) \
-	    $(patsubst %,$(B):%,$(filter-out oclgrind.sh,$(ALL_ITEMS)))
+	    $(patsubst %,$(B):%,$(filter-out oclgrind.sh $(TIMED),$(ALL_ITEMS))) \
+	    --alone $(TIMED:%=$(B):%)
 
 check-mpi: ## tests that run several ranks by mpiexec
 	@$(DEPS) --check

@@ -47,6 +47,33 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
+#ifdef HT_BUILTINS
+/* The built-in functions of this folder, for a compiler that is kept from
+ * reading its declarations of all (src/device/opencl.c). */
+#define HT_BUILTIN __attribute__((overloadable, const))
+#define HT_BUILTIN_REAL(type)         \
+    HT_BUILTIN_FMA(type)              \
+    HT_BUILTIN_FMA(type##2)           \
+    HT_BUILTIN_FMA(type##4)           \
+    HT_BUILTIN_FMA(type##8)           \
+    HT_BUILTIN_FMA(type##16)          \
+    HT_BUILTIN type fabs(type x);     \
+    HT_BUILTIN type fmax(type, type); \
+    HT_BUILTIN type ldexp(type, int); \
+    HT_BUILTIN int isfinite(type);
+#define HT_BUILTIN_FMA(type) HT_BUILTIN type fma(type, type, type);
+HT_BUILTIN_REAL(float)
+#ifdef cl_khr_fp64
+HT_BUILTIN_REAL(double)
+#endif
+HT_BUILTIN size_t get_global_id(uint);
+HT_BUILTIN size_t get_group_id(uint);
+HT_BUILTIN size_t get_local_id(uint);
+__attribute__((overloadable, pure)) float vload_half(size_t,
+                                                     const __global half *);
+__attribute__((overloadable)) void vstore_half(float, size_t, __global half *);
+__attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
+#endif
 #define HT_KERNEL __kernel
 #define HT_GROUP_SIZE(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 #define HT_GLOBAL __global

@@ -134,12 +134,15 @@ static struct ht_pci pci_of(cl_device_id id) {
     return (struct ht_pci){.bus = -1};
 }
 
+static bool by_pocl(const struct ht_device_info *info) {
+    return strstr(info->platform, "Portable Computing Language") != NULL;
+}
+
 /* PoCL does, unless its environment forbids it. Asked for a program's binary it
  * would compile each kernel a second time, for groups of any size. */
 static bool driver_caches(const struct ht_device_info *info) {
     const char *option = getenv("POCL_KERNEL_CACHE");
-    return strstr(info->platform, "Portable Computing Language") != NULL &&
-           (option == NULL || strcmp(option, "0") != 0);
+    return by_pocl(info) && (option == NULL || strcmp(option, "0") != 0);
 }
 
 static bool by_nvidia(cl_device_id id) {
@@ -203,6 +206,7 @@ static enum ht_err open_into(struct ht_cl_device *device, int index) {
     struct ht_device_info info = {0};
     TRY(cl_info(index, &info));
     device->nvidia = info.ptx > 0;
+    device->pocl = by_pocl(&info);
     return HT_OK;
 }
 
@@ -241,10 +245,13 @@ static void cl_program_destroy(void *handle) {
     free(built);
 }
 
-/* NVIDIA's compiler accepts a limit of registers. */
+/* NVIDIA's compiler accepts a limit of registers. PoCL takes 0.1 s and more per
+ * program for clang's declarations of all built-in functions; by the guard of
+ * their header they are left out where cl/prelude.cl declares those in use. */
 static void option_text(const struct ht_cl_device *device, int registers,
-                        char *out, size_t size) {
-    snprintf(out, size, "%s", "-cl-std=CL1.2 -cl-denorms-are-zero");
+                        bool own_builtins, char *out, size_t size) {
+    snprintf(out, size, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
+             own_builtins ? " -D_OPENCL_H_ -DHT_BUILTINS" : "");
     if (registers > 0 && device->nvidia)
         snprintf(out + strlen(out), size - strlen(out),
                  " -cl-nv-maxrregcount=%d", registers);
@@ -253,15 +260,18 @@ static void option_text(const struct ht_cl_device *device, int registers,
 /* Compiles or links built->program, which has just been created with code. */
 static enum ht_err finish_build(struct cl_built *built, cl_int code,
                                 int registers, void **out) {
-    char options[64];
-    option_text(built->device, registers, options, sizeof options);
+    const bool own_builtins = built->device->pocl;
+    char options[96];
     enum ht_err err = ht_cl_check(code, "creating a program");
-    if (err == HT_OK) {
+    for (int tries = 0; err == HT_OK && tries < 1 + own_builtins; tries++) {
+        option_text(built->device, registers, own_builtins && tries == 0,
+                    options, sizeof options);
         code = clBuildProgram(built->program, 1, &built->device->id, options,
                               NULL, NULL);
-        if (code != CL_SUCCESS)
-            err = build_failed(built->device, built->program, code);
+        if (code == CL_SUCCESS) break;
     }
+    if (err == HT_OK && code != CL_SUCCESS)
+        err = build_failed(built->device, built->program, code);
     if (err != HT_OK) {
         cl_program_destroy(built);
         return err;

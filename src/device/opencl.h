@@ -16,7 +16,7 @@ struct ht_cl_device {
     cl_command_queue queue[2]; /* [enum ht_queue]; the work queue measures times
                                 */
     struct ht_nvml *nvml;      /* NULL: energy is unknown */
-    bool nvidia;
+    bool nvidia, pocl;
 };
 
 /* Text of an error code that users meet, else "OpenCL error". */

@@ -46,6 +46,10 @@ static const char *only;
 /* All cases, not a covering. */
 static bool all_cases;
 
+/* Of every `parts` variants in their order this program runs number `part`, so
+ * that several cores, or devices, share the work. */
+static int part, parts = 1;
+
 static const int wall_sets[][3][2] = {
     {{0, 0}, {0, 0}, {0, 0}},
     {{1, 1}, {1, 1}, {1, 1}},
@@ -233,7 +237,7 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims,
             if (leapfrog && ((v + order + dims) % 2 || order * dims > 12))
                 continue;
             draw_options(&kind, number++);
-            run_kind(&kind, device);
+            if (v % parts == part) run_kind(&kind, device);
         }
 }
 
@@ -329,7 +333,7 @@ static void run_covered(struct chooser *chooser, int first, int last,
 }
 
 static void run_covering(int first, int last, struct ht_device *device) {
-    for (int v = 0; v < ht_variant_count(); v++) {
+    for (int v = part; v < ht_variant_count(); v += parts) {
         struct chooser chooser = {.variant = ht_variant_at(v),
                                   .info = ht_device_info(device)};
         run_covered(&chooser, first, last, device);
@@ -416,9 +420,11 @@ static int run_dimensions(int first, int last, int argc, char **argv) {
         return test_end("variants");
     }
     printf("device %s\n", ht_device_info(device)->name);
-    run_planted(device);
-    run_slightly_wrong(device, false, 1e-4);
-    run_slightly_wrong(device, true, 1e-12);
+    if (part == 0) {
+        run_planted(device);
+        run_slightly_wrong(device, false, 1e-4);
+        run_slightly_wrong(device, true, 1e-12);
+    }
     const char *cover = getenv("HTWAVE_COVER");
     all_cases =
         ht_device_info(device)->gpu || (cover && strcmp(cover, "all") == 0);
