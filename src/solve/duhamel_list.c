@@ -72,10 +72,7 @@ struct listing {
     struct axis_nodes axis[3];
     bool counts; /* alone */
     int64_t entries, room;
-    struct entry {
-        int64_t at, number;
-        int column, shape, wall;
-    } * entry;
+    struct ht_injection_entry *entry;
     int vectors, vector_room;
     struct ht_source_vector *vector;
     int64_t shapes, slots; /* slots: of the table, a power of two */
@@ -85,23 +82,24 @@ struct listing {
     } * key;
 };
 
-static int wall_of(const struct listing *l, int axis, int64_t m) {
+int ht_source_wall(const struct ht_grid *grid, enum ht_subgrid to, int axis,
+                   int64_t m) {
     int bits = 0;
     for (int side = 0; side < 2; side++) {
-        const int64_t end =
-            side == 0 ? 0 : ht_grid_nodes(l->grid, l->to, axis) - 1;
-        const int factor = l->grid->wall[axis][side];
-        if (l->to == HT_PRIMARY && m == end && factor != 0)
+        const int64_t end = side == 0 ? 0 : ht_grid_nodes(grid, to, axis) - 1;
+        const int factor = grid->wall[axis][side];
+        if (to == HT_PRIMARY && m == end && factor != 0)
             bits |= 1 << (axis + (factor < 0 ? 3 : 0));
     }
     return bits;
 }
 
-/* The node of the grid at an index of the window. */
-static int64_t node_of(const struct listing *l, int axis, int64_t index) {
-    const int64_t n = ht_grid_nodes(l->grid, l->to, axis);
-    const int64_t m = l->window->origin[axis] + index;
-    return ht_grid_periodic(l->grid, axis) ? (m % n + n) % n : m;
+int64_t ht_source_node(const struct ht_grid *grid, enum ht_subgrid to,
+                       const struct ht_window *window, int axis,
+                       int64_t index) {
+    const int64_t n = ht_grid_nodes(grid, to, axis);
+    const int64_t m = window->origin[axis] + index;
+    return ht_grid_periodic(grid, axis) ? (m % n + n) % n : m;
 }
 
 /* All nodes of an axis along which the source does not vary. */
@@ -113,8 +111,11 @@ static void list_all(struct listing *l, int axis) {
         list->node[list->count++] = (struct axis_node){
             .index = i,
             .size = 1,
-            .wall = axis < l->grid->dims ? wall_of(l, axis, node_of(l, axis, i))
-                                         : 0};
+            .wall = axis < l->grid->dims
+                        ? ht_source_wall(l->grid, l->to, axis,
+                                         ht_source_node(l->grid, l->to,
+                                                        l->window, axis, i))
+                        : 0};
 }
 
 /* nu: cells that waves travel in a half step. */
@@ -125,7 +126,7 @@ static void list_nodes(struct listing *l, int axis,
     const struct ht_box *held = &l->window->held;
     list->count = 0;
     for (int64_t i = held->begin[axis]; i < held->end[axis]; i++) {
-        const int64_t m = node_of(l, axis, i);
+        const int64_t m = ht_source_node(l->grid, l->to, l->window, axis, i);
         const int64_t at = m * one + (l->to == HT_DUAL ? one / 2 : 0);
         const int64_t distance = at - image->at;
         const double beyond =
@@ -136,7 +137,7 @@ static void list_nodes(struct listing *l, int axis,
             (struct axis_node){.index = i,
                                .distance = distance,
                                .size = e->value[(int)step],
-                               .wall = wall_of(l, axis, m)};
+                               .wall = ht_source_wall(l->grid, l->to, axis, m)};
     }
 }
 
@@ -212,12 +213,14 @@ static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
 
 /* ---- entries ---- */
 
-static enum ht_err add_entry(struct listing *l, struct entry entry) {
+static enum ht_err add_entry(struct listing *l,
+                             struct ht_injection_entry entry) {
     REQUIRE(l->entries < INT32_MAX - 1, HT_ERR_MEMORY,
             "sources have too many nodes");
     if (!l->counts && l->entries == l->room) {
         const int64_t room = 2 * l->room + 4096;
-        struct entry *more = realloc(l->entry, (size_t)room * sizeof *more);
+        struct ht_injection_entry *more =
+            realloc(l->entry, (size_t)room * sizeof *more);
         REQUIRE(more, HT_ERR_MEMORY, "out of memory for sources");
         l->entry = more;
         l->room = room;
@@ -237,7 +240,7 @@ static enum ht_err add_nodes(struct listing *l, int column, int vector,
             for (int64_t i1 = 0; i1 < a[0].count; i1++) {
                 const struct axis_node *n[3] = {&a[0].node[i1], &a[1].node[i2],
                                                 &a[2].node[i3]};
-                struct entry entry = {
+                struct ht_injection_entry entry = {
                     .at = ht_window_at(l->window, n[0]->index, n[1]->index,
                                        n[2]->index),
                     .column = column,
@@ -302,26 +305,28 @@ static enum ht_err add_point(struct listing *l,
 /* ---- the list ---- */
 
 static int by_node(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
+    const struct ht_injection_entry *x = a, *y = b;
     if (x->at != y->at) return x->at < y->at ? -1 : 1;
     if (x->column != y->column) return x->column < y->column ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static enum ht_err make_list(struct listing *l, struct ht_injection_grid *out) {
+enum ht_err ht_injection_make_list(int64_t count,
+                                   struct ht_injection_entry *entries,
+                                   const struct ht_window *window,
+                                   struct ht_injection_grid *out) {
     struct ht_inject_list *list = &out->list;
-    const int64_t planes = l->window->count[2];
-    const int64_t plane = ht_window_plane(l->window);
-    if (l->entries > 0)
-        qsort(l->entry, (size_t)l->entries, sizeof *l->entry, by_node);
-    TRY(HT_ALLOC(list->at, l->entries));
-    TRY(HT_ALLOC(list->wall, l->entries));
-    TRY(HT_ALLOC(list->begin, l->entries + 1));
-    TRY(HT_ALLOC(list->column, l->entries));
-    TRY(HT_ALLOC(list->shape, l->entries));
+    const int64_t planes = window->count[2];
+    const int64_t plane = ht_window_plane(window);
+    if (count > 0) qsort(entries, (size_t)count, sizeof *entries, by_node);
+    TRY(HT_ALLOC(list->at, count));
+    TRY(HT_ALLOC(list->wall, count));
+    TRY(HT_ALLOC(list->begin, count + 1));
+    TRY(HT_ALLOC(list->column, count));
+    TRY(HT_ALLOC(list->shape, count));
     TRY(HT_ALLOC(out->plane, planes + 1));
-    for (int64_t i = 0; i < l->entries; i++) {
-        const struct entry *entry = &l->entry[i];
+    for (int64_t i = 0; i < count; i++) {
+        const struct ht_injection_entry *entry = &entries[i];
         if (i == 0 || entry->at != entry[-1].at) {
             list->begin[list->count] = (int)i;
             list->wall[list->count] = entry->wall;
@@ -330,7 +335,7 @@ static enum ht_err make_list(struct listing *l, struct ht_injection_grid *out) {
         list->column[i] = entry->column;
         list->shape[i] = entry->shape;
     }
-    list->begin[list->count] = (int)l->entries;
+    list->begin[list->count] = (int)count;
     for (int64_t m = 0, n = 0; m <= planes; m++) {
         while (n < list->count && list->at[n] < m * plane) n++;
         out->plane[m] = n;
@@ -338,12 +343,12 @@ static enum ht_err make_list(struct listing *l, struct ht_injection_grid *out) {
     return HT_OK;
 }
 
-/* Bit k: odd under reflection of x_(k+1). */
-static void fill_odd(const struct listing *l, int coefs, int *odd) {
-    const struct ht_equations *eq = l->problem->eq;
-    const int n = l->grid->order + 1;
+void ht_injection_odd(const struct ht_problem *problem, enum ht_subgrid to,
+                      int coefs, int *odd) {
+    const struct ht_equations *eq = problem->eq;
+    const int n = problem->grid->order + 1;
     for (int f = 0; f < eq->nfields; f++) {
-        if (!ht_problem_stores(l->problem, l->to, f)) continue;
+        if (!ht_problem_stores(problem, to, f)) continue;
         for (int i = 0; i < coefs; i++) {
             const int j[3] = {i % n, i / n % n, i / n / n};
             *odd++ = (int)eq->field[f].parity ^
@@ -365,7 +370,7 @@ static enum ht_err make_shapes(const struct listing *l,
     const int64_t size = (int64_t)s->fields * s->terms * s->coefs;
     TRY(HT_ALLOC(s->value, s->count * size));
     TRY(HT_ALLOC(s->odd, (int64_t)s->fields * s->coefs));
-    fill_odd(l, s->coefs, s->odd);
+    ht_injection_odd(l->problem, l->to, s->coefs, s->odd);
     for (int64_t i = 0; i < l->slots; i++) {
         const struct key *key = &l->key[i];
         long double distance[3];
@@ -409,7 +414,8 @@ enum ht_err ht_injection_list(const struct ht_problem *problem,
     struct listing l = {
         .problem = problem, .grid = problem->grid, .to = to, .window = window};
     enum ht_err err = walk(&l);
-    if (err == HT_OK) err = make_list(&l, out);
+    if (err == HT_OK)
+        err = ht_injection_make_list(l.entries, l.entry, window, out);
     if (err == HT_OK) err = make_shapes(&l, out);
     free_listing(&l);
     return err;

@@ -48,14 +48,6 @@ static bool gives_fit(const struct ht_params *params) {
     return params->medium.fit != HT_FIT_AUTO;
 }
 
-static bool gives_plane_wave(const struct ht_params *params) {
-    const struct ht_shot_given *group = params->shots.group;
-    bool given = false;
-    for (int i = 0; i < params->shots.count; i++)
-        given = given || group[i].type == HT_SHOT_INCIDENT;
-    return given;
-}
-
 static bool gives_stages(const struct ht_params *params) {
     const struct ht_value *stages = &params->time.stages;
     return stages->kind == HT_VALUE_NUMBERS && stages->number[0] > 2;
@@ -85,8 +77,6 @@ static const struct kind_key {
 } kind_key[] = {
     {"medium.degree", HT_HERMITE, gives_degree, true, NULL},
     {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true, NULL},
-    {"sources", HT_FINITE_DIFFERENCES, gives_plane_wave, false,
-     "plane waves from outside need fd"},
     {"time.stages", HT_HERMITE, gives_stages, false, NULL},
     {"device.variant", HT_HERMITE, gives_hermite_variant, false, NULL},
     {"device.variant", HT_FINITE_DIFFERENCES, gives_fd_variant, false, NULL},

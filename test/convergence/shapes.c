@@ -1,5 +1,5 @@
-/* Planes and volumes, plane waves from outside by finite differences, by the
- * plain engines in double precision.
+/* Planes, volumes and plane waves from outside, by the plain engines in double
+ * precision.
  *   - A plane against d'Alembert's solution with images, at any place; a volume
  *     against the integral over it; both beside a wall against their images.
  *   - Plane waves: what leaks out of the box against the error of its spline,
@@ -397,6 +397,42 @@ static void test_wave(const char *name, double points, const char *options) {
     close_scene(&s);
 }
 
+/* Of Hermite methods: cells per wavelength of a Ricker's peak. Returns what
+ * leaks. */
+static double test_hermite_wave(const char *name, double cells, double leak,
+                                double bound, const char *options) {
+    double out = 0, difference = 0, whole = 0;
+    struct scene s;
+    read_scene(&s, "%s|sources.1.frequency=%.17g", options, 1 / cells);
+    start_scene(&s);
+    const struct ht_shot *shot = shot_of(&s);
+    const int dims = s.plan->grid.dims;
+    struct inside box;
+    memcpy(box.low, shot->first, sizeof box.low);
+    memcpy(box.high, shot->last, sizeof box.high);
+    while (s.done < s.plan->steps) {
+        const double time = step(&s);
+        for (int64_t n = 0; n < s.nodes; n++) {
+            double x[3], xi = -shot->corner;
+            place(&s, n, x);
+            for (int k = 0; k < dims && k < 3; k++)
+                xi += shot->direction[k] * x[k];
+            if (!contains(&box, dims, x)) {
+                out = fmax(out, fabs(s.u[n]));
+                continue;
+            }
+            const double exact = signal_at(&s, time - xi);
+            difference += pow(s.u[n] - exact, 2);
+            whole += exact * exact;
+        }
+    }
+    close_scene(&s);
+    TEST_BELOW(out, leak, "%s: leaks at %g cells", name, cells);
+    TEST_BELOW(sqrt(difference / whole), bound,
+               "%s: inside against the exact wave", name);
+    return out;
+}
+
 #define WAVE "sources=({ type = \"plane wave\"; frequency = 0.1; "
 #define LINE "grid.cells=[60]|grid.upper=[60.0]|time.end=120.0|grid.order=8|"
 #define SQUARE \
@@ -433,6 +469,42 @@ static void test_waves(void) {
     /* thinner than the stencil */
     test_wave("1-D, box of three points", 6,
               LINE WAVE "from = [29.9]; to = [32.3]; direction = [1.0]; })");
+}
+
+#define ROW "grid.cells=[40]|grid.upper=[40.0]|time.end=70.0|"
+#define THROUGH "from = [10.0]; to = [25.4]; direction = [2.0]; })"
+
+/* The wave inside is the scheme's own, the one taken from it at the far side
+ * the exact one: their difference leaks, of the scheme's order. */
+static void test_hermite_waves(void) {
+    double leak[2];
+    for (int fine = 0; fine < 2; fine++)
+        leak[fine] = test_hermite_wave(
+            "Taylor N = 3, 1-D", fine ? 10 : 5, fine ? 5e-6 : 1e-3,
+            fine ? 5e-6 : 1e-3,
+            ROW "time.scheme=taylor|grid.order=3|" WAVE
+                "from = [10.0]; to = [25.4]; direction = [-2.0]; })");
+    TEST_CHECK(log2(leak[0] / leak[1]) > 6.5,
+               "order of leaks: %.2f (above 6.5)", log2(leak[0] / leak[1]));
+    (void)test_hermite_wave("Taylor N = 3, wave, 1-D", 5, 2e-3, 2e-3,
+                            ROW "system=wave|time.scheme=taylor|grid.order="
+                                "3|" WAVE THROUGH);
+    (void)test_hermite_wave("leapfrog N = 5, 1-D", 5, 5e-6, 5e-6,
+                            ROW "medium.rho=1.3|time.scheme=leapfrog|"
+                                "grid.order=5|" WAVE THROUGH);
+    (void)test_hermite_wave("leapfrog N = 5, wave, 1-D", 5, 2e-6, 2e-6,
+                            ROW "system=wave|time.scheme=leapfrog|"
+                                "grid.order=5|" WAVE THROUGH);
+    (void)test_hermite_wave(
+        "Taylor N = 3, 2-D", 5, 5e-4, 5e-4,
+        "grid.cells=[24, 25]|grid.upper=[24.0, 20.0]|medium.rho=1.3|"
+        "time.end=40.0|time.scheme=taylor|grid.order=3|" WAVE
+        "from = [6.3, 5.2]; to = [16.4, 14.37]; direction = [-1.0, 0.6]; })");
+    (void)test_hermite_wave(
+        "leapfrog N = 4, 2-D, from side to side", 5, 1e-4, 1e-4,
+        "grid.cells=[24, 4]|grid.upper=[24.0, 4.0]|boundary.x2=rigid|"
+        "time.end=40.0|time.scheme=leapfrog|grid.order=4|" WAVE
+        "from = [6.3, 0.0]; to = [16.4, 4.0]; direction = [-1.0, 0.0]; })");
 }
 
 /* ---- a disk ---- */
@@ -652,6 +724,7 @@ int main(void) {
     test_walls("time.scheme=fd", "free", "-1.0");
     test_walls("time.scheme=leapfrog|grid.order=2", "free", "-1.0");
     test_waves();
+    test_hermite_waves();
     test_disk();
     test_energies();
     return test_end("shapes");

@@ -129,7 +129,7 @@ static void test_keys(void) {
     chooses(LAYERS "grid.order=0", "fd", 8, VARIES);
 }
 
-/* Sources are of every scheme, plane waves from outside of fd alone. */
+/* Sources are of every scheme. */
 static void test_sources(void) {
 #define SOURCE "sources=({position=[0.5],frequency=2.0}); "
     chooses(LINE SOURCE, "taylor", 3, UNIFORM);
@@ -141,7 +141,7 @@ static void test_sources(void) {
             UNIFORM);
     chooses(LINE "sources=({type=\"plane wave\",from=[0.3],to=[0.6],"
                  "direction=[1.0],frequency=2.0})",
-            "fd", 8, "auto: plane waves from outside need fd");
+            "taylor", 3, UNIFORM);
 }
 
 /* What leapfrog has not. */
