@@ -234,11 +234,13 @@ static void add_forms(const struct ht_plan *plan, struct ht_text *text) {
     const int most = 8;
     if (d == NULL) return;
     for (int i = 0; i < d->shots->count && i < most; i++)
-        ht_text_add(text,
-                    "            group %d: radius %g cells, order %d, reach "
-                    "%.2g, errs by %.1e\n",
-                    i + 1, d->form[i].radius, 2 * d->form[i].order,
-                    d->form[i].reach, d->form[i].error);
+        if (d->form[i].radius > 0)
+            ht_text_add(
+                text,
+                "            group %d: radius %g cells, order %d, reach "
+                "%.2g, errs by %.1e\n",
+                i + 1, d->form[i].radius, 2 * d->form[i].order,
+                ht_source_reach_most(&d->form[i]), d->form[i].error);
     if (d->shots->count > most)
         ht_text_add(text, "            and %d more\n", d->shots->count - most);
 }
