@@ -1,5 +1,5 @@
 /* Sums over the nodes of a box of a window, in one pass:
- *     sum weight x y / a,   sum weight x / a,   largest |x|,
+ *     sum weight x y / a,   sum weight x / a,   largest |x + level|,
  *     values x that are not finite, and the first of their nodes.
  * A node weighs half at each marked end of the box that it lies on. Groups:
  * first axis g, second axis a plane of the box; group g takes the rows g, g +
@@ -67,6 +67,7 @@ HT_INLINE void ht_fd_add_place(ht_wide sum[2][HT_FD_WIDTH], const int e,
 /* `places` nodes from m1 on of a row that weighs `outer`. */
 HT_INLINE void ht_fd_take(const struct ht_fd_sum_args *s, const long m1,
                           const int places, const ht_wide outer,
+                          const ht_wide level,
                           HT_GLOBAL const real *x, HT_GLOBAL const real *y,
                           HT_GLOBAL const real *a, struct ht_fd_places *sums) {
     for (int e = 0; e < places; e++) {
@@ -76,7 +77,7 @@ HT_INLINE void ht_fd_take(const struct ht_fd_sum_args *s, const long m1,
             outer * ht_fd_half(m1 + e, s->count[0], s->ends[0], s->ends[1]) *
             value / (ht_wide)a[m1 + e];
         sums->bad[e] += isfinite(raw) ? 0 : 1;
-        sums->largest[e] = fmax(sums->largest[e], fabs(value));
+        sums->largest[e] = fmax(sums->largest[e], fabs(value + level));
         ht_fd_add_place(sums->product, e, weighted * (ht_wide)y[m1 + e]);
         ht_fd_add_place(sums->mean, e, weighted);
     }
@@ -111,7 +112,8 @@ HT_INLINE void ht_fd_find(const struct ht_fd_sum_args *s,
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
-    struct ht_fd_sum_args s, HT_GLOBAL const real *HT_RESTRICT x,
+    struct ht_fd_sum_args s, const ht_wide level,
+    HT_GLOBAL const real *HT_RESTRICT x,
     HT_GLOBAL const real *HT_RESTRICT y, HT_GLOBAL const real *HT_RESTRICT a,
     HT_GLOBAL ht_wide *HT_RESTRICT results) {
     HT_LOCAL_ARRAY(ht_wide, tree, HT_FD_ITEMS * HT_FD_SUMS);
@@ -133,11 +135,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
         const long at = s.begin + m3 * s.plane + m2 * s.row;
         long m1 = (long)lane * HT_FD_WIDTH;
         for (; m1 + HT_FD_WIDTH <= s.count[0]; m1 += HT_FD_ITEMS * HT_FD_WIDTH)
-            ht_fd_take(&s, m1, HT_FD_WIDTH, outer, x + at, y + at, a + at,
-                       &sums);
-        if (m1 < s.count[0])
-            ht_fd_take(&s, m1, (int)(s.count[0] - m1), outer, x + at, y + at,
+            ht_fd_take(&s, m1, HT_FD_WIDTH, outer, level, x + at, y + at,
                        a + at, &sums);
+        if (m1 < s.count[0])
+            ht_fd_take(&s, m1, (int)(s.count[0] - m1), outer, level, x + at,
+                       y + at, a + at, &sums);
     }
     ht_fd_join(&sums, own);
     if (own[HT_FD_BAD] > 0) ht_fd_find(&s, x, own);

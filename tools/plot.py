@@ -474,8 +474,9 @@ def draw_scaling(rows):
     for index, ((like, depth, halo), line) in enumerate(lines.items()):
         row = next(r for r in rows if (alike(r), r["depth"], r["halo"])
                    == (like, depth, halo))
-        name = "{kind} {system} {scheme} N = {order} {precision}, " \
-            "{side}² cells".format(**row)
+        order = "order" if row["scheme"] == "fd" else "N ="
+        name = "{kind} {system} {scheme} {} {order} {precision}, " \
+            "{side}² cells".format(order, **row)
         name += f", depth {depth}" if number(depth) > 1 else ""
         name += f", {halo} messages" if halo != "same" else ""
         ranks = sorted(line)

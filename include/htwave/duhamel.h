@@ -14,15 +14,26 @@
 #include "htwave/window.h"
 
 struct ht_plan;
+struct ht_resampled;
 
-/* The Gaussian of a shot. */
+/* The Gaussian of a shot, of a volume a plain one of its width; a plane's does
+ * not vary along the other axes. */
 struct ht_source_form {
-    double radius; /* in cells, along each axis */
-    int order;     /* Q */
-    double cut;    /* what is smaller than this part of the largest is left */
-    double error;  /* relative, in L2, of a trace by what the Gaussian lacks */
-    double reach;  /* cells up to which nodes take it, at most */
+    double radius;   /* in cells, of a volume in the largest spacing */
+    double along[3]; /* the same along each axis; 0: it does not vary there */
+    int order;       /* Q */
+    double cut;      /* what is smaller than this part of the largest is left */
+    double error; /* relative, in L2, of a trace by what the Gaussian lacks */
+    double reach[3]; /* cells up to which nodes take it, at most, along axes
+                        where it varies */
 };
+enum { HT_SOURCE_WIDEST = 6 }; /* cells that a volume's width has, at most */
+static inline bool ht_source_varies(const struct ht_source_form *form,
+                                    int axis) {
+    return form->along[axis] > 0;
+}
+/* The largest reach of all axes. */
+double ht_source_reach_most(const struct ht_source_form *form);
 /* A point of a shot; the materials are constant within its reach. */
 struct ht_source_point {
     int shot;
@@ -37,6 +48,8 @@ struct ht_duhamel {
     struct ht_source_form *form; /* of each shot */
     int64_t points;
     struct ht_source_point *point;
+    int waves; /* plane waves from outside, at their box's corner `from` */
+    struct ht_source_point *wave;
     int terms;     /* R + 1 */
     double needed; /* cells per shortest wavelength: ht_plan_needed_points */
     struct ht_injection_counts most[2]; /* of the whole target grids */
@@ -46,9 +59,9 @@ struct ht_duhamel {
 HT_CHECKED enum ht_err ht_duhamel_create(const struct ht_plan *plan,
                                          struct ht_duhamel **out);
 void ht_duhamel_destroy(struct ht_duhamel *duhamel); /* NULL allowed */
-/* Refuses samples between time steps where a source acts: derivatives by time
- * of the state are known where u_t = L u only. */
-HT_CHECKED enum ht_err ht_duhamel_check_receivers(const struct ht_plan *plan);
+/* Whether a place of an axis lies in reach of a point or in a cell beside. */
+bool ht_source_reaches(const struct ht_problem *problem,
+                       const struct ht_source_point *point, int axis, double x);
 
 /* ---- what a stepper adds ---- */
 /* Of one target grid: the nodes of a window and their shapes. */
@@ -69,6 +82,7 @@ struct ht_injection {
     int64_t first; /* half step of row 0 */
     int64_t steps; /* time steps done: half steps from the dual grid */
     int64_t row;   /* of the current half step; -1: no source acts */
+    struct ht_incidence *incidence; /* plane waves from outside; NULL: none */
 };
 /* *out: NULL for a problem without sources. The windows are those of the target
  * grids; a problem's duhamel must outlive it. */
@@ -96,6 +110,20 @@ HT_CHECKED enum ht_err ht_injection_add(struct ht_injection *in,
 void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
                             int64_t nodes, double *u);
 
+/* ---- samples between steps ---- */
+/* Derivatives by time of the state are known where u_t = L u only
+ * (htwave/resampler.h). To samples of receivers in reach of a source this adds
+ * what they lack; *out: NULL where there are none. */
+struct ht_source_samples;
+HT_CHECKED enum ht_err ht_source_samples_create(const struct ht_plan *plan,
+                                                struct ht_source_samples **out);
+void ht_source_samples_destroy(struct ht_source_samples *samples);
+/* out[i] += that of trace from + i, for the sample at time `at` in steps, which
+ * has the weights `by`; NULL allowed. */
+void ht_source_samples_add(struct ht_source_samples *samples, double at,
+                           const struct ht_resampled *by, int64_t from,
+                           int64_t traces, double *out);
+
 /* ---- parts ---- */
 /* Lists the nodes of a window; counts alone: without list, shapes and planes.
  */
@@ -108,7 +136,7 @@ HT_CHECKED enum ht_err ht_injection_count(const struct ht_problem *problem,
                                           struct ht_injection_counts *out);
 /* g of a source, or of one of its images, a vector over the fields. */
 struct ht_source_vector {
-    double radius, field[HT_MAX_FIELDS], material[HT_MAX_MATERIALS];
+    double along[3], field[HT_MAX_FIELDS], material[HT_MAX_MATERIALS];
     int order;
 };
 /* G_r and all its derivatives at a distance in cells from the centre: out[field
@@ -116,7 +144,16 @@ struct ht_source_vector {
 void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
                      const struct ht_source_vector *vector,
                      const long double distance[3], double *out);
-/* The reach of a form, without waves. */
-double ht_source_reach(const struct ht_source_form *form, int order);
+/* Powers of tau L of g that count within `span` half steps: j = 0 .. result. */
+int ht_source_last_power(const struct ht_problem *problem,
+                         const struct ht_source_vector *vector, double span);
+/* out[j] += tau^(j+1) L^j g, j <= last, in a field at a distance in cells; its
+ * derivative along axis `slope`, if that is not below 0. */
+void ht_source_powers(const struct ht_problem *problem,
+                      const struct ht_source_vector *vector,
+                      const long double distance[3], int field, int slope,
+                      int last, double *out);
+/* The reach of a form along an axis, in cells, without waves. */
+double ht_source_reach(const struct ht_source_form *form, int axis, int order);
 
 #endif

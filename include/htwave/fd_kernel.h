@@ -153,7 +153,7 @@ HT_CHECKED enum ht_err ht_fd_measure(struct ht_device *device,
 struct ht_fd_sum {
     double product; /* of x y / a */
     double mean;    /* of x / a */
-    double largest; /* |x| */
+    double largest; /* |x + level| */
     int64_t bad;    /* x that are not finite */
     int64_t first;  /* of them: node of the plane, x1 fastest; -1: none */
 };
@@ -168,11 +168,10 @@ HT_CHECKED enum ht_err ht_fd_reduction_text(bool fp64, bool wide, int lanes,
                                             struct ht_text *out);
 /* out[plane of the box]: depends on that plane alone. three: of a grid in three
  * dimensions. Waits for all work enqueued before. */
-HT_CHECKED enum ht_err ht_fd_sum(struct ht_fd_reduction *reduction,
-                                 const struct ht_fd_box *box,
-                                 const bool half[3][2], struct ht_buffer *x,
-                                 struct ht_buffer *y, struct ht_buffer *a,
-                                 bool three, struct ht_fd_sum *out);
+HT_CHECKED enum ht_err
+ht_fd_sum(struct ht_fd_reduction *reduction, const struct ht_fd_box *box,
+          const bool half[3][2], struct ht_buffer *x, struct ht_buffer *y,
+          struct ht_buffer *a, double level, bool three, struct ht_fd_sum *out);
 /* x += shift at the nodes of the box; enqueued. */
 HT_CHECKED enum ht_err ht_fd_shift(struct ht_fd_reduction *reduction,
                                    const struct ht_fd_box *box, double shift,

@@ -42,7 +42,8 @@ HT_CHECKED enum ht_err ht_injector_text(bool fp64, int block, int lanes,
                                         struct ht_text *out);
 
 /* List and shapes on the device, and room for a table of amplitudes
- * [row][field < row_fields][column][term]; the injector must outlive them. */
+ * [row][field < row_fields][column][term], of which all fields take the same
+ * for row_fields 1; the injector must outlive them. */
 struct ht_injected;
 HT_CHECKED enum ht_err ht_injected_create(struct ht_injector *injector,
                                           const struct ht_inject_list *list,

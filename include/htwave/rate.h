@@ -27,7 +27,7 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
                               const struct ht_tuning *tuning, int64_t most,
                               double bytes, double fma);
 
-/* Writes random data to the grids of a test problem's stepper. */
+/* Writes random data to the own planes of a test problem's stepper. */
 HT_CHECKED enum ht_err ht_test_problem_fill(const struct ht_part *test,
                                             const struct ht_stepper *stepper);
 
@@ -75,8 +75,9 @@ HT_CHECKED enum ht_err ht_speed_cut(struct ht_plan *plan,
                                     struct ht_device *device,
                                     struct ht_kernels *kernels);
 
-/* Compares the kernels with the reference on three cells along each axis, with
- * all stages if the reference is fast enough; *worst as in ht_verify_kernels.
+/* Compares the kernels with the reference on three cells along each axis, or
+ * two points more than a stencil of finite differences spans, with all stages
+ * if the reference is fast enough; *worst as in ht_verify_kernels.
  */
 HT_CHECKED enum ht_err ht_test_problem_verify(const struct ht_part *test,
                                               struct ht_device *device,

@@ -47,6 +47,7 @@ bool ht_resampler_ready(const struct ht_resampler *resampler, double at,
  * `low` on, the first one being 0. weight is valid until the next call. */
 struct ht_resampled {
     int64_t low, count;
+    double from, apart; /* steps: the time of level `low`, between levels */
     const double *weight;
 };
 HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler,

@@ -52,6 +52,17 @@ static enum ht_err read_halo(const struct ht_args *args,
     return HT_OK;
 }
 
+/* Whether a case that ranks may run together is named. */
+static bool of_ranks(const struct ht_args *args) {
+    bool any = false;
+    for (int i = 0; i < ht_bench_case_count(); i++)
+        for (int n = 0; n < args->count; n++)
+            any = any ||
+                  (ht_bench_case_at(i)->ranks &&
+                   strcmp(ht_bench_case_at(i)->name, args->operand[n]) == 0);
+    return any;
+}
+
 static enum ht_err read_flags(const struct ht_args *args,
                               struct ht_bench *bench) {
     const char *directory = ht_args_value(args, "--out");
@@ -61,7 +72,7 @@ static enum ht_err read_flags(const struct ht_args *args,
     bench->json = args->json;
     REQUIRE(!bench->csv || !bench->json, HT_ERR_INPUT,
             "--csv and --json both write to standard output: choose one");
-    TRY(ht_sweep_read(args, &bench->sweep));
+    TRY(ht_sweep_read(args, of_ranks(args), &bench->sweep));
     TRY(read_whole(args, "--cells", &side));
     TRY(read_whole(args, "--group", &bench->cells));
     TRY(read_whole(args, "--rows", &bench->rows));

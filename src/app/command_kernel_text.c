@@ -274,7 +274,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
     return HT_OK;
 }
 
-static enum ht_err print_run(const struct ht_params *params) {
+static enum ht_err print_run(const struct ht_params *params, int ptx) {
     struct ht_simulation *sim = NULL;
     struct ht_text text = {0};
     TRY(ht_simulation_plan(params, NULL, &sim));
@@ -283,6 +283,7 @@ static enum ht_err print_run(const struct ht_params *params) {
         err = ht_err_set(HT_ERR_DEVICE, "no device, so no kernels: %s",
                          sim->no_device ? sim->no_device
                                         : "device.backend is \"oracle\"");
+    if (err == HT_OK && ptx > 0) sim->kernels.spec[0].ptx = ptx;
     if (err == HT_OK)
         err = ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0],
                              &sim->kernels.shape[0], &text);
@@ -307,16 +308,14 @@ static enum ht_err read_ptx(const struct ht_args *args, int *out) {
 enum ht_err ht_command_kernel_text(const struct ht_args *args) {
     const char *directory = ht_args_value(args, "--all");
     struct ht_params *params = NULL;
-    if (directory != NULL) {
-        int ptx = 0;
-        TRY(read_ptx(args, &ptx));
-        return write_all(directory, ptx);
-    }
+    int ptx = 0;
+    TRY(read_ptx(args, &ptx));
+    if (directory != NULL) return write_all(directory, ptx);
     REQUIRE(args->count > 0, HT_ERR_INPUT,
             "kernel-text needs FILE or --all DIR");
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1,
                        &params));
-    enum ht_err err = print_run(params);
+    enum ht_err err = print_run(params, ptx);
     ht_params_destroy(params);
     return err;
 }

@@ -268,7 +268,7 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
 static enum ht_err tune_classes(struct tune *tune) {
     struct ht_sweep sweep;
     char *cache = NULL;
-    TRY(ht_sweep_read(tune->args, &sweep));
+    TRY(ht_sweep_read(tune->args, false, &sweep));
     TRY(ht_device_open(sweep.backend, sweep.device, 0, &tune->device));
     enum ht_err err = ht_cache_directory(sweep.cache, &cache);
     tune->cache = cache;

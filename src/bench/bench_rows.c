@@ -56,9 +56,13 @@ static enum ht_err plan_variants(struct ht_bench *bench,
     return HT_OK;
 }
 
-/* Plans both layouts only if they are selected. */
+/* Plans both layouts only if they are selected; finite differences have one. */
 static enum ht_err plan_layouts(struct ht_bench *bench,
                                 struct ht_bench_row row) {
+    if (row.scheme->method == HT_FINITE_DIFFERENCES) {
+        row.tuning.block = 1;
+        return plan_variants(bench, row);
+    }
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
         bool wanted = bench->sweep.layouts != NULL

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "htwave/bench.h"
+#include "htwave/fd_kernel.h"
+#include "htwave/fd_schedule.h"
 #include "htwave/parallel.h"
 #include "htwave/scaling.h"
 #include "htwave/stop.h"
@@ -50,25 +52,6 @@ static enum ht_err cut(struct ht_grid *grid, struct ht_comm *comm) {
     return err;
 }
 
-/* Writes the same plane of random data to all own planes. */
-static enum ht_err fill(const struct run *run, enum ht_subgrid subgrid) {
-    const struct ht_problem *p = &run->test.problem;
-    int64_t first, last,
-        count = ht_grid_plane(p->grid, subgrid) * p->eq->nfields *
-                ht_grid_coefs(p->grid);
-    double *plane = NULL;
-    TRY(HT_ALLOC(plane, count));
-    for (int64_t n = 0; n < count; n++)
-        plane[n] = ht_rng_uniform(11, (uint64_t)n);
-    enum ht_err err = HT_OK;
-    ht_grid_own(p->grid, subgrid, &first, &last);
-    for (int64_t m = first; err == HT_OK && m < last; m++)
-        err =
-            run->stepper.ops->put(run->stepper.self, subgrid, m, m + 1, plane);
-    free(plane);
-    return err;
-}
-
 static enum ht_err start(struct run *run) {
     const struct ht_problem *p = &run->test.problem;
     struct ht_device *device = run->bench->device;
@@ -78,8 +61,7 @@ static enum ht_err start(struct run *run) {
             "differs from the reference by %.3g times what rounding explains",
             run->row.verified);
     TRY(ht_stepper_create(p, device, &run->kernels, &run->stepper));
-    TRY(fill(run, HT_PRIMARY));
-    return ht_problem_scheme(p)->two_level ? fill(run, HT_DUAL) : HT_OK;
+    return ht_test_problem_fill(&run->test, &run->stepper);
 }
 
 /* ---- time ---- */
@@ -308,7 +290,12 @@ static enum ht_err confer(struct work *work, bool *over) {
     return HT_OK;
 }
 
-static int thinnest(const struct ht_bench *bench) {
+/* Planes that a slab of a row must have. */
+static int64_t thinnest(const struct ht_bench *bench,
+                        const struct ht_bench_row *plan) {
+    const struct ht_fd_spec fd = {.dims = 3, .radius = plan->order / 2};
+    if (plan->scheme->method == HT_FINITE_DIFFERENCES)
+        return ht_fd_planes_needed(ht_fd_reach(&fd), bench->halo.depth);
     return (bench->halo.depth + 1) / 2;
 }
 
@@ -320,7 +307,7 @@ static enum ht_err measure_kind(struct work *work,
     const int64_t side = plan->side;
     const int64_t cells[3] = {side, side, strong ? side : side * ranks};
     bool over = false;
-    if (cells[2] / ranks < thinnest(run.bench)) {
+    if (cells[2] / ranks < thinnest(run.bench, plan)) {
         ht_note("scaling: %d ranks are too many for strong scaling of %lld "
                 "planes",
                 ranks, (long long)cells[2]);
@@ -356,7 +343,8 @@ static enum ht_err measure_plan(struct work *work,
 static int64_t side_of(const struct ht_bench *bench,
                        const struct ht_bench_row *plan) {
     const struct ht_equations eq = ht_equations_make(plan->system, plan->dims);
-    const int64_t usual = bench->info->gpu ? 1024 : 24;
+    const bool fd = plan->scheme->method == HT_FINITE_DIFFERENCES;
+    const int64_t usual = bench->info->gpu ? 1024 : fd ? 128 : 24;
     struct ht_part plain;
     ht_test_problem_plain(&eq, plan->order, plan->stages, plan->scheme, &plain);
     return ht_test_problem_cells(&plain.problem, &plan->tuning,
@@ -364,22 +352,55 @@ static int64_t side_of(const struct ht_bench *bench,
                                  bench->gib * 0x1p30, INFINITY);
 }
 
-/* Three-dimensional rows of the sweep, by default acoustic, Taylor, N = 3,
- * single precision, each with the variant that runs use. */
+static enum ht_err check_scheme(const struct ht_bench *bench,
+                                const struct ht_scheme *scheme) {
+    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+    const struct ht_sweep *sweep = &bench->sweep;
+    REQUIRE(!fd || bench->stages <= 2, HT_ERR_INPUT,
+            "--stages %d: of %s at most 2", bench->stages, scheme->title);
+    for (int n = 0; n < sweep->norders; n++) {
+        REQUIRE(!fd || sweep->orders[n] % 2 == 0, HT_ERR_INPUT,
+                "--orders %d: of %s must be 2, 4 .. %d", sweep->orders[n],
+                scheme->title, 2 * HT_FD_RADIUS);
+        REQUIRE(fd || sweep->orders[n] <= HT_MAX_ORDER, HT_ERR_INPUT,
+                "--orders %d: N of %s must be 1..%d", sweep->orders[n],
+                scheme->name, HT_MAX_ORDER);
+    }
+    return HT_OK;
+}
+
+/* The rows of one scheme, whose orders mean the same. */
+static enum ht_err plan_scheme(struct ht_bench *bench,
+                               const struct ht_scheme *scheme) {
+    struct ht_sweep *sweep = &bench->sweep;
+    const int given = sweep->norders;
+    TRY(check_scheme(bench, scheme));
+    sweep->schemes = scheme->name;
+    if (given == 0) {
+        sweep->norders = 1;
+        sweep->orders[0] = scheme->usual_order;
+    }
+    enum ht_err err = ht_bench_plan_sweep(bench, NULL, 0);
+    sweep->norders = given;
+    return err;
+}
+
+/* Three-dimensional rows of the sweep, by default acoustic, Taylor, the usual
+ * order, single precision, each with the variant that runs use. */
 static enum ht_err plan_rows(struct ht_bench *bench) {
     struct ht_sweep *sweep = &bench->sweep;
     const struct ht_sweep saved = *sweep;
     if (sweep->systems == NULL) sweep->systems = "acoustic";
     if (sweep->schemes == NULL) sweep->schemes = ht_scheme_word(HT_TAYLOR);
     if (sweep->precisions == NULL) sweep->precisions = "single";
-    if (sweep->norders == 0) {
-        sweep->norders = 1;
-        sweep->orders[0] = 3;
-    }
     sweep->ndims = 1;
     sweep->dims[0] = 3;
     bench->usual = true;
-    enum ht_err err = ht_bench_plan_sweep(bench, NULL, 0);
+    const char *const schemes = sweep->schemes;
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < ht_scheme_count(); i++)
+        if (ht_args_listed(schemes, ht_scheme_at(i)->name))
+            err = plan_scheme(bench, ht_scheme_at(i));
     bench->usual = false;
     *sweep = saved;
     return err;
@@ -442,6 +463,27 @@ static enum ht_err agree_on_plans(const struct ht_bench *bench, int first) {
     return err;
 }
 
+static enum ht_err check_planes(const struct ht_bench *bench,
+                                const struct ht_bench_row *row) {
+    const int64_t planes = thinnest(bench, row);
+    int64_t most = 0; /* depth */
+    const struct ht_fd_spec fd = {.dims = 3, .radius = row->order / 2};
+    if (row->scheme->method == HT_FINITE_DIFFERENCES) {
+        most = row->side / ht_fd_reach(&fd);
+        REQUIRE(row->side > ht_fd_reach(&fd), HT_ERR_INPUT,
+                "--cells %lld: the stencil of order %d needs more than %d",
+                (long long)row->side, row->order, ht_fd_reach(&fd));
+    } else {
+        most = 2 * row->side;
+    }
+    REQUIRE(row->side >= planes, HT_ERR_INPUT,
+            "--halo-depth %d: needs slabs of %lld planes, but the cube of a "
+            "rank has %lld: at most %lld",
+            bench->halo.depth, (long long)planes, (long long)row->side,
+            (long long)most);
+    return HT_OK;
+}
+
 static enum ht_err plan_all(struct ht_bench *bench, int first) {
     TRY(plan_rows(bench));
     for (int i = first; i < bench->count; i++)
@@ -450,12 +492,7 @@ static enum ht_err plan_all(struct ht_bench *bench, int first) {
     REQUIRE(bench->count > first, HT_ERR_INPUT,
             "scaling: the flags exclude all measurements");
     for (int i = first; i < bench->count; i++)
-        REQUIRE(bench->row[i].side >= thinnest(bench), HT_ERR_INPUT,
-                "--halo-depth %d: needs slabs of %d planes, but the cube of a "
-                "rank has %lld: at most %lld",
-                bench->halo.depth, thinnest(bench),
-                (long long)bench->row[i].side,
-                2 * (long long)bench->row[i].side);
+        TRY(check_planes(bench, &bench->row[i]));
     return HT_OK;
 }
 

@@ -75,8 +75,14 @@ static void make_spec(struct predict *p) {
 
 /* ---- the rate ---- */
 
+static bool differences(const struct predict *p) {
+    return p->plan->problem.fd.order > 0;
+}
+
+/* Kernels of finite differences take the same time where K alone varies. */
 static bool varies(const struct predict *p) {
-    return p->spec[0].medium_degree >= 0;
+    return differences(p) ? p->plan->problem.fd.density
+                          : p->spec[0].medium_degree >= 0;
 }
 
 /* Whether a measured row has this kind of problem; all rows have uniform
@@ -87,7 +93,7 @@ static bool matches(const struct predict *p, const struct ht_scaling_row *row) {
     return !varies(p) && strcmp(row->system, p->plan->eq.system->name) == 0 &&
            strcmp(row->precision, p->spec[0].fp64 ? "double" : "single") == 0 &&
            strcmp(row->scheme, scheme->name) == 0 &&
-           row->order == p->plan->grid.order && row->stages == problem->stages;
+           row->order == p->plan->order && row->stages == problem->stages;
 }
 
 /* Whether the row gives the rate of one rank; the last one of equal rows does.
@@ -147,8 +153,10 @@ static void choose_rate(struct predict *p) {
     bool alike = true;
     const struct ht_scaling_row *row = nearest_row(p, &alike);
     if (varies(p) && p->measured.count > 0)
-        ht_note("--measured: its rows are of uniform media, but this medium "
-                "varies: they are not used");
+        ht_note(
+            "--measured: its rows are of uniform media, but this %s varies: "
+            "they are not used",
+            differences(p) ? "density" : "medium");
     if (p->rate > 0) {
         snprintf(p->rate_from, sizeof p->rate_from, "given");
         return;
@@ -238,10 +246,6 @@ struct sent {
     struct ht_sent here, dg;
     double steps;
 };
-
-static bool differences(const struct predict *p) {
-    return p->plan->problem.fd.order > 0;
-}
 
 static struct sent count_sent(const struct predict *p) {
     const struct ht_problem *problem = &p->plan->problem;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/fd_kernel.h"
 #include "htwave/scaling.h"
 
 /* Counts are integers >= 1, amounts numbers >= 0; text has no maximum. */
@@ -23,7 +24,7 @@ struct column {
 static const struct column columns[] = {TEXT(kind),
                                         TEXT(system),
                                         TEXT(scheme),
-                                        COUNT(order, HT_MAX_ORDER),
+                                        COUNT(order, 2 * HT_FD_RADIUS),
                                         COUNT(stages, 1 << 24),
                                         TEXT(precision),
                                         TEXT(variant),
@@ -84,6 +85,32 @@ static enum ht_err read_number(const struct column *column, const char *text,
     return HT_OK;
 }
 
+static bool differences(const struct ht_scaling_row *row) {
+    return ht_scheme_find(row->scheme)->method == HT_FINITE_DIFFERENCES;
+}
+
+static enum ht_err check_order(const struct ht_scaling_row *row) {
+    const int order = (int)row->order;
+    if (differences(row))
+        REQUIRE(order % 2 == 0 && row->stages <= 2, HT_ERR_INPUT,
+                "order = %d, stages = %.0f: of finite differences must be 2, 4 "
+                ".. %d and 1 or 2",
+                order, row->stages, 2 * HT_FD_RADIUS);
+    else
+        REQUIRE(order <= HT_MAX_ORDER, HT_ERR_INPUT,
+                "order = %d: N must be 1..%d", order, HT_MAX_ORDER);
+    return HT_OK;
+}
+
+/* Of a slab. */
+static double planes_needed(const struct ht_scaling_row *row) {
+    const struct ht_fd_spec fd = {.dims = 3, .radius = (int)row->order / 2};
+    if (row->ranks == 1) return 1;
+    return differences(row)
+               ? (double)ht_fd_planes_needed(ht_fd_reach(&fd), (int)row->depth)
+               : floor((row->depth + 1) / 2);
+}
+
 static enum ht_err read_row(const char **at, struct ht_scaling_row *row) {
     char text[HT_SCALING_WORD];
     for (int i = 0; i < COLUMNS; i++) {
@@ -102,9 +129,9 @@ static enum ht_err read_row(const char **at, struct ht_scaling_row *row) {
     REQUIRE(ht_scheme_find(row->scheme) != NULL, HT_ERR_INPUT,
             "scheme = \"%s\": must be a value of time.scheme", row->scheme);
     REQUIRE(row->ms > 0, HT_ERR_INPUT, "ms = 0: must be > 0");
+    TRY(check_order(row));
     double thinnest = floor(row->planes / row->ranks);
-    double needed = row->ranks > 1 ? floor((row->depth + 1) / 2) : 1;
-    REQUIRE(thinnest >= needed, HT_ERR_INPUT,
+    REQUIRE(thinnest >= planes_needed(row), HT_ERR_INPUT,
             "planes = %.0f: too few for %.0f ranks and a depth of %.0f",
             row->planes, row->ranks, row->depth);
     return HT_OK;

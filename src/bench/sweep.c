@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/fd.h"
 #include "htwave/kernel.h"
 
 static enum ht_err read_integers(const struct ht_args *args, const char *flag,
-                                 int most, int *count, int *out) {
+                                 int most, int room, int *count, int *out) {
     const char *text = ht_args_value(args, flag);
     int n = 0, *list = NULL;
     if (text == NULL) return HT_OK;
     TRY(ht_args_integers(flag, text, 1, most, &n, &list));
-    *count = n < most ? n : most;
+    *count = n < room ? n : room;
     memcpy(out, list, (size_t)*count * sizeof *out);
     free(list);
     return HT_OK;
@@ -32,7 +33,7 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     TRY(ht_args_names("--variants", s->variants, count, name));
     count = 0;
     for (int i = 0; i < ht_scheme_count() && count < MOST; i++)
-        if (ht_scheme_at(i)->method == HT_HERMITE)
+        if (ht_scheme_at(i)->method == HT_HERMITE || s->differences)
             name[count++] = ht_scheme_at(i)->name;
     TRY(ht_args_names("--schemes", s->schemes, count, name));
     TRY(ht_args_names("--backend", s->backend, 3, backends));
@@ -40,7 +41,9 @@ static enum ht_err check_names(const struct ht_sweep *s) {
     return ht_args_names("--layouts", s->layouts, 2, layouts);
 }
 
-enum ht_err ht_sweep_read(const struct ht_args *args, struct ht_sweep *out) {
+enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
+                          struct ht_sweep *out) {
+    const int most = differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER;
     *out = (struct ht_sweep){.systems = ht_args_value(args, "--systems"),
                              .schemes = ht_args_value(args, "--schemes"),
                              .precisions = ht_args_value(args, "--precisions"),
@@ -50,14 +53,16 @@ enum ht_err ht_sweep_read(const struct ht_args *args, struct ht_sweep *out) {
                              .device = ht_args_value(args, "--device"),
                              .cache = ht_args_value(args, "--cache"),
                              .ndims = 1,
-                             .dims = {3}};
+                             .dims = {3},
+                             .differences = differences};
     out->dims_given = ht_args_value(args, "--dims") != NULL;
     if (out->backend == NULL) out->backend = "auto";
     if (out->device == NULL) out->device = "auto";
     if (out->cache == NULL) out->cache = "auto";
-    TRY(read_integers(args, "--orders", HT_SWEEP_ORDERS, &out->norders,
+    TRY(read_integers(args, "--orders", most, HT_SWEEP_ORDERS, &out->norders,
                       out->orders));
-    TRY(read_integers(args, "--dims", HT_SWEEP_DIMS, &out->ndims, out->dims));
+    TRY(read_integers(args, "--dims", 3, HT_SWEEP_DIMS, &out->ndims,
+                      out->dims));
     return check_names(out);
 }
 
@@ -67,7 +72,7 @@ bool ht_sweep_block(const struct ht_sweep *sweep, int block) {
 
 bool ht_sweep_scheme(const struct ht_sweep *sweep,
                      const struct ht_scheme *scheme) {
-    if (scheme->method != HT_HERMITE) return false; /* bench fd */
+    if (scheme->method != HT_HERMITE && !sweep->differences) return false;
     return ht_args_listed(sweep->schemes, scheme->name);
 }
 

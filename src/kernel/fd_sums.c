@@ -143,23 +143,27 @@ static void add_groups(const struct ht_fd_reduction *r, const void *data,
 
 enum ht_err ht_fd_sum(struct ht_fd_reduction *r, const struct ht_fd_box *box,
                       const bool half[3][2], struct ht_buffer *x,
-                      struct ht_buffer *y, struct ht_buffer *a, bool three,
-                      struct ht_fd_sum *out) {
+                      struct ht_buffer *y, struct ht_buffer *a, double level,
+                      bool three, struct ht_fd_sum *out) {
     struct ht_fd_sum_args args = args_of(box, three);
     const int64_t groups[3] = {args.groups, args.count[2], 1};
     const int64_t count = args.groups * args.count[2];
     const int64_t bytes = count * ENTRIES * (r->wide ? 8 : 4);
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    const float single = (float)level;
     double *data = NULL;
     for (int i = 0; i < 6; i++) args.ends[i] = half[i / 2][i % 2];
     TRY(build(r));
     TRY(make_room(r, count));
-    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 {.buffer = x},
-                                 {.buffer = y},
-                                 {.buffer = a},
-                                 {.buffer = r->results}};
-    TRY(ht_kernel_launch(r->sums, 5, arg, groups, r->lanes));
+    const struct ht_arg arg[] = {
+        {.value = &args, .size = sizeof args},
+        {.value = r->wide ? (const void *)&level : (const void *)&single,
+         .size = r->wide ? sizeof level : sizeof single},
+        {.buffer = x},
+        {.buffer = y},
+        {.buffer = a},
+        {.buffer = r->results}};
+    TRY(ht_kernel_launch(r->sums, 6, arg, groups, r->lanes));
     TRY(ht_device_finish(r->device));
     TRY(HT_ALLOC(data, count * ENTRIES));
     enum ht_err err = ht_buffer_read(r->results, span, data);

@@ -21,7 +21,7 @@ struct ht_injector {
 };
 struct ht_injected {
     struct ht_injector *injector;
-    int fields, terms, columns;
+    int fields, terms, columns, row_fields;
     int64_t row, table_values; /* row: values of one */
     struct ht_buffer *at, *begin, *wall, *column, *shape, *odd, *values, *table;
 };
@@ -200,6 +200,7 @@ enum ht_err ht_injected_create(struct ht_injector *injector,
     d->fields = shapes->fields;
     d->terms = shapes->terms;
     d->columns = shapes->columns;
+    d->row_fields = row_fields;
     d->row = row_of(shapes, row_fields);
     d->table_values = rows * d->row;
     const enum ht_err err = fill(d, list, shapes);
@@ -236,7 +237,8 @@ enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last,
         .first = (long)first,
         .count = (long)(last - first),
         .nodes = (long)nodes,
-        .row = (long)(row * d->row + (int64_t)field * d->columns * terms),
+        .row = (long)(row * d->row +
+                      (int64_t)(field % d->row_fields) * d->columns * terms),
         .size = (long)(d->fields * terms * coefs),
         .field = (long)(field * terms * coefs),
         .odd = (long)(field * coefs),

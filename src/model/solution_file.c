@@ -9,6 +9,7 @@
  * one degree more than a cell polynomial of the scheme has. Neighbours behind
  * a wall are mirrored with the wall's sign, behind a periodic seam they wrap.
  */
+#include "htwave/threads.h"
 #include "solution_types.h"
 
 #include "htwave/h5.h"
@@ -255,27 +256,58 @@ static void fill_plane(struct pass pass, const double *third, double *second,
     }
 }
 
+/* What threads fill in: planes and their derivatives along x3. */
+struct job {
+    const struct ht_solution *solution;
+    const struct ht_solution_range *range;
+    int field, derivatives;
+    int64_t parts, chunks;
+    double *out;
+};
+
+static void fill_part(const struct job *job, int64_t part, double *buffer) {
+    const struct ht_solution_range *range = job->range;
+    const struct ht_grid *grid = job->solution->grid;
+    const double *values = job->solution->data->values[job->field];
+    const int i3 = (int)(part % job->derivatives);
+    const int64_t plane = part / job->derivatives, side = grid->order + 1;
+    const int64_t slab = (grid->dims >= 2 ? side : 1) * side * range->nodes;
+    struct pass pass = {job->solution, job->field, 2, i3};
+    if (grid->dims >= 3)
+        differentiate(&pass, range->first + plane, range->plane, values,
+                      buffer);
+    else
+        memcpy(buffer, values, (size_t)range->plane * sizeof *buffer);
+    fill_plane(pass, buffer, buffer + range->plane, range->nodes,
+               job->out + i3 * slab + plane * range->plane);
+}
+
+static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
+    const struct job *job = data;
+    const int64_t end = ht_threads_first(job->parts, job->chunks, chunk + 1);
+    double *buffer;
+    (void)worker;
+    TRY(HT_ALLOC(buffer, 2 * job->range->plane));
+    for (int64_t part = ht_threads_first(job->parts, job->chunks, chunk);
+         part < end; part++)
+        fill_part(job, part, buffer);
+    free(buffer);
+    return HT_OK;
+}
+
 static enum ht_err fill_nodal(const struct ht_solution *solution,
                               const struct ht_solution_range *range, int field,
                               double *out) {
     const struct ht_grid *grid = solution->grid;
-    const double *values = solution->data->values[field];
-    int64_t side = grid->order + 1;
-    int64_t slab = (grid->dims >= 2 ? side : 1) * side * range->nodes;
-    double *buffer;
-    TRY(HT_ALLOC(buffer, 2 * range->plane));
-    for (int64_t m = range->first; m < range->last; m++)
-        for (int i3 = 0; i3 < (grid->dims >= 3 ? side : 1); i3++) {
-            struct pass pass = {solution, field, 2, i3};
-            if (grid->dims >= 3)
-                differentiate(&pass, m, range->plane, values, buffer);
-            else
-                memcpy(buffer, values, (size_t)range->plane * sizeof *buffer);
-            fill_plane(pass, buffer, buffer + range->plane, range->nodes,
-                       out + i3 * slab + (m - range->first) * range->plane);
-        }
-    free(buffer);
-    return HT_OK;
+    struct job job = {.solution = solution,
+                      .range = range,
+                      .field = field,
+                      .derivatives = grid->dims >= 3 ? grid->order + 1 : 1,
+                      .out = out};
+    job.parts = (range->last - range->first) * job.derivatives;
+    job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK /
+                                                  ht_most(1, range->plane));
+    return ht_threads_run(job.chunks, fill_chunk, &job);
 }
 
 static void fill_coefficients(const struct ht_solution *solution,

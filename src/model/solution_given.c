@@ -1,4 +1,5 @@
 /* Data given node by node: zero, random coefficients, expressions. */
+#include "htwave/threads.h"
 #include "solution_types.h"
 
 #include <math.h>
@@ -27,26 +28,56 @@ static enum ht_err fill_zero(const struct ht_solution *solution,
  * their ratios are those of a wave with some four cells per wavelength. They
  * depend on seed, grid, node, field and coefficient only, so that any range of
  * planes can be computed separately. */
+static void fill_random_row(const struct ht_solution *solution,
+                            const struct ht_solution_range *range, int row,
+                            double *out) {
+    const struct ht_params *params = solution->data->params;
+    const uint64_t seed = (uint64_t)params->initial.seed;
+    const int coefs = ht_grid_coefs(solution->grid);
+    const uint64_t rows = (uint64_t)solution->eq->nfields * (uint64_t)coefs;
+    const int side = solution->grid->order + 1, i = row % coefs;
+    const int degree = i % side + i / side % side + i / side / side;
+    const double scale = ldexp(params->initial.amplitude, -2 * degree);
+    const uint64_t first = (uint64_t)(range->first * range->plane);
+    for (int64_t node = 0; node < range->nodes; node++) {
+        uint64_t index = (first + (uint64_t)node) * rows;
+        index = 2 * (index + (uint64_t)row) + (range->subgrid == HT_DUAL);
+        out[node] = scale * ht_rng_uniform(seed, index);
+    }
+}
+
+/* What threads fill in. */
+struct job {
+    const struct ht_solution *solution;
+    const struct ht_solution_range *range;
+    int field; /* of expressions */
+    int64_t chunks;
+    double *out;
+};
+
+static int64_t rows_of(const struct ht_solution *solution) {
+    return (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid);
+}
+
+static enum ht_err fill_random_chunk(void *data, int64_t chunk, int worker) {
+    const struct job *job = data;
+    const int64_t rows = rows_of(job->solution);
+    const int64_t end = ht_threads_first(rows, job->chunks, chunk + 1);
+    (void)worker;
+    for (int64_t row = ht_threads_first(rows, job->chunks, chunk); row < end;
+         row++)
+        fill_random_row(job->solution, job->range, (int)row,
+                        job->out + row * job->range->nodes);
+    return HT_OK;
+}
+
 static enum ht_err fill_random(const struct ht_solution *solution,
                                const struct ht_solution_range *range,
                                double *out) {
-    const struct ht_params *params = solution->data->params;
-    uint64_t seed = (uint64_t)params->initial.seed;
-    int coefs = ht_grid_coefs(solution->grid);
-    int rows = solution->eq->nfields * coefs;
-    int side = solution->grid->order + 1;
-    uint64_t first = (uint64_t)(range->first * range->plane);
-    for (int row = 0; row < rows; row++) {
-        int i = row % coefs;
-        int degree = i % side + i / side % side + i / side / side;
-        double scale = ldexp(params->initial.amplitude, -2 * degree);
-        for (int64_t node = 0; node < range->nodes; node++) {
-            uint64_t index = (first + (uint64_t)node) * (uint64_t)rows;
-            index = 2 * (index + (uint64_t)row) + (range->subgrid == HT_DUAL);
-            *out++ = scale * ht_rng_uniform(seed, index);
-        }
-    }
-    return HT_OK;
+    struct job job = {.solution = solution, .range = range, .out = out};
+    job.chunks = ht_threads_chunks(
+        rows_of(solution), HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
+    return ht_threads_run(job.chunks, fill_random_chunk, &job);
 }
 
 /* ---- expression ---- */
@@ -108,39 +139,52 @@ static enum ht_err fill_node(const struct ht_solution *solution, int field,
     return HT_OK;
 }
 
-static enum ht_err fill_field(const struct ht_solution *solution,
-                              const struct ht_solution_range *range, int field,
-                              double *jet, double *out) {
+static enum ht_err fill_nodes(const struct job *job, int64_t begin, int64_t end,
+                              double *jet) {
+    const struct ht_solution *solution = job->solution;
+    const struct ht_solution_range *range = job->range;
     const struct ht_grid *grid = solution->grid;
-    int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
-    int coefs = solution->data->jets->count;
-    if (!solution->data->expr[field]) {
-        memset(out, 0, (size_t)(coefs * range->nodes) * sizeof *out);
-        return HT_OK;
-    }
-    for (int64_t node = 0; node < range->nodes; node++) {
+    const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
+    const int coefs = solution->data->jets->count;
+    for (int64_t node = begin; node < end; node++) {
         int64_t m[3] = {node % n1, node % range->plane / n1,
                         range->first + node / range->plane};
         double x[3];
         for (int j = 0; j < 3; j++)
             x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
-        TRY(fill_node(solution, field, solution->data->jets, x, jet));
-        for (int i = 0; i < coefs; i++) out[i * range->nodes + node] = jet[i];
+        TRY(fill_node(solution, job->field, solution->data->jets, x, jet));
+        for (int i = 0; i < coefs; i++)
+            job->out[i * range->nodes + node] = jet[i];
     }
     return HT_OK;
+}
+
+static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
+    const struct job *job = data;
+    const int64_t nodes = job->range->nodes;
+    double *jet;
+    (void)worker;
+    TRY(HT_ALLOC(jet, job->solution->data->jets->count));
+    const enum ht_err err =
+        fill_nodes(job, ht_threads_first(nodes, job->chunks, chunk),
+                   ht_threads_first(nodes, job->chunks, chunk + 1), jet);
+    free(jet);
+    return err;
 }
 
 static enum ht_err fill_expression(const struct ht_solution *solution,
                                    const struct ht_solution_range *range,
                                    double *out) {
-    int64_t size = solution->data->jets->count * range->nodes;
-    double *jet;
-    TRY(HT_ALLOC(jet, solution->data->jets->count));
-    enum ht_err err = HT_OK;
-    for (int f = 0; f < solution->eq->nfields && err == HT_OK; f++)
-        err = fill_field(solution, range, f, jet, out + f * size);
-    free(jet);
-    return err;
+    const int coefs = solution->data->jets->count;
+    const int64_t size = coefs * range->nodes;
+    struct job job = {.solution = solution, .range = range, .out = out};
+    job.chunks = ht_threads_chunks(range->nodes, HT_SOLUTION_CHUNK / 32);
+    for (; job.field < solution->eq->nfields; job.field++, job.out += size)
+        if (solution->data->expr[job.field] != NULL)
+            TRY(ht_threads_run(job.chunks, fill_chunk, &job));
+        else
+            memset(job.out, 0, (size_t)size * sizeof *out);
+    return HT_OK;
 }
 
 static bool expression_occurs(const struct ht_solution *solution, int field) {

@@ -13,6 +13,7 @@
  * 2 lower - centre between walls, an image carrying the product of the signs
  * of the walls it crossed. So data meet the walls' conditions exactly.
  */
+#include "htwave/threads.h"
 #include "solution_types.h"
 
 #include <math.h>
@@ -75,41 +76,57 @@ static void multiply(double value[2], const struct table *table, int i,
     value[0] = real;
 }
 
-/* Adds one part to all nodes of coefficient (i1, i2, i3) of one field. */
-static void add_coefficient(const struct table table[3], const int i[3],
-                            const double amplitude[2], double *out) {
-    const double *re = table[0].re + i[0] * table[0].nodes;
-    const double *im = table[0].im + i[0] * table[0].nodes;
-    for (int64_t m3 = 0; m3 < table[2].nodes; m3++)
-        for (int64_t m2 = 0; m2 < table[1].nodes; m2++) {
-            double value[2] = {amplitude[0], amplitude[1]};
-            multiply(value, &table[2], i[2], m3);
-            multiply(value, &table[1], i[1], m2);
-            for (int64_t m1 = 0; m1 < table[0].nodes; m1++)
-                out[m1] += value[0] * re[m1] - value[1] * im[m1];
-            out += table[0].nodes;
-        }
+/* The nodes of one part and field that threads add to; rows along x1 of all
+ * coefficients follow each other in the array. */
+struct rows {
+    const struct table *table; /* [axis] */
+    double amplitude[2];
+    int64_t count, chunks;
+    double *out;
+};
+
+static void add_row_of_nodes(const struct rows *rows, int64_t row) {
+    const struct table *table = rows->table;
+    const int64_t n1 = table[0].nodes, n2 = table[1].nodes;
+    const int64_t m3 = row / n2 % table[2].nodes;
+    const int i = (int)(row / n2 / table[2].nodes);
+    const int i1 = i % table[0].coefs, i2 = i / table[0].coefs % table[1].coefs;
+    const double *re = table[0].re + i1 * n1, *im = table[0].im + i1 * n1;
+    double value[2] = {rows->amplitude[0], rows->amplitude[1]};
+    double *out = rows->out + row * n1;
+    multiply(value, &table[2], i / table[0].coefs / table[1].coefs, m3);
+    multiply(value, &table[1], i2, row % n2);
+    for (int64_t m1 = 0; m1 < n1; m1++)
+        out[m1] += value[0] * re[m1] - value[1] * im[m1];
 }
 
-static void add_part(const struct ht_solution *solution,
-                     const struct ht_solution_range *range, int part, int field,
-                     struct table table[3], double *out) {
-    double amplitude[2];
+static enum ht_err add_chunk(void *data, int64_t chunk, int worker) {
+    const struct rows *rows = data;
+    const int64_t end = ht_threads_first(rows->count, rows->chunks, chunk + 1);
+    (void)worker;
+    for (int64_t r = ht_threads_first(rows->count, rows->chunks, chunk);
+         r < end; r++)
+        add_row_of_nodes(rows, r);
+    return HT_OK;
+}
+
+static enum ht_err add_part(const struct ht_solution *solution,
+                            const struct ht_solution_range *range, int part,
+                            int field, struct table table[3], double *out) {
+    struct rows rows = {.table = table, .out = out};
     solution->data->type->amplitude(solution, part, field, range->time,
-                                    amplitude);
-    if (amplitude[0] == 0 && amplitude[1] == 0) return;
+                                    rows.amplitude);
+    if (rows.amplitude[0] == 0 && rows.amplitude[1] == 0) return HT_OK;
     for (int j = 0; j < solution->eq->dims; j++) {
         struct ht_solution_point point = {
             .part = part, .field = field, .axis = j, .time = range->time};
         fill_table(solution, range, point, &table[j]);
     }
-    int i[3];
-    for (i[2] = 0; i[2] < table[2].coefs; i[2]++)
-        for (i[1] = 0; i[1] < table[1].coefs; i[1]++)
-            for (i[0] = 0; i[0] < table[0].coefs; i[0]++) {
-                add_coefficient(table, i, amplitude, out);
-                out += range->nodes;
-            }
+    rows.count = table[1].nodes * table[2].nodes;
+    for (int j = 0; j < 3; j++) rows.count *= table[j].coefs;
+    rows.chunks = ht_threads_chunks(rows.count, HT_SOLUTION_CHUNK /
+                                                    ht_most(1, table[0].nodes));
+    return ht_threads_run(rows.chunks, add_chunk, &rows);
 }
 
 /* Tables for the range's nodes; beyond dims the factor 1. */
@@ -135,9 +152,9 @@ static enum ht_err fill(const struct ht_solution *solution,
         err = make_table(solution, range, j, &table[j]);
     int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
     memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
-    for (int f = 0; f < solution->eq->nfields && err == HT_OK; f++)
-        for (int part = 0; part < solution->data->parts; part++)
-            add_part(solution, range, part, f, table, out + f * size);
+    for (int f = 0; f < solution->eq->nfields; f++)
+        for (int part = 0; err == HT_OK && part < solution->data->parts; part++)
+            err = add_part(solution, range, part, f, table, out + f * size);
     for (int j = 0; j < 3; j++) {
         free(table[j].re);
         free(table[j].im);

@@ -1,4 +1,4 @@
-/* Shared by the files src/core/solution*.c: one row per initial.type. */
+/* Shared by the files src/model/solution*.c: one row per initial.type. */
 #ifndef HTWAVE_MODEL_SOLUTION_TYPES_H
 #define HTWAVE_MODEL_SOLUTION_TYPES_H
 
@@ -12,6 +12,9 @@ struct ht_solution_range {
     int64_t plane;       /* nodes of a plane */
     int64_t nodes;       /* of all planes: stride of the coefficients */
 };
+
+/* Values that a thread computes at least. */
+enum { HT_SOLUTION_CHUNK = 1 << 13 };
 
 /* One node of one axis of one field, for separable data. */
 struct ht_solution_point {

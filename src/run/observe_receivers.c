@@ -33,6 +33,7 @@ struct ht_recorder {
     int per_step;    /* levels of a step */
     bool leads;      /* rank 0, which has the members below */
     struct ht_resampler *resampler;
+    struct ht_source_samples *near; /* of sources; NULL: none */
     int64_t keeps; /* newest steps that later samples may need */
     int64_t width; /* values of a level: traces times derivatives */
     double *value; /* [level][width] of steps first .. first + count - 1 */
@@ -141,6 +142,8 @@ static enum ht_err make_sample(struct ht_recorder *r, int n, double at,
     for (int i = 0; i < record.group->readings; i++)
         if (!record.group->reading[i].integral)
             add_weighted(r, &by, from + i * count, count, out + i * count);
+    ht_source_samples_add(r->near, at, &by, from,
+                          record.group->readings * count, out);
     for (int i = 0; i < record.group->readings; i++) {
         record.reading = i;
         record.from = from + i * count;
@@ -259,6 +262,7 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     r->width = r->receivers->traces * r->derivatives;
     r->keeps = ht_resampling_keeps(plan);
     TRY(ht_resampler_create(plan, &r->resampler));
+    TRY(ht_source_samples_create(plan, &r->near));
     r->most = samples_of_block(r->receivers);
     TRY(HT_ALLOC(r->value, values_of(plan, ht_sampler_period(r->sampler))));
     TRY(HT_ALLOC(r->block, r->receivers->count));
@@ -349,6 +353,7 @@ static void receivers_end(void *context) {
                ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
     ht_resampler_destroy(r->resampler);
+    ht_source_samples_destroy(r->near);
     for (int n = 0; r->block != NULL && n < r->receivers->count; n++) {
         free(r->block[n].data);
         free(r->block[n].start);

@@ -198,7 +198,13 @@ static void add_memory(const struct ht_simulation *sim, struct ht_text *text) {
 /* One number where it is sure within a factor of 3. */
 static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
     const struct ht_expected *e = &plan->expected;
-    if (!(plan->cells_per_wavelength > 0)) return;
+    if (!(plan->cells_per_wavelength > 0)) {
+        if (!plan->solution->rest && plan->steps > 0)
+            ht_text_add(text,
+                        "  accuracy  unknown: initial.frequency, the data's "
+                        "highest, is not given\n");
+        return;
+    }
     ht_text_add(text, "  accuracy  %.3g cells per wavelength",
                 plan->cells_per_wavelength);
     if (e->error == 0)
@@ -213,8 +219,12 @@ static void add_accuracy(const struct ht_plan *plan, struct ht_text *text) {
     else if (e->varies)
         ht_text_add(text, ": expected error up to %.1e at the end, %s\n",
                     e->high,
-                    e->jumps ? "in smooth parts of the medium only"
-                             : "where the medium is smooth");
+                    !e->jumps           ? "where the medium is smooth"
+                    : plan->fit == NULL ? "in smooth parts of the medium only"
+                                        : "and what its jumps add, which "
+                                          "is not known beforehand");
+    else if (e->low == 0)
+        ht_text_add(text, ": expected error up to %.1e at the end\n", e->high);
     else if (e->error > e->high / 3 && e->error < 3 * e->low)
         ht_text_add(text, ": expected error %.1e at the end\n", e->error);
     else
@@ -228,11 +238,13 @@ static void add_forms(const struct ht_plan *plan, struct ht_text *text) {
     const int most = 8;
     if (d == NULL) return;
     for (int i = 0; i < d->shots->count && i < most; i++)
-        ht_text_add(text,
-                    "            group %d: radius %g cells, order %d, reach "
-                    "%.2g, errs by %.1e\n",
-                    i + 1, d->form[i].radius, 2 * d->form[i].order,
-                    d->form[i].reach, d->form[i].error);
+        if (d->form[i].radius > 0)
+            ht_text_add(
+                text,
+                "            group %d: radius %g cells, order %d, reach "
+                "%.2g, errs by %.1e\n",
+                i + 1, d->form[i].radius, 2 * d->form[i].order,
+                ht_source_reach_most(&d->form[i]), d->form[i].error);
     if (d->shots->count > most)
         ht_text_add(text, "            and %d more\n", d->shots->count - most);
 }

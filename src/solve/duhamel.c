@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htwave/duhamel.h"
+#include "duhamel_private.h"
 
 enum { GAUSS = 20 };
 
@@ -38,11 +38,6 @@ static void make_quadrature(int terms, struct quadrature *q) {
         ht_legendre(terms, 2 * q->x[i], q->legendre[i]);
 }
 
-/* Nothing acts before the run begins. */
-static double signal_at(const struct ht_shot *shot, double time) {
-    return time < 0 ? 0 : ht_shot_at(shot, time, 0);
-}
-
 /* Coefficients of one shot and field in half step q. */
 static void expand(const struct ht_injection *in, const struct quadrature *rule,
                    int column, int field, int64_t q, double *out) {
@@ -57,8 +52,8 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
     for (int r = 0; r < p->duhamel->terms; r++) out[r] = 0;
     for (int i = 0; i < GAUSS; i++) {
         const double th = ahead * (rule->x[i] + 0.5);
-        double s = signal_at(shot, t + th);
-        if (!taylor) s += other * signal_at(shot, t - th);
+        double s = ht_source_signal(shot, t + th, 0);
+        if (!taylor) s += other * ht_source_signal(shot, t - th, 0);
         for (int r = 0; r < p->duhamel->terms; r++)
             out[r] += factor * (2 * r + 1) * rule->weight[i] * s *
                       rule->legendre[i][r];
@@ -85,7 +80,8 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule,
     double *out = in->table + row * row_values(in);
     in->acts[row] = false;
     for (int c = 0; c < d->shots->count; c++) {
-        const bool acts = ht_shot_acts(&d->shots->shot[c], t - tau, t + tau);
+        const bool acts = d->shots->shot[c].type != HT_SHOT_INCIDENT &&
+                          ht_shot_acts(&d->shots->shot[c], t - tau, t + tau);
         in->acts[row] |= acts;
         for (int f = 0; f < grid->shapes.fields; f++) {
             double *to = out + ((int64_t)f * d->shots->count + c) * d->terms;
@@ -122,6 +118,7 @@ enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from,
         q >= in->first + HT_INJECTION_ROWS)
         TRY(fill_table(in, q, back));
     in->row = in->acts[q - in->first] ? q - in->first : -1;
+    if (in->incidence != NULL) TRY(ht_incidence_begin(in->incidence, q, back));
     in->steps += later;
     return HT_OK;
 }
@@ -132,11 +129,12 @@ enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to,
                              int64_t first, int64_t last, int64_t nodes,
                              struct ht_buffer *const *u) {
     const struct ht_injection_grid *g = &in->grid[to];
-    if (in->row < 0 || g->injected == NULL) return HT_OK;
-    for (int f = 0; f < g->shapes.fields; f++)
+    for (int f = 0; in->row >= 0 && g->injected != NULL && f < g->shapes.fields;
+         f++)
         TRY(ht_inject(g->injected, g->plane[first], g->plane[last], in->row, f,
                       nodes, u[g->field[f]]));
-    return HT_OK;
+    if (in->incidence == NULL) return HT_OK;
+    return ht_incidence_add(in->incidence, to, first, last, nodes, u);
 }
 
 static bool vanishes(int odd, int wall) {
@@ -144,12 +142,9 @@ static bool vanishes(int odd, int wall) {
 }
 
 /* The sum of node n of the list and coefficient i of stored field f. */
-static double sum_of(const struct ht_injection *in,
-                     const struct ht_injection_grid *g, int64_t n, int f,
-                     int i) {
+static double sum_of(const struct ht_injection_grid *g, const double *table,
+                     int64_t n, int f, int i) {
     const struct ht_inject_shapes *s = &g->shapes;
-    const double *table = in->table + in->row * row_values(in) +
-                          (int64_t)f * s->columns * s->terms;
     double sum = 0;
     for (int e = g->list.begin[n]; e < g->list.begin[n + 1]; e++)
         for (int r = 0; r < s->terms; r++)
@@ -162,17 +157,27 @@ static double sum_of(const struct ht_injection *in,
     return sum;
 }
 
-void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
-                            int64_t nodes, double *u) {
-    const struct ht_injection_grid *g = &in->grid[to];
+void ht_injection_grid_add(const struct ht_injection_grid *g,
+                           const double *table, int64_t stride, int64_t nodes,
+                           double *u) {
     const int coefs = g->shapes.coefs;
-    if (in->row < 0) return;
     for (int64_t n = 0; n < g->list.count; n++)
         for (int f = 0; f < g->shapes.fields; f++)
             for (int i = 0; i < coefs; i++)
                 if (!vanishes(g->shapes.odd[f * coefs + i], g->list.wall[n]))
                     u[((int64_t)g->field[f] * coefs + i) * nodes +
-                      g->list.at[n]] += sum_of(in, g, n, f, i);
+                      g->list.at[n]] += sum_of(g, table + f * stride, n, f, i);
+}
+
+void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to,
+                            int64_t nodes, double *u) {
+    const struct ht_injection_grid *g = &in->grid[to];
+    if (in->row >= 0)
+        ht_injection_grid_add(g, in->table + in->row * row_values(in),
+                              (int64_t)g->shapes.columns * g->shapes.terms,
+                              nodes, u);
+    if (in->incidence != NULL)
+        ht_incidence_add_plain(in->incidence, to, nodes, u);
 }
 
 /* ---- making ---- */
@@ -188,6 +193,7 @@ static enum ht_err make(const struct ht_window window[2],
         for (int f = 0; f < p->eq->nfields; f++)
             if (ht_problem_stores(p, to, f)) g->field[fields++] = f;
     }
+    TRY(ht_incidence_create(p, window, &in->incidence));
     TRY(HT_ALLOC(in->acts, HT_INJECTION_ROWS));
     return HT_ALLOC(in->table, HT_INJECTION_ROWS * row_values(in));
 }
@@ -209,20 +215,22 @@ enum ht_err ht_injection_create(const struct ht_problem *problem,
     return HT_OK;
 }
 
+void ht_injection_grid_free(struct ht_injection_grid *g) {
+    ht_injected_destroy(g->injected);
+    free(g->list.at);
+    free(g->list.begin);
+    free(g->list.wall);
+    free(g->list.column);
+    free(g->list.shape);
+    free(g->shapes.value);
+    free(g->shapes.odd);
+    free(g->plane);
+}
+
 void ht_injection_destroy(struct ht_injection *in) {
     if (in == NULL) return;
-    for (int i = 0; i < 2; i++) {
-        struct ht_injection_grid *g = &in->grid[i];
-        ht_injected_destroy(g->injected);
-        free(g->list.at);
-        free(g->list.begin);
-        free(g->list.wall);
-        free(g->list.column);
-        free(g->list.shape);
-        free(g->shapes.value);
-        free(g->shapes.odd);
-        free(g->plane);
-    }
+    for (int i = 0; i < 2; i++) ht_injection_grid_free(&in->grid[i]);
+    ht_incidence_destroy(in->incidence);
     free(in->table);
     free(in->acts);
     free(in);
@@ -240,7 +248,8 @@ enum ht_err ht_injection_upload(struct ht_injection *in,
         free(g->shapes.value);
         g->shapes.value = NULL;
     }
-    return HT_OK;
+    return in->incidence == NULL ? HT_OK
+                                 : ht_incidence_upload(in->incidence, injector);
 }
 
 int64_t ht_injection_bytes(const struct ht_problem *problem,
@@ -257,14 +266,14 @@ int64_t ht_injection_bytes(const struct ht_problem *problem,
             ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries,
                               &shapes, HT_INJECTION_ROWS, problem->eq->nfields);
     }
-    return bytes;
+    return bytes + ht_incidence_bytes(problem, spec);
 }
 
 /* Per entry what src/solve/duhamel_list.c sorts, per shape its key. */
 int64_t ht_injection_host_bytes(const struct ht_problem *problem) {
     const struct ht_duhamel *d = problem->duhamel;
     const int64_t entry = 64, key = 160;
-    int64_t bytes = 0;
+    int64_t bytes = ht_incidence_host_bytes(problem);
     for (int i = 0; d != NULL && i < 2; i++) {
         const struct ht_injection_counts *most = &d->most[i];
         const int fields = ht_problem_stored(problem, i ? HT_DUAL : HT_PRIMARY);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bloch.h"
-#include "htwave/duhamel.h"
+#include "duhamel_private.h"
 #include "htwave/plan.h"
 
 static const double pi = 3.14159265358979323846;
@@ -21,6 +21,7 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
     if (duhamel == NULL) return;
     free(duhamel->form);
     free(duhamel->point);
+    free(duhamel->wave);
     free(duhamel);
 }
 
@@ -44,19 +45,26 @@ static enum ht_err materials_at(const struct ht_plan *plan, const double x[3],
     return HT_OK;
 }
 
+static enum ht_err make_point(const struct ht_plan *plan, int shot, int n,
+                              struct ht_source_point *out) {
+    out->shot = shot;
+    ht_shot_position(&plan->shots->shot[shot], n, out->x);
+    return materials_at(plan, out->x, out->material);
+}
+
 static enum ht_err make_points(const struct ht_plan *plan,
                                struct ht_duhamel *d) {
     const struct ht_shots *shots = plan->shots;
     int64_t room = 0;
     for (int i = 0; i < shots->count; i++) room += shots->shot[i].points;
     TRY(HT_ALLOC(d->point, room));
+    TRY(HT_ALLOC(d->wave, shots->count));
     for (int i = 0; i < shots->count; i++)
-        for (int n = 0; n < shots->shot[i].points; n++) {
-            struct ht_source_point *point = &d->point[d->points++];
-            point->shot = i;
-            ht_shot_position(&shots->shot[i], n, point->x);
-            TRY(materials_at(plan, point->x, point->material));
-        }
+        if (shots->shot[i].type == HT_SHOT_INCIDENT)
+            TRY(make_point(plan, i, 0, &d->wave[d->waves++]));
+        else
+            for (int n = 0; n < shots->shot[i].points; n++)
+                TRY(make_point(plan, i, n, &d->point[d->points++]));
     return HT_OK;
 }
 
@@ -139,7 +147,12 @@ static enum ht_err refuse_radius(const struct ht_plan *plan, int group,
         least, ht_problem_scheme(&plan->problem)->name, plan->order);
 }
 
-static enum ht_err make_form(const struct ht_plan *plan, int i,
+double ht_source_reach_most(const struct ht_source_form *form) {
+    return fmax(fmax(form->reach[0], form->reach[1]), form->reach[2]);
+}
+
+/* Of points, lines and planes. */
+static enum ht_err make_flat(const struct ht_plan *plan, int i,
                              struct ht_duhamel *d) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     struct ht_source_form *form = &d->form[i];
@@ -147,7 +160,6 @@ static enum ht_err make_form(const struct ht_plan *plan, int i,
     const double highest =
         wavenumber(plan, d, i, ht_signal_traits(shot->signal).highest);
     form->radius = shot->radius;
-    form->cut = 1e-2 * shot->tolerance;
     if (shot->radius > 0 && shot->radius < least)
         return refuse_radius(plan, i + 1, least);
     if (shot->radius > 0)
@@ -160,7 +172,40 @@ static enum ht_err make_form(const struct ht_plan *plan, int i,
                 "the tolerance of %.1e: take more cells",
                 i + 1, 2 * pi / highest, form->radius, form->error,
                 shot->tolerance);
-    form->reach = ht_source_reach(form, plan->order) + plan->cfl / 2;
+    for (int k = 0; k < plan->grid.dims; k++)
+        if (shot->type != HT_SHOT_PLANE || k == shot->axis)
+            form->along[k] = form->radius;
+    return HT_OK;
+}
+
+/* A plain Gaussian, as it is given. */
+static enum ht_err make_volume(const struct ht_plan *plan, int i,
+                               struct ht_source_form *form) {
+    const struct ht_shot *shot = &plan->shots->shot[i];
+    char key[40];
+    snprintf(key, sizeof key, "sources.%d.radius", i + 1);
+    if (shot->radius > 0)
+        return ht_params_error(plan->params, key,
+                               "does not belong to sources of type \"volume\"");
+    form->order = 1;
+    form->radius = shot->width / widest(plan);
+    for (int k = 0; k < plan->grid.dims; k++)
+        form->along[k] = shot->width / plan->grid.h[k];
+    return HT_OK;
+}
+
+static enum ht_err make_form(const struct ht_plan *plan, int i,
+                             struct ht_duhamel *d) {
+    struct ht_source_form *form = &d->form[i];
+    form->cut = 1e-2 * plan->shots->shot[i].tolerance;
+    if (plan->shots->shot[i].type == HT_SHOT_VOLUME)
+        TRY(make_volume(plan, i, form));
+    else
+        TRY(make_flat(plan, i, d));
+    for (int k = 0; k < plan->grid.dims; k++)
+        if (ht_source_varies(form, k))
+            form->reach[k] =
+                ht_source_reach(form, k, plan->order) + plan->cfl / 2;
     return HT_OK;
 }
 
@@ -182,24 +227,25 @@ static int count_terms(const struct ht_plan *plan) {
 
 /* ---- the medium about a point ---- */
 
-/* Whether a place of an axis lies in reach of a point or in a cell beside. */
-static bool place_in_reach(const struct ht_grid *grid, int axis,
-                           const struct ht_source_point *point, double reach,
-                           double x) {
+bool ht_source_reaches(const struct ht_problem *problem,
+                       const struct ht_source_point *point, int axis,
+                       double x) {
+    const struct ht_grid *grid = problem->grid;
+    const struct ht_source_form *form = &problem->duhamel->form[point->shot];
     double apart = x - point->x[axis];
+    if (!ht_source_varies(form, axis)) return true;
     if (ht_grid_periodic(grid, axis))
         apart = remainder(apart, grid->upper[axis] - grid->lower[axis]);
-    return fabs(apart) <= (reach + 1) * grid->h[axis];
+    return fabs(apart) <= (form->reach[axis] + 1) * grid->h[axis];
 }
 
 /* Nodes of an axis in reach of a point and of the cells of these. */
-static bool in_reach(const struct ht_plan *plan, enum ht_subgrid subgrid,
-                     int axis, const struct ht_source_point *point,
-                     double reach, int64_t m) {
-    const struct ht_grid *grid = &plan->grid;
-    return axis >= grid->dims ||
-           place_in_reach(grid, axis, point, reach,
-                          ht_grid_x(grid, subgrid, axis, m));
+static bool in_reach(const struct ht_problem *problem,
+                     const struct ht_source_point *point,
+                     enum ht_subgrid subgrid, int axis, int64_t m) {
+    return axis >= problem->grid->dims ||
+           ht_source_reaches(problem, point, axis,
+                             ht_grid_x(problem->grid, subgrid, axis, m));
 }
 
 /* values: of one plane, [material][a][node]. */
@@ -218,22 +264,27 @@ static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
 }
 
 static enum ht_err refuse_medium(const struct ht_plan *plan,
-                                 const struct ht_source_point *point,
-                                 double reach) {
-    const bool line = plan->shots->shot[point->shot].points > 1;
+                                 const struct ht_duhamel *d,
+                                 const struct ht_source_point *point) {
+    const struct ht_source_form *form = &d->form[point->shot];
+    static const char *const keys[] = {[HT_SHOT_POINT] = "position",
+                                       [HT_SHOT_LINE] = "from",
+                                       [HT_SHOT_PLANE] = "at",
+                                       [HT_SHOT_VOLUME] = "position"};
     char key[40], place[96];
     int length = 0;
     snprintf(key, sizeof key, "sources.%d.%s", point->shot + 1,
-             line ? "from" : "position");
+             keys[plan->shots->shot[point->shot].type]);
     for (int k = 0; k < plan->grid.dims; k++)
-        length += snprintf(place + length, sizeof place - (size_t)length,
-                           "%s%g", k ? ", " : "", point->x[k]);
+        if (ht_source_varies(form, k))
+            length += snprintf(place + length, sizeof place - (size_t)length,
+                               "%s%g", length ? ", " : "", point->x[k]);
     return ht_params_error(
         plan->params, key,
         "the medium varies within %.3g cells of the source at %s, where a "
         "Hermite method needs a uniform one: move it, or give time.scheme = "
         "\"fd\"",
-        reach, place);
+        ht_source_reach_most(form), place);
 }
 
 static enum ht_err check_plane(const struct ht_plan *plan,
@@ -242,22 +293,63 @@ static enum ht_err check_plane(const struct ht_plan *plan,
                                double *values) {
     const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
     const int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
+    struct ht_problem problem = plan->problem;
     bool filled = false;
+    problem.duhamel = d;
     for (int64_t i = 0; i < d->points; i++) {
         const struct ht_source_point *p = &d->point[i];
-        const double reach = d->form[p->shot].reach;
-        if (!in_reach(plan, subgrid, 2, p, reach, m3)) continue;
+        if (!in_reach(&problem, p, subgrid, 2, m3)) continue;
         if (!filled)
             TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
         filled = true;
         for (int64_t m2 = 0; m2 < n2; m2++) {
-            if (!in_reach(plan, subgrid, 1, p, reach, m2)) continue;
+            if (!in_reach(&problem, p, subgrid, 1, m2)) continue;
             for (int64_t m1 = 0; m1 < n1; m1++)
-                if (in_reach(plan, subgrid, 0, p, reach, m1) &&
+                if (in_reach(&problem, p, subgrid, 0, m1) &&
                     !same_at(plan, n1 * n2, m2 * n1 + m1, p, values))
-                    return refuse_medium(plan, p, reach);
+                    return refuse_medium(plan, d, p);
         }
     }
+    return HT_OK;
+}
+
+static enum ht_err refuse_surface(const struct ht_plan *plan, int shot,
+                                  enum ht_subgrid subgrid, const int64_t m[3]) {
+    char key[40], place[96];
+    int length = 0;
+    snprintf(key, sizeof key, "sources.%d", shot + 1);
+    for (int k = 0; k < plan->grid.dims; k++)
+        length += snprintf(place + length, sizeof place - (size_t)length,
+                           "%s%g", length ? ", " : "",
+                           ht_grid_x(&plan->grid, subgrid, k, m[k]));
+    return ht_params_error(
+        plan->params, key,
+        "the medium varies at the surface of its box, near (%s), where a "
+        "Hermite method needs that at from: move it",
+        place);
+}
+
+/* The cells that the surfaces of plane waves cross. */
+static enum ht_err check_surfaces(const struct ht_plan *plan,
+                                  const struct ht_duhamel *d,
+                                  enum ht_subgrid subgrid, int64_t m3,
+                                  double *values) {
+    const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
+    const int64_t nodes = ht_grid_plane(&plan->grid, subgrid);
+    bool filled = false;
+    for (int i = 0; i < d->waves; i++)
+        for (int64_t n = 0; n < nodes; n++) {
+            const struct ht_source_point *p = &d->wave[i];
+            const int64_t m[3] = {n % n1, n / n1, m3};
+            if (!ht_incidence_beside(&plan->problem,
+                                     &plan->shots->shot[p->shot], subgrid, m))
+                continue;
+            if (!filled)
+                TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
+            filled = true;
+            if (!same_at(plan, nodes, n, p, values))
+                return refuse_surface(plan, p->shot, subgrid, m);
+        }
     return HT_OK;
 }
 
@@ -271,8 +363,11 @@ static enum ht_err check_medium(const struct ht_plan *plan,
         TRY(HT_ALLOC(values, ht_grid_plane(&plan->grid, subgrid) *
                                  plan->eq.nmaterials * plan->medium->coefs));
         for (int64_t m3 = 0;
-             err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
+             err == HT_OK && m3 < ht_grid_planes(&plan->grid, subgrid); m3++) {
             err = check_plane(plan, d, subgrid, m3, values);
+            if (err == HT_OK)
+                err = check_surfaces(plan, d, subgrid, m3, values);
+        }
         free(values);
     }
     return err;
@@ -286,7 +381,8 @@ static enum ht_err wave_error(const struct ht_plan *plan,
                               const struct ht_duhamel *d, double cells,
                               double *error) {
     const struct ht_equations eq = ht_equations_make(plan->eq.system, 1);
-    const double *material = d->point[0].material;
+    const double *material =
+        d->points > 0 ? d->point[0].material : d->wave[0].material;
     const double speed = eq.system->speed(material, 0);
     struct ht_grid grid = {.dims = 1, .order = plan->order};
     struct ht_problem problem = {
@@ -352,57 +448,86 @@ static enum ht_err check_cells(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static enum ht_err check_types(const struct ht_plan *plan) {
+/* ---- types ---- */
+
+/* A plane's field does not vary along a free side, which makes it 0. */
+static enum ht_err check_sides(const struct ht_plan *plan, int i) {
+    const struct ht_shot *shot = &plan->shots->shot[i];
     char key[40];
-    for (int i = 0; i < plan->shots->count; i++) {
-        snprintf(key, sizeof key, "sources.%d.type", i + 1);
-        if (plan->shots->shot[i].type > HT_SHOT_LINE)
+    snprintf(key, sizeof key, "sources.%d.axis", i + 1);
+    for (int k = 0; shot->type == HT_SHOT_PLANE && k < plan->grid.dims; k++)
+        for (int side = 0; side < 2; side++)
+            if (k != shot->axis && plan->grid.wall[k][side] < 0)
+                return ht_params_error(
+                    plan->params, key,
+                    "a plane ends at a free side of x%d, where it is no plane "
+                    "wave: Hermite methods need rigid or periodic ones, or "
+                    "give time.scheme = \"fd\"",
+                    k + 1);
+    return HT_OK;
+}
+
+/* Wider volumes have more nodes than fit. */
+static enum ht_err check_volume(const struct ht_plan *plan, int i) {
+    const struct ht_shot *shot = &plan->shots->shot[i];
+    const double most = HT_SOURCE_WIDEST;
+    double least = plan->grid.h[0];
+    char key[40];
+    snprintf(key, sizeof key, "sources.%d.width", i + 1);
+    for (int k = 1; k < plan->grid.dims; k++)
+        least = fmin(least, plan->grid.h[k]);
+    if (shot->type != HT_SHOT_VOLUME || shot->width <= most * least)
+        return HT_OK;
+    return ht_params_error(plan->params, key,
+                           "Hermite methods have volumes of up to %g cells, "
+                           "here %g: take fewer cells, or time.scheme = \"fd\"",
+                           most, most * least);
+}
+
+/* A cell from the grid's sides; as long as the grid only along axes where the
+ * wave does not vary, so not along all. */
+static enum ht_err check_box(const struct ht_plan *plan, int i) {
+    const struct ht_grid *grid = &plan->grid;
+    const struct ht_shot *shot = &plan->shots->shot[i];
+    for (int k = 0; k < grid->dims; k++) {
+        const double h = grid->h[k] * (1 - 1e-9);
+        const bool open = ht_source_open(grid, shot, k);
+        char from[40], to[40], direction[40];
+        snprintf(from, sizeof from, "sources.%d.from", i + 1);
+        snprintf(to, sizeof to, "sources.%d.to", i + 1);
+        snprintf(direction, sizeof direction, "sources.%d.direction", i + 1);
+        if (open && (fabs(shot->direction[k]) > 1e-12 || grid->wall[k][0] < 0 ||
+                     grid->wall[k][1] < 0))
             return ht_params_error(
-                plan->params, key,
-                "needs time.scheme = \"fd\": Hermite methods have points and "
-                "lines alone");
+                plan->params, direction,
+                "the box is that of the grid along x%d: the wave must be "
+                "normal to x%d, and its sides rigid or periodic",
+                k + 1, k + 1);
+        if (!open && shot->first[k] < grid->lower[k] + h)
+            return ht_params_error(plan->params, from,
+                                   "x%d must be %g or more, a cell above the "
+                                   "grid's side",
+                                   k + 1, grid->lower[k] + grid->h[k]);
+        if (!open && shot->last[k] > grid->upper[k] - h)
+            return ht_params_error(plan->params, to,
+                                   "x%d must be %g or less, a cell below the "
+                                   "grid's side",
+                                   k + 1, grid->upper[k] - grid->h[k]);
+        if (!open && shot->last[k] - shot->first[k] < h)
+            return ht_params_error(plan->params, to,
+                                   "the box must be a cell long along x%d, %g",
+                                   k + 1, grid->h[k]);
     }
     return HT_OK;
 }
 
-/* ---- receivers ---- */
-
-/* A source in reach of a receiver, or NULL. */
-static const struct ht_source_point *source_near(const struct ht_plan *plan,
-                                                 const double x[3]) {
-    const struct ht_duhamel *d = plan->duhamel;
-    for (int64_t i = 0; i < d->points; i++) {
-        const struct ht_source_point *point = &d->point[i];
-        const double reach = d->form[point->shot].reach;
-        bool near = true;
-        for (int k = 0; k < plan->grid.dims; k++)
-            near = near && place_in_reach(&plan->grid, k, point, reach, x[k]);
-        if (near) return point;
+static enum ht_err check_types(const struct ht_plan *plan) {
+    for (int i = 0; i < plan->shots->count; i++) {
+        if (plan->shots->shot[i].type == HT_SHOT_INCIDENT)
+            TRY(check_box(plan, i));
+        TRY(check_sides(plan, i));
+        TRY(check_volume(plan, i));
     }
-    return NULL;
-}
-
-static enum ht_err check_group(const struct ht_plan *plan, int n) {
-    const struct ht_receiver_group *group = &plan->receivers->group[n];
-    for (int64_t i = 0; group->every > 0 && i < group->count; i++) {
-        const struct ht_source_point *point = source_near(plan, group->x[i]);
-        char key[40];
-        if (point == NULL) continue;
-        snprintf(key, sizeof key, "receivers.%d.every", n + 1);
-        return ht_params_error(
-            plan->params, key,
-            "receiver %lld stands within reach of source %d, %.3g cells, where "
-            "a Hermite method has samples at its time steps alone: leave it "
-            "out, move the receiver, or give time.scheme = \"fd\"",
-            (long long)i + 1, point->shot + 1,
-            plan->duhamel->form[point->shot].reach + 1);
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_duhamel_check_receivers(const struct ht_plan *plan) {
-    if (plan->duhamel == NULL || plan->receivers == NULL) return HT_OK;
-    for (int n = 0; n < plan->receivers->count; n++) TRY(check_group(plan, n));
     return HT_OK;
 }
 
@@ -425,7 +550,9 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     TRY(make_points(plan, d));
     TRY(find_needed(plan, d));
     TRY(check_cells(plan, d));
-    for (int i = 0; i < d->shots->count; i++) TRY(make_form(plan, i, d));
+    for (int i = 0; i < d->shots->count; i++)
+        if (d->shots->shot[i].type != HT_SHOT_INCIDENT)
+            TRY(make_form(plan, i, d));
     TRY(check_medium(plan, d));
     d->terms = count_terms(plan);
     return count_nodes(plan, d);

@@ -87,7 +87,8 @@ static int list_terms(const struct ht_problem *p,
         struct term *term = &list[n];
         term->factor *= powl(tau, term->odd + 1 + 2 * term->first);
         for (int k = 0; k < p->eq->dims; k++)
-            term->factor /= powl(p->grid->h[k], 1 + term->shift[k]);
+            term->factor /=
+                powl(p->grid->h[k], (v->along[k] > 0) + term->shift[k]);
     }
     return count;
 }
@@ -95,7 +96,7 @@ static int list_terms(const struct ht_problem *p,
 /* ---- numbers ---- */
 
 /* The least power beyond which a wave of any length adds less than 1e-13:
- * (nu k)^(2m)/(2m)! times the spectrum. */
+ * (nu k)^(2m)/(2m)! times the spectrum; nu in radii. */
 static int powers_of(const struct ht_source_vector *v, double nu) {
     const double small = 1e-13;
     for (int m = 1; m < MOST_POWERS; m++) {
@@ -103,7 +104,7 @@ static int powers_of(const struct ht_source_vector *v, double nu) {
         for (int i = 1; i < 64; i++) {
             const double x = i / 4.0;
             const double part = 1 - ht_flat_missing(v->order, x);
-            const double log_power = 2 * m * log(nu * x / v->radius);
+            const double log_power = 2 * m * log(nu * x);
             most = fmax(most, fmax(part, 1e-15) *
                                   exp(log_power - lgamma(2 * m + 1.0)));
         }
@@ -125,30 +126,48 @@ struct shaping {
     long double factorial[FACTORIALS];
 };
 
-static void prepare(const struct ht_problem *p,
-                    const struct ht_source_vector *v,
-                    const long double distance[3], struct shaping *s) {
+/* Cells that waves travel in half a step. */
+static double courant(const struct ht_problem *p,
+                      const struct ht_source_vector *v, int axis) {
     const struct ht_second_order *form = &p->eq->system->second_order;
     const int density = form->inverse_density;
     const double speed = sqrt(v->material[form->modulus] *
                               (density >= 0 ? v->material[density] : 1));
+    return axis < p->eq->dims ? speed * p->dt / 2 / p->grid->h[axis] : 0;
+}
+
+static int powers_within(const struct ht_problem *p,
+                         const struct ht_source_vector *v, double span) {
     double most = 0;
+    for (int k = 0; k < p->eq->dims; k++)
+        if (v->along[k] > 0)
+            most = fmax(most, span * fabs(courant(p, v, k)) / v->along[k]);
+    return powers_of(v, most);
+}
+
+/* Derivatives of the Gaussians: `more` beyond those of all powers. */
+static void prepare(const struct ht_problem *p,
+                    const struct ht_source_vector *v,
+                    const long double distance[3], int powers, int more,
+                    struct shaping *s) {
     s->problem = p;
+    s->powers = powers;
     factorials(s->factorial);
     for (int k = 0; k < 3; k++) {
         s->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
-        s->nu[k] = k < p->eq->dims ? speed * p->dt / 2 / p->grid->h[k] : 0;
-        most = fmax(most, fabs((double)s->nu[k]));
+        s->nu[k] = courant(p, v, k);
     }
-    s->powers = powers_of(v, most);
     for (int k = 0; k < p->eq->dims; k++) {
-        const int count = s->n[k] + 2 * s->powers + 2;
-        long double power = v->radius;
-        ht_flat_derivatives(v->order, distance[k] / v->radius, count,
-                            s->axis[k]);
+        const int count = more + 2 * powers + 2;
+        const double radius = v->along[k];
+        long double power = radius;
+        memset(s->axis[k], 0, sizeof s->axis[k]);
+        s->axis[k][0] = 1;
+        if (!(radius > 0)) continue;
+        ht_flat_derivatives(v->order, distance[k] / radius, count, s->axis[k]);
         for (int n = 0; n < count; n++) {
             s->axis[k][n] /= power;
-            power *= v->radius;
+            power *= radius;
         }
     }
 }
@@ -225,12 +244,47 @@ void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
     struct term list[MOST_TERMS];
     struct shaping s;
     const int count = list_terms(problem, vector, list);
-    prepare(problem, vector, distance, &s);
+    prepare(problem, vector, distance, powers_within(problem, vector, 1),
+            problem->grid->order + 1, &s);
     for (int f = 0; f < problem->eq->nfields; f++) {
         if (!ht_problem_stores(problem, to, f)) continue;
         memset(out, 0, (size_t)(terms * coefs) * sizeof *out);
         for (int n = 0; n < count; n++)
             if (list[n].field == f) add_shape(&s, &list[n], terms, coefs, out);
         out += (int64_t)terms * coefs;
+    }
+}
+
+/* ---- powers at a place ---- */
+
+int ht_source_last_power(const struct ht_problem *problem,
+                         const struct ht_source_vector *vector, double span) {
+    return 2 * powers_within(problem, vector, span) + 1;
+}
+
+void ht_source_powers(const struct ht_problem *problem,
+                      const struct ht_source_vector *vector,
+                      const long double distance[3], int field, int slope,
+                      int last, double *out) {
+    long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1],
+        all[MOST_POWERS + 1];
+    const int powers = (int)ht_least(last / 2, MOST_POWERS);
+    struct term list[MOST_TERMS];
+    struct shaping s;
+    const int count = list_terms(problem, vector, list);
+    prepare(problem, vector, distance, powers, 2, &s);
+    for (int n = 0; n < count; n++) {
+        const struct term *term = &list[n];
+        if (term->field != field) continue;
+        for (int k = 0; k < 3; k++)
+            sequence(&s, k, 0, term->shift[k] + (k == slope), powers, a[k]);
+        convolve(powers, a[1], a[2], lower);
+        convolve(powers, a[0], lower, all);
+        for (int l = 0; l <= (term->single ? 0 : powers); l++) {
+            const int j = 2 * (l + term->first) + term->odd;
+            if (j > last) break;
+            out[j] += (double)(term->factor * s.factorial[l] * all[l] /
+                               (slope < 0 ? 1 : problem->grid->h[slope]));
+        }
     }
 }

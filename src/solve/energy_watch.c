@@ -108,6 +108,7 @@ static double small_rise(const struct ht_plan *plan,
                          const struct ht_energy_watch *watch) {
     const double small = is_first_order(plan) ? 0.01 : 0.1;
     if (watch->rough) return is_first_order(plan) ? 0.2 : 10;
+    if (plan->problem.fd.order > 0) return small;
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;
 }
 

@@ -34,6 +34,7 @@ struct ht_fd_probes {
     struct ht_fd_pattern *pattern;
     struct ht_fd_item *item;
     int64_t slots, taken;
+    double *level;                /* [slot] of struct ht_fd_stepper */
     struct ht_fd_sampler *device; /* NULL: of the plain engine */
     double *ring;                 /* of the plain engine, [slot][item] */
 };
@@ -89,7 +90,7 @@ struct ht_fd_engine_ops {
     enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                         const struct ht_fd_ends *ends, struct ht_fd_array x,
                         struct ht_fd_array y, struct ht_fd_array a,
-                        struct ht_fd_sum *out);
+                        double level, struct ht_fd_sum *out);
     /* probes has at least one item. */
     enum ht_err (*probes_create)(struct ht_fd_engine *e, const char *cache,
                                  struct ht_fd_probes *probes);
@@ -310,6 +311,7 @@ struct ht_fd_stepper {
     bool closed;   /* nothing fixes the mean of u, in single precision */
     double mass;   /* sum of 1/a over the nodes */
     double mean;   /* of d, which the scheme keeps; NaN: not known yet */
+    double level;  /* what is kept of u beside the array; 0 unless closed */
     int64_t since; /* steps since the mean was looked at */
     struct ht_fd_probes *probes;       /* of receivers; NULL: none */
     struct ht_fd_injection *injection; /* NULL: no sources */
@@ -334,10 +336,10 @@ HT_CHECKED enum ht_err ht_fd_apply(struct ht_fd_stepper *s, double factor,
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
 /* Sums over the whole grid, the same on all ranks and whatever their number;
- * first: node of the grid. Collective. */
+ * first: node of the grid; level: as that of ht_fd_sum. Collective. */
 HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
                                    struct ht_fd_array x, struct ht_fd_array y,
-                                   struct ht_fd_sum *out);
+                                   double level, struct ht_fd_sum *out);
 /* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
                                    struct ht_fd_array to);

@@ -141,9 +141,10 @@ static enum ht_err device_sums(struct ht_fd_engine *e,
                                const struct ht_fd_box *box,
                                const struct ht_fd_ends *ends,
                                struct ht_fd_array x, struct ht_fd_array y,
-                               struct ht_fd_array a, struct ht_fd_sum *out) {
+                               struct ht_fd_array a, double level,
+                               struct ht_fd_sum *out) {
     return ht_fd_sum(e->reduction, box, ends->half, x.buffer, y.buffer,
-                     a.buffer, e->spec.dims > 2, out);
+                     a.buffer, level, e->spec.dims > 2, out);
 }
 
 static enum ht_err device_probes_create(struct ht_fd_engine *e,

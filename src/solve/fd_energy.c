@@ -20,9 +20,9 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
     TRY(ht_fd_clear(s, s->z));
     TRY(ht_fd_apply(s, 1, s->z));
     const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
-    TRY(ht_fd_total(s, v, s->z, &uz));
-    TRY(ht_fd_total(s, d, s->z, &dz));
-    TRY(ht_fd_total(s, d, d, &dd));
+    TRY(ht_fd_total(s, v, s->z, s->level, &uz));
+    TRY(ht_fd_total(s, d, s->z, 0, &dz));
+    TRY(ht_fd_total(s, d, d, 0, &dd));
     *energy = volume / (2 * dt * dt) * (dd.product - uz.product + dz.product);
     *u = uz;
     return HT_OK;
@@ -76,7 +76,8 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     if (known(plan))
         TRY(find_energy(s, &out->energy, &sums));
     else
-        TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], &sums));
+        TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level,
+                        &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
     out->driven = find_driven(plan, s);
     out->content = out->energy;

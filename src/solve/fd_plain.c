@@ -206,7 +206,8 @@ static enum ht_err plain_sums(struct ht_fd_engine *e,
                               const struct ht_fd_box *box,
                               const struct ht_fd_ends *ends,
                               struct ht_fd_array x, struct ht_fd_array y,
-                              struct ht_fd_array a, struct ht_fd_sum *out) {
+                              struct ht_fd_array a, double level,
+                              struct ht_fd_sum *out) {
     (void)e;
     for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
         out[m3 - box->begin[2]] = (struct ht_fd_sum){.first = -1};
@@ -223,7 +224,7 @@ static enum ht_err plain_sums(struct ht_fd_engine *e,
         } else {
             sum->product += factor * value * y.host[at];
             sum->mean += factor * value;
-            sum->largest = fmax(sum->largest, fabs(value));
+            sum->largest = fmax(sum->largest, fabs(value + level));
         }
     }
     return HT_OK;

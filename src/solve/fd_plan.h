@@ -22,8 +22,12 @@ HT_CHECKED enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan,
 /* Refuses sources whose waves the grid does not carry, warns of those that it
  * carries badly. Nothing without sources. */
 HT_CHECKED enum ht_err ht_fd_check_shots(const struct ht_plan *plan);
-/* The error of one wave in a uniform medium, as part of ht_expect. */
-void ht_fd_expect(struct ht_plan *plan);
+/* Of one wave with the wavenumbers k where the medium is slowest: its relative
+ * error at the end by dispersion; where the medium varies, an upper bound in
+ * its smooth parts. What rounding adds. */
+double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]);
+void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64,
+                           struct ht_expected *expected);
 /* Largest stable fd_rate dt. */
 double ht_fd_plan_cfl(const struct ht_plan *plan, int stages);
 

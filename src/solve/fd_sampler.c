@@ -17,6 +17,7 @@ struct sampler {
     struct ht_fd_probes probes;
     int64_t parts;
     int64_t *part; /* [item] */
+    double *whole; /* [item] sum of its weights */
     double *sums;  /* [slot][item] */
 };
 
@@ -43,7 +44,9 @@ static void sampler_destroy(void *self) {
     s->stepper->engine.ops->probes_destroy(&s->probes);
     free(s->probes.pattern);
     free(s->probes.item);
+    free(s->probes.level);
     free(s->part);
+    free(s->whole);
     free(s->sums);
     free(s);
 }
@@ -57,7 +60,8 @@ static enum ht_err sampler_take(void *self, int64_t *steps, double *sums) {
                                                 *steps, s->sums));
     for (int64_t n = 0; n < *steps; n++)
         for (int64_t i = 0; i < probes->items; i++)
-            sums[n * s->parts + s->part[i]] = s->sums[n * probes->items + i];
+            sums[n * s->parts + s->part[i]] =
+                s->sums[n * probes->items + i] + probes->level[n] * s->whole[i];
     probes->taken = 0;
     return HT_OK;
 }
@@ -84,26 +88,35 @@ static struct ht_point_axis axis_of(const struct sampler *s,
     return out;
 }
 
+static double sum_of_weights(const struct ht_point_axis *axis) {
+    double sum = 0;
+    for (int i = 0; i < axis->count; i++) sum += axis->weight[i];
+    return sum;
+}
+
 /* The parts of a trace, and the items of those on own planes. */
 static void add_trace(struct sampler *s, const struct ht_trace *trace,
                       double *weight) {
     const struct ht_fd_stepper *stepper = s->stepper;
-    const struct ht_point_axis planes = axis_of(s, trace, 2);
+    const struct ht_point_axis axis[3] = {
+        axis_of(s, trace, 0), axis_of(s, trace, 1), axis_of(s, trace, 2)};
+    const struct ht_point_axis *planes = &axis[2];
+    const double whole = sum_of_weights(&axis[0]) * sum_of_weights(&axis[1]);
     struct ht_fd_probes *probes = &s->probes;
     const int64_t pattern = probes->patterns;
-    for (int k = 0; k < planes.count; k++) {
-        const int64_t plane = planes.node[k], part = s->parts++;
-        weight[part] = planes.weight[k];
+    for (int k = 0; k < planes->count; k++) {
+        const int64_t plane = planes->node[k], part = s->parts++;
+        weight[part] = planes->weight[k];
         if (plane < stepper->first || plane >= stepper->last) continue;
         probes->patterns = pattern + 1;
         probes->item[probes->items] = (struct ht_fd_item){
             .pattern = pattern,
             .plane = plane - stepper->first + stepper->box.begin[2]};
+        s->whole[probes->items] = whole;
         s->part[probes->items++] = part;
     }
     if (probes->patterns > pattern)
-        for (int axis = 0; axis < 2; axis++)
-            probes->pattern[pattern].axis[axis] = axis_of(s, trace, axis);
+        for (int k = 0; k < 2; k++) probes->pattern[pattern].axis[k] = axis[k];
 }
 
 static enum ht_err list_parts(const struct ht_plan *plan, struct sampler *s,
@@ -114,6 +127,7 @@ static enum ht_err list_parts(const struct ht_plan *plan, struct sampler *s,
     TRY(HT_ALLOC(s->probes.pattern, out->traces));
     TRY(HT_ALLOC(s->probes.item, most));
     TRY(HT_ALLOC(s->part, most));
+    TRY(HT_ALLOC(s->whole, most));
     for (int64_t t = 0; t < out->traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t);
         add_trace(s, &trace, out->weight);
@@ -121,6 +135,7 @@ static enum ht_err list_parts(const struct ht_plan *plan, struct sampler *s,
     }
     out->parts = s->parts;
     out->period = s->probes.slots = slots_of(most);
+    TRY(HT_ALLOC(s->probes.level, s->probes.slots));
     return HT_ALLOC(s->sums, s->probes.slots * s->probes.items);
 }
 

@@ -7,7 +7,10 @@
  *
  * Where nothing fixes the mean of u (sides periodic or rigid), the sum of d / a
  * stays the same but for rounding, which would let u drift: in single precision
- * what rounding added is taken out every so many steps.
+ * what rounding added is taken out every so many steps. There L of a constant
+ * is 0, too, so that the mean of u is no part of the steps: it is kept beside
+ * the array, which holds u less `level`, lest rounding of each sum u + d be
+ * relative to it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +20,9 @@
 #include "htwave/oracle.h"
 
 enum { STEPS_BETWEEN_MEANS = 100 };
+/* A mean is left in u whose square is less than this part of the mean square:
+ * without it rounding would hardly be less. */
+static const double SMALL_MEAN = 0.01;
 
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
     struct ht_fd_law out = *law;
@@ -156,6 +162,7 @@ enum ht_err ht_fd_sample(struct ht_fd_stepper *s) {
             "receivers: more than %lld steps without reading their samples",
             (long long)probes->slots);
     const int64_t slot = probes->taken++;
+    probes->level[slot] = s->level;
     if (probes->items == 0) return HT_OK;
     return s->engine.ops->sample(&s->engine, &s->box, s->values[HT_FD_U],
                                  probes, slot);
@@ -262,30 +269,50 @@ static enum ht_err add_planes(struct ht_fd_stepper *s,
 }
 
 enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
-                        struct ht_fd_array y, struct ht_fd_sum *out) {
+                        struct ht_fd_array y, double level,
+                        struct ht_fd_sum *out) {
     struct ht_fd_sum *own = NULL;
     TRY(HT_ALLOC(own, s->last - s->first));
-    enum ht_err err =
-        s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y, s->law.a, own);
+    enum ht_err err = s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y,
+                                          s->law.a, level, own);
     if (err == HT_OK) err = add_planes(s, own, out);
     free(own);
     return err;
 }
 
 /* Planes beyond the slab are shifted as their owners do. */
+static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name,
+                         double by) {
+    struct ht_fd_box box = s->box;
+    if (s->slab.neighbour[0]) box.begin[2] -= s->state.valid.of[name];
+    if (s->slab.neighbour[1]) box.end[2] += s->state.valid.of[name];
+    return s->engine.ops->shift(&s->engine, &box, by, s->values[name]);
+}
+
+/* The mean of u, where it matters, becomes a part of its level. */
+static enum ht_err lower(struct ht_fd_stepper *s) {
+    const struct ht_fd_array u = s->values[HT_FD_U];
+    struct ht_fd_sum sum;
+    TRY(ht_fd_total(s, u, u, 0, &sum));
+    const double mean = (float)(sum.mean / s->mass);
+    /* Data that are not finite are for the watch to find. */
+    if (!(mean * mean * s->mass > SMALL_MEAN * sum.product) ||
+        !isfinite(sum.product) || sum.bad > 0)
+        return HT_OK;
+    s->level += mean;
+    return shift(s, HT_FD_U, -mean);
+}
+
 static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     struct ht_fd_sum sum;
     const struct ht_fd_array d = s->values[HT_FD_D];
-    struct ht_fd_box box = s->box;
     if (!s->closed || s->since++ % STEPS_BETWEEN_MEANS != 0) return HT_OK;
     TRY(complete_exchange(s));
-    TRY(ht_fd_total(s, d, d, &sum));
+    TRY(lower(s));
+    TRY(ht_fd_total(s, d, d, 0, &sum));
     if (isnan(s->mean)) s->mean = sum.mean;
     if (!isfinite(sum.mean)) return HT_OK; /* the watch will find it */
-    if (s->slab.neighbour[0]) box.begin[2] -= s->state.valid.of[HT_FD_D];
-    if (s->slab.neighbour[1]) box.end[2] += s->state.valid.of[HT_FD_D];
-    return s->engine.ops->shift(&s->engine, &box,
-                                (s->mean - sum.mean) / s->mass, d);
+    return shift(s, HT_FD_D, (s->mean - sum.mean) / s->mass);
 }
 
 /* The amplitudes of step s->at, and the mean that they add. */
@@ -372,12 +399,20 @@ static enum ht_fd_name name_of(enum ht_subgrid subgrid) {
     return subgrid == HT_PRIMARY ? HT_FD_U : HT_FD_D;
 }
 
+/* The array holds u itself again: all ranks put data together. */
+static enum ht_err raise_level(struct ht_fd_stepper *s) {
+    const double level = s->level;
+    s->level = 0;
+    return level != 0 ? shift(s, HT_FD_U, level) : HT_OK;
+}
+
 static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first,
                           int64_t last, const double *coefs) {
     struct ht_fd_stepper *s = self;
     const int field = s->problem.eq->system->second_order.field;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
     TRY(check_own(s, first, last));
+    if (subgrid == HT_PRIMARY) TRY(raise_level(s));
     s->mean = NAN;
     s->since = s->at = 0;
     TRY(ht_fd_layers_clear(s));
@@ -394,7 +429,12 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field,
         is_field(s, field) && count == 1, HT_ERR_INTERNAL,
         "finite differences hold values of %s only",
         s->problem.eq->field[s->problem.eq->system->second_order.field].name);
-    return move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out);
+    TRY(move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
+    const int64_t plane = ht_grid_plane(s->problem.grid, HT_PRIMARY);
+    for (int64_t n = 0; subgrid == HT_PRIMARY && n < plane * (last - first);
+         n++)
+        out[n] += s->level;
+    return HT_OK;
 }
 
 static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
@@ -461,7 +501,7 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
             s->closed = s->closed && s->problem.grid->wall[k][side] >= 0;
     if (!s->closed) return HT_OK;
     TRY(s->engine.ops->shift(&s->engine, &s->box, 1, s->z));
-    TRY(ht_fd_total(s, s->z, s->z, &sum));
+    TRY(ht_fd_total(s, s->z, s->z, 0, &sum));
     s->mass = sum.mean;
     return HT_OK;
 }

@@ -454,7 +454,6 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(choose_dispersion(plan));
     TRY(check_shots(plan));
     TRY(make_receivers(plan));
-    TRY(ht_duhamel_check_receivers(plan));
     return ht_expect(plan);
 }
 

@@ -48,25 +48,6 @@ static bool gives_fit(const struct ht_params *params) {
     return params->medium.fit != HT_FIT_AUTO;
 }
 
-/* Types that Hermite methods have not. */
-static bool gives_shapes(const struct ht_params *params) {
-    const struct ht_shot_given *group = params->shots.group;
-    bool shapes = false;
-    for (int i = 0; i < params->shots.count; i++)
-        shapes = shapes || group[i].type > HT_SHOT_LINE;
-    return shapes;
-}
-
-/* What a run with sources records of them. */
-static bool gives_samples(const struct ht_params *params) {
-    const struct ht_receivers_given *group = params->receivers.group;
-    bool between = false;
-    for (int i = 0; i < params->receivers.count; i++)
-        between = between || (group[i].every.kind == HT_VALUE_NUMBERS &&
-                              group[i].every.number[0] > 0);
-    return between && params->shots.count > 0;
-}
-
 static bool gives_stages(const struct ht_params *params) {
     const struct ht_value *stages = &params->time.stages;
     return stages->kind == HT_VALUE_NUMBERS && stages->number[0] > 2;
@@ -96,10 +77,6 @@ static const struct kind_key {
 } kind_key[] = {
     {"medium.degree", HT_HERMITE, gives_degree, true, NULL},
     {"medium.fit", HT_FINITE_DIFFERENCES, gives_fit, true, NULL},
-    {"sources", HT_FINITE_DIFFERENCES, gives_shapes, false,
-     "sources other than points and lines need fd"},
-    {"receivers", HT_FINITE_DIFFERENCES, gives_samples, false,
-     "receivers between steps need fd"},
     {"time.stages", HT_HERMITE, gives_stages, false, NULL},
     {"device.variant", HT_HERMITE, gives_hermite_variant, false, NULL},
     {"device.variant", HT_FINITE_DIFFERENCES, gives_fd_variant, false, NULL},

@@ -148,6 +148,8 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
         return HT_OK;
     }
     find_window(r, below, held, out);
+    out->apart = 1.0 / per_step;
+    out->from = (from + (double)out->low) / per_step;
     return find_weights(r, level - (double)out->low, out->count);
 }
 

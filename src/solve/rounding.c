@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "expect.h"
+#include "fd_plan.h"
 
 static bool in_double(const struct ht_params *params) {
     return params->device.precision == HT_DOUBLE ||
@@ -32,6 +33,10 @@ void ht_expect_rounding(const struct ht_plan *plan, double wavelengths,
     const bool fp64 = in_double(plan->params);
     const struct ht_rounding *row =
         ht_problem_scheme(&plan->problem)->rounding(&plan->eq);
+    if (row == NULL) {
+        ht_fd_expect_rounding(plan, fp64, expected);
+        return;
+    }
     const double factor = row->factor[plan->grid.order - 1];
     const double w = fmax(wavelengths, 1);
     double r = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2 * factor;

@@ -18,6 +18,7 @@
 #include "htwave/solution.h"
 #include "htwave/start.h"
 #include "htwave/stepper.h"
+#include "htwave/threads.h"
 #include "methods.h"
 
 /* ---- data from formulas ---- */
@@ -42,25 +43,72 @@ static const struct ht_scheme *scheme_of(const struct ht_plan *plan) {
  * step makes these coefficients zero. A two-level half step adds to them, so
  * initial data that violate the wall's condition would act as a permanent
  * source. */
-static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
-                        double *coefs) {
-    const struct ht_grid *grid = &plan->grid;
-    int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (last - first);
-    int64_t from = first * ht_grid_plane(grid, HT_PRIMARY), step = 1;
-    int m = grid->order + 1, count = ht_grid_coefs(grid), power = 1;
-    for (int k = 0; k < grid->dims; k++, power *= m) {
-        int64_t n = ht_grid_nodes(grid, HT_PRIMARY, k);
-        for (int64_t row = 0; row < part * count * plan->eq.nfields; row++) {
-            int64_t at = (from + row % part) / step % n;
-            int i = (int)(row / part % count) / power % m;
-            int field = (int)(row / part / count);
-            int factor = grid->wall[k][at == 0 ? 0 : 1];
-            if ((at == 0 || at == n - 1) && factor != 0 &&
-                ht_wall_sign(&plan->eq, field, k, factor) != (i % 2 ? -1 : 1))
-                coefs[row] = 0;
-        }
-        step *= n;
+struct walls {
+    const struct ht_plan *plan;
+    int64_t first, last; /* planes of the data */
+    int64_t rows, chunks;
+    double *coefs; /* [row][node], rows of fields and coefficients */
+};
+
+/* The nodes of a row at one end of an axis. */
+static void clear_end(const struct walls *w, int axis, int64_t end,
+                      double *coefs) {
+    const struct ht_grid *grid = &w->plan->grid;
+    int64_t n[3], low[3] = {0, 0, 0}, high[3];
+    for (int k = 0; k < 3; k++) {
+        n[k] = k < 2 ? ht_grid_nodes(grid, HT_PRIMARY, k) : w->last - w->first;
+        high[k] = n[k];
     }
+    low[axis] = axis == 2 ? end - w->first : end;
+    if (low[axis] < 0 || low[axis] >= n[axis]) return;
+    high[axis] = low[axis] + 1;
+    for (int64_t m3 = low[2]; m3 < high[2]; m3++)
+        for (int64_t m2 = low[1]; m2 < high[1]; m2++)
+            for (int64_t m1 = low[0]; m1 < high[0]; m1++)
+                coefs[(m3 * n[1] + m2) * n[0] + m1] = 0;
+}
+
+static void clear_row(const struct walls *w, int64_t row) {
+    const struct ht_grid *grid = &w->plan->grid;
+    const int count = ht_grid_coefs(grid), m = grid->order + 1;
+    const int field = (int)row / count;
+    const int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (w->last - w->first);
+    for (int k = 0, power = 1; k < grid->dims; k++, power *= m) {
+        const int sign = (int)row % count / power % m % 2 ? -1 : 1;
+        for (int side = 0; side < 2; side++) {
+            const int factor = grid->wall[k][side];
+            if (factor != 0 &&
+                ht_wall_sign(&w->plan->eq, field, k, factor) != sign)
+                clear_end(w, k,
+                          side ? ht_grid_nodes(grid, HT_PRIMARY, k) - 1 : 0,
+                          w->coefs + row * part);
+        }
+    }
+}
+
+static enum ht_err clear_chunk(void *data, int64_t chunk, int worker) {
+    const struct walls *w = data;
+    const int64_t end = ht_threads_first(w->rows, w->chunks, chunk + 1);
+    (void)worker;
+    for (int64_t row = ht_threads_first(w->rows, w->chunks, chunk); row < end;
+         row++)
+        clear_row(w, row);
+    return HT_OK;
+}
+
+static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first,
+                               int64_t last, double *coefs) {
+    const int64_t least = 1 << 14; /* values among which a thread clears some */
+    const int64_t part =
+        ht_grid_plane(&plan->grid, HT_PRIMARY) * (last - first);
+    struct walls w = {.plan = plan,
+                      .first = first,
+                      .last = last,
+                      .rows = (int64_t)plan->eq.nfields *
+                              ht_grid_coefs(&plan->grid),
+                      .coefs = coefs};
+    w.chunks = ht_threads_chunks(w.rows, least / ht_most(1, part));
+    return ht_threads_run(w.chunks, clear_chunk, &w);
 }
 
 /* Writes the solution at a time to the own planes of a grid. */
@@ -82,7 +130,7 @@ static enum ht_err put_solution(const struct ht_plan *plan,
         err =
             ht_solution_fill(plan->solution, subgrid, time, first, last, coefs);
         if (err == HT_OK && subgrid == HT_PRIMARY && scheme_of(plan)->two_level)
-            clear_walls(plan, first, last, coefs);
+            err = clear_walls(plan, first, last, coefs);
         if (err == HT_OK)
             err = stepper->ops->put(stepper->self, subgrid, first, last, coefs);
         ht_progress_update(&progress, (double)(last - begin));
@@ -131,7 +179,7 @@ static enum ht_err put_layer(const struct layer *s,
     for (int64_t m = 0; m < ht_grid_planes(&s->part.grid, HT_PRIMARY); m++) {
         int64_t at = (s->part.cells.begin[2] + m) % whole;
         TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
-        clear_walls(plan, at, at + 1, coefs);
+        TRY(clear_walls(plan, at, at + 1, coefs));
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
     }
     return HT_OK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/threads.h"
 #include "layout.h"
 #include "reduce_args.h"
 #include "stepper_private.h"
@@ -58,26 +59,51 @@ static int64_t row_start(const struct rows *rows, int64_t row) {
                         own->begin[1] + row % per_plane, row / per_plane);
 }
 
-/* Copies a coefficient from [node] to its storage index in planes of the
- * device's layout. */
-static void to_window(const struct rows *rows, int element_size, int block,
-                      int index, const double *from, void *to) {
-    for (int64_t row = 0; row < rows->count; row++) {
-        int64_t at = row_start(rows, row);
-        for (int64_t n = at; n < at + rows->length; n++)
-            set_value(element_size, to,
-                      HT_LAYOUT_AT(block, index, n, rows->room), *from++);
+/* Coefficients between [i][node], `part` apart, and their storage indices
+ * (NULL: i) in planes of the device's layout: rows of all coefficients by
+ * threads. */
+struct conversion {
+    struct rows rows;
+    int element_size, block, coefs;
+    const int *storage;
+    int64_t part, chunks;
+    const double *from; /* [i][node]; NULL: to is, from the device */
+    double *to;
+    void *device;
+};
+
+/* Coefficient i of rows [first, last). */
+static void convert_rows(const struct conversion *c, int i, int64_t first,
+                         int64_t last) {
+    const struct rows *rows = &c->rows;
+    const int index = c->storage != NULL ? c->storage[i] : i;
+    int64_t host = i * c->part + first * rows->length;
+    for (int64_t row = first; row < last; row++) {
+        const int64_t at = row_start(rows, row);
+        for (int64_t n = at; n < at + rows->length; n++, host++) {
+            const int64_t there = HT_LAYOUT_AT(c->block, index, n, rows->room);
+            if (c->from != NULL)
+                set_value(c->element_size, c->device, there, c->from[host]);
+            else
+                c->to[host] = from_device(c->element_size, c->device, there);
+        }
     }
 }
 
-static void from_window(const struct rows *rows, int element_size, int block,
-                        int index, const void *from, double *to) {
-    for (int64_t row = 0; row < rows->count; row++) {
-        int64_t at = row_start(rows, row);
-        for (int64_t n = at; n < at + rows->length; n++)
-            *to++ = from_device(element_size, from,
-                                HT_LAYOUT_AT(block, index, n, rows->room));
-    }
+static enum ht_err convert_chunk(void *data, int64_t chunk, int worker) {
+    const struct conversion *c = data;
+    const int64_t first = ht_threads_first(c->rows.count, c->chunks, chunk);
+    const int64_t last = ht_threads_first(c->rows.count, c->chunks, chunk + 1);
+    (void)worker;
+    for (int i = 0; i < c->coefs; i++) convert_rows(c, i, first, last);
+    return HT_OK;
+}
+
+static enum ht_err convert(struct conversion *c) {
+    const int64_t least = 1 << 14; /* values of a thread */
+    c->chunks = ht_threads_chunks(
+        c->rows.count, least / ht_most(1, c->rows.length * c->coefs));
+    return ht_threads_run(c->chunks, convert_chunk, c);
 }
 
 /* Rows of one coefficient block each, for planes [first, last) of the whole
@@ -113,17 +139,22 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
     struct ht_device_stepper *t = self;
     struct ht_span span = block_span(t, subgrid, t->padded_coefs, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
-    const struct rows rows = rows_of(t, subgrid, last - first);
+    struct conversion c = {.rows = rows_of(t, subgrid, last - first),
+                           .element_size = t->element_size,
+                           .block = t->spec.block,
+                           .coefs = t->coefs,
+                           .storage = t->storage,
+                           .part = part};
     void *data = NULL;
     TRY(check_own(t, subgrid, first, last));
     ht_halo_overwritten(&t->state, subgrid);
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[subgrid][f] == NULL) continue;
-        for (int i = 0; i < t->coefs; i++)
-            to_window(&rows, t->element_size, t->spec.block, t->storage[i],
-                      coefs + (f * t->coefs + i) * part, data);
-        err = ht_buffer_write(t->u[subgrid][f], span, data);
+        c.from = coefs + f * t->coefs * part;
+        c.device = data;
+        err = convert(&c);
+        if (err == HT_OK) err = ht_buffer_write(t->u[subgrid][f], span, data);
     }
     free(data);
     return err;
@@ -138,16 +169,21 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
         if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
     struct ht_span span = block_span(t, subgrid, padded_coefs, first, last);
     int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
-    const struct rows rows = rows_of(t, subgrid, last - first);
+    struct conversion c = {.rows = rows_of(t, subgrid, last - first),
+                           .element_size = t->element_size,
+                           .block = t->spec.block,
+                           .coefs = count,
+                           .storage = t->storage,
+                           .part = part,
+                           .to = out};
     void *data = NULL;
     TRY(check_own(t, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL,
             "%s is not stored on this grid", t->problem.eq->field[field].name);
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
     enum ht_err err = ht_buffer_read(t->u[subgrid][field], span, data);
-    for (int i = 0; err == HT_OK && i < count; i++)
-        from_window(&rows, t->element_size, t->spec.block, t->storage[i], data,
-                    out + i * part);
+    c.device = data;
+    if (err == HT_OK) err = convert(&c);
     free(data);
     return err;
 }
@@ -266,19 +302,23 @@ static enum ht_err upload_medium(struct ht_device_stepper *t,
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->partition.window[subgrid];
     int64_t part = ht_grid_plane(p->grid, subgrid) * count;
-    const struct rows rows = rows_of(t, subgrid, count);
+    struct conversion c = {.rows = rows_of(t, subgrid, count),
+                           .element_size = t->element_size,
+                           .block = 1,
+                           .coefs = p->medium_coefs,
+                           .part = part,
+                           .device = data};
     int64_t planes = ht_grid_planes(p->grid, subgrid);
     int64_t first = (window->origin[2] + at + planes) % planes;
     struct ht_span span = {.offset =
                                at * ht_window_plane(window) * t->element_size,
-                           .width = rows.room * t->element_size,
+                           .width = c.rows.room * t->element_size,
                            .pitch = ht_window_nodes(window) * t->element_size,
                            .rows = p->medium_coefs};
     TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
-        for (int a = 0; a < p->medium_coefs; a++)
-            to_window(&rows, t->element_size, 1, a,
-                      values + (m * p->medium_coefs + a) * part, data);
+        c.from = values + m * p->medium_coefs * part;
+        TRY(convert(&c));
         TRY(ht_buffer_write(t->medium[subgrid][m], span, data));
     }
     return HT_OK;

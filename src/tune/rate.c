@@ -1,5 +1,6 @@
 /* Times half steps of a test problem by the device's clock. */
 #include "htwave/rate.h"
+#include "htwave/fd_kernel.h"
 #include "htwave/oracle.h"
 
 #include <math.h>
@@ -25,6 +26,10 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     like.dt = 0.9 * (cfl > 0 ? cfl : 0.1);
     for (int m = 0; m < HT_MAX_MATERIALS; m++) like.uniform[m] = 1;
     (void)ht_problem_set_scheme(&like, scheme);
+    if (scheme->method == HT_FINITE_DIFFERENCES) {
+        like.fd = (struct ht_fd_problem){.order = order, .inverse_density = 1};
+        grid.order = 0;
+    }
     ht_test_problem(&like, cells, out);
 }
 
@@ -38,13 +43,20 @@ static double most_fma(const struct ht_spec *spec) {
     return fmax(most, 1);
 }
 
+/* Values that stay on the device. */
+static double values_of(const struct ht_problem *like) {
+    const double arrays = 5; /* u, d, w, one for measures, the modulus */
+    if (like->fd.order > 0)
+        return arrays + (like->fd.density ? like->eq->dims : 0);
+    return 2.0 * like->eq->nfields * ht_grid_coefs(like->grid);
+}
+
 int64_t ht_test_problem_cells(const struct ht_problem *like,
                               const struct ht_tuning *tuning, int64_t most,
                               double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
     int element_size = tuning->fp64 ? 8 : 4;
-    double state =
-        2.0 * like->eq->nfields * ht_grid_coefs(like->grid) * element_size;
+    double state = values_of(like) * element_size;
     double room = fmin(bytes / state, fma / most_fma(&spec));
     int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
     if (cells > most) cells = most;
@@ -52,19 +64,20 @@ int64_t ht_test_problem_cells(const struct ht_problem *like,
     return cells < 4 ? 4 : cells;
 }
 
-/* Writes the same plane of random data to every plane. */
+/* Writes the same plane of random data to every own plane. */
 static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
                         const struct ht_stepper *stepper) {
     const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
     int64_t count =
         ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
-    int64_t planes = ht_grid_planes(p->grid, nodes);
+    int64_t first, last;
     double *plane = NULL;
     TRY(HT_ALLOC(plane, count));
     for (int64_t n = 0; n < count; n++)
         plane[n] = ht_rng_uniform(11, (uint64_t)n);
     enum ht_err err = HT_OK;
-    for (int64_t m = 0; err == HT_OK && m < planes; m++)
+    ht_grid_own(p->grid, nodes, &first, &last);
+    for (int64_t m = first; err == HT_OK && m < last; m++)
         err = stepper->ops->put(stepper->self, subgrid, m, m + 1, plane);
     free(plane);
     return err;
@@ -170,7 +183,11 @@ enum ht_err ht_test_problem_verify(const struct ht_part *test,
                                    struct ht_device *device,
                                    const struct ht_kernels *kernels,
                                    double *worst) {
-    const int64_t cells[3] = {3, 3, 3};
+    const struct ht_fd_spec fd = {.dims = test->grid.dims,
+                                  .radius = test->problem.fd.order / 2,
+                                  .density = test->problem.fd.density};
+    const int64_t side = test->problem.fd.order > 0 ? ht_fd_reach(&fd) + 2 : 3;
+    const int64_t cells[3] = {side, side, side};
     const int few = 6;
     struct ht_part small;
     ht_test_problem(&test->problem, cells, &small);

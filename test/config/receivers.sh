@@ -57,10 +57,6 @@ refused 'an interval above half a period' \
 refused 'an interval above half a period of a source' \
     'receivers.2.every = 0.01|sources' time.end=0.02 'grid.cells=[400,320]' \
     'sources=({position=[1,0.8];frequency=30;})'
-refused 'between steps, beside a source of a Hermite method' \
-    'receivers.2.every|receiver 2 stands within reach of source 1' \
-    time.scheme=taylor 'grid.cells=[80,64]' initial.type=zero \
-    'sources=({position=[0.42,0.2];frequency=2;})'
 refused 'a start after the end' 'receivers.1.start = 0.6|ends at 0.5' \
     receivers.1.start=0.6
 refused 'an unknown field' 'receivers.1.fields|"q"|p_x1' \

@@ -145,6 +145,119 @@ static double trace_error(const struct exact *given, const struct kind *kind,
     return sqrt(difference / whole);
 }
 
+/* ---- volumes ---- */
+
+/* r p obeys the equation in one dimension, with the source r g(r) s'(t). */
+static double volume_at(const struct ht_shot *shot, double r, double time) {
+    const double radius = shot->width, apart = radius / 50;
+    double sum = 0;
+    for (int i = -350; i <= 350; i++) {
+        const double q = i * apart;
+        sum += q * exp(-q * q / (2 * radius * radius)) *
+               ht_shot_at(shot, time - fabs(r - q), 0);
+    }
+    return sum * apart / (2 * r * pow(2 * pi * radius * radius, 1.5));
+}
+
+/* In three dimensions, periodic, cells of three lengths: the sum over images.
+ */
+static double images_at(const struct ht_shot *shot, const double x[3],
+                        const double size[3], double time) {
+    double sum = 0;
+    for (int n = 0; n < 27; n++) {
+        const int image[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        double square = 0;
+        for (int k = 0; k < 3; k++)
+            square += pow(x[k] - shot->first[k] - image[k] * size[k], 2);
+        sum += volume_at(shot, sqrt(square), time);
+    }
+    return sum;
+}
+
+static void test_volume(void) {
+    const double h[3] = {1, 0.8, 1.25}, size[3] = {18, 16, 20};
+    const int64_t n[3] = {18, 20, 16}, nodes = n[0] * n[1] * n[2];
+    double difference = 0, whole = 0, *u = NULL;
+    struct options o = {.count = 0};
+    struct scene s;
+    add(&o, "grid.cells=[18, 20, 16]");
+    add(&o, "grid.upper=[18.0, 16.0, 20.0]");
+    add(&o, "grid.order=3");
+    add(&o, "time.scheme=taylor");
+    add(&o, "time.end=16");
+    add(&o, "sources=({ type = \"volume\"; position = [9.11, 7.93, 10.2]; "
+            "width = 1.3; frequency = 0.14; })");
+    open_scene(&s, &o);
+    const struct ht_plan *plan = s.sim->plan;
+    const struct ht_stepper *stepper = &s.sim->run.stepper;
+    must(HT_ALLOC(u, nodes));
+    for (int64_t i = 1; i <= plan->steps; i++) {
+        must(ht_run_advance(&s.sim->run, 1));
+        must(stepper->ops->get(stepper->self, HT_PRIMARY, 0, 1, 0, n[2], u));
+        for (int64_t m = 0; m < nodes; m += 89) {
+            const double x[3] = {(double)(m % n[0]) * h[0],
+                                 (double)(m / n[0] % n[1]) * h[1],
+                                 (double)(m / n[0] / n[1]) * h[2]};
+            const double exact = images_at(&plan->shots->shot[0], x, size,
+                                           (double)i * plan->problem.dt);
+            difference += pow(u[m] - exact, 2);
+            whole += exact * exact;
+        }
+    }
+    free(u);
+    close_scene(&s);
+    TEST_BELOW(sqrt(difference / whole), 3e-5,
+               "volume in 3-D, cells of %g, %g, %g", h[0], h[1], h[2]);
+}
+
+/* ---- plane waves from outside ---- */
+
+/* In three dimensions: what leaks, and the field inside against the wave. */
+static void test_incidence(void) {
+    const double h[3] = {1, 0.8, 1.25};
+    const int64_t n[3] = {18, 20, 16}, nodes = n[0] * n[1] * n[2];
+    double difference = 0, whole = 0, out = 0, *u = NULL;
+    struct options o = {.count = 0};
+    struct scene s;
+    add(&o, "grid.cells=[18, 20, 16]");
+    add(&o, "grid.upper=[18.0, 16.0, 20.0]");
+    add(&o, "grid.order=3");
+    add(&o, "time.scheme=taylor");
+    add(&o, "time.end=24");
+    add(&o, "sources=({ type = \"plane wave\"; from = [4.2, 3.9, 5.1]; to = "
+            "[11.3, 10.1, 12.7]; direction = [0.5, 0.7, -1.0]; frequency = "
+            "0.12; })");
+    open_scene(&s, &o);
+    const struct ht_plan *plan = s.sim->plan;
+    const struct ht_shot *shot = &plan->shots->shot[0];
+    const struct ht_stepper *stepper = &s.sim->run.stepper;
+    must(HT_ALLOC(u, nodes));
+    for (int64_t i = 1; i <= plan->steps; i++) {
+        must(ht_run_advance(&s.sim->run, 1));
+        must(stepper->ops->get(stepper->self, HT_PRIMARY, 0, 1, 0, n[2], u));
+        for (int64_t m = 0; m < nodes; m++) {
+            const int64_t at[3] = {m % n[0], m / n[0] % n[1], m / n[0] / n[1]};
+            double xi = -shot->corner;
+            bool inside = true;
+            for (int k = 0; k < 3; k++) {
+                const double x = (double)at[k] * h[k];
+                xi += shot->direction[k] * x;
+                inside = inside && x > shot->first[k] && x < shot->last[k];
+            }
+            const double exact =
+                inside ? ht_shot_at(shot, (double)i * plan->problem.dt - xi, 0)
+                       : 0;
+            if (!inside) out = fmax(out, fabs(u[m]));
+            if (inside) difference += pow(u[m] - exact, 2);
+            whole += exact * exact;
+        }
+    }
+    free(u);
+    close_scene(&s);
+    TEST_BELOW(out, 3e-5, "plane wave in 3-D: leaks");
+    TEST_BELOW(sqrt(difference / whole), 1e-5, "plane wave in 3-D: inside");
+}
+
 /* ---- accuracy ---- */
 
 /* So many cells per wavelength of a Ricker's peak, wavelengths away; sides are
@@ -194,6 +307,23 @@ static void test_usual(void) {
     judge(2, RIGID, &level, 4, 4, "force", 5e-4);
     judge(3, FREE, &third, 5, 2, "force", 5e-3);
     judge(3, FREE, &low, 5, 6, "wave", 2e-3);
+}
+
+/* N = 5, 4 cells per wavelength, 6 wavelengths away in three dimensions: on
+ * CPUs in a duct, whose sides act as images; else in a box from whose sides no
+ * wave comes back. */
+static void test_far(void) {
+    const struct kind kind = {"taylor", 5, 0.9, NULL};
+    const double duct[2][3] = {{33, 7, 6}, {3.37, 2.17, 1.62}};
+    const double open[2][3] = {{64, 48, 48}, {14.37, 23.71, 24.18}};
+    const bool cpu = strcmp(test_select(), "cpu") == 0;
+    struct exact e = make_exact(3, FREE, 4, 6, false, false);
+    memcpy(e.size, cpu ? duct[0] : open[0], sizeof e.size);
+    memcpy(e.source, cpu ? duct[1] : open[1], sizeof e.source);
+    for (int k = 0; k < 3; k++) e.receiver[k] = e.source[k] + (k ? 0.69 : 24);
+    TEST_BELOW(trace_error(&e, &kind, 34), 5e-4,
+               "monopole, taylor N = 5, 3-D, %s, 4 cells, 6 wavelengths",
+               cpu ? "duct" : "open");
 }
 
 /* The Duhamel term itself has no error but the tolerance. */
@@ -351,16 +481,28 @@ static const struct room room = {
     "3; frequency = 0.1; signal = \"burst\"; cycles = 1.0; radius = 0.5; }, { "
     "kind = \"force\"; position = [4.1, 3.7, 6.2]; direction = [1.0, 0.5, "
     "-2.0]; frequency = 0.2; signal = \"burst\"; cycles = 1.0; radius = 0.5; "
-    "})"};
+    "}, { type = \"volume\"; position = [4.1, 3.7, 0.3]; width = 1.1; "
+    "frequency "
+    "= 0.1; signal = \"burst\"; cycles = 1.0; }, { type = \"plane wave\"; from "
+    "= "
+    "[1.3, 1.2, 2.1]; to = [5.2, 4.4, 6.9]; direction = [1.0, -2.0, 0.7]; "
+    "frequency = 0.1; signal = \"burst\"; cycles = 1.0; })"};
 static const struct room flat = {
     "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
     "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { kind = "
     "\"force\"; position = [4.1, 3.7]; direction = [1.0, 0.5]; frequency = "
-    "0.2; signal = \"burst\"; cycles = 1.0; })"};
+    "0.2; signal = \"burst\"; cycles = 1.0; }, { type = \"plane\"; axis = "
+    "\"x2\"; at = 5.7; kind = \"force\"; direction = [0.0, 1.0]; frequency = "
+    "0.2; }, { type = \"plane wave\"; from = [1.3, 1.2]; to = "
+    "[5.2, 4.4]; direction = [1.0, -2.0]; frequency = 0.1; signal = "
+    "\"burst\"; cycles = 1.0; })"};
 static const struct room scalar = {
     "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
     "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { type = \"line\"; "
     "from = [3.0, 2.2]; to = [6.0, 5.7]; count = 3; frequency = 0.2; signal = "
+    "\"burst\"; cycles = 1.0; }, { type = \"plane wave\"; from = [1.3, 1.2]; "
+    "to = "
+    "[5.2, 4.4]; direction = [1.0, -2.0]; frequency = 0.1; signal = "
     "\"burst\"; cycles = 1.0; })"};
 
 /* From rest. */
@@ -544,7 +686,10 @@ int main(void) {
         test_moved();
         test_lines();
         test_medium();
+        test_volume();
+        test_incidence();
         test_usual();
+        test_far();
     }
     return test_end("duhamel");
 }

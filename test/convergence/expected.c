@@ -9,6 +9,7 @@
  *     expected table [N [N]] [single | double] [cells=C] [variant=NAME]
  *                                  all rows of these orders, printed
  */
+#include "differences.h"
 #include "scene.h"
 
 /* ---- rows ---- */
@@ -375,6 +376,59 @@ static void statements(void) {
                    "layers: %.2e, of the smooth parts", e.error);
 }
 
+/* ---- finite differences ---- */
+
+#define SMOOTH \
+    "medium.type=expression medium.c=1+0.3*sin(2*pi*x1)*cos(2*pi*x2) "
+
+/* The difference of a run's values from those on a grid four times as fine. */
+static double against_finer(const struct fd_run *run,
+                            const struct fd_run *fine) {
+    double *a = fd_values(run, HT_PRIMARY), *b = fd_values(fine, HT_PRIMARY);
+    const int64_t *n = run->sim->plan->grid.cells;
+    double sum = 0, all = 0;
+    for (int64_t i = 0; i < run->nodes; i++) {
+        const int64_t at = 4 * (i / n[0]) * 4 * n[0] + 4 * (i % n[0]);
+        sum += pow(a[i] - b[at], 2);
+        all += pow(b[at], 2);
+    }
+    free(a);
+    free(b);
+    return sqrt(sum / all);
+}
+
+/* Periodic, in double precision. The highest expected error is no less than the
+ * error, and no more than 30 times as large, so that it says something: it
+ * takes the slowest speed everywhere, a margin of 8, and phase errors that
+ * this box of length 1 hides in part. */
+static void judge_smooth(const char *text, const char *medium) {
+    struct fd_run run, fine;
+    fd_open(&run, "%s %s grid.cells=[40,40] time.end=1.7", text, medium);
+    fd_open(&fine, "%s %s grid.cells=[160,160] time.end=1.7", text, medium);
+    const struct ht_expected e = run.sim->plan->expected;
+    fd_advance(&run, run.sim->plan->steps);
+    fd_advance(&fine, fine.sim->plan->steps);
+    const double error = against_finer(&run, &fine);
+    TEST_BELOW(error, e.high, "fd, %s: error (bound: the highest expected)",
+               text);
+    TEST_BELOW(e.high, 30 * error, "fd, %s: highest expected error", text);
+    TEST_CHECK(e.varies == (*medium != 0) && !e.jumps && !e.limited,
+               "fd, %s: a %s medium", text, *medium ? "smooth" : "uniform");
+    fd_close(&run);
+    fd_close(&fine);
+}
+
+static void test_differences(void) {
+    judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.06", "");
+    judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.06",
+                 SMOOTH);
+    judge_smooth("grid.order=8 time.stages=1 initial.type=gaussian "
+                 "initial.width=0.08",
+                 SMOOTH);
+    judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.08",
+                 SMOOTH "medium.rho=1+0.3*cos(2*pi*x1)");
+}
+
 int main(int count, char **word) {
     struct scene scene;
     if (!scene_start(&scene)) return test_end("expected");
@@ -386,6 +440,7 @@ int main(int count, char **word) {
         plane_waves(&scene);
         gaussians(&scene);
         modes(&scene);
+        test_differences();
     }
     scene_end(&scene);
     return test_end("expected");

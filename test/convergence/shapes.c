@@ -1,5 +1,5 @@
-/* Planes, volumes and plane waves from outside by finite differences, by the
- * plain engine in double precision.
+/* Planes, volumes and plane waves from outside, by the plain engines in double
+ * precision.
  *   - A plane against d'Alembert's solution with images, at any place; a volume
  *     against the integral over it; both beside a wall against their images.
  *   - Plane waves: what leaks out of the box against the error of its spline,
@@ -136,14 +136,15 @@ static double theory(const struct scene *s, double frequency, double power,
 
 /* Along x1, free below and rigid above. */
 static double plane_at(const struct scene *s, double x, double source,
-                       double size, double time, bool force) {
+                       double size, double time, bool force, bool wave) {
     double sum = 0;
     for (int n = -2; n <= 2; n++)
         for (int side = 0; side < 2; side++) {
             const double at = 2 * n * size + (side ? -source : source);
-            const double value = signal_at(s, time - fabs(x - at)) / 2;
+            const double value =
+                ht_shot_at(shot_of(s), time - fabs(x - at), wave ? -1 : 0) / 2;
             const double turn = side && !force ? -1 : 1;
-            const double way = force ? (x > at ? 1 : -1) : 1.3;
+            const double way = force ? (x > at ? 1 : -1) : wave ? 1 : 1.3;
             sum += (n % 2 == 0 ? 1 : -1) * turn * way * value;
         }
     return sum;
@@ -174,7 +175,7 @@ static void test_plane(const char *boundary, bool force, double at) {
                    s.u[point.node[i].m[1] *
                            ht_grid_nodes(&s.plan->grid, HT_PRIMARY, 0) +
                        point.node[i].m[0]];
-        const double exact = plane_at(&s, x, at, 80, time, force);
+        const double exact = plane_at(&s, x, at, 80, time, force, false);
         difference += (got - exact) * (got - exact);
         whole += exact * exact;
     }
@@ -183,6 +184,41 @@ static void test_plane(const char *boundary, bool force, double at) {
     TEST_BELOW(sqrt(difference / whole), 2 * fmax(2e-3, expected),
                "plane at %g, %s, sides %s", at, force ? "force" : "monopole",
                boundary);
+}
+
+/* Of Hermite methods, at all nodes of all steps; the field does not depend on
+ * x2. */
+static void test_hermite_plane(const char *scheme, double cells,
+                               const char *system, const char *more, double at,
+                               double bound) {
+    const bool force = strstr(more, "force") != NULL;
+    const bool wave = strcmp(system, "wave") == 0;
+    double difference = 0, whole = 0, across = 0;
+    struct scene s;
+    read_scene(&s,
+               "grid.cells=[50, 2]|grid.upper=[50.0, 2.4]|time.%s|"
+               "system=%s|%stime.end=60.0|boundary.x2=\"rigid\"|"
+               "boundary.x1=[\"free\", \"rigid\"]|sources=({ type = "
+               "\"plane\"; axis = \"x1\"; at = %.17g; frequency = %.17g; %s })",
+               scheme, system, wave ? "" : "medium.rho=1.3|", at, 1 / cells,
+               more);
+    start_scene(&s);
+    while (s.done < s.plan->steps) {
+        const double time = step(&s);
+        for (int64_t n = 0; n < s.nodes; n++) {
+            const double x = (double)(n % 51);
+            const double exact = plane_at(&s, x, at, 50, time, force, wave);
+            across = fmax(across, fabs(s.u[n] - s.u[n % 51]));
+            if (fabs(x - at) < 8) continue; /* the Gaussian is no plane */
+            difference += pow(s.u[n] - exact, 2);
+            whole += exact * exact;
+        }
+    }
+    close_scene(&s);
+    TEST_BELOW(sqrt(difference / whole), bound,
+               "plane of a Hermite method at %g, %s, %s, %g cells %s", at,
+               system, scheme, cells, more);
+    TEST_BELOW(across, 1e-12, "its differences across");
 }
 
 /* ---- volumes ---- */
@@ -229,6 +265,43 @@ static void test_volume(double radius) {
                "volume of width %g in 3-D", radius);
 }
 
+/* In one dimension, between sides that no wave has come back from. */
+static double line_at(const struct scene *s, double x, double time) {
+    const double width = shot_of(s)->width, apart = width / 200;
+    const double root = sqrt(2 * pi);
+    double sum = 0;
+    for (int i = -1200; i <= 1200; i++) {
+        const double q = i * apart;
+        sum += exp(-q * q / (2 * width * width)) *
+               signal_at(s, time - fabs(x - shot_of(s)->first[0] - q)) / 2;
+    }
+    return sum * apart / (root * width);
+}
+
+/* Of Hermite methods, everywhere. */
+static void test_hermite_volume(const char *scheme, double cells, double width,
+                                double bound) {
+    double difference = 0, whole = 0;
+    struct scene s;
+    read_scene(&s,
+               "grid.cells=[64]|grid.upper=[64.0]|time.%s|time.end=%.17g|"
+               "sources=({ type = \"volume\"; position = [32.37]; width = "
+               "%.17g; frequency = %.17g; })",
+               scheme, 3 * cells + 12, width, 1 / cells);
+    start_scene(&s);
+    while (s.done < s.plan->steps) {
+        const double time = step(&s);
+        for (int64_t n = 4; n < s.nodes - 4; n++) {
+            const double exact = line_at(&s, (double)n, time);
+            difference += pow(s.u[n] - exact, 2);
+            whole += exact * exact;
+        }
+    }
+    close_scene(&s);
+    TEST_BELOW(sqrt(difference / whole), bound,
+               "volume of width %g, %s, %g cells", width, scheme, cells);
+}
+
 /* ---- walls ---- */
 
 #define BESIDE(sign, factor)                                                   \
@@ -240,20 +313,21 @@ static void test_volume(double radius) {
     "amplitude = " factor "; }"
 
 /* A wall is a box of twice the length with the mirror images. */
-static void test_walls(const char *wall, const char *turned) {
+static void test_walls(const char *scheme, const char *wall,
+                       const char *turned) {
     struct scene half, both;
     double difference = 0, largest = 0;
     read_scene(&half,
-               "grid.cells=[30, 18]|grid.upper=[30.0, 18.0]|time.end=50.0|"
+               "%s|grid.cells=[30, 18]|grid.upper=[30.0, 18.0]|time.end=50.0|"
                "boundary.x1=[\"%s\", \"rigid\"]|boundary.x2=rigid|"
                "sources=(" BESIDE("", "1.0") ")",
-               wall);
+               scheme, wall);
     read_scene(&both,
-               "grid.cells=[60, 18]|grid.lower=[-30.0, 0.0]|"
+               "%s|grid.cells=[60, 18]|grid.lower=[-30.0, 0.0]|"
                "grid.upper=[30.0, 18.0]|time.end=50.0|"
                "boundary.x1=rigid|boundary.x2=rigid|"
                "sources=(" BESIDE("", "1.0") "," BESIDE("-", "%s") ")",
-               turned, turned, turned);
+               scheme, turned, turned, turned);
     start_scene(&half);
     start_scene(&both);
     while (half.done < half.plan->steps) {
@@ -268,7 +342,8 @@ static void test_walls(const char *wall, const char *turned) {
     close_scene(&half);
     close_scene(&both);
     TEST_BELOW(difference / largest, 1e-8,
-               "planes and volumes beside a %s wall and their images", wall);
+               "planes and volumes beside a %s wall and their images, %s", wall,
+               scheme);
 }
 
 /* ---- plane waves ---- */
@@ -322,6 +397,42 @@ static void test_wave(const char *name, double points, const char *options) {
     close_scene(&s);
 }
 
+/* Of Hermite methods: cells per wavelength of a Ricker's peak. Returns what
+ * leaks. */
+static double test_hermite_wave(const char *name, double cells, double leak,
+                                double bound, const char *options) {
+    double out = 0, difference = 0, whole = 0;
+    struct scene s;
+    read_scene(&s, "%s|sources.1.frequency=%.17g", options, 1 / cells);
+    start_scene(&s);
+    const struct ht_shot *shot = shot_of(&s);
+    const int dims = s.plan->grid.dims;
+    struct inside box;
+    memcpy(box.low, shot->first, sizeof box.low);
+    memcpy(box.high, shot->last, sizeof box.high);
+    while (s.done < s.plan->steps) {
+        const double time = step(&s);
+        for (int64_t n = 0; n < s.nodes; n++) {
+            double x[3], xi = -shot->corner;
+            place(&s, n, x);
+            for (int k = 0; k < dims && k < 3; k++)
+                xi += shot->direction[k] * x[k];
+            if (!contains(&box, dims, x)) {
+                out = fmax(out, fabs(s.u[n]));
+                continue;
+            }
+            const double exact = signal_at(&s, time - xi);
+            difference += pow(s.u[n] - exact, 2);
+            whole += exact * exact;
+        }
+    }
+    close_scene(&s);
+    TEST_BELOW(out, leak, "%s: leaks at %g cells", name, cells);
+    TEST_BELOW(sqrt(difference / whole), bound,
+               "%s: inside against the exact wave", name);
+    return out;
+}
+
 #define WAVE "sources=({ type = \"plane wave\"; frequency = 0.1; "
 #define LINE "grid.cells=[60]|grid.upper=[60.0]|time.end=120.0|grid.order=8|"
 #define SQUARE \
@@ -358,6 +469,42 @@ static void test_waves(void) {
     /* thinner than the stencil */
     test_wave("1-D, box of three points", 6,
               LINE WAVE "from = [29.9]; to = [32.3]; direction = [1.0]; })");
+}
+
+#define ROW "grid.cells=[40]|grid.upper=[40.0]|time.end=70.0|"
+#define THROUGH "from = [10.0]; to = [25.4]; direction = [2.0]; })"
+
+/* The wave inside is the scheme's own, the one taken from it at the far side
+ * the exact one: their difference leaks, of the scheme's order. */
+static void test_hermite_waves(void) {
+    double leak[2];
+    for (int fine = 0; fine < 2; fine++)
+        leak[fine] = test_hermite_wave(
+            "Taylor N = 3, 1-D", fine ? 10 : 5, fine ? 5e-6 : 1e-3,
+            fine ? 5e-6 : 1e-3,
+            ROW "time.scheme=taylor|grid.order=3|" WAVE
+                "from = [10.0]; to = [25.4]; direction = [-2.0]; })");
+    TEST_CHECK(log2(leak[0] / leak[1]) > 6.5,
+               "order of leaks: %.2f (above 6.5)", log2(leak[0] / leak[1]));
+    (void)test_hermite_wave("Taylor N = 3, wave, 1-D", 5, 2e-3, 2e-3,
+                            ROW "system=wave|time.scheme=taylor|grid.order="
+                                "3|" WAVE THROUGH);
+    (void)test_hermite_wave("leapfrog N = 5, 1-D", 5, 5e-6, 5e-6,
+                            ROW "medium.rho=1.3|time.scheme=leapfrog|"
+                                "grid.order=5|" WAVE THROUGH);
+    (void)test_hermite_wave("leapfrog N = 5, wave, 1-D", 5, 2e-6, 2e-6,
+                            ROW "system=wave|time.scheme=leapfrog|"
+                                "grid.order=5|" WAVE THROUGH);
+    (void)test_hermite_wave(
+        "Taylor N = 3, 2-D", 5, 5e-4, 5e-4,
+        "grid.cells=[24, 25]|grid.upper=[24.0, 20.0]|medium.rho=1.3|"
+        "time.end=40.0|time.scheme=taylor|grid.order=3|" WAVE
+        "from = [6.3, 5.2]; to = [16.4, 14.37]; direction = [-1.0, 0.6]; })");
+    (void)test_hermite_wave(
+        "leapfrog N = 4, 2-D, from side to side", 5, 1e-4, 1e-4,
+        "grid.cells=[24, 4]|grid.upper=[24.0, 4.0]|boundary.x2=rigid|"
+        "time.end=40.0|time.scheme=leapfrog|grid.order=4|" WAVE
+        "from = [6.3, 0.0]; to = [16.4, 4.0]; direction = [-1.0, 0.0]; })");
 }
 
 /* ---- a disk ---- */
@@ -560,11 +707,24 @@ int main(void) {
     test_plane("periodic", false, 30.37);
     test_plane("rigid", false, 30);
     test_plane("rigid", true, 30.37);
+    test_hermite_plane("scheme=taylor|grid.order=3", 5, "acoustic", "", 30.37,
+                       1e-3);
+    test_hermite_plane("scheme=taylor|grid.order=5", 4, "acoustic",
+                       "kind = \"force\"; direction = [3.0, 0.0];", 30, 5e-4);
+    test_hermite_plane("scheme=leapfrog|grid.order=5", 4, "acoustic", "", 2.4,
+                       5e-4);
+    test_hermite_plane("scheme=leapfrog|grid.order=3", 6, "wave", "", 30.37,
+                       1e-4);
     test_volume(1);
     test_volume(2.3);
-    test_walls("rigid", "1.0");
-    test_walls("free", "-1.0");
+    test_hermite_volume("scheme=taylor|grid.order=3", 5, 1, 5e-5);
+    test_hermite_volume("scheme=taylor|grid.order=5", 5, 2.3, 1e-5);
+    test_hermite_volume("scheme=leapfrog|grid.order=3", 5, 1, 1e-4);
+    test_walls("time.scheme=fd", "rigid", "1.0");
+    test_walls("time.scheme=fd", "free", "-1.0");
+    test_walls("time.scheme=leapfrog|grid.order=2", "free", "-1.0");
     test_waves();
+    test_hermite_waves();
     test_disk();
     test_energies();
     return test_end("shapes");

@@ -586,6 +586,103 @@ static void reciprocity(void) {
     free(p[1]);
 }
 
+/* ---- near sources ---- */
+
+/* In one dimension, speed 1, before waves come back from the sides: over the
+ * distance from the receiver, the source's Gaussian on both sides of it. */
+static double near_exact(const struct trial *t, double x, double time,
+                         const char *field) {
+    enum { POINTS = 8 };
+    const struct ht_source_form *form = &t->sim->plan->duhamel->form[0];
+    const struct ht_shot *shot = &t->sim->plan->shots->shot[0];
+    const bool force = shot->kind == HT_SHOT_FORCE,
+               flips = force != (*field == 'v');
+    const double rho = 1.3, at = (x - shot->first[0]) / form->radius;
+    double sum = 0, place[POINTS], weight[POINTS];
+    ht_gauss_points(POINTS, place, weight);
+    for (int i = 0; i < POINTS * (int)ceil(fabs(at) + 6); i++) {
+        const double r = i / POINTS + 0.5 + place[i % POINTS];
+        long double below, above;
+        ht_flat_derivatives(form->order, at - r, 1, &below);
+        ht_flat_derivatives(form->order, at + r, 1, &above);
+        sum += weight[i % POINTS] *
+               (double)(flips ? below - above : below + above) *
+               ht_shot_at(shot, time - r * form->radius, 0) / 2;
+    }
+    return sum * (!force && !flips ? rho : force && !flips ? 1 / rho : 1);
+}
+
+/* Worst error of samples over the largest value. */
+static double near_error(struct trial *t, const char *group,
+                         const char *field) {
+    char name[3][32];
+    int64_t extent[8];
+    double worst = 0, largest = 0;
+    const char *sets[3] = {field, "position", "time"};
+    for (int i = 0; i < 3; i++)
+        snprintf(name[i], sizeof name[i], "%s/%s", group, sets[i]);
+    double *u = read_set(t, name[0], extent), *x = read_set(t, name[1], NULL);
+    double *time = read_set(t, name[2], NULL);
+    for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
+        const double exact =
+            near_exact(t, x[i / extent[1]], time[i % extent[1]], field);
+        worst = fmax(worst, fabs(u[i] - exact));
+        largest = fmax(largest, fabs(exact));
+    }
+    free(u);
+    free(x);
+    free(time);
+    return worst / largest;
+}
+
+/* From the source on to beyond its reach: samples between steps err no more
+ * than those on steps and one interpolation of the highest frequency. */
+static void near_line(const char *scheme, int order, double cells,
+                      const char *field, const char *more) {
+    const double theta = 2.55 * 2 * acos(-1.0) / cells;
+    struct trial t;
+    char line[200];
+    snprintf(line, sizeof line,
+             "type=\"line\";from=[28.37];to=[39.37];count=12;fields=[\"%s\"];",
+             field);
+    record(&t, "oracle", NONE,
+           "system=acoustic grid={cells=[60];upper=[60];order=%d;} "
+           "medium.rho=1.3 time.scheme=%s time.end=%.17g boundary.x1=\"free\" "
+           "sources=({position=[30.37];frequency=%.17g;%s}) "
+           "receivers=({name=\"steps\";%s},{name=\"between\";every=0.273;%s}) "
+           "device.precision=double",
+           order, scheme, 3.5 * cells + 12, 1 / cells, more, line, line);
+    const double on = near_error(&t, "steps", field);
+    const double turn = theta * t.sim->plan->problem.dt;
+    TEST_BELOW(near_error(&t, "between", field),
+               1.1 * on + time_error(scheme, order, turn, theta),
+               "%s N = %d, %g cells, %s near a source %s, between steps (%.2e "
+               "on steps)",
+               scheme, order, cells, field, more, on);
+    finish(&t);
+}
+
+static void near_sources(void) {
+    near_line("taylor", 3, 5, "p", "");
+    near_line("taylor", 3, 5, "v1", "");
+    near_line("taylor", 5, 4, "p", "kind=\"force\";direction=[1.0];");
+    near_line("taylor", 5, 8, "p", "signal=\"burst\";cycles=1.0;");
+    near_line("leapfrog", 5, 12, "p", "radius=2.5;");
+    near_line("leapfrog", 5, 12, "p",
+              "kind=\"force\";direction=[1.0];radius=2.5;");
+    /* images, slopes, two sources, whose spectra end at k r = 8 */
+    const double k = 8 / 0.15;
+    hermite_between("near sources", 4, k, k, "\"p\",\"v2\",\"p_x1\"",
+                    "from=[0,0.3];to=[0.4,0.3];count=9",
+                    "system=acoustic grid={cells=[8,7];upper=[0.4,0.35];} "
+                    "medium.rho=1.3 boundary={x1=[\"free\",\"rigid\"];"
+                    "x2=\"rigid\";} time={end=2.5;step=0.01;} "
+                    "sources=({position=[0.06,0.31];frequency=1;radius=3;"
+                    "tolerance=1e-9;},{kind=\"force\";direction=[1,2];"
+                    "position=[0.33,0.02];frequency=0.8;radius=3;"
+                    "tolerance=1e-9;})");
+}
+
 /* ---- kernels against the plain engine ---- */
 
 /* The same run in double on both: they differ by rounding, eps times the number
@@ -640,6 +737,7 @@ int main(void) {
     polynomials(2, 12);
     between_steps();
     test_hermite_times();
+    near_sources();
     multiples();
     dispersion("oracle");
     if (device) dispersion("device");

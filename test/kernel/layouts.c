@@ -8,6 +8,7 @@
 #include "test.h"
 
 #include "htwave/oracle.h"
+#include "htwave/threads.h"
 
 struct scene {
     struct ht_device *device;
@@ -105,6 +106,53 @@ static void run_variants(struct scene *s, int dims, int order, bool fp64) {
     }
 }
 
+/* Transfers by several threads: what is put with some of them is got with
+ * others, rounded. */
+static enum ht_err transfer(const struct scene *s,
+                            const struct ht_kernels *kernels, double *wrong) {
+    static const int threads[][2] = {{1, 1}, {1, 5}, {3, 1}, {8, 3}};
+    const int coefs = ht_grid_coefs(&s->grid), fields = s->eq.nfields;
+    const int64_t planes = ht_grid_planes(&s->grid, HT_PRIMARY);
+    const int64_t values = ht_grid_total(&s->grid, HT_PRIMARY) * coefs;
+    struct ht_stepper stepper;
+    double *in = NULL;
+    TRY(HT_ALLOC(in, 2 * fields * values));
+    double *out = in + fields * values;
+    enum ht_err err =
+        ht_stepper_create(&s->problem, s->device, kernels, &stepper);
+    for (int i = 0; err == HT_OK && i < 4; i++) {
+        for (int64_t n = 0; n < fields * values; n++)
+            in[n] = ht_rng_uniform((uint64_t)i, (uint64_t)n);
+        ht_threads_set(threads[i][0]);
+        err = stepper.ops->put(stepper.self, HT_PRIMARY, 0, planes, in);
+        ht_threads_set(threads[i][1]);
+        for (int f = 0; err == HT_OK && f < fields; f++)
+            err = stepper.ops->get(stepper.self, HT_PRIMARY, f, coefs, 0,
+                                   planes, out + f * values);
+        for (int64_t n = 0; n < fields * values; n++)
+            *wrong += out[n] != (double)(float)in[n];
+    }
+    ht_threads_set(0);
+    ht_stepper_destroy(&stepper);
+    free(in);
+    return err;
+}
+
+/* Rows for several chunks. */
+static void run_threads(struct scene *s) {
+    struct ht_kernels kernels = {0};
+    double wrong = 0;
+    make_scene(s, 2, 2, -1);
+    s->grid.cells[0] = 90;
+    s->grid.cells[1] = 81;
+    enum ht_err err = create(s, "monolithic", false, &kernels);
+    if (err == HT_OK) err = transfer(s, &kernels, &wrong);
+    TEST_CHECK(err == HT_OK && wrong == 0,
+               "transfers by threads: %.0f values differ %s", wrong,
+               err != HT_OK ? ht_err_message() : "");
+    ht_kernels_destroy(&kernels);
+}
+
 /* Refused by name, not computed wrongly. */
 static void check_refusal(void) {
     const struct ht_equations eq =
@@ -136,6 +184,7 @@ int main(void) {
     run_two(&s, "propagator", "vector", false);
     make_scene(&s, 2, 2, 0);
     run_two(&s, "parity-chains", "monolithic", fp64);
+    run_threads(&s);
     ht_device_close(s.device);
     return test_end("layouts");
 }

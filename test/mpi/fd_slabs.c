@@ -161,7 +161,8 @@ static enum ht_err back(const struct trial *t, const struct ht_stepper *s,
 }
 
 /* Data on the first plane only, so that elsewhere a correction of the mean is
- * more than a rounding of the values. */
+ * more than a rounding of the values; with means, so that u has one at step
+ * 100, which is taken out. */
 static bool quiet;
 
 static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
@@ -178,7 +179,7 @@ static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
         for (int64_t n = 0; n < total; n++) {
             const uint64_t key = (uint64_t)(m * total + n) * 2;
             data[n] = ht_rng_uniform(seed, key + (subgrid == HT_DUAL));
-            if (quiet && m > 0) data[n] = 0;
+            if (quiet) data[n] = m > 0 ? 0 : data[n] + 1;
         }
         err = s->ops->put(s->self, subgrid, m, m + 1, data);
     }

@@ -177,6 +177,63 @@ judge 'check --measured: at the measured rate' \
     grep -q '"rate_from": "measured on one rank"' answer.json
 
 
+# ---- finite differences ----
+differences="--backend ${HTWAVE_BACKEND:-auto} --device ${HTWAVE_DEVICE:-cpu}"
+differences="$differences --schemes fd --orders 4 --cells 8 --out fd --quiet"
+for order in 3 18; do
+    # shellcheck disable=SC2086
+    refused "order $order" "orders $order" 2 \
+        "$htwave" bench scaling $differences --orders $order
+done
+# shellcheck disable=SC2086
+{
+    refused 'slabs of fewer planes than 5 passes read' \
+        'halo-depth 5.*10 planes.*at most 4' 2 \
+        "$htwave" bench scaling $differences --halo-depth 5
+    refused 'three terms' 'stages 3.*at most 2' 2 \
+        "$htwave" bench scaling $differences --stages 3
+    refused 'finite differences in other cases' 'schemes fd' 2 \
+        "$htwave" bench rates --schemes fd
+    "$htwave" bench scaling $differences >table.txt 2>message.txt
+}
+for depth in 1 2; do
+    # shellcheck disable=SC2086
+    ranks 2 "$htwave" bench scaling $differences --halo-depth $depth \
+        >table.txt 2>message.txt
+    code=$?
+    sed 's/^/    | /' message.txt
+    judge "fd, two ranks, depth $depth: exit code $code" [ $code = 0 ]
+done
+# 2 planes of u and of w, 8 x 8 points of 4 bytes, down and up; in messages of
+# one array, or of 4 planes of u and those of d that are computed twice, none
+sent=$(cut_columns fd/scaling.csv messages bytes depth | sed 1,2d | sort -u |
+    paste -s -d ' ' -)
+judge "fd, two ranks: messages, bytes and depth $sent" \
+    [ "$sent" = '2 2048 2 4 2048 1' ]
+judge 'fd: counted for the table, too' \
+    [ "$(grep -c 'order 4, 2 terms.*messages of 2048 bytes in all per step, counted$' \
+        table.txt)" = 2 ]
+worst=$(column fd/scaling.csv verified | sort -g | tail -n 1)
+judge "fd: verified, worst ratio $worst (bound 1)" below "$worst" 1
+cat >square.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [16, 16, 16]; order = 4; };
+time = { scheme = "fd"; };
+medium = { type = "expression"; c = "1 + 0.1*sin(6.2831853*x1)"; };
+CFG
+timeout 60 "$htwave" check square.cfg --machine "$machine" \
+    --measured fd/scaling.csv --gpus 1,2 --json >answer.json
+code=$?
+judge "fd, check --measured: exit code $code, $(grep -o predicted_step_s \
+    answer.json | wc -l) rows" \
+    [ "$code $(grep -c '"rate_from": "measured on one rank"' answer.json)" = '0 1' \
+    -a "$(grep -o predicted_step_s answer.json | wc -l)" = 6 ]
+timeout 60 "$htwave" check square.cfg --machine "$machine" --gpus 1,2 \
+    --measured fd/scaling.csv medium.rho='1+0.1*sin(6.2831853*x1)' \
+    >answer.txt 2>message.txt
+judge "fd, a density that varies: $(grep -o 'density varies.*' message.txt)" \
+    grep -q 'density varies' message.txt
+
 # ---- rows that no measurement has ----
 # spoiled WHAT PATTERN COLUMN VALUE: line 4, of two ranks, with another value
 spoiled() {
@@ -197,6 +254,8 @@ spoiled 'side of half a cell' 'side = "7.5".*whole number' side 7.5
 spoiled 'time of 0' 'ms = 0: must be > 0' ms 0
 spoiled 'time inf' 'ms = "inf".*at least 0' ms inf
 spoiled 'unknown scheme' 'scheme = "euler".*time.scheme' scheme euler
+spoiled 'N = 9' 'order = 9: N must be 1[.][.]8' order 9
+spoiled 'an odd order' 'order = 1.*must be 2, 4 [.][.] 16' scheme fd
 spoiled 'exposed nan' 'exposed_ms = "nan".*at least 0' exposed_ms nan
 
 # ---- a ring of two machines, which MPICH makes of one ----

@@ -25,12 +25,22 @@ sources = (
     { type = "line"; from = [0.3, 0.2, 0.1]; to = [5.3, 4.2, 14.9]; count = 6;
       frequency = 0.15; signal = "burst"; cycles = 1.0; },
     { kind = "force"; direction = [1.0, -2.0, 0.5]; position = [6.8, 1.0, 12.4];
-      frequency = 0.2; signal = "burst"; cycles = 1.0; } );
+      frequency = 0.2; signal = "burst"; cycles = 1.0; },
+    { type = "volume"; width = 1.1; position = [2.8, 5.8, 8.7]; frequency = 0.1;
+      signal = "burst"; cycles = 1.0; } );
 output = { directory = "out"; pictures = false; coefficients = true; };
 device = { selfcheck = false; tune = "never"; };
 CFG
 sed -e 's/"acoustic"/"wave"/' -e 's/ rho = 1.3;//' \
     -e 's/kind = "force"; direction = [^;]*;//' shots.cfg >wave.cfg
+sed -e 's/x1 = .*; x3/x3/' -e 's/\["free", "rigid"\]/"rigid"/' \
+    -e 's/^sources = (/&{ type = "plane"; axis = "x1"; at = 2.3; frequency = 0.1; \
+        signal = "burst"; cycles = 1.0; }, { type = "plane"; axis = "x3"; at = \
+        8.9; frequency = 0.2; signal = "burst"; cycles = 1.0; }, { type = \
+        "plane wave"; from = [1.3, 1.2, 2.1]; to = [5.2, 4.4, 12.9]; direction \
+        = [1.0, -2.0, 0.7]; frequency = 0.1; signal = "burst"; cycles = 1.0; },/' \
+    shots.cfg \
+    >plane.cfg
 input=shots.cfg
 
 # same TITLE RANKS OVERRIDE...: ranks "2 3 5"
@@ -58,6 +68,8 @@ same 'Taylor, deep halos, double' 3 parallel.halo_depth=3 \
 same 'leapfrog, deep halos, periodic' '2 5' time.scheme=leapfrog \
     parallel.halo_depth=4 'boundary.x3=["periodic","periodic"]' \
     'sources.1.position=[3.2,2.9,14.99]'
+input=plane.cfg
+same 'planes across and along the slabs, a plane wave' 3 time.scheme=leapfrog
 input=wave.cfg
 same 'leapfrog of u' 3 time.scheme=leapfrog
 

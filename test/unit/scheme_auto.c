@@ -129,14 +129,19 @@ static void test_keys(void) {
     chooses(LAYERS "grid.order=0", "fd", 8, VARIES);
 }
 
-/* Sources are of every scheme, some types of fd alone. */
+/* Sources are of every scheme. */
 static void test_sources(void) {
 #define SOURCE "sources=({position=[0.5],frequency=2.0}); "
     chooses(LINE SOURCE, "taylor", 3, UNIFORM);
     chooses(LINE SOURCE "system=wave", "leapfrog", 3, UNIFORM);
     chooses(LAYERS SOURCE, "fd", 8, VARIES);
     chooses(LINE "sources=({type=\"plane\",axis=\"x1\",at=0.5,frequency=2.0})",
-            "fd", 8, "auto: sources other than points and lines need fd");
+            "taylor", 3, UNIFORM);
+    chooses(LINE SOURCE "receivers=({position=[0.5],every=0.01})", "taylor", 3,
+            UNIFORM);
+    chooses(LINE "sources=({type=\"plane wave\",from=[0.3],to=[0.6],"
+                 "direction=[1.0],frequency=2.0})",
+            "taylor", 3, UNIFORM);
 }
 
 /* What leapfrog has not. */

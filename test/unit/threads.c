@@ -3,6 +3,7 @@
  * messages on 1, 2 and 5 threads.
  */
 #include "htwave/threads.h"
+#include "htwave/h5.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -135,20 +136,30 @@ static void add_fit(const struct ht_plan *plan, struct result *out) {
     out->cut = counts.cut;
 }
 
+/* The state at time 0, or where the medium varies after a step, which reads
+ * it. */
 static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
     struct ht_stepper stepper;
-    const int count = plan->fit != NULL ? 1 : ht_grid_coefs(&plan->grid);
+    const bool fd = plan->problem.fd.order > 0;
+    const bool steps = fd || plan->problem.medium_degree >= 0;
+    const int count = fd ? 1 : ht_grid_coefs(&plan->grid);
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY) * count;
     double *values = NULL;
     must(HT_ALLOC(values, nodes));
     must(ht_oracle_create(&plan->problem, &stepper));
     enum ht_err err = ht_start(plan, NULL, NULL, NULL, &stepper);
-    for (int from = 0; err == HT_OK && from < 2; from++)
+    for (int from = 0; steps && err == HT_OK && from < 2; from++)
         err = stepper.ops->half_step(stepper.self, (enum ht_subgrid)from);
-    if (err == HT_OK)
-        err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, count, 0,
-                               ht_grid_planes(&plan->grid, HT_PRIMARY), values);
-    add_bits(values, (size_t)nodes * sizeof *values, out);
+    for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++) {
+        const enum ht_subgrid at =
+            ht_problem_stores(&plan->problem, HT_PRIMARY, f) ? HT_PRIMARY
+                                                             : HT_DUAL;
+        const int64_t planes = ht_grid_planes(&plan->grid, at);
+        if (fd && f > 0) continue;
+        memset(values, 0, (size_t)nodes * sizeof *values);
+        err = stepper.ops->get(stepper.self, at, f, count, 0, planes, values);
+        add_bits(values, (size_t)nodes * sizeof *values, out);
+    }
     ht_stepper_destroy(&stepper);
     free(values);
     return err;
@@ -202,6 +213,22 @@ static void write_samples(const char *name, uint64_t seed, double spread) {
     if (file == NULL || fclose(file) != 0) exit(1);
 }
 
+/* Values of the fields at the nodes of 90 x 12 x 5 periodic cells. */
+static void write_data(void) {
+    enum { COUNT = 90 * 12 * 5 };
+    static const char *const fields[] = {"p", "v1", "v2", "v3"};
+    const int64_t extent[3] = {5, 12, 90};
+    static double values[COUNT];
+    char path[128];
+    struct ht_h5 *file;
+    snprintf(path, sizeof path, "%s/data.h5", directory);
+    for (int i = 0; i < COUNT; i++) values[i] = ht_rng_uniform(3, (uint64_t)i);
+    must(ht_h5_create(path, &file));
+    for (int f = 0; f < 4; f++)
+        must(ht_h5_write(file, fields[f], 3, extent, values, false));
+    must(ht_h5_commit(file));
+}
+
 #define FILES(walls)                                                         \
     "system=acoustic; time.scheme=fd; grid.cells=[200,75,5]; "               \
     "grid.order=4; medium.type=file; medium.format=raw; medium.c=%s/c.raw; " \
@@ -250,6 +277,25 @@ static const struct {
      "system=acoustic; time.scheme=taylor; grid.cells=[40,20,6]; grid.order=1; "
      "medium.type=expression; medium.c=\"1 + 0.4*sin(2*pi*x1)\"",
      false},
+    {"leapfrog, random data, walls",
+     "system=acoustic; time.scheme=leapfrog; grid.cells=[80,50]; "
+     "grid.order=2; boundary.x1=rigid; boundary.x2=rigid",
+     false},
+    {"Taylor, Gaussians",
+     "system=acoustic; time.scheme=taylor; grid.cells=[90,12,5]; grid.order=1; "
+     "initial.type=gaussian; boundary.x3=rigid; initial.pulses="
+     "({centre=[0.3,0.4,0.5],width=0.1},"
+     "{centre=[0.7,0.6,0.1],width=0.2,amplitude=0.3})",
+     false},
+    {"Taylor, an expression",
+     "system=acoustic; time.scheme=taylor; grid.cells=[30,20,5]; grid.order=1; "
+     "initial.type=expression; initial.values.p=\"sin(2*pi*x1)*cos(2*pi*x2)\";"
+     "initial.values.v2=\"exp(-9*(x1 - 0.5)^2)\"; boundary.x2=rigid",
+     false},
+    {"Taylor, values from a file",
+     "system=acoustic; time.scheme=taylor; grid.cells=[90,12,5]; grid.order=1; "
+     "initial.type=file; initial.file=%s/data.h5",
+     false},
 };
 
 static void test_same(void) {
@@ -291,6 +337,9 @@ static const struct {
     {"system=wave; time.scheme=taylor; grid.cells=[30,30,5]; grid.order=1; "
      "medium.type=expression; medium.c=\"sqrt(0.9 - x2)\"",
      "medium.c"},
+    {"system=wave; time.scheme=taylor; grid.cells=[30,30,5]; grid.order=1; "
+     "initial.type=expression; initial.values.u=\"sqrt(0.9 - x2 + 0.01*x1)\"",
+     "initial.values.u"},
 };
 
 static void test_refused(void) {
@@ -309,6 +358,7 @@ static void test_refused(void) {
 }
 
 int main(void) {
+    static const char *const files[] = {"c.raw", "rho.raw", "data.h5"};
     char path[128];
     if (!mkdtemp(directory)) return 1;
     ht_log_level_set(HT_LOG_QUIET);
@@ -319,11 +369,11 @@ int main(void) {
     test_division();
     write_samples("c.raw", 1, 1.2);
     write_samples("rho.raw", 2, 2);
+    write_data();
     test_same();
     test_refused();
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory,
-                 i ? "c.raw" : "rho.raw");
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, files[i]);
         remove(path);
     }
     rmdir(directory);
