@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "htwave/fd_kernel.h"
+#include "htwave/fd_layers.h"
 #include "htwave/simulation.h"
 
 /* A device that every variant fits on at these orders. */
@@ -254,11 +254,30 @@ static enum ht_err write_samplers(const char *directory) {
     return err;
 }
 
+/* Absorbing layers of finite differences. */
+static enum ht_err write_fd_layers(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 6; i++) {
+        const struct ht_fd_spec spec = {.dims = 1 + i / 2,
+                                        .radius = 4 - i / 2,
+                                        .fp64 = i == 1 || i == 4,
+                                        .density = i % 2 != 0};
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/fd_layers_%dd_order%d_%s%s.cl", directory,
+                    spec.dims, 2 * spec.radius, spec.fp64 ? "double" : "single",
+                    spec.density ? "_density" : "");
+        err = ht_fd_layer_text(&spec, 128, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
 static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
     TRY(write_injectors(directory));
+    TRY(write_fd_layers(directory));
     TRY(write_shape_injectors(directory));
     TRY(write_packers(directory));
     TRY(write_ghosts(directory));
