@@ -99,14 +99,15 @@ static int list_terms(const struct ht_problem *p,
  * (nu k)^(2m)/(2m)! times the spectrum; nu in radii. */
 static int powers_of(const struct ht_source_vector *v, double nu) {
     const double small = 1e-13;
+    double part[63]; /* of waves k = (i + 1)/4 */
+    for (int i = 0; i < 63; i++)
+        part[i] = fmax(1 - ht_flat_missing(v->order, (i + 1) / 4.0), 1e-15);
     for (int m = 1; m < MOST_POWERS; m++) {
         double most = 0;
-        for (int i = 1; i < 64; i++) {
-            const double x = i / 4.0;
-            const double part = 1 - ht_flat_missing(v->order, x);
-            const double log_power = 2 * m * log(nu * x);
-            most = fmax(most, fmax(part, 1e-15) *
-                                  exp(log_power - lgamma(2 * m + 1.0)));
+        for (int i = 0; i < 63; i++) {
+            const double x = nu * (i + 1) / 4.0;
+            part[i] *= x * x / (2 * m * (2 * m - 1));
+            most = fmax(most, part[i]);
         }
         if (most < small) return m;
     }
