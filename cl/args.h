@@ -10,6 +10,15 @@
 #ifndef HTWAVE_ARGS_H
 #define HTWAVE_ARGS_H
 
+/* Where a part of a window holds its nodes: node (m1, m2, m3) of the window has
+ * the number m3 plane + m2 row + m1 - first there. */
+struct ht_part_place {
+    long first;
+    long row;
+    long plane;
+    long nodes; /* of the whole part */
+};
+
 struct ht_step_args {
     long begin[3]; /* targets [begin, end) are computed */
     long end[3];
@@ -24,6 +33,9 @@ struct ht_step_args {
     long march;   /* planes that a work-group computes one after the other */
     long scratch; /* x3 plane at which the interpolants' buffer begins */
     int stages;   /* Taylor stages */
+    /* Memory variables of absorbing layers, by the axis of the layer. */
+    struct ht_part_place src_memory[3];
+    struct ht_part_place dst_memory[3];
 };
 
 #endif

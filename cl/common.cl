@@ -57,6 +57,14 @@ HT_INLINE long ht_target_row(const struct ht_step_args *a, long m2, long m3) {
     return m3 * a->dst_plane + m2 * a->dst_row;
 }
 
+#if HT_MEMORY > 0
+/* Number of a node in the part that holds the memory variables of an axis. */
+HT_INLINE long ht_part_node(const struct ht_part_place *p, long m1, long m2,
+                            long m3) {
+    return m3 * p->plane + m2 * p->row + m1 - p->first;
+}
+#endif
+
 /* x3 planes [first, last) of targets that a work-group computes one after the
  * other. */
 HT_INLINE long ht_first_plane(const struct ht_step_args *a) {

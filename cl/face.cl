@@ -14,6 +14,29 @@
      (n1))
 #define HT_FACE_SIZE HT_SIZE_FACE(HT_CELLS, HT_FACE_FIELDS, HT_N3, HT_T2, HT_T1)
 
+/* Number of the node at index 0 of the source row (i2, i3) of a field; the
+ * number of the field's nodes. */
+HT_INLINE long ht_line_row(const struct ht_step_args *a, const int slot,
+                           long i2, long i3) {
+#if HT_MEMORY > 0
+    const int axis = ht_src_layer[slot];
+    if (axis >= 0)
+        return ht_part_node(&a->src_memory[axis], 0,
+                            HT_DIMS > 1 ? ht_closed(a, 1, i2) : 0,
+                            HT_DIMS > 2 ? ht_closed(a, 2, i3) : 0);
+#endif
+    (void)slot;
+    return ht_source_row(a, i2, i3);
+}
+HT_INLINE long ht_line_nodes(const struct ht_step_args *a, const int slot) {
+#if HT_MEMORY > 0
+    const int axis = ht_src_layer[slot];
+    if (axis >= 0) return a->src_memory[axis].nodes;
+#endif
+    (void)slot;
+    return a->src_nodes;
+}
+
 /* Along x1. Line (field, i3, x2 node j2, i2, cell) reads its two nodes from
  * global memory; its interpolant goes to row j2 (N+1) + i2. */
 HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
@@ -29,7 +52,8 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
         HT_GLOBAL const real *chosen = src0;
         HT_EACH_SRC(HT_SRC_CHOOSE)
         const long m = m1 + c < a->end[0] ? m1 + c : a->end[0] - 1;
-        const long row = ht_source_row(a, m2 + a->shift[1] + j2, s3);
+        const long row = ht_line_row(a, field, m2 + a->shift[1] + j2, s3);
+        const long nodes = ht_line_nodes(a, field);
         real in[HT_T1], out[HT_T1];
         HT_UNROLL
         for (int j1 = 0; j1 < 2; j1++) {
@@ -37,7 +61,7 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face,
             HT_UNROLL
             for (int i1 = 0; i1 < HT_N1; i1++) {
                 const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
-                in[j1 * HT_N1 + i1] = chosen[HT_AT(i, node, a->src_nodes)];
+                in[j1 * HT_N1 + i1] = chosen[HT_AT(i, node, nodes)];
             }
         }
         ht_line(in, out);

@@ -29,7 +29,16 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
 #if HT_MEDIUM_DEGREE < 0
     ht_evolve(item, a->stages, scale, b, w, scratch);
 #elif HT_MEDIUM_DEGREE == 0
+#if HT_PROFILES > 0
+    const long at1 = active ? m : a->end[0] - 1;
+#define HT_READ_MEDIUM(i)                                 \
+    value[i] = medium##i[ht_profile_axis[i] < 0    ? node \
+                         : ht_profile_axis[i] == 0 ? at1  \
+                         : ht_profile_axis[i] == 1 ? m2   \
+                                                   : m3];
+#else
 #define HT_READ_MEDIUM(i) value[i] = medium##i[node];
+#endif
     real value[HT_MATERIALS];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     ht_evolve(item, a->stages, scale, b, w, scratch, value);
@@ -44,7 +53,15 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
     ht_evolve(item, a->stages, scale, b, w, scratch, local_medium,
               scratch + HT_EXCHANGE_SIZE);
 #endif
-#if HT_OLD_SIGN == 0
+#if HT_MEMORY > 0
+#define HT_STORE(slot, f)                                                    \
+    {                                                                        \
+        const int axis = ht_dst_layer[slot];                                 \
+        const struct ht_part_place *p = &a->dst_memory[axis < 0 ? 0 : axis]; \
+        dst##slot[HT_AT(i, axis < 0 ? node : ht_part_node(p, m, m2, m3),     \
+                        axis < 0 ? nodes : p->nodes)] = w[f][n3];            \
+    }
+#elif HT_OLD_SIGN == 0
 #define HT_STORE(slot, f) dst##slot[HT_AT(i, node, nodes)] = w[f][n3];
 #else
 #define HT_STORE(slot, f)              \

@@ -36,6 +36,10 @@ struct ht_spec {
                                    there E depends on scale and stages only */
 };
 
+/* Whether the kernels read a material from a buffer: of a medium that varies,
+ * and profiles of layers, which have one value per index along their axis. */
+bool ht_spec_reads(const struct ht_spec *spec, int material);
+
 /* How a problem is computed on a device. */
 struct ht_tuning {
     const struct ht_variant *variant;
@@ -113,6 +117,7 @@ struct ht_variant {
     /* Orders of coefficients in which it reads and writes a state. */
     enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;
     bool counts32; /* uses 32-bit node indices */
+    bool layers;   /* computes absorbing layers, with memory variables */
     /* Least architecture of an NVIDIA device, in general and for double
      * precision; 0: any. */
     int ptx, ptx_double;
@@ -209,8 +214,8 @@ bool ht_step_cached(const struct ht_step *step);
 /* Buffers of a half step. src, dst: coefficients per field (NULL if the grid
  * does not store the field). poly: interpolants of the fields that the source
  * grid stores, without gaps, for poly_planes planes of targets (variants with
- * two kernels). medium: per material [a][node] of the target grid. scale: per
- * term. */
+ * two kernels). medium: per material [a][node] of the target grid, per profile
+ * [index along its axis]. scale: per term. */
 struct ht_step_buffers {
     struct ht_buffer *src[HT_MAX_FIELDS], *dst[HT_MAX_FIELDS];
     struct ht_buffer *poly[HT_MAX_FIELDS];

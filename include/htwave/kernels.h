@@ -6,6 +6,8 @@
 #include "htwave/inject.h"
 #include "htwave/problem.h"
 
+struct ht_layer_kernels; /* src/solve/layer_kernels.h */
+
 /* [0] from the primary grid, [1] from the dual grid; if these do not differ,
  * both entries are the same step. */
 struct ht_kernels {
@@ -20,8 +22,9 @@ struct ht_kernels {
     struct ht_step *step[2];     /* NULL: not compiled */
     struct ht_ghosts *ghosts[2]; /* [subgrid]: as the source of a half step */
     struct ht_reduction *reduction;
-    struct ht_injector *injector; /* NULL: no sources */
-    struct ht_packer *packer[2];  /* [subgrid]; NULL: the grid is one slab */
+    struct ht_injector *injector;    /* NULL: no sources */
+    struct ht_packer *packer[2];     /* [subgrid]; NULL: the grid is one slab */
+    struct ht_layer_kernels *layers; /* NULL: no absorbing layers */
 };
 /* Sets all members except the compiled steps; fails as ht_variant_shape does.
  * The problem's equations must outlive the kernels. */

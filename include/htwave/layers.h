@@ -26,6 +26,7 @@ struct ht_layer {
 struct ht_layers {
     enum ht_absorbing_type type; /* cpml or sponge */
     int dims;
+    int stages;       /* of the Taylor series in layers of Hermite methods */
     int64_t cells[3]; /* of the grid */
     struct ht_layer side[3][2];
 };

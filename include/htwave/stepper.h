@@ -108,6 +108,10 @@ struct ht_law {
     int medium_degree; /* -1: uniform; 0: values at the nodes; or the problem's
                         */
     double uniform[HT_MAX_MATERIALS]; /* if uniform */
+    /* In absorbing layers, else NULL and 0: the equations with memory
+     * variables, and their stages. */
+    const struct ht_equations *eq;
+    int stages;
 };
 /* The problem for whose kernels a law stands; not for stepping. */
 struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
@@ -117,7 +121,10 @@ struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
  * The targets are the dual nodes in these cells and the primary nodes at their
  * lower ends; the last cells along an axis include those on the upper wall. */
 struct ht_region {
-    struct ht_box cells;              /* of the whole grid */
+    struct ht_box cells; /* of the whole grid */
+    int later[3][2]; /* on the primary grid the targets begin, end so many nodes
+                        later */
+    int side[3];     /* of the layers whose memory variables the law has */
     const struct ht_law *law;         /* NULL: the problem's own */
     const struct ht_kernels *kernels; /* compiled for it */
     /* Kernels of backward half steps, of the same variant for the reversed

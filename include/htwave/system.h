@@ -155,10 +155,17 @@ const char *ht_alternative(const char *list, int index, int *length);
 const struct ht_system *ht_system_find(const char *name);
 
 /* A system in dims dimensions: the fields and terms that exist there, with
- * fields renumbered. Plain value, no ownership. */
+ * fields renumbered. Plain value, no ownership.
+ *
+ * In absorbing layers (ht_equations_absorb) memory variables follow the fields,
+ * and profiles, which depend on the position along one axis alone, follow the
+ * materials. */
 struct ht_equations {
     const struct ht_system *system;
     int dims, nfields, nterms, nmaterials;
+    int nmemory, nprofiles;   /* the last fields, the last materials */
+    int along[HT_MAX_FIELDS]; /* axis of a memory variable */
+    int profile_axis[HT_MAX_MATERIALS]; /* of a profile */
     struct ht_field field[HT_MAX_FIELDS];
     struct ht_term term[HT_MAX_TERMS];
     int nenergy;
@@ -167,6 +174,28 @@ struct ht_equations {
 };
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims);
 int ht_equations_field(const struct ht_equations *eq, const char *name);
+
+/* The profiles of each absorbing axis, in this order: the layer's sigma, its
+ * sum with alpha, and the rate of the sponge. */
+enum ht_layer_profile {
+    HT_PROFILE_SIGMA,
+    HT_PROFILE_DECAY,
+    HT_PROFILE_SPONGE,
+    HT_LAYER_PROFILES
+};
+/* The equations where the layers of these axes (bit k: axis k) overlap, from
+ * the terms of the system: src/pde/absorbing.c. HT_ERR_INTERNAL if they have
+ * more fields, terms or materials than equations hold. */
+HT_CHECKED enum ht_err ht_equations_absorb(const struct ht_equations *eq,
+                                           unsigned axes,
+                                           struct ht_equations *out);
+/* The axis of the layer to which a term belongs, -1: to none. */
+int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term);
+/* The axis of a memory variable, -1: no such. */
+int ht_field_layer(const struct ht_equations *eq, int field);
+/* The axis of a profile, -1: a material of the medium, or none. */
+int ht_material_layer(const struct ht_equations *eq, int material);
+
 /* Sign with which field f continues behind a wall normal to axis k. */
 int ht_wall_sign(const struct ht_equations *eq, int field, int axis,
                  int factor);

@@ -113,20 +113,14 @@ static const struct ht_option option[] = {
      CHOICES(HT_EACH_ABSORBING), "",
      "cpml, a convolutional perfectly matched layer, which lets waves of any "
      "direction in; sponge, which damps all fields, for schemes without cpml "
-     "(leapfrog, fd with two terms in time). auto is cpml where the scheme has "
-     "it."},
+     "(fd with two terms in time). auto is cpml where the scheme has it."},
     {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation),
      "\"auto\"", ANY, CHOICES(HT_EACH_ORGANISATION), "",
      "How the layers are computed; it changes results by rounding only. "
      "combined: one kernel everywhere, which asks at each point; regions: a "
      "kernel for the interior and one for each kind of box of the layers; "
      "faces: the interior's kernel everywhere, then a correction in each "
-     "layer; operators (Hermite methods, uniform media): one operator per "
-     "depth. auto takes the fastest."},
-    {"absorbing.profile", HT_OPT_CHOICE, AT(absorbing.profile), "\"auto\"", ANY,
-     CHOICES(HT_EACH_PROFILE), "",
-     "Hermite methods: damping constant about each node (node), or its exact "
-     "polynomial there. auto is node."},
+     "layer. auto takes the fastest. Hermite methods have regions."},
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
      1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without "

@@ -17,16 +17,26 @@ static int polynomial_coefs(int dims, int degree) {
     return count;
 }
 
-static void number_groups(const struct ht_equations *eq, struct ht_sizes *z) {
+/* In layers of a uniform medium only profiles are multiplied in the kernel. */
+static int material_of(const struct ht_spec *spec, const struct ht_term *term) {
+    const bool profile = ht_material_layer(spec->eq, term->material) >= 0;
+    return spec->medium_degree < 0 && spec->eq->nprofiles > 0 && !profile
+               ? -1
+               : term->material;
+}
+
+static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
+    const struct ht_equations *eq = spec->eq;
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
+        const int material = material_of(spec, term);
         int g = 0;
         while (g < z->groups && (z->group_row[g] != term->row ||
-                                 z->group_material[g] != term->material))
+                                 z->group_material[g] != material))
             g++;
         if (g == z->groups) {
             z->group_row[g] = term->row;
-            z->group_material[g] = term->material;
+            z->group_material[g] = material;
             z->groups++;
         }
         z->group[t] = g;
@@ -148,7 +158,7 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     z.sources = list_fields(spec->eq, spec->src, z.source_field);
     z.targets = list_fields(spec->eq, spec->dst, z.target_field);
     z.slack = find_slack(spec->eq, &z, dims * 2 * n);
-    number_groups(spec->eq, &z);
+    number_groups(spec, &z);
     number_exchanged(spec->eq, &z);
     find_chain(spec->eq, &z);
     return z;

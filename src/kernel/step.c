@@ -133,8 +133,9 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     if (kind != HT_STAGE_STEP) add_buffers(list, z->sources, buffers->poly);
     if (evolves) {
         add_fields(list, z->targets, z->target_field, buffers->dst);
-        if (step->spec.medium_degree >= 0)
-            add_buffers(list, step->spec.eq->nmaterials, buffers->medium);
+        for (int m = 0; m < step->spec.eq->nmaterials; m++)
+            if (ht_spec_reads(&step->spec, m))
+                add_buffers(list, 1, &buffers->medium[m]);
     }
 }
 

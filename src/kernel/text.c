@@ -27,7 +27,12 @@ static void add_numbers(const struct ht_spec *spec,
         {"MATERIALS", z->materials},
         {"BLOCK", spec->block},
         {"TRIM", spec->trim},
-        {"MEDIUM_DEGREE", spec->medium_degree},
+        /* profiles are values at the nodes */
+        {"MEDIUM_DEGREE", spec->medium_degree < 0 && spec->eq->nprofiles > 0
+                              ? 0
+                              : spec->medium_degree},
+        {"PROFILES", spec->eq->nprofiles},
+        {"MEMORY", spec->eq->nmemory},
         {"MEDIUM_COEFS", z->medium_coefs},
         {"GROUPS", z->groups},
         {"EXCHANGED", z->exchanged},
@@ -70,8 +75,8 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
                "#define HT_EACH_DST(X)",
                z->targets, z->target_field, out);
     ht_text_add(out, "\n#define HT_EACH_MATERIAL(X)");
-    for (int m = 0; spec->medium_degree >= 0 && m < eq->nmaterials; m++)
-        ht_text_add(out, " X(%d)", m);
+    for (int m = 0; m < eq->nmaterials; m++)
+        if (ht_spec_reads(spec, m)) ht_text_add(out, " X(%d)", m);
     ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
     for (int s = 0; s < z->exchanged; s++)
         ht_text_add(out, " X(%d, %d)", s, z->exchanged_field[s]);
@@ -128,6 +133,33 @@ static void add_places(const struct ht_spec *spec, struct ht_text *out) {
     ht_text_add(out, "};\n");
 }
 
+/* The axes of layers: of stored memory variables by slot, of profiles; -1 for
+ * all others. */
+static void add_layers(const struct ht_spec *spec, const struct ht_sizes *z,
+                       struct ht_text *out) {
+    const struct ht_equations *eq = spec->eq;
+    const struct {
+        const char *name;
+        int count;
+        const int *field;
+    } grid[] = {{"src", z->sources, z->source_field},
+                {"dst", z->targets, z->target_field}};
+    if (eq->nprofiles == 0) return;
+    for (int i = 0; i < 2; i++) {
+        ht_text_add(out, "HT_TABLE const int ht_%s_layer[%d] = {", grid[i].name,
+                    grid[i].count);
+        for (int s = 0; s < grid[i].count; s++)
+            ht_text_add(out, "%s%d", s ? ", " : "",
+                        ht_field_layer(eq, grid[i].field[s]));
+        ht_text_add(out, "};\n");
+    }
+    ht_text_add(out, "HT_TABLE const int ht_profile_axis[%d] = {",
+                eq->nmaterials);
+    for (int m = 0; m < eq->nmaterials; m++)
+        ht_text_add(out, "%s%d", m ? ", " : "", ht_material_layer(eq, m));
+    ht_text_add(out, "};\n");
+}
+
 static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
                        struct ht_text *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2, MOST_STAGES = 3 * MOST };
@@ -148,6 +180,7 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
         ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
     ht_text_add(out, "};\n");
     if (spec->sorted) add_places(spec, out);
+    add_layers(spec, z, out);
     ht_text_add(out,
                 "/* of the fields stored on the source grid, by slot */\n"
                 "HT_TABLE const int ht_parity[%d] = {",

@@ -49,12 +49,19 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
     if (variant->differences != (spec->differences > 0))
         return variant->differences ? "it is for time.scheme = \"fd\""
                                     : "it is for Hermite methods";
+    if (spec->eq->nmemory > 0 && !variant->layers)
+        return "it does not compute absorbing layers";
     if (spec->sorted && (variant->layouts & HT_READS_SORTED) == 0)
         return "it does not read coefficients sorted by parity";
     if (spec->medium_degree > variant->medium)
         return variant->medium == HT_UNIFORM ? "it needs a uniform medium"
                                              : "it needs medium.degree = 0";
     return reason != NULL ? reason : device_refuses(variant, spec);
+}
+
+bool ht_spec_reads(const struct ht_spec *spec, int material) {
+    return spec->medium_degree >= 0 ||
+           ht_material_layer(spec->eq, material) >= 0;
 }
 
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {

@@ -2,6 +2,7 @@
  * all types share. Node coefficients u_i = h^|i|/i! D^i u come from formulas,
  * never from differences of values.
  */
+#include "htwave/layers.h"
 #include "solution_types.h"
 
 #include <math.h>

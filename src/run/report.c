@@ -148,6 +148,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; %s",
                     ht_organisation_word(sim->plan->problem.fd.organisation));
     ht_text_add(text, "; the medium is constant along their normals\n");
+    if (sim->plan->problem.fd.order == 0) return;
     ht_plan_layer_reflection(sim->plan, db);
     ht_text_add(text,
                 "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "

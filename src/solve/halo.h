@@ -13,6 +13,7 @@
 #define HTWAVE_SOLVE_HALO_H
 
 #include "htwave/schedule.h"
+#include "layer_kernels.h"
 
 /* Device bytes of all message buffers; *message: bytes of the largest buffer.
  */
@@ -20,12 +21,13 @@ int64_t ht_halo_bytes(const struct ht_problem *problem,
                       const struct ht_tuning *tuning, int64_t *message);
 
 struct ht_halo;
-/* u[subgrid][field]: the stepper's buffers, which outlive the halo. Collective.
- */
+/* u[subgrid][field], memory[axis][side]: the stepper's buffers, which outlive
+ * the halo. Collective. */
 HT_CHECKED enum ht_err ht_halo_create(const struct ht_problem *problem,
                                       struct ht_device *device,
                                       const struct ht_kernels *kernels,
                                       struct ht_buffer *(*u)[HT_MAX_FIELDS],
+                                      const struct ht_layer_memory (*memory)[2],
                                       struct ht_halo **out);
 /* NULL allowed. Call it after ht_halo_finish (MPI may lose a message whose
  * receive was cancelled), or after a failure that the ranks have agreed on. It

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "halo.h"
+#include "layer_kernels.h"
 #include "methods.h"
 
 bool ht_problem_stores(const struct ht_problem *problem,
@@ -53,7 +54,8 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
         spec.scale[t] = problem->dt / 2 * term->coef;
         for (int n = 0; n < term->derivative; n++)
             spec.scale[t] /= problem->grid->h[term->axis];
-        if (problem->medium_degree < 0 && term->material >= 0)
+        if (problem->medium_degree < 0 && term->material >= 0 &&
+            ht_material_layer(problem->eq, term->material) < 0)
             spec.scale[t] *= problem->uniform[term->material];
     }
     return spec;
@@ -158,6 +160,9 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
         err = create_packers(problem, device, tuning, cache, &k);
     if (err == HT_OK && problem->duhamel != NULL)
         err = ht_injector_create(device, &k.spec[0], cache, &k.injector);
+    if (err == HT_OK && ht_absorbing_axes(problem->layers) != 0)
+        err =
+            ht_layer_kernels_create(problem, device, tuning, cache, &k.layers);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;
@@ -176,6 +181,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     ht_step_destroy(kernels->step[0]);
     ht_reduction_destroy(kernels->reduction);
     ht_injector_destroy(kernels->injector);
+    ht_layer_kernels_destroy(kernels->layers);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         ht_ghosts_destroy(kernels->ghosts[subgrid]);
         ht_packer_destroy(kernels->packer[subgrid]);
@@ -196,6 +202,7 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     for (int subgrid = 0; subgrid < 2; subgrid++)
         seconds[0] += ht_ghosts_seconds(kernels->ghosts[subgrid]);
     seconds[0] += ht_injector_seconds(kernels->injector);
+    ht_layer_kernels_add_seconds(kernels->layers, seconds);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {

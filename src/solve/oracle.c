@@ -8,6 +8,8 @@
  *   leapfrog       u(target) <- old_sign u(target) + 2 w; fields that the
  *                  source grid does not store are zero in u
  *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
+ *   layers         targets in absorbing layers have memory variables and the
+ *                  terms of their axes; profiles and medium are constants there
  *
  * In absolute mode every constant and every input is replaced by its magnitude.
  * Each output is then the sum of the magnitudes of its products (Higham,
@@ -18,21 +20,26 @@
 #include <string.h>
 
 #include "fd.h"
+#include "htwave/absorbing.h"
 #include "htwave/duhamel.h"
 #include "htwave/oracle.h"
 #include "methods.h"
 
 struct oracle {
     struct ht_problem problem;
-    struct ht_jets *jets; /* index set of the medium's polynomials */
-    double *u[2];         /* per grid [field][i][node] */
-    double *medium[2];    /* per grid [material][a][node] or NULL */
-    double *b, *w, *next; /* [field][j3][j2][j1] */
-    double *line;         /* scratch of the interpolation */
+    struct ht_equations eq; /* with the memory variables of all layers */
+    struct ht_jets *jets;   /* index set of the medium's polynomials */
+    double *u[2];           /* per grid [field][i][node] */
+    double *medium[2];      /* per grid [material][a][node] or NULL */
+    double *b, *w, *next;   /* [field][j3][j2][j1] */
+    double *line;           /* scratch of the interpolation */
     double *matrix;
     int n[3], t[3];      /* N+1 and 2N+2 up to axis dims, else 1 */
     int64_t coefs, cube; /* products of n and of t */
     bool absolute;
+    /* of the target in work: axes of its layers, its profiles */
+    unsigned axes;
+    double profile[HT_MAX_MATERIALS];
     struct ht_injection *injection; /* NULL: no sources */
 };
 
@@ -73,7 +80,7 @@ static double source_value(const struct oracle *o, enum ht_subgrid from,
         node = node * ht_grid_nodes(grid, from, k) + at;
         coef = coef * o->n[k] + i[k];
         if (mirrored) {
-            sign *= ht_wall_sign(o->problem.eq, field, k, factor);
+            sign *= ht_wall_sign(&o->eq, field, k, factor);
             if (i[k] % 2) sign = -sign;
         }
     }
@@ -116,13 +123,31 @@ static void interpolate_axis(struct oracle *o, int field, int axis) {
     }
 }
 
+/* The material of a term where it is a number; false where it is a polynomial.
+ */
+static bool find_number(const struct oracle *o, const struct ht_term *term,
+                        const double *medium, double *out) {
+    const int m = term->material;
+    *out = 1;
+    if (m < 0) return true;
+    if (ht_material_layer(&o->eq, m) >= 0)
+        *out = o->profile[m];
+    else if (o->problem.medium_degree < 0)
+        *out = o->problem.uniform[m];
+    else if (o->axes != 0)
+        *out = medium[(int64_t)m * o->jets->count];
+    else
+        return false;
+    return true;
+}
+
 /* next[row] += factor * M * d, where d is the monomial with multi-index j. */
 static void add_product(struct oracle *o, const struct ht_term *term,
                         const double *medium, const int *j, double d) {
-    double *row = o->next + term->row * o->cube;
-    if (o->problem.medium_degree < 0 || term->material < 0) {
-        double m = term->material < 0 ? 1 : o->problem.uniform[term->material];
-        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] += magnitude(o, m) * d;
+    double *row = o->next + term->row * o->cube, number;
+    if (find_number(o, term, medium, &number)) {
+        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] +=
+            magnitude(o, number) * d;
         return;
     }
     const double *m = medium + (int64_t)term->material * o->jets->count;
@@ -157,12 +182,19 @@ static void add_term(struct oracle *o, const struct ht_term *term,
     }
 }
 
+/* Whether the target has what belongs to the layers of an axis (-1: to none).
+ */
+static bool applies(const struct oracle *o, int axis) {
+    return axis < 0 || (o->axes >> axis & 1u);
+}
+
 /* next = (dt/2)/k L w. */
 static void apply_operator(struct oracle *o, const double *medium, int k) {
     const struct ht_problem *p = &o->problem;
-    memset(o->next, 0, (size_t)(p->eq->nfields * o->cube) * sizeof *o->next);
-    for (int t = 0; t < p->eq->nterms; t++) {
-        const struct ht_term *term = &p->eq->term[t];
+    memset(o->next, 0, (size_t)(o->eq.nfields * o->cube) * sizeof *o->next);
+    for (int t = 0; t < o->eq.nterms; t++) {
+        const struct ht_term *term = &o->eq.term[t];
+        if (!applies(o, ht_term_layer(&o->eq, term))) continue;
         double factor = magnitude(o, term->coef * p->dt / 2) / k;
         for (int n = 0; n < term->derivative; n++)
             factor /= p->grid->h[term->axis];
@@ -171,9 +203,11 @@ static void apply_operator(struct oracle *o, const double *medium, int k) {
 }
 
 static void evolve(struct oracle *o, const double *medium) {
-    size_t count = (size_t)(o->problem.eq->nfields * o->cube);
+    size_t count = (size_t)(o->eq.nfields * o->cube);
+    const int stages =
+        o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
     memcpy(o->w, o->b, count * sizeof *o->w);
-    for (int k = o->problem.stages; k >= 1; k--) {
+    for (int k = stages; k >= 1; k--) {
         apply_operator(o, medium, k);
         for (size_t q = 0; q < count; q++) o->w[q] = o->b[q] + o->next[q];
     }
@@ -205,13 +239,31 @@ static void put_target(struct oracle *o, enum ht_subgrid to, int field,
     }
 }
 
+/* The layers that the target is in, and its profiles. */
+static void find_layers(struct oracle *o, enum ht_subgrid to,
+                        const int64_t *target) {
+    const unsigned axes = ht_absorbing_axes(o->problem.layers);
+    int m = o->eq.nmaterials - o->eq.nprofiles;
+    o->axes = 0;
+    for (int k = 0; k < 3; k++) {
+        const double at = ht_absorbing_at(to, target[k]);
+        if ((axes >> k & 1u) == 0) continue;
+        if (ht_absorbing_side(o->problem.layers, k, at) >= 0)
+            o->axes |= 1u << k;
+        ht_absorbing_profiles(o->problem.layers, k, at, &o->profile[m]);
+        m += HT_LAYER_PROFILES;
+    }
+}
+
 static void do_target(struct oracle *o, enum ht_subgrid from,
                       const int64_t *target, int64_t node,
                       const double *medium) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    int fields = o->problem.eq->nfields;
+    int fields = o->eq.nfields;
+    find_layers(o, to, target);
     for (int f = 0; f < fields; f++) {
-        if (!ht_problem_stores(&o->problem, from, f)) {
+        if (!ht_problem_stores(&o->problem, from, f) ||
+            !applies(o, ht_field_layer(&o->eq, f))) {
             memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
             continue;
         }
@@ -221,7 +273,9 @@ static void do_target(struct oracle *o, enum ht_subgrid from,
     }
     evolve(o, medium);
     for (int f = 0; f < fields; f++)
-        if (ht_problem_stores(&o->problem, to, f)) put_target(o, to, f, node);
+        if (ht_problem_stores(&o->problem, to, f) &&
+            applies(o, ht_field_layer(&o->eq, f)))
+            put_target(o, to, f, node);
 }
 
 static enum ht_err do_half_step(struct oracle *o, enum ht_subgrid from) {
@@ -361,16 +415,17 @@ static enum ht_err allocate(struct oracle *o) {
         o->coefs *= o->n[k];
         o->cube *= o->t[k];
     }
-    TRY(HT_ALLOC(o->b, p->eq->nfields * o->cube));
-    TRY(HT_ALLOC(o->w, p->eq->nfields * o->cube));
-    TRY(HT_ALLOC(o->next, p->eq->nfields * o->cube));
+    TRY(ht_equations_absorb(p->eq, ht_absorbing_axes(p->layers), &o->eq));
+    TRY(HT_ALLOC(o->b, o->eq.nfields * o->cube));
+    TRY(HT_ALLOC(o->w, o->eq.nfields * o->cube));
+    TRY(HT_ALLOC(o->next, o->eq.nfields * o->cube));
     TRY(HT_ALLOC(o->line, o->t[0]));
     TRY(HT_ALLOC(o->matrix, o->t[0] * o->t[0]));
     ht_hermite_matrix(p->grid->order, o->matrix);
     for (int subgrid = 0; subgrid < 2; subgrid++)
         TRY(HT_ALLOC(o->u[subgrid],
                      ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) *
-                         p->eq->nfields * o->coefs));
+                         o->eq.nfields * o->coefs));
     TRY(make_injection(o));
     return allocate_medium(o);
 }
@@ -402,12 +457,16 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 /* Largest number of roundings in sequence before an output: d lines of 2N+2
  * products;
  * then per stage the terms of a row, the medium's products and three more
- * (scale, 1/k, sum); one for the old values of a two-level scheme. */
+ * (scale, 1/k, sum); one for the old values of a two-level scheme. In layers a
+ * row has up to three terms more per axis: two of memory variables, a sponge.
+ */
 double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;
     if (problem->medium_degree > 0) products = problem->medium_coefs;
-    return dims * (2 * problem->grid->order + 2 + 2) +
-           problem->stages * (double)(dims + products + 3) +
+    double series = problem->stages * (double)(dims + products + 3);
+    if (ht_absorbing_axes(problem->layers) != 0)
+        series = fmax(series, problem->layers->stages * (4.0 * dims + 4));
+    return dims * (2 * problem->grid->order + 2 + 2) + series +
            ht_problem_scheme(problem)->two_level;
 }
 

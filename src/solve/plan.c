@@ -446,8 +446,10 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(ht_plan_make_layers(plan));
     TRY(choose_stages(plan));
     TRY(choose_step(plan));
+    ht_plan_limit_layers(plan);
     set_problem(plan);
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
+    if (!plan->medium->uniform) ht_plan_continue_medium(plan);
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
     plan->problem.shots = plan->shots;

@@ -86,31 +86,11 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
     return words * layers / (inner + words * layers);
 }
 
-static enum ht_err refuse(const struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
-    for (int k = 0; k < plan->grid.dims; k++) {
-        char key[24];
-        snprintf(key, sizeof key, "boundary.x%d", k + 1);
-        if (plan->grid.layer[k][0] > 0 || plan->grid.layer[k][1] > 0)
-            return ht_params_error(params, key,
-                                   "time.scheme = \"%s\" has no absorbing "
-                                   "sides: \"fd\" has",
-                                   scheme->name);
-    }
-    return HT_OK;
-}
-
 /* Keys of the Hermite methods' layers. */
 static enum ht_err check_differences(const struct ht_params *params) {
-    const bool meant[] = {params->absorbing.organisation ==
-                              HT_ORGANISATION_OPERATORS,
-                          params->absorbing.profile != HT_PROFILE_AUTO,
-                          params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
+    const bool meant[] = {params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
                           params->absorbing.sponge.kind == HT_VALUE_NUMBERS};
-    static const char *const keys[] = {"absorbing.organisation",
-                                       "absorbing.profile", "absorbing.alpha",
-                                       "absorbing.sponge"};
+    static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (meant[i])
             return ht_params_error(params, keys[i],
@@ -124,7 +104,7 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
     enum ht_absorbing_type type = params->absorbing.type;
     if (!ht_layers_any(&plan->grid)) return HT_OK;
     if (ht_problem_scheme(&plan->problem)->method != HT_FINITE_DIFFERENCES)
-        return refuse(plan);
+        return ht_plan_make_hermite_layers(plan);
     TRY(check_differences(params));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE &&

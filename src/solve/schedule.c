@@ -83,7 +83,8 @@ void ht_partition_free(struct ht_partition *partition) {
 static struct ht_box targets_of(const struct ht_grid *grid,
                                 enum ht_subgrid subgrid,
                                 const struct ht_window *window,
-                                const struct ht_box *cells, int image) {
+                                const struct ht_region *region, int image) {
+    const struct ht_box *cells = &region->cells;
     struct ht_box box;
     for (int k = 0; k < 3; k++) {
         int64_t nodes = ht_grid_nodes(grid, subgrid, k);
@@ -92,6 +93,8 @@ static struct ht_box targets_of(const struct ht_grid *grid,
         int64_t end = cells->end[k] == n ? nodes : cells->end[k];
         box.begin[k] = cells->begin[k] + shift;
         box.end[k] = end + shift;
+        if (subgrid == HT_PRIMARY) box.begin[k] += region->later[k][0];
+        if (subgrid == HT_PRIMARY) box.end[k] += region->later[k][1];
     }
     if (cells->begin[2] == 0 && cells->end[2] == grid->cells[2]) {
         box.begin[2] = window->held.begin[2];
@@ -101,13 +104,14 @@ static struct ht_box targets_of(const struct ht_grid *grid,
 }
 
 static void add_region(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                       const struct ht_box *cells, int region,
+                       const struct ht_region *from, int region,
                        struct ht_partition *p) {
+    const struct ht_box *cells = &from->cells;
     const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
     const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
     for (int image = -images; image <= images; image++) {
         const struct ht_box box =
-            targets_of(grid, subgrid, &p->window[subgrid], cells, image);
+            targets_of(grid, subgrid, &p->window[subgrid], from, image);
         if (ht_box_nodes(&box) > 0)
             p->targets[subgrid][p->count[subgrid]++] =
                 (struct ht_targets){.box = box, .region = region};
@@ -134,7 +138,7 @@ static enum ht_err divide(const struct ht_problem *problem, int regions,
         const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
         TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
         for (int r = 0; r < regions; r++)
-            add_region(problem->grid, which, &region[r].cells, r, out);
+            add_region(problem->grid, which, &region[r], r, out);
         REQUIRE(covers(out, which), HT_ERR_INTERNAL,
                 "regions overlap or leave targets out");
     }

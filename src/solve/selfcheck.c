@@ -48,6 +48,30 @@ void ht_hermite_shrink(const struct ht_problem *problem,
         small->problem.stages = most_stages;
 }
 
+/* A problem with the kinds of layers of another: one cell at each absorbing
+ * side, one between the layers, two along other axes. */
+static void shrink_layers(const struct ht_problem *problem,
+                          struct ht_layers *layers, struct ht_part *small) {
+    struct ht_box box = {.end = {2, 2, 2}};
+    *layers = *problem->layers;
+    for (int k = 0; k < problem->grid->dims; k++) {
+        int sides = 0;
+        for (int side = 0; side < 2; side++) {
+            struct ht_layer *layer = &layers->side[k][side];
+            layer->cells = layer->cells > 0;
+            layer->length = problem->grid->h[k] * (double)layer->cells;
+            sides += layer->cells > 0;
+        }
+        if (sides > 0) box.end[k] = sides + 1;
+        layers->cells[k] = box.end[k];
+    }
+    layers->stages = 4;
+    ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, small);
+    small->problem.layers = layers;
+    for (int n = 0; n < 6; n++)
+        small->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
+}
+
 /* Random values that both precisions represent exactly, with the decay of a
  * resolved polynomial's coefficients. */
 static void fill_random(int64_t count, int64_t nodes, double *out) {
@@ -156,6 +180,11 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
     struct ht_part small;
     ht_method_of(problem)->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
+    if (kernels->layers != NULL && *worst <= 1) {
+        struct ht_layers layers;
+        shrink_layers(problem, &layers, &small);
+        TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
+    }
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
             "self-check: variant %s on %s differs from the reference by %.3g "
             "times what rounding explains; the driver or device cannot be "

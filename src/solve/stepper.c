@@ -22,6 +22,8 @@ static void stepper_destroy(void *self) {
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
+    ht_stepper_free_layers(t);
+    free(t->region);
     for (int i = 0; i < 2; i++) {
         for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)
             ht_buffer_destroy(t->scale[i][r]);
@@ -45,8 +47,9 @@ static enum ht_err run_ghosts(struct ht_device_stepper *t,
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
         if (t->u[task->pass][f] != NULL) u[fields++] = t->u[task->pass][f];
-    return ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
-                          u);
+    TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
+                       u));
+    return task->pass == HT_DUAL ? ht_stepper_layer_ghosts(t) : HT_OK;
 }
 
 static enum ht_err run_step(struct ht_device_stepper *t,
@@ -79,6 +82,8 @@ static enum ht_err run_step(struct ht_device_stepper *t,
     memcpy(buffers.dst, t->u[to], sizeof buffers.dst);
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
+    ht_stepper_add_layers(t, &t->region[targets->region], from, &args,
+                          &buffers);
     const int set = t->set_of[t->direction][targets->region];
     return ht_step_launch(t->set[set].step[from], task->part, &args, &buffers);
 }
@@ -317,6 +322,8 @@ struct ht_problem ht_problem_with_law(const struct ht_problem *problem,
                                       const struct ht_law *law) {
     struct ht_problem p = *problem;
     if (law == NULL) return p;
+    if (law->eq != NULL) p.eq = law->eq;
+    if (law->stages > 0) p.stages = law->stages;
     p.medium_degree = law->medium_degree;
     if (law->medium_degree == 0) p.medium_coefs = 1;
     if (law->medium_degree >= 0) return p;
@@ -352,6 +359,8 @@ static struct ht_spec spec_of(const struct ht_device_stepper *t,
 static enum ht_err add_regions(struct ht_device_stepper *t, int regions,
                                const struct ht_region *region) {
     t->regions = regions;
+    TRY(HT_ALLOC(t->region, regions));
+    memcpy(t->region, region, (size_t)regions * sizeof *region);
     TRY(ht_partition_make(&t->problem, regions, region, &t->partition));
     TRY(HT_ALLOC(t->set, 2 * (int64_t)regions));
     TRY(HT_ALLOC(t->set_of[HT_FORWARDS], regions));
@@ -385,6 +394,7 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
     TRY(add_regions(t, regions, region));
     TRY(make_schedules(t));
     TRY(ht_stepper_allocate(t));
+    TRY(ht_stepper_make_layers(t));
     for (int r = 0; r < regions; r++) {
         const struct ht_spec law = spec_of(t, region[r].law);
         TRY(ht_stepper_fill_scale(t, r, &law));
@@ -414,11 +424,14 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     t->problem = *problem;
     t->spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
     t->device = device;
+    t->layers = kernels->layers;
     enum ht_err err = make_parts(t, regions, region);
     if (ht_grid_cut(problem->grid)) {
         err = ht_comm_agree(problem->grid->slab.comm, err);
         if (err == HT_OK)
-            err = ht_halo_create(problem, device, kernels, t->u, &t->halo);
+            err = ht_halo_create(problem, device, kernels, t->u,
+                                 (const struct ht_layer_memory(*)[2])t->memory,
+                                 &t->halo);
     }
     if (err != HT_OK) {
         stepper_destroy(t);
@@ -432,7 +445,11 @@ enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem,
                                       struct ht_device *device,
                                       const struct ht_kernels *kernels,
                                       struct ht_stepper *out) {
-    struct ht_region region = {.kernels = kernels};
-    for (int k = 0; k < 3; k++) region.cells.end[k] = problem->grid->cells[k];
-    return ht_stepper_create_regions(problem, device, 1, &region, out);
+    struct ht_region region[HT_ABSORBING_BOXES] = {{.kernels = kernels}};
+    int regions = 1;
+    for (int k = 0; k < 3; k++)
+        region[0].cells.end[k] = problem->grid->cells[k];
+    if (ht_absorbing_axes(problem->layers) != 0)
+        regions = ht_layer_regions(problem, kernels, region);
+    return ht_stepper_create_regions(problem, device, regions, region, out);
 }

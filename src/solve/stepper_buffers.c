@@ -16,7 +16,7 @@ struct item {
 struct list {
     int count;
     struct item item[3 * HT_MAX_FIELDS + 2 * HT_MAX_MATERIALS + 1];
-    int64_t scale_bytes; /* of a region in one direction */
+    int64_t scale_bytes; /* of a region in one direction, of any law */
     int64_t poly_planes;
 };
 
@@ -79,7 +79,7 @@ static void list_buffers(const struct ht_problem *p, const struct ht_spec *spec,
         add_subgrid(p, spec, subgrid, list);
     if (per_target > 0)
         add_interpolants(p, spec->fp64, per_target, work, info, list);
-    list->scale_bytes = (int64_t)spec->eq->nterms * (spec->fp64 ? 8 : 4);
+    list->scale_bytes = HT_MAX_TERMS * (int64_t)(spec->fp64 ? 8 : 4);
 }
 
 struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
@@ -105,6 +105,9 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
     b.messages = ht_halo_bytes(p, tuning, &message);
     b.largest_buffer = larger(b.largest_buffer, message);
     b.total += b.messages;
+    b.layers = ht_stepper_layer_bytes(p, &spec);
+    b.state += b.layers;
+    b.total += b.layers;
     return b;
 }
 

@@ -7,6 +7,7 @@
 #include "ghost_args.h"
 #include "halo.h"
 #include "htwave/duhamel.h"
+#include "layer_kernels.h"
 
 /* A half step whose schedule exists. */
 struct ht_known_step {
@@ -27,6 +28,11 @@ struct ht_device_stepper {
     struct ht_device *device;
     struct ht_partition partition;
     int regions;
+    struct ht_region *region;
+    const struct ht_layer_kernels *layers;   /* NULL: no absorbing layers */
+    struct ht_layer_memory memory[3][2];     /* [axis][side] */
+    struct ht_ghost_args layer_ghosts[3][2]; /* theirs on the dual grid */
+    struct ht_buffer *profile[2][3][HT_LAYER_PROFILES]; /* [subgrid][axis] */
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
     struct ht_kernels *set;
@@ -67,6 +73,21 @@ HT_CHECKED enum ht_err ht_stepper_allocate(struct ht_device_stepper *t);
 /* Writes zeros to a field's whole buffer, also to padding. */
 HT_CHECKED enum ht_err ht_stepper_clear(struct ht_device_stepper *t,
                                         enum ht_subgrid subgrid, int field);
+/* ---- stepper_layers.c: memory variables of absorbing layers ---- */
+/* Device bytes of the memory variables and profiles on this rank. */
+int64_t ht_stepper_layer_bytes(const struct ht_problem *problem,
+                               const struct ht_spec *spec);
+/* Creates them, all zero; nothing without layers. */
+HT_CHECKED enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t);
+void ht_stepper_free_layers(struct ht_device_stepper *t);
+/* Adds what the kernels of a region of layers get besides its fields. */
+void ht_stepper_add_layers(const struct ht_device_stepper *t,
+                           const struct ht_region *region, enum ht_subgrid from,
+                           struct ht_step_args *args,
+                           struct ht_step_buffers *buffers);
+HT_CHECKED enum ht_err
+ht_stepper_layer_ghosts(const struct ht_device_stepper *t);
+
 /* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for
  * either direction, the same for both grids, and the medium of the held planes.
  * spec: of the region's law. */

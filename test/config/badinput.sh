@@ -525,6 +525,14 @@ bad_layer 'two terms with layers' 'time.stages = 2|sponge' time.scheme=fd \
     time.stages=2
 bad_layer 'deep halos with layers' 'parallel.halo_depth = 2|must be 1' \
     parallel.halo_depth=2
+bad_layer 'thin layers of taylor' 'absorbing.cells = 2|Hermite|3 cells' \
+    time.scheme=taylor absorbing.cells=2
+bad_layer 'a sponge of taylor' 'absorbing.type|sponge|cpml' \
+    time.scheme=taylor absorbing.type=sponge
+bad_layer 'faces of taylor' 'absorbing.organisation|regions' \
+    time.scheme=taylor absorbing.organisation=faces
+bad_layer 'a source in a layer of taylor' 'sources.1.position|absorbing layer' \
+    time.scheme=taylor 'sources=({position=[0.1,0.5];frequency=2.0;})'
 bad_layer 'alpha of differences' 'absorbing.alpha|Hermite' absorbing.alpha=0.1
 bad_layer 'a sponge in regions' 'absorbing.organisation|sponge' \
     absorbing.type=sponge absorbing.organisation=regions

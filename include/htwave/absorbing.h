@@ -1,0 +1,51 @@
+/* Absorbing layers of Hermite methods (docs/absorbing.md): the equations of
+ * src/pde/absorbing.c, with profiles that are constant about each node.
+ *
+ * A target is in the layer of an axis if it is as deep as its inner face or
+ * deeper. Memory variables of an axis exist there only; elsewhere they are
+ * zero. The layers divide the grid into boxes: the interior, faces, edges and
+ * corners, each with the memory variables of its axes.
+ */
+#ifndef HTWAVE_ABSORBING_H
+#define HTWAVE_ABSORBING_H
+
+#include "htwave/problem.h"
+
+/* Axes with memory variables, bit k for axis k; 0 if layers is NULL or a
+ * sponge. */
+unsigned ht_absorbing_axes(const struct ht_layers *layers);
+/* The position of a node along an axis, in cells from the lower end. */
+double ht_absorbing_at(enum ht_subgrid subgrid, int64_t node);
+/* The side in whose layer a position is, 0 or 1; -1: in none. */
+int ht_absorbing_side(const struct ht_layers *layers, int axis, double at);
+/* The profiles of enum ht_layer_profile at a position, 1/time; 0 outside. */
+void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
+                           double out[HT_LAYER_PROFILES]);
+
+/* ---- boxes ---- */
+enum { HT_ABSORBING_BOXES = 27 };
+/* On the primary grid the targets begin and end `later` nodes after those of a
+ * region of these cells (htwave/stepper.h): the inner face is the layer's at
+ * both sides. */
+struct ht_absorbing_box {
+    struct ht_box cells;
+    int later[3][2];
+    int side[3]; /* as ht_absorbing_side */
+    unsigned axes;
+};
+/* The boxes of a grid, which cover it; the first is the interior. Returns their
+ * number. */
+int ht_absorbing_boxes(const struct ht_grid *grid,
+                       const struct ht_layers *layers,
+                       struct ht_absorbing_box out[HT_ABSORBING_BOXES]);
+
+/* ---- where memory variables are ---- */
+/* The part of a rank's window that holds those of an axis and side: the layer,
+ * its ghosts and, on the dual grid, the nodes before its inner face, where they
+ * are zero. No nodes: the rank has no part of it. Node (m1, m2, m3) of the
+ * rank's window is node (m1, m2, m3) - first of this one. */
+struct ht_window ht_absorbing_window(const struct ht_problem *problem,
+                                     enum ht_subgrid subgrid, int axis,
+                                     int side, int64_t first[3]);
+
+#endif

@@ -1,0 +1,162 @@
+/* The stepper's part for absorbing layers: memory variables in parts of the
+ * windows (ht_absorbing_window), profiles along each axis.
+ */
+#include <stdlib.h>
+
+#include "args.h"
+#include "layout.h"
+#include "stepper_private.h"
+
+static int64_t field_bytes(const struct ht_spec *spec,
+                           const struct ht_window *window) {
+    int storage[HT_MAX_COEFS];
+    return HT_LAYOUT_SIZE(spec->block, ht_storage_order(spec, storage),
+                          ht_window_nodes(window)) *
+           (spec->fp64 ? 8 : 4);
+}
+
+int64_t ht_stepper_layer_bytes(const struct ht_problem *p,
+                               const struct ht_spec *spec) {
+    const unsigned axes = ht_absorbing_axes(p->layers);
+    struct ht_layer_memory memory[3][2] = {{{.first = {{0}}}}};
+    struct ht_equations eq;
+    int64_t bytes = 0;
+    if (axes == 0 || ht_equations_absorb(p->eq, axes, &eq) != HT_OK) return 0;
+    ht_layer_windows(p, memory);
+    for (int n = 0; n < 12; n++)
+        bytes += ht_layer_fields(&eq, n / 4) *
+                 field_bytes(spec, &memory[n / 4][n / 2 % 2].window[n % 2]);
+    return bytes;
+}
+
+/* ---- making ---- */
+
+static enum ht_err create_zeros(const struct ht_device_stepper *t,
+                                int64_t bytes, struct ht_buffer **out) {
+    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    void *zeros = NULL;
+    TRY(ht_mem_alloc((size_t)bytes, 1, &zeros));
+    enum ht_err err = ht_buffer_create(t->device, bytes, out);
+    if (err == HT_OK) err = ht_buffer_write(*out, span, zeros);
+    free(zeros);
+    return err;
+}
+
+static enum ht_err make_memory(struct ht_device_stepper *t, int axis,
+                               int side) {
+    struct ht_layer_memory *m = &t->memory[axis][side];
+    const int fields = ht_layer_fields(&t->layers->full, axis);
+    for (int i = 0; i < 2; i++) {
+        if (ht_window_nodes(&m->window[i]) == 0) continue;
+        for (int f = 0; f < fields; f++)
+            TRY(create_zeros(t, field_bytes(&t->spec, &m->window[i]),
+                             &m->u[i][f]));
+    }
+    if (ht_window_nodes(&m->window[HT_DUAL]) == 0) return HT_OK;
+    return ht_window_ghosts(t->problem.grid, &m->window[HT_DUAL],
+                            &t->layer_ghosts[axis][side]);
+}
+
+/* The profiles of an axis at the indices of a window. */
+static enum ht_err make_profiles(struct ht_device_stepper *t,
+                                 enum ht_subgrid subgrid, int axis) {
+    const struct ht_window *w = &t->partition.window[subgrid];
+    const int64_t count = w->count[axis], bytes = count * t->element_size;
+    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    double *values = NULL;
+    float *singles = NULL;
+    TRY(HT_ALLOC(values, HT_LAYER_PROFILES * count));
+    enum ht_err err = HT_ALLOC(singles, HT_LAYER_PROFILES * count);
+    for (int64_t m = 0; err == HT_OK && m < count; m++) {
+        double at[HT_LAYER_PROFILES];
+        ht_absorbing_profiles(t->problem.layers, axis,
+                              ht_absorbing_at(subgrid, w->origin[axis] + m),
+                              at);
+        for (int i = 0; i < HT_LAYER_PROFILES; i++) {
+            values[i * count + m] = at[i];
+            singles[i * count + m] = (float)at[i];
+        }
+    }
+    for (int i = 0; err == HT_OK && i < HT_LAYER_PROFILES; i++) {
+        struct ht_buffer **to = &t->profile[subgrid][axis][i];
+        err = ht_buffer_create(t->device, bytes, to);
+        if (err == HT_OK && t->element_size == 8)
+            err = ht_buffer_write(*to, span, values + i * count);
+        if (err == HT_OK && t->element_size == 4)
+            err = ht_buffer_write(*to, span, singles + i * count);
+    }
+    free(singles);
+    free(values);
+    return err;
+}
+
+enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t) {
+    const unsigned axes = ht_absorbing_axes(t->problem.layers);
+    ht_layer_windows(&t->problem, t->memory);
+    for (int axis = 0; axis < 3; axis++) {
+        if ((axes >> axis & 1u) == 0) continue;
+        for (int side = 0; side < 2; side++) TRY(make_memory(t, axis, side));
+        for (int subgrid = 0; subgrid < 2; subgrid++)
+            TRY(make_profiles(t, subgrid ? HT_DUAL : HT_PRIMARY, axis));
+    }
+    return HT_OK;
+}
+
+void ht_stepper_free_layers(struct ht_device_stepper *t) {
+    for (int n = 0; n < 12; n++) {
+        struct ht_layer_memory *m = &t->memory[n / 4][n / 2 % 2];
+        for (int f = 0; f < HT_MAX_FIELDS; f++)
+            ht_buffer_destroy(m->u[n % 2][f]);
+    }
+    for (int n = 0; n < 6; n++)
+        for (int i = 0; i < HT_LAYER_PROFILES; i++)
+            ht_buffer_destroy(t->profile[n % 2][n / 2][i]);
+}
+
+/* ---- a step ---- */
+
+static struct ht_part_place place_of(const struct ht_layer_memory *m,
+                                     enum ht_subgrid subgrid) {
+    const struct ht_window *w = &m->window[subgrid];
+    const int64_t *first = m->first[subgrid];
+    return (struct ht_part_place){
+        .first = (long)ht_window_at(w, first[0], first[1], first[2]),
+        .row = (long)ht_window_row(w),
+        .plane = (long)ht_window_plane(w),
+        .nodes = (long)ht_window_nodes(w)};
+}
+
+void ht_stepper_add_layers(const struct ht_device_stepper *t,
+                           const struct ht_region *region, enum ht_subgrid from,
+                           struct ht_step_args *args,
+                           struct ht_step_buffers *buffers) {
+    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const struct ht_equations *eq =
+        region->law != NULL ? region->law->eq : NULL;
+    int number[3] = {0}, profile[3] = {0};
+    if (eq == NULL) return;
+    args->stages = t->problem.layers->stages;
+    for (int f = 0; f < eq->nfields; f++) {
+        const int axis = ht_field_layer(eq, f);
+        if (axis < 0) continue;
+        const struct ht_layer_memory *m = &t->memory[axis][region->side[axis]];
+        args->src_memory[axis] = place_of(m, from);
+        args->dst_memory[axis] = place_of(m, to);
+        buffers->src[f] = m->u[from][number[axis]];
+        buffers->dst[f] = m->u[to][number[axis]++];
+    }
+    for (int i = eq->nmaterials - eq->nprofiles; i < eq->nmaterials; i++) {
+        const int axis = ht_material_layer(eq, i);
+        buffers->medium[i] = t->profile[to][axis][profile[axis]++];
+    }
+}
+
+enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t) {
+    for (int n = 0; n < 6; n++) {
+        const struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
+        if (m->u[HT_DUAL][0] == NULL) continue;
+        TRY(ht_ghosts_fill(t->layers->ghosts[n / 2],
+                           &t->layer_ghosts[n / 2][n % 2], m->u[HT_DUAL]));
+    }
+    return HT_OK;
+}

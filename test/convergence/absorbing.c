@@ -1,0 +1,113 @@
+/* Absorbing layers of Hermite methods in runs:
+ *   reflection  a source in the middle of a square, 6 cells from the layers,
+ *               against the same in a larger one without layers, until waves
+ *               from the walls behind the layers have crossed it;
+ *   decay       random data in a small square with layers on all sides, whose
+ *               corners have the memory of two axes;
+ *   planted     the same without alpha and sponge reflects, or grows.
+ * With the argument "all": 1e5 steps of random data (minutes).
+ */
+#include "differences.h"
+
+/* Lengths in cells. */
+enum { LAYER = 8, INSIDE = 12, MORE = 18, STEPS_APART = 3 };
+
+/* The second derivative of a Gaussian of width 1.2, 5 cells per wavelength at
+ * its peak, in the middle. */
+static void open_square(struct fd_run *run, const char *system, int order,
+                        bool large, const char *more) {
+    const char *field = strcmp(system, "wave") == 0 ? "u" : "p";
+    const int from = large ? -MORE : 0;
+    const int to = 2 * LAYER + INSIDE + (large ? MORE : 0);
+    const char *side = large ? "rigid" : "absorbing";
+    fd_open(run,
+            "time.scheme=taylor system=%s grid.order=%d grid.cells=[%d,%d] "
+            "grid.lower=[%d.0,%d.0] grid.upper=[%d.0,%d.0] boundary.x1=%s "
+            "boundary.x2=%s time.step=0.75 time.end=36 initial.type=expression "
+            "initial.values.%s=exp(-((x1-14)^2+(x2-14)^2)/2.88)*(1-((x1-14)^2+("
+            "x2-14)^2)/2.88) %s",
+            system, order, to - from, to - from, from, from, to, to, side, side,
+            field, more);
+}
+
+/* The largest |difference| of the first field in the interior over the largest
+ * value there of waves on their way to the layers, in dB. */
+static double reflection(const char *system, int order, const char *more) {
+    struct fd_run run[2];
+    double most = 0, worst = 0;
+    for (int i = 0; i < 2; i++)
+        open_square(&run[i], system, order, i, i ? "" : more);
+    const int64_t n[2] = {run[0].sim->plan->grid.cells[0] + 1,
+                          run[1].sim->plan->grid.cells[0] + 1};
+    for (int64_t k = 0; k < run[0].sim->plan->steps; k += STEPS_APART) {
+        double *u[2];
+        for (int i = 0; i < 2; i++) {
+            fd_advance(&run[i], STEPS_APART);
+            u[i] = fd_values(&run[i], HT_PRIMARY);
+        }
+        for (int m = 0; m < INSIDE * INSIDE; m++) {
+            const int64_t m1 = LAYER + m % INSIDE, m2 = LAYER + m / INSIDE;
+            const double there = u[1][(m2 + MORE) * n[1] + m1 + MORE];
+            worst = fmax(worst, fabs(u[0][m2 * n[0] + m1] - there));
+            if (k > 0) most = fmax(most, fabs(there));
+        }
+        free(u[0]);
+        free(u[1]);
+    }
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+    return 20 * log10(worst / most);
+}
+
+static void test_reflection(const char *system, int order, double bound) {
+    TEST_BELOW(reflection(system, order, "absorbing.cells=8"), bound,
+               "%s, N = %d: reflection, dB", system, order);
+}
+
+/* ---- decay ---- */
+
+static double energy_of(const struct fd_run *run) {
+    struct ht_state state;
+    fd_must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
+    return state.energy;
+}
+
+/* Energy after `steps` over that after a tenth of them. */
+static double decay(const char *system, int order, int steps,
+                    const char *more) {
+    struct fd_run run;
+    fd_open(&run,
+            "time.scheme=taylor system=%s grid.order=%d grid.cells=[10,9] "
+            "grid.upper=[10.0,9.0] boundary.x1=absorbing "
+            "boundary.x2=absorbing absorbing.cells=4 time.end=100 "
+            "initial.type=random %s",
+            system, order, more);
+    fd_advance(&run, steps / 10);
+    const double early = energy_of(&run);
+    fd_advance(&run, steps - steps / 10);
+    const double late = energy_of(&run);
+    fd_close(&run);
+    return late / early;
+}
+
+int main(int argc, char **argv) {
+    const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
+    const int steps = all ? 100000 : 1000;
+    if (!fd_have_device()) return test_end("absorbing");
+    test_reflection("acoustic", 2, -60);
+    test_reflection("acoustic", 3, -60);
+    test_reflection("wave", 3, -48); /* docs/absorbing.md says why */
+    for (int i = 0; i < 2; i++) {
+        const char *system = i ? "wave" : "acoustic";
+        for (int order = 1; order <= (all ? 3 : 2); order++)
+            TEST_BELOW(decay(system, order, steps, ""), 1,
+                       "%s, N = %d: energy after %d steps of random data",
+                       system, order, steps);
+    }
+    const double grown =
+        decay("acoustic", 2, steps, "absorbing.alpha=0 absorbing.sponge=0");
+    TEST_CHECK(grown > 1,
+               "planted: without alpha and sponge the energy grows "
+               "by %.3g",
+               grown);
+    return test_end("absorbing");
+}

@@ -1,0 +1,250 @@
+/* Absorbing layers of Hermite methods on a device: half steps from random data,
+ * the memory variables zero at first, against the reference
+ * (src/solve/oracle.c), over n eps sum|products| of its absolute mode for each
+ * half step, by system, dimension, order, precision, sides, medium and layout.
+ *   planted   a profile that is off by 1e-3 and a layer that is thinner by a
+ *             cell: both must show;
+ *   self-check  of the layers' kernels.
+ */
+#include <float.h>
+
+#include "open_device.h"
+#include "test.h"
+
+#include "htwave/absorbing.h"
+#include "htwave/oracle.h"
+
+enum { HALF_STEPS = 2 };
+
+struct row {
+    const char *system;
+    int dims, order;
+    bool fp64;
+    int64_t layer[3][2];
+    int wall[3]; /* of sides without a layer; 0: periodic */
+    int degree;  /* of the medium */
+    int block;
+    bool sorted;
+    const char *variant; /* of the interior */
+};
+struct trial {
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_layers layers;
+    struct ht_problem problem;
+    struct ht_tuning tuning;
+    char name[160];
+};
+
+static void make(struct trial *t, const struct row *row) {
+    *t = (struct trial){
+        .eq = ht_equations_make(ht_system_find(row->system), row->dims),
+        .grid = {.dims = row->dims, .order = row->order},
+        .layers = {.type = HT_ABSORBING_CPML, .dims = row->dims, .stages = 9}};
+    for (int k = 0; k < 3; k++) {
+        int64_t cells = k < row->dims ? 2 : 1;
+        for (int side = 0; side < 2; side++) {
+            const int64_t layer = row->layer[k][side];
+            t->grid.layer[k][side] = layer;
+            t->grid.wall[k][side] = layer > 0 ? 1 : row->wall[k];
+            t->layers.side[k][side] =
+                (struct ht_layer){.cells = layer,
+                                  .length = (0.5 + 0.25 * k) * (double)layer,
+                                  .degree = 2,
+                                  .most = 1.5 + 0.5 * side + 0.25 * k,
+                                  .alpha = 0.25,
+                                  .sponge = 0.0625};
+            cells += layer;
+        }
+        t->grid.h[k] = 0.5 + 0.25 * k;
+        t->grid.cells[k] = t->layers.cells[k] = cells;
+        t->grid.upper[k] = t->grid.h[k] * (double)cells;
+    }
+    t->problem = (struct ht_problem){.eq = &t->eq,
+                                     .grid = &t->grid,
+                                     .medium_degree = row->degree,
+                                     .dt = 0.2,
+                                     .stages = 5,
+                                     .layers = &t->layers};
+    if (row->degree >= 0) {
+        t->problem.medium_coefs = row->degree == 0 ? 1 : 1 + row->dims;
+        t->problem.medium_fill = ht_test_medium;
+        t->problem.medium = &t->problem;
+    }
+    for (int m = 0; m < HT_MAX_MATERIALS; m++)
+        t->problem.uniform[m] = 0.75 + 0.125 * m;
+    (void)ht_problem_set_scheme(&t->problem, ht_scheme_at(HT_TAYLOR));
+    t->tuning = (struct ht_tuning){
+        .variant = ht_variant_find(row->variant, NULL, false),
+        .fp64 = row->fp64,
+        .trim = true,
+        .sorted = row->sorted,
+        .block = row->block};
+    snprintf(t->name, sizeof t->name, "%s %s %d-D, N = %d, %s, degree %d",
+             row->variant, row->system, row->dims, row->order,
+             row->fp64 ? "double" : "single", row->degree);
+}
+
+static void fill(int64_t count, double *data) {
+    for (int64_t n = 0; n < count; n++)
+        data[n] = (double)(float)ht_rng_uniform(6, (uint64_t)n);
+}
+
+static enum ht_err run(const struct trial *t, const struct ht_stepper *s,
+                       double *data) {
+    const int64_t planes = ht_grid_planes(&t->grid, HT_PRIMARY);
+    fill(ht_grid_total(&t->grid, HT_PRIMARY) * ht_grid_coefs(&t->grid) *
+             t->eq.nfields,
+         data);
+    TRY(s->ops->put(s->self, HT_PRIMARY, 0, planes, data));
+    for (int n = 0; n < HALF_STEPS; n++)
+        TRY(s->ops->half_step(s->self, n % 2 ? HT_DUAL : HT_PRIMARY));
+    return s->ops->finish(s->self);
+}
+
+/* The largest difference over the value of the absolute mode, on both grids. */
+static enum ht_err worst_of(const struct trial *t,
+                            const struct ht_stepper all[3],
+                            double *const data[3], double *worst) {
+    const int coefs = ht_grid_coefs(&t->grid);
+    *worst = 0;
+    for (int i = 0; i < 3; i++) TRY(run(t, &all[i], data[i]));
+    for (int m = 0; m < 2 * t->eq.nfields; m++) {
+        const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
+        for (int i = 0; i < 3; i++)
+            TRY(all[i].ops->get(all[i].self, subgrid, m / 2, coefs, 0,
+                                ht_grid_planes(&t->grid, subgrid), data[i]));
+        for (int64_t n = 0; n < ht_grid_total(&t->grid, subgrid) * coefs; n++) {
+            const double off = fabs(data[0][n] - data[1][n]);
+            if (!isfinite(off)) *worst = INFINITY;
+            if (off > *worst * data[2][n]) *worst = off / data[2][n];
+        }
+    }
+    return HT_OK;
+}
+
+/* reference: the problem that the reference steps. */
+static enum ht_err compare(const struct trial *t,
+                           const struct ht_problem *reference,
+                           struct ht_device *device,
+                           const struct ht_kernels *kernels, double *worst) {
+    struct ht_stepper all[3] = {{0}, {0}, {0}};
+    double *data[3] = {NULL, NULL, NULL};
+    const int64_t values = ht_grid_total(&t->grid, HT_PRIMARY) *
+                           ht_grid_coefs(&t->grid) * t->eq.nfields;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
+    if (err == HT_OK)
+        err = ht_stepper_create(&t->problem, device, kernels, &all[0]);
+    for (int i = 1; i < 3 && err == HT_OK; i++)
+        err = ht_oracle_create(reference, &all[i]);
+    if (err == HT_OK) ht_oracle_absolute(&all[2]);
+    if (err == HT_OK) err = worst_of(t, all, data, worst);
+    for (int i = 0; i < 3; i++) ht_stepper_destroy(&all[i]);
+    for (int i = 0; i < 3; i++) free(data[i]);
+    return err;
+}
+
+static double bound_of(const struct trial *t) {
+    const double eps = t->tuning.fp64 ? DBL_EPSILON : FLT_EPSILON;
+    return HALF_STEPS * ht_oracle_roundings(&t->problem) * eps / 2;
+}
+
+/* What the comparison and the self-check must find. */
+static void run_planted(struct trial *t, struct ht_device *device,
+                        struct ht_kernels *kernels) {
+    const double bound = bound_of(t);
+    struct ht_layers wrong = t->layers;
+    struct ht_problem other = t->problem;
+    double worst = 0, sound = NAN;
+    other.layers = &wrong;
+    wrong.side[0][0].most *= 1.001;
+    enum ht_err err = compare(t, &other, device, kernels, &worst);
+    TEST_CHECK(err == HT_OK && worst > 10 * bound,
+               "planted profile that is off by 1e-3: %.3g (bound %.3g)", worst,
+               bound);
+    wrong = t->layers;
+    wrong.side[1][1].cells--;
+    err = compare(t, &other, device, kernels, &worst);
+    TEST_CHECK(err == HT_OK && worst > 10 * bound,
+               "planted layer that is a cell thinner: %.3g (bound %.3g)", worst,
+               bound);
+    err = ht_selfcheck(&t->problem, device, kernels, &sound);
+    TEST_CHECK(err == HT_OK && sound > 0 && sound <= 1,
+               "self-check: %.3g of the bound", sound);
+}
+
+static void run_row(const struct row *row, struct ht_device *device,
+                    bool planted) {
+    struct ht_kernels kernels = {0};
+    struct trial t;
+    double worst = 0;
+    if (row->fp64 && !ht_device_info(device)->fp64) return;
+    make(&t, row);
+    enum ht_err err =
+        ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
+    if (err == HT_OK) err = compare(&t, &t.problem, device, &kernels, &worst);
+    if (err != HT_OK)
+        TEST_CHECK(false, "%s: %s", t.name, ht_err_message());
+    else
+        TEST_BELOW(worst, bound_of(&t), "%s", t.name);
+    if (err == HT_OK && planted) run_planted(&t, device, &kernels);
+    ht_kernels_destroy(&kernels);
+}
+
+int main(void) {
+    static const struct row rows[] = {
+        {"acoustic", 1, 3, true, {{3, 2}}, {0}, -1, 1, false, "monolithic"},
+        {"acoustic",
+         2,
+         2,
+         true,
+         {{2, 0}, {1, 3}},
+         {-1},
+         1,
+         1,
+         false,
+         "monolithic"},
+        {"wave",
+         2,
+         3,
+         false,
+         {{0, 3}, {0, 0}},
+         {-1, 0},
+         -1,
+         4,
+         false,
+         "propagator"},
+        {"wave", 2, 1, true, {{2, 2}, {2, 2}}, {0}, 0, 2, true, "monolithic"},
+        {"acoustic",
+         3,
+         1,
+         true,
+         {{1, 0}, {0, 2}, {2, 1}},
+         {1, -1},
+         -1,
+         2,
+         false,
+         "propagator"},
+        {"wave",
+         3,
+         1,
+         false,
+         {{0, 0}, {0, 0}, {2, 0}},
+         {0, 0, -1},
+         0,
+         1,
+         false,
+         "vector"},
+    };
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("absorbing");
+    }
+    printf("device %s\n", ht_device_info(device)->name);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        run_row(&rows[i], device, i == 1);
+    ht_device_close(device);
+    return test_end("absorbing");
+}

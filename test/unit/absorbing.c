@@ -1,0 +1,403 @@
+/* Absorbing layers of Hermite methods by an analysis that shares tables with
+ * the program and no arithmetic: a strip of cells between a rigid wall and a
+ * layer along x1, a phase theta per cell along x2. A step is a dense matrix.
+ *
+ *   growth     its spectral radius with the layers that the input gives by
+ *              default, from |A^(2^k)| by repeated squaring, since what grows
+ *              by 1e-8 per step does not show in any run
+ *   reference  src/solve/oracle.c takes the same steps
+ *   planted    a layer of one cell, which grows slowly, and a parity, which
+ *              the reference shows
+ *
+ * With the argument "all": orders to 5, 12 cells, more phases (an hour).
+ *
+ * With coefficients i^(j2 + p) a, p = 1 for fields odd along x2, all is real:
+ * src/solve/bloch.c.
+ */
+#include <float.h>
+
+#include "test.h"
+
+#include "htwave/absorbing.h"
+#include "htwave/oracle.h"
+#include "htwave/plan.h"
+
+enum { SQUARINGS = 27, MOST = HT_MAX_ORDER + 1 };
+#define MOST_GROWTH 1e-8
+
+struct strip {
+    struct ht_params *params;
+    struct ht_plan *plan;
+    struct ht_equations eq;
+    int n, t, cells, size; /* N+1, 2N+2, cells along x1, unknowns of a step */
+    double theta;
+    double along[2 * MOST][2 * MOST]; /* interpolation along x1 */
+    double across[2 * MOST][MOST];    /* along x2 */
+    double *b, *w, *next;             /* [field][j1][j2] */
+    double *u[2];                     /* [node][field][i1][i2] */
+};
+
+static void must(enum ht_err err) {
+    if (err == HT_OK) return;
+    TEST_CHECK(false, "%s", ht_err_message());
+    exit(test_end("absorbing"));
+}
+
+static int64_t node_values(const struct strip *s) {
+    return (int64_t)s->eq.nfields * s->n * s->n;
+}
+
+static void set_theta(struct strip *s, double theta) {
+    double h[4 * MOST * MOST];
+    const double turned[4] = {1, 1, -1, -1};
+    ht_hermite_matrix(s->n - 1, h);
+    s->theta = theta;
+    for (int j = 0; j < s->t; j++)
+        for (int i = 0; i < s->t; i++) {
+            s->along[j][i] = h[j * s->t + i];
+            if (i >= s->n) continue;
+            const bool even = (i - j) % 2 == 0;
+            const int quarter = ((even ? i - j : i - j + 1) % 4 + 4) % 4;
+            s->across[j][i] = 2 * h[j * s->t + s->n + i] * turned[quarter] *
+                              (even ? cos(theta / 2) : sin(theta / 2));
+        }
+}
+
+static void open_strip(struct strip *s, const char *system, int order,
+                       int layer, int inside) {
+    char text[6][80], scheme[] = "time.scheme=taylor";
+    char end[] = "time.end=1000.0"; /* steps as long as usual */
+    char *option[] = {text[0], text[1], text[2], text[3],
+                      text[4], text[5], scheme,  end};
+    *s = (struct strip){
+        .n = order + 1, .t = 2 * order + 2, .cells = layer + inside};
+    snprintf(text[0], sizeof *text, "system=%s", system);
+    /* A layer may not be thicker than half of its axis. */
+    const int cells = 2 * s->cells;
+    snprintf(text[1], sizeof *text, "grid.cells=[%d, 3]", cells);
+    snprintf(text[2], sizeof *text, "grid.upper=[%d.0, 3.0]", cells);
+    snprintf(text[3], sizeof *text, "grid.order=%d", order);
+    snprintf(text[4], sizeof *text, "boundary.x1=[\"rigid\", \"absorbing\"]");
+    snprintf(text[5], sizeof *text, "absorbing.cells=%d", layer);
+    must(ht_params_read(NULL, 8, option, &s->params));
+    must(ht_plan_create(s->params, NULL, &s->plan));
+    s->plan->grid.cells[0] = s->plan->layers.cells[0] = s->cells;
+    s->plan->grid.upper[0] = s->cells;
+    must(ht_equations_absorb(&s->plan->eq, 1, &s->eq));
+    const int64_t cell = (int64_t)s->eq.nfields * s->t * s->t;
+    must(HT_ALLOC(s->b, cell));
+    must(HT_ALLOC(s->w, cell));
+    must(HT_ALLOC(s->next, cell));
+    for (int i = 0; i < 2; i++)
+        must(HT_ALLOC(s->u[i], (s->cells + 1) * node_values(s)));
+}
+
+static void close_strip(struct strip *s) {
+    free(s->b);
+    free(s->w);
+    free(s->next);
+    for (int i = 0; i < 2; i++) free(s->u[i]);
+    ht_plan_destroy(s->plan);
+    ht_params_destroy(s->params);
+}
+
+/* ---- a step ---- */
+
+static bool in_layer(const struct strip *s, enum ht_subgrid subgrid, int node) {
+    return ht_absorbing_side(&s->plan->layers, 0,
+                             ht_absorbing_at(subgrid, node)) >= 0;
+}
+
+static bool has_field(const struct strip *s, int field, bool layer) {
+    return layer || ht_field_layer(&s->eq, field) < 0;
+}
+
+/* b <- the interpolant between two source nodes; behind walls are mirrors. */
+static void interpolate(struct strip *s, enum ht_subgrid from, int field,
+                        int lower) {
+    const int n = s->n, t = s->t;
+    const int nodes = from == HT_PRIMARY ? s->cells + 1 : s->cells;
+    double *b = s->b + field * t * t;
+    memset(b, 0, (size_t)(t * t) * sizeof *b);
+    for (int side = 0; side < 2; side++) {
+        const int at = lower + side;
+        const bool mirrored = at < 0 || at >= nodes;
+        const int node = at < 0        ? -1 - at
+                         : at >= nodes ? 2 * nodes - 1 - at
+                                       : at;
+        const double *u = s->u[from] + node * node_values(s) + field * n * n;
+        for (int j1 = 0; j1 < t; j1++)
+            for (int i1 = 0; i1 < n; i1++) {
+                const bool odd =
+                    mirrored && ((s->eq.field[field].parity & 1u) ^ (i1 & 1));
+                const double h = s->along[j1][side * n + i1] * (odd ? -1 : 1);
+                for (int j2 = 0; j2 < t; j2++)
+                    for (int i2 = 0; i2 < n; i2++)
+                        b[j1 * t + j2] +=
+                            h * s->across[j2][i2] * u[i1 * n + i2];
+            }
+    }
+}
+
+static double factor_of(const struct strip *s, const struct ht_term *term,
+                        const double *profile) {
+    const struct ht_field *field = s->eq.field;
+    const int first = s->eq.nmaterials - s->eq.nprofiles;
+    const int turns = (term->axis == 1 ? term->derivative : 0) +
+                      (int)(field[term->col].parity >> 1 & 1u) -
+                      (int)(field[term->row].parity >> 1 & 1u);
+    double value = term->coef * s->plan->problem.dt / 2;
+    if (term->material >= first)
+        value *= profile[term->material - first];
+    else if (term->material >= 0)
+        value *= s->plan->problem.uniform[term->material];
+    return (turns + 4) % 4 == 2 ? -value : value;
+}
+
+/* next += factor D w[col] */
+static void add_term(struct strip *s, const struct ht_term *term,
+                     double factor) {
+    const int t = s->t, d = term->derivative;
+    const double *w = s->w + term->col * t * t;
+    double *next = s->next + term->row * t * t;
+    for (int j1 = 0; j1 < t; j1++)
+        for (int j2 = 0; j2 < t; j2++) {
+            const int to1 = j1 + (term->axis == 0 ? d : 0);
+            const int to2 = j2 + (term->axis == 1 ? d : 0);
+            double value = factor;
+            if (to1 >= t || to2 >= t) continue;
+            for (int i = 1; i <= d; i++)
+                value *= (term->axis == 0 ? j1 : j2) + i;
+            next[j1 * t + j2] += value * w[to1 * t + to2];
+        }
+}
+
+static void evolve(struct strip *s, enum ht_subgrid to, int node, bool layer) {
+    const int64_t cell = (int64_t)s->eq.nfields * s->t * s->t;
+    const int stages = layer ? s->plan->layers.stages : s->plan->problem.stages;
+    double profile[HT_LAYER_PROFILES];
+    ht_absorbing_profiles(&s->plan->layers, 0, ht_absorbing_at(to, node),
+                          profile);
+    memcpy(s->w, s->b, (size_t)cell * sizeof *s->w);
+    for (int k = stages; k >= 1; k--) {
+        memset(s->next, 0, (size_t)cell * sizeof *s->next);
+        for (int i = 0; i < s->eq.nterms; i++) {
+            const struct ht_term *term = &s->eq.term[i];
+            if (layer || ht_term_layer(&s->eq, term) < 0)
+                add_term(s, term, factor_of(s, term, profile) / k);
+        }
+        for (int64_t q = 0; q < cell; q++) s->w[q] = s->b[q] + s->next[q];
+    }
+}
+
+static void half_step(struct strip *s, enum ht_subgrid from) {
+    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const int n = s->n, t = s->t;
+    const int nodes = to == HT_PRIMARY ? s->cells + 1 : s->cells;
+    for (int node = 0; node < nodes; node++) {
+        const bool layer = in_layer(s, to, node);
+        double *u = s->u[to] + node * node_values(s);
+        memset(s->b, 0, (size_t)(s->eq.nfields * t * t) * sizeof *s->b);
+        for (int f = 0; f < s->eq.nfields; f++)
+            if (has_field(s, f, layer))
+                interpolate(s, from, f, node - (from == HT_DUAL));
+        evolve(s, to, node, layer);
+        for (int f = 0; f < s->eq.nfields; f++)
+            for (int i = 0; i < n * n && has_field(s, f, layer); i++)
+                u[f * n * n + i] = s->w[(f * t + i / n) * t + i % n];
+    }
+}
+
+static void step(struct strip *s) {
+    half_step(s, HT_PRIMARY);
+    half_step(s, HT_DUAL);
+}
+
+/* ---- growth ---- */
+
+/* Places of the unknowns in u[HT_PRIMARY]; returns their number. */
+static int list_unknowns(const struct strip *s, int *place) {
+    int count = 0;
+    for (int node = 0; node <= s->cells; node++)
+        for (int f = 0; f < s->eq.nfields; f++)
+            for (int i = 0; i < s->n * s->n; i++)
+                if (has_field(s, f, in_layer(s, HT_PRIMARY, node)))
+                    place[count++] =
+                        (int)(node * node_values(s)) + f * s->n * s->n + i;
+    return count;
+}
+
+static void multiply(int n, const double *a, double *out) {
+    memset(out, 0, (size_t)n * (size_t)n * sizeof *out);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            const double x = a[i * n + k];
+            for (int j = 0; j < n; j++) out[i * n + j] += x * a[k * n + j];
+        }
+}
+
+/* log of the norm, after which the matrix has the norm 1. */
+static double normalise(int n, double *a) {
+    double sum = 0;
+    for (int i = 0; i < n * n; i++) sum += a[i] * a[i];
+    for (int i = 0; i < n * n; i++) a[i] /= sqrt(sum);
+    return log(sum) / 2;
+}
+
+/* log of the spectral radius of a step. */
+static double growth_of(struct strip *s) {
+    const int64_t values = (s->cells + 1) * node_values(s);
+    double *a, *b, before = 0, after = 0;
+    int *place;
+    must(HT_ALLOC(place, values));
+    const int n = list_unknowns(s, place);
+    must(HT_ALLOC(a, (int64_t)n * n));
+    must(HT_ALLOC(b, (int64_t)n * n));
+    for (int col = 0; col < n; col++) {
+        memset(s->u[HT_PRIMARY], 0, (size_t)values * sizeof(double));
+        s->u[HT_PRIMARY][place[col]] = 1;
+        step(s);
+        for (int row = 0; row < n; row++)
+            a[row * n + col] = s->u[HT_PRIMARY][place[row]];
+    }
+    for (int k = 0; k <= SQUARINGS; k++) {
+        before = after;
+        after = 2 * before + normalise(n, a);
+        multiply(n, a, b);
+        double *swap = a;
+        a = b;
+        b = swap;
+    }
+    free(a);
+    free(b);
+    free(place);
+    return (after - before) / (1 << (SQUARINGS - 1));
+}
+
+static void test_growth(const char *system, int order, int layer,
+                        double theta) {
+    struct strip s;
+    open_strip(&s, system, order, layer, 1);
+    set_theta(&s, theta);
+    TEST_BELOW(growth_of(&s), MOST_GROWTH,
+               "%s, N = %d, %d cells, phase %.1f: growth per step", system,
+               order, layer, theta);
+    close_strip(&s);
+}
+
+static void test_all(void) {
+    static const char *const system[] = {"acoustic", "wave"};
+    static const double theta[] = {0.1, 0.3, 0.6, 1.2, 1.8, 2.2, 2.8};
+    static const int cells[] = {3, 4, 6, 8, 12};
+    for (int n = 0; n < 2 * 5 * 5 * 7; n++) {
+        const int order = n / 35 % 5 + 1, layer = cells[n / 7 % 5];
+        if ((order + 1) * (order + 1) * layer < 200 || n % 7 == 5)
+            test_growth(system[n / 175], order, layer, theta[n % 7]);
+    }
+}
+
+/* What the analysis must find: a layer of one cell grows. */
+static void test_planted(void) {
+    struct strip s;
+    open_strip(&s, "acoustic", 3, 3, 1);
+    set_theta(&s, 2.8);
+    s.plan->layers.side[0][1].cells = 1;
+    const double growth = growth_of(&s);
+    TEST_CHECK(growth > 1e-6,
+               "planted layer of one cell: growth %.3g (more than 1e-6 "
+               "expected)",
+               growth);
+    close_strip(&s);
+}
+
+/* ---- the reference ---- */
+
+/* Re of i^(i2 + p) a exp(i theta m2) at the nodes of three cells along x2. */
+static double seen(const struct strip *s, const double *u, int field, int i2,
+                   double at) {
+    const int turns = i2 + (int)(s->eq.field[field].parity >> 1 & 1u);
+    return *u * cos(s->theta * at + turns * acos(-1.0) / 2);
+}
+
+/* Largest difference after some steps from data in the interior. */
+static double differ(struct strip *s, const struct ht_stepper *oracle,
+                     int steps) {
+    const int n = s->n, fields = s->plan->eq.nfields, rows = s->cells + 1;
+    const int64_t values = (int64_t)fields * n * n * rows * 3;
+    double *data, worst = 0, most = 0;
+    must(HT_ALLOC(data, values));
+    for (int i = 0; i < rows * fields * n * n; i++)
+        s->u[HT_PRIMARY][i / (fields * n * n) * node_values(s) +
+                         i % (fields * n * n)] = ht_rng_uniform(4, (uint64_t)i);
+    for (int round = 0; round < 2; round++) {
+        for (int f = 0; f < fields; f++) {
+            double *field = data + (int64_t)f * n * n * rows * 3;
+            if (round == 1)
+                must(oracle->ops->get(oracle->self, HT_PRIMARY, f, n * n, 0, 1,
+                                      field));
+            for (int q = 0; q < n * n * rows * 3; q++) {
+                const int node = q % rows, m2 = q / rows % 3;
+                const int i1 = q / (3 * rows) % n, i2 = q / (3 * rows * n);
+                const double here =
+                    seen(s,
+                         s->u[HT_PRIMARY] + node * node_values(s) +
+                             (f * n + i1) * n + i2,
+                         f, i2, m2);
+                worst = fmax(worst, round ? fabs(here - field[q]) : 0);
+                most = fmax(most, fabs(here));
+                if (round == 0) field[q] = here;
+            }
+        }
+        if (round == 0)
+            must(oracle->ops->put(oracle->self, HT_PRIMARY, 0, 1, data));
+        for (int k = 0; round == 0 && k < steps; k++) step(s);
+        if (round == 0) must(ht_stepper_advance(oracle, steps));
+    }
+    free(data);
+    return worst / most;
+}
+
+static void test_reference(const char *system, int order, bool wrong) {
+    const int steps = 3;
+    struct ht_stepper oracle = {0};
+    struct strip s;
+    open_strip(&s, system, order, 3, 2);
+    set_theta(&s, 2 * acos(-1.0) / 3);
+    must(ht_oracle_create(&s.plan->problem, &oracle));
+    if (wrong) s.eq.field[s.eq.nfields - 1].parity ^= 1u;
+    const double off = differ(&s, &oracle, steps);
+    /* 4^N: the growth of the binomials in an interpolation */
+    const double bound = 4 * steps * DBL_EPSILON *
+                         ht_oracle_roundings(&s.plan->problem) * pow(4, order);
+    if (wrong)
+        TEST_CHECK(off > 1e-6,
+                   "planted parity of a memory variable: the "
+                   "reference differs by %.3g",
+                   off);
+    else
+        TEST_BELOW(off, bound, "%s, N = %d: the reference differs by", system,
+                   order);
+    ht_stepper_destroy(&oracle);
+    close_strip(&s);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "all") == 0) {
+        test_all();
+        return test_end("absorbing all");
+    }
+    test_growth("acoustic", 1, 12, 0.3);
+    test_growth("acoustic", 2, 4, 1.2);
+    test_growth("acoustic", 2, 8, 0.6);
+    test_growth("acoustic", 3, 4, 2.2);
+    test_growth("wave", 1, 8, 0.1);
+    test_growth("wave", 2, 4, 0.1);
+    test_growth("wave", 3, 4, 2.2);
+    test_planted();
+    for (int order = 1; order <= 3; order++) {
+        test_reference("acoustic", order, false);
+        test_reference("wave", order, false);
+    }
+    test_reference("acoustic", 2, true);
+    return test_end("absorbing");
+}
