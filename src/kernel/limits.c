@@ -20,6 +20,7 @@ struct bench {
     /* Multiply-adds: values per work-item, work-items per group, and how often
      * a work-item repeats all rounds. */
     int width, group_size, turns;
+    int parts; /* one of so many parts of the values */
     int64_t values;
 };
 
@@ -62,18 +63,22 @@ static enum ht_err fill(struct bench *b) {
         b->from, two, b->element_size == 8 ? (const void *)pair64 : pair32);
 }
 
-/* Best rate of several launches; each does `work`. */
+/* Best rate of several launches, until they have taken long enough; each does
+ * `work`. */
 static enum ht_err best(struct bench *b, struct ht_kernel *kernel,
                         int64_t groups, int group_size, double work,
                         double *rate) {
     const struct ht_arg args[2] = {{.buffer = b->from}, {.buffer = b->to}};
     const int64_t range[3] = {groups, 1, 1};
+    const double enough = 0.2;
+    double spent = 0;
     *rate = 0;
-    for (int r = 0; r < REPEATS; r++) {
+    for (int r = 0; r < REPEATS && spent < enough; r++) {
         TRY(ht_kernel_launch(kernel, 2, args, range, group_size));
         TRY(ht_device_finish(b->device));
         double seconds = ht_kernel_seconds(kernel);
         if (seconds > 0) *rate = fmax(*rate, work / seconds);
+        spent += seconds;
     }
     return HT_OK;
 }
@@ -88,7 +93,7 @@ static enum ht_err measure(struct bench *b, const char *cache,
     TRY(fill(b));
     TRY(best(b, b->copy, b->values / per_group, GROUP_SIZE,
              2 * values * b->element_size, &out->bytes_per_s));
-    int64_t groups = b->values / b->width / b->group_size / b->turns;
+    int64_t groups = b->values / b->width / b->group_size / b->turns / b->parts;
     double done = (double)groups * b->group_size * b->width * b->turns;
     return best(b, b->fma, groups, b->group_size, CHAINS * ROUNDS * done,
                 &out->fma_per_s);
@@ -105,6 +110,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
     b.width = info->gpu ? 1 : 64 / b.element_size;
     b.group_size = info->gpu ? GROUP_SIZE : 1;
     b.turns = info->gpu ? 1 : GROUP_SIZE;
+    b.parts = info->gpu ? 1 : 4;
     if (bytes > info->memory / 16) bytes = info->memory / 16;
     b.values = bytes / b.element_size / per_group * per_group;
     enum ht_err err = measure(&b, cache, out);
