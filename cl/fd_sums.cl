@@ -67,9 +67,9 @@ HT_INLINE void ht_fd_add_place(ht_wide sum[2][HT_FD_WIDTH], const int e,
 /* `places` nodes from m1 on of a row that weighs `outer`. */
 HT_INLINE void ht_fd_take(const struct ht_fd_sum_args *s, const long m1,
                           const int places, const ht_wide outer,
-                          const ht_wide level,
-                          HT_GLOBAL const real *x, HT_GLOBAL const real *y,
-                          HT_GLOBAL const real *a, struct ht_fd_places *sums) {
+                          const ht_wide level, HT_GLOBAL const real *x,
+                          HT_GLOBAL const real *y, HT_GLOBAL const real *a,
+                          struct ht_fd_places *sums) {
     for (int e = 0; e < places; e++) {
         const ht_wide raw = x[m1 + e];
         const ht_wide value = isfinite(raw) ? raw : 0;
@@ -113,8 +113,8 @@ HT_INLINE void ht_fd_find(const struct ht_fd_sum_args *s,
 
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sums(
     struct ht_fd_sum_args s, const ht_wide level,
-    HT_GLOBAL const real *HT_RESTRICT x,
-    HT_GLOBAL const real *HT_RESTRICT y, HT_GLOBAL const real *HT_RESTRICT a,
+    HT_GLOBAL const real *HT_RESTRICT x, HT_GLOBAL const real *HT_RESTRICT y,
+    HT_GLOBAL const real *HT_RESTRICT a,
     HT_GLOBAL ht_wide *HT_RESTRICT results) {
     HT_LOCAL_ARRAY(ht_wide, tree, HT_FD_ITEMS * HT_FD_SUMS);
     const int lane = HT_ITEM();
