@@ -302,8 +302,8 @@ static enum ht_err fill_nodal(const struct ht_solution *solution,
     struct job job = {.solution = solution,
                       .range = range,
                       .field = field,
-                      .derivatives = grid->dims >= 3 ? grid->order + 1 : 1,
-                      .out = out};
+                      .derivatives = grid->dims >= 3 ? grid->order + 1 : 1};
+    job.out = out;
     job.parts = (range->last - range->first) * job.derivatives;
     job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK /
                                                   ht_most(1, range->plane));

@@ -74,7 +74,8 @@ static enum ht_err fill_random_chunk(void *data, int64_t chunk, int worker) {
 static enum ht_err fill_random(const struct ht_solution *solution,
                                const struct ht_solution_range *range,
                                double *out) {
-    struct job job = {.solution = solution, .range = range, .out = out};
+    struct job job = {.solution = solution, .range = range};
+    job.out = out;
     job.chunks = ht_threads_chunks(
         rows_of(solution), HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
     return ht_threads_run(job.chunks, fill_random_chunk, &job);
@@ -177,7 +178,8 @@ static enum ht_err fill_expression(const struct ht_solution *solution,
                                    double *out) {
     const int coefs = solution->data->jets->count;
     const int64_t size = coefs * range->nodes;
-    struct job job = {.solution = solution, .range = range, .out = out};
+    struct job job = {.solution = solution, .range = range};
+    job.out = out;
     job.chunks = ht_threads_chunks(range->nodes, HT_SOLUTION_CHUNK / 32);
     for (; job.field < solution->eq->nfields; job.field++, job.out += size)
         if (solution->data->expr[job.field] != NULL)

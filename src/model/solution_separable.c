@@ -113,7 +113,8 @@ static enum ht_err add_chunk(void *data, int64_t chunk, int worker) {
 static enum ht_err add_part(const struct ht_solution *solution,
                             const struct ht_solution_range *range, int part,
                             int field, struct table table[3], double *out) {
-    struct rows rows = {.table = table, .out = out};
+    struct rows rows = {.table = table};
+    rows.out = out;
     solution->data->type->amplitude(solution, part, field, range->time,
                                     rows.amplitude);
     if (rows.amplitude[0] == 0 && rows.amplitude[1] == 0) return HT_OK;

@@ -144,7 +144,7 @@ static void fill_jets(const struct ht_problem *p, const struct wave *wave,
     for (int i = 0; i < coefs; i++) {
         const int j[3] = {i % size, i / size % size, i / size / size};
         double value = 1;
-        for (int k = 0; k < grid->dims; k++)
+        for (int k = 0; k < 3; k++)
             for (int a = 1; a <= j[k]; a++)
                 value *= wave->shot->direction[k] * grid->h[k] / wave->half / a;
         const int degree = j[0] + j[1] + j[2];

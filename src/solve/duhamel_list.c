@@ -282,7 +282,7 @@ static enum ht_err add_image(struct listing *l,
 
 static enum ht_err add_point(struct listing *l,
                              const struct ht_source_point *point) {
-    const struct envelope *e = &l->envelope[3 * point->shot];
+    const struct envelope *e = &l->envelope[3 * (int64_t)point->shot];
     const struct ht_source_vector source = ht_source_vector(l->problem, point);
     struct ht_source_images images;
     double nu[3], reach[3];

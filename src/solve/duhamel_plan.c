@@ -315,10 +315,10 @@ static enum ht_err check_plane(const struct ht_plan *plan,
 
 static enum ht_err refuse_surface(const struct ht_plan *plan, int shot,
                                   enum ht_subgrid subgrid, const int64_t m[3]) {
-    char key[40], place[96];
+    char key[40], place[96] = "";
     int length = 0;
     snprintf(key, sizeof key, "sources.%d", shot + 1);
-    for (int k = 0; k < plan->grid.dims; k++)
+    for (int k = 0; k < 3 && k < plan->grid.dims; k++)
         length += snprintf(place + length, sizeof place - (size_t)length,
                            "%s%g", length ? ", " : "",
                            ht_grid_x(&plan->grid, subgrid, k, m[k]));

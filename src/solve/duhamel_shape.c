@@ -268,7 +268,7 @@ void ht_source_powers(const struct ht_problem *problem,
                       const long double distance[3], int field, int slope,
                       int last, double *out) {
     long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1],
-        all[MOST_POWERS + 1];
+        all[MOST_POWERS + 1] = {0};
     const int powers = (int)ht_least(last / 2, MOST_POWERS);
     struct term list[MOST_TERMS];
     struct shaping s;

@@ -53,6 +53,7 @@ struct ht_fd_layers {
     int zones;                         /* of the own nodes; they are disjoint */
     struct ht_fd_zone zone[27];
     struct ht_fd_array profile, v, q, flow, rest;
+    bool remember; /* something: a step was taken since they were cleared */
 };
 struct ht_shot;
 struct ht_fd_injection;

@@ -171,7 +171,7 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MEMORIES];
     const int64_t most = 1 << 16, total = s->layers.sides.memory;
     double *zeros = NULL;
-    if (total == 0) return HT_OK;
+    if (total == 0 || !s->layers.remember) return HT_OK;
     list_memories(&s->layers, list);
     TRY(HT_ALLOC(zeros, ht_least(most, total)));
     enum ht_err err = HT_OK;
@@ -180,6 +180,7 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
             err = s->engine.ops->write(&s->engine, *list[i], at,
                                        ht_least(most, total - at), zeros);
     free(zeros);
+    s->layers.remember = err != HT_OK;
     return err;
 }
 
@@ -188,6 +189,7 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
 enum ht_err ht_fd_layers_flux(struct ht_fd_stepper *s,
                               const struct ht_fd_law *law,
                               struct ht_fd_array u) {
+    s->layers.remember = true;
     for (int i = 0; i < s->layers.sides.count && !s->layers.sponge; i++) {
         const struct ht_fd_side *side = &s->layers.sides.side[i];
         struct ht_fd_box box = s->box;

@@ -115,16 +115,16 @@ enum ht_err ht_fd_check_layer_slabs(const struct ht_plan *plan,
     for (int side = 0; side < 2; side++) {
         const int64_t planes =
             side == 0 ? start[1] : start[ranks] - start[ranks - 1];
-        const int64_t cells = grid->layer[2][side];
+        const int64_t cells = grid->layer[2][side], needed = cells + reach;
         const bool alone =
             ranks == 1 || plan->params->absorbing.type == HT_ABSORBING_SPONGE;
-        if (alone || cells == 0 || planes >= cells + reach) continue;
+        if (alone || cells == 0 || planes >= needed) continue;
         return ht_params_error(
             plan->params, "absorbing.cells",
             "the layer at the %s side of x3 belongs to one rank: with order "
             "%d its slab needs %lld planes, but has %lld of %d ranks",
-            side == 0 ? "lower" : "upper", plan->order,
-            (long long)(cells + reach), (long long)planes, ranks);
+            side == 0 ? "lower" : "upper", plan->order, (long long)needed,
+            (long long)planes, ranks);
     }
     return HT_OK;
 }

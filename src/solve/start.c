@@ -105,8 +105,8 @@ static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first,
                       .first = first,
                       .last = last,
                       .rows = (int64_t)plan->eq.nfields *
-                              ht_grid_coefs(&plan->grid),
-                      .coefs = coefs};
+                              ht_grid_coefs(&plan->grid)};
+    w.coefs = coefs;
     w.chunks = ht_threads_chunks(w.rows, least / ht_most(1, part));
     return ht_threads_run(w.chunks, clear_chunk, &w);
 }

@@ -151,7 +151,7 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
     enum ht_err err = ht_mem_alloc((size_t)(span.rows * span.width), 1, &data);
     for (int f = 0; err == HT_OK && f < t->problem.eq->nfields; f++) {
         if (t->u[subgrid][f] == NULL) continue;
-        c.from = coefs + f * t->coefs * part;
+        c.from = coefs + (int64_t)f * t->coefs * part;
         c.device = data;
         err = convert(&c);
         if (err == HT_OK) err = ht_buffer_write(t->u[subgrid][f], span, data);
@@ -174,9 +174,9 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
                            .block = t->spec.block,
                            .coefs = count,
                            .storage = t->storage,
-                           .part = part,
-                           .to = out};
+                           .part = part};
     void *data = NULL;
+    c.to = out;
     TRY(check_own(t, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL,
             "%s is not stored on this grid", t->problem.eq->field[field].name);
@@ -317,7 +317,7 @@ static enum ht_err upload_medium(struct ht_device_stepper *t,
                            .rows = p->medium_coefs};
     TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
-        c.from = values + m * p->medium_coefs * part;
+        c.from = values + (int64_t)m * p->medium_coefs * part;
         TRY(convert(&c));
         TRY(ht_buffer_write(t->medium[subgrid][m], span, data));
     }

@@ -195,9 +195,9 @@ static void test_volume(void) {
         must(ht_run_advance(&s.sim->run, 1));
         must(stepper->ops->get(stepper->self, HT_PRIMARY, 0, 1, 0, n[2], u));
         for (int64_t m = 0; m < nodes; m += 89) {
-            const double x[3] = {(double)(m % n[0]) * h[0],
-                                 (double)(m / n[0] % n[1]) * h[1],
-                                 (double)(m / n[0] / n[1]) * h[2]};
+            const int64_t at[3] = {m % n[0], m / n[0] % n[1], m / n[0] / n[1]};
+            const double x[3] = {(double)at[0] * h[0], (double)at[1] * h[1],
+                                 (double)at[2] * h[2]};
             const double exact = images_at(&plan->shots->shot[0], x, size,
                                            (double)i * plan->problem.dt);
             difference += pow(u[m] - exact, 2);

@@ -601,7 +601,8 @@ static double near_exact(const struct trial *t, double x, double time,
     double sum = 0, place[POINTS], weight[POINTS];
     ht_gauss_points(POINTS, place, weight);
     for (int i = 0; i < POINTS * (int)ceil(fabs(at) + 6); i++) {
-        const double r = i / POINTS + 0.5 + place[i % POINTS];
+        const int panel = i / POINTS;
+        const double r = panel + 0.5 + place[i % POINTS];
         long double below, above;
         ht_flat_derivatives(form->order, at - r, 1, &below);
         ht_flat_derivatives(form->order, at + r, 1, &above);

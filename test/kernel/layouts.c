@@ -116,8 +116,8 @@ static enum ht_err transfer(const struct scene *s,
     const int64_t values = ht_grid_total(&s->grid, HT_PRIMARY) * coefs;
     struct ht_stepper stepper;
     double *in = NULL;
-    TRY(HT_ALLOC(in, 2 * fields * values));
-    double *out = in + fields * values;
+    TRY(HT_ALLOC(in, (int64_t)2 * fields * values));
+    double *out = in + (int64_t)fields * values;
     enum ht_err err =
         ht_stepper_create(&s->problem, s->device, kernels, &stepper);
     for (int i = 0; err == HT_OK && i < 4; i++) {

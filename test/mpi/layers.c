@@ -59,7 +59,6 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
     if (err == HT_OK)
         err = ht_stepper_create(&t->alone, scene->device, &kernels, &alone);
     if (err == HT_OK) err = advance(t, &t->whole, &alone, data[0]);
-    err = ht_comm_agree(scene->comm, err);
     if (err == HT_OK)
         err =
             ht_stepper_create(&t->problem, scene->device, &kernels, &together);

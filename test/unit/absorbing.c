@@ -117,7 +117,7 @@ static void interpolate(struct strip *s, enum ht_subgrid from, int field,
                         int lower) {
     const int n = s->n, t = s->t;
     const int nodes = from == HT_PRIMARY ? s->cells + 1 : s->cells;
-    double *b = s->b + field * t * t;
+    double *b = s->b + (int64_t)field * t * t;
     memset(b, 0, (size_t)(t * t) * sizeof *b);
     for (int side = 0; side < 2; side++) {
         const int at = lower + side;
@@ -125,7 +125,8 @@ static void interpolate(struct strip *s, enum ht_subgrid from, int field,
         const int node = at < 0        ? -1 - at
                          : at >= nodes ? 2 * nodes - 1 - at
                                        : at;
-        const double *u = s->u[from] + node * node_values(s) + field * n * n;
+        const double *u = s->u[from] + (int64_t)node * node_values(s) +
+                          (int64_t)field * n * n;
         for (int j1 = 0; j1 < t; j1++)
             for (int i1 = 0; i1 < n; i1++) {
                 const bool odd =
@@ -158,8 +159,8 @@ static double factor_of(const struct strip *s, const struct ht_term *term,
 static void add_term(struct strip *s, const struct ht_term *term,
                      double factor) {
     const int t = s->t, d = term->derivative;
-    const double *w = s->w + term->col * t * t;
-    double *next = s->next + term->row * t * t;
+    const double *w = s->w + (int64_t)term->col * t * t;
+    double *next = s->next + (int64_t)term->row * t * t;
     for (int j1 = 0; j1 < t; j1++)
         for (int j2 = 0; j2 < t; j2++) {
             const int to1 = j1 + (term->axis == 0 ? d : 0);
@@ -238,7 +239,7 @@ static void multiply(int n, const double *a, double *out) {
 
 /* log of the norm, after which the matrix has the norm 1. */
 static double normalise(int n, double *a) {
-    double sum = 0;
+    double sum = DBL_MIN;
     for (int i = 0; i < n * n; i++) sum += a[i] * a[i];
     for (int i = 0; i < n * n; i++) a[i] /= sqrt(sum);
     return log(sum) / 2;
@@ -340,8 +341,8 @@ static double differ(struct strip *s, const struct ht_stepper *oracle,
                 const int i1 = q / (3 * rows) % n, i2 = q / (3 * rows * n);
                 const double here =
                     seen(s,
-                         s->u[HT_PRIMARY] + node * node_values(s) +
-                             (f * n + i1) * n + i2,
+                         s->u[HT_PRIMARY] + (int64_t)node * node_values(s) +
+                             ((int64_t)f * n + i1) * n + i2,
                          f, i2, m2);
                 worst = fmax(worst, round ? fabs(here - field[q]) : 0);
                 most = fmax(most, fabs(here));

@@ -435,7 +435,7 @@ static void step_matrix(struct pure *u, double kt2, struct matrix *out) {
     double *x = zeros(all);
     double *before = zeros(n);
     out->n = all;
-    out->a = zeros(all * all);
+    out->a = zeros((int64_t)all * all);
     for (int j = 0; j < all; j++) {
         double *columns[5];
         memset(x, 0, (size_t)all * sizeof *x);
@@ -447,7 +447,7 @@ static void step_matrix(struct pure *u, double kt2, struct matrix *out) {
             u->rest[1][i] -= dt * dt * kt2 * before[i];
             u->p[i] += u->rest[1][i];
         }
-        for (int i = 0; i < 5; i++) columns[i] = x + i * n;
+        for (int i = 0; i < 5; i++) columns[i] = x + (int64_t)i * n;
         (void)state_of(u, columns);
         for (int i = 0; i < all; i++) out->a[i * all + j] = x[i];
     }
@@ -461,7 +461,7 @@ static double growth(struct pure *u, double kt2) {
     struct matrix x, y;
     double first = 0, now = 0;
     step_matrix(u, kt2, &x);
-    y = (struct matrix){.n = x.n, .a = zeros(x.n * x.n)};
+    y = (struct matrix){.n = x.n, .a = zeros((int64_t)x.n * x.n)};
     for (int i = 1; i <= 40; i++) {
         multiply(&x, &y);
         const struct matrix swap = x;
@@ -573,7 +573,7 @@ static double reflection(const struct packet *packet, int64_t cells,
     const double width = 4 * acos(-1.0) / k1;
     const int64_t inner = (int64_t)(7 * width), longer = (int64_t)(13 * width);
     const int dims = packet->across > 0 ? 2 : 1;
-    double *u[2] = {NULL}, most = 0;
+    double *u[2] = {NULL}, most = DBL_MIN;
     int64_t n1[2];
     for (int i = 0; i < 2; i++) {
         const struct given g = {"",
