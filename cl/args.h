@@ -33,9 +33,12 @@ struct ht_step_args {
     long march;   /* planes that a work-group computes one after the other */
     long scratch; /* x3 plane at which the interpolants' buffer begins */
     int stages;   /* Taylor stages */
-    /* Memory variables of absorbing layers, by the axis of the layer. */
+#if !defined(HT_MEMORY) || HT_MEMORY > 0
+    /* Memory variables of absorbing layers, by the axis of the layer. Programs
+     * without them get the struct up to here. */
     struct ht_part_place src_memory[3];
     struct ht_part_place dst_memory[3];
+#endif
 };
 
 #endif

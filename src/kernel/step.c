@@ -1,4 +1,5 @@
 /* A variant compiled for a device, and its launches. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct ht_step {
     struct ht_spec spec;
     struct ht_sizes sizes;
     struct ht_shape shape;
+    size_t args_size; /* of struct ht_step_args, as far as the program has it */
     struct ht_program *program;
     struct ht_kernel
         *kernel[2][2];            /* [part][stage], each with a launch timer */
@@ -81,6 +83,9 @@ enum ht_err ht_step_create(struct ht_device *device,
     step->variant = variant;
     step->spec = *spec;
     step->sizes = ht_sizes_of(spec);
+    step->args_size = spec->eq->nmemory > 0
+                          ? sizeof(struct ht_step_args)
+                          : offsetof(struct ht_step_args, src_memory);
     step->shape = *shape;
     enum ht_err err = build(step, cache);
     if (err != HT_OK) {
@@ -120,7 +125,7 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     const struct ht_sizes *z = &step->sizes;
     bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
     list->arg[list->count++] =
-        (struct ht_arg){.value = args, .size = sizeof *args};
+        (struct ht_arg){.value = args, .size = step->args_size};
     if (kind == HT_STAGE_OPERATOR) {
         add_buffers(list, 1, &step->operator);
         add_fields(list, z->sources, z->source_field, buffers->src);
@@ -155,7 +160,7 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
     for (int slot = 0; slot < z->sources; slot++) {
         struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
         const struct ht_arg list[3] = {
-            {.value = args, .size = sizeof *args},
+            {.value = args, .size = step->args_size},
             {.buffer = buffers->src[z->source_field[slot]]},
             {.buffer = ht_products_source(step->products, poly, work)}};
         TRY(ht_kernel_launch(step->kernel[part][0], 3, list, groups,
