@@ -34,6 +34,9 @@ static const double ROUNDING = 1e-11;
 static const double LEFT = 1e-3, LEFT_DRIVEN = 1e-7;
 
 const char *ht_growth_cause(const struct ht_plan *plan) {
+    if (plan->problem.layers != NULL && plan->problem.fd.order == 0)
+        return "waves grow in the absorbing layers; take another "
+               "absorbing.cells or time.scheme = \"fd\"";
     if (plan->problem.layers != NULL)
         return "waves grow in the absorbing layers, or the largest stable step "
                "was estimated too long for this medium; take a smaller "
