@@ -67,8 +67,9 @@ LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
     $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
-# With address checks: what judges each file's contents and each rank's memory.
-ASAN_ITEMS := $(filter-out config/check.sh config/experiments.sh unit/cover,$(HOST_ITEMS)) \
+# With address checks: what judges each file's contents and each rank's memory
+# (what unit/threads calls other tests of the list call, too).
+ASAN_ITEMS := $(filter-out config/check.sh config/experiments.sh unit/cover unit/threads,$(HOST_ITEMS)) \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Long, and the same with address checks or in the simulator of oclgrind.sh: once
 # is enough where both are run.
