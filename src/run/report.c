@@ -452,8 +452,9 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
 static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
     double db[3];
     if (plan->problem.layers == NULL) return;
-    ht_plan_layer_reflection(plan, db);
     ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
+    if (plan->problem.fd.order == 0) return; /* not known of Hermite methods */
+    ht_plan_layer_reflection(plan, db);
     ht_json_open(json, "absorbing_reflection_db", '[');
     for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
     ht_json_close(json, ']');

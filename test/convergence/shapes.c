@@ -359,41 +359,50 @@ static bool contains(const struct inside *box, int dims, const double x[3]) {
     return in;
 }
 
-/* points: per wavelength of the highest frequency, 2.55 of a Ricker's. */
-static void test_wave(const char *name, double points, const char *options) {
-    const double frequency = 1 / (2.55 * points);
+/* Takes all steps. Returns what leaks out of the box; *error: the difference
+ * inside from the exact wave, relative L2. */
+static double run_wave(struct scene *s, double *error) {
+    const struct ht_shot *shot = shot_of(s);
+    const int dims = s->plan->grid.dims;
     double out = 0, difference = 0, whole = 0;
-    struct scene s;
-    read_scene(&s, "%s|sources.1.frequency=%.17g", options, frequency);
-    start_scene(&s);
-    const struct ht_shot *shot = shot_of(&s);
-    const int dims = s.plan->grid.dims;
     struct inside box;
     memcpy(box.low, shot->first, sizeof box.low);
     memcpy(box.high, shot->last, sizeof box.high);
-    const double expected = theory(&s, frequency, 2, shot->crossing);
-    while (s.done < s.plan->steps) {
-        const double time = step(&s);
-        for (int64_t n = 0; n < s.nodes; n++) {
+    while (s->done < s->plan->steps) {
+        const double time = step(s);
+        for (int64_t n = 0; n < s->nodes; n++) {
             double x[3], xi = -shot->corner;
-            place(&s, n, x);
+            place(s, n, x);
             for (int k = 0; k < dims && k < 3; k++)
                 xi += shot->direction[k] * x[k];
             if (!contains(&box, dims, x)) {
-                out = fmax(out, fabs(s.u[n]));
+                out = fmax(out, fabs(s->u[n]));
                 continue;
             }
-            const double exact = signal_at(&s, time - xi);
-            difference += pow(s.u[n] - exact, 2);
+            const double exact = signal_at(s, time - xi);
+            difference += pow(s->u[n] - exact, 2);
             whole += exact * exact;
         }
     }
+    *error = sqrt(difference / whole);
+    return out;
+}
+
+/* points: per wavelength of the highest frequency, 2.55 of a Ricker's. */
+static void test_wave(const char *name, double points, const char *options) {
+    const double frequency = 1 / (2.55 * points);
+    double error;
+    struct scene s;
+    read_scene(&s, "%s|sources.1.frequency=%.17g", options, frequency);
+    start_scene(&s);
+    const double expected = theory(&s, frequency, 2, shot_of(&s)->crossing);
+    const double out = run_wave(&s, &error);
     /* the spline's error at the highest frequency, by two columns a spacing */
     TEST_BELOW(out, pow(2 * points - 1, -6), "%s: leaks at %g points", name,
                points);
-    TEST_BELOW(sqrt(difference / whole), 2 * expected,
+    TEST_BELOW(error, 2 * expected,
                "%s: inside against the exact wave (leak over it %.1e)", name,
-               out / sqrt(difference / whole));
+               out / error);
     close_scene(&s);
 }
 
@@ -401,35 +410,14 @@ static void test_wave(const char *name, double points, const char *options) {
  * leaks. */
 static double test_hermite_wave(const char *name, double cells, double leak,
                                 double bound, const char *options) {
-    double out = 0, difference = 0, whole = 0;
+    double error;
     struct scene s;
     read_scene(&s, "%s|sources.1.frequency=%.17g", options, 1 / cells);
     start_scene(&s);
-    const struct ht_shot *shot = shot_of(&s);
-    const int dims = s.plan->grid.dims;
-    struct inside box;
-    memcpy(box.low, shot->first, sizeof box.low);
-    memcpy(box.high, shot->last, sizeof box.high);
-    while (s.done < s.plan->steps) {
-        const double time = step(&s);
-        for (int64_t n = 0; n < s.nodes; n++) {
-            double x[3], xi = -shot->corner;
-            place(&s, n, x);
-            for (int k = 0; k < dims && k < 3; k++)
-                xi += shot->direction[k] * x[k];
-            if (!contains(&box, dims, x)) {
-                out = fmax(out, fabs(s.u[n]));
-                continue;
-            }
-            const double exact = signal_at(&s, time - xi);
-            difference += pow(s.u[n] - exact, 2);
-            whole += exact * exact;
-        }
-    }
+    const double out = run_wave(&s, &error);
     close_scene(&s);
     TEST_BELOW(out, leak, "%s: leaks at %g cells", name, cells);
-    TEST_BELOW(sqrt(difference / whole), bound,
-               "%s: inside against the exact wave", name);
+    TEST_BELOW(error, bound, "%s: inside against the exact wave", name);
     return out;
 }
 

@@ -281,7 +281,6 @@ static struct kind kind_of(const struct chooser *chooser,
      * through many, and keeps what neighbouring planes share. */
     kind.planes = row[PLANES] ? 3 : 0;
     kind.rows = row[ROWS];
-    kind.plain = true;
     return kind;
 }
 
@@ -307,8 +306,7 @@ static double row_cost(const unsigned char *row, void *context) {
         ht_variant_lacks(variant, chooser->info) != NULL ||
         ht_variant_shape(&tuning, &spec, chooser->info, &shape) != HT_OK)
         return 0;
-    double cost = dims == 1 ? 1 : dims == 2 ? 1.5 : 2 + kind.spec.order;
-    return cost;
+    return dims == 1 ? 1 : dims == 2 ? 1.5 : 2 + kind.spec.order;
 }
 
 /* Rows of one variant in some dimensions; of high orders each but once.
