@@ -7,10 +7,7 @@
 #define HT_FD_MOST_LAYERS 6
 #define HT_FD_ZONES 27
 
-/* Devices need not take more than 1024 bytes of arguments, of which the
- * factors, struct ht_fd_layer_coefs, may take 416.
- *
- * One layer. Along its axis nodes are counted from its wall, 0, inwards; half
+/* One layer. Along its axis nodes are counted from its wall, 0, inwards; half
  * point i lies between nodes i and i + 1. Its memory has `cells` entries along
  * the axis; that of node (m1, m2, m3) of the window, whose index along the axis
  * counts from the wall, is number offset + m1 + m2 row + m3 plane. */

@@ -115,6 +115,16 @@ union coefs {
     double wide[MOST_COEFS];
 };
 
+/* With the buffers no more than the 1024 bytes that each device takes. */
+_Static_assert(sizeof(struct ht_fd_layer_args) + 52 * sizeof(double) +
+                       9 * sizeof(void *) <=
+                   1024,
+               "arguments of layers, density uniform");
+_Static_assert(sizeof(struct ht_fd_layer_args) + 40 * sizeof(double) +
+                       12 * sizeof(void *) <=
+                   1024,
+               "arguments of layers, density varies");
+
 static void put(const struct ht_fd_layer_kernels *k, int *count, double value,
                 union coefs *out) {
     if (k->spec.fp64)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fd.h"
+#include "methods.h"
 
 /* ---- plan ---- */
 
@@ -56,7 +57,8 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
 
 /* ---- memory ---- */
 
-enum { MEMORIES = 4 };
+/* The first is what a step reads in place of the second. */
+enum { MEMORIES = 1 + HT_FD_MEMORIES };
 static void list_memories(struct ht_fd_layers *l,
                           struct ht_fd_array *list[MEMORIES]) {
     list[0] = &l->before;
@@ -133,6 +135,30 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     free(zeros);
     s->layers.remember = err != HT_OK;
     return err;
+}
+
+int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
+    const struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    return s == NULL ? 0 : s->layers.sides.memory;
+}
+
+enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which,
+                             const double *values) {
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    struct ht_fd_array *list[MEMORIES];
+    list_memories(&s->layers, list);
+    s->layers.remember = true;
+    return s->engine.ops->write(&s->engine, *list[1 + which], 0,
+                                s->layers.sides.memory, values);
+}
+
+enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which,
+                             double *values) {
+    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    struct ht_fd_array *list[MEMORIES];
+    list_memories(&s->layers, list);
+    return s->engine.ops->read(&s->engine, *list[1 + which], 0,
+                               s->layers.sides.memory, values);
 }
 
 /* ---- tasks ---- */

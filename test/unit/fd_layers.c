@@ -661,6 +661,15 @@ static double differ(const struct scene *s, struct ht_device *device,
     return most / largest;
 }
 
+/* Against the plain loops in magnitudes, from random memories. */
+static void check_itself(const struct scene *s, struct ht_device *device,
+                         const struct ht_kernels *kernels, const char *name) {
+    double worst = INFINITY;
+    const enum ht_err err = ht_selfcheck(&s->problem, device, kernels, &worst);
+    TEST_CHECK(err == HT_OK && worst <= 1, "%s, self-check: %.2g of 1 %s", name,
+               worst, err ? ht_err_message() : "");
+}
+
 /* A step rounds each value by some units of its size and those of its terms. */
 static void test_device(const char *cache) {
     static const int row[] = {4, 5, 6};
@@ -695,6 +704,7 @@ static void test_device(const char *cache) {
                        ht_organisation_word(s.problem.fd.organisation), steps,
                        error, bound);
         }
+        check_itself(&s, device, &kernels, media[row[i]].name);
         s.layers.type = HT_ABSORBING_SPONGE;
         const double error = differ(&s, device, &kernels, steps, values);
         TEST_CHECK(error <= bound,
@@ -702,6 +712,7 @@ static void test_device(const char *cache) {
                    "%.1e",
                    media[row[i]].name, fp64 ? "double" : "single", steps, error,
                    bound);
+        check_itself(&s, device, &kernels, media[row[i]].name);
         free(values);
         ht_kernels_destroy(&kernels);
     }
