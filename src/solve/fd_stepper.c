@@ -262,16 +262,30 @@ static enum ht_err add_planes(struct ht_fd_stepper *s,
     return err;
 }
 
-enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
-                        struct ht_fd_array y, double level,
-                        struct ht_fd_sum *out) {
+enum ht_err ht_fd_part_total(struct ht_fd_stepper *s,
+                             const struct ht_fd_box *part,
+                             const struct ht_fd_ends *ends,
+                             struct ht_fd_array x, struct ht_fd_array y,
+                             double level, struct ht_fd_sum *out) {
     struct ht_fd_sum *own = NULL;
+    bool some = true;
     TRY(HT_ALLOC(own, s->last - s->first));
-    enum ht_err err = s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y,
-                                          s->law.a, level, own);
+    for (int64_t m = 0; m < s->last - s->first; m++) own[m].first = -1;
+    for (int k = 0; k < 3; k++) some = some && part->begin[k] < part->end[k];
+    enum ht_err err =
+        some
+            ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
+                                  own + part->begin[2] - s->box.begin[2])
+            : HT_OK;
     if (err == HT_OK) err = add_planes(s, own, out);
     free(own);
     return err;
+}
+
+enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
+                        struct ht_fd_array y, double level,
+                        struct ht_fd_sum *out) {
+    return ht_fd_part_total(s, &s->box, &s->ends, x, y, level, out);
 }
 
 /* Planes beyond the slab are shifted as their owners do. */
