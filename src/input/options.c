@@ -510,8 +510,8 @@ static const struct ht_option shot_option[] = {
     {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto",
      "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for "
-     "the point. auto: 1.25, with grid.order 3 or less 1.5, or less "
-     "where the tolerance needs it."},
+     "the point. auto: 1.25, with grid.order 3 or less 1.5 (leapfrog "
+     "of pressure and velocity 1.75), or less where that errs less."},
     {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL,
      "",
      "Hermite methods: error of traces, relative in L2, that the Gaussian may "
