@@ -26,6 +26,7 @@ struct row {
     int block;
     bool sorted;
     const char *variant; /* of the interior */
+    bool operators;      /* in layers */
 };
 struct trial {
     struct ht_equations eq;
@@ -73,6 +74,8 @@ static void make(struct trial *t, const struct row *row) {
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         t->problem.uniform[m] = 0.75 + 0.125 * m;
+    t->problem.fd.organisation =
+        row->operators ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
     (void)ht_problem_set_scheme(&t->problem, ht_scheme_at(HT_TAYLOR));
     t->tuning = (struct ht_tuning){
         .variant = ht_variant_find(row->variant, NULL, false),
@@ -80,9 +83,10 @@ static void make(struct trial *t, const struct row *row) {
         .trim = true,
         .sorted = row->sorted,
         .block = row->block};
-    snprintf(t->name, sizeof t->name, "%s %s %d-D, N = %d, %s, degree %d",
-             row->variant, row->system, row->dims, row->order,
-             row->fp64 ? "double" : "single", row->degree);
+    snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d",
+             row->variant, row->operators ? ", operators," : "", row->system,
+             row->dims, row->order, row->fp64 ? "double" : "single",
+             row->degree);
 }
 
 static void fill(int64_t count, double *data) {
@@ -194,7 +198,17 @@ static void run_row(const struct row *row, struct ht_device *device,
 
 int main(void) {
     static const struct row rows[] = {
-        {"acoustic", 1, 3, true, {{3, 2}}, {0}, -1, 1, false, "monolithic"},
+        {"acoustic",
+         1,
+         3,
+         true,
+         {{3, 2}},
+         {0},
+         -1,
+         1,
+         false,
+         "monolithic",
+         false},
         {"acoustic",
          2,
          2,
@@ -204,7 +218,8 @@ int main(void) {
          1,
          1,
          false,
-         "monolithic"},
+         "monolithic",
+         false},
         {"wave",
          2,
          3,
@@ -214,8 +229,19 @@ int main(void) {
          -1,
          4,
          false,
-         "propagator"},
-        {"wave", 2, 1, true, {{2, 2}, {2, 2}}, {0}, 0, 2, true, "monolithic"},
+         "propagator",
+         false},
+        {"wave",
+         2,
+         1,
+         true,
+         {{2, 2}, {2, 2}},
+         {0},
+         0,
+         2,
+         true,
+         "monolithic",
+         false},
         {"acoustic",
          3,
          1,
@@ -225,7 +251,8 @@ int main(void) {
          -1,
          2,
          false,
-         "propagator"},
+         "propagator",
+         false},
         {"wave",
          3,
          1,
@@ -235,7 +262,52 @@ int main(void) {
          0,
          1,
          false,
-         "vector"},
+         "vector",
+         false},
+        {"acoustic",
+         2,
+         2,
+         true,
+         {{2, 0}, {1, 3}},
+         {-1},
+         -1,
+         1,
+         false,
+         "monolithic",
+         true},
+        {"wave",
+         2,
+         3,
+         false,
+         {{2, 1}, {0, 0}},
+         {0, 0},
+         -1,
+         4,
+         true,
+         "propagator",
+         true},
+        {"acoustic",
+         3,
+         1,
+         true,
+         {{1, 0}, {0, 2}, {2, 1}},
+         {1, -1},
+         -1,
+         2,
+         false,
+         "monolithic",
+         true},
+        {"wave",
+         3,
+         2,
+         false,
+         {{2, 2}, {0, 0}, {0, 1}},
+         {0, 0, -1},
+         -1,
+         1,
+         false,
+         "monolithic",
+         true},
     };
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
@@ -244,7 +316,7 @@ int main(void) {
     }
     printf("device %s\n", ht_device_info(device)->name);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        run_row(&rows[i], device, i == 1);
+        run_row(&rows[i], device, i == 1 || i == 8);
     ht_device_close(device);
     return test_end("absorbing");
 }
