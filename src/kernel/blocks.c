@@ -111,13 +111,15 @@ static bool add_term(struct builder *b, const struct ht_term *term,
     long double *to =
         b->next + (int64_t)term->col * b->coefs + (int64_t)up * stride;
     bool any = false;
-    for (int at = 0; at < b->coefs; at++) {
-        int m = at / stride % size;
-        if (from[at] == 0 || m + up >= size) continue;
+    for (int m = 0; m + up < size; m++) {
         long double factor = (long double)scale / n;
         for (int p = 1; p <= term->derivative; p++) factor *= 2 * m + odd + p;
-        to[at] += factor * from[at];
-        any = true;
+        for (int first = m * stride; first < b->coefs; first += size * stride)
+            for (int at = first; at < first + stride; at++) {
+                if (from[at] == 0) continue;
+                to[at] += factor * from[at];
+                any = true;
+            }
     }
     return any;
 }
