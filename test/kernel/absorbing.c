@@ -5,6 +5,7 @@
  *   planted   a profile that is off by 1e-3 and a layer that is thinner by a
  *             cell: both must show;
  *   self-check  of the layers' kernels.
+ * Layers by operators are judged in the same way.
  */
 #include <float.h>
 
@@ -37,10 +38,14 @@ struct trial {
     char name[160];
 };
 
-static void make(struct trial *t, const struct row *row) {
+/* Operators on a GPU read coefficients sorted by parity, from order 2 on. */
+static void make(struct trial *t, const struct row *row,
+                 const struct ht_device_info *info) {
+    const bool tensor = row->operators && info->gpu;
     *t = (struct trial){
         .eq = ht_equations_make(ht_system_find(row->system), row->dims),
-        .grid = {.dims = row->dims, .order = row->order},
+        .grid = {.dims = row->dims,
+                 .order = tensor && row->order == 1 ? 2 : row->order},
         .layers = {.type = HT_ABSORBING_CPML, .dims = row->dims, .stages = 9}};
     for (int k = 0; k < 3; k++) {
         int64_t cells = k < row->dims ? 2 : 1;
@@ -81,11 +86,12 @@ static void make(struct trial *t, const struct row *row) {
         .variant = ht_variant_find(row->variant, NULL, false),
         .fp64 = row->fp64,
         .trim = true,
-        .sorted = row->sorted,
+        .sorted = row->sorted || tensor,
+        .ptx = info->ptx,
         .block = row->block};
     snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d",
              row->variant, row->operators ? ", operators," : "", row->system,
-             row->dims, row->order, row->fp64 ? "double" : "single",
+             row->dims, t->grid.order, row->fp64 ? "double" : "single",
              row->degree);
 }
 
@@ -183,8 +189,16 @@ static void run_row(const struct row *row, struct ht_device *device,
     struct ht_kernels kernels = {0};
     struct trial t;
     double worst = 0;
-    if (row->fp64 && !ht_device_info(device)->fp64) return;
-    make(&t, row);
+    const struct ht_device_info *info = ht_device_info(device);
+    if (row->fp64 && !info->fp64) return;
+    make(&t, row, info);
+    const char *reason =
+        row->operators ? ht_layer_refuses_operators(&t.problem, info, &t.tuning)
+                       : NULL;
+    if (reason != NULL) {
+        TEST_SKIP("%s: %s", t.name, reason);
+        return;
+    }
     enum ht_err err =
         ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
     if (err == HT_OK) err = compare(&t, &t.problem, device, &kernels, &worst);

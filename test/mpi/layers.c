@@ -12,14 +12,17 @@ static void make(struct trial *t, const struct scene *scene,
                  struct ht_layers *layers, int depth, bool operators) {
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
     const int64_t layer[3][2] = {{2, 0}, {0, 0}, {LAYER, LAYER}};
+    /* operators on a GPU read sorted coefficients, from order 2 on */
+    const bool tensor = operators && ht_device_info(scene->device)->gpu;
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
     t->tuning = (struct ht_tuning){.variant = t->variant,
                                    .fp64 = ht_device_info(scene->device)->fp64,
                                    .ptx = ht_device_info(scene->device)->ptx,
                                    .trim = true,
+                                   .sorted = tensor,
                                    .block = 1};
-    trial_cut(t, scene, 1, wall, CELLS, 0);
+    trial_cut(t, scene, tensor ? 2 : 1, wall, CELLS, 0);
     trial_problem(t, 5, false, operators ? -1 : 0);
     t->problem.halo.depth = trial_depth(scene, t, depth);
     *layers =
