@@ -46,7 +46,7 @@ const char *ht_layer_refuses_operators(const struct ht_problem *problem,
                                        const struct ht_device_info *info,
                                        const struct ht_tuning *tuning);
 /* Whether the layers where these axes overlap are: with "auto" where operators
- * need fewer multiplications than the Taylor series and are less than 1/32 of a
+ * need fewer multiplications than the Taylor series and are not many beside a
  * grid's numbers, since making them takes time. */
 bool ht_layer_by_operators(const struct ht_problem *problem,
                            const struct ht_device_info *info,

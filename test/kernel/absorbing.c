@@ -51,15 +51,16 @@ static void make(struct trial *t, const struct row *row,
         int64_t cells = k < row->dims ? 2 : 1;
         for (int side = 0; side < 2; side++) {
             const int64_t layer = row->layer[k][side];
+            const bool differ = layer != row->layer[k][1 - side];
             t->grid.layer[k][side] = layer;
             t->grid.wall[k][side] = layer > 0 ? 1 : row->wall[k];
-            t->layers.side[k][side] =
-                (struct ht_layer){.cells = layer,
-                                  .length = (0.5 + 0.25 * k) * (double)layer,
-                                  .degree = 2,
-                                  .most = 1.5 + 0.5 * side + 0.25 * k,
-                                  .alpha = 0.25,
-                                  .sponge = 0.0625};
+            t->layers.side[k][side] = (struct ht_layer){
+                .cells = layer,
+                .length = (0.5 + 0.25 * k) * (double)layer,
+                .degree = 2,
+                .most = 1.5 + 0.5 * (side * differ) + 0.25 * k,
+                .alpha = 0.25,
+                .sponge = 0.0625};
             cells += layer;
         }
         t->grid.h[k] = 0.5 + 0.25 * k;

@@ -394,15 +394,19 @@ struct choice {
     struct ht_device_info info;
 };
 
-/* A cube with layers of 8 cells on all sides, on a CPU. */
-static void make_choice(struct choice *c, int order, int64_t cells,
+/* A cube with layers of 8 cells on all sides. */
+static void make_choice(struct choice *c, bool gpu, int order, int64_t cells,
                         enum ht_organisation organisation) {
     *c = (struct choice){
         .eq = ht_equations_make(ht_system_find("acoustic"), 3),
         .grid = {.dims = 3, .order = order},
         .layers = {.type = HT_ABSORBING_CPML, .dims = 3, .stages = 6 * order},
-        .tuning = {.block = 1},
-        .info = {.local_memory = 1 << 20, .max_group = 1024, .name = "none"}};
+        .tuning = {.block = 1, .ptx = gpu ? 90 : 0},
+        .info = {.local_memory = 1 << 20,
+                 .max_group = 1024,
+                 .gpu = gpu,
+                 .ptx = gpu ? 90 : 0,
+                 .name = "none"}};
     for (int n = 0; n < 6; n++) {
         c->grid.layer[n / 2][n % 2] = 8;
         c->grid.wall[n / 2][n % 2] = 1;
@@ -416,18 +420,19 @@ static void make_choice(struct choice *c, int order, int64_t cells,
                                      .medium_degree = -1,
                                      .layers = &c->layers,
                                      .fd.organisation = organisation};
-    c->tuning.variant = ht_variant_find("propagator", NULL, false);
+    c->tuning.variant =
+        ht_variant_find(gpu ? "propagator-tensor" : "propagator", NULL, gpu);
 }
 
-static void test_choice(int order, int64_t cells,
+static void test_choice(bool gpu, int order, int64_t cells,
                         enum ht_organisation organisation, int degree,
                         const char *expected) {
     struct choice c;
-    make_choice(&c, order, cells, organisation);
+    make_choice(&c, gpu, order, cells, organisation);
     c.problem.medium_degree = degree;
     const char *got = ht_layer_organisation(&c.problem, &c.info, &c.tuning);
     TEST_CHECK(strcmp(got, expected) == 0,
-               "%s, N = %d, %lld cells, degree %d: %s",
+               "%s, %s, N = %d, %lld cells, degree %d: %s", gpu ? "GPU" : "CPU",
                ht_organisation_word(organisation), order, (long long)cells,
                degree, got);
 }
@@ -438,7 +443,7 @@ static void test_shared(void) {
     double bytes[2];
     for (int i = 0; i < 2; i++) {
         struct choice c;
-        make_choice(&c, 1, 192, HT_ORGANISATION_OPERATORS);
+        make_choice(&c, false, 1, 192, HT_ORGANISATION_OPERATORS);
         if (i == 1) c.layers.side[0][1].most = 2;
         bytes[i] =
             (double)ht_layer_operator_bytes(&c.problem, &c.info, &c.tuning);
@@ -452,12 +457,16 @@ static void test_shared(void) {
 
 static void test_operators(void) {
     const enum ht_organisation by = HT_ORGANISATION_AUTO;
-    test_choice(3, 192, by, -1, "operators");
-    test_choice(3, 64, by, -1, "regions");
-    test_choice(4, 192, by, -1, "regions");
-    test_choice(3, 192, by, 0, "regions");
-    test_choice(3, 192, HT_ORGANISATION_REGIONS, -1, "regions");
-    test_choice(4, 64, HT_ORGANISATION_OPERATORS, -1, "operators");
+    const char *some = "operators, regions where these need less";
+    test_choice(true, 3, 192, by, -1, "operators");
+    test_choice(true, 3, 64, by, -1, "regions");
+    test_choice(true, 1, 192, by, -1, "regions");
+    test_choice(false, 1, 192, by, -1, "operators");
+    test_choice(false, 3, 16, by, -1, some);
+    test_choice(false, 4, 192, by, -1, "regions");
+    test_choice(false, 3, 192, by, 0, "regions");
+    test_choice(false, 3, 192, HT_ORGANISATION_REGIONS, -1, "regions");
+    test_choice(false, 4, 64, HT_ORGANISATION_OPERATORS, -1, "operators");
     test_shared();
 }
 
