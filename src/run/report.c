@@ -308,13 +308,18 @@ static void add_shots(const struct ht_simulation *sim, struct ht_text *text) {
 static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
+    const char *terms = !differences(sim)          ? "Taylor stages"
+                        : plan->problem.stages > 1 ? "terms in time"
+                        : plan->problem.layers == NULL ||
+                                plan->layers.type == HT_ABSORBING_SPONGE
+                            ? "term in time"
+                            : "term in time, as absorbing layers take";
     ht_text_add(text,
                 "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
                 "%.3g, %s%s%d %s\n",
                 (long long)plan->steps, plan->problem.dt, sim->params->time.end,
                 plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
-                plan->problem.stages,
-                differences(sim) ? "terms in time" : "Taylor stages");
+                plan->problem.stages, terms);
     add_accuracy(plan, text);
 }
 
