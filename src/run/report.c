@@ -138,9 +138,26 @@ static const char *organisation_of(const struct ht_simulation *sim) {
     return ht_layer_organisation(problem, &sim->info, &sim->tuning);
 }
 
+/* By Hermite methods of the case that docs/absorbing.md measures. */
+static void add_reflection(const struct ht_plan *plan, struct ht_text *text) {
+    const double point = ht_plan_layer_point_reflection(plan);
+    double db[3];
+    if (isfinite(point))
+        ht_text_add(text,
+                    "            expected reflection about %.0f dB of a point "
+                    "source, 6 cells from the layers, 5 cells per "
+                    "wavelength\n",
+                    point);
+    if (plan->problem.fd.order == 0) return;
+    ht_plan_layer_reflection(plan, db);
+    ht_text_add(text,
+                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+                "60 degrees, 10 points per wavelength\n",
+                db[0], db[1], db[2]);
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_layers *layers = sim->plan->problem.layers;
-    double db[3];
     char bytes[32];
     if (layers == NULL) return;
     ht_text_add(text, "  absorbing %s", ht_absorbing_word(layers->type));
@@ -156,15 +173,13 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     if (layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; %s", organisation_of(sim));
     ht_text_add(text, "; the medium is constant along their normals\n");
-    if (sim->plan->problem.fd.order == 0) return;
-    ht_plan_layer_reflection(sim->plan, db);
-    ht_text_add(text,
-                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-                "60 degrees, 10 points per wavelength\n"
-                "            %s of memory, %.2g %% of the memory traffic\n",
-                db[0], db[1], db[2],
-                ht_text_bytes((double)sim->budget.layers, bytes),
-                100 * ht_plan_layer_share(sim->plan));
+    add_reflection(sim->plan, text);
+    ht_text_add(text, "            %s of memory",
+                ht_text_bytes((double)sim->budget.layers, bytes));
+    if (differences(sim))
+        ht_text_add(text, ", %.2g %% of the memory traffic",
+                    100 * ht_plan_layer_share(sim->plan));
+    ht_text_add(text, "\n");
 }
 
 static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
@@ -301,13 +316,18 @@ static void add_shots(const struct ht_simulation *sim, struct ht_text *text) {
 static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
+    const char *terms = !differences(sim)          ? "Taylor stages"
+                        : plan->problem.stages > 1 ? "terms in time"
+                        : plan->problem.layers == NULL ||
+                                plan->layers.type == HT_ABSORBING_SPONGE
+                            ? "term in time"
+                            : "term in time, as absorbing layers take";
     ht_text_add(text,
                 "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
                 "%.3g, %s%s%d %s\n",
                 (long long)plan->steps, plan->problem.dt, sim->params->time.end,
                 plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
-                plan->problem.stages,
-                differences(sim) ? "terms in time" : "Taylor stages");
+                plan->problem.stages, terms);
     add_accuracy(plan, text);
 }
 
@@ -457,11 +477,16 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
     if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
 }
 
-static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
+static void add_layers_json(const struct ht_simulation *sim,
+                            struct ht_json *json) {
+    const struct ht_plan *plan = sim->plan;
     double db[3];
     if (plan->problem.layers == NULL) return;
     ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
-    if (plan->problem.fd.order == 0) return; /* not known of Hermite methods */
+    ht_json_integer(json, "absorbing_bytes", sim->budget.layers);
+    ht_json_number(json, "absorbing_point_source_db",
+                   ht_plan_layer_point_reflection(plan));
+    if (plan->problem.fd.order == 0) return; /* at angles: not known */
     ht_plan_layer_reflection(plan, db);
     ht_json_open(json, "absorbing_reflection_db", '[');
     for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
@@ -491,7 +516,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_integer(json, "stages", plan->problem.stages);
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
     add_fit_json(sim, json);
-    add_layers_json(plan, json);
+    add_layers_json(sim, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
     if (plan->receivers != NULL) {
         ht_json_integer(json, "traces", plan->receivers->traces);

@@ -105,6 +105,42 @@ for command in run check converge devices describe compare; do
     says "$command --help" "htwave $command" --json
 done
 
+# ---- check: absorbing sides ----
+cat >open.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [60]; order = 1; upper = [60.0]; };
+time = { end = 10.0; scheme = "taylor"; };
+boundary = { x1 = ["absorbing", "rigid"]; };
+initial = { type = "gaussian"; width = 3.0; centre = [30.0]; };
+CFG
+open=$(device_option "${HTWAVE_DEVICE:-auto}")
+if have_device; then
+    answers 'check: layers' 0 check open.cfg "$open"
+    says 'check: layers' 'about -78 dB of a point source' '304 B of memory' \
+        "of the steps' time"
+    answers 'check: layers as JSON' 0 check open.cfg "$open" --json
+    # two memory variables of two coefficients and 4 bytes at 9 primary nodes, 9
+    # dual ones and a ghost
+    judge "check: layers of $(number answer.txt absorbing_bytes) bytes (304)" \
+        [ "$(number answer.txt absorbing_bytes)" = 304 ]
+    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-78)" \
+        [ "$(number answer.txt absorbing_point_source_db)" = -78 ]
+    share=$(number answer.txt absorbing_time_share)
+    # not faster than other cells: 8 of 60
+    judge "check: layers take $share of the time (8/60 to 1)" \
+        awk -v s="$share" 'BEGIN { exit !(s > 0.1333 && s < 1) }'
+    answers 'check: layers with another R' 0 check open.cfg "$open" --json \
+        absorbing.reflection=0.01
+    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-40)" \
+        [ "$(number answer.txt absorbing_point_source_db)" = -40 ]
+    answers 'check: layers with another profile' 0 check open.cfg "$open" --json \
+        absorbing.degree=2
+    judge 'check: what they reflect is not known' \
+        [ -z "$(number answer.txt absorbing_point_source_db)" ]
+else
+    skip 'check: layers: no device is here'
+fi
+
 # ---- run ----
 answers run 0 run plane.cfg "$device" --json
 has_keys run system order dimensions cells unknowns steps dt cfl stages \
@@ -214,6 +250,16 @@ answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian init
     time.scheme=taylor medium.type=layers medium.axis=x2 medium.interfaces=0.5 \
     'medium.c=[1,2]'
 says 'check of layers' 'expected error up to' 'smooth parts of the medium only'
+absorbs='boundary.x1="absorbing"'
+answers 'check of absorbing sides' 0 check plane.cfg "$device" "$absorbs" \
+    initial.type=gaussian 'grid.cells=[24,16,16]' grid.order=0 absorbing.cells=6
+says 'check of absorbing sides' '1 term in time, as absorbing layers take' \
+    'cpml of 6 cells at x1 lower and upper' 'expected reflection'
+answers 'check of steep layers' 0 check plane.cfg "$device" "$absorbs" \
+    initial.type=gaussian 'grid.cells=[24,16,16]' time.scheme=taylor \
+    absorbing.cells=3 absorbing.reflection=1e-16
+judge 'check of steep layers: damping is limited' \
+    grep -q 'absorbing.reflection: damping is limited to 3 per half' message.txt
 answers 'check without a device' 0 check plane.cfg device.select=nonexistent
 says 'check without a device' 'no device matches' 'no device is available'
 judge 'check leaves nothing' [ ! -e out ]
