@@ -71,6 +71,9 @@ double ht_plan_needed_points(const struct ht_plan *plan);
  * reflect of waves of 10 points per wavelength, the worst of them, in dB at 0,
  * 30 and 60 degrees (docs/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
+/* The same of Hermite methods for the measured case of a point source, 6 cells
+ * from the layers, 5 cells per wavelength, dB; NaN: not known. */
+double ht_plan_layer_point_reflection(const struct ht_plan *plan);
 /* Their part of a step's memory traffic by finite differences: of the time,
  * where kernels are bound by memory. */
 double ht_plan_layer_share(const struct ht_plan *plan);

@@ -4,6 +4,7 @@
  * are measured in the same run.
  */
 #include "htwave/report.h"
+#include "htwave/absorbing.h"
 #include "htwave/sampler.h"
 
 #include <math.h>
@@ -129,9 +130,34 @@ static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
     }
 }
 
+static const char *organisation_of(const struct ht_simulation *sim) {
+    const struct ht_problem *problem = &sim->plan->problem;
+    if (problem->fd.order > 0)
+        return ht_organisation_word(problem->fd.organisation);
+    if (sim->oracle) return "regions";
+    return ht_layer_organisation(problem, &sim->info, &sim->tuning);
+}
+
+/* By Hermite methods of the case that docs/absorbing.md measures. */
+static void add_reflection(const struct ht_plan *plan, struct ht_text *text) {
+    const double point = ht_plan_layer_point_reflection(plan);
+    double db[3];
+    if (isfinite(point))
+        ht_text_add(text,
+                    "            expected reflection about %.0f dB of a point "
+                    "source, 6 cells from the layers, 5 cells per "
+                    "wavelength\n",
+                    point);
+    if (plan->problem.fd.order == 0) return;
+    ht_plan_layer_reflection(plan, db);
+    ht_text_add(text,
+                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+                "60 degrees, 10 points per wavelength\n",
+                db[0], db[1], db[2]);
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_layers *layers = sim->plan->problem.layers;
-    double db[3];
     char bytes[32];
     if (layers == NULL) return;
     ht_text_add(text, "  absorbing %s", ht_absorbing_word(layers->type));
@@ -145,18 +171,15 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
         add_layer_sides(layers, cells, text);
     }
     if (layers->type == HT_ABSORBING_CPML)
-        ht_text_add(text, "; %s",
-                    ht_organisation_word(sim->plan->problem.fd.organisation));
+        ht_text_add(text, "; %s", organisation_of(sim));
     ht_text_add(text, "; the medium is constant along their normals\n");
-    if (sim->plan->problem.fd.order == 0) return;
-    ht_plan_layer_reflection(sim->plan, db);
-    ht_text_add(text,
-                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-                "60 degrees, 10 points per wavelength\n"
-                "            %s of memory, %.2g %% of the memory traffic\n",
-                db[0], db[1], db[2],
-                ht_text_bytes((double)sim->budget.layers, bytes),
-                100 * ht_plan_layer_share(sim->plan));
+    add_reflection(sim->plan, text);
+    ht_text_add(text, "            %s of memory",
+                ht_text_bytes((double)sim->budget.layers, bytes));
+    if (differences(sim))
+        ht_text_add(text, ", %.2g %% of the memory traffic",
+                    100 * ht_plan_layer_share(sim->plan));
+    ht_text_add(text, "\n");
 }
 
 static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
@@ -454,11 +477,16 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
     if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
 }
 
-static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
+static void add_layers_json(const struct ht_simulation *sim,
+                            struct ht_json *json) {
+    const struct ht_plan *plan = sim->plan;
     double db[3];
     if (plan->problem.layers == NULL) return;
     ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
-    if (plan->problem.fd.order == 0) return; /* not known of Hermite methods */
+    ht_json_integer(json, "absorbing_bytes", sim->budget.layers);
+    ht_json_number(json, "absorbing_point_source_db",
+                   ht_plan_layer_point_reflection(plan));
+    if (plan->problem.fd.order == 0) return; /* at angles: not known */
     ht_plan_layer_reflection(plan, db);
     ht_json_open(json, "absorbing_reflection_db", '[');
     for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
@@ -488,7 +516,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_integer(json, "stages", plan->problem.stages);
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
     add_fit_json(sim, json);
-    add_layers_json(plan, json);
+    add_layers_json(sim, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
     if (plan->receivers != NULL) {
         ht_json_integer(json, "traces", plan->receivers->traces);
