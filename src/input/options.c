@@ -121,7 +121,10 @@ static const struct ht_option option[] = {
      "combined: one kernel everywhere; regions: a kernel for the interior and "
      "one for the boxes of the layers around it (Hermite methods: one for each "
      "kind of box); faces: the interior's kernel everywhere, then a correction "
-     "in the layers. auto takes the fastest. Hermite methods have regions."},
+     "in the layers; operators, of Hermite methods in uniform media: one dense "
+     "operator for each depth. fd has the first three, auto is faces. Hermite "
+     "methods have regions and operators, auto is what is expected to need "
+     "less work."},
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
      1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without "

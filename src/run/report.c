@@ -4,6 +4,7 @@
  * are measured in the same run.
  */
 #include "htwave/report.h"
+#include "htwave/absorbing.h"
 #include "htwave/sampler.h"
 
 #include <math.h>
@@ -129,6 +130,14 @@ static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
     }
 }
 
+static const char *organisation_of(const struct ht_simulation *sim) {
+    const struct ht_problem *problem = &sim->plan->problem;
+    if (problem->fd.order > 0)
+        return ht_organisation_word(problem->fd.organisation);
+    if (sim->oracle) return "regions";
+    return ht_layer_organisation(problem, &sim->info, &sim->tuning);
+}
+
 /* By Hermite methods of the case that docs/absorbing.md measures. */
 static void add_reflection(const struct ht_plan *plan, struct ht_text *text) {
     const double point = ht_plan_layer_point_reflection(plan);
@@ -162,8 +171,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
         add_layer_sides(layers, cells, text);
     }
     if (layers->type == HT_ABSORBING_CPML)
-        ht_text_add(text, "; %s",
-                    ht_organisation_word(sim->plan->problem.fd.organisation));
+        ht_text_add(text, "; %s", organisation_of(sim));
     ht_text_add(text, "; the medium is constant along their normals\n");
     add_reflection(sim->plan, text);
     ht_text_add(text, "            %s of memory",

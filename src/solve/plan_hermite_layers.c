@@ -87,9 +87,18 @@ static enum ht_err check_hermite(const struct ht_plan *plan,
                                "\"sponge\" is for time.scheme = \"fd\": "
                                "Hermite methods have \"cpml\"");
     if (organisation != HT_ORGANISATION_AUTO &&
-        organisation != HT_ORGANISATION_REGIONS)
+        organisation != HT_ORGANISATION_REGIONS &&
+        organisation != HT_ORGANISATION_OPERATORS)
+        return ht_params_error(
+            params, "absorbing.organisation",
+            "Hermite methods have \"regions\" and \"operators\"");
+    if (organisation == HT_ORGANISATION_OPERATORS &&
+        (!plan->medium->uniform || plan->eq.dims == 1))
         return ht_params_error(params, "absorbing.organisation",
-                               "Hermite methods have \"regions\"");
+                               "operators %s: \"regions\" do not",
+                               plan->eq.dims == 1
+                                   ? "need two dimensions or three"
+                                   : "need a uniform medium");
     for (int n = 0; n < 6; n++)
         if (plan->grid.layer[n / 2][n % 2] > 0 &&
             plan->grid.layer[n / 2][n % 2] < least_cells)
@@ -106,7 +115,7 @@ enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
         plan->params, &plan->grid, plan->medium->speed, HT_ABSORBING_CPML,
         plan->order, is_first_order(plan) ? usual_hermite : usual_second_order,
         &plan->layers));
-    plan->problem.fd.organisation = HT_ORGANISATION_REGIONS;
+    plan->problem.fd.organisation = plan->params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }

@@ -96,6 +96,10 @@ static enum ht_err check_differences(const struct ht_params *params) {
             return ht_params_error(params, keys[i],
                                    "has no meaning with time.scheme = \"fd\": "
                                    "it is for Hermite methods");
+    if (params->absorbing.organisation == HT_ORGANISATION_OPERATORS)
+        return ht_params_error(params, "absorbing.organisation",
+                               "time.scheme = \"fd\" has \"faces\", "
+                               "\"regions\" and \"combined\"");
     return HT_OK;
 }
 

@@ -5,6 +5,7 @@
  *   planted   a profile that is off by 1e-3 and a layer that is thinner by a
  *             cell: both must show;
  *   self-check  of the layers' kernels.
+ * Layers by operators are judged in the same way.
  */
 #include <float.h>
 
@@ -26,6 +27,7 @@ struct row {
     int block;
     bool sorted;
     const char *variant; /* of the interior */
+    bool operators;      /* in layers */
 };
 struct trial {
     struct ht_equations eq;
@@ -36,24 +38,29 @@ struct trial {
     char name[160];
 };
 
-static void make(struct trial *t, const struct row *row) {
+/* Operators on a GPU read coefficients sorted by parity, from order 2 on. */
+static void make(struct trial *t, const struct row *row,
+                 const struct ht_device_info *info) {
+    const bool tensor = row->operators && info->gpu;
     *t = (struct trial){
         .eq = ht_equations_make(ht_system_find(row->system), row->dims),
-        .grid = {.dims = row->dims, .order = row->order},
+        .grid = {.dims = row->dims,
+                 .order = tensor && row->order == 1 ? 2 : row->order},
         .layers = {.type = HT_ABSORBING_CPML, .dims = row->dims, .stages = 9}};
     for (int k = 0; k < 3; k++) {
         int64_t cells = k < row->dims ? 2 : 1;
         for (int side = 0; side < 2; side++) {
             const int64_t layer = row->layer[k][side];
+            const bool differ = layer != row->layer[k][1 - side];
             t->grid.layer[k][side] = layer;
             t->grid.wall[k][side] = layer > 0 ? 1 : row->wall[k];
-            t->layers.side[k][side] =
-                (struct ht_layer){.cells = layer,
-                                  .length = (0.5 + 0.25 * k) * (double)layer,
-                                  .degree = 2,
-                                  .most = 1.5 + 0.5 * side + 0.25 * k,
-                                  .alpha = 0.25,
-                                  .sponge = 0.0625};
+            t->layers.side[k][side] = (struct ht_layer){
+                .cells = layer,
+                .length = (0.5 + 0.25 * k) * (double)layer,
+                .degree = 2,
+                .most = 1.5 + 0.5 * (side * differ) + 0.25 * k,
+                .alpha = 0.25,
+                .sponge = 0.0625};
             cells += layer;
         }
         t->grid.h[k] = 0.5 + 0.25 * k;
@@ -73,16 +80,20 @@ static void make(struct trial *t, const struct row *row) {
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         t->problem.uniform[m] = 0.75 + 0.125 * m;
+    t->problem.fd.organisation =
+        row->operators ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
     (void)ht_problem_set_scheme(&t->problem, ht_scheme_at(HT_TAYLOR));
     t->tuning = (struct ht_tuning){
         .variant = ht_variant_find(row->variant, NULL, false),
         .fp64 = row->fp64,
         .trim = true,
-        .sorted = row->sorted,
+        .sorted = row->sorted || tensor,
+        .ptx = info->ptx,
         .block = row->block};
-    snprintf(t->name, sizeof t->name, "%s %s %d-D, N = %d, %s, degree %d",
-             row->variant, row->system, row->dims, row->order,
-             row->fp64 ? "double" : "single", row->degree);
+    snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d",
+             row->variant, row->operators ? ", operators," : "", row->system,
+             row->dims, t->grid.order, row->fp64 ? "double" : "single",
+             row->degree);
 }
 
 static void fill(int64_t count, double *data) {
@@ -179,8 +190,16 @@ static void run_row(const struct row *row, struct ht_device *device,
     struct ht_kernels kernels = {0};
     struct trial t;
     double worst = 0;
-    if (row->fp64 && !ht_device_info(device)->fp64) return;
-    make(&t, row);
+    const struct ht_device_info *info = ht_device_info(device);
+    if (row->fp64 && !info->fp64) return;
+    make(&t, row, info);
+    const char *reason =
+        row->operators ? ht_layer_refuses_operators(&t.problem, info, &t.tuning)
+                       : NULL;
+    if (reason != NULL) {
+        TEST_SKIP("%s: %s", t.name, reason);
+        return;
+    }
     enum ht_err err =
         ht_kernels_create(&t.problem, device, &t.tuning, NULL, &kernels);
     if (err == HT_OK) err = compare(&t, &t.problem, device, &kernels, &worst);
@@ -194,7 +213,17 @@ static void run_row(const struct row *row, struct ht_device *device,
 
 int main(void) {
     static const struct row rows[] = {
-        {"acoustic", 1, 3, true, {{3, 2}}, {0}, -1, 1, false, "monolithic"},
+        {"acoustic",
+         1,
+         3,
+         true,
+         {{3, 2}},
+         {0},
+         -1,
+         1,
+         false,
+         "monolithic",
+         false},
         {"acoustic",
          2,
          2,
@@ -204,7 +233,8 @@ int main(void) {
          1,
          1,
          false,
-         "monolithic"},
+         "monolithic",
+         false},
         {"wave",
          2,
          3,
@@ -214,8 +244,19 @@ int main(void) {
          -1,
          4,
          false,
-         "propagator"},
-        {"wave", 2, 1, true, {{2, 2}, {2, 2}}, {0}, 0, 2, true, "monolithic"},
+         "propagator",
+         false},
+        {"wave",
+         2,
+         1,
+         true,
+         {{2, 2}, {2, 2}},
+         {0},
+         0,
+         2,
+         true,
+         "monolithic",
+         false},
         {"acoustic",
          3,
          1,
@@ -225,7 +266,8 @@ int main(void) {
          -1,
          2,
          false,
-         "propagator"},
+         "propagator",
+         false},
         {"wave",
          3,
          1,
@@ -235,7 +277,52 @@ int main(void) {
          0,
          1,
          false,
-         "vector"},
+         "vector",
+         false},
+        {"acoustic",
+         2,
+         2,
+         true,
+         {{2, 0}, {1, 3}},
+         {-1},
+         -1,
+         1,
+         false,
+         "monolithic",
+         true},
+        {"wave",
+         2,
+         3,
+         false,
+         {{2, 1}, {0, 0}},
+         {0, 0},
+         -1,
+         4,
+         true,
+         "propagator",
+         true},
+        {"acoustic",
+         3,
+         1,
+         true,
+         {{1, 0}, {0, 2}, {2, 1}},
+         {1, -1},
+         -1,
+         2,
+         false,
+         "monolithic",
+         true},
+        {"wave",
+         3,
+         2,
+         false,
+         {{2, 2}, {0, 0}, {0, 1}},
+         {0, 0, -1},
+         -1,
+         1,
+         false,
+         "monolithic",
+         true},
     };
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
@@ -244,7 +331,7 @@ int main(void) {
     }
     printf("device %s\n", ht_device_info(device)->name);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        run_row(&rows[i], device, i == 1);
+        run_row(&rows[i], device, i == 1 || i == 8);
     ht_device_close(device);
     return test_end("absorbing");
 }
