@@ -39,6 +39,29 @@ int ht_absorbing_boxes(const struct ht_grid *grid,
                        const struct ht_layers *layers,
                        struct ht_absorbing_box out[HT_ABSORBING_BOXES]);
 
+/* ---- sponge ---- */
+/* A half step onto a grid begins and ends with a product of its polynomials
+ * with those of exp(-rate sigma dt/2), once for each axis with layers:
+ *     dst(t + dt/2) = G (old_sign G dst(t - dt/2) + 2 ...).
+ * rate: 1, or where the grids store different fields 2 on the primary grid and
+ * 0 on the dual one (docs/absorbing.md); 0 without a sponge. */
+double ht_sponge_rate(const struct ht_problem *problem,
+                      enum ht_subgrid subgrid);
+/* Whether a grid is damped along an axis. */
+bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                     int axis);
+/* The N+1 Taylor coefficients in xi of one axis's factor of G at a node. Those
+ * of odd degree are zero on the wall, as in its mirror image, so that the
+ * parities of fields there stay. */
+void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                    int axis, int64_t node, double *out);
+
+/* What the layer of a side reflects, in dB, by the equations: the root mean
+ * square over waves of an octave about those of which so many make up its
+ * thickness, at an angle with this cosine. */
+double ht_sponge_reflection(const struct ht_problem *problem, int axis,
+                            int side, double wavelengths, double cosine);
+
 /* ---- where memory variables are ---- */
 /* The part of a rank's window that holds those of an axis and side: the layer,
  * its ghosts and, on the dual grid, the nodes before its inner face, where they

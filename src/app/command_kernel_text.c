@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "htwave/fd_layers.h"
+#include "htwave/sponge.h"
 #include "htwave/simulation.h"
 
 /* A device that every variant fits on at these orders. */
@@ -272,12 +273,28 @@ static enum ht_err write_fd_layers(const char *directory) {
     return err;
 }
 
+/* Sponges of Hermite methods know precision, layout and order. */
+static enum ht_err write_sponges(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 4; i++) {
+        const bool fp64 = i % 2 != 0;
+        const int block = i < 2 ? 1 : fp64 ? 2 : 4, coefs = 2 + i;
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/sponge_%s_block%d.cl", directory,
+                    fp64 ? "double" : "single", block);
+        err = ht_sponge_text(fp64, block, coefs, coefs * coefs, 128, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
 static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
     TRY(write_reductions(directory));
     TRY(write_injectors(directory));
     TRY(write_fd_layers(directory));
+    TRY(write_sponges(directory));
     TRY(write_shape_injectors(directory));
     TRY(write_packers(directory));
     TRY(write_ghosts(directory));

@@ -129,6 +129,16 @@ static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
     }
 }
 
+static void add_sponge(const struct ht_plan *plan, struct ht_text *text) {
+    double whole[3], half[3];
+    ht_plan_sponge_reflection(plan, whole, half);
+    ht_text_add(text,
+                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+                "60 degrees of waves as long as the layer is thick,\n"
+                "            %.0f, %.0f, %.0f dB of waves half as long\n",
+                whole[0], whole[1], whole[2], half[0], half[1], half[2]);
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     double db[3];
@@ -148,7 +158,10 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; %s",
                     ht_organisation_word(sim->plan->problem.fd.organisation));
     ht_text_add(text, "; the medium is constant along their normals\n");
-    if (sim->plan->problem.fd.order == 0) return;
+    if (sim->plan->problem.fd.order == 0) {
+        if (layers->type == HT_ABSORBING_SPONGE) add_sponge(sim->plan, text);
+        return;
+    }
     ht_plan_layer_reflection(sim->plan, db);
     ht_text_add(text,
                 "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
@@ -449,15 +462,23 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
     if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
 }
 
-static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
-    double db[3];
-    if (plan->problem.layers == NULL) return;
-    ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
-    if (plan->problem.fd.order == 0) return; /* not known of Hermite methods */
-    ht_plan_layer_reflection(plan, db);
-    ht_json_open(json, "absorbing_reflection_db", '[');
+static void add_db(const char *key, const double db[3], struct ht_json *json) {
+    ht_json_open(json, key, '[');
     for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
     ht_json_close(json, ']');
+}
+
+static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
+    double db[3], half[3];
+    if (plan->problem.layers == NULL) return;
+    ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
+    if (plan->problem.fd.order > 0) {
+        ht_plan_layer_reflection(plan, db);
+        add_db("absorbing_reflection_db", db, json);
+    } else if (plan->layers.type == HT_ABSORBING_SPONGE) {
+        ht_plan_sponge_reflection(plan, db, half);
+        add_db("absorbing_reflection_of_thickness_db", db, json);
+    }
 }
 
 void ht_report_plan_json(const struct ht_simulation *sim,

@@ -180,7 +180,7 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
     struct ht_part small;
     ht_method_of(problem)->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
-    if (kernels->layers != NULL && *worst <= 1) {
+    if ((kernels->layers != NULL || kernels->sponge != NULL) && *worst <= 1) {
         struct ht_layers layers;
         shrink_layers(problem, &layers, &small);
         TRY(ht_verify_kernels(&small.problem, device, kernels, worst));

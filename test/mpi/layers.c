@@ -1,6 +1,6 @@
-/* Absorbing layers of Hermite methods in slabs against one process, bit by bit:
- * slabs end inside layers along x3 and cut those along x1; depths of halos,
- * rounded messages excepted.
+/* Absorbing layers of Hermite methods, and the sponge of leapfrog, in slabs
+ * against one process, bit by bit: slabs end inside layers along x3 and cut
+ * those along x1; depths of halos, rounded messages excepted.
  *
  *     layers [CACHE]
  */
@@ -9,7 +9,7 @@
 enum { CELLS = 11, LAYER = 5, HALF_STEPS = 8 };
 
 static void make(struct trial *t, const struct scene *scene,
-                 struct ht_layers *layers, int depth) {
+                 struct ht_layers *layers, int depth, bool sponge) {
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
     const int64_t layer[3][2] = {{2, 0}, {0, 0}, {LAYER, LAYER}};
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
@@ -20,10 +20,12 @@ static void make(struct trial *t, const struct scene *scene,
                                    .trim = true,
                                    .block = 1};
     trial_cut(t, scene, 1, wall, CELLS, 0);
-    trial_problem(t, 5, false, 0);
+    trial_problem(t, 5, sponge, sponge ? -1 : 0);
     t->problem.halo.depth = trial_depth(scene, t, depth);
-    *layers =
-        (struct ht_layers){.type = HT_ABSORBING_CPML, .dims = 3, .stages = 6};
+    *layers = (struct ht_layers){.type = sponge ? HT_ABSORBING_SPONGE
+                                                : HT_ABSORBING_CPML,
+                                 .dims = 3,
+                                 .stages = 6};
     for (int n = 0; n < 6; n++) {
         const int k = n / 2, side = n % 2;
         layers->cells[k] = t->whole.cells[k];
@@ -35,13 +37,16 @@ static void make(struct trial *t, const struct scene *scene,
                                                   .sponge = 0.0625};
     }
     t->problem.layers = t->alone.layers = layers;
-    snprintf(t->name, sizeof t->name, "%d ranks, depth %d",
-             ht_comm_size(scene->comm), t->problem.halo.depth);
+    snprintf(t->name, sizeof t->name, "%s%d ranks, depth %d",
+             sponge ? "sponge, " : "", ht_comm_size(scene->comm),
+             t->problem.halo.depth);
 }
 
 static enum ht_err advance(const struct trial *t, const struct ht_grid *grid,
                            const struct ht_stepper *stepper, double *data) {
     TRY(trial_put(t, grid, stepper, HT_PRIMARY, 2, 0, data));
+    if (t->problem.old_sign != 0)
+        TRY(trial_put(t, grid, stepper, HT_DUAL, 2, 0, data));
     for (int n = 0; n < HALF_STEPS; n++)
         TRY(stepper->ops->half_step(stepper->self,
                                     n % 2 ? HT_DUAL : HT_PRIMARY));
@@ -77,11 +82,12 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
 int main(int argc, char **argv) {
     struct scene scene;
     const bool here = scene_open(&scene, argc, argv);
-    for (int depth = 1; here && depth <= 3; depth += 2) {
+    for (int n = 0; here && n < 4; n++) {
+        const int depth = 1 + n % 2 * 2;
         struct ht_layers layers;
         struct trial t;
         double different = 0;
-        make(&t, &scene, &layers, depth);
+        make(&t, &scene, &layers, depth, n > 1);
         const enum ht_err err = run(&scene, &t, &different);
         TEST_CHECK(err == HT_OK && different == 0, "%s: %.0f values differ%s",
                    t.name, different, err ? ht_err_message() : "");
