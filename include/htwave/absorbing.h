@@ -56,9 +56,9 @@ bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid,
 void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid,
                     int axis, int64_t node, double *out);
 
-/* What the layer of a side reflects, in dB, by the equations: the root mean
- * square over waves of an octave about those of which so many make up its
- * thickness, at an angle with this cosine. */
+/* What the layer of a side reflects of a plane Ricker wavelet at an angle with
+ * this cosine, by the equations: the largest value, in dB. So many of the
+ * wavelengths of its peak frequency make up the layer's thickness. */
 double ht_sponge_reflection(const struct ht_problem *problem, int axis,
                             int side, double wavelengths, double cosine);
 

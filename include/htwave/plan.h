@@ -71,8 +71,8 @@ double ht_plan_needed_points(const struct ht_plan *plan);
  * reflect of waves of 10 points per wavelength, the worst of them, in dB at 0,
  * 30 and 60 degrees (docs/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
-/* The same of the sponges of Hermite methods, for waves as long as the layers
- * are thick, and for waves half as long. */
+/* The same of the sponges of Hermite methods, for Ricker wavelets of a peak
+ * wavelength that is the layers' thickness, and half of it. */
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3],
                                double half[3]);
 /* Their part of a step's memory traffic by finite differences: of the time,

@@ -11,8 +11,8 @@
 
 #include "commands.h"
 #include "htwave/fd_layers.h"
-#include "htwave/sponge.h"
 #include "htwave/simulation.h"
+#include "htwave/sponge.h"
 
 /* A device that every variant fits on at these orders. */
 static const struct ht_device_info any_device = {

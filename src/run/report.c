@@ -134,8 +134,8 @@ static void add_sponge(const struct ht_plan *plan, struct ht_text *text) {
     ht_plan_sponge_reflection(plan, whole, half);
     ht_text_add(text,
                 "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-                "60 degrees of waves as long as the layer is thick,\n"
-                "            %.0f, %.0f, %.0f dB of waves half as long\n",
+                "60 degrees of wavelets as long as the layer is thick,\n"
+                "            %.0f, %.0f, %.0f dB of half the length\n",
                 whole[0], whole[1], whole[2], half[0], half[1], half[2]);
 }
 

@@ -60,41 +60,49 @@ void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid,
 
 /* ---- reflection ---- */
 
-/* |R| of a wave exp(i w t) that goes into the layer at an angle with this
- * cosine, in units of its thickness and c: p'' = -k^2 p,
+/* What comes back of a wave exp(i w t) that goes into the layer at an angle
+ * with this cosine, in units of the layer's thickness and c: p'' = -k^2 p,
  *     k^2 = (w - i sigma)^2 - s^2   or, rate 2,   w (w - 2 i sigma) - s^2,
  * s = w sin of the angle, in slices of constant sigma from the rigid wall. */
-static double reflected(const struct ht_layer *layer, double most, double rate,
-                        double w, double cosine) {
-    enum { SLICES = 200 };
-    const double dx = 1.0 / SLICES, s = w * sqrt(1 - cosine * cosine);
-    double complex p = 1, q = 0; /* q = p' */
+static double complex reflected(const struct ht_layer *layer, double rate,
+                                double w, double cosine) {
+    enum { SLICES = 100 };
+    const double most = -(layer->degree + 1) * log(layer->reflection) / 2;
+    const double dx = 1.0 / SLICES, s2 = w * w * (1 - cosine * cosine);
+    double complex p = 1, slope = 0;
     for (int n = SLICES - 1; n >= 0; n--) {
         const double sigma = most * pow((n + 0.5) * dx, layer->degree);
         const double complex damped = w - I * rate * sigma;
         const double complex k =
-            csqrt((rate > 1 ? w * damped : damped * damped) - s * s);
+            csqrt((rate > 1 ? w * damped : damped * damped) - s2);
         const double complex c = ccos(k * dx), turned = csin(k * dx);
-        const double complex before = c * p - turned / k * q;
-        q = k * turned * p + c * q;
+        const double complex before = c * p - turned / k * slope;
+        slope = k * turned * p + c * slope;
         p = before;
     }
-    const double complex slope = I * q / (w * cosine);
-    return cabs(p - slope) / cabs(p + slope);
+    slope *= I / (w * cosine);
+    return (p - slope) / (p + slope);
 }
 
 double ht_sponge_reflection(const struct ht_problem *problem, int axis,
                             int side, double wavelengths, double cosine) {
-    enum { WAVES = 8 };
+    enum { WAVES = 25, TIMES = 400 };
     const struct ht_layer *layer = &problem->layers->side[axis][side];
-    const double most = -(layer->degree + 1) * log(layer->reflection) / 2;
     const double rate = ht_sponge_rate(problem, HT_PRIMARY);
-    const double pi = acos(-1.0);
-    double sum = 0;
+    const double pi = acos(-1.0), apart = 0.1;
+    double complex back[WAVES];
+    double most = 0, all = 0;
     for (int n = 0; n < WAVES; n++) {
-        const double octave = (n + 0.5) / WAVES - 0.5;
-        const double w = 2 * pi * wavelengths * pow(2, octave);
-        sum += pow(reflected(layer, most, rate, w, cosine), 2) / WAVES;
+        const double f = apart * (n + 1), weight = f * f * exp(-f * f);
+        back[n] =
+            weight * reflected(layer, rate, 2 * pi * wavelengths * f, cosine);
+        all += weight;
     }
-    return 10 * log10(sum);
+    for (int m = 0; m < TIMES; m++) {
+        double sum = 0;
+        for (int n = 0; n < WAVES; n++)
+            sum += creal(back[n] * cexp(2 * pi * I * (n + 1) * m / TIMES));
+        most = fmax(most, fabs(sum));
+    }
+    return 20 * log10(most / all);
 }
