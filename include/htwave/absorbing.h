@@ -40,8 +40,9 @@ int ht_absorbing_boxes(const struct ht_grid *grid,
                        struct ht_absorbing_box out[HT_ABSORBING_BOXES]);
 
 /* ---- sponge ---- */
-/* A half step onto a grid begins and ends with a product of its polynomials
- * with those of exp(-rate sigma dt/2), once for each axis with layers:
+/* A half step onto a grid ends with a product of its polynomials with those of
+ * exp(-rate sigma dt/2), once for each axis with layers, and one that adds
+ * begins with it, too:
  *     dst(t + dt/2) = G (old_sign G dst(t - dt/2) + 2 ...).
  * rate: 1, or where the grids store different fields 2 on the primary grid and
  * 0 on the dual one (docs/absorbing.md); 0 without a sponge. */

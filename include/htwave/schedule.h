@@ -7,7 +7,8 @@
  *   - ghosts of the source grid;
  *   - step: boundary planes, which the neighbours wait for, region by region;
  *     after steps their planes get sources, if there are some; a sponge's
- *     layers damp the targets before steps and after sources;
+ *     layers damp the targets after sources, those that steps add to before
+ *     these, too;
  *   - send: boundary planes, for the next half step;
  *   - step: the interior, region by region, during the transfer.
  * The planes that are up to date determine the tasks. They depend only on the
@@ -33,7 +34,7 @@ struct ht_partition {
     int depth;                  /* half steps per exchange */
     bool two_level;             /* targets must be up to date as well */
     bool sources;               /* are added after steps */
-    bool damped[2];             /* by a sponge, before and after steps */
+    bool damped[2];             /* by a sponge */
     int count[2];
     struct ht_targets *targets[2]; /* disjoint; together all held nodes */
 };

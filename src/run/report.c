@@ -157,7 +157,9 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     if (layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; %s",
                     ht_organisation_word(sim->plan->problem.fd.organisation));
-    ht_text_add(text, "; the medium is constant along their normals\n");
+    if (sim->plan->problem.fd.order > 0 || layers->type == HT_ABSORBING_CPML)
+        ht_text_add(text, "; the medium is constant along their normals");
+    ht_text_add(text, "\n");
     if (sim->plan->problem.fd.order == 0) {
         if (layers->type == HT_ABSORBING_SPONGE) add_sponge(sim->plan, text);
         return;

@@ -10,7 +10,8 @@
  *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
  *   layers         targets in absorbing layers have memory variables and the
  *                  terms of their axes; profiles and medium are constants there
- *   sponge         u(target) <- G u(target) before a half step and after it, G
+ *   sponge         u(target) <- G u(target) after a half step and before one
+ *                  that adds, G
  *                  a product of polynomials of one axis each, cut at degree N
  *
  * In absolute mode every constant and every input is replaced by its magnitude.
@@ -344,7 +345,8 @@ static void damp(struct oracle *o, enum ht_subgrid to) {
 
 static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    damp(self, to);
+    const struct oracle *o = self;
+    if (ht_problem_scheme(&o->problem)->two_level) damp(self, to);
     TRY(do_half_step(self, from));
     TRY(add_sources(self, from, false));
     damp(self, to);
@@ -502,7 +504,7 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
  * then per stage the terms of a row, the medium's products and three more
  * (scale, 1/k, sum); one for the old values of a two-level scheme. In layers a
  * row has up to three terms more per axis: two of memory variables, a sponge.
- * A sponge of leapfrog adds a line of N+1 products per axis before and after,
+ * A sponge adds a line of N+1 products per axis before and after,
  * and the rounding of its factors.
  */
 double ht_hermite_oracle_roundings(const struct ht_problem *problem) {

@@ -52,9 +52,9 @@ static bool is_first_order(const struct ht_plan *plan) {
     return first;
 }
 
-static bool by_taylor(const struct ht_plan *plan) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
-    return scheme->method == HT_HERMITE && !scheme->two_level;
+static bool matched(const struct ht_plan *plan) {
+    return plan->problem.layers != NULL && plan->problem.fd.order == 0 &&
+           plan->layers.type == HT_ABSORBING_CPML;
 }
 
 /* sigma dt/2 at most: the real axis on which series of 6 stages and more are
@@ -66,11 +66,11 @@ static const double most_sponge = 0.9;
 void ht_plan_limit_layers(struct ht_plan *plan) {
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     const double step = plan->problem.dt / 2;
-    const double most = by_taylor(plan) ? most_damping : most_sponge;
+    const double most = matched(plan) ? most_damping : most_sponge;
     const bool given = ht_params_is_set(plan->params, "absorbing.reflection");
     if (plan->problem.layers == NULL || scheme->method != HT_HERMITE) return;
     /* The series does not end in layers. */
-    if (by_taylor(plan))
+    if (matched(plan))
         plan->layers.stages = scheme->full_stages(&plan->eq, plan->order) + 4;
     if (step > 0 && ht_layers_cap(&plan->layers, most / step) > 0 && given)
         ht_note("absorbing.reflection: damping is limited to %g per half step, "
@@ -90,7 +90,7 @@ static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
     return HT_OK;
 }
 
-static enum ht_err check_sponge(const struct ht_plan *plan) {
+static enum ht_err check_leapfrog(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const bool one_field =
         plan->problem.stored[HT_PRIMARY] == plan->problem.stored[HT_DUAL];
@@ -99,7 +99,6 @@ static enum ht_err check_sponge(const struct ht_plan *plan) {
                                "time.scheme = \"leapfrog\" has no perfectly "
                                "matched layers: give \"sponge\", or "
                                "time.scheme = \"taylor\" or \"fd\"");
-    TRY(ht_plan_check_sponge(params));
     TRY(check_thickness(plan, one_field ? least_single : least_sponge));
     if (one_field ? plan->order % 2 == 1 : plan->order > 1) return HT_OK;
     return ht_params_error(params, "grid.order",
@@ -110,14 +109,13 @@ static enum ht_err check_sponge(const struct ht_plan *plan) {
                            one_field ? "an odd one" : "2 or more");
 }
 
-static enum ht_err check_hermite(const struct ht_plan *plan,
-                                 enum ht_absorbing_type type) {
+static enum ht_err check_hermite(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const enum ht_organisation organisation = params->absorbing.organisation;
-    if (type == HT_ABSORBING_SPONGE)
-        return ht_params_error(params, "absorbing.type",
-                               "\"sponge\" is for time.scheme = \"fd\" and "
-                               "\"leapfrog\": \"taylor\" has \"cpml\"");
+    const bool sponge = params->absorbing.type == HT_ABSORBING_SPONGE;
+    if (ht_problem_scheme(&plan->problem)->two_level) TRY(check_leapfrog(plan));
+    if (sponge) TRY(check_thickness(plan, least_sponge));
+    if (sponge) return ht_plan_check_sponge(params);
     if (organisation != HT_ORGANISATION_AUTO &&
         organisation != HT_ORGANISATION_REGIONS)
         return ht_params_error(params, "absorbing.organisation",
@@ -126,13 +124,12 @@ static enum ht_err check_hermite(const struct ht_plan *plan,
 }
 
 enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
-    const bool taylor = by_taylor(plan);
-    TRY(taylor ? check_hermite(plan, plan->params->absorbing.type)
-               : check_sponge(plan));
+    const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
+    TRY(check_hermite(plan));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
-                       taylor ? HT_ABSORBING_CPML : HT_ABSORBING_SPONGE,
+                       sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
                        plan->order,
-                       !taylor                ? usual_sponge
+                       sponge                 ? usual_sponge
                        : is_first_order(plan) ? usual_hermite
                                               : usual_second_order,
                        &plan->layers));
@@ -201,7 +198,7 @@ static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid,
 }
 
 void ht_plan_continue_medium(struct ht_plan *plan) {
-    if (plan->problem.layers == NULL || !by_taylor(plan)) return;
+    if (!matched(plan)) return;
     plan->problem.medium_fill = fill_continued;
     plan->problem.medium = plan;
 }

@@ -238,7 +238,8 @@ static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
     planes.begin[2] = first;
     planes.end[2] = last;
     if (first >= last) return;
-    if (p->damped[to]) add_planes(s, HT_TASK_LAYERS, from, part, &planes);
+    if (p->damped[to] && p->two_level)
+        add_planes(s, HT_TASK_LAYERS, from, part, &planes);
     for (int i = 0; i < p->count[to]; i++) {
         const struct ht_targets *targets = &p->targets[to][i];
         const struct ht_box box = intersect(&targets->box, &planes);

@@ -60,42 +60,55 @@ void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid,
 
 /* ---- reflection ---- */
 
+/* What a sponge damps: p and v alike, u of a second-order equation, or p alone,
+ * twice. */
+enum damped { PAIR, SINGLE, FIRST };
+
+static enum damped damped_by(const struct ht_problem *problem) {
+    if (ht_sponge_rate(problem, HT_DUAL) == 0) return FIRST;
+    for (int t = 0; t < problem->eq->nterms; t++)
+        if (problem->eq->term[t].derivative > 1) return SINGLE;
+    return PAIR;
+}
+
 /* What comes back of a wave exp(i w t) that goes into the layer at an angle
  * with this cosine, in units of the layer's thickness and c: p'' = -k^2 p,
- *     k^2 = (w - i sigma)^2 - s^2   or, rate 2,   w (w - 2 i sigma) - s^2,
- * s = w sin of the angle, in slices of constant sigma from the rigid wall. */
-static double complex reflected(const struct ht_layer *layer, double rate,
+ *     k^2 = z^2 - s^2, z = w - i sigma,   or, p alone, w (w - 2 i sigma) - s^2,
+ * s = w sin of the angle, in slices of constant sigma from the rigid wall.
+ * Between slices p' is continuous, of the pair p'/z. */
+static double complex reflected(const struct ht_layer *layer, enum damped what,
                                 double w, double cosine) {
     enum { SLICES = 100 };
     const double most = -(layer->degree + 1) * log(layer->reflection) / 2;
     const double dx = 1.0 / SLICES, s2 = w * w * (1 - cosine * cosine);
-    double complex p = 1, slope = 0;
+    double complex p = 1, q = 0; /* p' or p'/z */
     for (int n = SLICES - 1; n >= 0; n--) {
         const double sigma = most * pow((n + 0.5) * dx, layer->degree);
-        const double complex damped = w - I * rate * sigma;
+        const double complex z = w - I * sigma;
         const double complex k =
-            csqrt((rate > 1 ? w * damped : damped * damped) - s2);
+            csqrt((what == FIRST ? w * (w - 2 * I * sigma) : z * z) - s2);
+        const double complex scale = what == PAIR ? k / z : k;
         const double complex c = ccos(k * dx), turned = csin(k * dx);
-        const double complex before = c * p - turned / k * slope;
-        slope = k * turned * p + c * slope;
+        const double complex before = c * p - turned / scale * q;
+        q = scale * turned * p + c * q;
         p = before;
     }
-    slope *= I / (w * cosine);
-    return (p - slope) / (p + slope);
+    q *= I / (what == PAIR ? cosine : w * cosine);
+    return (p - q) / (p + q);
 }
 
 double ht_sponge_reflection(const struct ht_problem *problem, int axis,
                             int side, double wavelengths, double cosine) {
     enum { WAVES = 25, TIMES = 400 };
     const struct ht_layer *layer = &problem->layers->side[axis][side];
-    const double rate = ht_sponge_rate(problem, HT_PRIMARY);
+    const enum damped what = damped_by(problem);
     const double pi = acos(-1.0), apart = 0.1;
     double complex back[WAVES];
     double most = 0, all = 0;
     for (int n = 0; n < WAVES; n++) {
         const double f = apart * (n + 1), weight = f * f * exp(-f * f);
         back[n] =
-            weight * reflected(layer, rate, 2 * pi * wavelengths * f, cosine);
+            weight * reflected(layer, what, 2 * pi * wavelengths * f, cosine);
         all += weight;
     }
     for (int m = 0; m < TIMES; m++) {

@@ -540,8 +540,8 @@ bad_layer 'deep halos with layers' 'parallel.halo_depth = 2|must be 1' \
     parallel.halo_depth=2
 bad_layer 'thin layers of taylor' 'absorbing.cells = 2|taylor|3 cells' \
     time.scheme=taylor absorbing.cells=2
-bad_layer 'a sponge of taylor' 'absorbing.type|sponge|cpml' \
-    time.scheme=taylor absorbing.type=sponge
+bad_layer 'a thin sponge of taylor' 'absorbing.cells = 3|taylor|4 cells' \
+    time.scheme=taylor absorbing.type=sponge absorbing.cells=3
 bad_layer 'faces of taylor' 'absorbing.organisation|regions' \
     time.scheme=taylor absorbing.organisation=faces
 bad_layer 'a source in a layer of taylor' 'sources.1.position|absorbing layer' \

@@ -1,5 +1,5 @@
 /* Absorbing layers of Hermite methods on a device: half steps from random data,
- * the memory variables zero at first, and those of leapfrog with a sponge,
+ * the memory variables zero at first, and with sponges,
  * against the reference
  * (src/solve/oracle.c), over n eps sum|products| of its absolute mode for each
  * half step, by system, dimension, order, precision, sides, medium and layout.
@@ -27,7 +27,8 @@ struct row {
     int block;
     bool sorted;
     const char *variant; /* of the interior */
-    bool sponge;         /* leapfrog */
+    bool sponge;
+    enum ht_scheme_name scheme;
 };
 struct trial {
     struct ht_equations eq;
@@ -78,8 +79,7 @@ static void make(struct trial *t, const struct row *row) {
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         t->problem.uniform[m] = 0.75 + 0.125 * m;
-    (void)ht_problem_set_scheme(
-        &t->problem, ht_scheme_at(row->sponge ? HT_LEAPFROG : HT_TAYLOR));
+    (void)ht_problem_set_scheme(&t->problem, ht_scheme_at((int)row->scheme));
     t->tuning = (struct ht_tuning){
         .variant = ht_variant_find(row->variant, NULL, false),
         .fp64 = row->fp64,
@@ -215,7 +215,8 @@ int main(void) {
          1,
          false,
          "monolithic",
-         false},
+         false,
+         HT_TAYLOR},
         {"acoustic",
          2,
          2,
@@ -226,7 +227,8 @@ int main(void) {
          1,
          false,
          "monolithic",
-         false},
+         false,
+         HT_TAYLOR},
         {"wave",
          2,
          3,
@@ -237,7 +239,8 @@ int main(void) {
          4,
          false,
          "propagator",
-         false},
+         false,
+         HT_TAYLOR},
         {"wave",
          2,
          1,
@@ -248,7 +251,8 @@ int main(void) {
          2,
          true,
          "monolithic",
-         false},
+         false,
+         HT_TAYLOR},
         {"acoustic",
          3,
          1,
@@ -259,7 +263,8 @@ int main(void) {
          2,
          false,
          "propagator",
-         false},
+         false,
+         HT_TAYLOR},
         {"wave",
          3,
          1,
@@ -270,8 +275,20 @@ int main(void) {
          1,
          false,
          "vector",
-         false},
-        {"wave", 1, 3, true, {{3, 2}}, {0}, -1, 1, false, "monolithic", true},
+         false,
+         HT_TAYLOR},
+        {"wave",
+         1,
+         3,
+         true,
+         {{3, 2}},
+         {0},
+         -1,
+         1,
+         false,
+         "monolithic",
+         true,
+         HT_LEAPFROG},
         {"acoustic",
          2,
          2,
@@ -282,7 +299,8 @@ int main(void) {
          2,
          false,
          "propagator",
-         true},
+         true,
+         HT_LEAPFROG},
         {"acoustic",
          3,
          1,
@@ -293,7 +311,20 @@ int main(void) {
          4,
          true,
          "monolithic",
-         true},
+         true,
+         HT_LEAPFROG},
+        {"wave",
+         2,
+         1,
+         true,
+         {{2, 0}, {0, 2}},
+         {0, -1},
+         1,
+         2,
+         false,
+         "monolithic",
+         true,
+         HT_TAYLOR},
     };
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
