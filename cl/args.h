@@ -10,10 +10,11 @@
 #ifndef HTWAVE_ARGS_H
 #define HTWAVE_ARGS_H
 
-/* Where a part of a window holds its nodes: node (m1, m2, m3) of the window has
- * the number m3 plane + m2 row + m1 - first there. */
+/* Where a window or a part of it holds its nodes: node (m1, m2, m3) has the
+ * number m3 plane + m2 row + m1 cell - first there. */
 struct ht_part_place {
     long first;
+    long cell;
     long row;
     long plane;
     long nodes; /* of the whole part */
@@ -34,10 +35,17 @@ struct ht_step_args {
     long scratch; /* x3 plane at which the interpolants' buffer begins */
     int stages;   /* Taylor stages */
 #if !defined(HT_MEMORY) || HT_MEMORY > 0
-    /* Memory variables of absorbing layers, by the axis of the layer. Programs
-     * without them get the struct up to here. */
-    struct ht_part_place src_memory[3];
-    struct ht_part_place dst_memory[3];
+    /* Programs without memory variables get the struct up to here. [0]: the
+     * whole window, [1 + n]: the memory variables of layer n of the program's
+     * equations. */
+    struct ht_part_place src_part[4];
+    struct ht_part_place dst_part[4];
+    /* Of variants with operators: target (m1, m2, m3) takes the operator that
+     * begins at value op_first + m2 op_row + m3 op_plane. All axes here are the
+     * kernel's own, in their order (turn of struct ht_spec). */
+    long op_first;
+    long op_row;
+    long op_plane;
 #endif
 };
 

@@ -19,9 +19,9 @@
 HT_INLINE long ht_line_row(const struct ht_step_args *a, const int slot,
                            long i2, long i3) {
 #if HT_MEMORY > 0
-    const int axis = ht_src_layer[slot];
-    if (axis >= 0)
-        return ht_part_node(&a->src_memory[axis], 0,
+    const int layer = ht_src_layer[slot];
+    if (layer >= 0)
+        return ht_part_node(&a->src_part[1 + layer], 0,
                             HT_DIMS > 1 ? ht_closed(a, 1, i2) : 0,
                             HT_DIMS > 2 ? ht_closed(a, 2, i3) : 0);
 #endif
@@ -30,8 +30,8 @@ HT_INLINE long ht_line_row(const struct ht_step_args *a, const int slot,
 }
 HT_INLINE long ht_line_nodes(const struct ht_step_args *a, const int slot) {
 #if HT_MEMORY > 0
-    const int axis = ht_src_layer[slot];
-    if (axis >= 0) return a->src_memory[axis].nodes;
+    const int layer = ht_src_layer[slot];
+    if (layer >= 0) return a->src_part[1 + layer].nodes;
 #endif
     (void)slot;
     return a->src_nodes;

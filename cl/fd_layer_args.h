@@ -5,27 +5,34 @@
 #define HTWAVE_FD_LAYER_ARGS_H
 
 #define HT_FD_MOST_LAYERS 6
+#define HT_FD_ZONES 27
 
 /* One layer. Along its axis nodes are counted from its wall, 0, inwards; half
  * point i lies between nodes i and i + 1. Its memory has `cells` entries along
  * the axis; that of node (m1, m2, m3) of the window, whose index along the axis
- * counts from the wall, is number offset + m1 pitch[0] + m2 pitch[1] +
- * m3 pitch[2]. */
+ * counts from the wall, is number offset + m1 + m2 row + m3 plane. */
 struct ht_fd_layer {
+    long offset, row, plane;
     int axis;
     int way; /* inwards along the axis: +1 at its lower end, else -1 */
-    long cells;
-    long wall; /* index of the wall's nodes in the window */
-    long offset, pitch[3];
-    long profile; /* in the table of profiles */
+    int cells;
+    int wall;    /* index of the wall's nodes in the window */
+    int profile; /* in the table of profiles */
+    int unused;
 };
 
+/* The targets are cut into 3 x 3 x 3 zones, their box along each axis where a
+ * layer ends that changes nodes: the nodes of a zone are in the same layers.
+ * Zone (i1, i2, i3), number i1 + 3 i2 + 9 i3, has the nodes from cut[k][i_k] to
+ * cut[k][i_k + 1] along axis k; it may be empty. Groups are of one zone each.
+ */
 struct ht_fd_layer_args {
     long row, plane; /* nodes of a row, of a plane of the window */
-    long begin[3];   /* targets; along the layer's axis from its wall, where */
-    long end[3];     /* there is one layer */
-    int layers;      /* that the targets may be in */
     struct ht_fd_layer layer[HT_FD_MOST_LAYERS];
+    int cut[3][4];
+    int first[HT_FD_ZONES + 1]; /* number of a zone's first group; of all */
+    int layers[3]; /* [axis] bit 8 i_k + i: the zone is in layer i */
+    int unused;
 };
 
 #endif

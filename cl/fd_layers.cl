@@ -9,26 +9,59 @@
  * A step without layers has added L u to d and d to u. q is odd at the wall;
  * beyond the layer it is 0.
  *
+ * A work-item computes q at the half points around its node itself, from u and
+ * from v before the step, which stands in a buffer of its own: so one launch
+ * does all of a step, and q is not stored. The wall is rigid: u is even there.
+ *
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *
  * profile: of each layer e^2 - 1 and e - 1 at half points, e, f and sigma at
  * nodes, `cells` of them each.
  */
+#if HT_FD_DENSITY /* D has the weights of the fluxes */
+struct ht_fd_layer_coefs {
+    struct ht_fd_coefs whole;
+};
+#define HT_FD_LAYER_FIRST(c, j) (c)->whole.c[HT_DIMS][j]
+#define HT_FD_LAYER_SCALED(c) (c)->whole.c
+#else
 struct ht_fd_layer_coefs {
     struct ht_fd_coefs whole;
     real first[HT_FD_LAYER_R];
-    real scaled[3][HT_FD_LAYER_R]; /* scale of the axis times first */
+    real scaled[HT_DIMS][HT_FD_LAYER_R]; /* scale of the axis times first */
 };
+#define HT_FD_LAYER_FIRST(c, j) (c)->first[j]
+#define HT_FD_LAYER_SCALED(c) (c)->scaled
+#endif
+
+/* Factor j of an axis. Compilers copy arguments to memory that are indexed by
+ * what they do not know. */
+#if HT_DIMS == 1
+#define HT_FD_OF_AXIS(c, axis, j) (c)[0][j]
+#elif HT_DIMS == 2
+#define HT_FD_OF_AXIS(c, axis, j) ((axis) == 0 ? (c)[0][j] : (c)[1][j])
+#else
+#define HT_FD_OF_AXIS(c, axis, j) \
+    ((axis) == 0 ? (c)[0][j] : (axis) == 1 ? (c)[1][j] : (c)[2][j])
+#endif
+
+/* Nodes to either side that L_k reads, and all formulas of a node. */
+#define HT_FD_LAYER_REACH (HT_FD_DENSITY ? 2 * HT_FD_R - 1 : HT_FD_R)
+#define HT_FD_LAYER_SPAN                                           \
+    (HT_FD_LAYER_REACH > 2 * HT_FD_LAYER_R - 1 ? HT_FD_LAYER_REACH \
+                                               : 2 * HT_FD_LAYER_R - 1)
 
 /* What the layers remember, and their profiles. */
-#define HT_FD_MEMORY_PARAMS                                             \
-    HT_GLOBAL const real *HT_RESTRICT profile, HT_GLOBAL const real *q, \
-        HT_GLOBAL real *flow, HT_GLOBAL real *rest
-#define HT_FD_MEMORY_ARGS profile, q, flow, rest
+#define HT_FD_MEMORY_PARAMS                                              \
+    HT_GLOBAL const real *HT_RESTRICT profile,                           \
+        HT_GLOBAL const real *HT_RESTRICT before,                        \
+        HT_GLOBAL real *HT_RESTRICT v, HT_GLOBAL real *HT_RESTRICT flow, \
+        HT_GLOBAL real *HT_RESTRICT rest
+#define HT_FD_MEMORY_ARGS profile, before, v, flow, rest
 
-/* Indices of a target, and that along one of the axes. */
+/* A target: its indices in the window, and the layers that it is in. */
 struct ht_fd_place {
-    long m1, m2, m3;
+    int m1, m2, m3, layers;
 };
 
 HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
@@ -36,176 +69,186 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
     return axis == 0 ? m1 : axis == 1 ? m2 : m3;
 }
 
-/* The target of a work-item: those of a plane are counted by items of groups
- * along the first axis. There are less than 2^31 of them. */
+/* The target of a work-item: those of a plane of a zone are counted by items of
+ * groups along the first axis. There are less than 2^31 of them. */
 HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s,
                             struct ht_fd_place *m) {
-    const int count = (int)(s->end[0] - s->begin[0]);
-    const int item = (int)(HT_GROUP_1() * HT_FD_ROW_ITEMS) + HT_ITEM();
-    const int row = item / count;
-    m->m1 = s->begin[0] + item - row * count;
-    m->m2 = s->begin[1] + row;
-    m->m3 = s->begin[2] + HT_GROUP_3();
-    return m->m2 < s->end[1];
+    const int group = (int)HT_GROUP_1();
+    int zone = 0, i1, i2, i3, n1, n2, each, within, plane, item, row;
+    HT_UNROLL
+    for (int i = 1; i < HT_FD_ZONES; i++) zone += group >= s->first[i] ? 1 : 0;
+    i1 = zone % 3;
+    i2 = zone / 3 % 3;
+    i3 = zone / 9;
+    n1 = s->cut[0][i1 + 1] - s->cut[0][i1];
+    n2 = s->cut[1][i2 + 1] - s->cut[1][i2];
+    each = (n1 * n2 + HT_FD_ROW_ITEMS - 1) / HT_FD_ROW_ITEMS;
+    within = group - s->first[zone];
+    plane = within / each;
+    item = (within - plane * each) * HT_FD_ROW_ITEMS + HT_ITEM();
+    row = item / n1;
+    m->m1 = s->cut[0][i1] + item - row * n1;
+    m->m2 = s->cut[1][i2] + row;
+    m->m3 = s->cut[2][i3] + plane;
+    m->layers = s->layers[0] >> 8 * i1 | s->layers[1] >> 8 * i2 |
+                s->layers[2] >> 8 * i3;
+    return row < n2;
 }
 
 HT_INLINE long ht_fd_along(const struct ht_fd_layer_args *s, const int axis) {
     return ht_fd_pick(axis, 1, s->row, s->plane);
 }
 
-/* Number in the window of a target whose index along the layer's axis counts
- * from its wall. */
+/* Number of a node in the window. */
 HT_INLINE long ht_fd_number(const struct ht_fd_layer_args *s,
-                            const struct ht_fd_layer *l,
                             const struct ht_fd_place *m) {
-    const long depth = ht_fd_pick(l->axis, m->m1, m->m2, m->m3);
-    return m->m3 * s->plane + m->m2 * s->row + m->m1 +
-           (l->wall + l->way * depth - depth) * ht_fd_along(s, l->axis);
+    return m->m3 * s->plane + m->m2 * s->row + m->m1;
 }
 
-/* Half points: targets with the index along the axis from the wall. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_flux(
-    struct ht_fd_layer_args s, struct ht_fd_layer_coefs c,
-    HT_GLOBAL const real *HT_RESTRICT profile,
-    HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS,
-    HT_GLOBAL real *HT_RESTRICT v, HT_GLOBAL real *HT_RESTRICT q) {
-    const struct ht_fd_layer *l = &s.layer[0];
-    struct ht_fd_place m;
-    if (!ht_fd_target(&s, &m)) return;
-    const long inward = l->way * ht_fd_along(&s, l->axis);
-    const long own = l->offset + m.m1 * l->pitch[0] + m.m2 * l->pitch[1] +
-                     m.m3 * l->pitch[2];
-    HT_GLOBAL const real *at_depth =
-        profile + l->profile + ht_fd_pick(l->axis, m.m1, m.m2, m.m3);
-    const long at = ht_fd_number(&s, l, &m);
-    real slope = 0, change = 0;
+/* Distance of a node from the wall of layer i. */
+HT_INLINE int ht_fd_depth(const struct ht_fd_layer_args *s, const int i,
+                          const struct ht_fd_place *m) {
+    return s->layer[i].way *
+           ((int)ht_fd_pick(s->layer[i].axis, m->m1, m->m2, m->m3) -
+            s->layer[i].wall);
+}
+
+/* Distance in the memory of layer i of nodes that are neighbours along an axis.
+ */
+HT_INLINE long ht_fd_pitch(const struct ht_fd_layer_args *s, const int i,
+                           const int axis) {
+    return ht_fd_pick(axis, 1, s->layer[i].row, s->layer[i].plane);
+}
+
+/* Number in the memory of layer i of the wall's node below a node. */
+HT_INLINE long ht_fd_line(const struct ht_fd_layer_args *s, const int i,
+                          const struct ht_fd_place *m) {
+    const int axis = s->layer[i].axis;
+    return s->layer[i].offset + (axis == 0 ? 0 : m->m1) +
+           (axis == 1 ? 0 : m->m2 * s->layer[i].row) +
+           (axis == 2 ? 0 : m->m3 * s->layer[i].plane);
+}
+
+/* What layer i adds at node number `at` of the window: to d what it returns, to
+ * u *more beside it. Half point n of the arrays lies between nodes depth -
+ * HT_FD_LAYER_R + n and the next one. */
+HT_INLINE real ht_fd_correct(
+    const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+    const int i, const struct ht_fd_place *m, const long at,
+    HT_FD_MEMORY_PARAMS, const real modulus,
+    HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS, real *more) {
+    const int axis = s->layer[i].axis, way = s->layer[i].way;
+    const int cells = s->layer[i].cells, depth = ht_fd_depth(s, i, m);
+    const long pitch = ht_fd_pitch(s, i, axis), line = ht_fd_line(s, i, m);
+    const long inward = way * ht_fd_along(s, axis), wall = at - depth * inward;
+    HT_GLOBAL const real *of_half = profile + s->layer[i].profile;
+#if HT_FD_DENSITY
+    HT_GLOBAL const real *b = axis == 0 ? b1 : axis == 1 ? b2 : b3;
+    real flux[2 * HT_FD_LAYER_R];
+#endif
+    real near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
+    real change = 0, here = 0;
+    /* What lies farther inside than L_k reads belongs to no damped point point.
+     */
+    HT_UNROLL
+    for (int j = -HT_FD_LAYER_SPAN; j <= HT_FD_LAYER_SPAN; j++) {
+        const int node = depth + j < 0 ? -depth - j : depth + j;
+        const int last = cells - 1 + HT_FD_LAYER_REACH;
+        near[j + HT_FD_LAYER_SPAN] =
+            u[wall + (node < last ? node : last) * inward];
+    }
+    HT_UNROLL
+    for (int n = 0; n < 2 * HT_FD_LAYER_R; n++) {
+        const int point = depth - HT_FD_LAYER_R + n;
+        const int inside = point < 0 ? -1 - point : point;
+        const int held = inside < cells ? inside : cells - 1;
+        const real old = before[line + held * pitch];
+        const int middle = HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n;
+        real slope = 0, damped;
+        HT_UNROLL
+        for (int j = 0; j < HT_FD_LAYER_R; j++)
+            slope = HT_FD_FIRST(HT_FD_LAYER_FIRST(c, j), near[middle - j],
+                                near[middle + j + 1], slope);
+        damped = fma(of_half[cells + held], slope,
+                     of_half[held] * (point < 0 ? -old : old));
+        if (n == HT_FD_LAYER_R) here = old + (damped + slope);
+#if HT_FD_DENSITY
+        {
+            const real inverse =
+                b[wall + (inside + (way > 0 ? 0 : 1)) * inward];
+            damped = HT_FD_FLUX(inverse, damped);
+            flux[n] = HT_FD_FLUX(inverse, slope);
+        }
+#endif
+        q[n] = inside < cells ? damped : (real)0;
+    }
     HT_UNROLL
     for (int j = 0; j < HT_FD_LAYER_R; j++)
-        slope = HT_FD_FIRST(c.first[j], u[at - j * inward],
-                            u[at + (j + 1) * inward], slope);
-    change = fma(at_depth[l->cells], slope, at_depth[0] * v[own]);
-    v[own] = v[own] + (change + slope);
-#if HT_FD_DENSITY
-    {
-        HT_GLOBAL const real *b = l->axis == 0 ? b1 : l->axis == 1 ? b2 : b3;
-        change = HT_FD_FLUX(b[l->way > 0 ? at : at + inward], change);
-    }
-#endif
-    q[own] = change;
-}
-
-/* q at half point i of a line whose first is number line of the memory. */
-HT_INLINE real ht_fd_q(const struct ht_fd_layer *l, const long pitch,
-                       HT_GLOBAL const real *q, const long line, const long i) {
-    const long inside = i < 0 ? -1 - i : i;
-    if (inside >= l->cells) return 0;
-    return i < 0 ? -q[line + inside * pitch] : q[line + inside * pitch];
-}
-
-/* L_k u / a of a node. */
-HT_INLINE real ht_fd_along_axis(const struct ht_fd_coefs *c, const int axis,
-                                HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS,
-                                const long at, const long stride) {
-#if HT_FD_DENSITY
-    if (axis == 0) return ht_fd_axis(c, 0, u, b1, at, stride, 0);
-    if (HT_DIMS > 1 && axis == 1)
-        return ht_fd_axis(c, HT_DIMS > 1, u, b2, at, stride, 0);
-    return ht_fd_axis(c, HT_DIMS - 1, u, HT_DIMS > 2 ? b3 : b2, at, stride, 0);
-#else
-    if (axis == 0) return ht_fd_axis(c, 0, u, at, stride, 0);
-    if (HT_DIMS > 1 && axis == 1)
-        return ht_fd_axis(c, HT_DIMS > 1, u, at, stride, 0);
-    return ht_fd_axis(c, HT_DIMS - 1, u, at, stride, 0);
-#endif
-}
-
-/* What a layer adds at a node, number `at` of the window and `own` of the
- * layer's memory: to d what it returns, to u *more beside it. */
-HT_INLINE real ht_fd_correct(const struct ht_fd_layer_args *s,
-                             const struct ht_fd_layer *l,
-                             const struct ht_fd_layer_coefs *c, const long at,
-                             const long own, const long depth,
-                             HT_FD_MEMORY_PARAMS, const real modulus,
-                             HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS,
-                             real *more) {
-    const long pitch =
-        ht_fd_pick(l->axis, l->pitch[0], l->pitch[1], l->pitch[2]);
-    const long line = own - depth * pitch;
-    real change = 0;
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_LAYER_R; j++) {
-        const real weight = l->axis == 0   ? c->scaled[0][j]
-                            : l->axis == 1 ? c->scaled[1][j]
-                                           : c->scaled[2][j];
-        change = HT_FD_FIRST(weight, ht_fd_q(l, pitch, q, line, depth - 1 - j),
-                             ht_fd_q(l, pitch, q, line, depth + j), change);
-    }
+        change =
+            HT_FD_FIRST(HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), axis, j),
+                        q[HT_FD_LAYER_R - 1 - j], q[HT_FD_LAYER_R + j], change);
     change = HT_FD_FLUX(modulus, change);
-    if (depth < l->cells) {
-        HT_GLOBAL const real *here =
-            profile + l->profile + 2 * l->cells + depth;
-        const real before = rest[own];
-        const real flowing =
-            flow[own] +
-            fma(modulus,
-                ht_fd_along_axis(&c->whole, l->axis, u HT_FD_MEDIUM_ARGS, at,
-                                 ht_fd_along(s, l->axis)),
-                change);
-        const real after =
-            fma(-here[2 * l->cells], flowing, HT_FD_FLUX(here[0], before));
+    if (depth < cells) {
+        HT_GLOBAL const real *of_node = of_half + 2 * cells + depth;
+        const long own = line + depth * pitch;
+        const real earlier = rest[own];
+        real sum = 0, flowing, after;
+        HT_UNROLL
+        for (int j = 0; j < HT_FD_R; j++)
+#if HT_FD_DENSITY
+            sum = HT_FD_FIRST(HT_FD_OF_AXIS(c->whole.c, axis, j),
+                              flux[HT_FD_R - 1 - j], flux[HT_FD_R + j], sum);
+#else
+            sum = HT_FD_SECOND(HT_FD_OF_AXIS(c->whole.c, axis, j),
+                               near[HT_FD_LAYER_SPAN - j - 1],
+                               near[HT_FD_LAYER_SPAN],
+                               near[HT_FD_LAYER_SPAN + j + 1], sum);
+#endif
+        flowing = flow[own] + fma(modulus, sum, change);
+        after =
+            fma(-of_node[2 * cells], flowing, HT_FD_FLUX(of_node[0], earlier));
+        v[own] = here;
         flow[own] = flowing;
-        rest[own] = here[0] * after;
-        *more = fma(here[l->cells], before + after, *more);
+        rest[own] = of_node[0] * after;
+        *more = fma(of_node[cells], earlier + after, *more);
     }
     return change;
 }
 
-/* Nodes that the interior's kernel has stepped: targets with the index along
- * the axis from the wall. */
+/* Nodes that the interior's kernel has stepped. */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
     HT_GLOBAL const real *HT_RESTRICT u,
-    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *d,
-    HT_GLOBAL real *out) {
-    const struct ht_fd_layer *l = &s.layer[0];
-    real more = 0, change = 0;
+    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
+    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
-    const long at = ht_fd_number(&s, l, &m);
-    const long own = l->offset + m.m1 * l->pitch[0] + m.m2 * l->pitch[1] +
-                     m.m3 * l->pitch[2];
-    change =
-        ht_fd_correct(&s, l, &c, at, own, ht_fd_pick(l->axis, m.m1, m.m2, m.m3),
-                      HT_FD_MEMORY_ARGS, a[at], u HT_FD_MEDIUM_ARGS, &more);
-    d[at] += change;
-    out[at] += change + more;
+    const long at = ht_fd_number(&s, &m);
+    real increment = d[at], value = out[at];
+    HT_ROLLED
+    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
+        if (m.layers >> i & 1) {
+            real more = 0;
+            const real change =
+                ht_fd_correct(&s, &c, i, &m, at, HT_FD_MEMORY_ARGS, a[at],
+                              u HT_FD_MEDIUM_ARGS, &more);
+            increment += change;
+            value += change + more;
+        }
+    d[at] = increment;
+    out[at] = value;
 }
 
-/* A sponge: targets with the index along the axis from the wall, and a factor
- * per depth. */
-HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_damp(
-    struct ht_fd_layer_args s, HT_GLOBAL const real *HT_RESTRICT profile,
-    HT_GLOBAL real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT d) {
-    const struct ht_fd_layer *l = &s.layer[0];
-    struct ht_fd_place m;
-    if (!ht_fd_target(&s, &m)) return;
-    const real factor =
-        profile[l->profile + ht_fd_pick(l->axis, m.m1, m.m2, m.m3)];
-    const long at = ht_fd_number(&s, l, &m);
-    u[at] *= factor;
-    d[at] *= factor;
-}
-
-/* A whole step of nodes, in layers or not: targets in indices of the window. */
+/* A whole step of nodes, in layers or not. */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
     HT_GLOBAL const real *HT_RESTRICT u,
-    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *d,
-    HT_GLOBAL real *out) {
+    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
+    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
     real sum = 0, more = 0, change = 0;
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
-    const long at = m.m3 * s.plane + m.m2 * s.row + m.m1;
+    const long at = ht_fd_number(&s, &m);
 #if HT_FD_DENSITY
     sum = ht_fd_axis(&c.whole, 0, u, b1, at, 1, sum);
     if (HT_DIMS > 1) sum = ht_fd_axis(&c.whole, 1, u, b2, at, s.row, sum);
@@ -216,19 +259,31 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
         sum = ht_fd_axis(&c.whole, k, u, at, ht_fd_along(&s, k), sum);
 #endif
     change = fma(a[at], sum, d[at]);
-    for (int i = 0; i < s.layers; i++) {
-        const struct ht_fd_layer *l = &s.layer[i];
-        const long along = ht_fd_pick(l->axis, m.m1, m.m2, m.m3);
-        const long depth = l->way * (along - l->wall);
-        const long pitch =
-            ht_fd_pick(l->axis, l->pitch[0], l->pitch[1], l->pitch[2]);
-        const long own = l->offset + m.m1 * l->pitch[0] + m.m2 * l->pitch[1] +
-                         m.m3 * l->pitch[2] + (depth - along) * pitch;
-        if (depth < l->cells + HT_FD_LAYER_R)
-            change +=
-                ht_fd_correct(&s, l, &c, at, own, depth, HT_FD_MEMORY_ARGS,
-                              a[at], u HT_FD_MEDIUM_ARGS, &more);
-    }
+    HT_ROLLED
+    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
+        if (m.layers >> i & 1)
+            change += ht_fd_correct(&s, &c, i, &m, at, HT_FD_MEMORY_ARGS, a[at],
+                                    u HT_FD_MEDIUM_ARGS, &more);
     d[at] = change;
     out[at] = (u[at] + change) + more;
+}
+
+/* Sponges: a factor per depth. */
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_damp(
+    struct ht_fd_layer_args s, HT_GLOBAL const real *HT_RESTRICT profile,
+    HT_GLOBAL real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT d) {
+    struct ht_fd_place m;
+    if (!ht_fd_target(&s, &m)) return;
+    const long at = ht_fd_number(&s, &m);
+    real value = u[at], increment = d[at];
+    HT_ROLLED
+    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
+        if (m.layers >> i & 1) {
+            const real factor =
+                profile[s.layer[i].profile + ht_fd_depth(&s, i, &m)];
+            value *= factor;
+            increment *= factor;
+        }
+    u[at] = value;
+    d[at] = increment;
 }

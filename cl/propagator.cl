@@ -14,6 +14,10 @@
  * Rows of a block are padded to whole tiles with zeros. ht_block_row[g] is the
  * first row of block g; ht_row_target[row] is the target entry, -1 for padding.
  *
+ * In absorbing layers the operator depends on the plane of targets, with
+ * HT_ROWS = 1 on their row, too (cl/args.h), and memory variables have windows
+ * of their own.
+ *
  * The sums over the vertices of a face (the vertices in one x3 plane) serve the
  * targets below and above it. With HT_ROLL they are stored for the next plane,
  *     faces[source entry][sign bits of x1 and x2][row].
@@ -23,16 +27,19 @@
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 
 /* Parity of coefficient i of a field: bit k is set if the coefficient changes
- * sign under reflection of x_(k+1). */
+ * sign under reflection of the kernel's axis k, which is axis HT_AXIS_k+1 of
+ * the coefficients. */
 HT_INLINE int ht_entry_parity(int field_parity, int i) {
-    return field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
-                           i / (HT_N1 * HT_N2) % 2 * 4);
+    const int bits = field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
+                                     i / (HT_N1 * HT_N2) % 2 * 4);
+    return (bits >> HT_AXIS_1 & 1) + (bits >> HT_AXIS_2 & 1) * 2 +
+           (bits >> HT_AXIS_3 & 1) * 4;
 }
 
 /* Sums of coefficient i over the vertices of a face: face[w] takes the lower
  * vertices along axis k with the sign -1 if bit k of w is set. */
 HT_INLINE void ht_face_sums(const struct ht_step_args *a,
-                            HT_GLOBAL const real *src, int i,
+                            HT_GLOBAL const real *src, const int place, int i,
                             const struct ht_ends *e, const struct ht_plane *p,
                             vector face[HT_FACE_SUMS][HT_ROWS],
                             HT_LOCAL real *stage) {
@@ -40,7 +47,8 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
     HT_UNROLL
     for (int j = 0; j < HT_SOURCE_ROWS; j++) {
         vector left, right;
-        ht_read_row(a, src, i, e, p->row[j], &left, &right, stage);
+        ht_read_row(a, src, place, i, e, p->row[place][j], &left, &right,
+                    stage);
         sum[j] = right + left;
         difference[j] = right - left;
     }
@@ -61,12 +69,12 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a,
 /* Sums over the face below the first targets of a march. faces: those of the
  * field. */
 HT_INLINE void ht_first_faces(const struct ht_step_args *a,
-                              HT_GLOBAL const real *src,
+                              HT_GLOBAL const real *src, const int place,
                               const struct ht_ends *e, const struct ht_plane *p,
                               HT_LOCAL vector *faces, HT_LOCAL real *stage) {
     for (int i = 0; i < HT_COEFS; i++) {
         vector face[HT_FACE_SUMS][HT_ROWS];
-        ht_face_sums(a, src, i, e, p, face, stage);
+        ht_face_sums(a, src, place, i, e, p, face, stage);
         HT_UNROLL
         for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++)
             faces[i * HT_FACE_SUMS * HT_ROWS + n] =
@@ -77,14 +85,14 @@ HT_INLINE void ht_first_faces(const struct ht_step_args *a,
 /* sums[g][k][v] of the entries i0 + k of one field. below, above: the source
  * planes of the targets; plane `below` is read without HT_ROLL only. */
 HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
-                       int i0, int count, int field_parity,
+                       const int place, int i0, int count, int field_parity,
                        const struct ht_ends *e, const struct ht_plane *below,
                        const struct ht_plane *above, HT_LOCAL vector *faces,
                        HT_LOCAL vector *sums, HT_LOCAL real *stage) {
     for (int k = 0; k < count; k++) {
         const int i = i0 + k, parity = ht_entry_parity(field_parity, i);
         vector face[HT_FACE_SUMS][HT_ROWS];
-        ht_face_sums(a, src, i, e, above, face, stage);
+        ht_face_sums(a, src, place, i, e, above, face, stage);
 #if HT_DIMS > 2
         vector lower[HT_FACE_SUMS][HT_ROWS];
 #if HT_ROLL
@@ -95,7 +103,7 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
             kept[n] = face[n / HT_ROWS][n % HT_ROWS];
         }
 #else
-        ht_face_sums(a, src, i, e, below, lower, stage);
+        ht_face_sums(a, src, place, i, e, below, lower, stage);
 #endif
 #endif
         HT_UNROLL
@@ -164,12 +172,12 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
         HT_GLOBAL const real *from = src0;
         HT_EACH_SRC(HT_SOURCE_CHOOSE)
-        ht_first_faces(&a, from, &ends, &below,
+        ht_first_faces(&a, from, HT_SRC_PLACE(slot), &ends, &below,
                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
     }
     for (long m3 = begin; m3 < end; m3++) {
         ht_set_plane(&a, m2, m3 + a.shift[2] + 1, &above);
-        HT_GLOBAL const real *at = op;
+        HT_GLOBAL const real *at = op + HT_OP_BEGIN(&a, m2, m3);
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {
             HT_GLOBAL const real *from = src0;
@@ -177,8 +185,8 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             for (int i0 = 0; i0 < HT_COEFS; i0 += HT_CHUNK) {
                 const int count =
                     HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
-                ht_sums(&a, from, i0, count, ht_parity[slot], &ends, &below,
-                        &above,
+                ht_sums(&a, from, HT_SRC_PLACE(slot), i0, count,
+                        ht_parity[slot], &ends, &below, &above,
                         faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums,
                         stage);
                 for (int g = 0; g < HT_CORNERS; g++)
@@ -194,8 +202,9 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
             HT_GLOBAL real *to = dst0;
             HT_EACH_DST(HT_TARGET_CHOOSE)
             for (int v = 0; v < HT_ROWS && m2 + v < a.end[1]; v++)
-                ht_put_row(&a, to, target % HT_COEFS, &ends, m1,
-                           ht_target_row(&a, m2 + v, m3),
+                ht_put_row(&a, to, HT_DST_PLACE(slot), target % HT_COEFS, &ends,
+                           m1,
+                           ht_place_target(&a, HT_DST_PLACE(slot), m2 + v, m3),
                            result[row * HT_ROWS + v], stage);
         }
         below = above;

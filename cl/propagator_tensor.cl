@@ -27,6 +27,9 @@
  * With HT_PARTS = 2, 4, 8 the parity blocks of a tile's targets are distributed
  * over as many work-groups by the signs along the last axes.
  *     op[part][k step][tile][lane][2];
+ * In absorbing layers there is one operator, with its info, after the other:
+ * those of neighbouring planes differ, with HT_ROWS = 1 also those of rows
+ * (cl/args.h).
  * info: the parity of each (block, pair), then for each (tile, l % 4) the
  * target slot * HT_PADDED_COEFS + storage index of the pair of results, -1 for
  * none.
@@ -176,13 +179,16 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
         const int entry = info[HT_INFO_PARITIES + tile * 4 + t];              \
         const int to = entry < 0 ? 0 : entry;                                 \
         const int field = to / HT_PADDED_COEFS, index = to % HT_PADDED_COEFS; \
+        const int place = HT_DST_PLACE(field);                                \
+        const long nodes = HT_DST_NODES(&a, place);                           \
         HT_GLOBAL real *chosen = dst0;                                        \
         HT_EACH_DST(HT_DST_CHOOSE)                                            \
         HT_UNROLL                                                             \
         for (int target = 0; target < 2; target++) {                          \
             const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;       \
             const int own = entry >= 0 && m < n1 && m2 < n2;                  \
-            const int node = (int)ht_target_row(&a, last2, m3) + last1;       \
+            const int node = (int)ht_place_target(&a, place, last2, m3) +     \
+                             last1 * (int)HT_DST_CELL(&a, place);             \
             HT_GLOBAL ht_pair *at =                                           \
                 (HT_GLOBAL ht_pair *)(chosen + HT_LAYOUT_AT(HT_BLOCK, index,  \
                                                             node, nodes));    \
@@ -220,7 +226,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     const int item = HT_ITEM(), t = item % 4;
     const int part = (int)(HT_GROUP_1() % HT_PARTS), row = item / 32;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
-    const long nodes = a.dst_nodes;
     struct ht_tile tile;
     ht_tile_begin(&a, item, &tile);
     const int m1 = (int)tile.m1 + item % 32 / 4, m2 = (int)tile.m2 + row;
@@ -228,25 +233,30 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     const int last2 = m2 < n2 ? m2 : n2 - 1;
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
-    op += (long)part * HT_OP_SIZE;
+    op += HT_OP_BEGIN(&a, tile.m2, begin) + (long)part * HT_OP_SIZE;
     /* blocks beyond the last one are never copied and must be zero */
     for (int i = item; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_ITEMS) {
         const real zero[HT_BLOCK] = {0};
         data[i] = ht_packed(zero);
     }
     HT_BARRIER();
-    int bottom = ht_plane_node(&a, begin + a.shift[2]);
-    int top = ht_plane_node(&a, begin + a.shift[2] + 1);
+    struct ht_level bottom, top;
+    ht_level_set(&a, begin + a.shift[2], &bottom);
+    ht_level_set(&a, begin + a.shift[2] + 1, &top);
 #if HT_RESIDENT
     for (int k = 0; k < HT_CHUNKS * HT_PAIRS; k += HT_OP_STEPS)
         ht_operator_copy(item, k, op, table + k * HT_STEP_PACKS);
 #else
     ht_operator_copy(item, 0, op, table);
 #endif
-    ht_tile_copy(&a, item, &tile, 0, bottom, top, data HT_EACH_SRC(HT_SRC_ARG));
+    ht_tile_copy(&a, item, &tile, 0, &bottom, &top,
+                 data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
     int stage = 0, unit = 0; /* buffers of the next chunk, the next k steps */
     for (long m3 = begin; m3 < end; m3++) {
+        /* of the next plane of targets */
+        HT_GLOBAL const real *const after =
+            op + (m3 + 1 < end ? HT_OP_PLANE(&a) : 0);
         real acc[HT_TILES][4];
 #if HT_OLD_SIGN != 0
         HT_EACH_RESULT(HT_READ_RESULT)
@@ -275,21 +285,22 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
 #if !HT_RESIDENT
                     const int next = chunk * HT_PAIRS + j + HT_OP_STEPS;
                     unit ^= 1;
-                    ht_operator_copy(
-                        item, next < HT_CHUNKS * HT_PAIRS ? next : 0, op,
-                        table + unit * HT_STEP_PACKS * HT_OP_STEPS);
+                    const int more = next < HT_CHUNKS * HT_PAIRS;
+                    ht_operator_copy(item, more ? next : 0, more ? op : after,
+                                     table +
+                                         unit * HT_STEP_PACKS * HT_OP_STEPS);
                     HT_COPY_COMMIT();
 #endif
                 }
                 if (j == 0) {
                     if (last) {
                         bottom = top;
-                        top = ht_plane_node(&a, m3 + a.shift[2] + 2);
+                        ht_level_set(&a, m3 + a.shift[2] + 2, &top);
                     }
                     stage ^= 1;
                     if (!last || m3 + 1 < end)
                         ht_tile_copy(&a, item, &tile, last ? 0 : chunk + 1,
-                                     bottom, top,
+                                     &bottom, &top,
                                      data + stage * HT_STAGE_SIZE HT_EACH_SRC(
                                                         HT_SRC_ARG));
                     HT_COPY_COMMIT();
@@ -313,5 +324,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
             }
         }
         HT_EACH_RESULT(HT_STORE_RESULT)
+        op = after;
     }
 }

@@ -54,12 +54,12 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
               scratch + HT_EXCHANGE_SIZE);
 #endif
 #if HT_MEMORY > 0
-#define HT_STORE(slot, f)                                                    \
-    {                                                                        \
-        const int axis = ht_dst_layer[slot];                                 \
-        const struct ht_part_place *p = &a->dst_memory[axis < 0 ? 0 : axis]; \
-        dst##slot[HT_AT(i, axis < 0 ? node : ht_part_node(p, m, m2, m3),     \
-                        axis < 0 ? nodes : p->nodes)] = w[f][n3];            \
+#define HT_STORE(slot, f)                                                 \
+    {                                                                     \
+        const int layer = ht_dst_layer[slot];                             \
+        const struct ht_part_place *p = &a->dst_part[1 + layer];          \
+        dst##slot[HT_AT(i, layer < 0 ? node : ht_part_node(p, m, m2, m3), \
+                        layer < 0 ? nodes : p->nodes)] = w[f][n3];        \
     }
 #elif HT_OLD_SIGN == 0
 #define HT_STORE(slot, f) dst##slot[HT_AT(i, node, nodes)] = w[f][n3];

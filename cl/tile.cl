@@ -27,11 +27,16 @@
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
 
-/* The tile of a work-group and the nodes that a work-item copies. The host
- * ensures that 2 * node fits int. */
+/* The tile of a work-group and the nodes that a work-item copies, of each place
+ * of fields. The host ensures that 2 * node fits int. */
 struct ht_tile {
-    long m1, m2;         /* first target */
-    int node[HT_COPIES]; /* 2 * (index in its plane) + (1: top plane) */
+    long m1, m2; /* first target */
+    /* 2 * (index in its plane) + (1: top plane) */
+    int node[HT_PLACES][HT_COPIES];
+};
+/* The first nodes of a source plane. */
+struct ht_level {
+    int node[HT_PLACES];
 };
 
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item,
@@ -47,23 +52,46 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item,
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
         q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
         q2 = (q2 < a->end[1] ? q2 : a->end[1]) + a->shift[1];
-        const long node = ht_source_row(a, q2, 0) + ht_closed(a, 0, q1);
-        tile->node[i] = (int)node * 2 + (top & 1);
+        HT_UNROLL
+        for (int p = 0; p < HT_PLACES; p++) {
+            const long node = ht_place_source(a, p, q2, 0) -
+                              ht_place_source(a, p, 0, 0) +
+                              ht_closed(a, 0, q1) * HT_SRC_CELL(a, p);
+            tile->node[p][i] = (int)node * 2 + (top & 1);
+        }
     }
 }
 
-/* First node of the source plane at index i3. */
-HT_INLINE int ht_plane_node(const struct ht_step_args *a, long i3) {
-    return (int)ht_source_row(a, 0, i3);
+/* The source plane at index i3. */
+HT_INLINE void ht_level_set(const struct ht_step_args *a, long i3,
+                            struct ht_level *level) {
+    HT_UNROLL
+    for (int p = 0; p < HT_PLACES; p++)
+        level->node[p] = (int)ht_place_source(a, p, 0, i3);
 }
 
-/* Starts to copy a chunk of the tile. bottom, top: first node of the two source
- * planes. */
+/* The node that a work-item copies as number i of its own. */
+HT_INLINE int ht_tile_node(const struct ht_tile *tile, const int i,
+                           const int place, const struct ht_level *bottom,
+                           const struct ht_level *top) {
+    int node = tile->node[0][i];
+    int base = node & 1 ? top->node[0] : bottom->node[0];
+    HT_UNROLL
+    for (int p = 1; p < HT_PLACES; p++) {
+        const int other = tile->node[p][i];
+        if (place != p) continue;
+        base = node & 1 ? top->node[p] : bottom->node[p];
+        node = other;
+    }
+    return base + (node >> 1);
+}
+
+/* Starts to copy a chunk of the tile. bottom, top: the two source planes. */
 HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
                             const struct ht_tile *tile, const int chunk,
-                            long bottom, long top,
+                            const struct ht_level *bottom,
+                            const struct ht_level *top,
                             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
-    const long nodes = a->src_nodes;
     const int own = chunk * HT_CHUNK; /* first block */
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
@@ -72,6 +100,8 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
         const int field = (own + (whole ? 0 : b)) / HT_FIELD_BLOCKS;
         const int first = (own + (whole ? 0 : b)) % HT_FIELD_BLOCKS;
         if (own + b >= HT_BLOCKS) continue;
+        const int place = HT_SRC_PLACE(field);
+        const long nodes = HT_SRC_NODES(a, place);
         HT_GLOBAL const real *chosen = src0;
         HT_EACH_SRC(HT_SRC_CHOOSE)
         HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)chosen +
@@ -79,11 +109,10 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
         HT_UNROLL
         for (int i = 0; i < HT_COPIES; i++) {
             const int n = i * HT_GROUP_ITEMS + item;
-            const int base = tile->node[i] & 1 ? top : bottom;
             if (n < HT_TILE_NODES)
                 ht_copy(data + (n / HT_TILE_1 * HT_CHUNK + b) * HT_PITCH +
                             n % HT_TILE_1,
-                        from + (base + (tile->node[i] >> 1)));
+                        from + ht_tile_node(tile, i, place, bottom, top));
         }
     }
 }

@@ -25,6 +25,9 @@ struct ht_state {
     /* Sources have raised the root of the energy by no more than this since the
      * start; 0: there are none, or it is not known. */
     double driven;
+    /* Finite differences: what the nodes in each absorbing layer have of the
+     * energy. */
+    double layer[3][2];
 };
 /* Measures a state on the device, without transfers of coefficients. If a
  * coefficient is not finite: HT_ERR_NOT_FINITE naming field, position and time,
@@ -53,8 +56,14 @@ struct ht_energy_watch {
     bool rough;  /* a state so far was not resolved by the grid */
     bool began_rough;
     double given; /* root of the energy before sources act */
+    /* Absorbing layers, of the looks so far: the least that is no less than
+     * the energy now, and state.driven at the last one. */
+    bool looked;
+    double held, driven;
 };
-/* Adds the state at a time. HT_ERR_NOT_FINITE if the energy of a conserving
+/* Adds the state at a time. HT_ERR_NOT_FINITE if an absorbing layer holds more
+ * than twice what was there and sources have brought; if the energy of a
+ * conserving
  * system has doubled since its minimum, or grown a hundredfold or 10^4-fold if
  * it is known only roughly: an instability before overflow. While sources act:
  * if it is more than they can have brought; where that is not known states are

@@ -27,18 +27,31 @@ struct ht_fd_side {
     int64_t offset, pitch[3];
     int64_t profile; /* its first number in the table */
 };
-/* profile, of a perfectly matched layer: HT_FD_PROFILES times `cells` numbers
- * of each layer: e^2 - 1 and e - 1 at half points, e, f and sigma at nodes. v,
- * q, flow, rest: what layers remember; q is scratch of a step. Of a sponge:
- * exp(-sigma dt) at nodes, and nothing else. */
 struct ht_fd_sides {
     int count;
     struct ht_fd_side side[HT_FD_MOST_SIDES];
+    /* Nodes that a layer changes beyond its own: radius, of a sponge 0. */
+    int64_t beyond;
     int64_t profiles, memory; /* numbers of the table, of each of the others */
 };
+/* profile, of a perfectly matched layer: HT_FD_PROFILES times `cells` numbers
+ * of each layer: e^2 - 1 and e - 1 at half points, e, f and sigma at nodes.
+ * before, v, flow, rest: what layers remember; before is v of the last step. Of
+ * a sponge: exp(-sigma dt) at nodes, and nothing else. */
 struct ht_fd_memory {
-    struct ht_buffer *profile, *v, *q, *flow, *rest;
+    struct ht_buffer *profile, *before, *v, *flow, *rest;
 };
+
+/* A box, cut along each axis where layers end that change its nodes: part i of
+ * axis k has the nodes from cut[k][i] to cut[k][i + 1], perhaps none, which are
+ * in the layers of the bits of layers[k][i] (sides by number). */
+struct ht_fd_zones {
+    int64_t cut[3][4];
+    unsigned layers[3][3];
+};
+void ht_fd_layer_zones(const struct ht_fd_box *box,
+                       const struct ht_fd_sides *sides,
+                       struct ht_fd_zones *out);
 
 /* Compiled when they are made. */
 struct ht_fd_layer_kernels;
@@ -54,33 +67,25 @@ double ht_fd_layer_seconds(struct ht_fd_layer_kernels *k);
 double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,
                          enum ht_step_part part);
 
-/* Enqueued in order. L of op has its factor in scale.
- *     flux:    half points of a layer, before the step
- *     correct: nodes of a layer, after d = d + L u, out = u + d
- *     update:  both at once, for nodes in any of some layers
- *     damp:    nodes of a sponge, after a step
- * Boxes of flux, correct and damp count along the layer's axis from its wall,
- * those of update are in indices of the window. */
-HT_CHECKED enum ht_err
-ht_fd_layer_flux(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
-                 const struct ht_fd_side *side, const struct ht_fd_operator *op,
-                 const struct ht_fd_memory *memory, struct ht_buffer *u);
-HT_CHECKED enum ht_err
-ht_fd_layer_correct(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                    const struct ht_fd_box *box, const struct ht_fd_side *side,
-                    const struct ht_fd_operator *op,
-                    const struct ht_fd_memory *memory, struct ht_buffer *u,
-                    struct ht_buffer *d, struct ht_buffer *out);
+/* Enqueued in order, one launch each for all layers of a box of the window. L
+ * of op has its factor in scale; u: before the step.
+ *     correct: nodes that layers change, after d = d + L u, out = u + d
+ *     update:  both at once; everywhere: at all nodes of the box
+ *     damp:    nodes of sponges, after a step */
+HT_CHECKED enum ht_err ht_fd_layer_correct(
+    struct ht_fd_layer_kernels *k, enum ht_step_part part,
+    const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+    const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
+    struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out);
 HT_CHECKED enum ht_err
 ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                   const struct ht_fd_box *box, int sides,
-                   const struct ht_fd_side *const *side,
-                   const struct ht_fd_operator *op,
+                   const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                   bool everywhere, const struct ht_fd_operator *op,
                    const struct ht_fd_memory *memory, struct ht_buffer *u,
                    struct ht_buffer *d, struct ht_buffer *out);
 HT_CHECKED enum ht_err
 ht_fd_layer_damp(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                 const struct ht_fd_box *box, const struct ht_fd_side *side,
+                 const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                  struct ht_buffer *profile, struct ht_buffer *u,
                  struct ht_buffer *d);
 

@@ -25,11 +25,14 @@ struct ht_spec {
     int ptx;     /* architecture whose PTX a kernel may use; 0: none */
     unsigned src, dst; /* field masks of the source and the target grid: bit f
                           is set if field f is stored; 0: all fields */
-    int differences;   /* order in space of finite differences; 0: Hermite */
-    bool density;      /* of finite differences: 1/rho varies */
-    int old_sign;      /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
-                      dst = old_sign dst + 2 E I src, where fields that are
-                      not stored on the source are 0 */
+    /* Axis k of the kernel's targets is axis (k + turn[k]) % 3 of the equations
+     * and coefficients. Variants with operators only; others have zeros. */
+    int turn[3];
+    int differences; /* order in space of finite differences; 0: Hermite */
+    bool density;    /* of finite differences: 1/rho varies */
+    int old_sign;    /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
+                    dst = old_sign dst + 2 E I src, where fields that are
+                    not stored on the source are 0 */
     int stages;
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
                                    times the material in a uniform medium;
@@ -39,6 +42,10 @@ struct ht_spec {
 /* Whether the kernels read a material from a buffer: of a medium that varies,
  * and profiles of layers, which have one value per index along their axis. */
 bool ht_spec_reads(const struct ht_spec *spec, int material);
+/* The axis of the equations that is axis k of the kernel. */
+int ht_spec_axis(const struct ht_spec *spec, int k);
+/* A mask of the equations' axes as one of the kernel's. */
+unsigned ht_spec_turned(const struct ht_spec *spec, unsigned axes);
 
 /* How a problem is computed on a device. */
 struct ht_tuning {
@@ -163,6 +170,10 @@ const char *ht_variant_lacks(const struct ht_variant *variant,
                              const struct ht_device_info *info);
 /* Whether a variant is made for a GPU or a CPU. */
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
+/* Whether the kernels get operators that differ between targets, with the
+ * buffers of a half step (ht_operators_create). */
+bool ht_spec_operators(const struct ht_variant *variant,
+                       const struct ht_spec *spec);
 /* Appends the names of the variants that apply, as "a", "b" or "c". */
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
 /* Shape on a device. HT_ERR_INPUT: the variant does not apply (the message
@@ -195,6 +206,19 @@ HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
                                         const struct ht_shape *shape,
                                         struct ht_operator *out);
 void ht_operator_free(struct ht_operator *op);
+/* The number of an operator's values, whatever its factors and stages. */
+HT_CHECKED enum ht_err ht_operator_values(const struct ht_variant *variant,
+                                          const struct ht_spec *spec,
+                                          const struct ht_shape *shape,
+                                          int64_t *values);
+/* Operators of one spec with other factors, scale[count] in place of its own,
+ * one after the other in a buffer of the spec's precision. *values: of each.
+ * Several threads. */
+HT_CHECKED enum ht_err
+ht_operators_create(struct ht_device *device, const struct ht_variant *variant,
+                    const struct ht_spec *spec, const struct ht_shape *shape,
+                    int count, const double (*scale)[HT_MAX_TERMS],
+                    int64_t *values, struct ht_buffer **out);
 /* The whole program of a variant. */
 HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant,
                                       const struct ht_spec *spec,
@@ -222,6 +246,7 @@ struct ht_step_buffers {
     struct ht_buffer *medium[HT_MAX_MATERIALS];
     struct ht_buffer *work; /* of the size of poly[0]; ht_variant_needs_work */
     struct ht_buffer *scale;
+    struct ht_buffer *operators; /* ht_spec_operators */
     int64_t poly_planes;
 };
 /* Which timer a launch is charged to. */

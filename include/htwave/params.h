@@ -51,7 +51,8 @@ struct ht_groups {
     X(HT_ORGANISATION_AUTO, "auto")         \
     X(HT_ORGANISATION_COMBINED, "combined") \
     X(HT_ORGANISATION_REGIONS, "regions")   \
-    X(HT_ORGANISATION_FACES, "faces")
+    X(HT_ORGANISATION_FACES, "faces")       \
+    X(HT_ORGANISATION_OPERATORS, "operators")
 #define HT_EACH_DISPERSION(X)         \
     X(HT_DISPERSION_AUTO, "auto")     \
     X(HT_DISPERSION_REMOVE, "remove") \

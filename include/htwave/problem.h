@@ -23,8 +23,10 @@ struct ht_fd_problem {
     int order;        /* in space, 2R; 0: the problem is for Hermite methods */
     bool undispersed; /* sources and traces are transformed: fd_dispersion.c */
     bool density;     /* 1/rho varies */
-    double inverse_density;            /* else */
-    enum ht_organisation organisation; /* of absorbing layers, not "auto" */
+    double inverse_density; /* else */
+    /* Of absorbing layers, of Hermite methods, too, which take "auto" as well
+     * (src/solve/layer_kernels.h). */
+    enum ht_organisation organisation;
     /* The modulus at the primary nodes of x3 planes [first, last) (what 0), or
      * 1/rho half a spacing above them along axis what - 1: [node]. NULL:
      * uniform. */

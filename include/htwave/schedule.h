@@ -80,7 +80,6 @@ void ht_halo_received(const struct ht_partition *partition,
 #define HT_EACH_TASK_KIND(X)      \
     X(HT_TASK_RECEIVE, "receive") \
     X(HT_TASK_GHOSTS, "ghosts")   \
-    X(HT_TASK_FLUX, "flux")       \
     X(HT_TASK_STEP, "step")       \
     X(HT_TASK_LAYERS, "layers")   \
     X(HT_TASK_INJECT, "inject")   \

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 #include "htwave/fd_layers.h"
@@ -288,6 +289,51 @@ static enum ht_err write_sponges(const char *directory) {
     return err;
 }
 
+/* Absorbing layers of Hermite methods: a face by operators, an edge by
+ * operators, a corner by the Taylor series. */
+static enum ht_err write_layers(const char *directory, int ptx) {
+    static const struct {
+        const char *variant, *system;
+        unsigned axes;
+        int order, turn[3], rows;
+        bool fp64;
+    } kinds[] = {
+        {"propagator-tensor", "acoustic", 1, 3, {1, 1, 1}, 0, false},
+        {"propagator-tensor", "wave", 5, 2, {1, 2, 0}, 1, true},
+        {"monolithic", "acoustic", 7, 2, {0, 0, 0}, 0, false},
+    };
+    enum ht_err err = HT_OK;
+    for (size_t i = 0; err == HT_OK && i < sizeof kinds / sizeof *kinds; i++) {
+        const struct ht_equations base =
+            ht_equations_make(ht_system_find(kinds[i].system), 3);
+        const struct ht_variant *variant =
+            ht_variant_find(kinds[i].variant, NULL, true);
+        const struct ht_tuning tuning = {.variant = variant,
+                                         .rows = kinds[i].rows};
+        struct ht_equations eq;
+        struct ht_text text = {0}, path = {0};
+        struct ht_shape shape;
+        TRY(ht_equations_absorb(&base, kinds[i].axes, &eq));
+        struct ht_spec spec = {.eq = &eq,
+                               .order = kinds[i].order,
+                               .fp64 = kinds[i].fp64,
+                               .sorted = variant->layouts == HT_READS_SORTED,
+                               .block = kinds[i].fp64 ? 2 : 4,
+                               .medium_degree = -1,
+                               .ptx = ptx,
+                               .stages = 4};
+        memcpy(spec.turn, kinds[i].turn, sizeof spec.turn);
+        if (ht_variant_refuses(variant, &spec) != NULL) continue;
+        TRY(ht_variant_shape(&tuning, &spec, &any_device, &shape));
+        err = ht_kernel_text(variant, &spec, &shape, &text);
+        ht_text_add(&path, "%s/%s_%s_3d_n%d_%s_layers%u.cl", directory,
+                    variant->name, kinds[i].system, spec.order,
+                    spec.fp64 ? "double" : "single", kinds[i].axes);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
 static enum ht_err write_all(const char *directory, int ptx) {
     int turn = 0;
     TRY(ht_file_make_directory(directory));
@@ -295,6 +341,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
     TRY(write_injectors(directory));
     TRY(write_fd_layers(directory));
     TRY(write_sponges(directory));
+    TRY(write_layers(directory, ptx));
     TRY(write_shape_injectors(directory));
     TRY(write_packers(directory));
     TRY(write_ghosts(directory));

@@ -102,13 +102,14 @@ static const struct ht_option option[] = {
      "[\"periodic\", \"periodic\"]", ANY, NULL, "",
      "Lower and upper side along x3."},
 
-    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 1, 10000,
+    {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 0, 10000,
      NULL, "cells",
      "Thickness of the layers of absorbing sides. They lie inside the box from "
      "grid.lower to grid.upper, between a rigid wall on its side and the rest; "
      "in them the medium is that of their inner face, constant along the "
-     "normal. One number, or one per axis, or lower and upper of x1, then of "
-     "x2 and x3 (those of other sides do not matter)."},
+     "normal. 0: the rigid wall alone. One number, or one per axis, or lower "
+     "and upper of x1, then of x2 and x3 (those of other sides do not "
+     "matter)."},
     {"absorbing.type", HT_OPT_CHOICE, AT(absorbing.type), "\"auto\"", ANY,
      CHOICES(HT_EACH_ABSORBING), "",
      "cpml, a convolutional perfectly matched layer, which lets waves of any "
@@ -119,10 +120,13 @@ static const struct ht_option option[] = {
     {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation),
      "\"auto\"", ANY, CHOICES(HT_EACH_ORGANISATION), "",
      "How the layers are computed; it changes results by rounding only. "
-     "combined: one kernel everywhere, which asks at each point; regions: a "
-     "kernel for the interior and one for each kind of box of the layers; "
-     "faces: the interior's kernel everywhere, then a correction in each "
-     "layer. auto takes the fastest. Hermite methods have regions."},
+     "combined: one kernel everywhere; regions: a kernel for the interior and "
+     "one for the boxes of the layers around it (Hermite methods: one for each "
+     "kind of box); faces: the interior's kernel everywhere, then a correction "
+     "in the layers; operators, of Hermite methods in uniform media: one dense "
+     "operator for each depth. fd has the first three, auto is faces. Hermite "
+     "methods have regions and operators, auto is what is expected to need "
+     "less work."},
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
      1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without "
@@ -511,8 +515,8 @@ static const struct ht_option shot_option[] = {
     {"radius", HT_OPT_VALUE, IN_SHOT(radius), "\"auto\"", 0.25, 4, "auto",
      "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for "
-     "the point. auto: 1.25, with grid.order 3 or less 1.5, or less "
-     "where the tolerance needs it."},
+     "the point. auto: 1.25, with grid.order 3 or less 1.5 (leapfrog "
+     "of pressure and velocity 1.75), or less where that errs less."},
     {"tolerance", HT_OPT_REAL, IN_SHOT(tolerance), "0.0002", 1e-9, 0.1, NULL,
      "",
      "Hermite methods: error of traces, relative in L2, that the Gaussian may "

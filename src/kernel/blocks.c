@@ -111,13 +111,15 @@ static bool add_term(struct builder *b, const struct ht_term *term,
     long double *to =
         b->next + (int64_t)term->col * b->coefs + (int64_t)up * stride;
     bool any = false;
-    for (int at = 0; at < b->coefs; at++) {
-        int m = at / stride % size;
-        if (from[at] == 0 || m + up >= size) continue;
+    for (int m = 0; m + up < size; m++) {
         long double factor = (long double)scale / n;
         for (int p = 1; p <= term->derivative; p++) factor *= 2 * m + odd + p;
-        to[at] += factor * from[at];
-        any = true;
+        for (int first = m * stride; first < b->coefs; first += size * stride)
+            for (int at = first; at < first + stride; at++) {
+                if (from[at] == 0) continue;
+                to[at] += factor * from[at];
+                any = true;
+            }
     }
     return any;
 }
@@ -183,10 +185,11 @@ static void add_row(struct builder *b, struct ht_blocks *blocks, int field,
                     int i, int slot) {
     const struct ht_equations *eq = b->spec->eq;
     int index[3], source = 0;
-    unsigned g = split(b, i, index) ^ field_parity(eq, field);
-    int r = blocks->rows[g]++;
-    double *entry = blocks->entry[g] + (int64_t)r * blocks->sources;
-    blocks->row[g][r] = slot * b->coefs + i;
+    const unsigned g = split(b, i, index) ^ field_parity(eq, field);
+    const unsigned to = ht_spec_turned(b->spec, g);
+    int r = blocks->rows[to]++;
+    double *entry = blocks->entry[to] + (int64_t)r * blocks->sources;
+    blocks->row[to][r] = slot * b->coefs + i;
     evolve(b, field, index, g);
     for (int f = 0; f < eq->nfields; f++) {
         if (!stored(b->spec->src, f)) continue;
@@ -215,8 +218,8 @@ static enum ht_err number_sources(const struct builder *b,
     for (int f = 0; f < eq->nfields; f++)
         for (int i = 0; stored(b->spec->src, f) && i < b->coefs; i++) {
             int index[3];
-            blocks->parity[source++] =
-                (int)(split(b, i, index) ^ field_parity(eq, f));
+            blocks->parity[source++] = (int)ht_spec_turned(
+                b->spec, split(b, i, index) ^ field_parity(eq, f));
         }
     return HT_OK;
 }
@@ -244,7 +247,7 @@ void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
             int count = 1;
             for (int k = 0; k < eq->dims; k++)
                 count *= (g ^ field_parity(eq, f)) >> k & 1u ? odds : evens;
-            rows[g] += count;
+            rows[ht_spec_turned(spec, g)] += count;
         }
 }
 

@@ -8,7 +8,8 @@
  * of all source entries to the target entries of parity g:
  *     new_r = sum_s entry[g][r][s] S_g,s.
  * The entries include the factor 2^-dims of the sums, and the factor 2 of
- * leapfrog. Derivation: docs/method.md, section 4.
+ * leapfrog. Derivation: docs/method.md, section 4. Axes, hence the bits of
+ * blocks and of parities, are those of the kernel (turn of struct ht_spec).
  */
 #ifndef HTWAVE_KERNEL_BLOCKS_H
 #define HTWAVE_KERNEL_BLOCKS_H

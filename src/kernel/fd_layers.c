@@ -12,7 +12,7 @@
 #include "htwave/kernel_sources.h"
 
 enum { LANES = 128 };
-enum { FLUX, CORRECT, UPDATE, DAMP, ENTRIES };
+enum { CORRECT, UPDATE, DAMP, ENTRIES };
 
 struct ht_fd_layer_kernels {
     struct ht_fd_spec spec;
@@ -73,8 +73,7 @@ enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
 static enum ht_err build(struct ht_fd_layer_kernels *k,
                          struct ht_device *device, const char *cache) {
     static const char *const entry[ENTRIES] = {
-        "ht_fd_layer_flux", "ht_fd_layer_correct", "ht_fd_layer_update",
-        "ht_fd_layer_damp"};
+        "ht_fd_layer_correct", "ht_fd_layer_update", "ht_fd_layer_damp"};
     struct ht_text text = {0};
     enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, &text);
     if (err == HT_OK)
@@ -110,11 +109,21 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
 /* ---- arguments ---- */
 
 /* struct ht_fd_layer_coefs of cl/fd_layers.cl. */
-enum { MOST_COEFS = 9 * HT_FD_RADIUS };
+enum { MOST_COEFS = 7 * HT_FD_RADIUS };
 union coefs {
     float single[MOST_COEFS];
     double wide[MOST_COEFS];
 };
+
+/* With the buffers no more than the 1024 bytes that each device takes. */
+_Static_assert(sizeof(struct ht_fd_layer_args) + 52 * sizeof(double) +
+                       9 * sizeof(void *) <=
+                   1024,
+               "arguments of layers, density uniform");
+_Static_assert(sizeof(struct ht_fd_layer_args) + 40 * sizeof(double) +
+                       12 * sizeof(void *) <=
+                   1024,
+               "arguments of layers, density varies");
 
 static void put(const struct ht_fd_layer_kernels *k, int *count, double value,
                 union coefs *out) {
@@ -132,28 +141,92 @@ static size_t set_coefs(const struct ht_fd_layer_kernels *k,
     for (int i = 0; i < ht_fd_coef_rows(&k->spec); i++)
         for (int j = 0; j < k->spec.radius; j++)
             put(k, &count, ht_fd_coef(&k->spec, &k->weights, scale, i, j), out);
-    for (int j = 0; j < narrow; j++) put(k, &count, k->narrow.first[j], out);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
         for (int j = 0; j < narrow; j++)
-            put(k, &count, i < k->spec.dims ? scale[i] * k->narrow.first[j] : 0,
+            put(k, &count, (i > 0 ? scale[i - 1] : 1) * k->narrow.first[j],
                 out);
     return (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
 }
 
 static struct ht_fd_layer layer_of(const struct ht_fd_side *side) {
-    struct ht_fd_layer layer = {.axis = side->axis,
+    return (struct ht_fd_layer){.axis = side->axis,
                                 .way = side->side == 0 ? 1 : -1,
-                                .cells = (long)side->cells,
-                                .wall = (long)side->wall,
+                                .cells = (int)side->cells,
+                                .wall = (int)side->wall,
                                 .offset = (long)side->offset,
-                                .profile = (long)side->profile};
-    for (int k = 0; k < 3; k++) layer.pitch[k] = (long)side->pitch[k];
-    return layer;
+                                .row = (long)side->pitch[1],
+                                .plane = (long)side->pitch[2],
+                                .profile = (int)side->profile};
 }
 
-static int64_t extent(const struct ht_fd_box *box, int axis) {
-    return box->end[axis] - box->begin[axis];
+/* ---- zones ---- */
+
+/* Parts of one axis. */
+static void cut_axis(const struct ht_fd_box *box,
+                     const struct ht_fd_sides *sides, int axis,
+                     struct ht_fd_zones *out) {
+    const int64_t begin = box->begin[axis], end = box->end[axis];
+    int64_t *cut = out->cut[axis];
+    cut[0] = cut[1] = begin;
+    cut[2] = cut[3] = end;
+    for (int i = 0; i < sides->count; i++) {
+        const struct ht_fd_side *side = &sides->side[i];
+        const int64_t reach = side->cells + sides->beyond;
+        if (side->axis != axis) continue;
+        if (side->side == 0)
+            cut[1] = ht_most(ht_least(side->wall + reach, end), begin);
+        else
+            cut[2] = ht_least(ht_most(side->wall - reach + 1, begin), end);
+    }
+    if (cut[1] > cut[2]) { /* both change what lies between */
+        const int64_t low = cut[2];
+        cut[2] = cut[1];
+        cut[1] = low;
+    }
+    for (int n = 0; n < 3 * sides->count; n++) {
+        const struct ht_fd_side *side = &sides->side[n / 3];
+        const int64_t reach = side->cells + sides->beyond;
+        const bool inside = side->side == 0
+                                ? cut[n % 3] < side->wall + reach
+                                : cut[n % 3 + 1] - 1 > side->wall - reach;
+        if (side->axis == axis && inside)
+            out->layers[axis][n % 3] |= 1u << (n / 3);
+    }
 }
+
+void ht_fd_layer_zones(const struct ht_fd_box *box,
+                       const struct ht_fd_sides *sides,
+                       struct ht_fd_zones *out) {
+    *out = (struct ht_fd_zones){.cut = {{0}}};
+    for (int k = 0; k < 3; k++) cut_axis(box, sides, k, out);
+}
+
+/* Zones of a launch, and the groups of each: of those in layers, or all. */
+static void set_zones(const struct ht_fd_box *box,
+                      const struct ht_fd_sides *sides, bool everywhere,
+                      int lanes, struct ht_fd_layer_args *out) {
+    struct ht_fd_zones zones;
+    ht_fd_layer_zones(box, sides, &zones);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 4; i++) out->cut[k][i] = (int)zones.cut[k][i];
+    for (int n = 0; n < 9; n++)
+        out->layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
+    for (int n = 0; n < HT_FD_ZONES; n++) {
+        const int at[3] = {n % 3, n / 3 % 3, n / 9};
+        int64_t count[3];
+        unsigned layers = 0;
+        for (int k = 0; k < 3; k++) {
+            count[k] = zones.cut[k][at[k] + 1] - zones.cut[k][at[k]];
+            layers |= zones.layers[k][at[k]];
+        }
+        const bool in = everywhere || layers != 0;
+        const int64_t groups =
+            in ? ht_divide_up(count[0] * count[1], lanes) * count[2] : 0;
+        out->first[n + 1] = out->first[n] + (int)groups;
+    }
+}
+
+/* ---- launches ---- */
 
 /* What all launches have in common. */
 struct launch {
@@ -167,16 +240,14 @@ static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
     l->arg[l->count++] = (struct ht_arg){.buffer = buffer};
 }
 
-static void begin(const struct ht_fd_box *box, int sides,
-                  const struct ht_fd_side *const *side, struct launch *l) {
-    *l = (struct launch){.args = {.row = (long)box->row,
-                                  .plane = (long)box->plane,
-                                  .layers = sides}};
-    for (int i = 0; i < 3; i++) {
-        l->args.begin[i] = (long)box->begin[i];
-        l->args.end[i] = (long)box->end[i];
-    }
-    for (int i = 0; i < sides; i++) l->args.layer[i] = layer_of(side[i]);
+static void begin(const struct ht_fd_layer_kernels *k,
+                  const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                  bool everywhere, struct launch *l) {
+    *l = (struct launch){
+        .args = {.row = (long)box->row, .plane = (long)box->plane}};
+    set_zones(box, sides, everywhere, k->lanes, &l->args);
+    for (int i = 0; i < sides->count; i++)
+        l->args.layer[i] = layer_of(&sides->side[i]);
     l->arg[l->count++] =
         (struct ht_arg){.value = &l->args, .size = sizeof l->args};
 }
@@ -194,85 +265,63 @@ static void add_density(const struct ht_fd_layer_kernels *k,
 }
 
 static enum ht_err run(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                       int entry, const struct ht_fd_box *box,
-                       const struct launch *l) {
-    const int64_t plane = extent(box, 0) * extent(box, 1);
-    const int64_t groups[3] = {ht_divide_up(plane, k->lanes), 1,
-                               extent(box, 2)};
-    if (extent(box, 0) <= 0 || extent(box, 1) <= 0 || extent(box, 2) <= 0)
-        return HT_OK;
+                       int entry, const struct launch *l) {
+    const int64_t groups[3] = {l->args.first[HT_FD_ZONES], 1, 1};
+    if (groups[0] == 0) return HT_OK;
     return ht_kernel_launch(k->kernel[part][entry], l->count, l->arg, groups,
                             k->lanes);
 }
 
-/* ---- launches ---- */
-
-enum ht_err
-ht_fd_layer_flux(struct ht_fd_layer_kernels *k, const struct ht_fd_box *box,
-                 const struct ht_fd_side *side, const struct ht_fd_operator *op,
-                 const struct ht_fd_memory *memory, struct ht_buffer *u) {
-    struct launch l;
-    begin(box, 1, &side, &l);
-    add_coefs(k, op, &l);
-    add_buffer(&l, memory->profile);
-    add_buffer(&l, u);
-    add_density(k, op, &l);
-    add_buffer(&l, memory->v);
-    add_buffer(&l, memory->q);
-    return run(k, HT_PART_INTERIOR, FLUX, box, &l);
-}
-
 static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                        int entry, const struct ht_fd_box *box, int sides,
-                        const struct ht_fd_side *const *side,
-                        const struct ht_fd_operator *op,
+                        int entry, const struct ht_fd_operator *op,
                         const struct ht_fd_memory *memory, struct ht_buffer *u,
-                        struct ht_buffer *d, struct ht_buffer *out) {
+                        struct ht_buffer *d, struct ht_buffer *out,
+                        struct launch *l) {
+    add_coefs(k, op, l);
+    add_buffer(l, memory->profile);
+    add_buffer(l, memory->before);
+    add_buffer(l, memory->v);
+    add_buffer(l, memory->flow);
+    add_buffer(l, memory->rest);
+    add_buffer(l, u);
+    add_buffer(l, op->a);
+    add_density(k, op, l);
+    add_buffer(l, d);
+    add_buffer(l, out);
+    return run(k, part, entry, l);
+}
+
+enum ht_err ht_fd_layer_correct(
+    struct ht_fd_layer_kernels *k, enum ht_step_part part,
+    const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+    const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
+    struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
     struct launch l;
-    begin(box, sides, side, &l);
-    add_coefs(k, op, &l);
-    add_buffer(&l, memory->profile);
-    add_buffer(&l, memory->q);
-    add_buffer(&l, memory->flow);
-    add_buffer(&l, memory->rest);
-    add_buffer(&l, u);
-    add_buffer(&l, op->a);
-    add_density(k, op, &l);
-    add_buffer(&l, d);
-    add_buffer(&l, out);
-    return run(k, part, entry, box, &l);
+    begin(k, box, sides, false, &l);
+    return step(k, part, CORRECT, op, memory, u, d, out, &l);
 }
 
 enum ht_err
-ht_fd_layer_correct(struct ht_fd_layer_kernels *k, enum ht_step_part part,
-                    const struct ht_fd_box *box, const struct ht_fd_side *side,
-                    const struct ht_fd_operator *op,
-                    const struct ht_fd_memory *memory, struct ht_buffer *u,
-                    struct ht_buffer *d, struct ht_buffer *out) {
-    return step(k, part, CORRECT, box, 1, &side, op, memory, u, d, out);
-}
-
-enum ht_err ht_fd_layer_update(struct ht_fd_layer_kernels *k,
-                               enum ht_step_part part,
-                               const struct ht_fd_box *box, int sides,
-                               const struct ht_fd_side *const *side,
-                               const struct ht_fd_operator *op,
-                               const struct ht_fd_memory *memory,
-                               struct ht_buffer *u, struct ht_buffer *d,
-                               struct ht_buffer *out) {
-    return step(k, part, UPDATE, box, sides, side, op, memory, u, d, out);
+ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
+                   const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                   bool everywhere, const struct ht_fd_operator *op,
+                   const struct ht_fd_memory *memory, struct ht_buffer *u,
+                   struct ht_buffer *d, struct ht_buffer *out) {
+    struct launch l;
+    begin(k, box, sides, everywhere, &l);
+    return step(k, part, UPDATE, op, memory, u, d, out, &l);
 }
 
 enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k,
                              enum ht_step_part part,
                              const struct ht_fd_box *box,
-                             const struct ht_fd_side *side,
+                             const struct ht_fd_sides *sides,
                              struct ht_buffer *profile, struct ht_buffer *u,
                              struct ht_buffer *d) {
     struct launch l;
-    begin(box, 1, &side, &l);
+    begin(k, box, sides, false, &l);
     add_buffer(&l, profile);
     add_buffer(&l, u);
     add_buffer(&l, d);
-    return run(k, part, DAMP, box, &l);
+    return run(k, part, DAMP, &l);
 }

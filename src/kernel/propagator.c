@@ -169,6 +169,7 @@ const struct ht_variant ht_variant_propagator = {
     .medium = HT_UNIFORM,
     .layouts = HT_READS_ANY,
     .blocks = true,
+    .layers = true,
     .refuses = ht_blocks_refuse,
     .made_for = HT_FOR_CPU,
     .shape = choose_shape,

@@ -31,8 +31,9 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
         if (spec->dst != 0 && (spec->dst >> f & 1u) == 0) continue;
         int count = 0;
         for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
-            count +=
-                ht_parity_of(&z, i) == (g ^ (int)spec->eq->field[f].parity);
+            count += ht_spec_turned(spec, (unsigned)ht_parity_of(&z, i) ^
+                                              spec->eq->field[f].parity) ==
+                     (unsigned)g;
         pairs += (count + 1) / 2;
     }
     return pairs;
@@ -85,7 +86,9 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
     int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
                        ht_tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
                    (int64_t)s.infos * 4;
-    s.resident = data + (int64_t)s.chunks * s.pairs * step <= limit;
+    /* In absorbing layers planes have different operators. */
+    s.resident = spec->eq->nprofiles == 0 &&
+                 data + (int64_t)s.chunks * s.pairs * step <= limit;
     s.steps = s.pairs;
     if (!s.resident && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
     s.local_bytes =
@@ -314,6 +317,7 @@ const struct ht_variant ht_variant_propagator_tensor = {
                "media)",
     .medium = HT_UNIFORM,
     .blocks = true,
+    .layers = true,
     .refuses = refuses,
     .layouts = HT_READS_SORTED,
     .ptx = 80,

@@ -18,7 +18,8 @@ struct ht_step {
     struct ht_program *program;
     struct ht_kernel
         *kernel[2][2];            /* [part][stage], each with a launch timer */
-    struct ht_buffer *operator;   /* of variants with blocks, else NULL */
+    struct ht_buffer *operator;   /* NULL: of variants without blocks, and
+                                     where launches bring theirs */
     struct ht_products *products; /* NULL: the variant has none */
 };
 
@@ -55,7 +56,9 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
     TRY(ht_operator_make(step->variant, &step->spec, &step->shape, &op));
     enum ht_err err =
         ht_kernel_text_of(step->variant, &step->spec, &step->shape, &op, &text);
-    if (err == HT_OK && step->variant->blocks) err = upload(step, &op);
+    if (err == HT_OK && step->variant->blocks &&
+        !ht_spec_operators(step->variant, &step->spec))
+        err = upload(step, &op);
     ht_operator_free(&op);
     if (err == HT_OK)
         err = ht_program_build(step->device, text.data, cache, &step->program);
@@ -85,7 +88,7 @@ enum ht_err ht_step_create(struct ht_device *device,
     step->sizes = ht_sizes_of(spec);
     step->args_size = spec->eq->nmemory > 0
                           ? sizeof(struct ht_step_args)
-                          : offsetof(struct ht_step_args, src_memory);
+                          : offsetof(struct ht_step_args, src_part);
     step->shape = *shape;
     enum ht_err err = build(step, cache);
     if (err != HT_OK) {
@@ -127,7 +130,10 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     list->arg[list->count++] =
         (struct ht_arg){.value = args, .size = step->args_size};
     if (kind == HT_STAGE_OPERATOR) {
-        add_buffers(list, 1, &step->operator);
+        add_buffers(list, 1,
+                    ht_spec_operators(step->variant, &step->spec)
+                        ? &buffers->operators
+                        : &step->operator);
         add_fields(list, z->sources, z->source_field, buffers->src);
         add_fields(list, z->targets, z->target_field, buffers->dst);
         return;

@@ -33,6 +33,10 @@ static void add_numbers(const struct ht_spec *spec,
                               : spec->medium_degree},
         {"PROFILES", spec->eq->nprofiles},
         {"MEMORY", spec->eq->nmemory},
+        {"LAYERS", spec->eq->nprofiles / HT_LAYER_PROFILES},
+        {"AXIS_1", ht_spec_axis(spec, 0)},
+        {"AXIS_2", ht_spec_axis(spec, 1)},
+        {"AXIS_3", ht_spec_axis(spec, 2)},
         {"MEDIUM_COEFS", z->medium_coefs},
         {"GROUPS", z->groups},
         {"EXCHANGED", z->exchanged},
@@ -133,7 +137,17 @@ static void add_places(const struct ht_spec *spec, struct ht_text *out) {
     ht_text_add(out, "};\n");
 }
 
-/* The axes of layers: of stored memory variables by slot, of profiles; -1 for
+/* The number among the equations' layers of the one that a field belongs to, -1
+ * for none. */
+static int layer_of(const struct ht_equations *eq, int field) {
+    const int axis = ht_field_layer(eq, field);
+    int number = 0;
+    if (axis < 0) return -1;
+    for (int k = 0; k < axis; k++) number += ht_equations_layer(eq, k);
+    return number;
+}
+
+/* The layers of stored memory variables by slot, the axes of profiles; -1 for
  * all others. */
 static void add_layers(const struct ht_spec *spec, const struct ht_sizes *z,
                        struct ht_text *out) {
@@ -150,7 +164,7 @@ static void add_layers(const struct ht_spec *spec, const struct ht_sizes *z,
                     grid[i].count);
         for (int s = 0; s < grid[i].count; s++)
             ht_text_add(out, "%s%d", s ? ", " : "",
-                        ht_field_layer(eq, grid[i].field[s]));
+                        layer_of(eq, grid[i].field[s]));
         ht_text_add(out, "};\n");
     }
     ht_text_add(out, "HT_TABLE const int ht_profile_axis[%d] = {",

@@ -64,6 +64,22 @@ bool ht_spec_reads(const struct ht_spec *spec, int material) {
            ht_material_layer(spec->eq, material) >= 0;
 }
 
+int ht_spec_axis(const struct ht_spec *spec, int k) {
+    return (k + spec->turn[k]) % 3;
+}
+
+unsigned ht_spec_turned(const struct ht_spec *spec, unsigned axes) {
+    unsigned out = 0;
+    for (int k = 0; k < 3; k++)
+        out |= (axes >> ht_spec_axis(spec, k) & 1u) << k;
+    return out;
+}
+
+bool ht_spec_operators(const struct ht_variant *variant,
+                       const struct ht_spec *spec) {
+    return variant->blocks && spec->eq->nprofiles > 0;
+}
+
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
     return variant->made_for == HT_FOR_ANY ||
            variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);

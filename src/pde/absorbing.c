@@ -112,6 +112,13 @@ int ht_field_layer(const struct ht_equations *eq, int field) {
     return field >= eq->nfields - eq->nmemory ? eq->along[field] : -1;
 }
 
+bool ht_equations_layer(const struct ht_equations *eq, int axis) {
+    bool has = false;
+    for (int m = eq->nmaterials - eq->nprofiles; m < eq->nmaterials; m++)
+        has = has || eq->profile_axis[m] == axis;
+    return has;
+}
+
 int ht_material_layer(const struct ht_equations *eq, int material) {
     return material >= 0 && material >= eq->nmaterials - eq->nprofiles
                ? eq->profile_axis[material]

@@ -4,6 +4,7 @@
  * are measured in the same run.
  */
 #include "htwave/report.h"
+#include "htwave/absorbing.h"
 #include "htwave/sampler.h"
 
 #include <math.h>
@@ -139,6 +140,14 @@ static void add_sponge(const struct ht_plan *plan, struct ht_text *text) {
                 whole[0], whole[1], whole[2], half[0], half[1], half[2]);
 }
 
+static const char *organisation_of(const struct ht_simulation *sim) {
+    const struct ht_problem *problem = &sim->plan->problem;
+    if (problem->fd.order > 0)
+        return ht_organisation_word(problem->fd.organisation);
+    if (sim->oracle) return "regions";
+    return ht_layer_organisation(problem, &sim->info, &sim->tuning);
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     double db[3];
@@ -155,8 +164,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
         add_layer_sides(layers, cells, text);
     }
     if (layers->type == HT_ABSORBING_CPML)
-        ht_text_add(text, "; %s",
-                    ht_organisation_word(sim->plan->problem.fd.organisation));
+        ht_text_add(text, "; %s", organisation_of(sim));
     if (sim->plan->problem.fd.order > 0 || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
@@ -308,13 +316,18 @@ static void add_shots(const struct ht_simulation *sim, struct ht_text *text) {
 static void add_steps(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(ht_problem_scheme(&plan->problem));
+    const char *terms = !differences(sim)          ? "Taylor stages"
+                        : plan->problem.stages > 1 ? "terms in time"
+                        : plan->problem.layers == NULL ||
+                                plan->layers.type == HT_ABSORBING_SPONGE
+                            ? "term in time"
+                            : "term in time, as absorbing layers take";
     ht_text_add(text,
                 "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most "
                 "%.3g, %s%s%d %s\n",
                 (long long)plan->steps, plan->problem.dt, sim->params->time.end,
                 plan->cfl, plan->cfl_limit, mark, mark[0] ? ", " : "",
-                plan->problem.stages,
-                differences(sim) ? "terms in time" : "Taylor stages");
+                plan->problem.stages, terms);
     add_accuracy(plan, text);
 }
 

@@ -3,6 +3,7 @@
  * before the plan scans the grid's nodes, the exact budget before compiling.
  */
 #include "htwave/simulation.h"
+#include "htwave/absorbing.h"
 #include "htwave/oracle.h"
 #include "htwave/start.h"
 
@@ -146,10 +147,25 @@ static enum ht_err choose_shape(struct ht_simulation *sim) {
     return ht_params_error(sim->params, "device.cells_per_group", "%s", rule);
 }
 
+/* Operators that were asked for. */
+static enum ht_err check_layers(const struct ht_simulation *sim) {
+    const char *reason = NULL;
+    if (sim->plan->problem.layers != NULL &&
+        sim->params->absorbing.organisation == HT_ORGANISATION_OPERATORS)
+        reason = ht_layer_refuses_operators(&sim->plan->problem, &sim->info,
+                                            &sim->tuning);
+    if (reason == NULL) return HT_OK;
+    return ht_params_error(sim->params, "absorbing.organisation",
+                           "\"operators\" does not apply: %s; use "
+                           "\"regions\"",
+                           reason);
+}
+
 /* All ranks use the tuning of rank 0, or results and layouts would differ. */
 static enum ht_err settle_kernels(struct ht_simulation *sim) {
     TRY(ht_tuning_share(sim));
     if (sim->rank > 0) TRY(check_variant(sim));
+    TRY(check_layers(sim));
     return choose_shape(sim);
 }
 

@@ -3,7 +3,7 @@
  *
  * A trace takes the signal filtered by the Gaussian's spectrum, so its error is
  * known from the signal's: the root of the mean of (1 - spectrum)^2 over the
- * signal's energy. A wider Gaussian has less beyond what the grid carries, and
+ * trace's energy. A wider Gaussian has less beyond what the grid carries, and
  * more error in the signal's band.
  */
 #include <complex.h>
@@ -81,15 +81,37 @@ static double wavenumber(const struct ht_plan *plan, const struct ht_duhamel *d,
     return 2 * pi * frequency / slowest * widest(plan);
 }
 
-static double error_of(const struct ht_signal *signal, double highest,
-                       double radius, int order) {
-    const double *band = ht_signal_bands(signal);
-    double sum = 0;
+/* What the waves of a source consist of: its signal up to a wavenumber in
+ * cells, far away times the wavenumber to a power. */
+struct waves {
+    const struct ht_signal *signal;
+    double highest, power;
+};
+
+/* Of u_tt = c^2 div grad u + f(t) delta(x) in d dimensions u far away is f
+ * divided by the power (3 - d)/2 of the frequency. */
+static struct waves make_waves(const struct ht_plan *plan,
+                               const struct ht_duhamel *d, int i) {
+    const struct ht_shot *shot = &plan->shots->shot[i];
+    const bool plane = shot->type == HT_SHOT_PLANE;
+    const double highest = ht_signal_traits(shot->signal).highest;
+    return (struct waves){shot->signal, wavenumber(plan, d, i, highest),
+                          ht_shot_law(&plan->eq, shot->kind)->derivative +
+                              (shot->kind == HT_SHOT_FORCE) +
+                              0.5 * ((plane ? 1 : plan->grid.dims) - 3)};
+}
+
+static double error_of(const struct waves *waves, double radius, int order) {
+    const double *band = ht_signal_bands(waves->signal);
+    double sum = 0, whole = 0;
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
-        const double k = 2 * highest * (b + 0.5) / HT_SIGNAL_BANDS;
-        sum += band[b] * pow(ht_flat_missing(order, k * radius), 2);
+        const double part = 2 * (b + 0.5) / HT_SIGNAL_BANDS;
+        const double energy = band[b] * pow(part, 2 * waves->power);
+        const double k = waves->highest * part;
+        whole += energy;
+        sum += energy * pow(ht_flat_missing(order, k * radius), 2);
     }
-    return sqrt(sum);
+    return sqrt(sum / whole);
 }
 
 static const int orders[] = {4, 8, 16, 24};
@@ -97,11 +119,11 @@ enum { ORDERS = sizeof orders / sizeof *orders };
 
 /* The least order that keeps a tenth of the tolerance, else the highest: orders
  * cost nothing but at the edge of what the grid carries. */
-static void choose_order(const struct ht_signal *signal, double highest,
-                         double tolerance, struct ht_source_form *form) {
+static void choose_order(const struct waves *waves, double tolerance,
+                         struct ht_source_form *form) {
     for (int i = 0; i < ORDERS; i++) {
         form->order = orders[i];
-        form->error = error_of(signal, highest, form->radius, form->order);
+        form->error = error_of(waves, form->radius, form->order);
         if (form->error <= 0.1 * tolerance) return;
     }
 }
@@ -110,28 +132,76 @@ static bool damps(const struct ht_plan *plan) {
     return ht_problem_scheme(&plan->problem)->dissipates;
 }
 
-/* Low orders carry less of what a source has beyond the signal's band. */
-static double usual_radius(const struct ht_plan *plan) {
-    return plan->order <= 3 ? 1.5 : 1.25;
-}
-
 /* Leapfrog damps nothing of it. */
 static double least_radius(const struct ht_plan *plan) {
     return damps(plan) ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
 }
 
-/* Measured: wider ones gain nothing, and their nodes fill more memory; narrower
- * ones, for waves that are short on this grid, err less than those that lack a
- * part of their band. */
+/* What a Gaussian has beyond the waves that the grid carries turns into waves
+ * of other frequencies: relative errors of traces, by the radius, measured in 1
+ * to 3 dimensions (docs/sources.md). Low orders carry less; forces stir
+ * vortices, too, which stay. The last radius of a row leaves less than the
+ * signal's band loses by a wider one. */
+enum { RADII = 6 };
+static const double radii[RADII] = {0.5, 0.75, 1, 1.25, 1.5, 1.75};
+struct remainder {
+    int order;          /* up to this one */
+    double left[RADII]; /* 0: the widest, and beyond */
+};
+enum { ROWS = 5 };
+static const struct remainder of_monopoles[ROWS] = {
+    {3, {0.25, 3e-2, 1.7e-2, 1.5e-3}},
+    {4, {0.2, 7e-3, 3e-3}},
+    {5, {0.2, 2e-3, 2e-4}},
+    {6, {0.1, 2e-3, 5e-5}},
+    {HT_MAX_ORDER, {2e-2, 2e-5, 2e-7}}};
+static const struct remainder of_forces[ROWS] = {
+    {3, {1, 0.15, 0.1, 1e-2}},
+    {4, {1, 3e-2, 1.5e-2}},
+    {5, {0.7, 6e-3, 1.8e-3}},
+    {6, {0.2, 2e-3, 1e-4}},
+    {HT_MAX_ORDER, {4e-2, 5e-5, 4e-6}}};
+/* One field, its time derivative or none. */
+static const struct remainder of_pairs[ROWS] = {
+    {3, {5e-3, 3.4e-3, 2.4e-3, 1e-3}},
+    {4, {4e-3, 1.4e-3, 1e-3}},
+    {HT_MAX_ORDER, {1e-3, 2e-4, 1e-4}}};
+/* Leapfrog of pressure and velocity; narrower ones are refused. */
+static const struct remainder of_leapfrog[ROWS] = {
+    {3, {1, 1, 1, 7e-2, 1.2e-2}}};
+
+static const double *remainders(const struct ht_plan *plan,
+                                const struct ht_shot *shot) {
+    const bool vortices = shot->kind == HT_SHOT_FORCE && plan->grid.dims > 1 &&
+                          shot->type != HT_SHOT_PLANE;
+    const bool pair = plan->eq.system->second_order.flux < 0;
+    const struct remainder *row = pair       ? of_pairs
+                                  : vortices ? of_forces
+                                             : of_monopoles;
+    if (!pair && !damps(plan) && plan->order <= of_leapfrog->order)
+        row = of_leapfrog;
+    while (row->order < plan->order) row++;
+    return row->left;
+}
+
+static double remainder_of(const double *left, double radius) {
+    int i = 0;
+    while (i + 1 < RADII && radii[i + 1] <= radius + 1e-9) i++;
+    return left[i];
+}
+
+/* The widest first, whose nodes are the most; narrower ones while they leave
+ * less than the signal's band loses. */
 static void choose_radius(const struct ht_plan *plan,
-                          const struct ht_signal *signal, double highest,
-                          double tolerance, struct ht_source_form *form) {
-    const double least = fmax(least_radius(plan), 0.5);
-    const int most = (int)lround((usual_radius(plan) - least) / 0.25);
-    for (int i = 0; i <= most; i++) {
-        form->radius = usual_radius(plan) - 0.25 * i;
-        choose_order(signal, highest, tolerance, form);
-        if (form->error <= tolerance) return;
+                          const struct ht_shot *shot, const struct waves *waves,
+                          struct ht_source_form *form) {
+    const double *left = remainders(plan, shot);
+    int i = 0;
+    while (left[i] > 0) i++;
+    for (bool narrower = true; narrower; i -= narrower) {
+        form->radius = radii[i];
+        choose_order(waves, shot->tolerance, form);
+        narrower = i > 0 && form->error > fmax(shot->tolerance, left[i - 1]);
     }
 }
 
@@ -157,21 +227,23 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i,
     const struct ht_shot *shot = &plan->shots->shot[i];
     struct ht_source_form *form = &d->form[i];
     const double least = least_radius(plan);
-    const double highest =
-        wavenumber(plan, d, i, ht_signal_traits(shot->signal).highest);
+    const struct waves waves = make_waves(plan, d, i);
     form->radius = shot->radius;
     if (shot->radius > 0 && shot->radius < least)
         return refuse_radius(plan, i + 1, least);
     if (shot->radius > 0)
-        choose_order(shot->signal, highest, shot->tolerance, form);
+        choose_order(&waves, shot->tolerance, form);
     else
-        choose_radius(plan, shot->signal, highest, shot->tolerance, form);
+        choose_radius(plan, shot, &waves, form);
+    form->error =
+        fmax(form->error, remainder_of(remainders(plan, shot), form->radius));
     if (form->error > shot->tolerance)
         ht_warn("sources.%d: its highest frequency has %.2g cells per "
                 "wavelength, where a source of radius %g errs by %.1e, above "
-                "the tolerance of %.1e: take more cells",
-                i + 1, 2 * pi / highest, form->radius, form->error,
-                shot->tolerance);
+                "the tolerance of %.1e: %stake more cells",
+                i + 1, 2 * pi / waves.highest, form->radius, form->error,
+                shot->tolerance,
+                shot->radius > 0 ? "leave radius out, or " : "");
     for (int k = 0; k < plan->grid.dims; k++)
         if (shot->type != HT_SHOT_PLANE || k == shot->axis)
             form->along[k] = form->radius;

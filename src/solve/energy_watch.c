@@ -134,12 +134,48 @@ static enum ht_err watch_driven(const struct ht_plan *plan, double time,
          state->energy, time, most, ht_growth_cause(plan));
 }
 
+/* Below which what layers leave is not watched. */
+static double left_by_layers(const struct ht_state *state,
+                             const struct ht_energy_watch *watch) {
+    return fmax(LEFT * watch->first_energy,
+                LEFT_DRIVEN * state->driven * state->driven);
+}
+
+/* What comes into a layer was there before, or sources brought it. */
+static enum ht_err watch_layers(double time, const struct ht_state *state,
+                                struct ht_energy_watch *watch) {
+    const double brought = state->driven - watch->driven;
+    const double held = pow(sqrt(watch->held) + brought, 2);
+    const double most = fmax(2 * held, left_by_layers(state, watch));
+    int worst = 0;
+    for (int n = 1; n < 6; n++)
+        if (state->layer[n / 2][n % 2] > state->layer[worst / 2][worst % 2])
+            worst = n;
+    const double now = state->layer[worst / 2][worst % 2];
+    if (watch->looked && now > most)
+        FAIL(HT_ERR_NOT_FINITE,
+             "the absorbing layer at the %s side of x%d holds an energy of "
+             "%.3g at time %g, where there was %.3g in all, with what sources "
+             "can have brought since: waves grow in it; likely cause: the "
+             "largest stable step was estimated too long for the medium at its "
+             "inner face, or the device computes wrongly; take a smaller "
+             "time.cfl or absorbing.type = \"sponge\"",
+             worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, now, time,
+             held);
+    const double all = fmax(fmax(state->energy, now), 0);
+    watch->held = watch->looked ? fmin(held, all) : all;
+    watch->looked = true;
+    watch->driven = state->driven;
+    return HT_OK;
+}
+
 enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                             const struct ht_state *state,
                             struct ht_energy_watch *watch) {
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (plan->problem.layers != NULL) TRY(watch_layers(time, state, watch));
     if (time < ht_plan_undriven(plan))
         return watch_driven(plan, time, state, watch);
     watch->rough = watch->rough || !resolved(plan, state);
@@ -150,8 +186,7 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
     double least = fmax(watch->rough ? 0.01 * watch->slope : 0,
                         ROUNDING * state->driven * state->driven);
     if (plan->problem.layers != NULL)
-        least = fmax(least, fmax(LEFT * watch->first_energy,
-                                 LEFT_DRIVEN * state->driven * state->driven));
+        least = fmax(least, left_by_layers(state, watch));
     double content =
         growth(state->content, least, &watch->content, &watch->first_content);
     double energy =

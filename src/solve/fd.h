@@ -38,11 +38,6 @@ struct ht_fd_probes {
     struct ht_fd_sampler *device; /* NULL: of the plain engine */
     double *ring;                 /* of the plain engine, [slot][item] */
 };
-/* A box of nodes that the same layers change, by number. */
-struct ht_fd_zone {
-    struct ht_fd_box box;
-    int sides, side[HT_FD_MOST_SIDES];
-};
 /* Absorbing layers of a slab, and what they remember: of a sponge the profile
  * alone. */
 struct ht_fd_layers {
@@ -50,9 +45,8 @@ struct ht_fd_layers {
     enum ht_organisation organisation; /* not "auto" */
     int radius;                        /* of their first differences */
     struct ht_fd_sides sides;          /* none: no layers */
-    int zones;                         /* of the own nodes; they are disjoint */
-    struct ht_fd_zone zone[27];
-    struct ht_fd_array profile, v, q, flow, rest;
+    /* before: v of the last step, which a step reads */
+    struct ht_fd_array profile, before, v, flow, rest;
     bool remember; /* something: a step was taken since they were cleared */
 };
 struct ht_shot;
@@ -112,32 +106,14 @@ struct ht_fd_engine_ops {
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in,
                           int64_t first, int64_t last, int64_t row, double sign,
                           struct ht_fd_array x, struct ht_fd_array y);
-    /* As ht_fd_layer_flux, correct, update and damp. */
-    enum ht_err (*layer_flux)(struct ht_fd_engine *e,
-                              const struct ht_fd_box *box,
-                              const struct ht_fd_side *side,
-                              const struct ht_fd_law *law,
-                              const struct ht_fd_layers *layers,
-                              struct ht_fd_array u);
-    enum ht_err (*layer_correct)(struct ht_fd_engine *e, enum ht_step_part part,
-                                 const struct ht_fd_box *box,
-                                 const struct ht_fd_side *side,
-                                 const struct ht_fd_law *law,
-                                 const struct ht_fd_layers *layers,
-                                 struct ht_fd_array u, struct ht_fd_array d,
-                                 struct ht_fd_array out);
-    enum ht_err (*layer_update)(struct ht_fd_engine *e, enum ht_step_part part,
-                                const struct ht_fd_box *box, int sides,
-                                const struct ht_fd_side *const *side,
-                                const struct ht_fd_law *law,
-                                const struct ht_fd_layers *layers,
-                                struct ht_fd_array u, struct ht_fd_array d,
-                                struct ht_fd_array out);
-    enum ht_err (*layer_damp)(struct ht_fd_engine *e, enum ht_step_part part,
-                              const struct ht_fd_box *box,
-                              const struct ht_fd_side *side,
-                              const struct ht_fd_layers *layers,
-                              struct ht_fd_array u, struct ht_fd_array d);
+    /* What absorbing layers add to a step on a box, by their organisation: as
+     * ht_fd_layer_correct, update or damp. The plain engine corrects. */
+    enum ht_err (*layers)(struct ht_fd_engine *e, enum ht_step_part part,
+                          const struct ht_fd_box *box,
+                          const struct ht_fd_law *law,
+                          const struct ht_fd_layers *layers,
+                          struct ht_fd_array u, struct ht_fd_array d,
+                          struct ht_fd_array out);
     enum ht_err (*finish)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {
@@ -164,28 +140,12 @@ void ht_fd_engine_device(const struct ht_fd_spec *spec,
 double ht_fd_plain_axis(const struct ht_fd_engine *e,
                         const struct ht_fd_law *law, int axis, const double *u,
                         int64_t at, int64_t pitch);
-/* Operations of the plain engine. */
+/* An operation of the plain engine. */
 HT_CHECKED enum ht_err
-ht_fd_plain_flux(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                 const struct ht_fd_side *side, const struct ht_fd_law *law,
-                 const struct ht_fd_layers *l, struct ht_fd_array u);
-HT_CHECKED enum ht_err
-ht_fd_plain_correct(struct ht_fd_engine *e, enum ht_step_part part,
-                    const struct ht_fd_box *box, const struct ht_fd_side *side,
-                    const struct ht_fd_law *law, const struct ht_fd_layers *l,
-                    struct ht_fd_array u, struct ht_fd_array d,
-                    struct ht_fd_array out);
-HT_CHECKED enum ht_err ht_fd_plain_zone(
-    struct ht_fd_engine *e, enum ht_step_part part, const struct ht_fd_box *box,
-    int sides, const struct ht_fd_side *const *side,
-    const struct ht_fd_law *law, const struct ht_fd_layers *l,
-    struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array out);
-
-HT_CHECKED enum ht_err
-ht_fd_plain_damp(struct ht_fd_engine *e, enum ht_step_part part,
-                 const struct ht_fd_box *box, const struct ht_fd_side *side,
-                 const struct ht_fd_layers *l, struct ht_fd_array u,
-                 struct ht_fd_array d);
+ht_fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part part,
+                   const struct ht_fd_box *box, const struct ht_fd_law *law,
+                   const struct ht_fd_layers *l, struct ht_fd_array u,
+                   struct ht_fd_array d, struct ht_fd_array out);
 
 /* ---- fd_shots.c: sources ---- */
 /* What a column of the table of amplitudes adds at a node of the grid. */
@@ -341,6 +301,11 @@ struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
 HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
                                    struct ht_fd_array x, struct ht_fd_array y,
                                    double level, struct ht_fd_sum *out);
+/* The same over a part of the own nodes, which may be empty; ends: of it. */
+HT_CHECKED enum ht_err
+ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
+                 const struct ht_fd_ends *ends, struct ht_fd_array x,
+                 struct ht_fd_array y, double level, struct ht_fd_sum *out);
 /* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
                                    struct ht_fd_array to);
@@ -354,11 +319,10 @@ HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_destroy(struct ht_fd_stepper *s);
 /* They forget. */
 HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
-/* Of a step by the law, dt^2 in its scales, before it and on a box of it. u:
- * before the step; d and out change. */
-HT_CHECKED enum ht_err ht_fd_layers_flux(struct ht_fd_stepper *s,
-                                         const struct ht_fd_law *law,
-                                         struct ht_fd_array u);
+/* Before a step: v becomes that before it. */
+void ht_fd_layers_turn(struct ht_fd_layers *l);
+/* Of a step by the law, dt^2 in its scales, on a box of it. u: before the step;
+ * d and out change. */
 HT_CHECKED enum ht_err
 ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
                   const struct ht_fd_box *box, const struct ht_fd_law *law,

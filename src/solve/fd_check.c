@@ -18,11 +18,14 @@ enum ht_err ht_differences_oracle_create(const struct ht_problem *problem,
 /* ---- verification ---- */
 
 /* Longest chain of roundings behind an output, of both passes: the products of
- * an operator, and some for its factors and the medium in single precision. */
+ * an operator, and some for its factors and the medium in single precision. A
+ * layer's q, or L_k, becomes F, r' and what u takes by 12 more at most, after
+ * which two sums follow for each side. */
 double ht_differences_oracle_roundings(const struct ht_problem *p) {
-    const double radius = p->fd.order / 2.0;
+    const double radius = p->fd.order / 2.0, dims = p->eq->dims;
     const double products = p->fd.density ? 4 * radius : 2 * radius + 1;
-    return p->stages * (double)(p->eq->dims * products + 8);
+    const double layers = p->layers != NULL ? products + 12 + 4 * dims : 0;
+    return p->stages * (dims * products + 8) + layers;
 }
 
 /* A positive medium that jumps at every node. */

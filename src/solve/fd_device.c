@@ -197,50 +197,28 @@ static enum ht_err device_inject(struct ht_fd_engine *e,
 static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {
     return (struct ht_fd_memory){.profile = l->profile.buffer,
                                  .v = l->v.buffer,
-                                 .q = l->q.buffer,
+                                 .before = l->before.buffer,
                                  .flow = l->flow.buffer,
                                  .rest = l->rest.buffer};
 }
 
-static enum ht_err
-device_layer_flux(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                  const struct ht_fd_side *side, const struct ht_fd_law *law,
-                  const struct ht_fd_layers *l, struct ht_fd_array u) {
+static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,
+                                 const struct ht_fd_box *box,
+                                 const struct ht_fd_law *law,
+                                 const struct ht_fd_layers *l,
+                                 struct ht_fd_array u, struct ht_fd_array d,
+                                 struct ht_fd_array out) {
     const struct ht_fd_operator op = operator_of(law);
     const struct ht_fd_memory memory = memory_of(l);
-    return ht_fd_layer_flux(e->layers, box, side, &op, &memory, u.buffer);
-}
-
-static enum ht_err
-device_layer_correct(struct ht_fd_engine *e, enum ht_step_part part,
-                     const struct ht_fd_box *box, const struct ht_fd_side *side,
-                     const struct ht_fd_law *law, const struct ht_fd_layers *l,
-                     struct ht_fd_array u, struct ht_fd_array d,
-                     struct ht_fd_array out) {
-    const struct ht_fd_operator op = operator_of(law);
-    const struct ht_fd_memory memory = memory_of(l);
-    return ht_fd_layer_correct(e->layers, part, box, side, &op, &memory,
-                               u.buffer, d.buffer, out.buffer);
-}
-
-static enum ht_err device_layer_update(
-    struct ht_fd_engine *e, enum ht_step_part part, const struct ht_fd_box *box,
-    int sides, const struct ht_fd_side *const *side,
-    const struct ht_fd_law *law, const struct ht_fd_layers *l,
-    struct ht_fd_array u, struct ht_fd_array d, struct ht_fd_array out) {
-    const struct ht_fd_operator op = operator_of(law);
-    const struct ht_fd_memory memory = memory_of(l);
-    return ht_fd_layer_update(e->layers, part, box, sides, side, &op, &memory,
-                              u.buffer, d.buffer, out.buffer);
-}
-
-static enum ht_err
-device_layer_damp(struct ht_fd_engine *e, enum ht_step_part part,
-                  const struct ht_fd_box *box, const struct ht_fd_side *side,
-                  const struct ht_fd_layers *l, struct ht_fd_array u,
-                  struct ht_fd_array d) {
-    return ht_fd_layer_damp(e->layers, part, box, side, l->profile.buffer,
-                            u.buffer, d.buffer);
+    if (l->sponge)
+        return ht_fd_layer_damp(e->layers, part, box, &l->sides, memory.profile,
+                                out.buffer, d.buffer);
+    if (l->organisation == HT_ORGANISATION_FACES)
+        return ht_fd_layer_correct(e->layers, part, box, &l->sides, &op,
+                                   &memory, u.buffer, d.buffer, out.buffer);
+    return ht_fd_layer_update(e->layers, part, box, &l->sides,
+                              l->organisation == HT_ORGANISATION_COMBINED, &op,
+                              &memory, u.buffer, d.buffer, out.buffer);
 }
 
 static enum ht_err device_finish(struct ht_fd_engine *e) {
@@ -264,10 +242,7 @@ static const struct ht_fd_engine_ops device_ops = {
     .probes_read = device_probes_read,
     .amplitudes = device_amplitudes,
     .inject = device_inject,
-    .layer_flux = device_layer_flux,
-    .layer_correct = device_layer_correct,
-    .layer_update = device_layer_update,
-    .layer_damp = device_layer_damp,
+    .layers = device_layers,
     .finish = device_finish,
 };
 

@@ -9,22 +9,51 @@
 #include "fd.h"
 #include "methods.h"
 
-/* z = dt^2 M u, beside which w is scratch. */
-static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
-                               struct ht_fd_sum *u) {
+/* What the nodes of a part have of the energy, z = dt^2 M u. */
+static enum ht_err energy_of(struct ht_fd_stepper *s,
+                             const struct ht_fd_box *part,
+                             const struct ht_fd_ends *ends, double *energy,
+                             struct ht_fd_sum *u) {
+    const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
-    struct ht_fd_sum uz, dz, dd;
+    struct ht_fd_sum dz, dd;
     double volume = 1;
     for (int k = 0; k < s->engine.spec.dims; k++)
         volume *= s->problem.grid->h[k];
+    TRY(ht_fd_part_total(s, part, ends, v, s->z, s->level, u));
+    TRY(ht_fd_part_total(s, part, ends, d, s->z, 0, &dz));
+    TRY(ht_fd_part_total(s, part, ends, d, d, 0, &dd));
+    *energy = volume / (2 * dt * dt) * (dd.product - u->product + dz.product);
+    return HT_OK;
+}
+
+/* w is scratch. */
+static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
+                               struct ht_fd_sum *u) {
     TRY(ht_fd_clear(s, s->z));
     TRY(ht_fd_apply(s, 1, s->z));
-    const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
-    TRY(ht_fd_total(s, v, s->z, s->level, &uz));
-    TRY(ht_fd_total(s, d, s->z, 0, &dz));
-    TRY(ht_fd_total(s, d, d, 0, &dd));
-    *energy = volume / (2 * dt * dt) * (dd.product - uz.product + dz.product);
-    *u = uz;
+    return energy_of(s, &s->box, &s->ends, energy, u);
+}
+
+/* The energies in the layers, after find_energy; that of a corner in both. */
+static enum ht_err find_layers(struct ht_fd_stepper *s, double out[3][2]) {
+    const struct ht_grid *grid = s->problem.grid;
+    for (int n = 0; n < 2 * grid->dims && s->problem.layers != NULL; n++) {
+        const int k = n / 2, side = n % 2;
+        const int64_t cells = s->problem.layers->side[k][side].cells;
+        const int64_t first = s->box.begin[k] - (k == 2 ? s->first : 0);
+        const int64_t past = first + grid->cells[k] + 1 - cells;
+        struct ht_fd_box part = s->box;
+        struct ht_fd_ends ends = s->ends;
+        struct ht_fd_sum sum;
+        if (cells == 0) continue;
+        if (side == 0)
+            part.end[k] = ht_least(part.end[k], first + cells);
+        else
+            part.begin[k] = ht_most(part.begin[k], past);
+        ends.half[k][1 - side] = false;
+        TRY(energy_of(s, &part, &ends, &out[k][side], &sum));
+    }
     return HT_OK;
 }
 
@@ -79,6 +108,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
         TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level,
                         &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
+    if (known(plan)) TRY(find_layers(s, out->layer));
     out->driven = find_driven(plan, s);
     out->content = out->energy;
     out->largest[plan->eq.system->second_order.field] = sums.largest;

@@ -319,10 +319,7 @@ static const struct ht_fd_engine_ops plain_ops = {
     .probes_read = plain_probes_read,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
-    .layer_flux = ht_fd_plain_flux,
-    .layer_correct = ht_fd_plain_correct,
-    .layer_update = ht_fd_plain_zone,
-    .layer_damp = ht_fd_plain_damp,
+    .layers = ht_fd_plain_layers,
     .finish = plain_finish,
 };
 

@@ -1,159 +1,165 @@
-/* Absorbing layers of finite differences by plain loops in double precision:
- * straight from the formulas of cl/fd_layers.cl.
+/* Absorbing layers of finite differences by plain loops in double precision,
+ * straight from the formulas of cl/fd_layers.cl, side by side and line by line
+ * along the normal.
  */
+#include <math.h>
+#include <stdlib.h>
+
 #include "fd.h"
-
-static const double *profile_of(const struct ht_fd_layers *l,
-                                const struct ht_fd_side *side, int row,
-                                int64_t depth) {
-    return l->profile.host + side->profile + row * side->cells + depth;
-}
-
-static int64_t memory_of(const struct ht_fd_side *side, const int64_t m[3]) {
-    return side->offset + m[0] * side->pitch[0] + m[1] * side->pitch[1] +
-           m[2] * side->pitch[2];
-}
 
 static int64_t pitch_of(const struct ht_fd_box *box, int axis) {
     return axis == 0 ? 1 : axis == 1 ? box->row : box->plane;
 }
 
-static int64_t number_of(const struct ht_fd_box *box, const int64_t m[3]) {
-    return m[2] * box->plane + m[1] * box->row + m[0];
+/* A line of a layer along its normal; m: its node on the wall. */
+struct line {
+    struct ht_fd_engine *e;
+    const struct ht_fd_law *law;
+    const struct ht_fd_layers *l;
+    const struct ht_fd_side *side;
+    struct ht_fd_weights weights; /* of the layers' first differences */
+    int64_t at, inward;           /* of that node in the window */
+    int64_t own, pitch;           /* in the memory */
+    int64_t first, last;          /* depths of the targets */
+    double *q;                    /* [half point] */
+};
+
+static double size_of(const struct line *line, double x) {
+    return line->e->absolute ? fabs(x) : x;
 }
 
-#define EACH(box, m)                                                     \
-    for ((m)[2] = (box)->begin[2]; (m)[2] < (box)->end[2]; (m)[2]++)     \
-        for ((m)[1] = (box)->begin[1]; (m)[1] < (box)->end[1]; (m)[1]++) \
-            for ((m)[0] = (box)->begin[0]; (m)[0] < (box)->end[0]; (m)[0]++)
+static double minus(const struct line *line, double x) {
+    return line->e->absolute ? x : -x;
+}
 
-enum ht_err
-ht_fd_plain_flux(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                 const struct ht_fd_side *side, const struct ht_fd_law *law,
-                 const struct ht_fd_layers *l, struct ht_fd_array u) {
-    const struct ht_fd_weights w = ht_fd_weights(2 * l->radius);
-    const int way = side->side == 0 ? 1 : -1, k = side->axis;
-    const int64_t inward = way * pitch_of(box, k);
-    int64_t m[3];
-    EACH(box, m) {
-        const int64_t own = memory_of(side, m);
-        int64_t at[3] = {m[0], m[1], m[2]};
-        at[k] = side->wall + way * m[k];
-        const double *here = u.host + number_of(box, at);
+static double profile_of(const struct line *line, int row, int64_t depth) {
+    const int64_t at = line->side->profile + row * line->side->cells + depth;
+    return size_of(line, line->l->profile.host[at]);
+}
+
+static void find_fluxes(struct line *line, const double *u) {
+    const struct ht_fd_side *side = line->side;
+    const double *b = line->law->b[side->axis].host;
+    for (int64_t half = 0; half < side->cells; half++) {
+        const int64_t at = line->at + half * line->inward;
+        const int64_t own = line->own + half * line->pitch;
+        const double v = size_of(line, line->l->before.host[own]);
         double slope = 0;
-        for (int j = 0; j < l->radius; j++)
-            slope += w.first[j] * (here[(j + 1) * inward] - here[-j * inward]);
-        double change = *profile_of(l, side, 0, m[k]) * l->v.host[own] +
-                        *profile_of(l, side, 1, m[k]) * slope;
-        l->v.host[own] += change + slope;
-        if (e->spec.density)
-            change *=
-                law->b[k].host[number_of(box, at) + (way > 0 ? 0 : inward)];
-        l->q.host[own] = change;
+        for (int j = 0; j < line->weights.radius; j++)
+            slope += size_of(line, line->weights.first[j]) *
+                     (size_of(line, u[at + (j + 1) * line->inward]) +
+                      minus(line, size_of(line, u[at - j * line->inward])));
+        const double change =
+            profile_of(line, 0, half) * v + profile_of(line, 1, half) * slope;
+        if (half >= line->first && half < line->last)
+            line->l->v.host[own] = v + change + slope;
+        line->q[half] = change;
+        if (line->e->spec.density)
+            line->q[half] *= b[side->side == 0 ? at : at + line->inward];
     }
-    return HT_OK;
 }
 
 /* q of a half point, odd at the wall. */
-static double q_at(const struct ht_fd_layers *l, const struct ht_fd_side *side,
-                   const int64_t m[3], int64_t half) {
-    int64_t at[3] = {m[0], m[1], m[2]};
-    at[side->axis] = half < 0 ? -1 - half : half;
-    if (at[side->axis] >= side->cells) return 0;
-    return (half < 0 ? -1 : 1) * l->q.host[memory_of(side, at)];
+static double q_at(const struct line *line, int64_t half) {
+    const int64_t inside = half < 0 ? -1 - half : half;
+    if (inside >= line->side->cells) return 0;
+    return half < 0 ? minus(line, line->q[inside]) : line->q[inside];
 }
 
-/* m: from the wall along the layer's axis; at: number in the window. */
-static double correct(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                      const struct ht_fd_side *side,
-                      const struct ht_fd_law *law, const struct ht_fd_layers *l,
-                      const double *u, const int64_t m[3], int64_t at,
+/* What a node's d takes; *more: what u takes beside it. */
+static double correct(const struct line *line, const double *u, int64_t depth,
                       double *more) {
-    const struct ht_fd_weights w = ht_fd_weights(2 * l->radius);
-    const int k = side->axis;
-    const int64_t depth = m[k];
+    const struct ht_fd_layers *l = line->l;
+    const int k = line->side->axis;
+    const int64_t at = line->at + depth * line->inward;
+    const int64_t own = line->own + depth * line->pitch;
+    const double factor =
+        line->law->a.host[at] * size_of(line, line->law->scale[k]);
+    const int64_t pitch = line->side->side == 0 ? line->inward : -line->inward;
     double change = 0;
-    for (int j = 0; j < l->radius; j++)
-        change += w.first[j] * (q_at(l, side, m, depth + j) -
-                                q_at(l, side, m, depth - 1 - j));
-    change *= law->a.host[at] * law->scale[k];
-    if (depth < side->cells) {
-        const int64_t own = memory_of(side, m);
-        const double e_half = *profile_of(l, side, 2, depth);
-        const double before = l->rest.host[own];
-        l->flow.host[own] +=
-            change + law->a.host[at] * law->scale[k] *
-                         ht_fd_plain_axis(e, law, k, u, at, pitch_of(box, k));
-        const double after = e_half * before -
-                             *profile_of(l, side, 4, depth) * l->flow.host[own];
-        l->rest.host[own] = e_half * after;
-        *more += *profile_of(l, side, 3, depth) * (before + after);
-    }
+    *more = 0;
+    for (int j = 0; j < line->weights.radius; j++)
+        change +=
+            size_of(line, line->weights.first[j]) *
+            (q_at(line, depth + j) + minus(line, q_at(line, depth - 1 - j)));
+    change *= factor;
+    if (depth >= line->side->cells) return change;
+    const double e_half = profile_of(line, 2, depth);
+    const double before = size_of(line, l->rest.host[own]);
+    l->flow.host[own] =
+        size_of(line, l->flow.host[own]) + change +
+        factor * ht_fd_plain_axis(line->e, line->law, k, u, at, pitch);
+    const double after =
+        e_half * before +
+        minus(line, profile_of(line, 4, depth) * l->flow.host[own]);
+    l->rest.host[own] = e_half * after;
+    *more = profile_of(line, 3, depth) * (before + after);
     return change;
 }
 
-enum ht_err ht_fd_plain_correct(struct ht_fd_engine *e, enum ht_step_part part,
-                                const struct ht_fd_box *box,
-                                const struct ht_fd_side *side,
-                                const struct ht_fd_law *law,
-                                const struct ht_fd_layers *l,
-                                struct ht_fd_array u, struct ht_fd_array d,
-                                struct ht_fd_array out) {
-    const int way = side->side == 0 ? 1 : -1, k = side->axis;
-    int64_t m[3];
-    (void)part;
-    EACH(box, m) {
-        int64_t in[3] = {m[0], m[1], m[2]};
-        in[k] = side->wall + way * m[k];
-        const int64_t at = number_of(box, in);
-        double more = 0;
-        const double change =
-            correct(e, box, side, law, l, u.host, m, at, &more);
-        d.host[at] += change;
-        out.host[at] += change + more;
+static void correct_line(struct line *line, const double *u, double *d,
+                         double *out) {
+    find_fluxes(line, u);
+    for (int64_t depth = line->first; depth < line->last; depth++) {
+        const int64_t at = line->at + depth * line->inward;
+        double more;
+        const double change = correct(line, u, depth, &more);
+        d[at] += change;
+        out[at] += change + more;
     }
-    return HT_OK;
 }
 
-enum ht_err ht_fd_plain_zone(struct ht_fd_engine *e, enum ht_step_part part,
-                             const struct ht_fd_box *box, int sides,
-                             const struct ht_fd_side *const *side,
-                             const struct ht_fd_law *law,
-                             const struct ht_fd_layers *l, struct ht_fd_array u,
-                             struct ht_fd_array d, struct ht_fd_array out) {
-    int64_t m[3];
-    TRY(e->ops->update(e, part, box, law, u, d, u, out));
-    EACH(box, m) {
-        const int64_t at = number_of(box, m);
-        double change = 0, more = 0;
-        for (int i = 0; i < sides; i++) {
-            const int way = side[i]->side == 0 ? 1 : -1, k = side[i]->axis;
-            int64_t in[3] = {m[0], m[1], m[2]};
-            in[k] = way * (m[k] - side[i]->wall);
-            if (in[k] < side[i]->cells + l->radius)
-                change +=
-                    correct(e, box, side[i], law, l, u.host, in, at, &more);
+static void damp_line(const struct line *line, double *d, double *out) {
+    for (int64_t depth = line->first; depth < line->last; depth++) {
+        const int64_t at = line->at + depth * line->inward;
+        out[at] *= profile_of(line, 0, depth);
+        d[at] *= profile_of(line, 0, depth);
+    }
+}
+
+/* The nodes of a box that a layer changes, by lines. */
+static void do_side(struct line *line, const struct ht_fd_box *box,
+                    const double *u, double *d, double *out) {
+    const struct ht_fd_side *side = line->side;
+    const int k = side->axis, a = k == 0 ? 1 : 0, b = k == 2 ? 1 : 2;
+    const int64_t reach = side->cells + line->l->sides.beyond;
+    const int64_t first = side->side == 0 ? box->begin[k] - side->wall
+                                          : side->wall - box->end[k] + 1;
+    line->first = ht_most(first, 0);
+    line->last = ht_least(first + box->end[k] - box->begin[k], reach);
+    line->inward = (side->side == 0 ? 1 : -1) * pitch_of(box, k);
+    line->pitch = side->pitch[k];
+    for (int64_t mb = box->begin[b]; mb < box->end[b]; mb++)
+        for (int64_t ma = box->begin[a]; ma < box->end[a]; ma++) {
+            line->at = side->wall * pitch_of(box, k) + ma * pitch_of(box, a) +
+                       mb * pitch_of(box, b);
+            line->own =
+                side->offset + ma * side->pitch[a] + mb * side->pitch[b];
+            if (line->first >= line->last) continue;
+            if (line->l->sponge)
+                damp_line(line, d, out);
+            else
+                correct_line(line, u, d, out);
         }
-        d.host[at] += change;
-        out.host[at] += change + more;
-    }
-    return HT_OK;
 }
 
-enum ht_err ht_fd_plain_damp(struct ht_fd_engine *e, enum ht_step_part part,
-                             const struct ht_fd_box *box,
-                             const struct ht_fd_side *side,
-                             const struct ht_fd_layers *l, struct ht_fd_array u,
-                             struct ht_fd_array d) {
-    const int way = side->side == 0 ? 1 : -1, k = side->axis;
-    int64_t m[3];
-    (void)e, (void)part;
-    EACH(box, m) {
-        const double factor = *profile_of(l, side, 0, m[k]);
-        int64_t in[3] = {m[0], m[1], m[2]};
-        in[k] = side->wall + way * m[k];
-        u.host[number_of(box, in)] *= factor;
-        d.host[number_of(box, in)] *= factor;
+enum ht_err ht_fd_plain_layers(struct ht_fd_engine *e, enum ht_step_part part,
+                               const struct ht_fd_box *box,
+                               const struct ht_fd_law *law,
+                               const struct ht_fd_layers *l,
+                               struct ht_fd_array u, struct ht_fd_array d,
+                               struct ht_fd_array out) {
+    struct line line = {
+        .e = e, .law = law, .l = l, .weights = ht_fd_weights(2 * l->radius)};
+    int64_t most = 1;
+    (void)part;
+    for (int i = 0; i < l->sides.count; i++)
+        most = ht_most(most, l->sides.side[i].cells);
+    TRY(HT_ALLOC(line.q, most));
+    for (int i = 0; i < l->sides.count; i++) {
+        line.side = &l->sides.side[i];
+        do_side(&line, box, u.host, d.host, out.host);
     }
+    free(line.q);
     return HT_OK;
 }

@@ -241,8 +241,6 @@ static void add_pass(const struct ht_fd_slab *slab,
     const int64_t last = slab->own.end[2] + (slab->neighbour[1] ? beyond : 0);
     if (slab->ghosts && pass.source != NONE)
         add_box(slab, s, HT_TASK_GHOSTS, which, HT_PART_INTERIOR, first, last);
-    if (slab->layers && which == HT_FD_UPDATE)
-        add_box(slab, s, HT_TASK_FLUX, which, HT_PART_INTERIOR, first, last);
     for (int a = 0; a < HT_FD_NAMES; a++)
         if (writes(&pass, a)) state->valid.of[a] = beyond;
     if (!is_cut(slab) || targets_beyond(slab, state, &after) >= 0) {

@@ -66,7 +66,7 @@ static enum ht_err add_operator(struct ht_fd_stepper *s,
 }
 
 /* The next u takes w's place where L is applied to u itself: before the first
- * box of the pass the two change names. */
+ * box of the pass the two change names, as do those that layers remember. */
 static enum ht_err run_update(struct ht_fd_stepper *s,
                               const struct ht_task *task) {
     const double dt = s->problem.dt;
@@ -79,19 +79,13 @@ static enum ht_err run_update(struct ht_fd_stepper *s,
         const struct ht_fd_array before = v[HT_FD_U];
         v[HT_FD_U] = v[HT_FD_W];
         v[HT_FD_W] = before;
+        ht_fd_layers_turn(&s->layers);
         s->renamed = true;
     }
     if (!ht_fd_layers_interior(s, &targets, &box)) return HT_OK;
     return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W],
                                  v[HT_FD_D], v[in_place ? HT_FD_U : HT_FD_W],
                                  v[HT_FD_U]);
-}
-
-static enum ht_err run_flux(struct ht_fd_stepper *s,
-                            const struct ht_task *task) {
-    const double dt = s->problem.dt;
-    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
-    return ht_fd_layers_flux(s, &law, source_of(s, task));
 }
 
 /* After run_update of the same box. */
@@ -178,9 +172,9 @@ typedef enum ht_err task_function(struct ht_fd_stepper *s,
                                   const struct ht_task *task);
 static task_function *const run_task[HT_TASK_KINDS] = {
     [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
-    [HT_TASK_FLUX] = run_flux,       [HT_TASK_STEP] = run_step,
-    [HT_TASK_LAYERS] = run_layers,   [HT_TASK_INJECT] = run_inject,
-    [HT_TASK_SEND] = run_send,       [HT_TASK_SAMPLE] = run_sample,
+    [HT_TASK_STEP] = run_step,       [HT_TASK_LAYERS] = run_layers,
+    [HT_TASK_INJECT] = run_inject,   [HT_TASK_SEND] = run_send,
+    [HT_TASK_SAMPLE] = run_sample,
 };
 
 /* Runs the tasks of passes [first, last) of a sequence. */
@@ -268,16 +262,30 @@ static enum ht_err add_planes(struct ht_fd_stepper *s,
     return err;
 }
 
-enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
-                        struct ht_fd_array y, double level,
-                        struct ht_fd_sum *out) {
+enum ht_err ht_fd_part_total(struct ht_fd_stepper *s,
+                             const struct ht_fd_box *part,
+                             const struct ht_fd_ends *ends,
+                             struct ht_fd_array x, struct ht_fd_array y,
+                             double level, struct ht_fd_sum *out) {
     struct ht_fd_sum *own = NULL;
+    bool some = true;
     TRY(HT_ALLOC(own, s->last - s->first));
-    enum ht_err err = s->engine.ops->sums(&s->engine, &s->box, &s->ends, x, y,
-                                          s->law.a, level, own);
+    for (int64_t m = 0; m < s->last - s->first; m++) own[m].first = -1;
+    for (int k = 0; k < 3; k++) some = some && part->begin[k] < part->end[k];
+    enum ht_err err =
+        some
+            ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
+                                  own + part->begin[2] - s->box.begin[2])
+            : HT_OK;
     if (err == HT_OK) err = add_planes(s, own, out);
     free(own);
     return err;
+}
+
+enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
+                        struct ht_fd_array y, double level,
+                        struct ht_fd_sum *out) {
+    return ht_fd_part_total(s, &s->box, &s->ends, x, y, level, out);
 }
 
 /* Planes beyond the slab are shifted as their owners do. */

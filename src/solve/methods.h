@@ -90,4 +90,14 @@ const struct ht_method *ht_method_of(const struct ht_problem *problem);
 HT_METHOD_FUNCTIONS(hermite);
 HT_METHOD_FUNCTIONS(differences);
 
+/* ---- fd_layers.c, for the self-check ---- */
+/* Numbers in each of the memories of absorbing layers: v, F and r of
+ * docs/absorbing.md. 0: the stepper has none. */
+enum { HT_FD_MEMORIES = 3 };
+int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper);
+HT_CHECKED enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper,
+                                        int which, const double *values);
+HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper,
+                                        int which, double *values);
+
 #endif

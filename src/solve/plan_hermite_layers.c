@@ -117,9 +117,18 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
     if (sponge) TRY(check_thickness(plan, least_sponge));
     if (sponge) return ht_plan_check_sponge(params);
     if (organisation != HT_ORGANISATION_AUTO &&
-        organisation != HT_ORGANISATION_REGIONS)
+        organisation != HT_ORGANISATION_REGIONS &&
+        organisation != HT_ORGANISATION_OPERATORS)
+        return ht_params_error(
+            params, "absorbing.organisation",
+            "Hermite methods have \"regions\" and \"operators\"");
+    if (organisation == HT_ORGANISATION_OPERATORS &&
+        (!plan->medium->uniform || plan->eq.dims == 1))
         return ht_params_error(params, "absorbing.organisation",
-                               "Hermite methods have \"regions\"");
+                               "operators %s: \"regions\" do not",
+                               plan->eq.dims == 1
+                                   ? "need two dimensions or three"
+                                   : "need a uniform medium");
     return check_thickness(plan, least_cells);
 }
 
@@ -133,7 +142,7 @@ enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
                        : is_first_order(plan) ? usual_hermite
                                               : usual_second_order,
                        &plan->layers));
-    plan->problem.fd.organisation = HT_ORGANISATION_REGIONS;
+    plan->problem.fd.organisation = plan->params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }

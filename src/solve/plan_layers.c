@@ -71,11 +71,11 @@ void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]) {
 }
 
 /* Words per point and step: of the update in the interior u, d, the modulus and
- * both results; of each layer at a point u, v, v', q and q, u, d, u', F, r,
- * their results; of a sponge u and d, read and written. */
+ * both results; of each layer at a point u, the modulus, d, u', v, F, r and the
+ * results of these five; of a sponge u and d, read and written. */
 double ht_plan_layer_share(const struct ht_plan *plan) {
     const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
-    const double inner = 5, words = sponge ? 4 : 14;
+    const double inner = 5, words = sponge ? 4 : 12;
     double layers = 0;
     for (int n = 0; n < 6; n++) {
         const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];

@@ -48,21 +48,23 @@ void ht_hermite_shrink(const struct ht_problem *problem,
         small->problem.stages = most_stages;
 }
 
-/* A problem with the kinds of layers of another: one cell at each absorbing
- * side, one between the layers, two along other axes. */
-static void shrink_layers(const struct ht_problem *problem,
-                          struct ht_layers *layers, struct ht_part *small) {
-    struct ht_box box = {.end = {2, 2, 2}};
+/* A problem with the kinds of layers of another: at each absorbing side so many
+ * cells, or as it has there, one cell at least between them, and `least` along
+ * each axis. */
+static void shrink_layers(const struct ht_problem *problem, int64_t cells,
+                          int64_t least, struct ht_layers *layers,
+                          struct ht_part *small) {
+    struct ht_box box = {.end = {least, least, least}};
     *layers = *problem->layers;
     for (int k = 0; k < problem->grid->dims; k++) {
-        int sides = 0;
+        int64_t sum = 0;
         for (int side = 0; side < 2; side++) {
             struct ht_layer *layer = &layers->side[k][side];
-            layer->cells = layer->cells > 0;
+            layer->cells = ht_least(layer->cells, cells);
             layer->length = problem->grid->h[k] * (double)layer->cells;
-            sides += layer->cells > 0;
+            sum += layer->cells;
         }
-        if (sides > 0) box.end[k] = sides + 1;
+        box.end[k] = ht_most(least, sum + 1);
         layers->cells[k] = box.end[k];
     }
     layers->stages = 4;
@@ -101,27 +103,53 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     return HT_OK;
 }
 
-/* Largest difference of a field over its bound; rounding explains values up to
+/* Largest difference of values over its bound; rounding explains values up to
  * 1. */
+static void compare_values(const struct trial *t, int64_t count,
+                           double *const data[3], double *worst) {
+    const double roundings = ht_oracle_roundings(t->problem);
+    for (int64_t n = 0; n < count; n++) {
+        double difference = fabs(data[0][n] - data[1][n]);
+        double bound = roundings * t->unit * data[2][n] + DBL_MIN;
+        /* a NaN must not be lost in a comparison */
+        double ratio = isfinite(difference) ? difference / bound : INFINITY;
+        if (ratio > *worst) *worst = ratio;
+    }
+}
+
 static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid,
                                  int field, double *worst) {
     const struct ht_grid *grid = t->problem->grid;
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
-    int64_t values = ht_grid_total(grid, of) * coefs;
-    double roundings = ht_oracle_roundings(t->problem);
     for (int s = 0; s < 3; s++)
         TRY(all[s]->ops->get(all[s]->self, subgrid, field, coefs, 0,
                              ht_grid_planes(grid, of), t->data[s]));
-    for (int64_t n = 0; n < values; n++) {
-        double difference = fabs(t->data[0][n] - t->data[1][n]);
-        double bound = roundings * t->unit * t->data[2][n] + DBL_MIN;
-        /* a NaN must not be lost in a comparison */
-        double ratio = isfinite(difference) ? difference / bound : INFINITY;
-        if (ratio > *worst) *worst = ratio;
-    }
+    compare_values(t, ht_grid_total(grid, of) * coefs, t->data, worst);
     return HT_OK;
+}
+
+/* Puts the same random numbers in what layers of finite differences remember,
+ * or compares it. */
+static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
+    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
+    const int64_t count = ht_fd_memory_numbers(&t->oracle);
+    double *data[3] = {NULL};
+    enum ht_err err = HT_OK;
+    if (count == 0) return HT_OK;
+    for (int s = 0; s < 3 && err == HT_OK; s++) err = HT_ALLOC(data[s], count);
+    for (int i = 0; i < HT_FD_MEMORIES && err == HT_OK; i++) {
+        for (int64_t n = 0; put && n < count; n++)
+            data[0][n] = (double)(float)ht_rng_uniform(
+                3, (uint64_t)(n * HT_FD_MEMORIES + i));
+        for (int s = 0; s < 3 && err == HT_OK; s++)
+            err = put ? ht_fd_memory_put(all[s], i, data[0])
+                      : ht_fd_memory_get(all[s], i, data[s]);
+        if (err == HT_OK && !put) compare_values(t, count, data, worst);
+    }
+    for (int s = 0; s < 3; s++) free(data[s]);
+    return err;
 }
 
 /* A half step from random data of one grid; a two-level scheme adds to random
@@ -132,6 +160,7 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     TRY(put_random(t, from));
     if (ht_problem_scheme(t->problem)->two_level) TRY(put_random(t, to));
+    TRY(do_memories(t, true, NULL));
     for (int s = 0; s < 3; s++) {
         TRY(all[s]->ops->half_step(all[s]->self, from));
         TRY(all[s]->ops->finish(all[s]->self));
@@ -143,7 +172,7 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from,
         if (ht_problem_stores(t->problem, from, f))
             TRY(compare_field(t, from, f, worst));
     }
-    return HT_OK;
+    return do_memories(t, false, worst);
 }
 
 static enum ht_err run_trial(struct trial *t, double *worst) {
@@ -180,10 +209,14 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
     struct ht_part small;
     ht_method_of(problem)->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
-    if ((kernels->layers != NULL || kernels->sponge != NULL) && *worst <= 1) {
+    if (problem->layers != NULL && *worst <= 1) {
+        const bool fd = kernels->fd_layers != NULL;
+        const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;
+        const double inside = *worst;
         struct ht_layers layers;
-        shrink_layers(problem, &layers, &small);
+        shrink_layers(problem, fd ? 2 : 1, least, &layers, &small);
         TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
+        *worst = fmax(*worst, inside);
     }
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
             "self-check: variant %s on %s differs from the reference by %.3g "

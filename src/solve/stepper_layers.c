@@ -99,10 +99,11 @@ enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t) {
         for (int subgrid = 0; subgrid < 2; subgrid++)
             TRY(make_profiles(t, subgrid ? HT_DUAL : HT_PRIMARY, axis));
     }
-    return HT_OK;
+    return ht_stepper_make_operators(t);
 }
 
 void ht_stepper_free_layers(struct ht_device_stepper *t) {
+    ht_stepper_free_operators(t);
     for (int n = 0; n < 12; n++) {
         struct ht_layer_memory *m = &t->memory[n / 4][n / 2 % 2];
         for (int f = 0; f < HT_MAX_FIELDS; f++)
@@ -121,9 +122,19 @@ static struct ht_part_place place_of(const struct ht_layer_memory *m,
     const int64_t *first = m->first[subgrid];
     return (struct ht_part_place){
         .first = (long)ht_window_at(w, first[0], first[1], first[2]),
+        .cell = 1,
         .row = (long)ht_window_row(w),
         .plane = (long)ht_window_plane(w),
         .nodes = (long)ht_window_nodes(w)};
+}
+
+static struct ht_part_place whole_window(const struct ht_device_stepper *t,
+                                         enum ht_subgrid subgrid) {
+    const struct ht_window *w = &t->partition.window[subgrid];
+    return (struct ht_part_place){.cell = 1,
+                                  .row = (long)ht_window_row(w),
+                                  .plane = (long)ht_window_plane(w),
+                                  .nodes = (long)ht_window_nodes(w)};
 }
 
 void ht_stepper_add_layers(const struct ht_device_stepper *t,
@@ -133,15 +144,21 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const struct ht_equations *eq =
         region->law != NULL ? region->law->eq : NULL;
-    int number[3] = {0}, profile[3] = {0};
+    int number[3] = {0}, profile[3] = {0}, layers = 0;
     if (eq == NULL) return;
     args->stages = t->problem.layers->stages;
+    args->src_part[0] = whole_window(t, from);
+    args->dst_part[0] = whole_window(t, to);
+    for (int axis = 0; axis < 3; axis++) {
+        if (!ht_equations_layer(eq, axis)) continue;
+        const struct ht_layer_memory *m = &t->memory[axis][region->side[axis]];
+        args->src_part[++layers] = place_of(m, from);
+        args->dst_part[layers] = place_of(m, to);
+    }
     for (int f = 0; f < eq->nfields; f++) {
         const int axis = ht_field_layer(eq, f);
         if (axis < 0) continue;
         const struct ht_layer_memory *m = &t->memory[axis][region->side[axis]];
-        args->src_memory[axis] = place_of(m, from);
-        args->dst_memory[axis] = place_of(m, to);
         buffers->src[f] = m->u[from][number[axis]];
         buffers->dst[f] = m->u[to][number[axis]++];
     }
@@ -149,6 +166,7 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
         const int axis = ht_material_layer(eq, i);
         buffers->medium[i] = t->profile[to][axis][profile[axis]++];
     }
+    ht_stepper_add_operators(t, region, to, args, buffers);
 }
 
 enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t) {

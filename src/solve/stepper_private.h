@@ -36,6 +36,7 @@ struct ht_device_stepper {
     struct ht_sponge *sponge;                           /* NULL: none */
     struct ht_buffer *jets[2][3]; /* of a sponge: [subgrid][axis], as in
                                      cl/sponge.cl; NULL: not damped */
+    struct ht_layer_operators operators[HT_LAYER_SETS]; /* [axes] */
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
     struct ht_kernels *set;
@@ -83,7 +84,8 @@ int64_t ht_stepper_layer_bytes(const struct ht_problem *problem,
 /* Creates them, all zero; nothing without layers. */
 HT_CHECKED enum ht_err ht_stepper_make_layers(struct ht_device_stepper *t);
 void ht_stepper_free_layers(struct ht_device_stepper *t);
-/* Adds what the kernels of a region of layers get besides its fields. */
+/* Adds what the kernels of a region of layers get besides its fields, and turns
+ * the arguments to the order of the kernel's axes. */
 void ht_stepper_add_layers(const struct ht_device_stepper *t,
                            const struct ht_region *region, enum ht_subgrid from,
                            struct ht_step_args *args,
@@ -100,6 +102,17 @@ void ht_stepper_free_sponge(struct ht_device_stepper *t);
 /* Damps the planes of a task on the target grid of its half step. */
 HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t,
                                        const struct ht_task *task);
+
+/* ---- stepper_operators.c: operators of absorbing layers ---- */
+/* Creates those of the regions that are computed by operators; the memory
+ * variables must have been made. */
+HT_CHECKED enum ht_err ht_stepper_make_operators(struct ht_device_stepper *t);
+void ht_stepper_free_operators(struct ht_device_stepper *t);
+/* Adds those of a region, if it has some, and turns the arguments. */
+void ht_stepper_add_operators(const struct ht_device_stepper *t,
+                              const struct ht_region *region,
+                              enum ht_subgrid to, struct ht_step_args *args,
+                              struct ht_step_buffers *buffers);
 
 /* Fill the buffers of a step: scale[term] of cl/evolve.cl of a region for
  * either direction, the same for both grids, and the medium of the held planes.

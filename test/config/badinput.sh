@@ -542,8 +542,13 @@ bad_layer 'thin layers of taylor' 'absorbing.cells = 2|taylor|3 cells' \
     time.scheme=taylor absorbing.cells=2
 bad_layer 'a thin sponge of taylor' 'absorbing.cells = 3|taylor|4 cells' \
     time.scheme=taylor absorbing.type=sponge absorbing.cells=3
-bad_layer 'faces of taylor' 'absorbing.organisation|regions' \
+bad_layer 'faces of taylor' 'absorbing.organisation|regions|operators' \
     time.scheme=taylor absorbing.organisation=faces
+bad_layer 'operators of differences' 'absorbing.organisation|faces' \
+    time.scheme=fd absorbing.organisation=operators
+bad_layer 'operators in a medium that varies' \
+    'absorbing.organisation|uniform medium|regions' time.scheme=taylor \
+    absorbing.organisation=operators medium.type=expression 'medium.c="1+x1"'
 bad_layer 'a source in a layer of taylor' 'sources.1.position|absorbing layer' \
     time.scheme=taylor 'sources=({position=[0.1,0.5];frequency=2.0;})'
 bad_layer 'alpha of differences' 'absorbing.alpha|Hermite' absorbing.alpha=0.1

@@ -214,6 +214,16 @@ answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian init
     time.scheme=taylor medium.type=layers medium.axis=x2 medium.interfaces=0.5 \
     'medium.c=[1,2]'
 says 'check of layers' 'expected error up to' 'smooth parts of the medium only'
+absorbs='boundary.x1="absorbing"'
+answers 'check of absorbing sides' 0 check plane.cfg "$device" "$absorbs" \
+    initial.type=gaussian 'grid.cells=[24,16,16]' grid.order=0 absorbing.cells=6
+says 'check of absorbing sides' '1 term in time, as absorbing layers take' \
+    'cpml of 6 cells at x1 lower and upper' 'expected reflection'
+answers 'check of steep layers' 0 check plane.cfg "$device" "$absorbs" \
+    initial.type=gaussian 'grid.cells=[24,16,16]' time.scheme=taylor \
+    absorbing.cells=3 absorbing.reflection=1e-16
+judge 'check of steep layers: damping is limited' \
+    grep -q 'absorbing.reflection: damping is limited to 3 per half' message.txt
 answers 'check without a device' 0 check plane.cfg device.select=nonexistent
 says 'check without a device' 'no device matches' 'no device is available'
 judge 'check leaves nothing' [ ! -e out ]

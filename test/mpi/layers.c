@@ -1,6 +1,6 @@
-/* Absorbing layers of Hermite methods, and their sponges, in slabs
- * against one process, bit by bit: slabs end inside layers along x3 and cut
- * those along x1; depths of halos, rounded messages excepted.
+/* Absorbing layers of Hermite methods in slabs against one process, bit by bit:
+ * slabs end inside layers along x3 and cut those along x1; depths of halos,
+ * by the Taylor series, by operators, and sponges.
  *
  *     layers [CACHE]
  */
@@ -8,23 +8,32 @@
 
 enum { CELLS = 11, LAYER = 5, HALF_STEPS = 8 };
 
+struct kind {
+    const char *name;
+    int depth;
+    bool operators, sponge, leapfrog;
+};
+
 static void make(struct trial *t, const struct scene *scene,
-                 struct ht_layers *layers, int depth, bool sponge,
-                 bool leapfrog) {
+                 struct ht_layers *layers, const struct kind *kind) {
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
+    const bool operators = kind->operators;
     const int64_t layer[3][2] = {{2, 0}, {0, 0}, {LAYER, LAYER}};
+    /* operators on a GPU read sorted coefficients, from order 2 on */
+    const bool tensor = operators && ht_device_info(scene->device)->gpu;
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
     t->tuning = (struct ht_tuning){.variant = t->variant,
                                    .fp64 = ht_device_info(scene->device)->fp64,
                                    .ptx = ht_device_info(scene->device)->ptx,
                                    .trim = true,
+                                   .sorted = tensor,
                                    .block = 1};
-    trial_cut(t, scene, 1, wall, CELLS, 0);
-    trial_problem(t, 5, leapfrog, sponge ? -1 : 0);
-    t->problem.halo.depth = trial_depth(scene, t, depth);
-    *layers = (struct ht_layers){.type = sponge ? HT_ABSORBING_SPONGE
-                                                : HT_ABSORBING_CPML,
+    trial_cut(t, scene, tensor ? 2 : 1, wall, CELLS, 0);
+    trial_problem(t, 5, kind->leapfrog, operators || kind->sponge ? -1 : 0);
+    t->problem.halo.depth = trial_depth(scene, t, kind->depth);
+    *layers = (struct ht_layers){.type = kind->sponge ? HT_ABSORBING_SPONGE
+                                                      : HT_ABSORBING_CPML,
                                  .dims = 3,
                                  .stages = 6};
     for (int n = 0; n < 6; n++) {
@@ -38,10 +47,9 @@ static void make(struct trial *t, const struct scene *scene,
                                                   .sponge = 0.0625};
     }
     t->problem.layers = t->alone.layers = layers;
-    snprintf(t->name, sizeof t->name, "%s%d ranks, depth %d",
-             leapfrog ? "leapfrog, sponge, "
-             : sponge ? "sponge, "
-                      : "",
+    t->problem.fd.organisation = t->alone.fd.organisation =
+        operators ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
+    snprintf(t->name, sizeof t->name, "%s, %d ranks, depth %d", kind->name,
              ht_comm_size(scene->comm), t->problem.halo.depth);
 }
 
@@ -85,12 +93,18 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
 int main(int argc, char **argv) {
     struct scene scene;
     const bool here = scene_open(&scene, argc, argv);
-    for (int n = 0; here && n < 5; n++) {
-        const int depth = n % 2 ? 3 : 1;
+    static const struct kind kind[] = {
+        {"regions", 1, false, false, false},
+        {"regions", 3, false, false, false},
+        {"operators", 3, true, false, false},
+        {"sponge", 1, false, true, false},
+        {"sponge of leapfrog", 1, false, true, true},
+        {"sponge of leapfrog", 3, false, true, true}};
+    for (size_t i = 0; here && i < sizeof kind / sizeof *kind; i++) {
         struct ht_layers layers;
         struct trial t;
         double different = 0;
-        make(&t, &scene, &layers, depth, n > 1, n == 2 || n == 3);
+        make(&t, &scene, &layers, &kind[i]);
         const enum ht_err err = run(&scene, &t, &different);
         TEST_CHECK(err == HT_OK && different == 0, "%s: %.0f values differ%s",
                    t.name, different, err ? ht_err_message() : "");

@@ -8,6 +8,7 @@
  *   reference  src/solve/oracle.c takes the same steps
  *   planted    a layer of one cell, which grows slowly, and a parity, which
  *              the reference shows; a sponge of two cells
+ *   operators  when "auto" takes them, and how many there are
  *
  * The same with sponges; the state of leapfrog is both grids.
  *
@@ -509,6 +510,93 @@ static void test_reference(const char *system, const char *sponge, int order,
     close_strip(&s);
 }
 
+/* ---- which layers are computed by operators ---- */
+
+struct choice {
+    struct ht_equations eq;
+    struct ht_grid grid;
+    struct ht_layers layers;
+    struct ht_problem problem;
+    struct ht_tuning tuning;
+    struct ht_device_info info;
+};
+
+/* A cube with layers of 8 cells on all sides. */
+static void make_choice(struct choice *c, bool gpu, int order, int64_t cells,
+                        enum ht_organisation organisation) {
+    *c = (struct choice){
+        .eq = ht_equations_make(ht_system_find("acoustic"), 3),
+        .grid = {.dims = 3, .order = order},
+        .layers = {.type = HT_ABSORBING_CPML, .dims = 3, .stages = 6 * order},
+        .tuning = {.block = 1, .ptx = gpu ? 90 : 0},
+        .info = {.local_memory = 1 << 20,
+                 .max_group = 1024,
+                 .gpu = gpu,
+                 .ptx = gpu ? 90 : 0,
+                 .name = "none"}};
+    for (int n = 0; n < 6; n++) {
+        c->grid.layer[n / 2][n % 2] = 8;
+        c->grid.wall[n / 2][n % 2] = 1;
+        c->grid.cells[n / 2] = c->layers.cells[n / 2] = cells;
+        c->grid.h[n / 2] = 1;
+        c->layers.side[n / 2][n % 2] =
+            (struct ht_layer){.cells = 8, .length = 8, .degree = 5, .most = 1};
+    }
+    c->problem = (struct ht_problem){.eq = &c->eq,
+                                     .grid = &c->grid,
+                                     .medium_degree = -1,
+                                     .layers = &c->layers,
+                                     .fd.organisation = organisation};
+    c->tuning.variant =
+        ht_variant_find(gpu ? "propagator-tensor" : "propagator", NULL, gpu);
+}
+
+static void test_choice(bool gpu, int order, int64_t cells,
+                        enum ht_organisation organisation, int degree,
+                        const char *expected) {
+    struct choice c;
+    make_choice(&c, gpu, order, cells, organisation);
+    c.problem.medium_degree = degree;
+    const char *got = ht_layer_organisation(&c.problem, &c.info, &c.tuning);
+    TEST_CHECK(strcmp(got, expected) == 0,
+               "%s, %s, N = %d, %lld cells, degree %d: %s", gpu ? "GPU" : "CPU",
+               ht_organisation_word(organisation), order, (long long)cells,
+               degree, got);
+}
+
+/* Equal layers of an axis share theirs: at 8 cells 8 + 9 instead of twice as
+ * many in its faces, in edges with another axis as many times fewer. */
+static void test_shared(void) {
+    double bytes[2];
+    for (int i = 0; i < 2; i++) {
+        struct choice c;
+        make_choice(&c, false, 1, 192, HT_ORGANISATION_OPERATORS);
+        if (i == 1) c.layers.side[0][1].most = 2;
+        bytes[i] =
+            (double)ht_layer_operator_bytes(&c.problem, &c.info, &c.tuning);
+    }
+    const double face = 3 * 17 * pow(6 * 8, 2), pair = pow(8 * 8, 2) * 145;
+    TEST_CHECK(bytes[0] == 4 * (face + 3 * pair), "%.0f bytes of all operators",
+               bytes[0]);
+    TEST_CHECK(bytes[1] == 4 * (face * 4 / 3 + 5 * pair),
+               "%.0f bytes where the layers along x1 differ", bytes[1]);
+}
+
+static void test_operators(void) {
+    const enum ht_organisation by = HT_ORGANISATION_AUTO;
+    const char *some = "operators, regions where these need less";
+    test_choice(true, 3, 192, by, -1, "operators");
+    test_choice(true, 3, 64, by, -1, "regions");
+    test_choice(true, 1, 192, by, -1, "regions");
+    test_choice(false, 1, 192, by, -1, "operators");
+    test_choice(false, 3, 16, by, -1, some);
+    test_choice(false, 4, 192, by, -1, "regions");
+    test_choice(false, 3, 192, by, 0, "regions");
+    test_choice(false, 3, 192, HT_ORGANISATION_REGIONS, -1, "regions");
+    test_choice(false, 4, 64, HT_ORGANISATION_OPERATORS, -1, "operators");
+    test_shared();
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "all") == 0) {
         test_all();
@@ -542,5 +630,6 @@ int main(int argc, char **argv) {
     test_sponge("taylor", "wave", 2, 4, 2.2, 0.9);
     test_planted_sponge();
     test_jets();
+    test_operators();
     return test_end("absorbing");
 }
