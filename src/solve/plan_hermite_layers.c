@@ -8,9 +8,8 @@
 #include "htwave/absorbing.h"
 #include "plan_layers.h"
 
-/* Thinner ones grow (docs/absorbing.md); least_single: of sponges where both
- * grids store the same field. */
-enum { least_cells = 3, least_sponge = 4, least_single = 6 };
+/* Thinner ones grow (docs/absorbing.md). */
+enum { least_cells = 3, least_sponge = 4, least_leapfrog = 6 };
 
 /* Stable in the Bloch analysis of test/unit/absorbing.c, as are the others. */
 static void usual_sponge(enum ht_absorbing_type type, int order,
@@ -99,7 +98,7 @@ static enum ht_err check_leapfrog(const struct ht_plan *plan) {
                                "time.scheme = \"leapfrog\" has no perfectly "
                                "matched layers: give \"sponge\", or "
                                "time.scheme = \"taylor\" or \"fd\"");
-    TRY(check_thickness(plan, one_field ? least_single : least_sponge));
+    TRY(check_thickness(plan, least_leapfrog));
     if (one_field ? plan->order % 2 == 1 : plan->order > 1) return HT_OK;
     return ht_params_error(params, "grid.order",
                            "sponges of system = \"%s\" grow by leapfrog at "

@@ -117,6 +117,10 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
     if (ht_problem_scheme(&plan->problem)->method != HT_FINITE_DIFFERENCES)
         return ht_plan_make_hermite_layers(plan);
     TRY(refuse_hermite(params, "time.scheme = \"fd\""));
+    if (params->absorbing.organisation == HT_ORGANISATION_OPERATORS)
+        return ht_params_error(params, "absorbing.organisation",
+                               "time.scheme = \"fd\" has \"faces\", "
+                               "\"regions\" and \"combined\"");
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE) TRY(ht_plan_check_sponge(params));
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type,

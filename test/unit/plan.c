@@ -406,7 +406,7 @@ static void test_damping(void) {
         char options[256];
         snprintf(options, sizeof options,
                  "system=acoustic; grid.cells=[20]; grid.order=3; "
-                 "boundary.x1=absorbing; absorbing.cells=4; "
+                 "boundary.x1=absorbing; absorbing.cells=6; "
                  "absorbing.reflection=1e-14; %s",
                  rows[i].options);
         struct trial t = begin(options);
