@@ -4,6 +4,8 @@
     bench.csv     rates: roofline, bars, limit; the other cases: theirs
     accuracy.csv  cost of a wavelength over its error: accuracy, accuracy_*
     media.csv     error over cost in each medium: media_*
+    absorbing.csv rates in layers over the domain's size and the layers'
+                  thickness: absorbing_*
     scaling.csv   efficiency over ranks: scaling
 
 What a file holds is known by its columns. Needs matplotlib.
@@ -427,6 +429,55 @@ def draw_media(rows):
     return figures
 
 
+# ---- absorbing.csv ----
+
+ABSORBING = """sweep scheme order organisation precision dimensions domain
+    layer effective_cells_per_s device""".split()
+
+
+def layers_name(row):
+    order = "order" if row["scheme"] == "fd" else "N ="
+    return f"{row['scheme']}, {order} {row['order']}"
+
+
+def draw_absorbing_sweep(title, rows, x, label):
+    """A line per organisation; walls are a line where the domain grows."""
+    figure, (ax,) = sheet(
+        title, "{device}, {precision} precision, {dimensions}-D; cells of "
+        "layers do not count".format(**rows[0]))
+    lines = groups(rows, lambda r: (layers_name(r), r["organisation"]))
+    names = list(groups(rows, lambda r: r["organisation"]))
+    methods = list(groups(rows, layers_name))
+    for (method, name), group in lines.items():
+        group.sort(key=lambda r: number(r[x]))
+        ax.plot([number(r[x]) for r in group],
+                [1e-6 * number(r["effective_cells_per_s"]) for r in group],
+                MARKS[methods.index(method) % len(MARKS)]
+                + ("--" if name == "walls" else "-"),
+                color=GREY if name == "walls" else colour(names.index(name)),
+                label=f"{method}, {name}")
+    ax.set_yscale("log")
+    log_ticks(ax.yaxis)
+    ax.set_xlabel(label)
+    ax.set_ylabel("effective Mcells/s")
+    legend(ax)
+    return figure
+
+
+def draw_absorbing(rows):
+    draws = {"domain": ("Layers of {layer} cells on all sides", "domain",
+                        "cells of the domain along an axis"),
+             "thickness": ("Layers on all sides of {domain} cells along an axis",
+                           "layer", "cells of a layer")}
+    figures = {}
+    for (scheme, name), group in groups(
+            rows, lambda r: (r["scheme"], r["sweep"])).items():
+        title, x, label = draws[name]
+        figures[f"absorbing_{name}_{scheme}"] = draw_absorbing_sweep(
+            title.format(**group[-1]), group, x, label)
+    return figures
+
+
 # ---- scaling.csv ----
 
 SCALING = """kind system scheme precision variant layout order stages side
@@ -499,6 +550,7 @@ def draw_scaling(rows):
 KINDS = {"bench.csv": (BENCH, draw_bench),
          "accuracy.csv": (ACCURACY, draw_accuracy),
          "media.csv": (MEDIA, draw_media),
+         "absorbing.csv": (ABSORBING, draw_absorbing),
          "scaling.csv": (SCALING, draw_scaling)}
 
 

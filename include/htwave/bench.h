@@ -69,6 +69,8 @@ struct ht_bench_case {
     bool ranks; /* several ranks may run it together; it writes its own files
                    and needs no limits of the device */
     double seconds[2]; /* default of --seconds: on a CPU, on a GPU */
+    bool differences;  /* --schemes and --orders may name those of finite
+                          differences */
 };
 
 /* ---- bench_rows.c ---- */
@@ -83,6 +85,10 @@ HT_CHECKED enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
 HT_CHECKED enum ht_err ht_bench_plan_system(struct ht_bench *bench,
                                             const struct ht_bench_row *like,
                                             int most);
+/* Refuses --orders and --stages that the scheme has not, for cases that take
+ * finite differences. */
+HT_CHECKED enum ht_err ht_bench_check_scheme(const struct ht_bench *bench,
+                                             const struct ht_scheme *scheme);
 /* Measures planned rows [first, last), with progress. */
 HT_CHECKED enum ht_err ht_bench_measure(struct ht_bench *bench, int first,
                                         int last);
@@ -107,10 +113,12 @@ HT_CHECKED enum ht_err ht_bench_path(const struct ht_bench *bench,
 /* Appends one line of a table of rows; row NULL: the head. */
 void ht_bench_print_row(const struct ht_bench_row *row, struct ht_text *text);
 
-/* ---- bench_cases.c, bench_accuracy.c, bench_fd.c, bench_media.c,
- * bench_scaling.c ---- */
+/* ---- bench_cases.c, bench_absorbing.c, bench_accuracy.c, bench_fd.c,
+ * bench_media.c, bench_scaling.c ---- */
 int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
+HT_CHECKED enum ht_err ht_bench_absorbing(struct ht_bench *bench, int first,
+                                          int last);
 HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
                                          int last);
 HT_CHECKED enum ht_err ht_bench_fd(struct ht_bench *bench, int first, int last);

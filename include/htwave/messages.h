@@ -14,6 +14,10 @@ enum { HT_LINK_BUFFERS = 3 };
 int ht_halo_planes(int depth, enum ht_subgrid from, enum ht_subgrid of,
                    bool two_level, int side);
 
+/* Numbers of a plane of a grid, each with all coefficients, of Hermite methods:
+ * fields, and memory variables of absorbing layers along x1 and x2. */
+double ht_message_values(const struct ht_problem *problem, enum ht_subgrid of);
+
 /* Bytes that a slab sends to the slab below (0) and above (1) in one exchange,
  * before half steps of which the first is from grid `from`. */
 struct ht_exchange {

@@ -75,6 +75,9 @@ void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
  * wavelength that is the layers' thickness, and half of it. */
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3],
                                double half[3]);
+/* The same of Hermite methods for the measured case of a point source, 6 cells
+ * from the layers, 5 cells per wavelength, dB; NaN: not known. */
+double ht_plan_layer_point_reflection(const struct ht_plan *plan);
 /* Their part of a step's memory traffic by finite differences: of the time,
  * where kernels are bound by memory. */
 double ht_plan_layer_share(const struct ht_plan *plan);

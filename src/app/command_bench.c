@@ -52,15 +52,14 @@ static enum ht_err read_halo(const struct ht_args *args,
     return HT_OK;
 }
 
-/* Whether a case that ranks may run together is named. */
-static bool of_ranks(const struct ht_args *args) {
-    bool any = false;
+/* Whether cases are named, and all of them take finite differences. */
+static bool takes_differences(const struct ht_args *args) {
+    int taken = 0;
     for (int i = 0; i < ht_bench_case_count(); i++)
         for (int n = 0; n < args->count; n++)
-            any = any ||
-                  (ht_bench_case_at(i)->ranks &&
-                   strcmp(ht_bench_case_at(i)->name, args->operand[n]) == 0);
-    return any;
+            taken += ht_bench_case_at(i)->differences &&
+                     strcmp(ht_bench_case_at(i)->name, args->operand[n]) == 0;
+    return taken > 0 && taken == args->count;
 }
 
 static enum ht_err read_flags(const struct ht_args *args,
@@ -72,7 +71,7 @@ static enum ht_err read_flags(const struct ht_args *args,
     bench->json = args->json;
     REQUIRE(!bench->csv || !bench->json, HT_ERR_INPUT,
             "--csv and --json both write to standard output: choose one");
-    TRY(ht_sweep_read(args, of_ranks(args), &bench->sweep));
+    TRY(ht_sweep_read(args, takes_differences(args), &bench->sweep));
     TRY(read_whole(args, "--cells", &side));
     TRY(read_whole(args, "--group", &bench->cells));
     TRY(read_whole(args, "--rows", &bench->rows));

@@ -17,9 +17,10 @@
 
 struct estimate {
     int64_t cells[3]; /* of the small grid */
-    double rate;     /* cell half-steps per second there, by all ranks together,
-                        each rank on one such grid */
-    double sample_s; /* of the receivers' samples of a step; NaN */
+    double rate; /* cell half-steps per second there, by all ranks together,
+                    each rank on one such grid, outside of layers */
+    double layer_rate; /* the same in absorbing layers; NaN: none, not known */
+    double sample_s;   /* of the receivers' samples of a step; NaN */
     int64_t sampler_bytes; /* on the host; with sample_s */
 };
 
@@ -84,6 +85,59 @@ static enum ht_err find_rate(const struct ht_stepper *stepper,
         if (seconds >= enough_s || steps >= longest) break;
     }
     *rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
+    return HT_OK;
+}
+
+/* ---- absorbing layers ---- */
+
+/* Cells outside of layers. */
+static double inner_cells(const struct ht_grid *grid,
+                          const struct ht_layers *layers) {
+    double cells = 1;
+    for (int k = 0; k < grid->dims; k++)
+        cells *= (double)(grid->cells[k] - layers->side[k][0].cells -
+                          layers->side[k][1].cells);
+    return cells;
+}
+
+/* The part with the plan's layers, around at least a few cells. */
+static void shrink_with_layers(const struct ht_simulation *sim, double most,
+                               struct ht_layers *layers, struct ht_part *out) {
+    const struct ht_problem *problem = &sim->plan->problem;
+    const int64_t least = 4;
+    struct ht_box box;
+    shrink(sim, most, out);
+    box = out->cells;
+    *layers = *problem->layers;
+    for (int k = 0; k < sim->plan->grid.dims; k++) {
+        const struct ht_layer *side = layers->side[k];
+        box.end[k] = ht_most(box.end[k], side[0].cells + side[1].cells + least);
+        layers->cells[k] = box.end[k] =
+            ht_least(box.end[k], sim->plan->grid.cells[k]);
+    }
+    ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
+    out->problem.layers = layers;
+    memcpy(out->grid.layer, sim->plan->grid.layer, sizeof out->grid.layer);
+}
+
+/* What the time of a half step with layers is above that of the cells outside
+ * of them at the rate without layers: launches included. Layers are not faster
+ * than other cells. */
+static enum ht_err find_layer_rate(struct ht_simulation *sim, double most,
+                                   double rate, double *out) {
+    struct ht_layers layers;
+    struct ht_part part;
+    struct ht_stepper stepper = {0};
+    double all = 0;
+    shrink_with_layers(sim, most, &layers, &part);
+    TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
+    enum ht_err err = find_rate(&stepper, &part, &all);
+    ht_stepper_destroy(&stepper);
+    TRY(err);
+    const double cells = (double)ht_grid_total(&part.grid, HT_DUAL);
+    const double inside = inner_cells(&part.grid, &layers);
+    *out = (cells - inside) /
+           fmax(cells / all - inside / rate, (cells - inside) / rate);
     return HT_OK;
 }
 
@@ -164,7 +218,11 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
     /* The reference takes minutes for all stages at N = 8 in 3-D; its time is
      * proportional to their number. */
     const int few = 4;
-    const double most = sim->oracle ? 8 : sim->info.gpu ? 262144 : 2048;
+    const bool fd = sim->plan->problem.fd.order > 0;
+    const double most = sim->oracle      ? 8
+                        : !sim->info.gpu ? 2048
+                        : fd             ? 1 << 24
+                                         : 262144;
     struct ht_part part;
     struct ht_stepper stepper = {0};
     shrink(sim, most, &part);
@@ -173,19 +231,47 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
     enum ht_err err = find_rate(&stepper, &part, &out->rate);
     if (err == HT_OK) err = estimate_receivers(sim, &part, &stepper, out);
     ht_stepper_destroy(&stepper);
+    if (err == HT_OK && sim->plan->problem.layers != NULL && !sim->oracle)
+        err = find_layer_rate(sim, most, out->rate, &out->layer_rate);
     TRY(err);
     memcpy(out->cells, part.grid.cells, sizeof out->cells);
     out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
+    TRY(ht_comm_sum(sim->comm, 1, &out->layer_rate));
     return ht_comm_sum(sim->comm, 1, &out->rate);
 }
 
 /* ---- report ---- */
 
+static double half_steps(const struct ht_simulation *sim, double cells) {
+    return 2 * cells * (double)sim->plan->steps;
+}
+
+/* Of all steps in the layers; 0: there are none, or it is not known. */
+static double layer_seconds(const struct ht_simulation *sim,
+                            const struct estimate *estimate) {
+    const struct ht_plan *plan = sim->plan;
+    if (!(estimate->layer_rate > 0)) return 0;
+    return half_steps(sim, ht_simulation_cells(sim) -
+                               inner_cells(&plan->grid, &plan->layers)) /
+           estimate->layer_rate;
+}
+
 static double expected_seconds(const struct ht_simulation *sim,
                                const struct estimate *estimate) {
+    const struct ht_plan *plan = sim->plan;
+    const double layers = layer_seconds(sim, estimate);
     if (!(estimate->rate > 0)) return NAN;
-    return 2 * ht_simulation_cells(sim) * (double)sim->plan->steps /
-           estimate->rate;
+    return layers +
+           half_steps(sim, layers > 0 ? inner_cells(&plan->grid, &plan->layers)
+                                      : ht_simulation_cells(sim)) /
+               estimate->rate;
+}
+
+/* Of the time of a step; NaN: not known. */
+static double layer_share(const struct ht_simulation *sim,
+                          const struct estimate *estimate) {
+    const double layers = layer_seconds(sim, estimate);
+    return layers > 0 ? layers / expected_seconds(sim, estimate) : NAN;
 }
 
 /* Of the time of a step. */
@@ -224,6 +310,11 @@ static void add_estimate(const struct ht_simulation *sim,
                     (long long)estimate->cells[k]);
     ht_text_add(text, " cells here%s\n",
                 sim->ranks > 1 ? " in each rank, without exchanges" : "");
+    if (isfinite(layer_share(sim, estimate)))
+        ht_text_add(text,
+                    "  layers    %.2g %% of the steps' time, from %.3g cell "
+                    "half-steps/s in layers here\n",
+                    100 * layer_share(sim, estimate), estimate->layer_rate);
     add_receivers(sim, estimate, text);
     if (isfinite(sim->selfcheck_ratio))
         ht_text_add(text,
@@ -242,6 +333,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     ht_json_number(&json, "expected_s", expected_seconds(sim, estimate));
     if (estimate->rate > 0)
         ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
+    ht_json_number(&json, "absorbing_time_share", layer_share(sim, estimate));
     if (estimate->sampler_bytes > 0) {
         ht_json_integer(&json, "receivers_host_bytes", estimate->sampler_bytes);
         ht_json_number(&json, "receivers_time_share",
@@ -273,7 +365,7 @@ static enum ht_err write_model(const struct ht_simulation *sim,
 
 static enum ht_err check(struct ht_simulation *sim,
                          const struct ht_args *args) {
-    struct estimate estimate = {.rate = 0, .sample_s = NAN};
+    struct estimate estimate = {.rate = 0, .layer_rate = NAN, .sample_s = NAN};
     TRY(ht_output_check(sim->params, sim->plan->medium,
                         sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "htwave/bench.h"
+#include "htwave/fd.h"
 #include "htwave/stop.h"
 
 /* ---- planning ---- */
@@ -124,6 +125,23 @@ enum ht_err ht_bench_plan_sweep(struct ht_bench *bench,
             .of = of, .system = ht_system_at(s), .kernel = -1};
         if (ht_args_listed(bench->sweep.systems, row.system->name))
             TRY(ht_bench_plan_system(bench, &row, most));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_bench_check_scheme(const struct ht_bench *bench,
+                                  const struct ht_scheme *scheme) {
+    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+    const struct ht_sweep *sweep = &bench->sweep;
+    REQUIRE(!fd || bench->stages <= 2, HT_ERR_INPUT,
+            "--stages %d: of %s at most 2", bench->stages, scheme->title);
+    for (int n = 0; n < sweep->norders; n++) {
+        REQUIRE(!fd || sweep->orders[n] % 2 == 0, HT_ERR_INPUT,
+                "--orders %d: of %s must be 2, 4 .. %d", sweep->orders[n],
+                scheme->title, 2 * HT_FD_RADIUS);
+        REQUIRE(fd || sweep->orders[n] <= HT_MAX_ORDER, HT_ERR_INPUT,
+                "--orders %d: N of %s must be 1..%d", sweep->orders[n],
+                scheme->name, HT_MAX_ORDER);
     }
     return HT_OK;
 }

@@ -352,29 +352,12 @@ static int64_t side_of(const struct ht_bench *bench,
                                  bench->gib * 0x1p30, INFINITY);
 }
 
-static enum ht_err check_scheme(const struct ht_bench *bench,
-                                const struct ht_scheme *scheme) {
-    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
-    const struct ht_sweep *sweep = &bench->sweep;
-    REQUIRE(!fd || bench->stages <= 2, HT_ERR_INPUT,
-            "--stages %d: of %s at most 2", bench->stages, scheme->title);
-    for (int n = 0; n < sweep->norders; n++) {
-        REQUIRE(!fd || sweep->orders[n] % 2 == 0, HT_ERR_INPUT,
-                "--orders %d: of %s must be 2, 4 .. %d", sweep->orders[n],
-                scheme->title, 2 * HT_FD_RADIUS);
-        REQUIRE(fd || sweep->orders[n] <= HT_MAX_ORDER, HT_ERR_INPUT,
-                "--orders %d: N of %s must be 1..%d", sweep->orders[n],
-                scheme->name, HT_MAX_ORDER);
-    }
-    return HT_OK;
-}
-
 /* The rows of one scheme, whose orders mean the same. */
 static enum ht_err plan_scheme(struct ht_bench *bench,
                                const struct ht_scheme *scheme) {
     struct ht_sweep *sweep = &bench->sweep;
     const int given = sweep->norders;
-    TRY(check_scheme(bench, scheme));
+    TRY(ht_bench_check_scheme(bench, scheme));
     sweep->schemes = scheme->name;
     if (given == 0) {
         sweep->norders = 1;

@@ -148,9 +148,26 @@ static const char *organisation_of(const struct ht_simulation *sim) {
     return ht_layer_organisation(problem, &sim->info, &sim->tuning);
 }
 
+/* By Hermite methods of the case that docs/absorbing.md measures. */
+static void add_reflection(const struct ht_plan *plan, struct ht_text *text) {
+    const double point = ht_plan_layer_point_reflection(plan);
+    double db[3];
+    if (isfinite(point))
+        ht_text_add(text,
+                    "            expected reflection about %.0f dB of a point "
+                    "source, 6 cells from the layers, 5 cells per "
+                    "wavelength\n",
+                    point);
+    if (plan->problem.fd.order == 0) return;
+    ht_plan_layer_reflection(plan, db);
+    ht_text_add(text,
+                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+                "60 degrees, 10 points per wavelength\n",
+                db[0], db[1], db[2]);
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_layers *layers = sim->plan->problem.layers;
-    double db[3];
     char bytes[32];
     if (layers == NULL) return;
     ht_text_add(text, "  absorbing %s", ht_absorbing_word(layers->type));
@@ -165,21 +182,20 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     }
     if (layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; %s", organisation_of(sim));
-    if (sim->plan->problem.fd.order > 0 || layers->type == HT_ABSORBING_CPML)
+    if (differences(sim) || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
-    if (sim->plan->problem.fd.order == 0) {
-        if (layers->type == HT_ABSORBING_SPONGE) add_sponge(sim->plan, text);
+    add_reflection(sim->plan, text);
+    if (!differences(sim) && layers->type == HT_ABSORBING_SPONGE) {
+        add_sponge(sim->plan, text);
         return;
     }
-    ht_plan_layer_reflection(sim->plan, db);
-    ht_text_add(text,
-                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
-                "60 degrees, 10 points per wavelength\n"
-                "            %s of memory, %.2g %% of the memory traffic\n",
-                db[0], db[1], db[2],
-                ht_text_bytes((double)sim->budget.layers, bytes),
-                100 * ht_plan_layer_share(sim->plan));
+    ht_text_add(text, "            %s of memory",
+                ht_text_bytes((double)sim->budget.layers, bytes));
+    if (differences(sim))
+        ht_text_add(text, ", %.2g %% of the memory traffic",
+                    100 * ht_plan_layer_share(sim->plan));
+    ht_text_add(text, "\n");
 }
 
 static void add_device(const struct ht_simulation *sim, struct ht_text *text) {
@@ -483,10 +499,15 @@ static void add_db(const char *key, const double db[3], struct ht_json *json) {
     ht_json_close(json, ']');
 }
 
-static void add_layers_json(const struct ht_plan *plan, struct ht_json *json) {
+static void add_layers_json(const struct ht_simulation *sim,
+                            struct ht_json *json) {
+    const struct ht_plan *plan = sim->plan;
     double db[3], half[3];
     if (plan->problem.layers == NULL) return;
     ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
+    ht_json_integer(json, "absorbing_bytes", sim->budget.layers);
+    ht_json_number(json, "absorbing_point_source_db",
+                   ht_plan_layer_point_reflection(plan));
     if (plan->problem.fd.order > 0) {
         ht_plan_layer_reflection(plan, db);
         add_db("absorbing_reflection_db", db, json);
@@ -519,7 +540,7 @@ void ht_report_plan_json(const struct ht_simulation *sim,
     ht_json_integer(json, "stages", plan->problem.stages);
     ht_json_integer(json, "medium_degree", plan->problem.medium_degree);
     add_fit_json(sim, json);
-    add_layers_json(plan, json);
+    add_layers_json(sim, json);
     ht_json_integer(json, "memory_bytes", sim->budget.total);
     if (plan->receivers != NULL) {
         ht_json_integer(json, "traces", plan->receivers->traces);

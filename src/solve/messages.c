@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "htwave/fd_schedule.h"
+#include "layer_kernels.h"
 
 /* ---- this method ---- */
 
@@ -32,8 +33,29 @@ static int depth_of(const struct ht_problem *p) {
     return p->halo.depth > 0 ? p->halo.depth : 1;
 }
 
-/* A plane holds (N+1)^3 coefficients of each stored field at each node. What a
- * slab sends down, the slab below receives from above. */
+/* Numbers of a plane that have coefficients: the stored fields at its nodes,
+ * and memory variables in layers along x1 and x2, which have nodes from the
+ * inner face or, on the dual grid, one before it. Layers along x3 are taken not
+ * to reach the cut. */
+double ht_message_values(const struct ht_problem *p, enum ht_subgrid of) {
+    const double plane = (double)ht_grid_plane(p->grid, of);
+    const unsigned axes = ht_absorbing_axes(p->layers);
+    double values = plane * ht_problem_stored(p, of);
+    struct ht_equations eq;
+    if (axes == 0 || ht_equations_absorb(p->eq, axes, &eq) != HT_OK)
+        return values;
+    for (int n = 0; n < 4; n++) {
+        const int axis = n / 2;
+        const int64_t cells = p->layers->side[axis][n % 2].cells;
+        if (cells > 0)
+            values += ht_layer_fields(&eq, axis) * (double)(cells + 1) * plane /
+                      (double)ht_grid_nodes(p->grid, of, axis);
+    }
+    return values;
+}
+
+/* A plane holds (N+1)^3 coefficients of each number. What a slab sends down,
+ * the slab below receives from above. */
 struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
                                      enum ht_subgrid from) {
     const bool two_level = ht_problem_scheme(p)->two_level;
@@ -43,9 +65,8 @@ struct ht_exchange ht_exchange_count(const struct ht_problem *p, bool fp64,
             sent.bytes[side] +=
                 ht_halo_planes(depth_of(p), from, (enum ht_subgrid)of,
                                two_level, 1 - side) *
-                (double)ht_grid_plane(p->grid, (enum ht_subgrid)of) *
-                ht_grid_coefs(p->grid) *
-                ht_problem_stored(p, (enum ht_subgrid)of) * word_of(p, fp64);
+                ht_message_values(p, (enum ht_subgrid)of) *
+                ht_grid_coefs(p->grid) * word_of(p, fp64);
     return sent;
 }
 

@@ -146,6 +146,47 @@ enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
     return HT_OK;
 }
 
+/* ---- what they are expected to reflect ---- */
+
+/* Measured (docs/absorbing.md): layers of at least so many cells, N = 1..4, dB.
+ */
+struct measured {
+    int64_t cells;
+    double db[4];
+};
+static const struct measured first_order[] = {
+    {3, {-43, -44, -44, -42}},   {4, {-49, -49, -48, -46}},
+    {6, {-61, -64, -62, -60}},   {8, {-78, -90, -70, -63}},
+    {12, {-94, -102, -85, -74}}, {16, {-104, -110, -98, -82}}};
+static const struct measured second_order[] = {
+    {3, {-29, -28, -27, -27}},  {4, {-34, -34, -34, -34}},
+    {6, {-47, -47, -44, -46}},  {8, {-58, -58, -50, -50}},
+    {12, {-62, -56, -58, -54}}, {16, {-65, -63, -62, -59}}};
+enum { ROWS = sizeof first_order / sizeof *first_order };
+
+/* Of the usual profiles; with another R no less than that. */
+double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
+    const struct measured *rows =
+        is_first_order(plan) ? first_order : second_order;
+    const struct ht_params *params = plan->params;
+    double most = NAN;
+    if (!matched(plan) || plan->order > 4 ||
+        params->absorbing.degree.kind == HT_VALUE_NUMBERS ||
+        params->absorbing.alpha.kind == HT_VALUE_NUMBERS ||
+        params->absorbing.sponge.kind == HT_VALUE_NUMBERS)
+        return NAN;
+    for (int n = 0; n < 6; n++) {
+        const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
+        int row = ROWS - 1;
+        if (layer->cells == 0) continue;
+        while (rows[row].cells > layer->cells) row--;
+        most = fmax(most, rows[row].db[plan->order - 1]);
+        if (params->absorbing.reflection.kind == HT_VALUE_NUMBERS)
+            most = fmax(most, 20 * log10(layer->reflection));
+    }
+    return most;
+}
+
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3],
                                double half[3]) {
     const double cosine[3] = {1, sqrt(0.75), 0.5};

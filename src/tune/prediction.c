@@ -16,10 +16,10 @@ static void load_grids(const struct ht_problem *p, const struct ht_spec *spec,
     out->two_level = ht_problem_scheme(p)->two_level;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = (enum ht_subgrid)subgrid;
-        double values = (double)padded_coefs * ht_problem_stored(p, which) +
-                        (double)p->medium_coefs * p->eq->nmaterials;
-        double plane = (double)ht_grid_plane(p->grid, which) * values *
-                       (spec->fp64 ? 8 : 4);
+        double values = (double)padded_coefs * ht_message_values(p, which) +
+                        (double)p->medium_coefs * p->eq->nmaterials *
+                            (double)ht_grid_plane(p->grid, which);
+        double plane = values * (spec->fp64 ? 8 : 4);
         out->sent[subgrid] = ht_exchange_count(p, spec->fp64, which);
         out->plane_bytes += plane;
         int beyond = subgrid == HT_PRIMARY ? 2 * ((depth + 1) / 2) : depth;

@@ -129,6 +129,35 @@ timeout 100 "$htwave" run media/media-rough.cfg --quiet grid.cells=[96] \
     "device.select=$select" >/dev/null 2>message.txt
 judge "bench media: its input runs, exit code $?" [ -e again/summary.json ]
 
+# ---- bench absorbing ----
+timeout 300 "$htwave" bench absorbing --device "$select" --quiet --dims 1 \
+    --orders 2 --cells 64 --out absorbing >table.txt 2>message.txt
+code=$?
+sed 's/^/    | /' message.txt
+judge "bench absorbing: exit code $code" [ $code = 0 ]
+judge 'bench absorbing: the table is the file' \
+    cmp -s table.txt absorbing/absorbing.md
+# walls, layers of 10 cells, five thicknesses: three organisations by fd, one by
+# Taylor
+rows=$(sed 1d absorbing/absorbing.csv | wc -l)
+judge "bench absorbing: $rows rows (26)" [ "$rows" = 26 ]
+found=$(awk -F, 'NR > 1 && $4 != "walls" { n++; if ($15 > e) e = $15
+    if ($16 > d) d = $16; if ($15 <= 0 || $14 <= 0) bad++ }
+    END { print n, e, d, bad + 0 }' absorbing/absorbing.csv)
+judge "bench absorbing: rows, energy left, difference, bad: $found (24, 0.017, 1, 0)" \
+    awk -v f="$found" 'BEGIN { split(f, x, " ")
+    exit !(x[1] == 24 && x[2] < 0.017 && x[3] <= 1 && x[4] == 0) }'
+# effective rate x time = cells inside; times over that of the walls
+off=$(awk -F, 'NR > 1 { if ($4 == "walls") w = $9; d = $9 * $11 / $7 / 1e3 - 1
+    if (d < 0) d = -d; r = $9 / w / $12 - 1; if (r < 0) r = -r
+    if (d > m) m = d; if (r > m) m = r } END { print m + 0 }' \
+    absorbing/absorbing.csv)
+judge "bench absorbing: rates and ratios are those of the times, off by $off (1e-5)" \
+    below "$off" 1e-5
+plots 'bench absorbing: plots' absorbing/absorbing.csv absorbing_domain_fd.png \
+    absorbing_domain_taylor.png absorbing_thickness_fd.png \
+    absorbing_thickness_taylor.png
+
 # refuses WHAT PATTERN ARGUMENT...
 refuses() {
     what=$1 pattern=$2
@@ -150,6 +179,8 @@ refuses 'unknown medium' 'media rugged.*rough' bench media --media rugged \
     --out none
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
 refuses 'order 9' 'orders 9.*1..8' bench --orders 9
+refuses 'odd order of fd' 'orders 3.*2, 4 .. 16' bench absorbing --orders 3 \
+    --quiet --out none
 refuses 'CSV and JSON' 'choose one' bench --csv --json
 refuses 'tune with a negative time' 'at least 0' tune --seconds -1 --orders 1
 

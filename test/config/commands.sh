@@ -105,6 +105,42 @@ for command in run check converge devices describe compare; do
     says "$command --help" "htwave $command" --json
 done
 
+# ---- check: absorbing sides ----
+cat >open.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [60]; order = 1; upper = [60.0]; };
+time = { end = 10.0; scheme = "taylor"; };
+boundary = { x1 = ["absorbing", "rigid"]; };
+initial = { type = "gaussian"; width = 3.0; centre = [30.0]; };
+CFG
+open=$(device_option "${HTWAVE_DEVICE:-auto}")
+if have_device; then
+    answers 'check: layers' 0 check open.cfg "$open"
+    says 'check: layers' 'about -78 dB of a point source' '304 B of memory' \
+        "of the steps' time"
+    answers 'check: layers as JSON' 0 check open.cfg "$open" --json
+    # two memory variables of two coefficients and 4 bytes at 9 primary nodes, 9
+    # dual ones and a ghost
+    judge "check: layers of $(number answer.txt absorbing_bytes) bytes (304)" \
+        [ "$(number answer.txt absorbing_bytes)" = 304 ]
+    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-78)" \
+        [ "$(number answer.txt absorbing_point_source_db)" = -78 ]
+    share=$(number answer.txt absorbing_time_share)
+    # not faster than other cells: 8 of 60
+    judge "check: layers take $share of the time (8/60 to 1)" \
+        awk -v s="$share" 'BEGIN { exit !(s > 0.1333 && s < 1) }'
+    answers 'check: layers with another R' 0 check open.cfg "$open" --json \
+        absorbing.reflection=0.01
+    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-40)" \
+        [ "$(number answer.txt absorbing_point_source_db)" = -40 ]
+    answers 'check: layers with another profile' 0 check open.cfg "$open" --json \
+        absorbing.degree=2
+    judge 'check: what they reflect is not known' \
+        [ -z "$(number answer.txt absorbing_point_source_db)" ]
+else
+    skip 'check: layers: no device is here'
+fi
+
 # ---- run ----
 answers run 0 run plane.cfg "$device" --json
 has_keys run system order dimensions cells unknowns steps dt cfl stages \

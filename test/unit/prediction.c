@@ -101,6 +101,32 @@ static void test_messages(void) {
           10.0 * 200 * 16 * 16);
 }
 
+/* With walls 11 x 21 primary and 10 x 20 dual nodes; layers of two cells at x1
+ * lower and of three at both sides of x2, of two memory variables each, have
+ * nodes on one plane more than cells. */
+static void test_layer_messages(void) {
+    const int64_t cells[3] = {10, 20, 30};
+    struct ht_layers layers = {.type = HT_ABSORBING_CPML, .dims = 3};
+    struct ht_part s;
+    make("acoustic", HT_TAYLOR, 3, cells, &s);
+    layers.side[0][0].cells = 2;
+    layers.side[1][0].cells = layers.side[1][1].cells = 3;
+    for (int n = 0; n < 4; n++) s.grid.wall[n / 2][n % 2] = 1;
+    s.problem.layers = &layers;
+    const double primary = 11 * 21 * 4 + 2 * 3 * 21 + 2 * 2 * 4 * 11;
+    const double dual = 10 * 20 * 4 + 2 * 3 * 20 + 2 * 2 * 4 * 10;
+    judge("layers", ht_sent_here(&s.problem, false), 2,
+          (primary + dual) * 64 * 4);
+    const struct ht_tuning tuning = {.block = 4};
+    const struct ht_spec spec =
+        ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
+    struct ht_load load;
+    ht_load_make(&s.problem, &spec, false, &load);
+    TEST_CHECK(load.plane_bytes == (primary + dual) * 64 * 4,
+               "layers: %.0f bytes of a plane of both grids, by hand %.0f",
+               load.plane_bytes, (primary + dual) * 64 * 4);
+}
+
 /* ---- dG: steps just below and above its limit ---- */
 
 enum { CELLS = 24, NODES = 2 * HT_MAX_ORDER + 2 };
@@ -502,6 +528,7 @@ static void test_leapfrog_rate(void) {
 int main(void) {
     test_planes();
     test_messages();
+    test_layer_messages();
     test_dg_step();
     test_by_hand();
     test_depth();
