@@ -268,7 +268,7 @@ static enum ht_err write_fd_layers(const char *directory) {
         ht_text_add(&path, "%s/fd_layers_%dd_order%d_%s%s.cl", directory,
                     spec.dims, 2 * spec.radius, spec.fp64 ? "double" : "single",
                     spec.density ? "_density" : "");
-        err = ht_fd_layer_text(&spec, 128, &text);
+        err = ht_fd_layer_text(&spec, 128, false, &text);
         err = write_text(err, &path, &text);
     }
     return err;

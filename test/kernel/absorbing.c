@@ -295,6 +295,17 @@ int main(void) {
          "vector",
          REGIONS},
         {"acoustic",
+         1,
+         3,
+         true,
+         {{3, 2}},
+         {0},
+         -1,
+         1,
+         false,
+         "monolithic",
+         OPERATORS},
+        {"acoustic",
          2,
          2,
          true,
@@ -390,7 +401,7 @@ int main(void) {
     }
     printf("device %s\n", ht_device_info(device)->name);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        run_row(&rows[i], device, i == 1 || i == 8 || i == 11);
+        run_row(&rows[i], device, i == 1 || i == 9 || i == 12);
     ht_device_close(device);
     return test_end("absorbing");
 }
