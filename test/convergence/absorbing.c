@@ -4,12 +4,17 @@
  *               from the walls behind the layers have crossed it;
  *   corner      a source 4 cells from a layer on each axis, rigid sides behind
  *               it, against a box that no wave comes back from; three
- * dimensions where HTWAVE_COVER is "all", since programs take a minute; decay
- * random data in a small square with layers on all sides, whose corners have
- * the memory of two axes; planted     the same without alpha and sponge
- * reflects, or grows. With the argument "all": 1e5 steps of random data
- * (minutes).
+ *               dimensions where HTWAVE_COVER is "all", since programs take a
+ *               minute;
+ *   decay       random data in a small square with layers on all sides, whose
+ *               corners have the memory of two axes;
+ *   sponge      a wavelet that goes into the layer along its normal, against a
+ *               longer line, and what is expected of it (ht_sponge_reflection);
+ *   planted     the same without alpha and sponge reflects, or grows; a sponge
+ *               that begins with a jump reflects more.
+ * With the argument "all": 1e5 steps of random data (minutes).
  */
+#include "htwave/absorbing.h"
 #include "differences.h"
 
 /* Lengths in cells. */
@@ -175,6 +180,79 @@ static void test_close(void) {
     }
 }
 
+/* ---- a sponge ---- */
+
+enum { LINE = 48, SPONGE = 12, AT = 24, LINE_END = 92 };
+
+static void open_line(struct fd_run *run, const char *scheme,
+                      const char *system, int order, bool large,
+                      double wavelength, const char *more) {
+    const char *field = strcmp(system, "wave") == 0 ? "u" : "p";
+    const double a = pow(acos(-1.0) / wavelength, 2);
+    const int cells = LINE + SPONGE + (large ? LINE + SPONGE : 0);
+    fd_open(run,
+            "time.scheme=%s system=%s grid.order=%d grid.cells=[%d] "
+            "grid.upper=[%d.0] boundary.x1=[\"rigid\",\"%s\"] "
+            "absorbing.type=sponge absorbing.cells=%d time.end=%d "
+            "initial.type=expression "
+            "initial.values.%s=exp(-%.17g*(x1-%d)^2)*(1-2*%.17g*(x1-%d)^2) %s",
+            scheme, system, order, cells, cells, large ? "rigid" : "absorbing",
+            SPONGE, LINE_END, field, a, AT, a, AT, more);
+}
+
+/* The largest difference over half of the wavelet, which each way gets, in dB;
+ * *expected: at this thickness in wavelengths. */
+static double line_reflection(const char *scheme, const char *system, int order,
+                              double wavelengths, const char *more,
+                              double *expected) {
+    struct fd_run run[2];
+    double worst = 0;
+    for (int i = 0; i < 2; i++)
+        open_line(&run[i], scheme, system, order, i, SPONGE / wavelengths,
+                  i ? "" : more);
+    for (int64_t k = 0; k < run[0].sim->plan->steps; k++) {
+        double *u[2];
+        for (int i = 0; i < 2; i++) {
+            fd_advance(&run[i], 1);
+            u[i] = fd_values(&run[i], HT_PRIMARY);
+        }
+        /* the half that nothing reaches from the wall before the end */
+        for (int m = LINE / 2; m < LINE; m++)
+            worst = fmax(worst, fabs(u[0][m] - u[1][m]));
+        free(u[0]);
+        free(u[1]);
+    }
+    *expected =
+        ht_sponge_reflection(&run[0].sim->plan->problem, 0, 1, wavelengths, 1);
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+    return 20 * log10(worst / 0.5);
+}
+
+static void test_sponge(const char *scheme, const char *system, int order,
+                        double wavelengths) {
+    double expected;
+    const double db =
+        line_reflection(scheme, system, order, wavelengths, "", &expected);
+    TEST_BELOW(fabs(db - expected), 1.5,
+               "%s %s, N = %d, sponge of %g wavelengths: %.1f dB, %.1f "
+               "expected, difference",
+               scheme, system, order, wavelengths, db, expected);
+}
+
+static void test_sponges(void) {
+    double expected;
+    for (int wavelengths = 1; wavelengths <= 3; wavelengths++) {
+        test_sponge("leapfrog", "wave", 3, wavelengths);
+        /* waves of period 2 dt, which are in shorter wavelets, come back */
+        if (wavelengths < 3)
+            test_sponge("leapfrog", "acoustic", 3, wavelengths);
+    }
+    test_sponge("taylor", "acoustic", 3, 1);
+    const double db = line_reflection("leapfrog", "wave", 3, 2,
+                                      "absorbing.degree=0", &expected);
+    TEST_CHECK(db > -30, "planted sponge with a jump: %.1f dB", db);
+}
+
 /* ---- decay ---- */
 
 static double energy_of(const struct fd_run *run) {
@@ -209,6 +287,7 @@ int main(int argc, char **argv) {
     test_reflection("acoustic", 3, -60);
     test_reflection("wave", 3, -48); /* docs/absorbing.md says why */
     test_close();
+    test_sponges();
     for (int i = 0; i < 2; i++) {
         const char *system = i ? "wave" : "acoustic";
         for (int order = 1; order <= (all ? 3 : 2); order++)
@@ -216,6 +295,13 @@ int main(int argc, char **argv) {
                        "%s, N = %d: energy after %d steps of random data",
                        system, order, steps);
     }
+    for (int order = 2; order <= 3; order++)
+        TEST_BELOW(decay(order == 2 ? "acoustic" : "wave", order, steps,
+                         "time.scheme=leapfrog absorbing.type=sponge "
+                         "grid.cells=[14,13] grid.upper=[14.0,13.0] "
+                         "absorbing.cells=6"),
+                   1, "sponge, N = %d: energy after %d steps of random data",
+                   order, steps);
     const double grown =
         decay("acoustic", 2, steps, "absorbing.alpha=0 absorbing.sponge=0");
     TEST_CHECK(grown > 1,
