@@ -41,9 +41,10 @@ struct ht_step_args {
     struct ht_part_place src_part[4];
     struct ht_part_place dst_part[4];
     /* Of variants with operators: target (m1, m2, m3) takes the operator that
-     * begins at value op_first + m2 op_row + m3 op_plane. All axes here are the
-     * kernel's own, in their order (turn of struct ht_spec). */
+     * begins at value op_first + m1 op_cell + m2 op_row + m3 op_plane. All axes
+     * here are the kernel's own, in their order (turn of struct ht_spec). */
     long op_first;
+    long op_cell;
     long op_row;
     long op_plane;
 #endif

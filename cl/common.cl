@@ -73,8 +73,9 @@ HT_INLINE long ht_part_node(const struct ht_part_place *p, long m1, long m2,
 #define HT_SRC_CELL(a, place) ((a)->src_part[place].cell)
 #define HT_DST_CELL(a, place) ((a)->dst_part[place].cell)
 #define HT_OP_PLANE(a) ((a)->op_plane)
-#define HT_OP_BEGIN(a, m2, m3) \
-    ((a)->op_first + (m2) * (a)->op_row + (m3) * (a)->op_plane)
+#define HT_OP_BEGIN(a, m1, m2, m3)                              \
+    ((a)->op_first + (m1) * (a)->op_cell + (m2) * (a)->op_row + \
+     (m3) * (a)->op_plane)
 #else
 #define HT_PLACES 1
 #define HT_SRC_PLACE(slot) 0
@@ -84,7 +85,7 @@ HT_INLINE long ht_part_node(const struct ht_part_place *p, long m1, long m2,
 #define HT_SRC_CELL(a, place) 1
 #define HT_DST_CELL(a, place) 1
 #define HT_OP_PLANE(a) 0
-#define HT_OP_BEGIN(a, m2, m3) 0
+#define HT_OP_BEGIN(a, m1, m2, m3) 0
 #endif
 
 /* Number of a node of a place: the source node at index 0 of the row (i2, i3),

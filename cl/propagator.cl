@@ -15,8 +15,8 @@
  * first row of block g; ht_row_target[row] is the target entry, -1 for padding.
  *
  * In absorbing layers the operator depends on the plane of targets, with
- * HT_ROWS = 1 on their row, too (cl/args.h), and memory variables have windows
- * of their own.
+ * HT_ROWS = 1 on their row, with HT_CELLS = 1 on the target, too (cl/args.h),
+ * and memory variables have windows of their own.
  *
  * The sums over the vertices of a face (the vertices in one x3 plane) serve the
  * targets below and above it. With HT_ROLL they are stored for the next plane,
@@ -177,7 +177,7 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
     }
     for (long m3 = begin; m3 < end; m3++) {
         ht_set_plane(&a, m2, m3 + a.shift[2] + 1, &above);
-        HT_GLOBAL const real *at = op + HT_OP_BEGIN(&a, m2, m3);
+        HT_GLOBAL const real *at = op + HT_OP_BEGIN(&a, m1, m2, m3);
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {
             HT_GLOBAL const real *from = src0;

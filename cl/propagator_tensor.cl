@@ -233,7 +233,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     const int last2 = m2 < n2 ? m2 : n2 - 1;
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
-    op += HT_OP_BEGIN(&a, tile.m2, begin) + (long)part * HT_OP_SIZE;
+    op += HT_OP_BEGIN(&a, 0, tile.m2, begin) + (long)part * HT_OP_SIZE;
     /* blocks beyond the last one are never copied and must be zero */
     for (int i = item; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_ITEMS) {
         const real zero[HT_BLOCK] = {0};

@@ -86,10 +86,11 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
     int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
                        ht_tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
                    (int64_t)s.infos * 4;
-    /* In absorbing layers planes have different operators. */
-    s.resident = spec->eq->nprofiles == 0 &&
-                 data + (int64_t)s.chunks * s.pairs * step <= limit;
-    s.steps = s.pairs;
+    /* In absorbing layers planes have different operators, and groups of a
+     * single row, 32 work-items, must be many on a multiprocessor. */
+    const bool layers = spec->eq->nprofiles > 0;
+    s.resident = !layers && data + (int64_t)s.chunks * s.pairs * step <= limit;
+    s.steps = layers && rows == 1 ? 1 : s.pairs;
     if (!s.resident && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
     s.local_bytes =
         data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;

@@ -14,7 +14,8 @@ enum { HT_LAYER_SETS = 8 }; /* by the mask of axes; 0: the interior, none */
  * for each pair of depths. Groups of targets with one operator lie along an
  * axis without a layer, the first of the kernel (turn of struct ht_spec); the
  * normal of a face, and both of an edge, are its last ones. Where there is no
- * such axis, in corners and in one dimension, Taylor kernels remain. */
+ * such axis, in one dimension and in corners of two, CPUs take targets one by
+ * one; GPUs, and corners of three, keep Taylor kernels. */
 struct ht_layer_kernels {
     struct ht_equations full; /* with the memory variables of all axes */
     struct ht_equations eq[HT_LAYER_SETS];

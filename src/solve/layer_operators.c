@@ -3,6 +3,7 @@
  */
 #include "layer_kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The kernel's axes: those without a layer first. */
@@ -22,6 +23,7 @@ void ht_layer_plan(const struct ht_problem *law,
     const char *name = !operators  ? "monolithic"
                        : info->gpu ? "propagator-tensor"
                                    : "propagator";
+    const bool each = axes + 1 == 1u << law->eq->dims;
     struct ht_tuning *tuning = &out->tuning;
     int turn[3] = {0};
     *tuning = *interior;
@@ -34,7 +36,8 @@ void ht_layer_plan(const struct ht_problem *law,
         out->spec[i] = ht_problem_spec(law, tuning, i ? HT_DUAL : HT_PRIMARY);
         memcpy(out->spec[i].turn, turn, sizeof turn);
     }
-    /* neighbouring rows may have different operators */
+    /* neighbours may have different operators */
+    if (operators && each) tuning->cells = 1;
     if (operators && (axes >> ht_spec_axis(&out->spec[0], 1) & 1u))
         tuning->rows = 1;
 }
@@ -70,8 +73,9 @@ static const char *refuses(const struct ht_problem *problem,
                            struct ht_layer_plan *plan) {
     const bool sorted = ht_problem_spec(problem, tuning, HT_PRIMARY).sorted;
     if (problem->medium_degree >= 0) return "they need a uniform medium";
-    if (axes + 1 == 1u << problem->eq->dims)
-        return "there is no axis along which they stay the same";
+    if (axes + 1 == 1u << problem->eq->dims &&
+        (info->gpu || problem->eq->dims == 3))
+        return "groups of targets have no operator in common";
     if (plan_operators(problem, info, tuning, axes, eq, plan) != HT_OK)
         return ht_err_message();
     const struct ht_variant *variant = plan->tuning.variant;
@@ -117,19 +121,22 @@ static int64_t count_operators(const struct ht_layers *layers, unsigned axes) {
     return count[0] + count[1];
 }
 
-/* Making an operator takes the host some 4e-7 s per number, as long as a CPU
- * takes for a hundred targets by the series. */
+/* Making operators takes the host some 4e-7 s per number, of one as long as a
+ * CPU takes for a hundred targets by the series. A tenth of a second is none.
+ */
 static bool pays(const struct ht_problem *problem,
                  const struct ht_device_info *info,
                  const struct ht_layer_plan *plan, unsigned axes) {
-    const double part = info->gpu ? 1.0 / 32 : 4;
+    const double part = info->gpu ? 1.0 / 32 : 4, few = 2.5e5;
     const struct ht_variant *series = ht_variant_find("monolithic", NULL, true);
     const double fma =
         ht_variant_cost(plan->tuning.variant, &plan->spec[0], -1).fma;
     const double state = (double)ht_grid_total(problem->grid, HT_PRIMARY) *
                          ht_grid_coefs(problem->grid) * problem->eq->nfields;
-    return fma < ht_variant_cost(series, &plan->spec[0], -1).fma &&
-           (double)count_operators(problem->layers, axes) * fma < part * state;
+    return problem->eq->dims > 1 &&
+           fma < ht_variant_cost(series, &plan->spec[0], -1).fma &&
+           (double)count_operators(problem->layers, axes) * fma <
+               fmax(part * state, few);
 }
 
 /* The plan of these axes, if they are computed by operators; it refers to eq.
@@ -182,13 +189,15 @@ const char *ht_layer_organisation(const struct ht_problem *problem,
                                   const struct ht_device_info *info,
                                   const struct ht_tuning *tuning) {
     const unsigned all = ht_absorbing_axes(problem->layers);
-    bool by = false, series = false; /* corners aside */
-    for (unsigned axes = 1; axes < HT_LAYER_SETS - 1; axes++) {
+    bool by = false, series = false;
+    for (unsigned axes = 1; axes < HT_LAYER_SETS; axes++) {
+        const bool corner =
+            problem->eq->dims > 1 && axes + 1 == 1u << problem->eq->dims;
         if ((axes & ~all) != 0) continue;
         if (ht_layer_by_operators(problem, info, tuning, axes))
             by = true;
-        else if (axes + 1 != 1u << problem->eq->dims)
-            series = true;
+        else
+            series = series || !corner;
     }
     return !by      ? "regions"
            : series ? "operators, regions where these need less"

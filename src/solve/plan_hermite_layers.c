@@ -92,13 +92,10 @@ static enum ht_err check_hermite(const struct ht_plan *plan,
         return ht_params_error(
             params, "absorbing.organisation",
             "Hermite methods have \"regions\" and \"operators\"");
-    if (organisation == HT_ORGANISATION_OPERATORS &&
-        (!plan->medium->uniform || plan->eq.dims == 1))
-        return ht_params_error(params, "absorbing.organisation",
-                               "operators %s: \"regions\" do not",
-                               plan->eq.dims == 1
-                                   ? "need two dimensions or three"
-                                   : "need a uniform medium");
+    if (organisation == HT_ORGANISATION_OPERATORS && !plan->medium->uniform)
+        return ht_params_error(
+            params, "absorbing.organisation",
+            "operators need a uniform medium: \"regions\" do not");
     for (int n = 0; n < 6; n++)
         if (plan->grid.layer[n / 2][n % 2] > 0 &&
             plan->grid.layer[n / 2][n % 2] < least_cells)

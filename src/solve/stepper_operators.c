@@ -35,16 +35,17 @@ static unsigned side_bits(const struct ht_region *region, unsigned axes) {
     return bits;
 }
 
-/* Numbers of operators along the kernel's second and third axis. */
-static void counts_along(const struct ht_device_stepper *t,
-                         const struct ht_region *region, unsigned axes,
-                         enum ht_subgrid to, int64_t count[2]) {
-    for (int i = 0; i < 2; i++) {
-        const int axis = ht_spec_axis(&region->kernels->spec[0], i + 1);
-        count[i] = axes >> axis & 1u
+/* Numbers of operators along the kernel's axes, and in all. */
+static int64_t counts_along(const struct ht_device_stepper *t,
+                            const struct ht_region *region, unsigned axes,
+                            enum ht_subgrid to, int64_t count[3]) {
+    for (int k = 0; k < 3; k++) {
+        const int axis = ht_spec_axis(&region->kernels->spec[0], k);
+        count[k] = axes >> axis & 1u
                        ? depths(t->problem.layers, to, axis, region->side[axis])
                        : 1;
     }
+    return count[0] * count[1] * count[2];
 }
 
 /* ---- making ---- */
@@ -78,24 +79,24 @@ static enum ht_err add_region(const struct ht_device_stepper *t,
                               const struct ht_region *region, unsigned axes,
                               const struct ht_spec *spec, enum ht_subgrid to,
                               struct list *list, int64_t *first) {
-    int64_t count[2], all;
+    int64_t count[3];
     double(*more)[HT_MAX_TERMS];
-    counts_along(t, region, axes, to, count);
-    all = count[0] * count[1];
+    const int64_t all = counts_along(t, region, axes, to, count);
     TRY(HT_ALLOC(more, list->count + all));
     if (list->count > 0)
         memcpy(more, list->scale, (size_t)list->count * sizeof *more);
     free(list->scale);
     list->scale = more;
     for (int64_t n = 0; n < all; n++) {
-        const int64_t depth[2] = {n / count[1], n % count[1]};
+        const int64_t depth[3] = {n / (count[1] * count[2]),
+                                  n / count[2] % count[1], n % count[2]};
         double *scale = more[list->count + n];
         memcpy(scale, spec->scale, sizeof spec->scale);
-        for (int i = 0; i < 2; i++) {
-            const int axis = ht_spec_axis(spec, i + 1);
+        for (int k = 0; k < 3; k++) {
+            const int axis = ht_spec_axis(spec, k);
             if (axes >> axis & 1u)
                 add_profiles(t, spec->eq, to, axis, region->side[axis],
-                             depth[i], scale);
+                             depth[k], scale);
         }
     }
     for (*first = 0; *first + all <= list->count; ++*first)
@@ -198,21 +199,21 @@ void ht_stepper_add_operators(const struct ht_device_stepper *t,
     const struct ht_layer_operators *o = &t->operators[axes];
     const struct ht_spec *spec = &region->kernels->spec[0];
     if (axes == 0) return;
-    int64_t count[2], step[2] = {0};
+    int64_t count[3], step[3] = {0}, stride = 1;
     int64_t number = o->first[side_bits(region, axes)][to];
-    counts_along(t, region, axes, to, count);
-    for (int i = 0; i < 2; i++) {
-        const int axis = ht_spec_axis(spec, i + 1);
+    (void)counts_along(t, region, axes, to, count);
+    for (int k = 2; k >= 0; stride *= count[k--]) {
+        const int axis = ht_spec_axis(spec, k);
         const int64_t origin = t->partition.window[to].origin[axis];
-        const int64_t stride = i == 0 ? count[1] : 1;
         if ((axes >> axis & 1u) == 0) continue;
         const int64_t last = ht_grid_nodes(t->problem.grid, to, axis) - 1;
-        step[i] = region->side[axis] == 0 ? stride : -stride;
+        step[k] = region->side[axis] == 0 ? stride : -stride;
         number += stride * (region->side[axis] == 0 ? origin : last - origin);
     }
     args->op_first = (long)(number * o->values);
-    args->op_row = (long)(step[0] * o->values);
-    args->op_plane = (long)(step[1] * o->values);
+    args->op_cell = (long)(step[0] * o->values);
+    args->op_row = (long)(step[1] * o->values);
+    args->op_plane = (long)(step[2] * o->values);
     buffers->operators = o->buffer;
     turn_args(spec, args);
 }

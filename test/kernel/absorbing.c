@@ -280,6 +280,17 @@ int main(void) {
          "vector",
          false},
         {"acoustic",
+         1,
+         3,
+         true,
+         {{3, 2}},
+         {0},
+         -1,
+         1,
+         false,
+         "monolithic",
+         true},
+        {"acoustic",
          2,
          2,
          true,
@@ -331,7 +342,7 @@ int main(void) {
     }
     printf("device %s\n", ht_device_info(device)->name);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        run_row(&rows[i], device, i == 1 || i == 8);
+        run_row(&rows[i], device, i == 1 || i == 9);
     ht_device_close(device);
     return test_end("absorbing");
 }
