@@ -100,8 +100,8 @@ static double most_growth(const struct ht_plan *plan,
                           const struct ht_energy_watch *watch) {
     const double doubled = 2,
                  given = ht_problem_scheme(&plan->problem)->most_growth;
+    if (plan->problem.layers != NULL) return fmax(given, doubled);
     if (given > 0) return given;
-    if (plan->problem.layers != NULL) return doubled;
     if (!watch->rough) return doubled;
     if (plan->medium->uniform) return is_first_order(plan) ? 100 : 1e4;
     return is_first_order(plan) || !watch->began_rough ? doubled : 100;
