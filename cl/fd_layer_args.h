@@ -32,7 +32,8 @@ struct ht_fd_layer_args {
     int cut[3][4];
     int first[HT_FD_ZONES + 1]; /* number of a zone's first group; of all */
     int layers[3]; /* [axis] bit 8 i_k + i: the zone is in layer i */
-    int unused;
+    int lines;     /* bit of a zone in one layer: work-items do lines along its
+                      normal, so that each computes a half point once */
 };
 
 #endif

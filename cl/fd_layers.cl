@@ -59,9 +59,11 @@ struct ht_fd_layer_coefs {
         HT_GLOBAL real *HT_RESTRICT rest
 #define HT_FD_MEMORY_ARGS profile, before, v, flow, rest
 
-/* A target: its indices in the window, and the layers that it is in. */
+/* A target: its indices in the window, the layers that it is in, and how many
+ * targets follow it along `axis`. */
 struct ht_fd_place {
     int m1, m2, m3, layers;
+    int axis, count;
 };
 
 HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
@@ -69,12 +71,13 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
     return axis == 0 ? m1 : axis == 1 ? m2 : m3;
 }
 
-/* The target of a work-item: those of a plane of a zone are counted by items of
- * groups along the first axis. There are less than 2^31 of them. */
+/* The first target of a work-item: those of a plane of a zone are counted by
+ * items of groups along the first axis. There are less than 2^31 of them. Where
+ * a zone is done by lines, these take the place of targets. */
 HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s,
                             struct ht_fd_place *m) {
     const int group = (int)HT_GROUP_1();
-    int zone = 0, i1, i2, i3, n1, n2, each, within, plane, item, row;
+    int zone = 0, i1, i2, i3, n1, n2, n3, each, within, plane, item, row;
     HT_UNROLL
     for (int i = 1; i < HT_FD_ZONES; i++) zone += group >= s->first[i] ? 1 : 0;
     i1 = zone % 3;
@@ -82,6 +85,14 @@ HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s,
     i3 = zone / 9;
     n1 = s->cut[0][i1 + 1] - s->cut[0][i1];
     n2 = s->cut[1][i2 + 1] - s->cut[1][i2];
+    n3 = s->cut[2][i3 + 1] - s->cut[2][i3];
+    m->axis = !HT_FD_LAYER_LINES || (s->lines >> zone & 1) == 0 ? -1
+              : (s->layers[0] >> 8 * i1 & 255) != 0             ? 0
+              : (s->layers[1] >> 8 * i2 & 255) != 0             ? 1
+                                                                : 2;
+    m->count = m->axis < 0 ? 1 : m->axis == 0 ? n1 : m->axis == 1 ? n2 : n3;
+    n1 = m->axis == 0 ? 1 : n1;
+    n2 = m->axis == 1 ? 1 : n2;
     each = (n1 * n2 + HT_FD_ROW_ITEMS - 1) / HT_FD_ROW_ITEMS;
     within = group - s->first[zone];
     plane = within / each;
@@ -121,98 +132,217 @@ HT_INLINE long ht_fd_pitch(const struct ht_fd_layer_args *s, const int i,
 }
 
 /* Number in the memory of layer i of the wall's node below a node. */
-HT_INLINE long ht_fd_line(const struct ht_fd_layer_args *s, const int i,
-                          const struct ht_fd_place *m) {
+HT_INLINE long ht_fd_line_start(const struct ht_fd_layer_args *s, const int i,
+                                const struct ht_fd_place *m) {
     const int axis = s->layer[i].axis;
     return s->layer[i].offset + (axis == 0 ? 0 : m->m1) +
            (axis == 1 ? 0 : m->m2 * s->layer[i].row) +
            (axis == 2 ? 0 : m->m3 * s->layer[i].plane);
 }
 
-/* What layer i adds at node number `at` of the window: to d what it returns, to
- * u *more beside it. Half point n of the arrays lies between nodes depth -
- * HT_FD_LAYER_R + n and the next one. */
-HT_INLINE real ht_fd_correct(
-    const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-    const int i, const struct ht_fd_place *m, const long at,
-    HT_FD_MEMORY_PARAMS, const real modulus,
-    HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS, real *more) {
-    const int axis = s->layer[i].axis, way = s->layer[i].way;
-    const int cells = s->layer[i].cells, depth = ht_fd_depth(s, i, m);
-    const long pitch = ht_fd_pitch(s, i, axis), line = ht_fd_line(s, i, m);
-    const long inward = way * ht_fd_along(s, axis), wall = at - depth * inward;
-    HT_GLOBAL const real *of_half = profile + s->layer[i].profile;
+/* A line of layer i along its normal, through a target. */
+struct ht_fd_line {
+    int axis, way, cells;
+    long inward, wall; /* in the window: a node inwards, that on the wall */
+    long pitch, own;   /* the same in the memory */
+    HT_GLOBAL const real *profile;
+};
+
+HT_INLINE void ht_fd_find_line(const struct ht_fd_layer_args *s, const int i,
+                               const struct ht_fd_place *m,
+                               HT_GLOBAL const real *profile,
+                               struct ht_fd_line *l) {
+    l->axis = s->layer[i].axis;
+    l->way = s->layer[i].way;
+    l->cells = s->layer[i].cells;
+    l->inward = l->way * ht_fd_along(s, l->axis);
+    l->wall = ht_fd_number(s, m) - ht_fd_depth(s, i, m) * l->inward;
+    l->pitch = ht_fd_pitch(s, i, l->axis);
+    l->own = ht_fd_line_start(s, i, m);
+    l->profile = profile + s->layer[i].profile;
+}
+
+/* Number in the window of a node, seen in the wall. What lies farther inside
+ * than L_k reads belongs to no damped half point. */
+HT_INLINE long ht_fd_seen(const struct ht_fd_line *l, const int depth) {
+    const int node = depth < 0 ? -depth : depth;
+    const int last = l->cells - 1 + HT_FD_LAYER_REACH;
+    return l->wall + (node < last ? node : last) * l->inward;
+}
+
+/* q of a half point from D u; *after: v after the step; *flux: b D u. */
+HT_INLINE real
+ht_fd_damped(const struct ht_fd_line *l, const int point, const real slope,
+             HT_GLOBAL const real *HT_RESTRICT before HT_FD_MEDIUM_PARAMS,
+             real *after, real *flux) {
+    const int inside = point < 0 ? -1 - point : point;
+    const int held = inside < l->cells ? inside : l->cells - 1;
+    const real old = before[l->own + held * l->pitch];
+    real damped = fma(l->profile[l->cells + held], slope,
+                      l->profile[held] * (point < 0 ? -old : old));
+    *after = old + (damped + slope);
 #if HT_FD_DENSITY
-    HT_GLOBAL const real *b = axis == 0 ? b1 : axis == 1 ? b2 : b3;
-    real flux[2 * HT_FD_LAYER_R];
-#endif
-    real near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
-    real change = 0, here = 0;
-    /* What lies farther inside than L_k reads belongs to no damped point point.
-     */
-    HT_UNROLL
-    for (int j = -HT_FD_LAYER_SPAN; j <= HT_FD_LAYER_SPAN; j++) {
-        const int node = depth + j < 0 ? -depth - j : depth + j;
-        const int last = cells - 1 + HT_FD_LAYER_REACH;
-        near[j + HT_FD_LAYER_SPAN] =
-            u[wall + (node < last ? node : last) * inward];
+    {
+        HT_GLOBAL const real *b = l->axis == 0 ? b1 : l->axis == 1 ? b2 : b3;
+        const real inverse =
+            b[l->wall + (inside + (l->way > 0 ? 0 : 1)) * l->inward];
+        damped = HT_FD_FLUX(inverse, damped);
+        *flux = HT_FD_FLUX(inverse, slope);
     }
-    HT_UNROLL
-    for (int n = 0; n < 2 * HT_FD_LAYER_R; n++) {
-        const int point = depth - HT_FD_LAYER_R + n;
-        const int inside = point < 0 ? -1 - point : point;
-        const int held = inside < cells ? inside : cells - 1;
-        const real old = before[line + held * pitch];
-        const int middle = HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n;
-        real slope = 0, damped;
-        HT_UNROLL
-        for (int j = 0; j < HT_FD_LAYER_R; j++)
-            slope = HT_FD_FIRST(HT_FD_LAYER_FIRST(c, j), near[middle - j],
-                                near[middle + j + 1], slope);
-        damped = fma(of_half[cells + held], slope,
-                     of_half[held] * (point < 0 ? -old : old));
-        if (n == HT_FD_LAYER_R) here = old + (damped + slope);
-#if HT_FD_DENSITY
-        {
-            const real inverse =
-                b[wall + (inside + (way > 0 ? 0 : 1)) * inward];
-            damped = HT_FD_FLUX(inverse, damped);
-            flux[n] = HT_FD_FLUX(inverse, slope);
-        }
 #endif
-        q[n] = inside < cells ? damped : (real)0;
-    }
+    return inside < l->cells ? damped : (real)0;
+}
+
+/* What a layer adds at a node: to d what it returns, to u *more beside it. q:
+ * at half points depth - HT_FD_LAYER_R on; flux: b D u there, or 2 R + 1 values
+ * of u about the node; v: after the step. */
+HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c,
+                             const struct ht_fd_line *l, const int depth,
+                             const real modulus, const real *q,
+                             const real *flux, const real after,
+                             HT_GLOBAL real *HT_RESTRICT v,
+                             HT_GLOBAL real *HT_RESTRICT flow,
+                             HT_GLOBAL real *HT_RESTRICT rest, real *more) {
+    real change = 0;
     HT_UNROLL
     for (int j = 0; j < HT_FD_LAYER_R; j++)
         change =
-            HT_FD_FIRST(HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), axis, j),
+            HT_FD_FIRST(HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), l->axis, j),
                         q[HT_FD_LAYER_R - 1 - j], q[HT_FD_LAYER_R + j], change);
     change = HT_FD_FLUX(modulus, change);
-    if (depth < cells) {
-        HT_GLOBAL const real *of_node = of_half + 2 * cells + depth;
-        const long own = line + depth * pitch;
+    if (depth < l->cells) {
+        HT_GLOBAL const real *of_node = l->profile + 2 * l->cells + depth;
+        const long own = l->own + depth * l->pitch;
         const real earlier = rest[own];
-        real sum = 0, flowing, after;
+        real sum = 0, flowing, later;
         HT_UNROLL
         for (int j = 0; j < HT_FD_R; j++)
 #if HT_FD_DENSITY
-            sum = HT_FD_FIRST(HT_FD_OF_AXIS(c->whole.c, axis, j),
+            sum = HT_FD_FIRST(HT_FD_OF_AXIS(c->whole.c, l->axis, j),
                               flux[HT_FD_R - 1 - j], flux[HT_FD_R + j], sum);
 #else
-            sum = HT_FD_SECOND(HT_FD_OF_AXIS(c->whole.c, axis, j),
-                               near[HT_FD_LAYER_SPAN - j - 1],
-                               near[HT_FD_LAYER_SPAN],
-                               near[HT_FD_LAYER_SPAN + j + 1], sum);
+            sum = HT_FD_SECOND(HT_FD_OF_AXIS(c->whole.c, l->axis, j),
+                               flux[HT_FD_R - j - 1], flux[HT_FD_R],
+                               flux[HT_FD_R + j + 1], sum);
 #endif
         flowing = flow[own] + fma(modulus, sum, change);
-        after =
-            fma(-of_node[2 * cells], flowing, HT_FD_FLUX(of_node[0], earlier));
-        v[own] = here;
+        later = fma(-of_node[2 * l->cells], flowing,
+                    HT_FD_FLUX(of_node[0], earlier));
+        v[own] = after;
         flow[own] = flowing;
-        rest[own] = of_node[0] * after;
-        *more = fma(of_node[cells], earlier + after, *more);
+        rest[own] = of_node[0] * later;
+        *more = fma(of_node[l->cells], earlier + later, *more);
     }
     return change;
+}
+
+/* D u of the half point above value `middle` of a line. */
+HT_INLINE real ht_fd_slope(const struct ht_fd_layer_coefs *c, const real *near,
+                           const int middle) {
+    real slope = 0;
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_LAYER_R; j++)
+        slope = HT_FD_FIRST(HT_FD_LAYER_FIRST(c, j), near[middle - j],
+                            near[middle + j + 1], slope);
+    return slope;
+}
+
+/* Layer i at one target: q at all half points around it. */
+HT_INLINE real ht_fd_correct_node(
+    const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+    const int i, const struct ht_fd_place *m, HT_FD_MEMORY_PARAMS,
+    const real modulus, HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS,
+    real *more) {
+    const int depth = ht_fd_depth(s, i, m);
+    struct ht_fd_line l;
+    real near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
+    real flux[2 * HT_FD_LAYER_R], after = 0, there;
+    ht_fd_find_line(s, i, m, profile, &l);
+    HT_UNROLL
+    for (int j = 0; j <= 2 * HT_FD_LAYER_SPAN; j++)
+        near[j] = u[ht_fd_seen(&l, depth - HT_FD_LAYER_SPAN + j)];
+    HT_UNROLL
+    for (int n = 0; n < 2 * HT_FD_LAYER_R; n++) {
+        const real slope =
+            ht_fd_slope(c, near, HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n);
+        q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, slope,
+                            before HT_FD_MEDIUM_ARGS, &there, &flux[n]);
+        if (n == HT_FD_LAYER_R) after = there;
+    }
+    return ht_fd_correct(c, &l, depth, modulus, q,
+                         HT_FD_DENSITY ? flux
+                                       : near + HT_FD_LAYER_SPAN - HT_FD_R,
+                         after, v, flow, rest, more);
+}
+
+/* L u / a of a node. */
+HT_INLINE real ht_fd_whole(const struct ht_fd_layer_args *s,
+                           const struct ht_fd_layer_coefs *c, const long at,
+                           HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS) {
+    real sum = 0;
+#if HT_FD_DENSITY
+    sum = ht_fd_axis(&c->whole, 0, u, b1, at, 1, sum);
+    if (HT_DIMS > 1) sum = ht_fd_axis(&c->whole, 1, u, b2, at, s->row, sum);
+    if (HT_DIMS > 2) sum = ht_fd_axis(&c->whole, 2, u, b3, at, s->plane, sum);
+#else
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++)
+        sum = ht_fd_axis(&c->whole, k, u, at, ht_fd_along(s, k), sum);
+#endif
+    return sum;
+}
+
+#define HT_FD_SHIFT(x, count) \
+    HT_UNROLL                 \
+    for (int j = 0; j + 1 < (count); j++) (x)[j] = (x)[j + 1]
+
+/* Layer i along a line: each half point once. whole: a step of u and d, too. */
+HT_INLINE void
+ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+            const int i, const struct ht_fd_place *m, const bool whole,
+            HT_FD_MEMORY_PARAMS, HT_GLOBAL const real *HT_RESTRICT u,
+            HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
+            HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
+    struct ht_fd_line l;
+    real near[2 * HT_FD_LAYER_SPAN + 1] = {0}, q[2 * HT_FD_LAYER_R] = {0};
+    real flux[2 * HT_FD_LAYER_R] = {0}, after[HT_FD_LAYER_R + 1] = {0};
+    int first = ht_fd_depth(s, i, m);
+    ht_fd_find_line(s, i, m, profile, &l);
+    first = l.way > 0 ? first : first - (m->count - 1);
+    /* Values of u, half points and nodes join at the end of the arrays. */
+    HT_ROLLED
+    for (int n = -2 * HT_FD_LAYER_SPAN; n < m->count; n++) {
+        const int depth = first + n;
+        const long at = l.wall + depth * l.inward;
+        real more = 0, change;
+        HT_FD_SHIFT(near, 2 * HT_FD_LAYER_SPAN + 1);
+        near[2 * HT_FD_LAYER_SPAN] =
+            u[ht_fd_seen(&l, depth + HT_FD_LAYER_SPAN)];
+        if (n < 1 - 2 * HT_FD_LAYER_R) continue;
+        HT_FD_SHIFT(q, 2 * HT_FD_LAYER_R);
+        HT_FD_SHIFT(flux, 2 * HT_FD_LAYER_R);
+        HT_FD_SHIFT(after, HT_FD_LAYER_R + 1);
+        q[2 * HT_FD_LAYER_R - 1] = ht_fd_damped(
+            &l, depth + HT_FD_LAYER_R - 1,
+            ht_fd_slope(c, near, HT_FD_LAYER_SPAN + HT_FD_LAYER_R - 1),
+            before HT_FD_MEDIUM_ARGS, &after[HT_FD_LAYER_R],
+            &flux[2 * HT_FD_LAYER_R - 1]);
+        if (n < 0) continue;
+        change = ht_fd_correct(
+            c, &l, depth, a[at], q,
+            HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, after[1],
+            v, flow, rest, &more);
+        if (whole) {
+            const real step =
+                fma(a[at], ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d[at]) +
+                change;
+            d[at] = step;
+            out[at] = (u[at] + step) + more;
+        } else {
+            d[at] += change;
+            out[at] += change + more;
+        }
+    }
 }
 
 /* Nodes that the interior's kernel has stepped. */
@@ -226,15 +356,21 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     const long at = ht_fd_number(&s, &m);
     real increment = d[at], value = out[at];
     HT_ROLLED
-    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
-        if (m.layers >> i & 1) {
+    for (int i = 0; i < HT_FD_MOST_LAYERS; i++) {
+        if ((m.layers >> i & 1) == 0) continue;
+        if (m.axis >= 0) {
+            ht_fd_march(&s, &c, i, &m, false, HT_FD_MEMORY_ARGS, u,
+                        a HT_FD_MEDIUM_ARGS, d, out);
+        } else {
             real more = 0;
             const real change =
-                ht_fd_correct(&s, &c, i, &m, at, HT_FD_MEMORY_ARGS, a[at],
-                              u HT_FD_MEDIUM_ARGS, &more);
+                ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
+                                   u HT_FD_MEDIUM_ARGS, &more);
             increment += change;
             value += change + more;
         }
+    }
+    if (m.axis >= 0) return;
     d[at] = increment;
     out[at] = value;
 }
@@ -245,25 +381,24 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
     HT_GLOBAL const real *HT_RESTRICT u,
     HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
     HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
-    real sum = 0, more = 0, change = 0;
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
     const long at = ht_fd_number(&s, &m);
-#if HT_FD_DENSITY
-    sum = ht_fd_axis(&c.whole, 0, u, b1, at, 1, sum);
-    if (HT_DIMS > 1) sum = ht_fd_axis(&c.whole, 1, u, b2, at, s.row, sum);
-    if (HT_DIMS > 2) sum = ht_fd_axis(&c.whole, 2, u, b3, at, s.plane, sum);
-#else
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++)
-        sum = ht_fd_axis(&c.whole, k, u, at, ht_fd_along(&s, k), sum);
-#endif
-    change = fma(a[at], sum, d[at]);
+    real more = 0, change = 0;
+    if (m.axis < 0)
+        change =
+            fma(a[at], ht_fd_whole(&s, &c, at, u HT_FD_MEDIUM_ARGS), d[at]);
     HT_ROLLED
-    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
-        if (m.layers >> i & 1)
-            change += ht_fd_correct(&s, &c, i, &m, at, HT_FD_MEMORY_ARGS, a[at],
-                                    u HT_FD_MEDIUM_ARGS, &more);
+    for (int i = 0; i < HT_FD_MOST_LAYERS; i++) {
+        if ((m.layers >> i & 1) == 0) continue;
+        if (m.axis >= 0)
+            ht_fd_march(&s, &c, i, &m, true, HT_FD_MEMORY_ARGS, u,
+                        a HT_FD_MEDIUM_ARGS, d, out);
+        else
+            change += ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS,
+                                         a[at], u HT_FD_MEDIUM_ARGS, &more);
+    }
+    if (m.axis >= 0) return;
     d[at] = change;
     out[at] = (u[at] + change) + more;
 }

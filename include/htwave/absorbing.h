@@ -39,6 +39,30 @@ int ht_absorbing_boxes(const struct ht_grid *grid,
                        const struct ht_layers *layers,
                        struct ht_absorbing_box out[HT_ABSORBING_BOXES]);
 
+/* ---- sponge ---- */
+/* A half step onto a grid ends with a product of its polynomials with those of
+ * exp(-rate sigma dt/2), once for each axis with layers, and one that adds
+ * begins with it, too:
+ *     dst(t + dt/2) = G (old_sign G dst(t - dt/2) + 2 ...).
+ * rate: 1, or where the grids store different fields 2 on the primary grid and
+ * 0 on the dual one (docs/absorbing.md); 0 without a sponge. */
+double ht_sponge_rate(const struct ht_problem *problem,
+                      enum ht_subgrid subgrid);
+/* Whether a grid is damped along an axis. */
+bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                     int axis);
+/* The N+1 Taylor coefficients in xi of one axis's factor of G at a node. Those
+ * of odd degree are zero on the wall, as in its mirror image, so that the
+ * parities of fields there stay. */
+void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid,
+                    int axis, int64_t node, double *out);
+
+/* What the layer of a side reflects of a plane Ricker wavelet at an angle with
+ * this cosine, by the equations: the largest value, in dB. So many of the
+ * wavelengths of its peak frequency make up the layer's thickness. */
+double ht_sponge_reflection(const struct ht_problem *problem, int axis,
+                            int side, double wavelengths, double cosine);
+
 /* ---- operators (docs/absorbing.md) ---- */
 /* Why a layer cannot be computed by operators in its faces; NULL: all can be.
  * The text holds until the next error. tuning: of the interior's kernels. */

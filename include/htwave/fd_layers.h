@@ -60,8 +60,11 @@ ht_fd_layer_kernels_create(struct ht_device *device,
                            const struct ht_fd_spec *spec, const char *cache,
                            struct ht_fd_layer_kernels **out);
 void ht_fd_layer_kernels_destroy(struct ht_fd_layer_kernels *k); /* NULL too */
+/* lines: where a zone is in one layer, work-items do lines along its normal, as
+ * CPUs do: each half point is computed once, with twice the registers. */
 HT_CHECKED enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec,
-                                        int lanes, struct ht_text *out);
+                                        int lanes, bool lines,
+                                        struct ht_text *out);
 /* Device seconds of all launches since the last call; in all. NULL: 0. */
 double ht_fd_layer_seconds(struct ht_fd_layer_kernels *k);
 double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,

@@ -5,6 +5,7 @@
 #include "htwave/fd_layers.h"
 #include "htwave/inject.h"
 #include "htwave/problem.h"
+#include "htwave/sponge.h"
 
 struct ht_layer_kernels; /* src/solve/layer_kernels.h */
 
@@ -24,7 +25,8 @@ struct ht_kernels {
     struct ht_reduction *reduction;
     struct ht_injector *injector;    /* NULL: no sources */
     struct ht_packer *packer[2];     /* [subgrid]; NULL: the grid is one slab */
-    struct ht_layer_kernels *layers; /* NULL: no absorbing layers */
+    struct ht_layer_kernels *layers; /* NULL: no perfectly matched layers */
+    struct ht_sponge *sponge;        /* NULL: none */
 };
 /* Sets all members except the compiled steps; fails as ht_variant_shape does.
  * The problem's equations must outlive the kernels. */

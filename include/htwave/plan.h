@@ -71,6 +71,10 @@ double ht_plan_needed_points(const struct ht_plan *plan);
  * reflect of waves of 10 points per wavelength, the worst of them, in dB at 0,
  * 30 and 60 degrees (docs/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
+/* The same of the sponges of Hermite methods, for Ricker wavelets of a peak
+ * wavelength that is the layers' thickness, and half of it. */
+void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3],
+                               double half[3]);
 /* The same of Hermite methods for the measured case of a point source, 6 cells
  * from the layers, 5 cells per wavelength, dB; NaN: not known. */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan);

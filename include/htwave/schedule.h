@@ -6,7 +6,9 @@
  *   - send, receive: if planes are still missing;
  *   - ghosts of the source grid;
  *   - step: boundary planes, which the neighbours wait for, region by region;
- *     after steps their planes get sources, if there are some;
+ *     after steps their planes get sources, if there are some; a sponge's
+ *     layers damp the targets after sources, those that steps add to before
+ *     these, too;
  *   - send: boundary planes, for the next half step;
  *   - step: the interior, region by region, during the transfer.
  * The planes that are up to date determine the tasks. They depend only on the
@@ -32,6 +34,7 @@ struct ht_partition {
     int depth;                  /* half steps per exchange */
     bool two_level;             /* targets must be up to date as well */
     bool sources;               /* are added after steps */
+    bool damped[2];             /* by a sponge */
     int count[2];
     struct ht_targets *targets[2]; /* disjoint; together all held nodes */
 };
@@ -90,7 +93,7 @@ struct ht_task {
     enum ht_task_kind kind;
     int pass; /* the half step, by its source grid (enum ht_subgrid); send,
                  receive: the one that needs the planes */
-    /* for a step, and the planes that get sources: */
+    /* for a step, and the planes that get sources or a sponge: */
     enum ht_step_part part;
     struct ht_targets targets;
     /* for send and receive of finite differences: planes of each array */
@@ -102,7 +105,7 @@ struct ht_schedule {
 };
 /* Most tasks of a half step with this number of targets (struct
  * ht_partition). */
-#define HT_MOST_TASKS(targets) (3 * (targets) + 8)
+#define HT_MOST_TASKS(targets) (3 * (targets) + 14)
 /* The tasks of a half step, and the state after it. out->task must have room
  * for HT_MOST_TASKS tasks. */
 void ht_schedule_make(const struct ht_partition *partition,

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "htwave/fd_layers.h"
 #include "htwave/simulation.h"
+#include "htwave/sponge.h"
 
 /* A device that every variant fits on at these orders. */
 static const struct ht_device_info any_device = {
@@ -267,7 +268,22 @@ static enum ht_err write_fd_layers(const char *directory) {
         ht_text_add(&path, "%s/fd_layers_%dd_order%d_%s%s.cl", directory,
                     spec.dims, 2 * spec.radius, spec.fp64 ? "double" : "single",
                     spec.density ? "_density" : "");
-        err = ht_fd_layer_text(&spec, 128, &text);
+        err = ht_fd_layer_text(&spec, 128, false, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
+/* Sponges of Hermite methods know precision, layout and order. */
+static enum ht_err write_sponges(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 4; i++) {
+        const bool fp64 = i % 2 != 0;
+        const int block = i < 2 ? 1 : fp64 ? 2 : 4, coefs = 2 + i;
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/sponge_%s_block%d.cl", directory,
+                    fp64 ? "double" : "single", block);
+        err = ht_sponge_text(fp64, block, coefs, coefs * coefs, 128, &text);
         err = write_text(err, &path, &text);
     }
     return err;
@@ -324,6 +340,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
     TRY(write_reductions(directory));
     TRY(write_injectors(directory));
     TRY(write_fd_layers(directory));
+    TRY(write_sponges(directory));
     TRY(write_layers(directory, ptx));
     TRY(write_shape_injectors(directory));
     TRY(write_packers(directory));

@@ -113,8 +113,10 @@ static const struct ht_option option[] = {
     {"absorbing.type", HT_OPT_CHOICE, AT(absorbing.type), "\"auto\"", ANY,
      CHOICES(HT_EACH_ABSORBING), "",
      "cpml, a convolutional perfectly matched layer, which lets waves of any "
-     "direction in; sponge, which damps all fields, for schemes without cpml "
-     "(fd with two terms in time). auto is cpml where the scheme has it."},
+     "direction in; sponge, which damps the fields themselves, for schemes "
+     "without cpml (leapfrog, fd with two terms in time) and where it costs "
+     "too "
+     "much. auto is cpml."},
     {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation),
      "\"auto\"", ANY, CHOICES(HT_EACH_ORGANISATION), "",
      "How the layers are computed; it changes results by rounding only. "

@@ -18,6 +18,7 @@ struct ht_fd_layer_kernels {
     struct ht_fd_spec spec;
     struct ht_fd_weights weights, narrow; /* of L, of the layers */
     int lanes;
+    bool lines;
     struct ht_program *program;
     struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
 };
@@ -50,7 +51,7 @@ double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,
 }
 
 enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
-                             struct ht_text *out) {
+                             bool lines, struct ht_text *out) {
     const struct {
         const char *name;
         int value;
@@ -58,6 +59,7 @@ enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
         {"DOUBLE", spec->fp64},        {"DIMS", spec->dims},
         {"FD_R", spec->radius},        {"FD_LAYER_R", ht_fd_layer_radius(spec)},
         {"FD_DENSITY", spec->density}, {"FD_ROW_ITEMS", lanes},
+        {"FD_LAYER_LINES", lines},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
@@ -75,7 +77,7 @@ static enum ht_err build(struct ht_fd_layer_kernels *k,
     static const char *const entry[ENTRIES] = {
         "ht_fd_layer_correct", "ht_fd_layer_update", "ht_fd_layer_damp"};
     struct ht_text text = {0};
-    enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, &text);
+    enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, k->lines, &text);
     if (err == HT_OK)
         err = ht_program_build(device, text.data, cache, &k->program);
     ht_text_free(&text);
@@ -96,6 +98,7 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
     k->weights = ht_fd_weights(2 * spec->radius);
     k->narrow = ht_fd_weights(2 * ht_fd_layer_radius(spec));
     k->lanes = LANES;
+    k->lines = !ht_device_info(device)->gpu;
     while (k->lanes > ht_device_info(device)->max_group) k->lanes /= 2;
     const enum ht_err err = build(k, device, cache);
     if (err != HT_OK) {
@@ -201,29 +204,44 @@ void ht_fd_layer_zones(const struct ht_fd_box *box,
     for (int k = 0; k < 3; k++) cut_axis(box, sides, k, out);
 }
 
+/* Zone n of a launch: whether it is done by lines, and its groups. */
+static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
+                     bool lines, int lanes, struct ht_fd_layer_args *out) {
+    const int at[3] = {n % 3, n / 3 % 3, n / 9};
+    int64_t count[3];
+    unsigned layers = 0;
+    int axis = -1;
+    for (int k = 0; k < 3; k++) {
+        const unsigned here = zones->layers[k][at[k]];
+        count[k] = zones->cut[k][at[k] + 1] - zones->cut[k][at[k]];
+        if (here != 0) axis = k;
+        layers |= here;
+    }
+    const bool one = layers != 0 && (layers & (layers - 1)) == 0;
+    const bool none =
+        count[0] * count[1] * count[2] == 0 || (layers == 0 && !everywhere);
+    if (lines && one) {
+        out->lines |= 1 << n;
+        count[axis] = 1;
+    }
+    out->first[n + 1] = out->first[n];
+    if (!none)
+        out->first[n + 1] +=
+            (int)(ht_divide_up(count[0] * count[1], lanes) * count[2]);
+}
+
 /* Zones of a launch, and the groups of each: of those in layers, or all. */
 static void set_zones(const struct ht_fd_box *box,
                       const struct ht_fd_sides *sides, bool everywhere,
-                      int lanes, struct ht_fd_layer_args *out) {
+                      bool lines, int lanes, struct ht_fd_layer_args *out) {
     struct ht_fd_zones zones;
     ht_fd_layer_zones(box, sides, &zones);
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 4; i++) out->cut[k][i] = (int)zones.cut[k][i];
     for (int n = 0; n < 9; n++)
         out->layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
-    for (int n = 0; n < HT_FD_ZONES; n++) {
-        const int at[3] = {n % 3, n / 3 % 3, n / 9};
-        int64_t count[3];
-        unsigned layers = 0;
-        for (int k = 0; k < 3; k++) {
-            count[k] = zones.cut[k][at[k] + 1] - zones.cut[k][at[k]];
-            layers |= zones.layers[k][at[k]];
-        }
-        const bool in = everywhere || layers != 0;
-        const int64_t groups =
-            in ? ht_divide_up(count[0] * count[1], lanes) * count[2] : 0;
-        out->first[n + 1] = out->first[n] + (int)groups;
-    }
+    for (int n = 0; n < HT_FD_ZONES; n++)
+        set_zone(&zones, n, everywhere, lines, lanes, out);
 }
 
 /* ---- launches ---- */
@@ -242,10 +260,10 @@ static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
 
 static void begin(const struct ht_fd_layer_kernels *k,
                   const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                  bool everywhere, struct launch *l) {
+                  bool everywhere, bool lines, struct launch *l) {
     *l = (struct launch){
         .args = {.row = (long)box->row, .plane = (long)box->plane}};
-    set_zones(box, sides, everywhere, k->lanes, &l->args);
+    set_zones(box, sides, everywhere, lines, k->lanes, &l->args);
     for (int i = 0; i < sides->count; i++)
         l->args.layer[i] = layer_of(&sides->side[i]);
     l->arg[l->count++] =
@@ -297,7 +315,7 @@ enum ht_err ht_fd_layer_correct(
     const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
     struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
     struct launch l;
-    begin(k, box, sides, false, &l);
+    begin(k, box, sides, false, k->lines, &l);
     return step(k, part, CORRECT, op, memory, u, d, out, &l);
 }
 
@@ -308,7 +326,7 @@ ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
                    const struct ht_fd_memory *memory, struct ht_buffer *u,
                    struct ht_buffer *d, struct ht_buffer *out) {
     struct launch l;
-    begin(k, box, sides, everywhere, &l);
+    begin(k, box, sides, everywhere, k->lines, &l);
     return step(k, part, UPDATE, op, memory, u, d, out, &l);
 }
 
@@ -319,7 +337,7 @@ enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k,
                              struct ht_buffer *profile, struct ht_buffer *u,
                              struct ht_buffer *d) {
     struct launch l;
-    begin(k, box, sides, false, &l);
+    begin(k, box, sides, false, false, &l);
     add_buffer(&l, profile);
     add_buffer(&l, u);
     add_buffer(&l, d);

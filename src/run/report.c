@@ -130,6 +130,16 @@ static void add_layer_sides(const struct ht_layers *layers, int64_t cells,
     }
 }
 
+static void add_sponge(const struct ht_plan *plan, struct ht_text *text) {
+    double whole[3], half[3];
+    ht_plan_sponge_reflection(plan, whole, half);
+    ht_text_add(text,
+                "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, "
+                "60 degrees of wavelets as long as the layer is thick,\n"
+                "            %.0f, %.0f, %.0f dB of half the length\n",
+                whole[0], whole[1], whole[2], half[0], half[1], half[2]);
+}
+
 static const char *organisation_of(const struct ht_simulation *sim) {
     const struct ht_problem *problem = &sim->plan->problem;
     if (problem->fd.order > 0)
@@ -172,8 +182,14 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     }
     if (layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; %s", organisation_of(sim));
-    ht_text_add(text, "; the medium is constant along their normals\n");
+    if (differences(sim) || layers->type == HT_ABSORBING_CPML)
+        ht_text_add(text, "; the medium is constant along their normals");
+    ht_text_add(text, "\n");
     add_reflection(sim->plan, text);
+    if (!differences(sim) && layers->type == HT_ABSORBING_SPONGE) {
+        add_sponge(sim->plan, text);
+        return;
+    }
     ht_text_add(text, "            %s of memory",
                 ht_text_bytes((double)sim->budget.layers, bytes));
     if (differences(sim))
@@ -477,20 +493,28 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
     if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
 }
 
+static void add_db(const char *key, const double db[3], struct ht_json *json) {
+    ht_json_open(json, key, '[');
+    for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
+    ht_json_close(json, ']');
+}
+
 static void add_layers_json(const struct ht_simulation *sim,
                             struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
-    double db[3];
+    double db[3], half[3];
     if (plan->problem.layers == NULL) return;
     ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
     ht_json_integer(json, "absorbing_bytes", sim->budget.layers);
     ht_json_number(json, "absorbing_point_source_db",
                    ht_plan_layer_point_reflection(plan));
-    if (plan->problem.fd.order == 0) return; /* at angles: not known */
-    ht_plan_layer_reflection(plan, db);
-    ht_json_open(json, "absorbing_reflection_db", '[');
-    for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
-    ht_json_close(json, ']');
+    if (plan->problem.fd.order > 0) {
+        ht_plan_layer_reflection(plan, db);
+        add_db("absorbing_reflection_db", db, json);
+    } else if (plan->layers.type == HT_ABSORBING_SPONGE) {
+        ht_plan_sponge_reflection(plan, db, half);
+        add_db("absorbing_reflection_of_thickness_db", db, json);
+    }
 }
 
 void ht_report_plan_json(const struct ht_simulation *sim,

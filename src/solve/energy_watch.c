@@ -34,6 +34,10 @@ static const double ROUNDING = 1e-11;
 static const double LEFT = 1e-3, LEFT_DRIVEN = 1e-7;
 
 const char *ht_growth_cause(const struct ht_plan *plan) {
+    if (plan->problem.layers != NULL &&
+        plan->layers.type == HT_ABSORBING_SPONGE && plan->problem.fd.order == 0)
+        return "waves grow in the absorbing layers; take a larger "
+               "absorbing.reflection or another absorbing.cells";
     if (plan->problem.layers != NULL && plan->problem.fd.order == 0)
         return "waves grow in the absorbing layers; take another "
                "absorbing.cells or time.scheme = \"fd\"";
@@ -96,8 +100,8 @@ static double most_growth(const struct ht_plan *plan,
                           const struct ht_energy_watch *watch) {
     const double doubled = 2,
                  given = ht_problem_scheme(&plan->problem)->most_growth;
-    if (plan->problem.layers != NULL) return doubled;
     if (given > 0) return given;
+    if (plan->problem.layers != NULL) return doubled;
     if (!watch->rough) return doubled;
     if (plan->medium->uniform) return is_first_order(plan) ? 100 : 1e4;
     return is_first_order(plan) || !watch->began_rough ? doubled : 100;

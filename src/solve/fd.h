@@ -302,12 +302,10 @@ HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s,
                                    struct ht_fd_array x, struct ht_fd_array y,
                                    double level, struct ht_fd_sum *out);
 /* The same over a part of the own nodes, which may be empty; ends: of it. */
-HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s,
-                                        const struct ht_fd_box *part,
-                                        const struct ht_fd_ends *ends,
-                                        struct ht_fd_array x,
-                                        struct ht_fd_array y, double level,
-                                        struct ht_fd_sum *out);
+HT_CHECKED enum ht_err
+ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
+                 const struct ht_fd_ends *ends, struct ht_fd_array x,
+                 struct ht_fd_array y, double level, struct ht_fd_sum *out);
 /* to = 0 at the own nodes. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s,
                                    struct ht_fd_array to);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "halo.h"
+#include "htwave/absorbing.h"
 #include "layer_kernels.h"
 #include "methods.h"
 
@@ -163,6 +164,8 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK && ht_absorbing_axes(problem->layers) != 0)
         err =
             ht_layer_kernels_create(problem, device, tuning, cache, &k.layers);
+    if (err == HT_OK && ht_sponge_rate(problem, HT_PRIMARY) > 0)
+        err = ht_sponge_create(device, &k.spec[0], cache, &k.sponge);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;
@@ -182,6 +185,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     ht_reduction_destroy(kernels->reduction);
     ht_injector_destroy(kernels->injector);
     ht_layer_kernels_destroy(kernels->layers);
+    ht_sponge_destroy(kernels->sponge);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         ht_ghosts_destroy(kernels->ghosts[subgrid]);
         ht_packer_destroy(kernels->packer[subgrid]);
@@ -203,6 +207,7 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
         seconds[0] += ht_ghosts_seconds(kernels->ghosts[subgrid]);
     seconds[0] += ht_injector_seconds(kernels->injector);
     ht_layer_kernels_add_seconds(kernels->layers, seconds);
+    seconds[0] += ht_sponge_seconds(kernels->sponge);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {

@@ -10,6 +10,9 @@
  *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
  *   layers         targets in absorbing layers have memory variables and the
  *                  terms of their axes; profiles and medium are constants there
+ *   sponge         u(target) <- G u(target) after a half step and before one
+ *                  that adds, G
+ *                  a product of polynomials of one axis each, cut at degree N
  *
  * In absolute mode every constant and every input is replaced by its magnitude.
  * Each output is then the sum of the magnitudes of its products (Higham,
@@ -305,13 +308,55 @@ static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from,
     return HT_OK;
 }
 
+/* u <- G u of a node's coefficients along one axis, those of highest degree
+ * first. */
+static void damp_node(struct oracle *o, enum ht_subgrid to, int axis, int field,
+                      int64_t node, const double *jets) {
+    const int64_t nodes = ht_grid_total(o->problem.grid, to);
+    const int n = o->problem.grid->order + 1;
+    int64_t stride = 1;
+    for (int k = 0; k < axis; k++) stride *= n;
+    for (int64_t i = o->coefs - 1; i >= 0; i--) {
+        double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
+        double sum = 0;
+        for (int j = 0; j <= i / stride % n; j++)
+            sum += magnitude(o, jets[j]) * magnitude(o, u[-j * stride * nodes]);
+        *u = sum;
+    }
+}
+
+static void damp(struct oracle *o, enum ht_subgrid to) {
+    const struct ht_grid *grid = o->problem.grid;
+    double jets[HT_MAX_ORDER + 1];
+    int64_t stride = 1;
+    for (int axis = 0; axis < grid->dims; axis++) {
+        const int64_t along = ht_grid_nodes(grid, to, axis);
+        for (int64_t m = 0; ht_sponge_damps(&o->problem, to, axis) &&
+                            m < ht_grid_total(grid, to);
+             m++) {
+            ht_sponge_jets(&o->problem, to, axis, m / stride % along, jets);
+            for (int f = 0; f < o->problem.eq->nfields; f++)
+                if (ht_problem_stores(&o->problem, to, f))
+                    damp_node(o, to, axis, f, m, jets);
+        }
+        stride *= along;
+    }
+}
+
 static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
+    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const struct oracle *o = self;
+    if (ht_problem_scheme(&o->problem)->two_level) damp(self, to);
     TRY(do_half_step(self, from));
-    return add_sources(self, from, false);
+    TRY(add_sources(self, from, false));
+    damp(self, to);
+    return HT_OK;
 }
 
 static enum ht_err oracle_half_step_back(void *self, enum ht_subgrid from) {
     struct oracle *o = self;
+    REQUIRE(ht_sponge_rate(&o->problem, HT_PRIMARY) == 0, HT_ERR_INTERNAL,
+            "no half steps back in a sponge, which has damped the waves");
     o->problem.dt = -o->problem.dt;
     enum ht_err err = do_half_step(self, from);
     o->problem.dt = -o->problem.dt;
@@ -459,6 +504,8 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
  * then per stage the terms of a row, the medium's products and three more
  * (scale, 1/k, sum); one for the old values of a two-level scheme. In layers a
  * row has up to three terms more per axis: two of memory variables, a sponge.
+ * A sponge adds a line of N+1 products per axis before and after,
+ * and the rounding of its factors.
  */
 double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;
@@ -466,6 +513,8 @@ double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     double series = problem->stages * (double)(dims + products + 3);
     if (ht_absorbing_axes(problem->layers) != 0)
         series = fmax(series, problem->layers->stages * (4.0 * dims + 4));
+    if (ht_sponge_rate(problem, HT_PRIMARY) > 0)
+        series += 2 * dims * (problem->grid->order + 3);
     return dims * (2 * problem->grid->order + 2 + 2) + series +
            ht_problem_scheme(problem)->two_level;
 }

@@ -5,20 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/absorbing.h"
 #include "plan_layers.h"
 
-enum { least_cells = 3 };
+/* Thinner ones grow (docs/absorbing.md). */
+enum { least_cells = 3, least_sponge = 4, least_leapfrog = 6 };
 
-/* Stable in the Bloch analysis of test/unit/absorbing.c. */
+/* Stable in the Bloch analysis of test/unit/absorbing.c, as are the others. */
+static void usual_sponge(enum ht_absorbing_type type, int order,
+                         struct ht_layer *layer) {
+    (void)type;
+    (void)order;
+    layer->alpha = 0;
+    layer->sponge = 0;
+    layer->degree = 2;
+    /* most = S c/L: the best where four cells are a wavelength */
+    const double most = fmin(1 + 0.75 * (double)layer->cells, 14);
+    layer->reflection = exp(-2 * most / (layer->degree + 1));
+}
+
 static void usual_hermite(enum ht_absorbing_type type, int order,
                           struct ht_layer *layer) {
     const double cells = (double)layer->cells;
     const double thin = fmin(fmax((8 - cells) / 3, 0), 1);
-    layer->alpha = 0;
-    layer->sponge = 0;
-    layer->degree = 2;
-    layer->reflection = exp(-20.0 / 3); /* most = 10 c/L */
-    if (type == HT_ABSORBING_SPONGE) return;
+    (void)type;
     layer->alpha = order < 4 ? 0.1 : 0.2;
     layer->sponge = 0.005 + thin * 0.045;
     layer->degree = order == 1 ? 3 : cells < 8 ? 4 : 5;
@@ -30,7 +40,6 @@ static void usual_hermite(enum ht_absorbing_type type, int order,
 static void usual_second_order(enum ht_absorbing_type type, int order,
                                struct ht_layer *layer) {
     usual_hermite(type, order, layer);
-    if (type == HT_ABSORBING_SPONGE) return;
     layer->degree = 3;
     layer->reflection = 1e-3;
 }
@@ -42,50 +51,70 @@ static bool is_first_order(const struct ht_plan *plan) {
     return first;
 }
 
-static bool by_taylor(const struct ht_plan *plan) {
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
-    return scheme->method == HT_HERMITE && !scheme->two_level;
+static bool matched(const struct ht_plan *plan) {
+    return plan->problem.layers != NULL && plan->problem.fd.order == 0 &&
+           plan->layers.type == HT_ABSORBING_CPML;
 }
 
 /* sigma dt/2 at most: the real axis on which series of 6 stages and more are
  * stable has a length of 3.55 and more; alpha and the sponge need the rest. */
 static const double most_damping = 3;
+/* Of a sponge, which grows in thin layers where it is stronger. */
+static const double most_sponge = 0.9;
 
 void ht_plan_limit_layers(struct ht_plan *plan) {
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     const double step = plan->problem.dt / 2;
+    const double most = matched(plan) ? most_damping : most_sponge;
     const bool given = ht_params_is_set(plan->params, "absorbing.reflection");
-    if (plan->problem.layers == NULL || !by_taylor(plan)) return;
+    if (plan->problem.layers == NULL || scheme->method != HT_HERMITE) return;
     /* The series does not end in layers. */
-    plan->layers.stages =
-        ht_problem_scheme(&plan->problem)->full_stages(&plan->eq, plan->order) +
-        4;
-    if (step > 0 && ht_layers_cap(&plan->layers, most_damping / step) > 0 &&
-        given)
+    if (matched(plan))
+        plan->layers.stages = scheme->full_stages(&plan->eq, plan->order) + 4;
+    if (step > 0 && ht_layers_cap(&plan->layers, most / step) > 0 && given)
         ht_note("absorbing.reflection: damping is limited to %g per half step, "
-                "where the series is stable",
-                most_damping);
+                "where it is stable",
+                most);
 }
 
-static enum ht_err refuse_leapfrog(const struct ht_plan *plan) {
-    char key[24];
-    int axis = 0;
-    while (plan->grid.layer[axis][0] + plan->grid.layer[axis][1] == 0) axis++;
-    snprintf(key, sizeof key, "boundary.x%d", axis + 1);
-    return ht_params_error(plan->params, key,
-                           "time.scheme = \"%s\" has no absorbing sides: "
-                           "\"taylor\" and \"fd\" have",
-                           ht_problem_scheme(&plan->problem)->name);
+static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
+    for (int n = 0; n < 6; n++)
+        if (plan->grid.layer[n / 2][n % 2] > 0 &&
+            plan->grid.layer[n / 2][n % 2] < least)
+            return ht_params_error(plan->params, "absorbing.cells",
+                                   "thinner layers of time.scheme = \"%s\" "
+                                   "than %d cells grow",
+                                   ht_problem_scheme(&plan->problem)->name,
+                                   least);
+    return HT_OK;
 }
 
-static enum ht_err check_hermite(const struct ht_plan *plan,
-                                 enum ht_absorbing_type type) {
+static enum ht_err check_leapfrog(const struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const bool one_field =
+        plan->problem.stored[HT_PRIMARY] == plan->problem.stored[HT_DUAL];
+    if (params->absorbing.type != HT_ABSORBING_SPONGE)
+        return ht_params_error(params, "absorbing.type",
+                               "time.scheme = \"leapfrog\" has no perfectly "
+                               "matched layers: give \"sponge\", or "
+                               "time.scheme = \"taylor\" or \"fd\"");
+    TRY(check_thickness(plan, least_leapfrog));
+    if (one_field ? plan->order % 2 == 1 : plan->order > 1) return HT_OK;
+    return ht_params_error(params, "grid.order",
+                           "sponges of system = \"%s\" grow by leapfrog at "
+                           "%s: take %s",
+                           plan->eq.system->name,
+                           one_field ? "even orders" : "order 1",
+                           one_field ? "an odd one" : "2 or more");
+}
+
+static enum ht_err check_hermite(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const enum ht_organisation organisation = params->absorbing.organisation;
-    if (!by_taylor(plan)) return refuse_leapfrog(plan);
-    if (type == HT_ABSORBING_SPONGE)
-        return ht_params_error(params, "absorbing.type",
-                               "\"sponge\" is for time.scheme = \"fd\": "
-                               "Hermite methods have \"cpml\"");
+    const bool sponge = params->absorbing.type == HT_ABSORBING_SPONGE;
+    if (ht_problem_scheme(&plan->problem)->two_level) TRY(check_leapfrog(plan));
+    if (sponge) TRY(check_thickness(plan, least_sponge));
+    if (sponge) return ht_plan_check_sponge(params);
     if (organisation != HT_ORGANISATION_AUTO &&
         organisation != HT_ORGANISATION_REGIONS &&
         organisation != HT_ORGANISATION_OPERATORS)
@@ -96,22 +125,19 @@ static enum ht_err check_hermite(const struct ht_plan *plan,
         return ht_params_error(
             params, "absorbing.organisation",
             "operators need a uniform medium: \"regions\" do not");
-    for (int n = 0; n < 6; n++)
-        if (plan->grid.layer[n / 2][n % 2] > 0 &&
-            plan->grid.layer[n / 2][n % 2] < least_cells)
-            return ht_params_error(params, "absorbing.cells",
-                                   "thinner layers of Hermite methods than %d "
-                                   "cells grow",
-                                   least_cells);
-    return HT_OK;
+    return check_thickness(plan, least_cells);
 }
 
 enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
-    TRY(check_hermite(plan, plan->params->absorbing.type));
-    TRY(ht_layers_make(
-        plan->params, &plan->grid, plan->medium->speed, HT_ABSORBING_CPML,
-        plan->order, is_first_order(plan) ? usual_hermite : usual_second_order,
-        &plan->layers));
+    const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
+    TRY(check_hermite(plan));
+    TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
+                       sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+                       plan->order,
+                       sponge                 ? usual_sponge
+                       : is_first_order(plan) ? usual_hermite
+                                              : usual_second_order,
+                       &plan->layers));
     plan->problem.fd.organisation = plan->params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;
@@ -141,7 +167,7 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
         is_first_order(plan) ? first_order : second_order;
     const struct ht_params *params = plan->params;
     double most = NAN;
-    if (plan->problem.layers == NULL || !by_taylor(plan) || plan->order > 4 ||
+    if (!matched(plan) || plan->order > 4 ||
         params->absorbing.degree.kind == HT_VALUE_NUMBERS ||
         params->absorbing.alpha.kind == HT_VALUE_NUMBERS ||
         params->absorbing.sponge.kind == HT_VALUE_NUMBERS)
@@ -156,6 +182,20 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
             most = fmax(most, 20 * log10(layer->reflection));
     }
     return most;
+}
+
+void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3],
+                               double half[3]) {
+    const double cosine[3] = {1, sqrt(0.75), 0.5};
+    for (int i = 0; i < 3; i++) whole[i] = half[i] = -INFINITY;
+    for (int n = 0; n < 6; n++)
+        for (int i = 0; i < 3 && plan->layers.side[n / 2][n % 2].cells; i++) {
+            whole[i] =
+                fmax(whole[i], ht_sponge_reflection(&plan->problem, n / 2,
+                                                    n % 2, 1, cosine[i]));
+            half[i] = fmax(half[i], ht_sponge_reflection(&plan->problem, n / 2,
+                                                         n % 2, 2, cosine[i]));
+        }
 }
 
 /* ---- the medium in layers of Hermite methods ---- */
@@ -204,7 +244,7 @@ static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid,
 }
 
 void ht_plan_continue_medium(struct ht_plan *plan) {
-    if (plan->problem.layers == NULL || !by_taylor(plan)) return;
+    if (!matched(plan)) return;
     plan->problem.medium_fill = fill_continued;
     plan->problem.medium = plan;
 }

@@ -86,21 +86,28 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
     return words * layers / (inner + words * layers);
 }
 
-/* Keys of the Hermite methods' layers. */
-static enum ht_err check_differences(const struct ht_params *params) {
+/* Keys of the perfectly matched layers of Hermite methods. */
+static enum ht_err refuse_hermite(const struct ht_params *params,
+                                  const char *with) {
     const bool meant[] = {params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
                           params->absorbing.sponge.kind == HT_VALUE_NUMBERS};
     static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (meant[i])
-            return ht_params_error(params, keys[i],
-                                   "has no meaning with time.scheme = \"fd\": "
-                                   "it is for Hermite methods");
-    if (params->absorbing.organisation == HT_ORGANISATION_OPERATORS)
-        return ht_params_error(params, "absorbing.organisation",
-                               "time.scheme = \"fd\" has \"faces\", "
-                               "\"regions\" and \"combined\"");
+            return ht_params_error(
+                params, keys[i],
+                "has no meaning with %s: it is for the perfectly matched "
+                "layers of Hermite methods",
+                with);
     return HT_OK;
+}
+
+enum ht_err ht_plan_check_sponge(const struct ht_params *params) {
+    TRY(refuse_hermite(params, "absorbing.type = \"sponge\""));
+    if (params->absorbing.organisation == HT_ORGANISATION_AUTO) return HT_OK;
+    return ht_params_error(params, "absorbing.organisation",
+                           "is of perfectly matched layers: has no meaning "
+                           "with absorbing.type = \"sponge\"");
 }
 
 enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
@@ -109,13 +116,13 @@ enum ht_err ht_plan_make_layers(struct ht_plan *plan) {
     if (!ht_layers_any(&plan->grid)) return HT_OK;
     if (ht_problem_scheme(&plan->problem)->method != HT_FINITE_DIFFERENCES)
         return ht_plan_make_hermite_layers(plan);
-    TRY(check_differences(params));
-    if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
-    if (type == HT_ABSORBING_SPONGE &&
-        params->absorbing.organisation != HT_ORGANISATION_AUTO)
+    TRY(refuse_hermite(params, "time.scheme = \"fd\""));
+    if (params->absorbing.organisation == HT_ORGANISATION_OPERATORS)
         return ht_params_error(params, "absorbing.organisation",
-                               "is of perfectly matched layers: has no meaning "
-                               "with absorbing.type = \"sponge\"");
+                               "time.scheme = \"fd\" has \"faces\", "
+                               "\"regions\" and \"combined\"");
+    if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
+    if (type == HT_ABSORBING_SPONGE) TRY(ht_plan_check_sponge(params));
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type,
                        plan->order, usual_differences, &plan->layers));
     if (type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1)

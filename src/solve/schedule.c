@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "htwave/absorbing.h"
 #include "htwave/messages.h"
 
 static enum ht_subgrid other(enum ht_subgrid subgrid) {
@@ -67,6 +68,7 @@ void ht_partition_slab(const struct ht_problem *problem,
     for (int i = 0; i < 2; i++) {
         out->window[i] = ht_problem_window(problem, i ? HT_DUAL : HT_PRIMARY);
         out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
+        out->damped[i] = ht_sponge_rate(problem, i ? HT_DUAL : HT_PRIMARY) > 0;
     }
 }
 
@@ -217,8 +219,17 @@ static void add_task(struct ht_schedule *s, enum ht_task_kind kind,
     s->task[s->count++] = (struct ht_task){.kind = kind, .pass = (int)subgrid};
 }
 
+/* Adds a task for whole planes of the targets. */
+static void add_planes(struct ht_schedule *s, enum ht_task_kind kind,
+                       enum ht_subgrid from, enum ht_step_part part,
+                       const struct ht_box *planes) {
+    add_task(s, kind, from);
+    s->task[s->count - 1].part = part;
+    s->task[s->count - 1].targets = (struct ht_targets){.box = *planes};
+}
+
 /* Adds STEP tasks for planes [first, last) of the target's window, one per
- * region, and the sources there. */
+ * region, and the sources and the sponge there. */
 static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
                       enum ht_step_part part, int64_t first, int64_t last,
                       struct ht_schedule *s) {
@@ -226,6 +237,9 @@ static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
     struct ht_box planes = p->window[to].held;
     planes.begin[2] = first;
     planes.end[2] = last;
+    if (first >= last) return;
+    if (p->damped[to] && p->two_level)
+        add_planes(s, HT_TASK_LAYERS, from, part, &planes);
     for (int i = 0; i < p->count[to]; i++) {
         const struct ht_targets *targets = &p->targets[to][i];
         const struct ht_box box = intersect(&targets->box, &planes);
@@ -235,10 +249,8 @@ static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
         s->task[s->count - 1].targets =
             (struct ht_targets){.box = box, .region = targets->region};
     }
-    if (!p->sources || first >= last) return;
-    add_task(s, HT_TASK_INJECT, from);
-    s->task[s->count - 1].part = part;
-    s->task[s->count - 1].targets = (struct ht_targets){.box = planes};
+    if (p->sources) add_planes(s, HT_TASK_INJECT, from, part, &planes);
+    if (p->damped[to]) add_planes(s, HT_TASK_LAYERS, from, part, &planes);
 }
 
 /* Adds the boundary planes that are sent down and up, SEND, then the interior,

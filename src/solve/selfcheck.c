@@ -209,8 +209,8 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
     struct ht_part small;
     ht_method_of(problem)->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
-    if (problem->layers != NULL && *worst <= 1) {
-        const bool fd = kernels->fd_layers != NULL;
+    const bool fd = kernels->fd_layers != NULL;
+    if ((fd || kernels->layers != NULL) && *worst <= 1) {
         const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;
         const double inside = *worst;
         struct ht_layers layers;

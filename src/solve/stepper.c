@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "htwave/absorbing.h"
 #include "methods.h"
 #include "stepper_private.h"
 
@@ -23,6 +24,7 @@ static void stepper_destroy(void *self) {
     for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(t->poly[f]);
     ht_buffer_destroy(t->work);
     ht_stepper_free_layers(t);
+    ht_stepper_free_sponge(t);
     free(t->region);
     for (int i = 0; i < 2; i++) {
         for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)
@@ -112,7 +114,7 @@ typedef enum ht_err task_function(struct ht_device_stepper *t,
 static task_function *const run_task[HT_TASK_KINDS] = {
     [HT_TASK_RECEIVE] = run_receive, [HT_TASK_GHOSTS] = run_ghosts,
     [HT_TASK_STEP] = run_step,       [HT_TASK_INJECT] = run_inject,
-    [HT_TASK_SEND] = run_send,
+    [HT_TASK_SEND] = run_send,       [HT_TASK_LAYERS] = ht_stepper_damp,
 };
 
 /* ---- half steps ---- */
@@ -203,6 +205,8 @@ static enum ht_err stepper_half_step(void *self, enum ht_subgrid from) {
 
 static enum ht_err stepper_half_step_back(void *self, enum ht_subgrid from) {
     struct ht_device_stepper *t = self;
+    REQUIRE(t->sponge == NULL, HT_ERR_INTERNAL,
+            "no half steps back in a sponge, which has damped the waves");
     for (int r = 0; r < t->regions; r++)
         REQUIRE(t->set_of[HT_BACKWARDS][r] >= 0, HT_ERR_INTERNAL,
                 "no kernels for half steps back");
@@ -246,6 +250,8 @@ static struct ht_task_seconds seconds_of(const struct ht_device_stepper *t) {
     }
     for (int subgrid = 0; subgrid < 2; subgrid++)
         sum.ghosts += ht_ghosts_total(t->set[0].ghosts[subgrid]);
+    for (int i = 0; i < 2; i++)
+        sum.step[i] += ht_sponge_total(t->sponge, (enum ht_step_part)i);
     return sum;
 }
 
@@ -395,6 +401,7 @@ static enum ht_err make_parts(struct ht_device_stepper *t, int regions,
     TRY(make_schedules(t));
     TRY(ht_stepper_allocate(t));
     TRY(ht_stepper_make_layers(t));
+    TRY(ht_stepper_make_sponge(t));
     for (int r = 0; r < regions; r++) {
         const struct ht_spec law = spec_of(t, region[r].law);
         TRY(ht_stepper_fill_scale(t, r, &law));
@@ -425,6 +432,8 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     t->spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
     t->device = device;
     t->layers = kernels->layers;
+    t->sponge =
+        ht_sponge_rate(problem, HT_PRIMARY) > 0 ? kernels->sponge : NULL;
     enum ht_err err = make_parts(t, regions, region);
     if (ht_grid_cut(problem->grid)) {
         err = ht_comm_agree(problem->grid->slab.comm, err);

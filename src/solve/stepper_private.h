@@ -29,10 +29,13 @@ struct ht_device_stepper {
     struct ht_partition partition;
     int regions;
     struct ht_region *region;
-    const struct ht_layer_kernels *layers;   /* NULL: no absorbing layers */
+    const struct ht_layer_kernels *layers;   /* NULL: none of cpml */
     struct ht_layer_memory memory[3][2];     /* [axis][side] */
     struct ht_ghost_args layer_ghosts[3][2]; /* theirs on the dual grid */
     struct ht_buffer *profile[2][3][HT_LAYER_PROFILES]; /* [subgrid][axis] */
+    struct ht_sponge *sponge;                           /* NULL: none */
+    struct ht_buffer *jets[2][3]; /* of a sponge: [subgrid][axis], as in
+                                     cl/sponge.cl; NULL: not damped */
     struct ht_layer_operators operators[HT_LAYER_SETS]; /* [axes] */
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
@@ -89,6 +92,16 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
                            struct ht_step_buffers *buffers);
 HT_CHECKED enum ht_err
 ht_stepper_layer_ghosts(const struct ht_device_stepper *t);
+
+/* ---- stepper_sponge.c ---- */
+/* Device bytes of the polynomials of a sponge on this rank. */
+int64_t ht_stepper_sponge_bytes(const struct ht_problem *problem, bool fp64);
+/* Creates them; nothing without a sponge. */
+HT_CHECKED enum ht_err ht_stepper_make_sponge(struct ht_device_stepper *t);
+void ht_stepper_free_sponge(struct ht_device_stepper *t);
+/* Damps the planes of a task on the target grid of its half step. */
+HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t,
+                                       const struct ht_task *task);
 
 /* ---- stepper_operators.c: operators of absorbing layers ---- */
 /* Creates those of the regions that are computed by operators; the memory

@@ -519,16 +519,29 @@ bad_layer 'three numbers of cells' 'absorbing.cells|one per axis' \
     'absorbing.cells=[4,4,4]'
 bad_layer 'absorbing beside periodic' 'boundary.x1|periodic on both' \
     'boundary.x1=["absorbing","periodic"]'
-bad_layer 'leapfrog with layers' 'boundary.x1|leapfrog|no absorbing sides' \
+bad_layer 'leapfrog with layers' 'absorbing.type|leapfrog|give "sponge"' \
     system=wave time.scheme=leapfrog
+bad_layer 'leapfrog with cpml' 'absorbing.type = "cpml"|leapfrog|"sponge"' \
+    system=wave time.scheme=leapfrog absorbing.type=cpml
+bad_layer 'a thin sponge of leapfrog' 'absorbing.cells = 5|leapfrog|6 cells' \
+    system=wave time.scheme=leapfrog absorbing.type=sponge absorbing.cells=5
+bad_layer 'a sponge of leapfrog at even order' 'grid.order = 2|wave|an odd' \
+    system=wave time.scheme=leapfrog absorbing.type=sponge grid.order=2
+bad_layer 'a sponge of leapfrog at order 1' 'grid.order = 1|acoustic|2 or' \
+    time.scheme=leapfrog absorbing.type=sponge grid.order=1
+bad_layer 'alpha of a sponge' 'absorbing.alpha|sponge|Hermite' system=wave \
+    time.scheme=leapfrog absorbing.type=sponge absorbing.alpha=0.1
+bad_layer 'a sponge of leapfrog in regions' 'absorbing.organisation|sponge' \
+    system=wave time.scheme=leapfrog absorbing.type=sponge \
+    absorbing.organisation=regions
 bad_layer 'two terms with layers' 'time.stages = 2|sponge' time.scheme=fd \
     time.stages=2
 bad_layer 'deep halos with layers' 'parallel.halo_depth = 2|must be 1' \
     parallel.halo_depth=2
-bad_layer 'thin layers of taylor' 'absorbing.cells = 2|Hermite|3 cells' \
+bad_layer 'thin layers of taylor' 'absorbing.cells = 2|taylor|3 cells' \
     time.scheme=taylor absorbing.cells=2
-bad_layer 'a sponge of taylor' 'absorbing.type|sponge|cpml' \
-    time.scheme=taylor absorbing.type=sponge
+bad_layer 'a thin sponge of taylor' 'absorbing.cells = 3|taylor|4 cells' \
+    time.scheme=taylor absorbing.type=sponge absorbing.cells=3
 bad_layer 'faces of taylor' 'absorbing.organisation|regions|operators' \
     time.scheme=taylor absorbing.organisation=faces
 bad_layer 'operators of differences' 'absorbing.organisation|faces' \

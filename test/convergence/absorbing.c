@@ -2,11 +2,19 @@
  *   reflection  a source in the middle of a square, 6 cells from the layers,
  *               against the same in a larger one without layers, until waves
  *               from the walls behind the layers have crossed it;
+ *   corner      a source 4 cells from a layer on each axis, rigid sides behind
+ *               it, against a box that no wave comes back from; three
+ *               dimensions where HTWAVE_COVER is "all", since programs take a
+ *               minute;
  *   decay       random data in a small square with layers on all sides, whose
  *               corners have the memory of two axes;
- *   planted     the same without alpha and sponge reflects, or grows.
+ *   sponge      a wavelet that goes into the layer along its normal, against a
+ *               longer line, and what is expected of it (ht_sponge_reflection);
+ *   planted     the same without alpha and sponge reflects, or grows; a sponge
+ *               that begins with a jump reflects more.
  * With the argument "all": 1e5 steps of random data (minutes).
  */
+#include "htwave/absorbing.h"
 #include "differences.h"
 
 /* Lengths in cells. */
@@ -63,6 +71,188 @@ static void test_reflection(const char *system, int order, double bound) {
                "%s, N = %d: reflection, dB", system, order);
 }
 
+/* ---- a source near layers ---- */
+
+/* Cells from the source to the layers; time until the signal has passed. */
+enum { NEAR = 4, SIGNAL = 11 };
+struct close {
+    int dims, order, layer;
+    int more; /* cells beyond the layers in the box for comparison */
+    int end;
+};
+
+/* From the source through a layer, back from its wall, and past the source to
+ * the other layer; from the far walls nothing comes back to the layers. */
+static struct close close_to(int dims, int order, int layer) {
+    struct close c = {.dims = dims, .order = order, .layer = layer};
+    c.end = 2 * (NEAR + layer) + NEAR + SIGNAL;
+    c.more = (c.end - NEAR) / 2 + 1 - layer;
+    return c;
+}
+
+static void add_axes(const struct close *c, int value, const char *point,
+                     char out[64]) {
+    int used = 0;
+    for (int k = 0; k < c->dims; k++)
+        used += snprintf(out + used, 64 - (size_t)used, "%c%d%s",
+                         k > 0 ? ',' : '[', value, point);
+    snprintf(out + used, 64 - (size_t)used, "]");
+}
+
+static void open_close(struct fd_run *run, const struct close *c, bool large) {
+    const int more = large ? c->more : 0, width = 2 * (NEAR + c->layer);
+    char cells[64], lower[64], upper[64], source[64], sides[128] = "";
+    add_axes(c, width + 2 * more, "", cells);
+    add_axes(c, -more, ".0", lower);
+    add_axes(c, width + more, ".0", upper);
+    add_axes(c, width / 2, ".0", source);
+    for (int k = 1; k <= c->dims; k++)
+        snprintf(sides + strlen(sides), sizeof sides - strlen(sides),
+                 "boundary.x%d=%s ", k, large ? "rigid" : "absorbing");
+    fd_open(run,
+            "time.scheme=taylor system=acoustic grid.order=%d grid.cells=%s "
+            "grid.lower=%s grid.upper=%s %sabsorbing.cells=%d time.step=0.8 "
+            "time.end=%d initial.type=zero "
+            "sources=({position=%s;frequency=0.2;})",
+            c->order, cells, lower, upper, sides, c->layer, c->end, source);
+}
+
+/* Adds a plane of nodes between the layers: the largest |difference|, and the
+ * largest value on the layers' faces. */
+static void judge_nodes(const struct close *c, double *const u[2],
+                        double *incident, double *worst) {
+    const int64_t first[2] = {c->layer, c->layer + c->more};
+    const int64_t n[2] = {2 * (NEAR + c->layer) + 1,
+                          2 * (NEAR + c->layer + c->more) + 1};
+    const int side = 2 * NEAR + 1;
+    for (int m = 0; m < (int)pow(side, c->dims); m++) {
+        const int x[3] = {m % side, m / side % side, m / side / side};
+        int64_t at[2] = {0, 0};
+        bool face = false;
+        for (int k = c->dims - 1; k >= 0; k--) {
+            for (int i = 0; i < 2; i++) at[i] = at[i] * n[i] + first[i] + x[k];
+            face = face || x[k] == 0 || x[k] == side - 1;
+        }
+        *worst = fmax(*worst, fabs(u[0][at[0]] - u[1][at[1]]));
+        if (face) *incident = fmax(*incident, fabs(u[1][at[1]]));
+    }
+}
+
+/* The largest |difference| between the layers over the largest value of the
+ * wave as it comes to them, in dB. */
+static double close_reflection(const struct close *c) {
+    struct fd_run run[2];
+    double incident = 0, worst = 0;
+    for (int i = 0; i < 2; i++) open_close(&run[i], c, i);
+    for (int64_t k = 0; k < run[0].sim->plan->steps; k += STEPS_APART) {
+        double *u[2];
+        for (int i = 0; i < 2; i++) {
+            fd_advance(&run[i], STEPS_APART);
+            u[i] = fd_values(&run[i], HT_PRIMARY);
+        }
+        judge_nodes(c, u, &incident, &worst);
+        free(u[0]);
+        free(u[1]);
+    }
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+    return 20 * log10(worst / incident);
+}
+
+static void test_near(int dims, int order, int layer, double bound) {
+    const struct close c = close_to(dims, order, layer);
+    TEST_BELOW(close_reflection(&c), bound,
+               "%d-D, N = %d, a source 4 cells from layers of %d: reflection, "
+               "dB",
+               dims, order, layer);
+}
+
+static void test_close(void) {
+    const char *cover = getenv("HTWAVE_COVER");
+    for (int order = 2; order <= 3; order++) {
+        test_near(1, order, 8, -95);
+        test_near(2, order, 8, -60);
+        test_near(2, order, 12, -75);
+    }
+    if (cover == NULL || strcmp(cover, "all") != 0) return;
+    for (int order = 2; order <= 3; order++) {
+        test_near(3, order, 8, -60);
+        test_near(3, order, 12, -75);
+    }
+}
+
+/* ---- a sponge ---- */
+
+enum { LINE = 48, SPONGE = 12, AT = 24, LINE_END = 92 };
+
+static void open_line(struct fd_run *run, const char *scheme,
+                      const char *system, int order, bool large,
+                      double wavelength, const char *more) {
+    const char *field = strcmp(system, "wave") == 0 ? "u" : "p";
+    const double a = pow(acos(-1.0) / wavelength, 2);
+    const int cells = LINE + SPONGE + (large ? LINE + SPONGE : 0);
+    fd_open(run,
+            "time.scheme=%s system=%s grid.order=%d grid.cells=[%d] "
+            "grid.upper=[%d.0] boundary.x1=[\"rigid\",\"%s\"] "
+            "absorbing.type=sponge absorbing.cells=%d time.end=%d "
+            "initial.type=expression "
+            "initial.values.%s=exp(-%.17g*(x1-%d)^2)*(1-2*%.17g*(x1-%d)^2) %s",
+            scheme, system, order, cells, cells, large ? "rigid" : "absorbing",
+            SPONGE, LINE_END, field, a, AT, a, AT, more);
+}
+
+/* The largest difference over half of the wavelet, which each way gets, in dB;
+ * *expected: at this thickness in wavelengths. */
+static double line_reflection(const char *scheme, const char *system, int order,
+                              double wavelengths, const char *more,
+                              double *expected) {
+    struct fd_run run[2];
+    double worst = 0;
+    for (int i = 0; i < 2; i++)
+        open_line(&run[i], scheme, system, order, i, SPONGE / wavelengths,
+                  i ? "" : more);
+    for (int64_t k = 0; k < run[0].sim->plan->steps; k++) {
+        double *u[2];
+        for (int i = 0; i < 2; i++) {
+            fd_advance(&run[i], 1);
+            u[i] = fd_values(&run[i], HT_PRIMARY);
+        }
+        /* the half that nothing reaches from the wall before the end */
+        for (int m = LINE / 2; m < LINE; m++)
+            worst = fmax(worst, fabs(u[0][m] - u[1][m]));
+        free(u[0]);
+        free(u[1]);
+    }
+    *expected =
+        ht_sponge_reflection(&run[0].sim->plan->problem, 0, 1, wavelengths, 1);
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+    return 20 * log10(worst / 0.5);
+}
+
+static void test_sponge(const char *scheme, const char *system, int order,
+                        double wavelengths) {
+    double expected;
+    const double db =
+        line_reflection(scheme, system, order, wavelengths, "", &expected);
+    TEST_BELOW(fabs(db - expected), 1.5,
+               "%s %s, N = %d, sponge of %g wavelengths: %.1f dB, %.1f "
+               "expected, difference",
+               scheme, system, order, wavelengths, db, expected);
+}
+
+static void test_sponges(void) {
+    double expected;
+    for (int wavelengths = 1; wavelengths <= 3; wavelengths++) {
+        test_sponge("leapfrog", "wave", 3, wavelengths);
+        /* waves of period 2 dt, which are in shorter wavelets, come back */
+        if (wavelengths < 3)
+            test_sponge("leapfrog", "acoustic", 3, wavelengths);
+    }
+    test_sponge("taylor", "acoustic", 3, 1);
+    const double db = line_reflection("leapfrog", "wave", 3, 2,
+                                      "absorbing.degree=0", &expected);
+    TEST_CHECK(db > -30, "planted sponge with a jump: %.1f dB", db);
+}
+
 /* ---- decay ---- */
 
 static double energy_of(const struct fd_run *run) {
@@ -96,6 +286,8 @@ int main(int argc, char **argv) {
     test_reflection("acoustic", 2, -60);
     test_reflection("acoustic", 3, -60);
     test_reflection("wave", 3, -48); /* docs/absorbing.md says why */
+    test_close();
+    test_sponges();
     for (int i = 0; i < 2; i++) {
         const char *system = i ? "wave" : "acoustic";
         for (int order = 1; order <= (all ? 3 : 2); order++)
@@ -103,6 +295,13 @@ int main(int argc, char **argv) {
                        "%s, N = %d: energy after %d steps of random data",
                        system, order, steps);
     }
+    for (int order = 2; order <= 3; order++)
+        TEST_BELOW(decay(order == 2 ? "acoustic" : "wave", order, steps,
+                         "time.scheme=leapfrog absorbing.type=sponge "
+                         "grid.cells=[14,13] grid.upper=[14.0,13.0] "
+                         "absorbing.cells=6"),
+                   1, "sponge, N = %d: energy after %d steps of random data",
+                   order, steps);
     const double grown =
         decay("acoustic", 2, steps, "absorbing.alpha=0 absorbing.sponge=0");
     TEST_CHECK(grown > 1,

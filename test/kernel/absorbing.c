@@ -1,5 +1,5 @@
 /* Absorbing layers of Hermite methods on a device: half steps from random data,
- * the memory variables zero at first, against the reference
+ * the memory variables zero at first, and with sponges, against the reference
  * (src/solve/oracle.c), over n eps sum|products| of its absolute mode for each
  * half step, by system, dimension, order, precision, sides, medium and layout.
  *   planted   a profile that is off by 1e-3 and a layer that is thinner by a
@@ -17,6 +17,9 @@
 
 enum { HALF_STEPS = 2 };
 
+/* How layers are computed; sponges by either scheme. */
+enum kind { REGIONS, OPERATORS, SPONGE, LEAPFROG };
+
 struct row {
     const char *system;
     int dims, order;
@@ -27,7 +30,7 @@ struct row {
     int block;
     bool sorted;
     const char *variant; /* of the interior */
-    bool operators;      /* in layers */
+    enum kind kind;
 };
 struct trial {
     struct ht_equations eq;
@@ -41,12 +44,15 @@ struct trial {
 /* Operators on a GPU read coefficients sorted by parity, from order 2 on. */
 static void make(struct trial *t, const struct row *row,
                  const struct ht_device_info *info) {
-    const bool tensor = row->operators && info->gpu;
+    const bool tensor = row->kind == OPERATORS && info->gpu;
+    const bool sponge = row->kind == SPONGE || row->kind == LEAPFROG;
     *t = (struct trial){
         .eq = ht_equations_make(ht_system_find(row->system), row->dims),
         .grid = {.dims = row->dims,
                  .order = tensor && row->order == 1 ? 2 : row->order},
-        .layers = {.type = HT_ABSORBING_CPML, .dims = row->dims, .stages = 9}};
+        .layers = {.type = sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+                   .dims = row->dims,
+                   .stages = 9}};
     for (int k = 0; k < 3; k++) {
         int64_t cells = k < row->dims ? 2 : 1;
         for (int side = 0; side < 2; side++) {
@@ -80,9 +86,12 @@ static void make(struct trial *t, const struct row *row,
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         t->problem.uniform[m] = 0.75 + 0.125 * m;
-    t->problem.fd.organisation =
-        row->operators ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
-    (void)ht_problem_set_scheme(&t->problem, ht_scheme_at(HT_TAYLOR));
+    t->problem.fd.organisation = row->kind == OPERATORS
+                                     ? HT_ORGANISATION_OPERATORS
+                                     : HT_ORGANISATION_REGIONS;
+    (void)ht_problem_set_scheme(
+        &t->problem,
+        ht_scheme_at(row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR));
     t->tuning = (struct ht_tuning){
         .variant = ht_variant_find(row->variant, NULL, false),
         .fp64 = row->fp64,
@@ -90,10 +99,11 @@ static void make(struct trial *t, const struct row *row,
         .sorted = row->sorted || tensor,
         .ptx = info->ptx,
         .block = row->block};
+    static const char *const names[] = {"", ", operators,", ", sponge,",
+                                        ", sponge of leapfrog,"};
     snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d",
-             row->variant, row->operators ? ", operators," : "", row->system,
-             row->dims, t->grid.order, row->fp64 ? "double" : "single",
-             row->degree);
+             row->variant, names[row->kind], row->system, row->dims,
+             t->grid.order, row->fp64 ? "double" : "single", row->degree);
 }
 
 static void fill(int64_t count, double *data) {
@@ -108,6 +118,9 @@ static enum ht_err run(const struct trial *t, const struct ht_stepper *s,
              t->eq.nfields,
          data);
     TRY(s->ops->put(s->self, HT_PRIMARY, 0, planes, data));
+    if (ht_problem_scheme(&t->problem)->two_level)
+        TRY(s->ops->put(s->self, HT_DUAL, 0, ht_grid_planes(&t->grid, HT_DUAL),
+                        data));
     for (int n = 0; n < HALF_STEPS; n++)
         TRY(s->ops->half_step(s->self, n % 2 ? HT_DUAL : HT_PRIMARY));
     return s->ops->finish(s->self);
@@ -122,6 +135,7 @@ static enum ht_err worst_of(const struct trial *t,
     for (int i = 0; i < 3; i++) TRY(run(t, &all[i], data[i]));
     for (int m = 0; m < 2 * t->eq.nfields; m++) {
         const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
+        if (!ht_problem_stores(&t->problem, subgrid, m / 2)) continue;
         for (int i = 0; i < 3; i++)
             TRY(all[i].ops->get(all[i].self, subgrid, m / 2, coefs, 0,
                                 ht_grid_planes(&t->grid, subgrid), data[i]));
@@ -194,8 +208,9 @@ static void run_row(const struct row *row, struct ht_device *device,
     if (row->fp64 && !info->fp64) return;
     make(&t, row, info);
     const char *reason =
-        row->operators ? ht_layer_refuses_operators(&t.problem, info, &t.tuning)
-                       : NULL;
+        row->kind == OPERATORS
+            ? ht_layer_refuses_operators(&t.problem, info, &t.tuning)
+            : NULL;
     if (reason != NULL) {
         TEST_SKIP("%s: %s", t.name, reason);
         return;
@@ -223,7 +238,7 @@ int main(void) {
          1,
          false,
          "monolithic",
-         false},
+         REGIONS},
         {"acoustic",
          2,
          2,
@@ -234,7 +249,7 @@ int main(void) {
          1,
          false,
          "monolithic",
-         false},
+         REGIONS},
         {"wave",
          2,
          3,
@@ -245,7 +260,7 @@ int main(void) {
          4,
          false,
          "propagator",
-         false},
+         REGIONS},
         {"wave",
          2,
          1,
@@ -256,7 +271,7 @@ int main(void) {
          2,
          true,
          "monolithic",
-         false},
+         REGIONS},
         {"acoustic",
          3,
          1,
@@ -267,7 +282,7 @@ int main(void) {
          2,
          false,
          "propagator",
-         false},
+         REGIONS},
         {"wave",
          3,
          1,
@@ -278,7 +293,7 @@ int main(void) {
          1,
          false,
          "vector",
-         false},
+         REGIONS},
         {"acoustic",
          1,
          3,
@@ -289,7 +304,7 @@ int main(void) {
          1,
          false,
          "monolithic",
-         true},
+         OPERATORS},
         {"acoustic",
          2,
          2,
@@ -300,7 +315,7 @@ int main(void) {
          1,
          false,
          "monolithic",
-         true},
+         OPERATORS},
         {"wave",
          2,
          3,
@@ -311,7 +326,7 @@ int main(void) {
          4,
          true,
          "propagator",
-         true},
+         OPERATORS},
         {"acoustic",
          3,
          1,
@@ -322,7 +337,7 @@ int main(void) {
          2,
          false,
          "monolithic",
-         true},
+         OPERATORS},
         {"wave",
          3,
          2,
@@ -333,7 +348,51 @@ int main(void) {
          1,
          false,
          "monolithic",
-         true},
+         OPERATORS},
+        {"wave",
+         1,
+         3,
+         true,
+         {{3, 2}},
+         {0},
+         -1,
+         1,
+         false,
+         "monolithic",
+         LEAPFROG},
+        {"acoustic",
+         2,
+         2,
+         true,
+         {{2, 0}, {1, 3}},
+         {-1},
+         -1,
+         2,
+         false,
+         "propagator",
+         LEAPFROG},
+        {"acoustic",
+         3,
+         1,
+         false,
+         {{2, 2}, {0, 0}, {0, 2}},
+         {0, 0, -1},
+         -1,
+         4,
+         true,
+         "monolithic",
+         LEAPFROG},
+        {"wave",
+         2,
+         1,
+         true,
+         {{2, 0}, {0, 2}},
+         {0, -1},
+         1,
+         2,
+         false,
+         "monolithic",
+         SPONGE},
     };
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
@@ -342,7 +401,7 @@ int main(void) {
     }
     printf("device %s\n", ht_device_info(device)->name);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        run_row(&rows[i], device, i == 1 || i == 9);
+        run_row(&rows[i], device, i == 1 || i == 9 || i == 12);
     ht_device_close(device);
     return test_end("absorbing");
 }

@@ -1,6 +1,6 @@
 /* Absorbing layers of Hermite methods in slabs against one process, bit by bit:
  * slabs end inside layers along x3 and cut those along x1; depths of halos,
- * by the Taylor series and by operators.
+ * by the Taylor series, by operators, and sponges.
  *
  *     layers [CACHE]
  */
@@ -8,9 +8,16 @@
 
 enum { CELLS = 11, LAYER = 5, HALF_STEPS = 8 };
 
+struct kind {
+    const char *name;
+    int depth;
+    bool operators, sponge, leapfrog;
+};
+
 static void make(struct trial *t, const struct scene *scene,
-                 struct ht_layers *layers, int depth, bool operators) {
+                 struct ht_layers *layers, const struct kind *kind) {
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
+    const bool operators = kind->operators;
     const int64_t layer[3][2] = {{2, 0}, {0, 0}, {LAYER, LAYER}};
     /* operators on a GPU read sorted coefficients, from order 2 on */
     const bool tensor = operators && ht_device_info(scene->device)->gpu;
@@ -23,10 +30,12 @@ static void make(struct trial *t, const struct scene *scene,
                                    .sorted = tensor,
                                    .block = 1};
     trial_cut(t, scene, tensor ? 2 : 1, wall, CELLS, 0);
-    trial_problem(t, 5, false, operators ? -1 : 0);
-    t->problem.halo.depth = trial_depth(scene, t, depth);
-    *layers =
-        (struct ht_layers){.type = HT_ABSORBING_CPML, .dims = 3, .stages = 6};
+    trial_problem(t, 5, kind->leapfrog, operators || kind->sponge ? -1 : 0);
+    t->problem.halo.depth = trial_depth(scene, t, kind->depth);
+    *layers = (struct ht_layers){.type = kind->sponge ? HT_ABSORBING_SPONGE
+                                                      : HT_ABSORBING_CPML,
+                                 .dims = 3,
+                                 .stages = 6};
     for (int n = 0; n < 6; n++) {
         const int k = n / 2, side = n % 2;
         layers->cells[k] = t->whole.cells[k];
@@ -40,14 +49,15 @@ static void make(struct trial *t, const struct scene *scene,
     t->problem.layers = t->alone.layers = layers;
     t->problem.fd.organisation = t->alone.fd.organisation =
         operators ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
-    snprintf(t->name, sizeof t->name, "%s, %d ranks, depth %d",
-             ht_organisation_word(t->problem.fd.organisation),
+    snprintf(t->name, sizeof t->name, "%s, %d ranks, depth %d", kind->name,
              ht_comm_size(scene->comm), t->problem.halo.depth);
 }
 
 static enum ht_err advance(const struct trial *t, const struct ht_grid *grid,
                            const struct ht_stepper *stepper, double *data) {
     TRY(trial_put(t, grid, stepper, HT_PRIMARY, 2, 0, data));
+    if (t->problem.old_sign != 0)
+        TRY(trial_put(t, grid, stepper, HT_DUAL, 2, 0, data));
     for (int n = 0; n < HALF_STEPS; n++)
         TRY(stepper->ops->half_step(stepper->self,
                                     n % 2 ? HT_DUAL : HT_PRIMARY));
@@ -83,11 +93,18 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
 int main(int argc, char **argv) {
     struct scene scene;
     const bool here = scene_open(&scene, argc, argv);
-    for (int i = 0; here && i < 3; i++) {
+    static const struct kind kind[] = {
+        {"regions", 1, false, false, false},
+        {"regions", 3, false, false, false},
+        {"operators", 3, true, false, false},
+        {"sponge", 1, false, true, false},
+        {"sponge of leapfrog", 1, false, true, true},
+        {"sponge of leapfrog", 3, false, true, true}};
+    for (size_t i = 0; here && i < sizeof kind / sizeof *kind; i++) {
         struct ht_layers layers;
         struct trial t;
         double different = 0;
-        make(&t, &scene, &layers, i == 0 ? 1 : 3, i == 2);
+        make(&t, &scene, &layers, &kind[i]);
         const enum ht_err err = run(&scene, &t, &different);
         TEST_CHECK(err == HT_OK && different == 0, "%s: %.0f values differ%s",
                    t.name, different, err ? ht_err_message() : "");

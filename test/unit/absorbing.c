@@ -7,10 +7,13 @@
  *              by 1e-8 per step does not show in any run
  *   reference  src/solve/oracle.c takes the same steps
  *   planted    a layer of one cell, which grows slowly, and a parity, which
- *              the reference shows
+ *              the reference shows; a sponge of two cells
  *   operators  when "auto" takes them, and how many there are
  *
- * With the argument "all": orders to 5, 12 cells, more phases (an hour).
+ * The same with sponges; the state of leapfrog is both grids.
+ *
+ * With the argument "all": orders to 5, 12 cells, more phases (an hour); with
+ * "sponges" the same of sponges.
  *
  * With coefficients i^(j2 + p) a, p = 1 for fields odd along x2, all is real:
  * src/solve/bloch.c.
@@ -30,6 +33,7 @@ struct strip {
     struct ht_params *params;
     struct ht_plan *plan;
     struct ht_equations eq;
+    bool sponge, both;     /* both: the state is both grids */
     int n, t, cells, size; /* N+1, 2N+2, cells along x1, unknowns of a step */
     double theta;
     double along[2 * MOST][2 * MOST]; /* interpolation along x1 */
@@ -64,14 +68,23 @@ static void set_theta(struct strip *s, double theta) {
         }
 }
 
-static void open_strip(struct strip *s, const char *system, int order,
-                       int layer, int inside) {
-    char text[6][80], scheme[] = "time.scheme=taylor";
+/* cfl: 0: the usual one. */
+static void open_strip(struct strip *s, const char *system, const char *sponge,
+                       int order, int layer, int inside, double cfl) {
+    char text[8][80], type[] = "absorbing.type=sponge";
     char end[] = "time.end=1000.0"; /* steps as long as usual */
-    char *option[] = {text[0], text[1], text[2], text[3],
-                      text[4], text[5], scheme,  end};
-    *s = (struct strip){
-        .n = order + 1, .t = 2 * order + 2, .cells = layer + inside};
+    char *option[10] = {text[0], text[1], text[2], text[3],
+                        text[4], text[5], text[6], end};
+    int options = 8;
+    if (sponge != NULL) option[options++] = type;
+    if (cfl > 0) option[options++] = text[7];
+    *s = (struct strip){.sponge = sponge != NULL,
+                        .n = order + 1,
+                        .t = 2 * order + 2,
+                        .cells = layer + inside};
+    snprintf(text[6], sizeof *text, "time.scheme=%s",
+             sponge ? sponge : "taylor");
+    snprintf(text[7], sizeof *text, "time.cfl=%g", cfl);
     snprintf(text[0], sizeof *text, "system=%s", system);
     /* A layer may not be thicker than half of its axis. */
     const int cells = 2 * s->cells;
@@ -80,11 +93,12 @@ static void open_strip(struct strip *s, const char *system, int order,
     snprintf(text[3], sizeof *text, "grid.order=%d", order);
     snprintf(text[4], sizeof *text, "boundary.x1=[\"rigid\", \"absorbing\"]");
     snprintf(text[5], sizeof *text, "absorbing.cells=%d", layer);
-    must(ht_params_read(NULL, 8, option, &s->params));
+    must(ht_params_read(NULL, options, option, &s->params));
     must(ht_plan_create(s->params, NULL, &s->plan));
     s->plan->grid.cells[0] = s->plan->layers.cells[0] = s->cells;
     s->plan->grid.upper[0] = s->cells;
-    must(ht_equations_absorb(&s->plan->eq, 1, &s->eq));
+    s->both = s->plan->problem.old_sign != 0;
+    must(ht_equations_absorb(&s->plan->eq, sponge ? 0 : 1, &s->eq));
     const int64_t cell = (int64_t)s->eq.nfields * s->t * s->t;
     must(HT_ALLOC(s->b, cell));
     must(HT_ALLOC(s->w, cell));
@@ -104,9 +118,14 @@ static void close_strip(struct strip *s) {
 
 /* ---- a step ---- */
 
+/* What a half step of the sponge interpolates and computes. */
+static bool stores(const struct strip *s, enum ht_subgrid subgrid, int field) {
+    return !s->sponge || ht_problem_stores(&s->plan->problem, subgrid, field);
+}
+
 static bool in_layer(const struct strip *s, enum ht_subgrid subgrid, int node) {
-    return ht_absorbing_side(&s->plan->layers, 0,
-                             ht_absorbing_at(subgrid, node)) >= 0;
+    return !s->sponge && ht_absorbing_side(&s->plan->layers, 0,
+                                           ht_absorbing_at(subgrid, node)) >= 0;
 }
 
 static bool has_field(const struct strip *s, int field, bool layer) {
@@ -192,6 +211,33 @@ static void evolve(struct strip *s, enum ht_subgrid to, int node, bool layer) {
     }
 }
 
+/* u <- G u of the coefficients of a node. */
+static void damp(const struct strip *s, enum ht_subgrid to, int node,
+                 double *u) {
+    double jets[MOST];
+    if (!s->sponge || ht_sponge_rate(&s->plan->problem, to) == 0) return;
+    ht_sponge_jets(&s->plan->problem, to, 0, node, jets);
+    for (int i1 = s->n - 1; i1 >= 0; i1--)
+        for (int i2 = 0; i2 < s->n; i2++) {
+            double sum = 0;
+            for (int j = 0; j <= i1; j++)
+                sum += jets[j] * u[(i1 - j) * s->n + i2];
+            u[i1 * s->n + i2] = sum;
+        }
+}
+
+/* The outputs of a field. */
+static void put(const struct strip *s, enum ht_subgrid to, int node, int field,
+                double *u) {
+    const int n = s->n, t = s->t;
+    damp(s, to, node, u);
+    for (int i = 0; i < n * n; i++) {
+        const double w = s->w[(field * t + i / n) * t + i % n];
+        u[i] = s->both ? s->plan->problem.old_sign * u[i] + 2 * w : w;
+    }
+    damp(s, to, node, u);
+}
+
 static void half_step(struct strip *s, enum ht_subgrid from) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const int n = s->n, t = s->t;
@@ -201,12 +247,12 @@ static void half_step(struct strip *s, enum ht_subgrid from) {
         double *u = s->u[to] + node * node_values(s);
         memset(s->b, 0, (size_t)(s->eq.nfields * t * t) * sizeof *s->b);
         for (int f = 0; f < s->eq.nfields; f++)
-            if (has_field(s, f, layer))
+            if (has_field(s, f, layer) && stores(s, from, f))
                 interpolate(s, from, f, node - (from == HT_DUAL));
         evolve(s, to, node, layer);
         for (int f = 0; f < s->eq.nfields; f++)
-            for (int i = 0; i < n * n && has_field(s, f, layer); i++)
-                u[f * n * n + i] = s->w[(f * t + i / n) * t + i % n];
+            if (has_field(s, f, layer) && stores(s, to, f))
+                put(s, to, node, f, u + f * n * n);
     }
 }
 
@@ -217,15 +263,25 @@ static void step(struct strip *s) {
 
 /* ---- growth ---- */
 
-/* Places of the unknowns in u[HT_PRIMARY]; returns their number. */
-static int list_unknowns(const struct strip *s, int *place) {
+/* What a wall forbids. The scheme of two levels, which adds, would keep it. */
+static bool forbidden(const struct strip *s, int node, int field, int i) {
+    const bool wall = node == 0 || node == s->cells;
+    return s->both && wall &&
+           ((s->eq.field[field].parity & 1u) ^ (i / s->n & 1));
+}
+
+/* The unknowns, in u[HT_PRIMARY] or in both; returns their number. */
+static int list_unknowns(const struct strip *s, double **place) {
     int count = 0;
     for (int node = 0; node <= s->cells; node++)
-        for (int f = 0; f < s->eq.nfields; f++)
-            for (int i = 0; i < s->n * s->n; i++)
-                if (has_field(s, f, in_layer(s, HT_PRIMARY, node)))
-                    place[count++] =
-                        (int)(node * node_values(s)) + f * s->n * s->n + i;
+        for (int n = 0; n < s->eq.nfields * s->n * s->n; n++) {
+            const int f = n / (s->n * s->n), i = n % (s->n * s->n);
+            if (has_field(s, f, in_layer(s, HT_PRIMARY, node)) &&
+                stores(s, HT_PRIMARY, f) && !forbidden(s, node, f, i))
+                place[count++] = s->u[HT_PRIMARY] + node * node_values(s) + n;
+            if (s->both && node < s->cells && stores(s, HT_DUAL, f))
+                place[count++] = s->u[HT_DUAL] + node * node_values(s) + n;
+        }
     return count;
 }
 
@@ -249,18 +305,17 @@ static double normalise(int n, double *a) {
 /* log of the spectral radius of a step. */
 static double growth_of(struct strip *s) {
     const int64_t values = (s->cells + 1) * node_values(s);
-    double *a, *b, before = 0, after = 0;
-    int *place;
-    must(HT_ALLOC(place, values));
+    double *a, *b, **place, before = 0, after = 0;
+    must(HT_ALLOC(place, 2 * values));
     const int n = list_unknowns(s, place);
     must(HT_ALLOC(a, (int64_t)n * n));
     must(HT_ALLOC(b, (int64_t)n * n));
     for (int col = 0; col < n; col++) {
-        memset(s->u[HT_PRIMARY], 0, (size_t)values * sizeof(double));
-        s->u[HT_PRIMARY][place[col]] = 1;
+        for (int i = 0; i < 2; i++)
+            memset(s->u[i], 0, (size_t)values * sizeof(double));
+        *place[col] = 1;
         step(s);
-        for (int row = 0; row < n; row++)
-            a[row * n + col] = s->u[HT_PRIMARY][place[row]];
+        for (int row = 0; row < n; row++) a[row * n + col] = *place[row];
     }
     for (int k = 0; k <= SQUARINGS; k++) {
         before = after;
@@ -279,7 +334,7 @@ static double growth_of(struct strip *s) {
 static void test_growth(const char *system, int order, int layer,
                         double theta) {
     struct strip s;
-    open_strip(&s, system, order, layer, 1);
+    open_strip(&s, system, NULL, order, layer, 1, 0);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
                "%s, N = %d, %d cells, phase %.1f: growth per step", system,
@@ -301,12 +356,84 @@ static void test_all(void) {
 /* What the analysis must find: a layer of one cell grows. */
 static void test_planted(void) {
     struct strip s;
-    open_strip(&s, "acoustic", 3, 3, 1);
+    open_strip(&s, "acoustic", NULL, 3, 3, 1, 0);
     set_theta(&s, 2.8);
     s.plan->layers.side[0][1].cells = 1;
     const double growth = growth_of(&s);
     TEST_CHECK(growth > 1e-6,
                "planted layer of one cell: growth %.3g (more than 1e-6 "
+               "expected)",
+               growth);
+    close_strip(&s);
+}
+
+static void test_sponge(const char *scheme, const char *system, int order,
+                        int layer, double theta, double cfl) {
+    struct strip s;
+    open_strip(&s, system, scheme, order, layer, 1, cfl);
+    set_theta(&s, theta);
+    TEST_BELOW(growth_of(&s), MOST_GROWTH,
+               "sponge of %s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: "
+               "growth",
+               scheme, system, order, layer, theta, cfl);
+    close_strip(&s);
+}
+
+static void test_all_sponges(void) {
+    static const double theta[] = {0.03, 0.1,  0.2,  0.35, 0.6,
+                                   0.9,  1.2,  1.6,  2.2,  2.8,
+                                   3.05, 3.11, 3.13, 3.14, 3.1415};
+    static const double cfl[] = {0.99, 0.9, 0.7, 0.5, 0.4, 0.2};
+    static const int cells[] = {4, 6, 8, 12};
+    for (int n = 0; n < 4 * 5 * 4 * 6 * 15; n++) {
+        const int order = n / 360 % 5 + 1, layer = cells[n / 90 % 4];
+        const bool wave = n / 1800 % 2 == 1, leap = n < 3600;
+        if (!leap) {
+            if (n / 15 % 6 > 1 || n % 5 != 1) continue;
+        } else if (layer < 6 || (wave ? order % 2 == 0 : order == 1)) {
+            continue;
+        }
+        if ((order + 1) * (order + 1) * layer < 150 || n % 15 % 5 == 1)
+            test_sponge(leap ? "leapfrog" : "taylor",
+                        wave ? "wave" : "acoustic", order, layer, theta[n % 15],
+                        cfl[n / 15 % 6]);
+    }
+}
+
+/* The polynomials beside their nodes against the damping there; coefficients
+ * are below 1. On the wall those of odd degree are zero. */
+static void test_jets(void) {
+    enum { N = 4, LAYER = 8 };
+    const double xi = 0.125, bound = 1.2 * pow(xi, N + 1);
+    double worst = 0, odd = 0, jets[N + 1];
+    struct strip s;
+    open_strip(&s, "acoustic", "leapfrog", N, LAYER, 1, 0.9);
+    const struct ht_problem *p = &s.plan->problem;
+    for (int64_t node = 2; node < s.cells; node++) {
+        double sum = 0;
+        ht_sponge_jets(p, HT_PRIMARY, 0, node, jets);
+        for (int i = N; i >= 0; i--) sum = sum * xi + jets[i];
+        const double sigma = ht_layers_sigma(p->layers, 0, (double)node + xi);
+        worst = fmax(worst, fabs(sum - exp(-sigma * p->dt)));
+    }
+    ht_sponge_jets(p, HT_PRIMARY, 0, s.cells, jets);
+    for (int i = 1; i <= N; i += 2) odd = fmax(odd, fabs(jets[i]));
+    TEST_BELOW(worst, bound, "sponge: polynomials at %g cells off", xi);
+    TEST_CHECK(odd == 0 && jets[2] != 0, "sponge: %g of odd degree on the wall",
+               odd);
+    close_strip(&s);
+}
+
+/* Stronger than the plan allows, in two cells. */
+static void test_planted_sponge(void) {
+    struct strip s;
+    open_strip(&s, "acoustic", "leapfrog", 3, 6, 1, 0.9);
+    set_theta(&s, 1.8);
+    s.plan->layers.side[0][1].cells = 2;
+    s.plan->layers.side[0][1].most = 5;
+    const double growth = growth_of(&s);
+    TEST_CHECK(growth > 1e-6,
+               "planted sponge of two cells: growth %.3g (more than 1e-6 "
                "expected)",
                growth);
     close_strip(&s);
@@ -359,11 +486,12 @@ static double differ(struct strip *s, const struct ht_stepper *oracle,
     return worst / most;
 }
 
-static void test_reference(const char *system, int order, bool wrong) {
+static void test_reference(const char *system, const char *sponge, int order,
+                           bool wrong) {
     const int steps = 3;
     struct ht_stepper oracle = {0};
     struct strip s;
-    open_strip(&s, system, order, 3, 2);
+    open_strip(&s, system, sponge, order, sponge ? 6 : 3, 2, 0);
     set_theta(&s, 2 * acos(-1.0) / 3);
     must(ht_oracle_create(&s.plan->problem, &oracle));
     if (wrong) s.eq.field[s.eq.nfields - 1].parity ^= 1u;
@@ -377,8 +505,8 @@ static void test_reference(const char *system, int order, bool wrong) {
                    "reference differs by %.3g",
                    off);
     else
-        TEST_BELOW(off, bound, "%s, N = %d: the reference differs by", system,
-                   order);
+        TEST_BELOW(off, bound, "%s%s, N = %d: the reference differs by",
+                   sponge ? "sponge, " : "", system, order);
     ht_stepper_destroy(&oracle);
     close_strip(&s);
 }
@@ -475,6 +603,10 @@ int main(int argc, char **argv) {
         test_all();
         return test_end("absorbing all");
     }
+    if (argc > 1 && strcmp(argv[1], "sponges") == 0) {
+        test_all_sponges();
+        return test_end("absorbing sponges");
+    }
     test_growth("acoustic", 1, 12, 0.3);
     test_growth("acoustic", 2, 4, 1.2);
     test_growth("acoustic", 2, 8, 0.6);
@@ -484,10 +616,21 @@ int main(int argc, char **argv) {
     test_growth("wave", 3, 4, 2.2);
     test_planted();
     for (int order = 1; order <= 3; order++) {
-        test_reference("acoustic", order, false);
-        test_reference("wave", order, false);
+        test_reference("acoustic", NULL, order, false);
+        test_reference("wave", NULL, order, false);
     }
-    test_reference("acoustic", 2, true);
+    test_reference("acoustic", NULL, 2, true);
+    test_reference("acoustic", "leapfrog", 2, false);
+    test_reference("wave", "leapfrog", 3, false);
+    test_reference("acoustic", "taylor", 2, false);
+    test_sponge("leapfrog", "acoustic", 2, 8, 0.9, 0.99);
+    test_sponge("leapfrog", "acoustic", 3, 6, 0.03, 0.5);
+    test_sponge("leapfrog", "wave", 1, 8, 0.6, 0.9);
+    test_sponge("leapfrog", "wave", 3, 6, 3.11, 0.5);
+    test_sponge("taylor", "acoustic", 2, 4, 0.03, 0.9);
+    test_sponge("taylor", "wave", 2, 4, 2.2, 0.9);
+    test_planted_sponge();
+    test_jets();
     test_operators();
     return test_end("absorbing");
 }

@@ -100,7 +100,7 @@ static enum ht_err compare(struct scene s[2], int64_t *different) {
 /* with: sides that absorb, of which some have no cells; without: walls. */
 static void test_none(const char *what, const char *common, const char *with,
                       const char *without) {
-    struct scene s[2] = {{NULL}};
+    struct scene s[2] = {{.plan = NULL}, {.plan = NULL}};
     char options[TEXT];
     int64_t different = 0;
     enum ht_err err = HT_OK;

@@ -395,6 +395,35 @@ static void test_idle(void) {
     end(&t);
 }
 
+/* Damping is limited to what is stable for the step, whatever is wished for. */
+static void test_damping(void) {
+    static const struct {
+        const char *options;
+        double most;
+    } rows[] = {{"time.scheme=taylor", 3},
+                {"time.scheme=leapfrog; absorbing.type=sponge", 0.9}};
+    for (int i = 0; i < 2; i++) {
+        char options[256];
+        snprintf(options, sizeof options,
+                 "system=acoustic; grid.cells=[20]; grid.order=3; "
+                 "boundary.x1=absorbing; absorbing.cells=6; "
+                 "absorbing.reflection=1e-14; %s",
+                 rows[i].options);
+        struct trial t = begin(options);
+        const struct ht_layer *layer =
+            t.err == HT_OK ? &t.plan->layers.side[0][1] : NULL;
+        const double off =
+            layer ? layer->most * t.plan->problem.dt / 2 / rows[i].most - 1 : 1;
+        TEST_BELOW(fabs(off), 4 * DBL_EPSILON,
+                   "%s: damping per half step off its limit %g",
+                   rows[i].options, rows[i].most);
+        TEST_CHECK(layer && layer->reflection > 1e-14,
+                   "%s: reflection %g in place of 1e-14", rows[i].options,
+                   layer ? layer->reflection : 0);
+        end(&t);
+    }
+}
+
 /* A plane wave along x1, 8 cells each: what to expect is told; of random
  * data nothing is known. */
 static void test_expectation(void) {
@@ -425,6 +454,7 @@ int main(void) {
     test_outputs();
     test_unequal_cells();
     test_idle();
+    test_damping();
     test_expectation();
     return test_end("plan");
 }

@@ -5,7 +5,8 @@
  * Half steps from a grid in any order and new data between them, over depths,
  * neighbours, walls, schemes and regions: every source plane that a task reads
  * must be of the source's newest version; by a scheme of two levels so must be
- * the target that it adds to; every own target is computed once.
+ * the target that it adds to; every own target is computed once and then
+ * damped by a sponge, by a scheme of two levels before it, too.
  */
 #include "test.h"
 
@@ -23,7 +24,8 @@ struct rank {
     int sent[2];        /* versions in the exchange under way */
     bool under_way;
     int64_t nodes_done;
-    int wrong; /* reads of old planes */
+    int damped[ROOM]; /* how often in the half step under way */
+    int wrong;        /* reads of old planes */
     struct ht_task_counts counts;
 };
 
@@ -92,6 +94,7 @@ static void step(struct rank *r, const struct ht_task *task) {
         r->wrong += r->p.two_level && r->plane[to][m] != r->version[to] &&
                     r->plane[to][m] != r->version[to] + 1;
         r->plane[to][m] = r->version[to] + 1;
+        r->wrong += r->damped[m] != r->p.two_level;
         if (m >= w->own.begin[2] && m < w->own.end[2])
             r->nodes_done +=
                 (box->end[0] - box->begin[0]) * (box->end[1] - box->begin[1]);
@@ -106,10 +109,15 @@ static void send(struct rank *r, enum ht_subgrid from, int target) {
         const struct ht_extent e = ht_exchange_extent(&r->p, from, which);
         const struct ht_box *own = &r->p.window[subgrid].own;
         const int newest = r->version[subgrid] + (subgrid == target);
+        const int damped = 1 + r->p.two_level;
         for (int64_t m = 0; r->p.neighbour[0] && m < e.above; m++)
-            r->wrong += r->plane[subgrid][own->begin[2] + m] != newest;
+            r->wrong +=
+                r->plane[subgrid][own->begin[2] + m] != newest ||
+                (subgrid == target && r->damped[own->begin[2] + m] != damped);
         for (int64_t m = 0; r->p.neighbour[1] && m < e.below; m++)
-            r->wrong += r->plane[subgrid][own->end[2] - 1 - m] != newest;
+            r->wrong +=
+                r->plane[subgrid][own->end[2] - 1 - m] != newest ||
+                (subgrid == target && r->damped[own->end[2] - 1 - m] != damped);
         r->sent[subgrid] = newest;
     }
     r->wrong += r->under_way;
@@ -133,6 +141,7 @@ static void receive(struct rank *r, enum ht_subgrid from) {
 static void half_step(struct rank *r, enum ht_subgrid from) {
     const enum ht_subgrid to = other(from);
     const struct ht_box *own = &r->p.window[to].own;
+    memset(r->damped, 0, sizeof r->damped);
     static struct ht_task tasks[HT_MOST_TASKS(3)];
     struct ht_schedule s = {.task = tasks};
     ht_schedule_make(&r->p, from, &r->state, &s);
@@ -140,6 +149,9 @@ static void half_step(struct rank *r, enum ht_subgrid from) {
     for (int i = 0; i < s.count; i++) {
         const struct ht_task *task = &s.task[i];
         if (task->kind == HT_TASK_STEP) step(r, task);
+        for (int64_t m = task->targets.box.begin[2];
+             task->kind == HT_TASK_LAYERS && m < task->targets.box.end[2]; m++)
+            r->damped[m]++;
         if (task->kind == HT_TASK_RECEIVE)
             receive(r, (enum ht_subgrid)task->pass);
         if (task->kind == HT_TASK_SEND)
@@ -149,6 +161,8 @@ static void half_step(struct rank *r, enum ht_subgrid from) {
                      : (int)to);
     }
     r->wrong += r->nodes_done != ht_box_nodes(own);
+    for (int64_t m = own->begin[2]; m < own->end[2]; m++)
+        r->wrong += r->damped[m] != 1 + r->p.two_level;
     r->version[to]++;
     ht_schedule_count(&s, &r->counts);
 }
@@ -169,6 +183,7 @@ static void run(int depth, bool two_level, bool wall, int regions, bool turns) {
     enum { HALVES = 200 };
     static struct rank r;
     make_slab(&r, depth, two_level, wall);
+    r.p.damped[HT_PRIMARY] = r.p.damped[HT_DUAL] = true;
     const bool ok = make_regions(&r, regions);
     for (int n = 0; n < HALVES && ok; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
