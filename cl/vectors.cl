@@ -32,11 +32,12 @@ struct ht_plane {
 HT_INLINE void ht_set_ends(const struct ht_step_args *a, long m1,
                            struct ht_ends *e) {
     const long last = a->end[0] - HT_CELLS;
+    const bool dense = HT_SRC_CELL(a, 0) == 1;
     e->start = last >= a->begin[0] && m1 > last ? last : m1;
     e->base = ht_closed(a, 0, e->start + a->shift[0]);
     e->first = e->base + 1 == a->period[0];
     e->last = !e->first && e->base + HT_CELLS == a->period[0];
-    e->whole = HT_BLOCK == 1 && HT_SRC_CELL(a, 0) == 1 && last >= a->begin[0];
+    e->whole = HT_BLOCK == 1 && dense && last >= a->begin[0];
 }
 
 /* Rows of targets beyond the box are replaced by its last row. */

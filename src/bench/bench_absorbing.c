@@ -382,12 +382,12 @@ static enum ht_err add_scheme(struct ht_open_sides *all,
     const struct ht_sweep *sweep = &all->bench->sweep;
     const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
     static const int usual[2][2] = {{2, 3}, {8}};
-    const int count = sweep->norders > 0 ? sweep->norders : fd ? 1 : 2;
+    const bool given = sweep->norders > 0;
+    const int count = given ? sweep->norders : fd ? 1 : 2;
+    const int *order = given ? sweep->orders : usual[fd];
     if (!ht_sweep_scheme(sweep, scheme)) return HT_OK;
     TRY(ht_bench_check_scheme(all->bench, scheme));
-    for (int n = 0; n < count; n++)
-        TRY(add_method(all, scheme,
-                       sweep->norders > 0 ? sweep->orders[n] : usual[fd][n]));
+    for (int n = 0; n < count; n++) TRY(add_method(all, scheme, order[n]));
     return HT_OK;
 }
 

@@ -90,7 +90,7 @@ const char *ht_layer_refuses_operators(const struct ht_problem *problem,
                                        const struct ht_tuning *tuning) {
     const unsigned all = ht_absorbing_axes(problem->layers);
     struct ht_equations eq;
-    struct ht_layer_plan plan;
+    struct ht_layer_plan plan = {.tuning = {.variant = NULL}};
     for (int k = 0; k < 3; k++) {
         const char *reason =
             all >> k & 1u ? refuses(problem, info, tuning, 1u << k, &eq, &plan)
@@ -158,7 +158,7 @@ bool ht_layer_by_operators(const struct ht_problem *problem,
                            const struct ht_device_info *info,
                            const struct ht_tuning *tuning, unsigned axes) {
     struct ht_equations eq;
-    struct ht_layer_plan plan;
+    struct ht_layer_plan plan = {.tuning = {.variant = NULL}};
     return chosen(problem, info, tuning, axes, &eq, &plan);
 }
 
@@ -169,7 +169,7 @@ int64_t ht_layer_operator_bytes(const struct ht_problem *problem,
     int64_t bytes = 0;
     for (unsigned axes = 1; axes < HT_LAYER_SETS; axes++) {
         struct ht_equations eq;
-        struct ht_layer_plan plan;
+        struct ht_layer_plan plan = {.tuning = {.variant = NULL}};
         struct ht_shape shape;
         int64_t values;
         if ((axes & ~all) != 0 ||

@@ -108,7 +108,7 @@ done
 # ---- check: absorbing sides ----
 cat >open.cfg <<'CFG'
 system = "acoustic";
-grid = { cells = [60]; order = 1; upper = [60.0]; };
+grid = { cells = [60]; order = 3; upper = [60.0]; };
 time = { end = 10.0; scheme = "taylor"; };
 boundary = { x1 = ["absorbing", "rigid"]; };
 initial = { type = "gaussian"; width = 3.0; centre = [30.0]; };
@@ -116,15 +116,15 @@ CFG
 open=$(device_option "${HTWAVE_DEVICE:-auto}")
 if have_device; then
     answers 'check: layers' 0 check open.cfg "$open"
-    says 'check: layers' 'about -78 dB of a point source' '304 B of memory' \
+    says 'check: layers' 'about -70 dB of a point source' '608 B of memory' \
         "of the steps' time"
     answers 'check: layers as JSON' 0 check open.cfg "$open" --json
-    # two memory variables of two coefficients and 4 bytes at 9 primary nodes, 9
+    # two memory variables of four coefficients and 4 bytes at 9 primary nodes, 9
     # dual ones and a ghost
-    judge "check: layers of $(number answer.txt absorbing_bytes) bytes (304)" \
-        [ "$(number answer.txt absorbing_bytes)" = 304 ]
-    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-78)" \
-        [ "$(number answer.txt absorbing_point_source_db)" = -78 ]
+    judge "check: layers of $(number answer.txt absorbing_bytes) bytes (608)" \
+        [ "$(number answer.txt absorbing_bytes)" = 608 ]
+    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-70)" \
+        [ "$(number answer.txt absorbing_point_source_db)" = -70 ]
     share=$(number answer.txt absorbing_time_share)
     # not faster than other cells: 8 of 60
     judge "check: layers take $share of the time (8/60 to 1)" \

@@ -10,6 +10,21 @@ ranks() {
     timeout -k 5 120 mpiexec -n "$count" "$@"
 }
 
+# apart N COMMAND...: the same; $scratch/out gets what the ranks print, one after
+# the other, since a launcher may mix lines of ranks, and then what it says itself
+apart() {
+    count=$1
+    shift
+    rm -rf "$scratch/apart"
+    mkdir "$scratch/apart"
+    # shellcheck disable=SC2016 # for the shell of each rank
+    ranks "$count" sh -c 'out=$0/$$; exec "$@" >"$out" 2>&1' \
+        "$scratch/apart" "$@" >"$scratch/launcher" 2>&1
+    set -- $?
+    cat "$scratch/apart"/* "$scratch/launcher" >"$scratch/out"
+    return "$1"
+}
+
 no_ranks() { # WHY
     skip "$1"
     end "mpi/$(basename "$0" .sh)"

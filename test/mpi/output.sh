@@ -28,11 +28,9 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
     [ -e "$scratch/busy/x1/input.cfg" ] && break
     sleep 0.5
 done
-ranks 3 "$program" "$scratch/busy" >"$scratch/out" 2>&1
+apart 3 "$program" "$scratch/busy"
 code=$?
-# the launcher may put two ranks' messages on one line
-said=$(grep -o ": process $child on [^ ]* is writing to it" "$scratch/out" |
-    wc -l)
+said=$(grep -c ": process $child on [^ ]* is writing to it" "$scratch/out")
 judge "a directory in use: $said of 3 ranks refuse it" [ "$said" = 3 ]
 judge "exit code $code (expected 2)" [ $code = 2 ]
 kill $child
@@ -43,7 +41,7 @@ wait $child
 fails() {
     what=$1 expected=$2 message=$3 files=$4
     shift 4
-    ranks 3 "$program" "$scratch/failed" "$@" >"$scratch/out" 2>&1
+    apart 3 "$program" "$scratch/failed" "$@"
     code=$?
     said=$(grep -c ": $message\$" "$scratch/out")
     lines=$(grep -c '' "$scratch/out")

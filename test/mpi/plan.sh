@@ -42,10 +42,8 @@ done
 
 # told WHAT CODE TEXT: each rank has the same message, which holds the text
 told() { # RANKS ARGUMENT TEXT
-    ranks "$1" "$plan" "$2" >"$scratch/out" 2>&1
-    # A launcher may put the end of a line behind another rank's.
-    sed 's/\(.\)\(rank [0-9]* is told \)/\1\n\2/g' "$scratch/out" |
-        sed -n 's/^rank [0-9]* is told \(.*[^)]\))*$/\1/p' | sort | uniq -c \
+    apart "$1" "$plan" "$2"
+    sed -n 's/^rank [0-9]* is told //p' "$scratch/out" | sort | uniq -c \
         >"$scratch/told"
     judge "$2, $1 ranks: $(head -1 "$scratch/told" | cut -c1-150)" \
         grep -q "^ *$1 .*$3" "$scratch/told"

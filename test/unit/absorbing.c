@@ -244,7 +244,7 @@ static void half_step(struct strip *s, enum ht_subgrid from) {
     const int nodes = to == HT_PRIMARY ? s->cells + 1 : s->cells;
     for (int node = 0; node < nodes; node++) {
         const bool layer = in_layer(s, to, node);
-        double *u = s->u[to] + node * node_values(s);
+        double *u = s->u[to] + (int64_t)node * node_values(s);
         memset(s->b, 0, (size_t)(s->eq.nfields * t * t) * sizeof *s->b);
         for (int f = 0; f < s->eq.nfields; f++)
             if (has_field(s, f, layer) && stores(s, from, f))
@@ -252,7 +252,7 @@ static void half_step(struct strip *s, enum ht_subgrid from) {
         evolve(s, to, node, layer);
         for (int f = 0; f < s->eq.nfields; f++)
             if (has_field(s, f, layer) && stores(s, to, f))
-                put(s, to, node, f, u + f * n * n);
+                put(s, to, node, f, u + (int64_t)f * n * n);
     }
 }
 

@@ -92,7 +92,7 @@ static enum ht_err compare(struct scene s[2], int64_t *different) {
                 ht_grid_planes(grid, HT_PRIMARY), data[i]);
     }
     for (int64_t n = 0; err == HT_OK && n < nodes * ht_grid_coefs(grid); n++)
-        *different += memcmp(&data[0][n], &data[1][n], sizeof **data) != 0;
+        *different += !(data[0][n] == data[1][n]);
     for (int i = 0; i < 2; i++) free(data[i]);
     return err;
 }
