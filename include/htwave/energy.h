@@ -59,16 +59,15 @@ struct ht_energy_watch {
     /* Absorbing layers, of the looks so far: the least that is no less than
      * the energy now, and state.driven at the last one. */
     bool looked;
-    double held, driven;
+    double began, held, driven; /* began: the energy at the first look */
 };
 /* Adds the state at a time. HT_ERR_NOT_FINITE if an absorbing layer holds more
  * than twice what was there and sources have brought; if the energy of a
- * conserving
- * system has doubled since its minimum, or grown a hundredfold or 10^4-fold if
- * it is known only roughly: an instability before overflow. While sources act:
- * if it is more than they can have brought; where that is not known states are
- * watched from the end of the sources on. No communication: the numbers are the
- * same on all ranks. */
+ * conserving system has doubled since its minimum, or grown a hundredfold or
+ * 10^4-fold if it is known only roughly: an instability before overflow. While
+ * sources act: if it is more than they can have brought; where that is not
+ * known states are watched from the end of the sources on. No communication:
+ * the numbers are the same on all ranks. */
 HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                                        const struct ht_state *state,
                                        struct ht_energy_watch *watch);

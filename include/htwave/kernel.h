@@ -31,8 +31,8 @@ struct ht_spec {
     int differences; /* order in space of finite differences; 0: Hermite */
     bool density;    /* of finite differences: 1/rho varies */
     int old_sign;    /* 0: dst = E I src (Taylor). +1, -1 (leapfrog):
-                    dst = old_sign dst + 2 E I src, where fields that are
-                    not stored on the source are 0 */
+                        dst = old_sign dst + 2 E I src, where fields that are
+                        not stored on the source are 0 */
     int stages;
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
                                    times the material in a uniform medium;

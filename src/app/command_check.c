@@ -122,7 +122,8 @@ static void shrink_with_layers(const struct ht_simulation *sim, double most,
 
 /* What the time of a half step with layers is above that of the cells outside
  * of them at the rate without layers: launches included. Layers are not faster
- * than other cells. */
+ * than other cells. Thick ones in many dimensions, whose part would be a large
+ * grid, are not timed. */
 static enum ht_err find_layer_rate(struct ht_simulation *sim, double most,
                                    double rate, double *out) {
     struct ht_layers layers;
@@ -130,6 +131,7 @@ static enum ht_err find_layer_rate(struct ht_simulation *sim, double most,
     struct ht_stepper stepper = {0};
     double all = 0;
     shrink_with_layers(sim, most, &layers, &part);
+    if ((double)ht_grid_total(&part.grid, HT_DUAL) > 16 * most) return HT_OK;
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
     enum ht_err err = find_rate(&stepper, &part, &all);
     ht_stepper_destroy(&stepper);
@@ -213,8 +215,7 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim,
     return err;
 }
 
-static enum ht_err estimate_time(struct ht_simulation *sim,
-                                 struct estimate *out) {
+static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
     /* The reference takes minutes for all stages at N = 8 in 3-D; its time is
      * proportional to their number. */
     const int few = 4;
@@ -236,8 +237,18 @@ static enum ht_err estimate_time(struct ht_simulation *sim,
     TRY(err);
     memcpy(out->cells, part.grid.cells, sizeof out->cells);
     out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
-    TRY(ht_comm_sum(sim->comm, 1, &out->layer_rate));
-    return ht_comm_sum(sim->comm, 1, &out->rate);
+    return HT_OK;
+}
+
+/* Rates of all ranks together. */
+static enum ht_err estimate_time(struct ht_simulation *sim,
+                                 struct estimate *out) {
+    TRY(ht_comm_agree(sim->comm, measure(sim, out)));
+    double rate[2] = {out->rate, out->layer_rate};
+    TRY(ht_comm_sum(sim->comm, 2, rate));
+    out->rate = rate[0];
+    out->layer_rate = rate[1];
+    return HT_OK;
 }
 
 /* ---- report ---- */

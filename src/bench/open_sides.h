@@ -7,7 +7,7 @@
 
 #include "htwave/bench.h"
 
-enum { HT_OPEN_ROWS = 512, HT_OPEN_METHODS = HT_SWEEP_ORDERS + 1 };
+enum { HT_OPEN_ROWS = 512 };
 
 /* A box of `inside` cells along each axis, and layers around it. */
 struct ht_open_row {

@@ -115,8 +115,7 @@ static const struct ht_option option[] = {
      "cpml, a convolutional perfectly matched layer, which lets waves of any "
      "direction in; sponge, which damps the fields themselves, for schemes "
      "without cpml (leapfrog, fd with two terms in time) and where it costs "
-     "too "
-     "much. auto is cpml."},
+     "too much. auto is cpml."},
     {"absorbing.organisation", HT_OPT_CHOICE, AT(absorbing.organisation),
      "\"auto\"", ANY, CHOICES(HT_EACH_ORGANISATION), "",
      "How the layers are computed; it changes results by rounding only. "

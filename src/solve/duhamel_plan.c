@@ -111,7 +111,7 @@ static double error_of(const struct waves *waves, double radius, int order) {
         whole += energy;
         sum += energy * pow(ht_flat_missing(order, k * radius), 2);
     }
-    return sqrt(sum / whole);
+    return whole > 0 ? sqrt(sum / whole) : 0;
 }
 
 static const int orders[] = {4, 8, 16, 24};

@@ -41,6 +41,10 @@ const char *ht_growth_cause(const struct ht_plan *plan) {
     if (plan->problem.layers != NULL && plan->problem.fd.order == 0)
         return "waves grow in the absorbing layers; take another "
                "absorbing.cells or time.scheme = \"fd\"";
+    if (plan->problem.layers != NULL &&
+        plan->layers.type == HT_ABSORBING_SPONGE)
+        return "the largest stable step was estimated too long for this "
+               "medium; take a smaller time.cfl";
     if (plan->problem.layers != NULL)
         return "waves grow in the absorbing layers, or the largest stable step "
                "was estimated too long for this medium; take a smaller "
@@ -137,14 +141,17 @@ static enum ht_err watch_driven(const struct ht_plan *plan, double time,
 /* Below which what layers leave is not watched. */
 static double left_by_layers(const struct ht_state *state,
                              const struct ht_energy_watch *watch) {
-    return fmax(LEFT * watch->first_energy,
+    return fmax(LEFT * fmax(watch->first_energy, watch->began),
                 LEFT_DRIVEN * state->driven * state->driven);
 }
 
 /* What comes into a layer was there before, or sources brought it. */
-static enum ht_err watch_layers(double time, const struct ht_state *state,
+static enum ht_err watch_layers(const struct ht_plan *plan, double time,
+                                const struct ht_state *state,
                                 struct ht_energy_watch *watch) {
+    const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
     const double brought = state->driven - watch->driven;
+    if (!watch->looked) watch->began = fmax(state->energy, 0);
     const double held = pow(sqrt(watch->held) + brought, 2);
     const double most = fmax(2 * held, left_by_layers(state, watch));
     int worst = 0;
@@ -159,9 +166,9 @@ static enum ht_err watch_layers(double time, const struct ht_state *state,
              "can have brought since: waves grow in it; likely cause: the "
              "largest stable step was estimated too long for the medium at its "
              "inner face, or the device computes wrongly; take a smaller "
-             "time.cfl or absorbing.type = \"sponge\"",
-             worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, now, time,
-             held);
+             "time.cfl%s",
+             worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, now, time, held,
+             sponge ? "" : " or absorbing.type = \"sponge\"");
     const double all = fmax(fmax(state->energy, now), 0);
     watch->held = watch->looked ? fmin(held, all) : all;
     watch->looked = true;
@@ -175,7 +182,8 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
     if (!plan->eq.system->energy.conserved) return HT_OK;
-    if (plan->problem.layers != NULL) TRY(watch_layers(time, state, watch));
+    if (plan->problem.layers != NULL)
+        TRY(watch_layers(plan, time, state, watch));
     if (time < ht_plan_undriven(plan))
         return watch_driven(plan, time, state, watch);
     watch->rough = watch->rough || !resolved(plan, state);

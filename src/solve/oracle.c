@@ -11,8 +11,8 @@
  *   layers         targets in absorbing layers have memory variables and the
  *                  terms of their axes; profiles and medium are constants there
  *   sponge         u(target) <- G u(target) after a half step and before one
- *                  that adds, G
- *                  a product of polynomials of one axis each, cut at degree N
+ *                  that adds, G a product of polynomials of one axis each, cut
+ *                  at degree N
  *
  * In absolute mode every constant and every input is replaced by its magnitude.
  * Each output is then the sum of the magnitudes of its products (Higham,
@@ -504,8 +504,8 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
  * then per stage the terms of a row, the medium's products and three more
  * (scale, 1/k, sum); one for the old values of a two-level scheme. In layers a
  * row has up to three terms more per axis: two of memory variables, a sponge.
- * A sponge adds a line of N+1 products per axis before and after,
- * and the rounding of its factors.
+ * A sponge adds a line of N+1 products per axis before and after, and the
+ * rounding of its factors.
  */
 double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;

@@ -210,7 +210,9 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem,
     ht_method_of(problem)->shrink(problem, kernels->variant, &small);
     TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
     const bool fd = kernels->fd_layers != NULL;
-    if ((fd || kernels->layers != NULL) && *worst <= 1) {
+    const bool layers_too =
+        fd || kernels->layers != NULL || kernels->sponge != NULL;
+    if (layers_too && *worst <= 1) {
         const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;
         const double inside = *worst;
         struct ht_layers layers;
