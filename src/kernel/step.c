@@ -11,6 +11,7 @@
 struct ht_step {
     struct ht_device *device;
     const struct ht_variant *variant;
+    struct ht_equations eq; /* spec.eq, for a plan may go before its kernels */
     struct ht_spec spec;
     struct ht_sizes sizes;
     struct ht_shape shape;
@@ -84,7 +85,9 @@ enum ht_err ht_step_create(struct ht_device *device,
     TRY(HT_ALLOC(step, 1));
     step->device = device;
     step->variant = variant;
+    step->eq = *spec->eq;
     step->spec = *spec;
+    step->spec.eq = &step->eq;
     step->sizes = ht_sizes_of(spec);
     step->args_size = spec->eq->nmemory > 0
                           ? sizeof(struct ht_step_args)

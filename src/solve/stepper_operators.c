@@ -113,8 +113,8 @@ static bool is_here(const struct ht_device_stepper *t,
                     const struct ht_region *region, unsigned axes) {
     bool here = true;
     for (int k = 0; k < 3; k++) {
-        const struct ht_window *w = t->memory[k][region->side[k]].window;
         if ((axes >> k & 1u) == 0) continue;
+        const struct ht_window *w = t->memory[k][region->side[k]].window;
         here =
             here &&
             ht_window_nodes(&w[HT_PRIMARY]) + ht_window_nodes(&w[HT_DUAL]) > 0;
