@@ -173,6 +173,8 @@ struct ht_equations {
     struct ht_leapfrog leapfrog;
 };
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims);
+/* Whether no term has second derivatives. */
+bool ht_equations_first_order(const struct ht_equations *eq);
 int ht_equations_field(const struct ht_equations *eq, const char *name);
 
 /* The profiles of each absorbing axis, in this order: the layer's sigma, its

@@ -96,3 +96,9 @@ const struct ht_wall_kind *ht_wall_find(const struct ht_system *system,
         if (strcmp(system->wall[w].name, name) == 0) return &system->wall[w];
     return NULL;
 }
+
+bool ht_equations_first_order(const struct ht_equations *eq) {
+    for (int t = 0; t < eq->nterms; t++)
+        if (eq->term[t].derivative > 1) return false;
+    return true;
+}

@@ -90,12 +90,6 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
            fabs(state->content - state->energy) <= differ * state->energy;
 }
 
-static bool is_first_order(const struct ht_plan *plan) {
-    for (int t = 0; t < plan->eq.nterms; t++)
-        if (plan->eq.term[t].derivative > 1) return false;
-    return true;
-}
-
 /* Growth at which a run is stopped, unless the scheme defines it. In a varying
  * medium the medium is the likely cause, and the growing waves are not
  * resolved. In a uniform medium the energy of unresolved data fluctuates, most
@@ -107,8 +101,10 @@ static double most_growth(const struct ht_plan *plan,
     if (plan->problem.layers != NULL) return fmax(given, doubled);
     if (given > 0) return given;
     if (!watch->rough) return doubled;
-    if (plan->medium->uniform) return is_first_order(plan) ? 100 : 1e4;
-    return is_first_order(plan) || !watch->began_rough ? doubled : 100;
+    if (plan->medium->uniform)
+        return ht_equations_first_order(&plan->eq) ? 100 : 1e4;
+    return ht_equations_first_order(&plan->eq) || !watch->began_rough ? doubled
+                                                                      : 100;
 }
 
 /* Rise of the energy above which a run is reported as growing. Measured rises
@@ -117,8 +113,8 @@ static double most_growth(const struct ht_plan *plan,
  * expected rounding error is added. */
 static double small_rise(const struct ht_plan *plan,
                          const struct ht_energy_watch *watch) {
-    const double small = is_first_order(plan) ? 0.01 : 0.1;
-    if (watch->rough) return is_first_order(plan) ? 0.2 : 10;
+    const double small = ht_equations_first_order(&plan->eq) ? 0.01 : 0.1;
+    if (watch->rough) return ht_equations_first_order(&plan->eq) ? 0.2 : 10;
     if (plan->problem.fd.order > 0) return small;
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;
 }

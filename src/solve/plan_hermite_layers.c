@@ -44,13 +44,6 @@ static void usual_second_order(enum ht_absorbing_type type, int order,
     layer->reflection = 1e-3;
 }
 
-static bool is_first_order(const struct ht_plan *plan) {
-    bool first = true;
-    for (int t = 0; t < plan->eq.nterms; t++)
-        first = first && plan->eq.term[t].derivative < 2;
-    return first;
-}
-
 static bool matched(const struct ht_plan *plan) {
     return plan->problem.layers != NULL && plan->problem.fd.order == 0 &&
            plan->layers.type == HT_ABSORBING_CPML;
@@ -131,13 +124,13 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
 enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
     TRY(check_hermite(plan));
-    TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
-                       sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
-                       plan->order,
-                       sponge                 ? usual_sponge
-                       : is_first_order(plan) ? usual_hermite
+    TRY(ht_layers_make(
+        plan->params, &plan->grid, plan->medium->speed,
+        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
+        sponge                                ? usual_sponge
+        : ht_equations_first_order(&plan->eq) ? usual_hermite
                                               : usual_second_order,
-                       &plan->layers));
+        &plan->layers));
     plan->problem.fd.organisation = plan->params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;
@@ -164,7 +157,7 @@ enum { ROWS = sizeof first_order / sizeof *first_order };
 /* Of the usual profiles; with another R no less than that. */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
     const struct measured *rows =
-        is_first_order(plan) ? first_order : second_order;
+        ht_equations_first_order(&plan->eq) ? first_order : second_order;
     const struct ht_params *params = plan->params;
     double most = NAN;
     if (!matched(plan) || plan->order > 4 ||

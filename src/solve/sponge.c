@@ -66,9 +66,7 @@ enum damped { PAIR, SINGLE, FIRST };
 
 static enum damped damped_by(const struct ht_problem *problem) {
     if (ht_sponge_rate(problem, HT_DUAL) == 0) return FIRST;
-    for (int t = 0; t < problem->eq->nterms; t++)
-        if (problem->eq->term[t].derivative > 1) return SINGLE;
-    return PAIR;
+    return ht_equations_first_order(problem->eq) ? PAIR : SINGLE;
 }
 
 /* What comes back of a wave exp(i w t) that goes into the layer at an angle

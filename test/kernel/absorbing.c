@@ -20,13 +20,17 @@ enum { HALF_STEPS = 2 };
 /* How layers are computed; sponges by either scheme. */
 enum kind { REGIONS, OPERATORS, SPONGE, LEAPFROG };
 
-struct row {
+struct scene {
     const char *system;
-    int dims, order;
-    bool fp64;
+    int dims;
     int64_t layer[3][2];
     int wall[3]; /* of sides without a layer; 0: periodic */
-    int degree;  /* of the medium */
+};
+struct row {
+    const struct scene *scene;
+    int order;
+    bool fp64;
+    int degree; /* of the medium */
     int block;
     bool sorted;
     const char *variant; /* of the interior */
@@ -43,12 +47,12 @@ struct trial {
 
 /* Two cells inside, and those of the layers. */
 static void make_axis(struct trial *t, const struct row *row, int k) {
-    int64_t cells = k < row->dims ? 2 : 1;
+    int64_t cells = k < row->scene->dims ? 2 : 1;
     for (int side = 0; side < 2; side++) {
-        const int64_t layer = row->layer[k][side];
-        const bool differ = layer != row->layer[k][1 - side];
+        const int64_t layer = row->scene->layer[k][side];
+        const bool differ = layer != row->scene->layer[k][1 - side];
         t->grid.layer[k][side] = layer;
-        t->grid.wall[k][side] = layer > 0 ? 1 : row->wall[k];
+        t->grid.wall[k][side] = layer > 0 ? 1 : row->scene->wall[k];
         t->layers.side[k][side] =
             (struct ht_layer){.cells = layer,
                               .length = (0.5 + 0.25 * k) * (double)layer,
@@ -71,7 +75,7 @@ static void make_problem(struct trial *t, const struct row *row) {
                                      .stages = 5,
                                      .layers = &t->layers};
     if (row->degree >= 0) {
-        t->problem.medium_coefs = row->degree == 0 ? 1 : 1 + row->dims;
+        t->problem.medium_coefs = row->degree == 0 ? 1 : 1 + row->scene->dims;
         t->problem.medium_fill = ht_test_medium;
         t->problem.medium = &t->problem;
     }
@@ -93,11 +97,12 @@ static void make(struct trial *t, const struct row *row,
     const bool tensor = row->kind == OPERATORS && info->gpu;
     const bool sponge = row->kind == SPONGE || row->kind == LEAPFROG;
     *t = (struct trial){
-        .eq = ht_equations_make(ht_system_find(row->system), row->dims),
-        .grid = {.dims = row->dims,
+        .eq = ht_equations_make(ht_system_find(row->scene->system),
+                                row->scene->dims),
+        .grid = {.dims = row->scene->dims,
                  .order = tensor && row->order == 1 ? 2 : row->order},
         .layers = {.type = sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
-                   .dims = row->dims,
+                   .dims = row->scene->dims,
                    .stages = 9}};
     for (int k = 0; k < 3; k++) make_axis(t, row, k);
     make_problem(t, row);
@@ -109,8 +114,9 @@ static void make(struct trial *t, const struct row *row,
         .ptx = info->ptx,
         .block = row->block};
     snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d",
-             row->variant, names[row->kind], row->system, row->dims,
-             t->grid.order, row->fp64 ? "double" : "single", row->degree);
+             row->variant, names[row->kind], row->scene->system,
+             row->scene->dims, t->grid.order, row->fp64 ? "double" : "single",
+             row->degree);
 }
 
 static void fill(int64_t count, double *data) {
@@ -233,162 +239,38 @@ static void run_row(const struct row *row, struct ht_device *device,
     ht_kernels_destroy(&kernels);
 }
 
+/* What is run, and by which kernels. */
+static const struct scene line = {"acoustic", 1, {{3, 2}}, {0}};
+static const struct scene corner = {"acoustic", 2, {{2, 0}, {1, 3}}, {-1}};
+static const struct scene strip = {"wave", 2, {{0, 3}, {0, 0}}, {-1, 0}};
+static const struct scene square = {"wave", 2, {{2, 2}, {2, 2}}, {0}};
+static const struct scene room = {
+    "acoustic", 3, {{1, 0}, {0, 2}, {2, 1}}, {1, -1}};
+static const struct scene ground = {
+    "wave", 3, {{0, 0}, {0, 0}, {2, 0}}, {0, 0, -1}};
+static const struct scene cell_strip = {"wave", 2, {{2, 1}, {0, 0}}, {0, 0}};
+static const struct scene slab = {
+    "wave", 3, {{2, 2}, {0, 0}, {0, 1}}, {0, 0, -1}};
+static const struct scene line_of_u = {"wave", 1, {{3, 2}}, {0}};
+static const struct scene hall = {
+    "acoustic", 3, {{2, 2}, {0, 0}, {0, 2}}, {0, 0, -1}};
+static const struct scene angle = {"wave", 2, {{2, 0}, {0, 2}}, {0, -1}};
 static const struct row rows[] = {
-    {"acoustic",
-     1,
-     3,
-     true,
-     {{3, 2}},
-     {0},
-     -1,
-     1,
-     false,
-     "monolithic",
-     REGIONS},
-    {"acoustic",
-     2,
-     2,
-     true,
-     {{2, 0}, {1, 3}},
-     {-1},
-     1,
-     1,
-     false,
-     "monolithic",
-     REGIONS},
-    {"wave",
-     2,
-     3,
-     false,
-     {{0, 3}, {0, 0}},
-     {-1, 0},
-     -1,
-     4,
-     false,
-     "propagator",
-     REGIONS},
-    {"wave",
-     2,
-     1,
-     true,
-     {{2, 2}, {2, 2}},
-     {0},
-     0,
-     2,
-     true,
-     "monolithic",
-     REGIONS},
-    {"acoustic",
-     3,
-     1,
-     true,
-     {{1, 0}, {0, 2}, {2, 1}},
-     {1, -1},
-     -1,
-     2,
-     false,
-     "propagator",
-     REGIONS},
-    {"wave",
-     3,
-     1,
-     false,
-     {{0, 0}, {0, 0}, {2, 0}},
-     {0, 0, -1},
-     0,
-     1,
-     false,
-     "vector",
-     REGIONS},
-    {"acoustic",
-     1,
-     3,
-     true,
-     {{3, 2}},
-     {0},
-     -1,
-     1,
-     false,
-     "monolithic",
-     OPERATORS},
-    {"acoustic",
-     2,
-     2,
-     true,
-     {{2, 0}, {1, 3}},
-     {-1},
-     -1,
-     1,
-     false,
-     "monolithic",
-     OPERATORS},
-    {"wave",
-     2,
-     3,
-     false,
-     {{2, 1}, {0, 0}},
-     {0, 0},
-     -1,
-     4,
-     true,
-     "propagator",
-     OPERATORS},
-    {"acoustic",
-     3,
-     1,
-     true,
-     {{1, 0}, {0, 2}, {2, 1}},
-     {1, -1},
-     -1,
-     2,
-     false,
-     "monolithic",
-     OPERATORS},
-    {"wave",
-     3,
-     2,
-     false,
-     {{2, 2}, {0, 0}, {0, 1}},
-     {0, 0, -1},
-     -1,
-     1,
-     false,
-     "monolithic",
-     OPERATORS},
-    {"wave", 1, 3, true, {{3, 2}}, {0}, -1, 1, false, "monolithic", LEAPFROG},
-    {"acoustic",
-     2,
-     2,
-     true,
-     {{2, 0}, {1, 3}},
-     {-1},
-     -1,
-     2,
-     false,
-     "propagator",
-     LEAPFROG},
-    {"acoustic",
-     3,
-     1,
-     false,
-     {{2, 2}, {0, 0}, {0, 2}},
-     {0, 0, -1},
-     -1,
-     4,
-     true,
-     "monolithic",
-     LEAPFROG},
-    {"wave",
-     2,
-     1,
-     true,
-     {{2, 0}, {0, 2}},
-     {0, -1},
-     1,
-     2,
-     false,
-     "monolithic",
-     SPONGE},
+    {&line, 3, true, -1, 1, false, "monolithic", REGIONS},
+    {&corner, 2, true, 1, 1, false, "monolithic", REGIONS},
+    {&strip, 3, false, -1, 4, false, "propagator", REGIONS},
+    {&square, 1, true, 0, 2, true, "monolithic", REGIONS},
+    {&room, 1, true, -1, 2, false, "propagator", REGIONS},
+    {&ground, 1, false, 0, 1, false, "vector", REGIONS},
+    {&line, 3, true, -1, 1, false, "monolithic", OPERATORS},
+    {&corner, 2, true, -1, 1, false, "monolithic", OPERATORS},
+    {&cell_strip, 3, false, -1, 4, true, "propagator", OPERATORS},
+    {&room, 1, true, -1, 2, false, "monolithic", OPERATORS},
+    {&slab, 2, false, -1, 1, false, "monolithic", OPERATORS},
+    {&line_of_u, 3, true, -1, 1, false, "monolithic", LEAPFROG},
+    {&corner, 2, true, -1, 2, false, "propagator", LEAPFROG},
+    {&hall, 1, false, -1, 4, true, "monolithic", LEAPFROG},
+    {&angle, 1, true, 1, 2, false, "monolithic", SPONGE},
 };
 
 int main(void) {
