@@ -24,8 +24,7 @@
  * and a margin for accumulation. */
 static const double ROUNDING = 1e-11;
 
-/* Absorbing layers take energy from the waves, but the measure counts what they
- * remember with the rest, and may rise by a tenth while waves go in. What
+/* Absorbing layers take energy from the waves. What
  * is left behind them is not watched below these fractions of the first energy
  * and of the most that sources can have brought, some hundred times what they
  * bring: rounding in single precision leaves d in the layers that nothing takes
