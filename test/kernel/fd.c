@@ -340,7 +340,7 @@ static const int64_t small_sizes[SIZES][3][3] = {
  * radii: one with the shape that is chosen, one with a shape that was asked
  * for. */
 static const int radii[3][2][2] = {
-    {{1, 6}, {5, 7}}, {{8, 2}, {6, 1}}, {{4, 7}, {8, 3}}};
+    {{1, 6}, {8, 7}}, {{8, 2}, {6, 1}}, {{4, 7}, {5, 3}}};
 
 /* Each variant at each size: every other time a part of the window. */
 static void run_spec(struct ht_device *device, const struct ht_fd_spec *spec,
