@@ -135,6 +135,8 @@ HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
     cell->step[2] = (int)ht_source_row(a, 0, i3 + 1) - plane;
 }
 
+/* Coefficients that one instruction reads: a pack, or one of it. */
+#define HT_LOADED (HT_CHUNK % HT_BLOCK == 0 ? HT_BLOCK : 1)
 /* Reads the work-item's units of a field, rounds [first, last), at all
  * vertices.
  */
@@ -145,32 +147,22 @@ HT_INLINE void ht_read_units(const unsigned g, const int first, const int last,
     HT_UNROLL
     for (int n = first; n < last; n++) {
         const unsigned from = (g + (unsigned)(n * HT_CORNERS)) * HT_CHUNK;
-#if HT_CHUNK % HT_BLOCK == 0
         HT_UNROLL
-        for (int q = 0; q < HT_CHUNK; q += HT_BLOCK) {
+        for (int q = 0; q < HT_CHUNK; q += HT_LOADED) {
             const unsigned s =
                 from + (unsigned)q < HT_PADDED_COEFS ? from + (unsigned)q : 0u;
             HT_GLOBAL const real *at =
                 src + HT_LAYOUT_AT(HT_BLOCK, s, 0, nodes);
             HT_UNROLL
-            for (int v = 0; v < HT_CORNERS; v++)
-                ht_unpack(*(HT_GLOBAL const ht_pack *)(at + (long)ht_cell_node(
-                                                                cell, v) *
-                                                                HT_BLOCK),
-                          x[n][v] + q);
-        }
+            for (int v = 0; v < HT_CORNERS; v++) {
+                const unsigned node = (unsigned)ht_cell_node(cell, v);
+#if HT_LOADED == HT_BLOCK
+                ht_unpack(((HT_GLOBAL const ht_pack *)at)[node], x[n][v] + q);
 #else
-        HT_UNROLL
-        for (int q = 0; q < HT_CHUNK; q++) {
-            const unsigned s =
-                from + (unsigned)q < HT_PADDED_COEFS ? from + (unsigned)q : 0u;
-            HT_GLOBAL const real *at =
-                src + HT_LAYOUT_AT(HT_BLOCK, s, 0, nodes);
-            HT_UNROLL
-            for (int v = 0; v < HT_CORNERS; v++)
-                x[n][v][q] = at[(long)ht_cell_node(cell, v) * HT_BLOCK];
-        }
+                x[n][v][q] = at[(long)node * HT_BLOCK];
 #endif
+            }
+        }
     }
 }
 
