@@ -21,12 +21,15 @@
  * `units` of 16 bytes, padded so that neither the work-items that write a unit
  * each nor those that read a row each meet in a bank. A class: the rows of all
  * cells and 16 bytes more. Tables: two kinds of matrices per axis and parity,
- * 1/n, two factors per axis and parity. */
+ * 1/n, two factors per axis and parity. Faces: the sums over the faces below
+ * the next targets, in 3-D, `faces` values per field. */
 #define HT_SIZE_CLASS_ROW(wide, dims, units) \
     ((wide) * ((dims) > 2 ? (units) + (6 - (units) % 4) % 4 : (units) | 1))
 #define HT_SIZE_CLASS(wide, cells, row) ((cells) * (row) + (wide))
 #define HT_SIZE_CLASS_MATRIX(wide, n1) \
     (((n1) * (n1) + (wide)-1) / (wide) * (wide))
+#define HT_SIZE_CLASS_FACES(dims, faces) \
+    ((dims) > 2 ? ((dims) + 1) * (faces) : 4)
 #define HT_SIZE_CLASS_TABLES(dims, matrix, order) \
     (4 * (dims) * (matrix) + 2 * (dims) * (order) + 4 + 4 * (dims))
 

@@ -53,6 +53,7 @@
 #define HT_ITEMS_ALL (HT_CORNERS * HT_CELLS)
 /* Units of a field, and how many a work-item reads. */
 #define HT_UNITS ((HT_PADDED_COEFS + HT_CHUNK - 1) / HT_CHUNK)
+#define HT_FACE (HT_DIMS > 1 ? 4 : 2)
 #define HT_ROUNDS ((HT_UNITS + HT_CORNERS - 1) / HT_CORNERS)
 #define HT_EACH_POSITION                         \
     HT_UNROLL                                    \
@@ -87,6 +88,17 @@ HT_INLINE void ht_widen(const ht_wide x, real v[HT_WIDE]) {
 #endif
 }
 
+HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
+    ht_wide x;
+    x.x = v[0];
+    x.y = v[1];
+#if HT_WIDE == 4
+    x.z = v[2];
+    x.w = v[3];
+#endif
+    return x;
+}
+
 /* The coefficient at a storage index; not one: a gap. */
 #if HT_SORTED
 #define HT_COEF_AT(s) ht_storage_coef[s]
@@ -96,6 +108,17 @@ HT_INLINE void ht_widen(const ht_wide x, real v[HT_WIDE]) {
 #define HT_STORED_AT(i) (i)
 #endif
 #define HT_IS_COEF(i) ((i) >= 0 && (i) < HT_POSITIONS)
+
+/* Storage index of value q of the work-item's unit number n. */
+#define HT_PLACE(g, n, q) (((g) + (unsigned)((n)*HT_CORNERS)) * HT_CHUNK + (q))
+
+/* The bits i_k mod 2 of the coefficient at a storage index. */
+HT_INLINE unsigned ht_bits_of(const unsigned s) {
+    const unsigned i =
+        (unsigned)HT_COEF_AT(!HT_SORTED || s < HT_PADDED_COEFS ? s : 0u);
+    return (i % HT_N1 & 1u) | (i / HT_N1 % HT_N2 & 1u) << 1 |
+           (i / (HT_N1 * HT_N2) & 1u) << 2;
+}
 
 /* Local memory, in values: the exchange, then tables. */
 #define HT_ROW                          \
@@ -108,101 +131,121 @@ HT_INLINE void ht_widen(const ht_wide x, real v[HT_WIDE]) {
 #define HT_AT_BACK (HT_AT_INVERSE + 2 * HT_MOST_POWER + 4)
 #define HT_AT_GAIN (HT_AT_BACK + 2 * HT_DIMS)
 
-/* Source nodes at the vertices of a work-item's cell. */
-struct ht_cell {
+/* The sums over the faces of a field, which each work-item keeps for itself. */
+#define HT_FACES (HT_ROUNDS * HT_FACE * HT_ITEMS_ALL * HT_CHUNK)
+#define HT_FACE_UNIT(n, v, item) \
+    ((((n)*HT_FACE + (v)) * HT_ITEMS_ALL + (item)) * HT_CHUNK)
+
+/* Source nodes around a work-item's target, of one x3 plane. */
+struct ht_face {
     int node;    /* the lowest one */
-    int step[3]; /* to the upper one along each axis, which may wrap around */
+    int step[2]; /* to the upper one along x1, x2, which may wrap around */
 };
 
-HT_INLINE int ht_cell_node(const struct ht_cell *cell, const int v) {
-    int node = cell->node;
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++)
-        if (v >> k & 1) node += cell->step[k];
-    return node;
-}
-
-HT_INLINE void ht_cell_nodes(const struct ht_step_args *a, long m1, long m2,
-                             long m3, struct ht_cell *cell) {
+/* Of source plane i3. Targets beyond the box are replaced by its last one. */
+HT_INLINE void ht_face_nodes(const struct ht_step_args *a, long m1, long m2,
+                             long i3, struct ht_face *face) {
     const long i1 = (m1 < a->end[0] ? m1 : a->end[0] - 1) + a->shift[0];
-    const long i2 = m2 + a->shift[1], i3 = m3 + a->shift[2];
+    const long i2 = m2 + a->shift[1];
     const int along = (int)ht_closed(a, 0, i1);
-    const int row = (int)ht_source_row(a, i2, 0);
-    const int plane = (int)ht_source_row(a, 0, i3);
-    cell->node = along + row + plane;
-    cell->step[0] = (int)ht_closed(a, 0, i1 + 1) - along;
-    cell->step[1] = (int)ht_source_row(a, i2 + 1, 0) - row;
-    cell->step[2] = (int)ht_source_row(a, 0, i3 + 1) - plane;
+    const int row = (int)ht_source_row(a, i2, i3);
+    face->node = along + row;
+    face->step[0] = (int)ht_closed(a, 0, i1 + 1) - along;
+    face->step[1] = (int)ht_source_row(a, i2 + 1, i3) - row;
 }
 
 /* Coefficients that one instruction reads: a pack, or one of it. */
 #define HT_LOADED (HT_CHUNK % HT_BLOCK == 0 ? HT_BLOCK : 1)
-/* Reads the work-item's units of a field, rounds [first, last), at all
- * vertices.
- */
-HT_INLINE void ht_read_units(const unsigned g, const int first, const int last,
-                             const long nodes, const struct ht_cell *cell,
+/* Reads the work-item's units of a field at the vertices of a face. */
+HT_INLINE void ht_read_units(const unsigned g, const long nodes,
+                             const struct ht_face *face,
                              HT_GLOBAL const real *src,
-                             real x[HT_ROUNDS][HT_CORNERS][HT_CHUNK]) {
+                             real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
     HT_UNROLL
-    for (int n = first; n < last; n++) {
-        const unsigned from = (g + (unsigned)(n * HT_CORNERS)) * HT_CHUNK;
+    for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q += HT_LOADED) {
+        const unsigned at = HT_PLACE(g, q / HT_CHUNK, q % HT_CHUNK);
+        HT_GLOBAL const real *from =
+            src +
+            HT_LAYOUT_AT(HT_BLOCK, at < HT_PADDED_COEFS ? at : 0u, 0, nodes);
         HT_UNROLL
-        for (int q = 0; q < HT_CHUNK; q += HT_LOADED) {
-            const unsigned s =
-                from + (unsigned)q < HT_PADDED_COEFS ? from + (unsigned)q : 0u;
-            HT_GLOBAL const real *at =
-                src + HT_LAYOUT_AT(HT_BLOCK, s, 0, nodes);
-            HT_UNROLL
-            for (int v = 0; v < HT_CORNERS; v++) {
-                const unsigned node = (unsigned)ht_cell_node(cell, v);
+        for (int v = 0; v < HT_FACE; v++) {
+            const unsigned node =
+                (unsigned)(face->node + (v & 1 ? face->step[0] : 0) +
+                           (v & 2 ? face->step[1] : 0));
+            real *to = &x[q / HT_CHUNK][v][q % HT_CHUNK];
 #if HT_LOADED == HT_BLOCK
-                ht_unpack(((HT_GLOBAL const ht_pack *)at)[node], x[n][v] + q);
+            ht_unpack(((HT_GLOBAL const ht_pack *)from)[node], to);
 #else
-                x[n][v][q] = at[(long)node * HT_BLOCK];
+            *to = from[(long)node * HT_BLOCK];
 #endif
-            }
         }
     }
 }
 
-/* The sums of all classes over the vertices, of the work-item's units. */
-HT_INLINE void ht_put_sums(const unsigned g, const int c,
-                           real x[HT_ROUNDS][HT_CORNERS][HT_CHUNK],
-                           HT_LOCAL real *values) {
+/* In place, the sums over a face of all signs, of the work-item's units. */
+HT_INLINE void ht_face_sums(const unsigned g,
+                            real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
+    HT_UNROLL
+    for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q++) {
+        const unsigned bits =
+            ht_bits_of(HT_PLACE(g, q / HT_CHUNK, q % HT_CHUNK));
+        HT_UNROLL
+        for (int k = 0; k < 2 && k < HT_DIMS; k++) {
+            HT_UNROLL
+            for (int v = 0; v < HT_FACE; v++)
+                if ((v >> k & 1) == 0)
+                    ht_butterfly(HT_SIGN_OF(bits, k),
+                                 &x[q / HT_CHUNK][v][q % HT_CHUNK],
+                                 &x[q / HT_CHUNK][v | 1 << k][q % HT_CHUNK]);
+        }
+    }
+}
+
+/* Writes a unit to local memory. */
+HT_INLINE void ht_put_unit(HT_LOCAL real *to, const real v[HT_CHUNK]) {
+#if HT_CHUNK == HT_WIDE
+    *(HT_LOCAL ht_wide *)to = ht_widened(v);
+#else
+    HT_UNROLL
+    for (int q = 0; q < HT_CHUNK; q++) to[q] = v[q];
+#endif
+}
+HT_INLINE void ht_get_unit(HT_LOCAL const real *from, real v[HT_CHUNK]) {
+#if HT_CHUNK == HT_WIDE
+    ht_widen(*(HT_LOCAL const ht_wide *)from, v);
+#else
+    HT_UNROLL
+    for (int q = 0; q < HT_CHUNK; q++) v[q] = from[q];
+#endif
+}
+
+/* The sums of all classes of the work-item's units. x: the units at the upper
+ * face. faces: the sums over the lower face, on return those over the upper
+ * one. */
+HT_INLINE void ht_put_sums(const int item, const unsigned g, const int c,
+                           real x[HT_ROUNDS][HT_FACE][HT_CHUNK],
+                           HT_LOCAL real *faces, HT_LOCAL real *values) {
+    ht_face_sums(g, x);
     HT_UNROLL
     for (int n = 0; n < HT_ROUNDS; n++) {
-        const unsigned from = (g + (unsigned)(n * HT_CORNERS)) * HT_CHUNK;
-        HT_LOCAL real *to = values + c * HT_ROW + from;
-        real sum[HT_CHUNK][HT_CORNERS];
+        HT_LOCAL real *to = values + c * HT_ROW + HT_PLACE(g, n, 0);
         HT_UNROLL
-        for (int q = 0; q < HT_CHUNK; q++) {
-            const unsigned s = from + (unsigned)q;
-            const unsigned i = (unsigned)HT_COEF_AT(
-                !HT_SORTED || s < HT_PADDED_COEFS ? s : 0u);
-            const unsigned bits = (i % HT_N1 & 1u) |
-                                  (i / HT_N1 % HT_N2 & 1u) << 1 |
-                                  (i / (HT_N1 * HT_N2) & 1u) << 2;
-            const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
-                                  HT_SIGN_OF(bits, 2)};
+        for (int v = 0; v < HT_FACE; v++) {
+#if HT_DIMS > 2
+            HT_LOCAL real *face = faces + HT_FACE_UNIT(n, v, item);
+            real low[HT_CHUNK], high[HT_CHUNK];
+            ht_get_unit(face, low);
+            ht_put_unit(face, x[n][v]);
             HT_UNROLL
-            for (int v = 0; v < HT_CORNERS; v++) sum[q][v] = x[n][v][q];
-            ht_vertex_sums(sum[q], sign);
-        }
-        HT_UNROLL
-        for (int p = 0; p < HT_CORNERS; p++) {
-#if HT_CHUNK == HT_WIDE
-            ht_wide w;
-            w.x = sum[0][p];
-            w.y = sum[1][p];
-#if HT_WIDE == 4
-            w.z = sum[2][p];
-            w.w = sum[3][p];
-#endif
-            *(HT_LOCAL ht_wide *)(to + p * HT_CLASS) = w;
+            for (int q = 0; q < HT_CHUNK; q++) {
+                const unsigned bits = ht_bits_of(HT_PLACE(g, n, q));
+                high[q] = x[n][v][q];
+                ht_butterfly(HT_SIGN_OF(bits, 2), &low[q], &high[q]);
+            }
+            ht_put_unit(to + v * HT_CLASS, low);
+            ht_put_unit(to + (v + HT_FACE) * HT_CLASS, high);
 #else
-            HT_UNROLL
-            for (int q = 0; q < HT_CHUNK; q++) to[p * HT_CLASS + q] = sum[q][p];
+            ht_put_unit(to + v * HT_CLASS, x[n][v]);
 #endif
         }
     }
@@ -422,19 +465,13 @@ ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
     return chosen;
 }
 
-/* Rounds of units that are read before the field before is interpolated. */
-#ifndef HT_AHEAD
-#define HT_AHEAD HT_ROUNDS
-#endif
-
-/* Exchanges the sums of a field: x is read up to round `ahead`. */
-#define HT_EXCHANGE(slot, ahead)                                             \
-    ht_read_units(g, ahead, HT_ROUNDS, a->src_nodes, &cell,                  \
-                  ht_field_source(slot HT_EACH_SRC(HT_SRC_ARG)), x);         \
+/* Exchanges the sums of a field, whose units x holds; then x holds those of the
+ * next partner. */
+#define HT_EXCHANGE(slot)                                                    \
     HT_WARP_BARRIER();                                                       \
-    ht_put_sums(g, c, x, values);                                            \
+    ht_put_sums(item, g, c, x, faces + (slot)*HT_FACES, values);             \
     if (slot + 1 < HT_DIMS)                                                  \
-        ht_read_units(g, 0, HT_AHEAD, a->src_nodes, &cell,                   \
+        ht_read_units(g, a->src_nodes, &face,                                \
                       ht_field_source(slot + 1 HT_EACH_SRC(HT_SRC_ARG)), x); \
     HT_WARP_BARRIER();
 
@@ -443,7 +480,7 @@ ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
 #define HT_ADD_PARTNER(axis, f, tp, tv, mp, mv)                               \
     {                                                                         \
         const int p = (int)g ^ 1 << axis;                                     \
-        HT_EXCHANGE(axis, axis == 0 ? HT_ROUNDS : HT_AHEAD)                   \
+        HT_EXCHANGE(axis)                                                     \
         ht_get_sums(values + p * HT_CLASS + c * HT_ROW, b);                   \
         HT_UNROLL                                                             \
         for (int k = 0; k < HT_DIMS; k++)                                     \
@@ -512,29 +549,29 @@ HT_INLINE void ht_store_packs(const unsigned g, HT_LOCAL const real *row,
 #define HT_DECLARE_LOW(axis, f, tp, tv, mp, mv) real low_##axis[HT_LOWS];
 
 /* Computes one target per cell of the row (m2, m3). On entry x holds the units
- * of the first partner, on return those of plane `next`. */
-HT_INLINE void
-ht_parity_target(const struct ht_step_args *a, const int item, long m1, long m2,
-                 long m3, long next, real x[HT_ROUNDS][HT_CORNERS][HT_CHUNK],
-                 const real alpha, const real lambda, HT_LOCAL real *values,
-                 HT_LOCAL const real *tables HT_EACH_SRC(HT_SRC_PARAM)
-                     HT_EACH_DST(HT_DST_PARAM)
-                         HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+ * of the first partner at the upper face, faces the sums over the lower ones;
+ * on return both are those of the next target along x3. */
+HT_INLINE void ht_parity_target(
+    const struct ht_step_args *a, const int item, long m1, long m2, long m3,
+    real x[HT_ROUNDS][HT_FACE][HT_CHUNK], const real alpha, const real lambda,
+    HT_LOCAL real *values, HT_LOCAL real *faces,
+    HT_LOCAL const real *tables HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const unsigned g = (unsigned)item / HT_CELLS;
     const int c = (int)((unsigned)item % HT_CELLS);
     const long nodes = a->dst_nodes;
     const long node =
         ht_target_row(a, m2, m3) + (m1 < a->end[0] ? m1 : a->end[0] - 1);
-    struct ht_cell cell;
+    struct ht_face face;
     real b[HT_POSITIONS], P[HT_LOWS], S[HT_SUMS];
     real of_scalar = 1, of_partner = 1;
     HT_EACH_PARTNER(HT_DECLARE_LOW)
     HT_EACH_PARTNER(HT_GET_MATERIALS)
-    ht_cell_nodes(a, m1, m2, m3, &cell);
+    ht_face_nodes(a, m1, m2, m3 + a->shift[2] + 1, &face);
     {
         real e[HT_POSITIONS];
         HT_EACH_PARTNER(HT_ADD_PARTNER)
-        ht_read_units(g, 0, HT_ROUNDS, a->src_nodes, &cell, src0, x);
+        ht_read_units(g, a->src_nodes, &face, src0, x);
         HT_UNROLL
         for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
         HT_UNROLL
@@ -544,15 +581,15 @@ ht_parity_target(const struct ht_step_args *a, const int item, long m1, long m2,
     }
     {
         const int p = (int)g;
-        HT_EXCHANGE(HT_DIMS, HT_ROUNDS)
+        HT_EXCHANGE(HT_DIMS)
         ht_get_sums(values + p * HT_CLASS + c * HT_ROW, b);
         HT_UNROLL
         for (int k = 0; k < HT_DIMS; k++) HT_LINES_ALONG(k)
     }
-    {
-        struct ht_cell above;
-        ht_cell_nodes(a, m1, m2, next, &above);
-        ht_read_units(g, 0, HT_ROUNDS, a->src_nodes, &above,
+    if (m3 + 1 < ht_last_plane(a)) {
+        struct ht_face next;
+        ht_face_nodes(a, m1, m2, m3 + a->shift[2] + 2, &next);
+        ht_read_units(g, a->src_nodes, &next,
                       ht_field_source(0 HT_EACH_SRC(HT_SRC_ARG)), x);
     }
     ht_chain(0, lambda * of_scalar * of_partner, 1, tables + HT_AT_INVERSE, b,
@@ -569,33 +606,60 @@ ht_parity_target(const struct ht_step_args *a, const int item, long m1, long m2,
     }
 }
 
+/* The sums over the faces below the first target. */
+HT_INLINE void ht_first_faces(const struct ht_step_args *a, const int item,
+                              long m1, long m2, long m3,
+                              real x[HT_ROUNDS][HT_FACE][HT_CHUNK],
+                              HT_LOCAL real *faces HT_EACH_SRC(HT_SRC_PARAM)) {
+    const unsigned g = (unsigned)item / HT_CELLS;
+    struct ht_face face;
+    ht_face_nodes(a, m1, m2, m3 + a->shift[2], &face);
+    HT_ROLLED
+    for (int slot = 0; slot <= HT_DIMS; slot++) {
+        ht_read_units(g, a->src_nodes, &face,
+                      ht_field_source(slot HT_EACH_SRC(HT_SRC_ARG)), x);
+        ht_face_sums(g, x);
+        HT_UNROLL
+        for (int n = 0; n < HT_ROUNDS; n++) {
+            HT_UNROLL
+            for (int v = 0; v < HT_FACE; v++)
+                ht_put_unit(faces + slot * HT_FACES + HT_FACE_UNIT(n, v, item),
+                            x[n][v]);
+        }
+    }
+}
+
 HT_KERNEL HT_GROUP_SIZE(HT_ITEMS_ALL) void ht_parity_chains(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    HT_LOCAL_ARRAY(ht_wide, exchange, HT_CORNERS * HT_CLASS / HT_WIDE);
+    HT_LOCAL_ARRAY(ht_wide, local_values, HT_CORNERS * HT_CLASS / HT_WIDE);
     HT_LOCAL_ARRAY(
-        ht_wide, matrices,
+        ht_wide, local_tables,
         (HT_SIZE_CLASS_TABLES(HT_DIMS, HT_MATRIX, HT_ORDER) + HT_WIDE - 1) /
             HT_WIDE);
-    HT_LOCAL real *values = (HT_LOCAL real *)exchange;
-    HT_LOCAL real *tables = (HT_LOCAL real *)matrices;
+    HT_LOCAL_ARRAY(ht_wide, local_faces,
+                   HT_SIZE_CLASS_FACES(HT_DIMS, HT_FACES) / HT_WIDE);
+    HT_LOCAL real *values = (HT_LOCAL real *)local_values;
+    HT_LOCAL real *tables = (HT_LOCAL real *)local_tables;
+    HT_LOCAL real *faces = (HT_LOCAL real *)local_faces;
+    const int item = HT_ITEM();
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
-    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS +
-                    (long)((unsigned)HT_ITEM() % HT_CELLS);
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS + item % HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2();
-    const unsigned g = (unsigned)HT_ITEM() / HT_CELLS;
-    real x[HT_ROUNDS][HT_CORNERS][HT_CHUNK];
-    real alpha[3], beta[3];
+    real x[HT_ROUNDS][HT_FACE][HT_CHUNK], alpha[3], beta[3];
     const real lambda = ht_factors(scale, alpha, beta);
-    struct ht_cell cell;
-    ht_put_tables(HT_ITEM(), a.stages, scale, tables);
-    ht_cell_nodes(&a, m1, m2, begin, &cell);
-    ht_read_units(g, 0, HT_ROUNDS, a.src_nodes, &cell,
+    struct ht_face face;
+    ht_put_tables(item, a.stages, scale, tables);
+#if HT_DIMS > 2
+    ht_first_faces(&a, item, m1, m2, begin, x, faces HT_EACH_SRC(HT_SRC_ARG));
+#endif
+    ht_face_nodes(&a, m1, m2, begin + a.shift[2] + 1, &face);
+    ht_read_units((unsigned)item / HT_CELLS, a.src_nodes, &face,
                   ht_field_source(0 HT_EACH_SRC(HT_SRC_ARG)), x);
     for (long m3 = begin; m3 < end; m3++)
-        ht_parity_target(&a, HT_ITEM(), m1, m2, m3, m3 + 1 < end ? m3 + 1 : m3,
-                         x, alpha[0], lambda, values,
+        ht_parity_target(&a, item, m1, m2, m3, x, alpha[0], lambda, values,
+                         faces,
                          tables HT_EACH_SRC(HT_SRC_ARG) HT_EACH_DST(HT_DST_ARG)
                              HT_EACH_MATERIAL(HT_MEDIUM_ARG));
 }

@@ -45,8 +45,11 @@ static int64_t local_bytes(const struct ht_spec *spec, int classes,
     const int rounds = (int)ht_divide_up(coefs, shape->chunk * classes);
     const int64_t row =
         HT_SIZE_CLASS_ROW(wide, dims, rounds * classes * shape->chunk / wide);
+    const int64_t faces =
+        (int64_t)4 * rounds * classes * shape->cells * shape->chunk;
     const int64_t values =
         classes * HT_SIZE_CLASS(wide, shape->cells, row) +
+        HT_SIZE_CLASS_FACES(dims, faces) +
         HT_SIZE_CLASS_TABLES(dims, HT_SIZE_CLASS_MATRIX(wide, n1), spec->order);
     return ht_divide_up(values, wide) * 16;
 }
