@@ -109,16 +109,47 @@ HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
 #endif
 #define HT_IS_COEF(i) ((i) >= 0 && (i) < HT_POSITIONS)
 
+/* A work-item in its group, and what the group shares. */
+struct ht_team {
+    int item, c;   /* the work-item and its cell */
+    unsigned g;    /* its class */
+    unsigned bits; /* of its coefficients, if sorted: see HT_BITS */
+    HT_LOCAL real *values;
+    HT_LOCAL real *faces;
+    HT_LOCAL const real *tables;
+};
+
 /* Storage index of value q of the work-item's unit number n. */
-#define HT_PLACE(g, n, q) (((g) + (unsigned)((n)*HT_CORNERS)) * HT_CHUNK + (q))
+#define HT_PLACE(t, n, q) \
+    (((t)->g + (unsigned)((n)*HT_CORNERS)) * HT_CHUNK + (q))
 
 /* The bits i_k mod 2 of the coefficient at a storage index. */
 HT_INLINE unsigned ht_bits_of(const unsigned s) {
-    const unsigned i =
-        (unsigned)HT_COEF_AT(!HT_SORTED || s < HT_PADDED_COEFS ? s : 0u);
+    const unsigned i = (unsigned)HT_COEF_AT(s);
     return (i % HT_N1 & 1u) | (i / HT_N1 % HT_N2 & 1u) << 1 |
            (i / (HT_N1 * HT_N2) & 1u) << 2;
 }
+/* Those of the coefficient at HT_PLACE: where coefficients are sorted, both of
+ * a pair belong to one class. */
+#if HT_SORTED
+#define HT_BITS(t, n, q) \
+    ((t)->bits >> 3 * ((n)*HT_CHUNK + ((q) & ~1 & (HT_CHUNK - 1))))
+HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
+    unsigned bits = 0;
+    HT_UNROLL
+    for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q++) {
+        const unsigned at = HT_PLACE(t, q / HT_CHUNK, q % HT_CHUNK);
+        if (at < HT_PADDED_COEFS) bits |= ht_bits_of(at) << 3 * q;
+    }
+    return bits;
+}
+#else
+#define HT_BITS(t, n, q) ht_bits_of(HT_PLACE(t, n, q))
+HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
+    (void)t;
+    return 0;
+}
+#endif
 
 /* Local memory, in values: the exchange, then tables. */
 #define HT_ROW                          \
@@ -133,8 +164,9 @@ HT_INLINE unsigned ht_bits_of(const unsigned s) {
 
 /* The sums over the faces of a field, which each work-item keeps for itself. */
 #define HT_FACES (HT_ROUNDS * HT_FACE * HT_ITEMS_ALL * HT_CHUNK)
-#define HT_FACE_UNIT(n, v, item) \
-    ((((n)*HT_FACE + (v)) * HT_ITEMS_ALL + (item)) * HT_CHUNK)
+#define HT_FACE_UNIT(t, slot, n, v) \
+    ((t)->faces + (slot)*HT_FACES + \
+     (((n)*HT_FACE + (v)) * HT_ITEMS_ALL + (t)->item) * HT_CHUNK)
 
 /* Source nodes around a work-item's target, of one x3 plane. */
 struct ht_face {
@@ -157,13 +189,13 @@ HT_INLINE void ht_face_nodes(const struct ht_step_args *a, long m1, long m2,
 /* Coefficients that one instruction reads: a pack, or one of it. */
 #define HT_LOADED (HT_CHUNK % HT_BLOCK == 0 ? HT_BLOCK : 1)
 /* Reads the work-item's units of a field at the vertices of a face. */
-HT_INLINE void ht_read_units(const unsigned g, const long nodes,
+HT_INLINE void ht_read_units(const struct ht_team *t, const long nodes,
                              const struct ht_face *face,
                              HT_GLOBAL const real *src,
                              real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
     HT_UNROLL
     for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q += HT_LOADED) {
-        const unsigned at = HT_PLACE(g, q / HT_CHUNK, q % HT_CHUNK);
+        const unsigned at = HT_PLACE(t, q / HT_CHUNK, q % HT_CHUNK);
         HT_GLOBAL const real *from =
             src +
             HT_LAYOUT_AT(HT_BLOCK, at < HT_PADDED_COEFS ? at : 0u, 0, nodes);
@@ -183,12 +215,11 @@ HT_INLINE void ht_read_units(const unsigned g, const long nodes,
 }
 
 /* In place, the sums over a face of all signs, of the work-item's units. */
-HT_INLINE void ht_face_sums(const unsigned g,
+HT_INLINE void ht_face_sums(const struct ht_team *t,
                             real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
     HT_UNROLL
     for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q++) {
-        const unsigned bits =
-            ht_bits_of(HT_PLACE(g, q / HT_CHUNK, q % HT_CHUNK));
+        const unsigned bits = HT_BITS(t, q / HT_CHUNK, q % HT_CHUNK);
         HT_UNROLL
         for (int k = 0; k < 2 && k < HT_DIMS; k++) {
             HT_UNROLL
@@ -219,26 +250,25 @@ HT_INLINE void ht_get_unit(HT_LOCAL const real *from, real v[HT_CHUNK]) {
 #endif
 }
 
-/* The sums of all classes of the work-item's units. x: the units at the upper
- * face. faces: the sums over the lower face, on return those over the upper
- * one. */
-HT_INLINE void ht_put_sums(const int item, const unsigned g, const int c,
-                           real x[HT_ROUNDS][HT_FACE][HT_CHUNK],
-                           HT_LOCAL real *faces, HT_LOCAL real *values) {
-    ht_face_sums(g, x);
+/* The sums of all classes of the work-item's units of a field. x: the units at
+ * the upper face. The team's faces hold the sums over the lower one, on return
+ * over the upper one. */
+HT_INLINE void ht_put_sums(const struct ht_team *t, const int slot,
+                           real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
+    ht_face_sums(t, x);
     HT_UNROLL
     for (int n = 0; n < HT_ROUNDS; n++) {
-        HT_LOCAL real *to = values + c * HT_ROW + HT_PLACE(g, n, 0);
+        HT_LOCAL real *to = t->values + t->c * HT_ROW + HT_PLACE(t, n, 0);
         HT_UNROLL
         for (int v = 0; v < HT_FACE; v++) {
 #if HT_DIMS > 2
-            HT_LOCAL real *face = faces + HT_FACE_UNIT(n, v, item);
+            HT_LOCAL real *face = HT_FACE_UNIT(t, slot, n, v);
             real low[HT_CHUNK], high[HT_CHUNK];
             ht_get_unit(face, low);
             ht_put_unit(face, x[n][v]);
             HT_UNROLL
             for (int q = 0; q < HT_CHUNK; q++) {
-                const unsigned bits = ht_bits_of(HT_PLACE(g, n, q));
+                const unsigned bits = HT_BITS(t, n, q);
                 high[q] = x[n][v][q];
                 ht_butterfly(HT_SIGN_OF(bits, 2), &low[q], &high[q]);
             }
@@ -441,19 +471,7 @@ HT_INLINE void ht_put_tables(const int item, const int stages,
     }
 }
 
-/* ---- a target ---- */
-
-#if HT_MEDIUM_DEGREE < 0
-#define HT_MATERIAL(m) 1
-#else
-#define HT_MATERIAL(m) medium##m[node]
-#endif
-/* All axes have the same materials. */
-#define HT_GET_MATERIALS(axis, f, tp, tv, mp, mv) \
-    if (axis == 0) {                              \
-        of_scalar = HT_MATERIAL(mp);              \
-        of_partner = HT_MATERIAL(mv);             \
-    }
+/* ---- a field ---- */
 
 /* The order of the fields: partners by axis, then the scalar (field 0). */
 #define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
@@ -469,96 +487,110 @@ ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
  * next partner. */
 #define HT_EXCHANGE(slot)                                                    \
     HT_WARP_BARRIER();                                                       \
-    ht_put_sums(item, g, c, x, faces + (slot)*HT_FACES, values);             \
+    ht_put_sums(t, slot, x);                                                 \
     if (slot + 1 < HT_DIMS)                                                  \
-        ht_read_units(g, a->src_nodes, &face,                                \
+        ht_read_units(t, a->src_nodes, &face,                                \
                       ht_field_source(slot + 1 HT_EACH_SRC(HT_SRC_ARG)), x); \
     HT_WARP_BARRIER();
 
 #define HT_LINES_ALONG(k) \
-    ht_lines(tables + (2 * (k) + (p >> (k)&1)) * HT_MATRIX, k, b);
-#define HT_ADD_PARTNER(axis, f, tp, tv, mp, mv)                               \
-    {                                                                         \
-        const int p = (int)g ^ 1 << axis;                                     \
-        HT_EXCHANGE(axis)                                                     \
-        ht_get_sums(values + p * HT_CLASS + c * HT_ROW, b);                   \
-        HT_UNROLL                                                             \
-        for (int k = 0; k < HT_DIMS; k++)                                     \
-            if (k != axis) HT_LINES_ALONG(k)                                  \
-        ht_low_lines(tables + (2 * axis + (p >> axis & 1)) * HT_MATRIX, axis, \
-                     b, low_##axis);                                          \
-        ht_add_lines(tables + HT_AT_SLOPES +                                  \
-                         (2 * axis + (int)(g >> axis & 1u)) * HT_MATRIX,      \
-                     axis, axis == 0, b, e);                                  \
+    ht_lines(t->tables + (2 * (k) + (p >> (k)&1)) * HT_MATRIX, k, b);
+#define HT_ADD_PARTNER(axis, f, tp, tv, mp, mv)                             \
+    {                                                                       \
+        const int p = (int)t->g ^ 1 << axis;                                \
+        HT_EXCHANGE(axis)                                                   \
+        ht_get_sums(t->values + p * HT_CLASS + t->c * HT_ROW, b);           \
+        HT_UNROLL                                                           \
+        for (int k = 0; k < HT_DIMS; k++)                                   \
+            if (k != axis) HT_LINES_ALONG(k)                                \
+        ht_low_lines(t->tables + (2 * axis + (p >> axis & 1)) * HT_MATRIX,  \
+                     axis, b, low_##axis);                                  \
+        ht_add_lines(t->tables + HT_AT_SLOPES +                             \
+                         (2 * axis + (int)(t->g >> axis & 1u)) * HT_MATRIX, \
+                     axis, axis == 0, b, e);                                \
     }
 
-/* Puts a result where its index is at most N. back: factors of a_k = 1. */
-HT_INLINE void ht_put_result(const int f, const int p, const int c,
+/* ---- results ---- */
+
+/* Puts a result of class p where its index is at most N. */
+HT_INLINE void ht_put_result(const struct ht_team *t, const int f, const int p,
                              const int a1, const int a2, const int a3,
-                             const real value, HT_LOCAL const real *tables,
-                             HT_LOCAL real *values) {
+                             const real value) {
     const int i1 = (p & 1) + 2 * a1, i2 = (p >> 1 & 1) + 2 * a2;
     const int i3 = (p >> 2 & 1) + 2 * a3;
-    HT_LOCAL const real *back = tables + HT_AT_BACK;
+    HT_LOCAL const real *back = t->tables + HT_AT_BACK;
     real factor = 1;
     if (a1 > 0) factor = back[p & 1];
     if (a2 > 0) factor *= back[2 + (p >> 1 & 1)];
     if (a3 > 0) factor *= back[4 + (p >> 2 & 1)];
     if (i1 <= HT_ORDER && i2 <= HT_ORDER && i3 <= HT_ORDER)
-        values[f * HT_CLASS + c * HT_ROW +
-               HT_STORED_AT((i3 * HT_N2 + i2) * HT_N1 + i1)] = value * factor;
+        t->values[f * HT_CLASS + t->c * HT_ROW +
+                  HT_STORED_AT((i3 * HT_N2 + i2) * HT_N1 + i1)] =
+            value * factor;
 }
 
-#define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                             \
-    {                                                                       \
-        const int odd = (int)(g >> axis & 1u);                              \
-        const real beta = of_partner * tables[HT_AT_GAIN + 2 * axis + odd]; \
-        HT_EACH_LOW {                                                       \
-            const real above = S[HT_SUM(a1 + (axis == 0), a2 + (axis == 1), \
-                                        a3 + (axis == 2))];                 \
-            ht_put_result(f, (int)g ^ 1 << axis, c, a1, a2, a3,             \
-                          fma(beta, odd ? S[HT_SUM(a1, a2, a3)] : above,    \
-                              low_##axis[HT_LOW(a1, a2, a3)]),              \
-                          tables, values);                                  \
-        }                                                                   \
+#define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                                \
+    {                                                                          \
+        const int odd = (int)(t->g >> axis & 1u);                              \
+        const real beta = of_partner * t->tables[HT_AT_GAIN + 2 * axis + odd]; \
+        HT_EACH_LOW {                                                          \
+            const real above = S[HT_SUM(a1 + (axis == 0), a2 + (axis == 1),    \
+                                        a3 + (axis == 2))];                    \
+            ht_put_result(t, f, (int)t->g ^ 1 << axis, a1, a2, a3,             \
+                          fma(beta, odd ? S[HT_SUM(a1, a2, a3)] : above,       \
+                              low_##axis[HT_LOW(a1, a2, a3)]));                \
+        }                                                                      \
     }
 
-/* Stores a field's packs; gaps between coefficients as zeros. */
-HT_INLINE void ht_store_packs(const unsigned g, HT_LOCAL const real *row,
+/* Zeros in the gaps between the coefficients of a field, the same by all of the
+ * work-items of a cell. */
+HT_INLINE void ht_put_gaps(const struct ht_team *t, const int f) {
+    HT_UNROLL
+    for (int s = 0; s < HT_PADDED_COEFS; s++)
+        if (!HT_IS_COEF(HT_COEF_AT(s)))
+            t->values[f * HT_CLASS + t->c * HT_ROW + s] = 0;
+}
+#define HT_PUT_GAPS(slot, f) ht_put_gaps(t, f);
+
+HT_INLINE void ht_store_packs(const struct ht_team *t, const int f,
                               const long node, const long nodes,
                               HT_GLOBAL real *dst) {
+    HT_LOCAL const real *row = t->values + f * HT_CLASS + t->c * HT_ROW;
     HT_UNROLL
     for (int n = 0; n < HT_PADDED_COEFS / HT_BLOCK; n += HT_CORNERS) {
-        const unsigned s = (g + (unsigned)n) * HT_BLOCK;
-        real v[HT_BLOCK];
-        if (s >= HT_PADDED_COEFS) continue;
-        ht_unpack(*(HT_LOCAL const ht_pack *)(row + s), v);
-#if HT_PADDED_COEFS > HT_POSITIONS
-        HT_UNROLL
-        for (int q = 0; q < HT_BLOCK; q++)
-            if (!HT_IS_COEF((int)HT_COEF_AT(s + (unsigned)q))) v[q] = 0;
-#endif
-        *(HT_GLOBAL ht_pack *)(dst + HT_LAYOUT_AT(HT_BLOCK, s, node, nodes)) =
-            ht_packed(v);
+        const unsigned s = (t->g + (unsigned)n) * HT_BLOCK;
+        if (s < HT_PADDED_COEFS)
+            *(HT_GLOBAL ht_pack *)(dst +
+                                   HT_LAYOUT_AT(HT_BLOCK, s, node, nodes)) =
+                *(HT_LOCAL const ht_pack *)(row + s);
     }
 }
-#define HT_STORE_FIELD(slot, f)                                        \
-    ht_store_packs(g, values + f * HT_CLASS + c * HT_ROW, node, nodes, \
-                   dst##slot);
+#define HT_STORE_FIELD(slot, f) ht_store_packs(t, f, node, nodes, dst##slot);
 
+/* ---- a target ---- */
+
+#if HT_MEDIUM_DEGREE < 0
+#define HT_MATERIAL(m) 1
+#else
+#define HT_MATERIAL(m) medium##m[node]
+#endif
+/* All axes have the same materials. */
+#define HT_GET_MATERIALS(axis, f, tp, tv, mp, mv) \
+    if (axis == 0) {                              \
+        of_scalar = HT_MATERIAL(mp);              \
+        of_partner = HT_MATERIAL(mv);             \
+    }
 #define HT_DECLARE_LOW(axis, f, tp, tv, mp, mv) real low_##axis[HT_LOWS];
 
 /* Computes one target per cell of the row (m2, m3). On entry x holds the units
- * of the first partner at the upper face, faces the sums over the lower ones;
- * on return both are those of the next target along x3. */
-HT_INLINE void ht_parity_target(
-    const struct ht_step_args *a, const int item, long m1, long m2, long m3,
-    real x[HT_ROUNDS][HT_FACE][HT_CHUNK], const real alpha, const real lambda,
-    HT_LOCAL real *values, HT_LOCAL real *faces,
-    HT_LOCAL const real *tables HT_EACH_SRC(HT_SRC_PARAM)
-        HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    const unsigned g = (unsigned)item / HT_CELLS;
-    const int c = (int)((unsigned)item % HT_CELLS);
+ * of the first partner at the upper face, the team's faces the sums over the
+ * lower ones; on return both are those of the next target along x3. */
+HT_INLINE void
+ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
+                 long m2, long m3, const real alpha, const real lambda,
+                 real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_PARAM)
+                     HT_EACH_DST(HT_DST_PARAM)
+                         HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const long nodes = a->dst_nodes;
     const long node =
         ht_target_row(a, m2, m3) + (m1 < a->end[0] ? m1 : a->end[0] - 1);
@@ -571,35 +603,35 @@ HT_INLINE void ht_parity_target(
     {
         real e[HT_POSITIONS];
         HT_EACH_PARTNER(HT_ADD_PARTNER)
-        ht_read_units(g, a->src_nodes, &face, src0, x);
+        ht_read_units(t, a->src_nodes, &face, src0, x);
         HT_UNROLL
         for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
         HT_UNROLL
         for (int q = 0; q < HT_SUMS; q++) S[q] = 0;
         ht_chain(1, lambda * of_scalar * of_partner, alpha * of_scalar,
-                 tables + HT_AT_INVERSE, e, P, S);
+                 t->tables + HT_AT_INVERSE, e, P, S);
     }
     {
-        const int p = (int)g;
+        const int p = (int)t->g;
         HT_EXCHANGE(HT_DIMS)
-        ht_get_sums(values + p * HT_CLASS + c * HT_ROW, b);
+        ht_get_sums(t->values + p * HT_CLASS + t->c * HT_ROW, b);
         HT_UNROLL
         for (int k = 0; k < HT_DIMS; k++) HT_LINES_ALONG(k)
     }
     if (m3 + 1 < ht_last_plane(a)) {
         struct ht_face next;
         ht_face_nodes(a, m1, m2, m3 + a->shift[2] + 2, &next);
-        ht_read_units(g, a->src_nodes, &next,
+        ht_read_units(t, a->src_nodes, &next,
                       ht_field_source(0 HT_EACH_SRC(HT_SRC_ARG)), x);
     }
-    ht_chain(0, lambda * of_scalar * of_partner, 1, tables + HT_AT_INVERSE, b,
-             P, S);
+    ht_chain(0, lambda * of_scalar * of_partner, 1, t->tables + HT_AT_INVERSE,
+             b, P, S);
     HT_WARP_BARRIER();
     HT_EACH_LOW {
-        ht_put_result(0, (int)g, c, a1, a2, a3, P[HT_LOW(a1, a2, a3)], tables,
-                      values);
+        ht_put_result(t, 0, (int)t->g, a1, a2, a3, P[HT_LOW(a1, a2, a3)]);
     }
     HT_EACH_PARTNER(HT_PUT_PARTNER)
+    HT_EACH_DST(HT_PUT_GAPS)
     HT_WARP_BARRIER();
     if (m1 < a->end[0]) {
         HT_EACH_DST(HT_STORE_FIELD)
@@ -607,24 +639,22 @@ HT_INLINE void ht_parity_target(
 }
 
 /* The sums over the faces below the first target. */
-HT_INLINE void ht_first_faces(const struct ht_step_args *a, const int item,
-                              long m1, long m2, long m3,
-                              real x[HT_ROUNDS][HT_FACE][HT_CHUNK],
-                              HT_LOCAL real *faces HT_EACH_SRC(HT_SRC_PARAM)) {
-    const unsigned g = (unsigned)item / HT_CELLS;
+HT_INLINE void
+ht_first_faces(const struct ht_step_args *a, const struct ht_team *t, long m1,
+               long m2, long m3,
+               real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_PARAM)) {
     struct ht_face face;
     ht_face_nodes(a, m1, m2, m3 + a->shift[2], &face);
     HT_ROLLED
     for (int slot = 0; slot <= HT_DIMS; slot++) {
-        ht_read_units(g, a->src_nodes, &face,
+        ht_read_units(t, a->src_nodes, &face,
                       ht_field_source(slot HT_EACH_SRC(HT_SRC_ARG)), x);
-        ht_face_sums(g, x);
+        ht_face_sums(t, x);
         HT_UNROLL
         for (int n = 0; n < HT_ROUNDS; n++) {
             HT_UNROLL
             for (int v = 0; v < HT_FACE; v++)
-                ht_put_unit(faces + slot * HT_FACES + HT_FACE_UNIT(n, v, item),
-                            x[n][v]);
+                ht_put_unit(HT_FACE_UNIT(t, slot, n, v), x[n][v]);
         }
     }
 }
@@ -633,33 +663,36 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS_ALL) void ht_parity_chains(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    HT_LOCAL_ARRAY(ht_wide, local_values, HT_CORNERS * HT_CLASS / HT_WIDE);
+    HT_LOCAL_ARRAY(ht_wide, values, HT_CORNERS * HT_CLASS / HT_WIDE);
     HT_LOCAL_ARRAY(
-        ht_wide, local_tables,
+        ht_wide, tables,
         (HT_SIZE_CLASS_TABLES(HT_DIMS, HT_MATRIX, HT_ORDER) + HT_WIDE - 1) /
             HT_WIDE);
-    HT_LOCAL_ARRAY(ht_wide, local_faces,
+    HT_LOCAL_ARRAY(ht_wide, faces,
                    HT_SIZE_CLASS_FACES(HT_DIMS, HT_FACES) / HT_WIDE);
-    HT_LOCAL real *values = (HT_LOCAL real *)local_values;
-    HT_LOCAL real *tables = (HT_LOCAL real *)local_tables;
-    HT_LOCAL real *faces = (HT_LOCAL real *)local_faces;
-    const int item = HT_ITEM();
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
-    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS + item % HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2();
     real x[HT_ROUNDS][HT_FACE][HT_CHUNK], alpha[3], beta[3];
     const real lambda = ht_factors(scale, alpha, beta);
     struct ht_face face;
-    ht_put_tables(item, a.stages, scale, tables);
+    struct ht_team team;
+    team.item = HT_ITEM();
+    team.g = (unsigned)HT_ITEM() / HT_CELLS;
+    team.c = (int)((unsigned)HT_ITEM() % HT_CELLS);
+    team.bits = ht_all_bits(&team);
+    team.values = (HT_LOCAL real *)values;
+    team.tables = (HT_LOCAL const real *)tables;
+    team.faces = (HT_LOCAL real *)faces;
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS + team.c;
+    ht_put_tables(HT_ITEM(), a.stages, scale, (HT_LOCAL real *)tables);
 #if HT_DIMS > 2
-    ht_first_faces(&a, item, m1, m2, begin, x, faces HT_EACH_SRC(HT_SRC_ARG));
+    ht_first_faces(&a, &team, m1, m2, begin, x HT_EACH_SRC(HT_SRC_ARG));
 #endif
     ht_face_nodes(&a, m1, m2, begin + a.shift[2] + 1, &face);
-    ht_read_units((unsigned)item / HT_CELLS, a.src_nodes, &face,
+    ht_read_units(&team, a.src_nodes, &face,
                   ht_field_source(0 HT_EACH_SRC(HT_SRC_ARG)), x);
     for (long m3 = begin; m3 < end; m3++)
-        ht_parity_target(&a, item, m1, m2, m3, x, alpha[0], lambda, values,
-                         faces,
-                         tables HT_EACH_SRC(HT_SRC_ARG) HT_EACH_DST(HT_DST_ARG)
+        ht_parity_target(&a, &team, m1, m2, m3, alpha[0], lambda,
+                         x HT_EACH_SRC(HT_SRC_ARG) HT_EACH_DST(HT_DST_ARG)
                              HT_EACH_MATERIAL(HT_MEDIUM_ARG));
 }
