@@ -31,7 +31,7 @@
 #define HT_SIZE_CLASS_FACES(dims, faces) \
     ((dims) > 2 ? ((dims) + 1) * (faces) : 4)
 #define HT_SIZE_CLASS_TABLES(dims, matrix, order) \
-    (4 * (dims) * (matrix) + 2 * (dims) * (order) + 4 + 4 * (dims))
+    (4 * (dims) * (matrix) + 2 * (dims) * (order) + 5 + 4 * (dims))
 
 /* cl/propagator.cl, in vectors: vertex sums of a chunk, results, sums over a
  * face that the next plane reads again. */

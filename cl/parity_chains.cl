@@ -109,6 +109,9 @@ HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
 #endif
 #define HT_IS_COEF(i) ((i) >= 0 && (i) < HT_POSITIONS)
 
+/* Sources as parameters: with `restrict` compilers delay the reads. */
+#define HT_SRC_READ(slot, f) , HT_GLOBAL const real *src##slot
+
 /* A work-item in its group, and what the group shares. */
 struct ht_team {
     int item, c;   /* the work-item and its cell */
@@ -161,6 +164,7 @@ HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
 #define HT_AT_INVERSE (2 * HT_AT_SLOPES)
 #define HT_AT_BACK (HT_AT_INVERSE + 2 * HT_MOST_POWER + 4)
 #define HT_AT_GAIN (HT_AT_BACK + 2 * HT_DIMS)
+#define HT_AT_ONE (HT_AT_GAIN + 2 * HT_DIMS)
 
 /* The sums over the faces of a field, which each work-item keeps for itself. */
 #define HT_FACES (HT_ROUNDS * HT_FACE * HT_ITEMS_ALL * HT_CHUNK)
@@ -186,6 +190,9 @@ HT_INLINE void ht_face_nodes(const struct ht_step_args *a, long m1, long m2,
     face->step[1] = (int)ht_source_row(a, i2 + 1, i3) - row;
 }
 
+/* Whether number n of the units of `size` of all classes are within a field. */
+#define HT_ALL_INSIDE(n, size) \
+    (((n) + 1) * HT_CORNERS * (size) <= HT_PADDED_COEFS)
 /* Coefficients that one instruction reads: a pack, or one of it. */
 #define HT_LOADED (HT_CHUNK % HT_BLOCK == 0 ? HT_BLOCK : 1)
 /* Reads the work-item's units of a field at the vertices of a face. */
@@ -196,9 +203,11 @@ HT_INLINE void ht_read_units(const struct ht_team *t, const long nodes,
     HT_UNROLL
     for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q += HT_LOADED) {
         const unsigned at = HT_PLACE(t, q / HT_CHUNK, q % HT_CHUNK);
+        const int inside = HT_ALL_INSIDE(q / HT_CHUNK, HT_CHUNK);
         HT_GLOBAL const real *from =
-            src +
-            HT_LAYOUT_AT(HT_BLOCK, at < HT_PADDED_COEFS ? at : 0u, 0, nodes);
+            src + HT_LAYOUT_AT(HT_BLOCK,
+                               inside || at < HT_PADDED_COEFS ? at : 0u, 0,
+                               nodes);
         HT_UNROLL
         for (int v = 0; v < HT_FACE; v++) {
             const unsigned node =
@@ -214,8 +223,9 @@ HT_INLINE void ht_read_units(const struct ht_team *t, const long nodes,
     }
 }
 
-/* In place, the sums over a face of all signs, of the work-item's units. */
-HT_INLINE void ht_face_sums(const struct ht_team *t,
+/* In place, the sums over a face of all signs, of the work-item's units. one:
+ * 1. */
+HT_INLINE void ht_face_sums(const struct ht_team *t, const real one,
                             real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
     HT_UNROLL
     for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q++) {
@@ -225,7 +235,7 @@ HT_INLINE void ht_face_sums(const struct ht_team *t,
             HT_UNROLL
             for (int v = 0; v < HT_FACE; v++)
                 if ((v >> k & 1) == 0)
-                    ht_butterfly(HT_SIGN_OF(bits, k),
+                    ht_butterfly(HT_SIGN_OF(bits, k) * (k == 0 ? one : 1),
                                  &x[q / HT_CHUNK][v][q % HT_CHUNK],
                                  &x[q / HT_CHUNK][v | 1 << k][q % HT_CHUNK]);
         }
@@ -250,12 +260,15 @@ HT_INLINE void ht_get_unit(HT_LOCAL const real *from, real v[HT_CHUNK]) {
 #endif
 }
 
-/* The sums of all classes of the work-item's units of a field. x: the units at
- * the upper face. The team's faces hold the sums over the lower one, on return
- * over the upper one. */
+/* The sums of all classes of the work-item's units of a field. 1 is read from
+ * local memory, after the barrier, so that compilers do not form sums before
+ * it: the units may still be on their way. x: the units at the upper face. The
+ * team's faces hold the sums over the lower one, on return over the upper one.
+ */
 HT_INLINE void ht_put_sums(const struct ht_team *t, const int slot,
                            real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
-    ht_face_sums(t, x);
+    const real one = t->tables[HT_AT_ONE];
+    ht_face_sums(t, one, x);
     HT_UNROLL
     for (int n = 0; n < HT_ROUNDS; n++) {
         HT_LOCAL real *to = t->values + t->c * HT_ROW + HT_PLACE(t, n, 0);
@@ -469,6 +482,7 @@ HT_INLINE void ht_put_tables(const int item, const int stages,
         tables[HT_AT_BACK + n] = 1 / (ratio * (real)(odd ? 6 : 2));
         tables[HT_AT_GAIN + n] = odd ? beta[axis] : beta[axis] / ratio;
     }
+    tables[HT_AT_ONE] = 1;
 }
 
 /* ---- a field ---- */
@@ -477,7 +491,7 @@ HT_INLINE void ht_put_tables(const int item, const int stages,
 #define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
     if (slot == axis) chosen = src##f;
 HT_INLINE HT_GLOBAL const real *
-ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
+ht_field_source(const int slot HT_EACH_SRC(HT_SRC_READ)) {
     HT_GLOBAL const real *chosen = src0;
     HT_EACH_PARTNER(HT_CHOOSE_PARTNER)
     return chosen;
@@ -488,7 +502,7 @@ ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
 #define HT_EXCHANGE(slot)                                                    \
     HT_WARP_BARRIER();                                                       \
     ht_put_sums(t, slot, x);                                                 \
-    if (slot + 1 < HT_DIMS)                                                  \
+    if (slot < HT_DIMS)                                                      \
         ht_read_units(t, a->src_nodes, &face,                                \
                       ht_field_source(slot + 1 HT_EACH_SRC(HT_SRC_ARG)), x); \
     HT_WARP_BARRIER();
@@ -557,12 +571,12 @@ HT_INLINE void ht_store_packs(const struct ht_team *t, const int f,
                               HT_GLOBAL real *dst) {
     HT_LOCAL const real *row = t->values + f * HT_CLASS + t->c * HT_ROW;
     HT_UNROLL
-    for (int n = 0; n < HT_PADDED_COEFS / HT_BLOCK; n += HT_CORNERS) {
-        const unsigned s = (t->g + (unsigned)n) * HT_BLOCK;
-        if (s < HT_PADDED_COEFS)
-            *(HT_GLOBAL ht_pack *)(dst +
-                                   HT_LAYOUT_AT(HT_BLOCK, s, node, nodes)) =
-                *(HT_LOCAL const ht_pack *)(row + s);
+    for (int n = 0; n * HT_CORNERS * HT_BLOCK < HT_PADDED_COEFS; n++) {
+        const unsigned s = (t->g + (unsigned)(n * HT_CORNERS)) * HT_BLOCK;
+        HT_GLOBAL ht_pack *to =
+            (HT_GLOBAL ht_pack *)(dst + HT_LAYOUT_AT(HT_BLOCK, s, 0, nodes));
+        if (HT_ALL_INSIDE(n, HT_BLOCK) || s < HT_PADDED_COEFS)
+            to[(unsigned)node] = *(HT_LOCAL const ht_pack *)(row + s);
     }
 }
 #define HT_STORE_FIELD(slot, f) ht_store_packs(t, f, node, nodes, dst##slot);
@@ -588,7 +602,7 @@ HT_INLINE void ht_store_packs(const struct ht_team *t, const int f,
 HT_INLINE void
 ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
                  long m2, long m3, const real alpha, const real lambda,
-                 real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_PARAM)
+                 real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_READ)
                      HT_EACH_DST(HT_DST_PARAM)
                          HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const long nodes = a->dst_nodes;
@@ -603,7 +617,6 @@ ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
     {
         real e[HT_POSITIONS];
         HT_EACH_PARTNER(HT_ADD_PARTNER)
-        ht_read_units(t, a->src_nodes, &face, src0, x);
         HT_UNROLL
         for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
         HT_UNROLL
@@ -642,14 +655,14 @@ ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
 HT_INLINE void
 ht_first_faces(const struct ht_step_args *a, const struct ht_team *t, long m1,
                long m2, long m3,
-               real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_PARAM)) {
+               real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_READ)) {
     struct ht_face face;
     ht_face_nodes(a, m1, m2, m3 + a->shift[2], &face);
     HT_ROLLED
     for (int slot = 0; slot <= HT_DIMS; slot++) {
         ht_read_units(t, a->src_nodes, &face,
                       ht_field_source(slot HT_EACH_SRC(HT_SRC_ARG)), x);
-        ht_face_sums(t, x);
+        ht_face_sums(t, 1, x);
         HT_UNROLL
         for (int n = 0; n < HT_ROUNDS; n++) {
             HT_UNROLL
@@ -661,7 +674,7 @@ ht_first_faces(const struct ht_step_args *a, const struct ht_team *t, long m1,
 
 HT_KERNEL HT_GROUP_SIZE(HT_ITEMS_ALL) void ht_parity_chains(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
+    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_READ)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(ht_wide, values, HT_CORNERS * HT_CLASS / HT_WIDE);
     HT_LOCAL_ARRAY(
