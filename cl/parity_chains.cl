@@ -116,7 +116,11 @@ HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
 struct ht_team {
     int item, c;   /* the work-item and its cell */
     unsigned g;    /* its class */
-    unsigned bits; /* of its coefficients, if sorted: see HT_BITS */
+    unsigned bits; /* of its coefficients: see HT_BITS */
+    /* Source nodes around its targets in x3 plane 0 of the window: the lowest
+     * one, and from there to the upper one along x1, x2, which may wrap around
+     */
+    int node, step[2];
     HT_LOCAL real *values;
     HT_LOCAL real *faces;
     HT_LOCAL const real *tables;
@@ -132,11 +136,15 @@ HT_INLINE unsigned ht_bits_of(const unsigned s) {
     return (i % HT_N1 & 1u) | (i / HT_N1 % HT_N2 & 1u) << 1 |
            (i / (HT_N1 * HT_N2) & 1u) << 2;
 }
-/* Those of the coefficient at HT_PLACE: where coefficients are sorted, both of
- * a pair belong to one class. */
-#if HT_SORTED
+/* Those of the coefficient at HT_PLACE, computed once where units are not parts
+ * of a row of coefficients. Where coefficients are sorted, both of a pair
+ * belong to one class. */
+#if HT_SORTED || HT_N1 % HT_CHUNK != 0
 #define HT_BITS(t, n, q) \
-    ((t)->bits >> 3 * ((n)*HT_CHUNK + ((q) & ~1 & (HT_CHUNK - 1))))
+    ((t)->bits >> 3 * ((n)*HT_CHUNK + ((q) & ~HT_SORTED & (HT_CHUNK - 1))))
+#else
+#define HT_BITS(t, n, q) ht_bits_of(HT_PLACE(t, n, q))
+#endif
 HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
     unsigned bits = 0;
     HT_UNROLL
@@ -146,13 +154,6 @@ HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
     }
     return bits;
 }
-#else
-#define HT_BITS(t, n, q) ht_bits_of(HT_PLACE(t, n, q))
-HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
-    (void)t;
-    return 0;
-}
-#endif
 
 /* Local memory, in values: the exchange, then tables. */
 #define HT_ROW                          \
@@ -172,22 +173,16 @@ HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
     ((t)->faces + (slot)*HT_FACES + \
      (((n)*HT_FACE + (v)) * HT_ITEMS_ALL + (t)->item) * HT_CHUNK)
 
-/* Source nodes around a work-item's target, of one x3 plane. */
-struct ht_face {
-    int node;    /* the lowest one */
-    int step[2]; /* to the upper one along x1, x2, which may wrap around */
-};
-
-/* Of source plane i3. Targets beyond the box are replaced by its last one. */
-HT_INLINE void ht_face_nodes(const struct ht_step_args *a, long m1, long m2,
-                             long i3, struct ht_face *face) {
+/* Targets beyond the box are replaced by its last one. */
+HT_INLINE void ht_set_nodes(const struct ht_step_args *a, long m1, long m2,
+                            struct ht_team *t) {
     const long i1 = (m1 < a->end[0] ? m1 : a->end[0] - 1) + a->shift[0];
     const long i2 = m2 + a->shift[1];
     const int along = (int)ht_closed(a, 0, i1);
-    const int row = (int)ht_source_row(a, i2, i3);
-    face->node = along + row;
-    face->step[0] = (int)ht_closed(a, 0, i1 + 1) - along;
-    face->step[1] = (int)ht_source_row(a, i2 + 1, i3) - row;
+    const int row = (int)ht_source_row(a, i2, 0);
+    t->node = along + row;
+    t->step[0] = (int)ht_closed(a, 0, i1 + 1) - along;
+    t->step[1] = (int)ht_source_row(a, i2 + 1, 0) - row;
 }
 
 /* Whether number n of the units of `size` of all classes are within a field. */
@@ -195,11 +190,13 @@ HT_INLINE void ht_face_nodes(const struct ht_step_args *a, long m1, long m2,
     (((n) + 1) * HT_CORNERS * (size) <= HT_PADDED_COEFS)
 /* Coefficients that one instruction reads: a pack, or one of it. */
 #define HT_LOADED (HT_CHUNK % HT_BLOCK == 0 ? HT_BLOCK : 1)
-/* Reads the work-item's units of a field at the vertices of a face. */
-HT_INLINE void ht_read_units(const struct ht_team *t, const long nodes,
-                             const struct ht_face *face,
+/* Reads the work-item's units of a field at the vertices of its face in plane
+ * i3. */
+HT_INLINE void ht_read_units(const struct ht_step_args *a,
+                             const struct ht_team *t, long i3,
                              HT_GLOBAL const real *src,
                              real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
+    const int first = t->node + (int)ht_source_row(a, 0, i3);
     HT_UNROLL
     for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q += HT_LOADED) {
         const unsigned at = HT_PLACE(t, q / HT_CHUNK, q % HT_CHUNK);
@@ -207,12 +204,11 @@ HT_INLINE void ht_read_units(const struct ht_team *t, const long nodes,
         HT_GLOBAL const real *from =
             src + HT_LAYOUT_AT(HT_BLOCK,
                                inside || at < HT_PADDED_COEFS ? at : 0u, 0,
-                               nodes);
+                               a->src_nodes);
         HT_UNROLL
         for (int v = 0; v < HT_FACE; v++) {
-            const unsigned node =
-                (unsigned)(face->node + (v & 1 ? face->step[0] : 0) +
-                           (v & 2 ? face->step[1] : 0));
+            const unsigned node = (unsigned)(first + (v & 1 ? t->step[0] : 0) +
+                                             (v & 2 ? t->step[1] : 0));
             real *to = &x[q / HT_CHUNK][v][q % HT_CHUNK];
 #if HT_LOADED == HT_BLOCK
             ht_unpack(((HT_GLOBAL const ht_pack *)from)[node], to);
@@ -577,17 +573,15 @@ HT_INLINE void ht_store_packs(const struct ht_team *t, const int f,
     }
 #define HT_DECLARE_LOW(axis, f, tp, tv, mp, mv) real low_##axis[HT_LOWS];
 
-/* Reads the units after those of a field: of the next one at the same face, of
- * the first one at the next face. */
+/* Reads the units after those of a field of target plane m3: of the next one at
+ * the same face, of the first one at the next face. */
 HT_INLINE void
-ht_read_next(const struct ht_step_args *a, const struct ht_team *t, long m1,
-             long m2, long m3, const int slot,
+ht_read_next(const struct ht_step_args *a, const struct ht_team *t, long m3,
+             const int slot,
              real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_READ)) {
     const int next = slot < HT_DIMS ? slot + 1 : 0;
-    struct ht_face face;
     if (next == 0 && m3 + 1 == ht_last_plane(a)) return;
-    ht_face_nodes(a, m1, m2, m3 + a->shift[2] + (next == 0 ? 2 : 1), &face);
-    ht_read_units(t, a->src_nodes, &face,
+    ht_read_units(a, t, m3 + a->shift[2] + (next == 0 ? 2 : 1),
                   ht_field_source(next HT_EACH_SRC(HT_SRC_ARG)), x);
 }
 
@@ -619,7 +613,7 @@ ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
         real b[HT_POSITIONS];
         HT_WARP_BARRIER();
         ht_put_sums(t, slot, x);
-        ht_read_next(a, t, m1, m2, m3, slot, x HT_EACH_SRC(HT_SRC_ARG));
+        ht_read_next(a, t, m3, slot, x HT_EACH_SRC(HT_SRC_ARG));
         HT_WARP_BARRIER();
         ht_interpolate(t, slot, b);
         ht_add_slopes(t, slot, b, e);
@@ -643,16 +637,13 @@ ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
     }
 }
 
-/* The sums over the faces below the first target. */
+/* The sums over the faces below target plane m3, the first one. */
 HT_INLINE void
-ht_first_faces(const struct ht_step_args *a, const struct ht_team *t, long m1,
-               long m2, long m3,
+ht_first_faces(const struct ht_step_args *a, const struct ht_team *t, long m3,
                real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_READ)) {
-    struct ht_face face;
-    ht_face_nodes(a, m1, m2, m3 + a->shift[2], &face);
     HT_ROLLED
     for (int slot = 0; slot <= HT_DIMS; slot++) {
-        ht_read_units(t, a->src_nodes, &face,
+        ht_read_units(a, t, m3 + a->shift[2],
                       ht_field_source(slot HT_EACH_SRC(HT_SRC_ARG)), x);
         ht_face_sums(t, 1, x);
         HT_UNROLL
@@ -679,7 +670,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS_ALL) void ht_parity_chains(
     const long m2 = a.begin[1] + HT_GROUP_2();
     real x[HT_ROUNDS][HT_FACE][HT_CHUNK], alpha[3], beta[3];
     const real lambda = ht_factors(scale, alpha, beta);
-    struct ht_face face;
     struct ht_team team;
     team.item = HT_ITEM();
     team.g = (unsigned)HT_ITEM() / HT_CELLS;
@@ -689,12 +679,12 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS_ALL) void ht_parity_chains(
     team.tables = (HT_LOCAL const real *)tables;
     team.faces = (HT_LOCAL real *)faces;
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS + team.c;
+    ht_set_nodes(&a, m1, m2, &team);
     ht_put_tables(HT_ITEM(), a.stages, scale, (HT_LOCAL real *)tables);
 #if HT_DIMS > 2
-    ht_first_faces(&a, &team, m1, m2, begin, x HT_EACH_SRC(HT_SRC_ARG));
+    ht_first_faces(&a, &team, begin, x HT_EACH_SRC(HT_SRC_ARG));
 #endif
-    ht_face_nodes(&a, m1, m2, begin + a.shift[2] + 1, &face);
-    ht_read_units(&team, a.src_nodes, &face,
+    ht_read_units(&a, &team, begin + a.shift[2] + 1,
                   ht_field_source(0 HT_EACH_SRC(HT_SRC_ARG)), x);
     for (long m3 = begin; m3 < end; m3++)
         ht_parity_target(&a, &team, m1, m2, m3, alpha[0], lambda,
