@@ -13,6 +13,13 @@
 #define HT_KEEP_ORDER()
 #endif
 
+/* A barrier of a group that is one warp. */
+#if HT_PTX >= 70 && HT_GROUP_ITEMS == 32
+#define HT_WARP_BARRIER() HT_KEEP_ORDER()
+#else
+#define HT_WARP_BARRIER() HT_BARRIER()
+#endif
+
 #if HT_PTX >= 80
 /* The data of a commit group has arrived when HT_COPY_WAIT(n) returns and at
  * most n groups were committed after it. A barrier then makes it visible to the
