@@ -64,6 +64,11 @@ bool ht_spec_reads(const struct ht_spec *spec, int material) {
            ht_material_layer(spec->eq, material) >= 0;
 }
 
+bool ht_spec_constant(const struct ht_spec *spec, int material) {
+    return spec->medium_degree > 0 && material >= 0 &&
+           (spec->constant >> material & 1u) != 0;
+}
+
 int ht_spec_axis(const struct ht_spec *spec, int k) {
     return (k + spec->turn[k]) % 3;
 }
