@@ -14,6 +14,7 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_vector,
     &ht_variant_parity_chains,
     &ht_variant_chains,
+    &ht_variant_warp,
     &ht_variant_monolithic,
     &ht_variant_two_rolled,
     &ht_variant_two_naive,
