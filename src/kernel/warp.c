@@ -67,11 +67,14 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int64_t limit = ht_local_limit(info);
     const struct ht_sizes z = ht_sizes_of(spec);
     const int teams = WARP / (z.t1 * z.t2 / rows_of(spec, &z));
+    /* Whole warps, whatever cells the tuning has. */
     int warps = tuning->cells > 0 ? (tuning->cells + teams - 1) / teams : WARPS;
-    REQUIRE(tuning->cells % teams == 0, HT_ERR_INPUT,
-            "device.cells_per_group = %d: variant \"warp\" has %d cells in a "
-            "warp here: must be a multiple",
-            tuning->cells, teams);
+    REQUIRE((int64_t)warps * WARP <= info->max_group || tuning->cells == 0,
+            HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d work-items, and %s allows %lld "
+            "per group",
+            tuning->cells, warps * WARP, info->name,
+            (long long)info->max_group);
     for (;; warps /= 2) {
         out->cells = warps * teams;
         out->group_size = warps * WARP;
