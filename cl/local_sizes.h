@@ -33,6 +33,15 @@
 #define HT_SIZE_CLASS_TABLES(dims, matrix, order) \
     (3 * (dims) * (matrix) + 2 * (dims) * (order) + 5 + 7 * (dims))
 
+/* cl/warp.cl, per target: a face, later the results, in whole packs; the parts
+ * of lower faces. Per group: values that work-items exchange without shuffles.
+ */
+#define HT_SIZE_TEAM(face, results, block) \
+    (((face) > (results) ? (face) + (block)-1 : (results)) / (block) * (block))
+#define HT_SIZE_LOWER(sources, n3, t2, t1) ((sources) * (n3) * (t2) * (t1))
+#define HT_SIZE_NEIGHBOURS(shuffles, values, items) \
+    ((shuffles) ? 1 : (values) * (items))
+
 /* cl/propagator.cl, in vectors: vertex sums of a chunk, results, sums over a
  * face that the next plane reads again. */
 #define HT_SIZE_BLOCK_SUMS(corners, chunk, rows) ((corners) * (chunk) * (rows))

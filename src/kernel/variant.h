@@ -25,6 +25,7 @@ extern const struct ht_variant ht_variant_propagator_lanes;  /* .._lanes.c */
 extern const struct ht_variant ht_variant_propagator_tensor; /* .._tensor.c */
 extern const struct ht_variant ht_variant_vector;        /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
+extern const struct ht_variant ht_variant_warp;          /* warp.c */
 
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);

@@ -86,12 +86,14 @@ static struct ht_problem make_problem(const struct kind *kind,
         memcpy(p.stored, kind->eq.leapfrog.stored, sizeof p.stored);
     }
     p.medium_degree = kind->spec.medium_degree;
+    /* Material 1 is constant beside polynomials of degree 2. */
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
     if (p.medium_degree >= 0) {
         p.medium_coefs = 1;
         for (int k = 1; k <= grid->dims; k++)
             p.medium_coefs = p.medium_coefs * (p.medium_degree + k) / k;
         p.medium_fill = ht_test_medium;
+        p.constant = p.medium_degree == 2 ? 2u : 0u;
     }
     return p;
 }
