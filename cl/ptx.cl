@@ -13,6 +13,18 @@
 #define HT_KEEP_ORDER()
 #endif
 
+#if HT_PTX >= 70
+/* The value of the next of `width` neighbouring warp lanes, a power of two; its
+ * own of the last of them. All lanes of a warp must reach it. */
+HT_INLINE float ht_from_next(float x, const int width) {
+    float y;
+    __asm__ volatile("shfl.sync.down.b32 %0, %1, 1, %2, -1;"
+                     : "=f"(y)
+                     : "f"(x), "r"((32 - width) << 8 | 31));
+    return y;
+}
+#endif
+
 #if HT_PTX >= 80
 /* The data of a commit group has arrived when HT_COPY_WAIT(n) returns and at
  * most n groups were committed after it. A barrier then makes it visible to the
