@@ -25,7 +25,8 @@
 /* cl/registers.cl: faces in vectors of 16 bytes; values n1 of a cell's lines in
  * vectors of two, padded against bank conflicts; values passed to the
  * neighbour where a device has no shuffles. */
-#define HT_SIZE_KEPT_FACES(roll, face, items) ((roll) ? (face) * (items) : 1)
+#define HT_SIZE_KEPT_FACES(dims, face, items) \
+    ((dims) > 2 ? (face) * (items) : 1)
 #define HT_SIZE_TURNED(per_cell, t2, n1, cells) \
     ((per_cell) > 1 ? ((t2) * (n1) + 2) * (cells) : 1)
 #define HT_SIZE_PASSED(passes, values, items) \

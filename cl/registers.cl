@@ -364,30 +364,31 @@ HT_INLINE void ht_seat_of(const struct ht_step_args *a, struct ht_seat *seat,
         edge->last[own] = HT_LAST(0, (HT_OWN * seat->part + own) % HT_N1);
 }
 
-/* Exchanges the upper face in t with the one in local memory, which becomes the
- * lower one; before the first target, when there is none, it is only kept. */
-HT_INLINE void ht_keep_face(const int first, HT_LOCAL ht_wide *kept, real *t) {
+/* A face from local memory, or into it. */
+HT_INLINE void ht_face_load(HT_LOCAL const ht_wide *kept, real *face) {
     HT_UNROLL
     for (int q = 0; q < HT_FACE_VALUES; q += HT_WIDE) {
-        HT_LOCAL ht_wide *at = kept + q / HT_WIDE * HT_GROUP_ITEMS + HT_ITEM();
-        const real *upper = t + HT_POLYNOMIAL - HT_FACE_VALUES + q;
-        ht_wide x, y;
-        x.x = upper[0];
-        x.y = upper[1];
-        if (!first) {
-            y = *at;
-            t[q] = y.x;
-            t[q + 1] = y.y;
-        }
+        const ht_wide x = kept[q / HT_WIDE * HT_GROUP_ITEMS + HT_ITEM()];
+        face[q] = x.x;
+        face[q + 1] = x.y;
 #if HT_WIDE == 4
-        x.z = upper[2];
-        x.w = upper[3];
-        if (!first) {
-            t[q + 2] = y.z;
-            t[q + 3] = y.w;
-        }
+        face[q + 2] = x.z;
+        face[q + 3] = x.w;
 #endif
-        *at = x;
+    }
+}
+
+HT_INLINE void ht_face_keep(const real *face, HT_LOCAL ht_wide *kept) {
+    HT_UNROLL
+    for (int q = 0; q < HT_FACE_VALUES; q += HT_WIDE) {
+        ht_wide x;
+        x.x = face[q];
+        x.y = face[q + 1];
+#if HT_WIDE == 4
+        x.z = face[q + 2];
+        x.w = face[q + 3];
+#endif
+        kept[q / HT_WIDE * HT_GROUP_ITEMS + HT_ITEM()] = x;
     }
 }
 
@@ -395,7 +396,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_registers(
     struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT unused,
     HT_GLOBAL const real *HT_RESTRICT src0, HT_GLOBAL real *HT_RESTRICT dst0) {
     HT_LOCAL_ARRAY(ht_wide, kept,
-                   HT_SIZE_KEPT_FACES(HT_ROLL, HT_FACE_VALUES / HT_WIDE,
+                   HT_SIZE_KEPT_FACES(HT_DIMS, HT_FACE_VALUES / HT_WIDE,
                                       HT_GROUP_ITEMS));
     HT_LOCAL_ARRAY(HT_VECTOR(2), turned,
                    HT_SIZE_TURNED(HT_PER_CELL, HT_T2, HT_N1, HT_TARGETS));
@@ -408,19 +409,21 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_registers(
     (void)unused;
     ht_seat_of(&a, &seat, &edge);
     if (HT_PER_CELL == 1 && !seat.inside) return;
-    for (int m3 = begin - HT_ROLL; m3 < end; m3++) {
+    for (int m3 = begin - (HT_DIMS > 2); m3 < end; m3++) {
         real t[HT_POLYNOMIAL], w[HT_RESULTS];
         const int p3 = m3 + (int)a.shift[2];
-        if (!HT_ROLL) ht_registers_face(&a, &seat, p3, src0, turned, t);
 #if HT_DIMS > 2
         ht_registers_face(&a, &seat, p3 + 1, src0, turned, t + HT_FACE_VALUES);
-        if (HT_ROLL) ht_keep_face(m3 < begin, kept, t);
-        if (HT_ROLL && m3 < begin) continue;
+        if (m3 >= begin) ht_face_load(kept, t);
+        ht_face_keep(t + HT_FACE_VALUES, kept);
+        if (m3 < begin) continue;
         HT_UNROLL
         for (int q = 0; q < HT_T2 * HT_OWN; q++)
             ht_scaled_line(2, HT_T2 * HT_OWN, t + q);
+#else
+        ht_registers_face(&a, &seat, p3, src0, turned, t);
 #endif
-        HT_KEEP_ORDER(); /* else the next reads begin in the series */
+        HT_KEEP_ORDER(); /* else other reads begin before the series ends */
         ht_registers_series(&edge, passed, t, w);
         if (seat.inside)
             ht_registers_store(&seat, &edge,

@@ -24,9 +24,9 @@ static int polynomial_words(const struct ht_spec *spec) {
  * warp. */
 static int items_per_cell(const struct ht_spec *spec) {
     const int words = polynomial_words(spec), pairs = spec->order + 1;
-    const bool whole = (pairs & (pairs - 1)) == 0 && pairs % spec->block == 0;
     if (words <= MOST_VALUES) return 1;
-    return whole && !spec->fp64 && words / pairs <= MOST_VALUES ? pairs : 0;
+    if (spec->fp64 || words / pairs > MOST_VALUES) return 0;
+    return (pairs & (pairs - 1)) == 0 ? pairs : 0;
 }
 
 static const char *refuses(const struct ht_spec *spec) {
@@ -48,7 +48,7 @@ static int64_t local_bytes(const struct ht_spec *spec,
     const int64_t items = shape->group_size, plane = (int64_t)z.t2 * z.t3;
     const int64_t bytes = spec->fp64 ? 8 : 4;
     const int64_t face = bytes * z.n3 * z.t2 * z.t1 / per_cell / 16;
-    return 16 * HT_SIZE_KEPT_FACES(shape->roll, face, items) +
+    return 16 * HT_SIZE_KEPT_FACES(spec->eq->dims, face, items) +
            bytes * (2 * HT_SIZE_TURNED(per_cell, z.t2, z.n1, items / per_cell) +
                     HT_SIZE_PASSED(passes, plane, items));
 }
@@ -62,7 +62,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     struct ht_device_info of_cells = *info;
     struct ht_tuning some = *tuning;
     of_cells.max_group /= per_cell;
-    out->roll = spec->eq->dims == 3;
     do {
         TRY(ht_target_group(&some, &of_cells, spec->eq->dims, out));
         out->group_size = out->cells * out->rows * per_cell;
