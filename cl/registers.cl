@@ -348,20 +348,20 @@ HT_INLINE void ht_seat_of(const struct ht_step_args *a, struct ht_seat *seat,
     const int item = HT_ITEM();
     seat->part = item % HT_PER_CELL;
     seat->target = item / HT_PER_CELL;
-    const int end1 = (int)a->end[0], end2 = (int)a->end[1];
-    seat->m1 = (int)(a->begin[0] + HT_GROUP_1() * HT_CELLS) +
-               seat->target % HT_CELLS;
-    seat->m2 = (int)(a->begin[1] + HT_GROUP_2() * HT_ROWS) +
-               seat->target / HT_CELLS;
-    seat->inside = seat->m1 < end1 && seat->m2 < end2;
-    if (seat->m1 >= end1) seat->m1 = end1 - 1;
-    if (seat->m2 >= end2) seat->m2 = end2 - 1;
+    const unsigned row = (unsigned)(a->end[0] - a->begin[0]);
+    const unsigned last = row * (unsigned)(a->end[1] - a->begin[1]) - 1;
+    const unsigned target =
+        (unsigned)(HT_GROUP_1() * HT_TARGETS + seat->target);
+    const unsigned own = target < last ? target : last;
+    seat->inside = target <= last;
+    seat->m1 = (int)a->begin[0] + (int)(own % row);
+    seat->m2 = (int)a->begin[1] + (int)(own / row);
     seat->left = (int)ht_closed(a, 0, seat->m1 + a->shift[0]);
     seat->right = (int)ht_closed(a, 0, seat->m1 + a->shift[0] + 1);
     edge->ratio = seat->part + 1 < HT_PER_CELL ? HT_RATIO_1 : (real)0;
     HT_UNROLL
-    for (int own = 0; own < HT_RESULTS_1; own++)
-        edge->last[own] = HT_LAST(0, (HT_OWN * seat->part + own) % HT_N1);
+    for (int n = 0; n < HT_RESULTS_1; n++)
+        edge->last[n] = HT_LAST(0, (HT_OWN * seat->part + n) % HT_N1);
 }
 
 /* A face from local memory, or into it. */

@@ -62,6 +62,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     struct ht_device_info of_cells = *info;
     struct ht_tuning some = *tuning;
     of_cells.max_group /= per_cell;
+    out->flat = true;
     do {
         TRY(ht_target_group(&some, &of_cells, spec->eq->dims, out));
         out->group_size = out->cells * out->rows * per_cell;

@@ -179,6 +179,18 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
     return HT_OK;
 }
 
+/* Groups along x1 and x2 that cover an x3 plane of targets. */
+static void plane_groups(const struct ht_shape *shape,
+                         const struct ht_step_args *args, int64_t groups[2]) {
+    const int64_t row = args->end[0] - args->begin[0];
+    const int64_t rows = args->end[1] - args->begin[1];
+    groups[0] = ht_divide_up(row, shape->cells);
+    groups[1] = ht_divide_up(rows, shape->rows);
+    if (!shape->flat) return;
+    groups[0] = ht_divide_up(row * rows, (int64_t)shape->cells * shape->rows);
+    groups[1] = 1;
+}
+
 static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers) {
@@ -188,14 +200,11 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         return interpolate_by_products(step, part, args, buffers);
     int64_t planes = args->end[2] - args->begin[2],
             group_size = step->shape.group_size;
-    int64_t row = args->end[0] - args->begin[0];
-    int64_t groups[3] = {
-        ht_divide_up(row, step->shape.cells) *
-            (step->shape.parts > 0 ? step->shape.parts : 1),
-        ht_divide_up(args->end[1] - args->begin[1], step->shape.rows),
-        ht_divide_up(planes, args->march)};
+    int64_t groups[3] = {0, 0, ht_divide_up(planes, args->march)};
+    plane_groups(&step->shape, args, groups);
+    if (step->shape.parts > 0) groups[0] *= step->shape.parts;
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
-        groups[0] = row;
+        groups[0] = args->end[0] - args->begin[0];
         groups[2] = planes * step->sizes.sources;
         group_size = step->shape.naive_group_size;
     } else if (kind == HT_STAGE_EVOLVE) {
@@ -211,9 +220,9 @@ static long choose_march(const struct ht_step *step,
                          const struct ht_step_args *args) {
     const struct ht_device_info *info = ht_device_info(step->device);
     int64_t planes = args->end[2] - args->begin[2];
-    int64_t columns =
-        ht_divide_up(args->end[0] - args->begin[0], step->shape.cells) *
-        ht_divide_up(args->end[1] - args->begin[1], step->shape.rows);
+    int64_t plane[2];
+    plane_groups(&step->shape, args, plane);
+    const int64_t columns = plane[0] * plane[1];
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
     /* In interpolation kernels longer marches save little and leave
