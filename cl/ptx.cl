@@ -9,8 +9,11 @@
  * warp must reach it. */
 #if HT_PTX >= 70
 #define HT_KEEP_ORDER() __asm__ volatile("bar.warp.sync -1;" : : : "memory")
+/* The compiler must not carry what follows from an int x past this point. */
+#define HT_RECOMPUTE(x) __asm__ volatile("" : "+r"(x))
 #else
 #define HT_KEEP_ORDER()
+#define HT_RECOMPUTE(x)
 #endif
 
 #if HT_PTX >= 70

@@ -64,6 +64,10 @@ typedef HT_VECTOR(2) ht_wide;
 typedef HT_VECTOR(4) ht_wide;
 #endif
 
+/* A larger polynomial leaves no registers for what does not change between
+ * planes: it is computed again. */
+#define HT_MOST_COMFORTABLE 100
+
 /* Where a work-item is: its targets' row, its cell's place in local memory. */
 struct ht_seat {
     int part; /* of the cell's work-items */
@@ -72,6 +76,18 @@ struct ht_seat {
     int m1, m2;
     int left, right; /* source nodes along x1 */
 };
+
+/* ht_source_row of cl/common.cl with node indices of 32 bits. */
+HT_INLINE int ht_near_row(const struct ht_step_args *a, int i2, int i3) {
+    int row = 0;
+    if (HT_DIMS > 1)
+        row += (i2 < a->period[1] ? i2 : i2 - (int)a->period[1]) *
+               (int)a->src_row;
+    if (HT_DIMS > 2)
+        row += (i3 < a->period[2] ? i3 : i3 - (int)a->period[2]) *
+               (int)a->src_plane;
+    return row;
+}
 
 /* The factors that a work-item's results along x1 get, and ratio_1 at its last
  * coefficient, 0 if the polynomial ends there. */
@@ -144,7 +160,7 @@ HT_INLINE void ht_registers_face(const struct ht_step_args *a,
     for (int j2 = 0; j2 < (HT_DIMS > 1 ? 2 : 1); j2++) {
         real left[HT_NODE_PACKS * HT_BLOCK], right[HT_NODE_PACKS * HT_BLOCK];
         const int row =
-            (int)ht_source_row(a, seat->m2 + a->shift[1] + j2, p3);
+            ht_near_row(a, seat->m2 + (int)a->shift[1] + j2, p3);
         ht_read_node(src, row + seat->left, a->src_nodes, left);
         ht_read_node(src, row + seat->right, a->src_nodes, right);
         HT_UNROLL
@@ -171,7 +187,7 @@ HT_INLINE void ht_read_ends(const struct ht_step_args *a,
                             const int i3, int p3, HT_GLOBAL const real *src,
                             real at[HT_T1]) {
     const long nodes = a->src_nodes;
-    const int row = (int)ht_source_row(a, seat->m2 + a->shift[1] + j2, p3);
+    const int row = ht_near_row(a, seat->m2 + (int)a->shift[1] + j2, p3);
     HT_GLOBAL const ht_pack *packs = (HT_GLOBAL const ht_pack *)src +
                                      seat->part * HT_LINE_PACKS * nodes;
     HT_UNROLL
@@ -343,9 +359,8 @@ HT_INLINE void ht_registers_store(const struct ht_seat *seat,
 #endif
 }
 
-HT_INLINE void ht_seat_of(const struct ht_step_args *a, struct ht_seat *seat,
-                          struct ht_edge *edge) {
-    const int item = HT_ITEM();
+HT_INLINE void ht_seat_of(const struct ht_step_args *a, int item,
+                          struct ht_seat *seat, struct ht_edge *edge) {
     seat->part = item % HT_PER_CELL;
     seat->target = item / HT_PER_CELL;
     const unsigned row = (unsigned)(a->end[0] - a->begin[0]);
@@ -356,8 +371,10 @@ HT_INLINE void ht_seat_of(const struct ht_step_args *a, struct ht_seat *seat,
     seat->inside = target <= last;
     seat->m1 = (int)a->begin[0] + (int)(own % row);
     seat->m2 = (int)a->begin[1] + (int)(own / row);
-    seat->left = (int)ht_closed(a, 0, seat->m1 + a->shift[0]);
-    seat->right = (int)ht_closed(a, 0, seat->m1 + a->shift[0] + 1);
+    seat->left = seat->m1 + (int)a->shift[0];
+    seat->right = seat->left + 1;
+    if (seat->left >= a->period[0]) seat->left -= (int)a->period[0];
+    if (seat->right >= a->period[0]) seat->right -= (int)a->period[0];
     edge->ratio = seat->part + 1 < HT_PER_CELL ? HT_RATIO_1 : (real)0;
     HT_UNROLL
     for (int n = 0; n < HT_RESULTS_1; n++)
@@ -365,10 +382,11 @@ HT_INLINE void ht_seat_of(const struct ht_step_args *a, struct ht_seat *seat,
 }
 
 /* A face from local memory, or into it. */
-HT_INLINE void ht_face_load(HT_LOCAL const ht_wide *kept, real *face) {
+HT_INLINE void ht_face_load(HT_LOCAL const ht_wide *kept, int item,
+                            real *face) {
     HT_UNROLL
     for (int q = 0; q < HT_FACE_VALUES; q += HT_WIDE) {
-        const ht_wide x = kept[q / HT_WIDE * HT_GROUP_ITEMS + HT_ITEM()];
+        const ht_wide x = kept[q / HT_WIDE * HT_GROUP_ITEMS + item];
         face[q] = x.x;
         face[q + 1] = x.y;
 #if HT_WIDE == 4
@@ -378,7 +396,8 @@ HT_INLINE void ht_face_load(HT_LOCAL const ht_wide *kept, real *face) {
     }
 }
 
-HT_INLINE void ht_face_keep(const real *face, HT_LOCAL ht_wide *kept) {
+HT_INLINE void ht_face_keep(const real *face, int item,
+                            HT_LOCAL ht_wide *kept) {
     HT_UNROLL
     for (int q = 0; q < HT_FACE_VALUES; q += HT_WIDE) {
         ht_wide x;
@@ -388,7 +407,7 @@ HT_INLINE void ht_face_keep(const real *face, HT_LOCAL ht_wide *kept) {
         x.z = face[q + 2];
         x.w = face[q + 3];
 #endif
-        kept[q / HT_WIDE * HT_GROUP_ITEMS + HT_ITEM()] = x;
+        kept[q / HT_WIDE * HT_GROUP_ITEMS + item] = x;
     }
 }
 
@@ -404,18 +423,20 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_registers(
                    HT_SIZE_PASSED(HT_PASSES, HT_POLYNOMIAL / HT_OWN,
                                   HT_GROUP_ITEMS));
     const int begin = (int)ht_first_plane(&a), end = (int)ht_last_plane(&a);
-    struct ht_seat seat;
-    struct ht_edge edge;
+    int item = HT_ITEM();
     (void)unused;
-    ht_seat_of(&a, &seat, &edge);
-    if (HT_PER_CELL == 1 && !seat.inside) return;
     for (int m3 = begin - (HT_DIMS > 2); m3 < end; m3++) {
+        struct ht_seat seat;
+        struct ht_edge edge;
         real t[HT_POLYNOMIAL], w[HT_RESULTS];
         const int p3 = m3 + (int)a.shift[2];
+        if (HT_POLYNOMIAL > HT_MOST_COMFORTABLE) HT_RECOMPUTE(item);
+        ht_seat_of(&a, item, &seat, &edge);
+        if (HT_PER_CELL == 1 && !seat.inside) return;
 #if HT_DIMS > 2
         ht_registers_face(&a, &seat, p3 + 1, src0, turned, t + HT_FACE_VALUES);
-        if (m3 >= begin) ht_face_load(kept, t);
-        ht_face_keep(t + HT_FACE_VALUES, kept);
+        if (m3 >= begin) ht_face_load(kept, item, t);
+        ht_face_keep(t + HT_FACE_VALUES, item, kept);
         if (m3 < begin) continue;
         HT_UNROLL
         for (int q = 0; q < HT_T2 * HT_OWN; q++)

@@ -14,6 +14,9 @@
 
 #include "local_sizes.h"
 
+/* Leaves 1e22 for the coefficients in single precision. */
+static const double most_factor = 1e16;
+
 enum { MOST_ROWS = 4, MOST_VALUES = 220 }; /* values of 4 bytes in registers */
 
 static int polynomial_words(const struct ht_spec *spec) {
@@ -29,6 +32,11 @@ static int items_per_cell(const struct ht_spec *spec) {
     return (pairs & (pairs - 1)) == 0 ? pairs : 0;
 }
 
+/* The largest n1! n2! n3!. */
+static double largest_factor(const struct ht_spec *spec) {
+    return pow(tgamma(2 * spec->order + 2), spec->eq->dims);
+}
+
 static const char *refuses(const struct ht_spec *spec) {
     const struct ht_equations *eq = spec->eq;
     bool one = eq->nfields == 1 && spec->old_sign == 0;
@@ -37,6 +45,8 @@ static const char *refuses(const struct ht_spec *spec) {
     if (!one) return "the system is not one field advected by a velocity";
     if (items_per_cell(spec) == 0)
         return "the order is too high for its registers";
+    if (!spec->fp64 && largest_factor(spec) > most_factor)
+        return "single precision does not hold its factors";
     return NULL;
 }
 
