@@ -1,4 +1,5 @@
 /* A variant compiled for a device, and its launches. */
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,28 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                             group_size);
 }
 
+/* Planes per group of equal groups that fill the units of a device evenly: the
+ * least time of the unit with most groups. A group's first plane also needs the
+ * face below it, about a quarter of a plane's work. A unit hides latency with
+ * several groups. */
+static long even_march(int64_t units, int64_t columns, int64_t planes) {
+    const double first = 0.25;
+    const int64_t together = 3;
+    const long longest = 64; /* more saves nothing */
+    double least = INFINITY;
+    long best = 1;
+    for (long march = 1; march <= planes && march <= longest; march++) {
+        const int64_t groups = columns * ht_divide_up(planes, march);
+        const double time =
+            (double)ht_divide_up(groups, units) * ((double)march + first);
+        if (march > 1 && groups < together * units) break;
+        if (time >= least) continue;
+        least = time;
+        best = march;
+    }
+    return best;
+}
+
 /* Long marches reuse faces; short ones give enough groups to fill a device. */
 static long choose_march(const struct ht_step *step,
                          const struct ht_step_args *args) {
@@ -223,6 +246,8 @@ static long choose_march(const struct ht_step *step,
     int64_t plane[2];
     plane_groups(&step->shape, args, plane);
     const int64_t columns = plane[0] * plane[1];
+    if (step->shape.flat)
+        return even_march(info->compute_units, columns, planes);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
     /* In interpolation kernels longer marches save little and leave
