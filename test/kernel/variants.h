@@ -235,6 +235,8 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims,
             struct ht_problem problem = make_problem(&kind, &grid);
             struct ht_spec spec =
                 ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+            if (ht_variant_refuses(kind.variant, &spec) != NULL)
+                kind.spec.fp64 = spec.fp64 = false;
             if (ht_variant_refuses(kind.variant, &spec) != NULL) continue;
             if (leapfrog && ((v + order + dims) % 2 || order * dims > 12))
                 continue;
