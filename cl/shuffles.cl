@@ -3,10 +3,12 @@
  * the value of this number that item + by has; beyond the warp it is any value
  * of the group. By PTX it is a shuffle of registers. Elsewhere HT_PUBLISH puts
  * the values into local memory before, exchange[number][item], between two
- * barriers (HT_EXCHANGE_BARRIER), and a warp's barrier is that of the group.
+ * barriers (HT_EXCHANGE_BARRIER), a warp's barrier is that of the group, and
+ * loops with exchanges stay loops, for the compilers' sake.
  */
 #if HT_PTX >= 70
 #define HT_SHUFFLES 1
+#define HT_UNROLL_SHUFFLES HT_UNROLL
 #if HT_DOUBLE
 #define HT_SHUFFLE(way, clamp, to, from, by)                     \
     __asm__("{.reg .b32 l, h; mov.b64 {l, h}, %1;\n\t"           \
@@ -35,6 +37,7 @@ HT_INLINE real ht_shuffle(const real value, const int by) {
 #define HT_WARP_BARRIER() HT_KEEP_ORDER()
 #else
 #define HT_SHUFFLES 0
+#define HT_UNROLL_SHUFFLES HT_ROLLED
 HT_INLINE int ht_neighbour(const int item, const int by) {
     const int to = item + by;
     return to >= 0 && to < HT_GROUP_ITEMS ? to : item;

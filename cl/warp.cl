@@ -39,29 +39,33 @@ struct ht_member {
     int item; /* of the group */
     int own, n1, stripe;
     long m1, m2; /* the target's row, clamped */
-    int spare;   /* of no team, beyond the last one of a warp */
+    int spare;   /* of no team, beyond the last one */
     int there;   /* the target is in the box, the work-item is in a team */
 };
 
+/* Number in its group of a work-item's team; of a spare one, which has none,
+ * any other team's. */
+HT_INLINE int ht_team_of(const int item) {
+    const int lane = item % 32 / HT_TEAM;
+    const int team =
+        item / 32 * HT_TEAMS + (lane < HT_TEAMS ? lane : HT_TEAMS - 1);
+    return team < HT_CELLS ? team : HT_CELLS - 1;
+}
+
 HT_INLINE void ht_set_member(const struct ht_step_args *a, const int item,
                              struct ht_member *me) {
-    const int lane = item % 32, team = lane / HT_TEAM;
-    const int number = team < HT_TEAMS ? team : HT_TEAMS - 1;
-    const long m1 =
-        a->begin[0] + HT_GROUP_1() * HT_CELLS + item / 32 * HT_TEAMS + number;
+    const int lane = item % 32;
+    const long m1 = a->begin[0] + HT_GROUP_1() * HT_CELLS + ht_team_of(item);
     me->item = item;
     me->own = lane % HT_TEAM;
     me->n1 = me->own % HT_T1;
     me->stripe = me->own / HT_T1;
     me->m1 = m1 < a->end[0] ? m1 : a->end[0] - 1;
     me->m2 = a->begin[1] + HT_GROUP_2();
-    me->spare = team >= HT_TEAMS;
+    me->spare = HT_CELLS * HT_TEAM < HT_GROUP_ITEMS &&
+                (lane / HT_TEAM >= HT_TEAMS ||
+                 item / 32 * HT_TEAMS + lane / HT_TEAM >= HT_CELLS);
     me->there = m1 < a->end[0] && !me->spare;
-}
-
-HT_INLINE int ht_team_of(const int item) {
-    const int team = item % 32 / HT_TEAM;
-    return item / 32 * HT_TEAMS + (team < HT_TEAMS ? team : HT_TEAMS - 1);
 }
 
 /* ---- interpolation ---- */
@@ -392,11 +396,11 @@ HT_INLINE void ht_team_multiply(const struct ht_member *me,
     int first = HT_MEDIUM_COEFS;
     real y[HT_STRIPE][HT_T3];
     HT_EACH_VALUE y[r][s] = 0;
-    HT_ROLLED
+    HT_UNROLL_SHUFFLES
     for (int a1 = HT_MEDIUM_DEGREE; a1 >= 0; a1--) {
         real x[HT_STRIPE][HT_T3];
         HT_EACH_VALUE x[r][s] = 0;
-        HT_ROLLED
+        HT_UNROLL_SHUFFLES
         for (int a2 = HT_MEDIUM_DEGREE - a1; a2 >= 0; a2--) {
             const int last = HT_MEDIUM_DEGREE - a1 - a2;
             first -= last + 1;
@@ -463,11 +467,14 @@ ht_team_stage(const struct ht_member *me, const int k,
 }
 #endif
 
-/* Trimming (ht_needed of cl/common.cl) by planes, without branches within a
- * stage: from stage HT_LAST_STAGES on only planes s > N reach an output, up to
- * HT_FIRST_STAGES only those below 3/2 (N+1). */
-#define HT_LAST_STAGES (HT_N3 + HT_T1 + HT_T2 - 1 + HT_SLACK)
-#define HT_FIRST_STAGES (HT_N3 / 2 + 1 - HT_SLACK)
+/* Trimming (ht_needed of cl/common.cl) by planes n3, in loops one after the
+ * other, since branches within a stage cost more than they save: from stage
+ * HT_UPPER_STAGES on only planes above N reach an output, in the last stages
+ * only those below HT_MIDDLE, then those up to N. */
+#define HT_UPPER_STAGES (HT_N3 + HT_T1 + HT_T2 - 1 + HT_SLACK)
+#define HT_MIDDLE (HT_N3 + HT_N3 / 2)
+#define HT_STAGES_BELOW(end) \
+    ((end)-HT_ORDER - HT_SLACK > 0 ? (end)-HT_ORDER - HT_SLACK : 0)
 /* medium: a number per material; its polynomials in local memory. */
 #if HT_MEDIUM_DEGREE > 0
 #define HT_TEAM_MEDIUM HT_LOCAL const real *
@@ -487,22 +494,31 @@ HT_INLINE void ht_team_series(const struct ht_member *me, const int stages,
     HT_EACH_GROUP(HT_GROUP_OF_MATERIAL)
 #endif
     HT_EACH_TERM(HT_DECLARE_TERM)
-    HT_ROLLED
-    for (int k = stages; k >= 1; k--) {
 #if HT_MEDIUM_DEGREE > 0
+    HT_ROLLED
+    for (int k = stages; k >= 1; k--)
         ht_team_stage(me, k, medium, exchange, b, w HT_EACH_TERM(HT_TERM_ARG));
 #else
-        if (HT_TRIM && k >= HT_LAST_STAGES)
-            ht_team_stage(me, k, HT_N3, HT_T3, exchange, b,
-                          w HT_EACH_TERM(HT_TERM_ARG));
-        else if (HT_TRIM && k <= HT_FIRST_STAGES)
-            ht_team_stage(me, k, 0, HT_N3 + HT_N3 / 2, exchange, b,
-                          w HT_EACH_TERM(HT_TERM_ARG));
-        else
-            ht_team_stage(me, k, 0, HT_T3, exchange, b,
-                          w HT_EACH_TERM(HT_TERM_ARG));
+    int k = stages;
+#if HT_TRIM
+    HT_ROLLED
+    for (; k >= HT_UPPER_STAGES; k--)
+        ht_team_stage(me, k, HT_N3, HT_T3, exchange, b,
+                      w HT_EACH_TERM(HT_TERM_ARG));
+    HT_ROLLED
+    for (; k > HT_STAGES_BELOW(HT_MIDDLE); k--)
+        ht_team_stage(me, k, 0, HT_T3, exchange, b,
+                      w HT_EACH_TERM(HT_TERM_ARG));
+    HT_ROLLED
+    for (; k > HT_STAGES_BELOW(HT_N3); k--)
+        ht_team_stage(me, k, 0, HT_MIDDLE, exchange, b,
+                      w HT_EACH_TERM(HT_TERM_ARG));
 #endif
-    }
+    HT_ROLLED
+    for (; k >= 1; k--)
+        ht_team_stage(me, k, 0, HT_TRIM ? HT_N3 : HT_T3, exchange, b,
+                      w HT_EACH_TERM(HT_TERM_ARG));
+#endif
 }
 
 /* ---- the kernel ---- */

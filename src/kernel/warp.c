@@ -67,23 +67,21 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int64_t limit = ht_local_limit(info);
     const struct ht_sizes z = ht_sizes_of(spec);
     const int teams = WARP / (z.t1 * z.t2 / rows_of(spec, &z));
-    /* Whole warps, whatever cells the tuning has. */
-    int warps = tuning->cells > 0 ? (tuning->cells + teams - 1) / teams : WARPS;
-    REQUIRE((int64_t)warps * WARP <= info->max_group || tuning->cells == 0,
-            HT_ERR_INPUT,
-            "device.cells_per_group = %d: %d work-items, and %s allows %lld "
-            "per group",
-            tuning->cells, warps * WARP, info->name,
-            (long long)info->max_group);
-    for (;; warps /= 2) {
-        out->cells = warps * teams;
-        out->group_size = warps * WARP;
-        out->local_bytes = local_values(spec, &z, out->cells, out->group_size) *
+    const int wanted = tuning->cells > 0 ? tuning->cells : WARPS * teams;
+    const int64_t most = info->max_group / WARP * teams;
+    REQUIRE(tuning->cells <= most || tuning->cells == 0, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d cells in a warp, and %s allows "
+            "%lld work-items per group",
+            tuning->cells, teams, info->name, (long long)info->max_group);
+    for (int cells = wanted;; cells -= teams) {
+        if (cells < 1) return ht_local_too_little(spec, info, 0, limit);
+        out->cells = cells;
+        out->group_size = (cells + teams - 1) / teams * WARP;
+        out->local_bytes = local_values(spec, &z, cells, out->group_size) *
                            (spec->fp64 ? 8 : 4);
-        if (out->local_bytes <= limit && out->group_size <= info->max_group)
-            break;
-        if (tuning->cells > 0 || warps == 1)
-            return ht_local_too_little(spec, info, out->cells, limit);
+        if (out->local_bytes <= limit && cells <= most) break;
+        if (tuning->cells > 0)
+            return ht_local_too_little(spec, info, cells, limit);
     }
     out->tile = rows_of(spec, &z);
     return HT_OK;
