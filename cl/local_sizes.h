@@ -20,8 +20,8 @@
 /* cl/parity_chains.cl. 16 bytes hold `wide` values. A row: a cell's values in
  * `units` of 16 bytes, padded so that neither the work-items that write a unit
  * each nor those that read a row each meet in a bank. A class: the rows of all
- * cells and 16 bytes more. Tables: three matrices per axis, 1/n, seven
- * factors per axis. Faces: the sums over the faces below
+ * cells and 16 bytes more. Tables: two kinds of matrices per axis and parity,
+ * 1/n, two factors per axis and parity. Faces: the sums over the faces below
  * the next targets, in 3-D, `faces` values per field. */
 #define HT_SIZE_CLASS_ROW(wide, dims, units) \
     ((wide) * ((dims) > 2 ? (units) + (6 - (units) % 4) % 4 : (units) | 1))
@@ -31,7 +31,7 @@
 #define HT_SIZE_CLASS_FACES(dims, faces) \
     ((dims) > 2 ? ((dims) + 1) * (faces) : 4)
 #define HT_SIZE_CLASS_TABLES(dims, matrix, order) \
-    (3 * (dims) * (matrix) + 2 * (dims) * (order) + 5 + 7 * (dims))
+    (4 * (dims) * (matrix) + 2 * (dims) * (order) + 4 + 4 * (dims))
 
 /* cl/warp.cl, per target: a face, later the results, in whole packs; the parts
  * of lower faces. Per group: values that work-items exchange without shuffles.

@@ -30,7 +30,12 @@
  * form the sums of all classes, and exchange these through local memory,
  *     values[class][cell][storage index],
  * which takes the results, too, with the field in place of the class. Rows are
- * padded so that neither side has bank conflicts.
+ * padded so that neither side of the exchange has bank conflicts. In three
+ * dimensions a work-item keeps the sums of its units over the upper face in
+ * local memory,
+ *     faces[field][unit][sum][item],
+ * since this is the lower face of the next target. Units of the next field are
+ * read while the lines of this one are multiplied.
  */
 #define HT_P1 HT_N1 /* positions per axis */
 #define HT_P2 HT_N2
@@ -109,9 +114,6 @@ HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
 #endif
 #define HT_IS_COEF(i) ((i) >= 0 && (i) < HT_POSITIONS)
 
-/* Sources as parameters: with `restrict` compilers delay the reads. */
-#define HT_SRC_READ(slot, f) , HT_GLOBAL const real *src##slot
-
 /* A work-item in its group, and what the group shares. */
 struct ht_team {
     int item, c;   /* the work-item and its cell */
@@ -161,11 +163,10 @@ HT_INLINE unsigned ht_all_bits(const struct ht_team *t) {
                       HT_ROUNDS *HT_CORNERS *HT_CHUNK / HT_WIDE)
 #define HT_CLASS HT_SIZE_CLASS(HT_WIDE, HT_CELLS, HT_ROW)
 #define HT_MATRIX HT_SIZE_CLASS_MATRIX(HT_WIDE, HT_N1)
-#define HT_AT_INVERSE (3 * HT_DIMS * HT_MATRIX)
+#define HT_AT_SLOPES (2 * HT_DIMS * HT_MATRIX)
+#define HT_AT_INVERSE (2 * HT_AT_SLOPES)
 #define HT_AT_BACK (HT_AT_INVERSE + 2 * HT_MOST_POWER + 4)
 #define HT_AT_GAIN (HT_AT_BACK + 2 * HT_DIMS)
-#define HT_AT_SLOPE (HT_AT_GAIN + 2 * HT_DIMS)
-#define HT_AT_RISE (HT_AT_SLOPE + HT_DIMS + 1)
 
 /* The sums over the faces of a field, which each work-item keeps for itself. */
 #define HT_FACES (HT_ROUNDS * HT_FACE * HT_ITEMS_ALL * HT_CHUNK)
@@ -219,9 +220,8 @@ HT_INLINE void ht_read_units(const struct ht_step_args *a,
     }
 }
 
-/* In place, the sums over a face of all signs, of the work-item's units. one:
- * 1. */
-HT_INLINE void ht_face_sums(const struct ht_team *t, const real one,
+/* In place, the sums over a face of all signs, of the work-item's units. */
+HT_INLINE void ht_face_sums(const struct ht_team *t,
                             real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
     HT_UNROLL
     for (int q = 0; q < HT_ROUNDS * HT_CHUNK; q++) {
@@ -231,7 +231,7 @@ HT_INLINE void ht_face_sums(const struct ht_team *t, const real one,
             HT_UNROLL
             for (int v = 0; v < HT_FACE; v++)
                 if ((v >> k & 1) == 0)
-                    ht_butterfly(HT_SIGN_OF(bits, k) * (k == 0 ? one : 1),
+                    ht_butterfly(HT_SIGN_OF(bits, k),
                                  &x[q / HT_CHUNK][v][q % HT_CHUNK],
                                  &x[q / HT_CHUNK][v | 1 << k][q % HT_CHUNK]);
         }
@@ -256,15 +256,12 @@ HT_INLINE void ht_get_unit(HT_LOCAL const real *from, real v[HT_CHUNK]) {
 #endif
 }
 
-/* The sums of all classes of the work-item's units of a field. 1 is read from
- * local memory, after the barrier, so that compilers do not form sums before
- * it: the units may still be on their way. x: the units at the upper face. The
- * team's faces hold the sums over the lower one, on return over the upper one.
- */
+/* The sums of all classes of the work-item's units of a field. x: the units at
+ * the upper face. The team's faces hold the sums over the lower one, on return
+ * over the upper one. */
 HT_INLINE void ht_put_sums(const struct ht_team *t, const int slot,
                            real x[HT_ROUNDS][HT_FACE][HT_CHUNK]) {
-    const real one = t->tables[HT_AT_SLOPE + HT_DIMS];
-    ht_face_sums(t, one, x);
+    ht_face_sums(t, x);
     HT_UNROLL
     for (int n = 0; n < HT_ROUNDS; n++) {
         HT_LOCAL real *to = t->values + t->c * HT_ROW + HT_PLACE(t, n, 0);
@@ -344,6 +341,41 @@ HT_INLINE void ht_lines(HT_LOCAL const real *table, const int axis,
     }
 }
 
+/* e: the products of all lines (first) or their sum with what is there. */
+HT_INLINE void ht_add_lines(HT_LOCAL const real *table, const int axis,
+                            const int first, const real b[HT_POSITIONS],
+                            real e[HT_POSITIONS]) {
+    real matrix[HT_MATRIX];
+    ht_get_matrix(table, matrix);
+    HT_EACH_LINE(axis) {
+        HT_UNROLL
+        for (int m = 0; m < HT_N1; m++) {
+            const int to = at + m * HT_STRIDE(axis);
+            if (first) {
+                e[to] = ht_line_row(matrix, m, axis, at, b);
+            } else {
+                HT_UNROLL
+                for (int i = 0; i < HT_N1; i++)
+                    e[to] = fma(matrix[m * HT_N1 + i],
+                                b[at + i * HT_STRIDE(axis)], e[to]);
+            }
+        }
+    }
+}
+
+/* The positions of results. */
+HT_INLINE void ht_low_lines(HT_LOCAL const real *table, const int axis,
+                            const real b[HT_POSITIONS], real low[HT_LOWS]) {
+    real matrix[HT_MATRIX];
+    ht_get_matrix(table, matrix);
+    HT_EACH_LOW {
+        const int a[3] = {a1, a2, a3};
+        low[HT_LOW(a1, a2, a3)] =
+            ht_line_row(matrix, a[axis], axis,
+                        HT_POS(a1, a2, a3) - a[axis] * HT_STRIDE(axis), b);
+    }
+}
+
 /* P += sum_m w_m u_m, S += sum_m w_m u_m / (2m + odd + 1) with u_m the m-th
  * power of the sum of shifts, w_m = weight lambda^m / (2m + odd)!. inverse: 1/n
  * up to the number of stages, then 0. */
@@ -399,20 +431,27 @@ HT_INLINE real ht_factors(HT_GLOBAL const real *scale, real alpha[3],
     return lambda;
 }
 
-/* Row m, column i of the matrices of an axis: even, odd, and even of a partner
- * along its own axis, whose rows are shifted by one; the row that e does not
- * take comes last. */
+/* Row m, column i of the matrices of an axis: of interpolation, and its shift
+ * that gives the axis' part of e / alpha_1. */
 HT_INLINE void ht_put_matrices(const int axis, const int odd, const int m,
-                               const int i, const real ratio,
+                               const int i, const real ratio, const real slope,
                                HT_LOCAL real *tables) {
-    HT_LOCAL real *plain = tables + (3 * axis + odd) * HT_MATRIX;
-    HT_LOCAL real *shifted = tables + (3 * axis + 2) * HT_MATRIX;
-    const int at = m * HT_N1 + i, last = HT_N1 - 1;
-    real x = (real)0.5 * (odd ? ht_odd[at] : ht_even[at]);
+    HT_LOCAL real *plain = tables + (2 * axis + odd) * HT_MATRIX;
+    HT_LOCAL real *shifted =
+        tables + HT_AT_SLOPES + (2 * axis + 1 - odd) * HT_MATRIX;
+    const int at = m * HT_N1 + i;
+    real x = (real)0.5 * (odd ? ht_odd[at] : ht_even[at]), below;
     for (int j = 2; j <= odd + 2 * m; j++) x *= (real)j;
     for (int n = 1; n < m; n++) x *= ratio;
-    if (odd == 0) shifted[(m > 0 ? m - 1 : last) * HT_N1 + i] = x;
-    plain[at] = m > 0 ? x * ratio : x;
+    below = x;
+    if (m > 0) x *= ratio;
+    plain[at] = x;
+    if (odd)
+        shifted[at] = x * slope;
+    else if (m > 0)
+        shifted[at - HT_N1] = below * slope;
+    else
+        shifted[(HT_N1 - 1) * HT_N1 + i] = 0;
 }
 
 /* All tables, by the work-items of the group. */
@@ -424,7 +463,8 @@ HT_INLINE void ht_put_tables(const int item, const int stages,
     for (int n = item; n < 2 * HT_DIMS * HT_N1 * HT_N1; n += HT_ITEMS_ALL) {
         const int axis = n / (2 * HT_N1 * HT_N1);
         ht_put_matrices(axis, n / (HT_N1 * HT_N1) % 2, n / HT_N1 % HT_N1,
-                        n % HT_N1, alpha[axis] * beta[axis] / lambda, tables);
+                        n % HT_N1, alpha[axis] * beta[axis] / lambda,
+                        alpha[axis] / alpha[0], tables);
     }
     for (int n = item; n < 2 * HT_MOST_POWER + 4; n += HT_ITEMS_ALL)
         tables[HT_AT_INVERSE + n] =
@@ -434,10 +474,7 @@ HT_INLINE void ht_put_tables(const int item, const int stages,
         const real ratio = alpha[axis] * beta[axis] / lambda;
         tables[HT_AT_BACK + n] = 1 / (ratio * (real)(odd ? 6 : 2));
         tables[HT_AT_GAIN + n] = odd ? beta[axis] : beta[axis] / ratio;
-        tables[HT_AT_RISE + n] = odd ? ratio : (real)1;
-        tables[HT_AT_SLOPE + axis] = alpha[axis] / alpha[0];
     }
-    tables[HT_AT_SLOPE + HT_DIMS] = 1;
 }
 
 /* ---- a field ---- */
@@ -446,60 +483,38 @@ HT_INLINE void ht_put_tables(const int item, const int stages,
 #define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
     if (slot == axis) chosen = src##f;
 HT_INLINE HT_GLOBAL const real *
-ht_field_source(const int slot HT_EACH_SRC(HT_SRC_READ)) {
+ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
     HT_GLOBAL const real *chosen = src0;
     HT_EACH_PARTNER(HT_CHOOSE_PARTNER)
     return chosen;
 }
 
-/* The interpolant of field number `slot` in the work-item's class, from the
- * exchanged sums. Of a partner along its own axis: in the order of e. */
-HT_INLINE void ht_interpolate(const struct ht_team *t, const int slot,
-                              real b[HT_POSITIONS]) {
-    const int own = slot < HT_DIMS ? 1 << slot : 0;
-    ht_get_sums(t->values + ((int)t->g ^ own) * HT_CLASS + t->c * HT_ROW, b);
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++) {
-        const int odd = (int)(t->g >> k & 1u);
-        ht_lines(t->tables + (3 * k + (slot != k ? odd : 1 + odd)) * HT_MATRIX,
-                 k, b);
-    }
-}
+/* Exchanges the sums of a field, whose units x holds; then x holds those of the
+ * next partner. */
+#define HT_EXCHANGE(slot)                                                    \
+    HT_WARP_BARRIER();                                                       \
+    ht_put_sums(t, slot, x);                                                 \
+    if (slot + 1 < HT_DIMS)                                                  \
+        ht_read_units(a, t, m3 + a->shift[2] + 1,                            \
+                      ht_field_source(slot + 1 HT_EACH_SRC(HT_SRC_ARG)), x); \
+    HT_WARP_BARRIER();
 
-/* e += slope b, without the last position along the axis of a partner that is
- * even there. */
-HT_INLINE void ht_add_slopes(const struct ht_team *t, const int slot,
-                             const real b[HT_POSITIONS], real e[HT_POSITIONS]) {
-    const real slope = t->tables[HT_AT_SLOPE + slot];
-    real last[3] = {1, 1, 1};
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++)
-        last[k] = slot == k && (t->g >> k & 1u) ? (real)0 : (real)1;
-    HT_EACH_POSITION {
-        real factor = slope;
-        if (a1 == HT_P1 - 1) factor *= last[0];
-        if (HT_DIMS > 1 && a2 == HT_P2 - 1) factor *= last[1];
-        if (HT_DIMS > 2 && a3 == HT_P3 - 1) factor *= last[2];
-        e[HT_POS(a1, a2, a3)] =
-            fma(factor, b[HT_POS(a1, a2, a3)], e[HT_POS(a1, a2, a3)]);
+#define HT_LINES_ALONG(k) \
+    ht_lines(t->tables + (2 * (k) + (p >> (k)&1)) * HT_MATRIX, k, b);
+#define HT_ADD_PARTNER(axis, f, tp, tv, mp, mv)                             \
+    {                                                                       \
+        const int p = (int)t->g ^ 1 << axis;                                \
+        HT_EXCHANGE(axis)                                                   \
+        ht_get_sums(t->values + p * HT_CLASS + t->c * HT_ROW, b);           \
+        HT_UNROLL                                                           \
+        for (int k = 0; k < HT_DIMS; k++)                                   \
+            if (k != axis) HT_LINES_ALONG(k)                                \
+        ht_low_lines(t->tables + (2 * axis + (p >> axis & 1)) * HT_MATRIX,  \
+                     axis, b, low_##axis);                                  \
+        ht_add_lines(t->tables + HT_AT_SLOPES +                             \
+                         (2 * axis + (int)(t->g >> axis & 1u)) * HT_MATRIX, \
+                     axis, axis == 0, b, e);                                \
     }
-}
-
-/* The positions of results of a partner, from the order of e. */
-HT_INLINE void ht_take_lows(const struct ht_team *t, const int axis,
-                            const real b[HT_POSITIONS], real low[HT_LOWS]) {
-    const int odd = (int)(t->g >> axis & 1u);
-    const real rise = t->tables[HT_AT_RISE + 2 * axis + odd];
-    HT_EACH_LOW {
-        const int a[3] = {a1, a2, a3}, from = HT_POS(a1, a2, a3);
-        const int shifted =
-            from + (a[axis] > 0 ? -1 : HT_P1 - 1) * HT_STRIDE(axis);
-        const real x = odd ? b[shifted] : b[from];
-        low[HT_LOW(a1, a2, a3)] = a[axis] > 0 ? x * rise : x;
-    }
-}
-#define HT_TAKE_LOWS(axis, f, tp, tv, mp, mv) \
-    if (slot == axis) ht_take_lows(t, axis, b, low_##axis);
 
 /* ---- results ---- */
 
@@ -573,58 +588,44 @@ HT_INLINE void ht_store_packs(const struct ht_team *t, const int f,
     }
 #define HT_DECLARE_LOW(axis, f, tp, tv, mp, mv) real low_##axis[HT_LOWS];
 
-/* Reads the units after those of a field of target plane m3: of the next one at
- * the same face, of the first one at the next face. */
-HT_INLINE void
-ht_read_next(const struct ht_step_args *a, const struct ht_team *t, long m3,
-             const int slot,
-             real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_READ)) {
-    const int next = slot < HT_DIMS ? slot + 1 : 0;
-    if (next == 0 && m3 + 1 == ht_last_plane(a)) return;
-    ht_read_units(a, t, m3 + a->shift[2] + (next == 0 ? 2 : 1),
-                  ht_field_source(next HT_EACH_SRC(HT_SRC_ARG)), x);
-}
-
 /* Computes one target per cell of the row (m2, m3). On entry x holds the units
  * of the first partner at the upper face, the team's faces the sums over the
  * lower ones; on return both are those of the next target along x3. */
 HT_INLINE void
 ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
                  long m2, long m3, const real alpha, const real lambda,
-                 real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_READ)
+                 real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_PARAM)
                      HT_EACH_DST(HT_DST_PARAM)
                          HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     const long nodes = a->dst_nodes;
     const long node =
         ht_target_row(a, m2, m3) + (m1 < a->end[0] ? m1 : a->end[0] - 1);
-    real e[HT_POSITIONS], P[HT_LOWS], S[HT_SUMS];
+    real b[HT_POSITIONS], P[HT_LOWS], S[HT_SUMS];
     real of_scalar = 1, of_partner = 1;
     HT_EACH_PARTNER(HT_DECLARE_LOW)
-    HT_EACH_PARTNER(HT_GET_MATERIALS)
-    HT_UNROLL
-    for (int q = 0; q < HT_POSITIONS; q++) e[q] = 0;
-    HT_UNROLL
-    for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
-    HT_UNROLL
-    for (int q = 0; q < HT_SUMS; q++) S[q] = 0;
-    HT_ROLLED
-    for (int slot = 0; slot <= HT_DIMS; slot++) {
-        const int scalar = slot == HT_DIMS;
-        real b[HT_POSITIONS];
-        HT_WARP_BARRIER();
-        ht_put_sums(t, slot, x);
-        ht_read_next(a, t, m3, slot, x HT_EACH_SRC(HT_SRC_ARG));
-        HT_WARP_BARRIER();
-        ht_interpolate(t, slot, b);
-        ht_add_slopes(t, slot, b, e);
-        HT_EACH_PARTNER(HT_TAKE_LOWS)
-        if (slot + 1 < HT_DIMS) continue;
-        ht_chain(!scalar, lambda * of_scalar * of_partner,
-                 scalar ? (real)1 : alpha * of_scalar,
-                 t->tables + HT_AT_INVERSE, e, P, S);
+    HT_EACH_PARTNER(HT_GET_MATERIALS) {
+        real e[HT_POSITIONS];
+        HT_EACH_PARTNER(HT_ADD_PARTNER)
+        ht_read_units(a, t, m3 + a->shift[2] + 1, src0, x);
         HT_UNROLL
-        for (int q = 0; q < HT_POSITIONS; q++) e[q] = 0;
+        for (int q = 0; q < HT_LOWS; q++) P[q] = 0;
+        HT_UNROLL
+        for (int q = 0; q < HT_SUMS; q++) S[q] = 0;
+        ht_chain(1, lambda * of_scalar * of_partner, alpha * of_scalar,
+                 t->tables + HT_AT_INVERSE, e, P, S);
     }
+    {
+        const int p = (int)t->g;
+        HT_EXCHANGE(HT_DIMS)
+        ht_get_sums(t->values + p * HT_CLASS + t->c * HT_ROW, b);
+        HT_UNROLL
+        for (int k = 0; k < HT_DIMS; k++) HT_LINES_ALONG(k)
+    }
+    if (m3 + 1 < ht_last_plane(a))
+        ht_read_units(a, t, m3 + a->shift[2] + 2,
+                      ht_field_source(0 HT_EACH_SRC(HT_SRC_ARG)), x);
+    ht_chain(0, lambda * of_scalar * of_partner, 1, t->tables + HT_AT_INVERSE,
+             b, P, S);
     HT_WARP_BARRIER();
     HT_EACH_LOW {
         ht_put_result(t, 0, (int)t->g, a1, a2, a3, P[HT_LOW(a1, a2, a3)]);
@@ -640,12 +641,12 @@ ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
 /* The sums over the faces below target plane m3, the first one. */
 HT_INLINE void
 ht_first_faces(const struct ht_step_args *a, const struct ht_team *t, long m3,
-               real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_READ)) {
+               real x[HT_ROUNDS][HT_FACE][HT_CHUNK] HT_EACH_SRC(HT_SRC_PARAM)) {
     HT_ROLLED
     for (int slot = 0; slot <= HT_DIMS; slot++) {
         ht_read_units(a, t, m3 + a->shift[2],
                       ht_field_source(slot HT_EACH_SRC(HT_SRC_ARG)), x);
-        ht_face_sums(t, 1, x);
+        ht_face_sums(t, x);
         HT_UNROLL
         for (int n = 0; n < HT_ROUNDS; n++) {
             HT_UNROLL
@@ -657,7 +658,7 @@ ht_first_faces(const struct ht_step_args *a, const struct ht_team *t, long m3,
 
 HT_KERNEL HT_GROUP_SIZE(HT_ITEMS_ALL) void ht_parity_chains(
     struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_READ)
+    HT_GLOBAL const real *HT_RESTRICT scale HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(ht_wide, values, HT_CORNERS * HT_CLASS / HT_WIDE);
     HT_LOCAL_ARRAY(
