@@ -424,6 +424,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_registers(
     struct ht_edge edge;
     int item = HT_ITEM();
     (void)unused;
+    (void)kept;
     ht_seat_of(&a, item, &seat, &edge);
     if (HT_PER_CELL == 1 && !seat.inside) return;
     for (int m3 = begin - (HT_DIMS > 2); m3 < end; m3++) {
