@@ -19,8 +19,8 @@
  * A work-group marches along x3. Of the source plane that two targets share,
  * the interpolants along x1 and x2 (its face) are kept in local memory.
  */
-/* The x1 index of a work-item's neighbour in the same warp, elsewhere through
- * local memory. */
+/* What a work-item takes of its neighbour comes by a shuffle where all of a
+ * cell are in one warp, elsewhere through local memory. */
 #if HT_PER_CELL == 1
 #define HT_PASSES 0
 #define HT_PASS(t, passed) (void)passed;
@@ -35,10 +35,10 @@
 #else
 #define HT_PASSES 1
 #define HT_CELL_BARRIER() HT_BARRIER()
-#define HT_PASS(t, passed)                                           \
-    HT_UNROLL                                                        \
-    for (int q = 0; q < HT_POLYNOMIAL / HT_OWN; q++)                 \
-        (passed)[q * HT_GROUP_ITEMS + HT_ITEM()] = (t)[q * HT_OWN];  \
+#define HT_PASS(t, passed)                                          \
+    HT_UNROLL                                                       \
+    for (int q = 0; q < HT_POLYNOMIAL / HT_OWN; q++)                \
+        (passed)[q * HT_GROUP_ITEMS + HT_ITEM()] = (t)[q * HT_OWN]; \
     HT_BARRIER();
 #define HT_PASSED(t, passed, at) \
     (passed)[(at) / HT_OWN * HT_GROUP_ITEMS + HT_ITEM() + 1]
@@ -81,16 +81,16 @@ struct ht_seat {
 HT_INLINE int ht_near_row(const struct ht_step_args *a, int i2, int i3) {
     int row = 0;
     if (HT_DIMS > 1)
-        row += (i2 < a->period[1] ? i2 : i2 - (int)a->period[1]) *
-               (int)a->src_row;
+        row +=
+            (i2 < a->period[1] ? i2 : i2 - (int)a->period[1]) * (int)a->src_row;
     if (HT_DIMS > 2)
         row += (i3 < a->period[2] ? i3 : i3 - (int)a->period[2]) *
                (int)a->src_plane;
     return row;
 }
 
-/* The factors that a work-item's results along x1 get, and ratio_1 at its last
- * coefficient, 0 if the polynomial ends there. */
+/* Of a work-item's coefficients n1: the factors of its results, and ratio_1 of
+ * the last, 0 if the polynomial ends there. */
 struct ht_edge {
     real last[HT_OWN];
     real ratio;
@@ -159,8 +159,7 @@ HT_INLINE void ht_registers_face(const struct ht_step_args *a,
     HT_UNROLL
     for (int j2 = 0; j2 < (HT_DIMS > 1 ? 2 : 1); j2++) {
         real left[HT_NODE_PACKS * HT_BLOCK], right[HT_NODE_PACKS * HT_BLOCK];
-        const int row =
-            ht_near_row(a, seat->m2 + (int)a->shift[1] + j2, p3);
+        const int row = ht_near_row(a, seat->m2 + (int)a->shift[1] + j2, p3);
         ht_read_node(src, row + seat->left, a->src_nodes, left);
         ht_read_node(src, row + seat->right, a->src_nodes, right);
         HT_UNROLL
@@ -188,14 +187,13 @@ HT_INLINE void ht_read_ends(const struct ht_step_args *a,
                             real at[HT_T1]) {
     const long nodes = a->src_nodes;
     const int row = ht_near_row(a, seat->m2 + (int)a->shift[1] + j2, p3);
-    HT_GLOBAL const ht_pack *packs = (HT_GLOBAL const ht_pack *)src +
-                                     seat->part * HT_LINE_PACKS * nodes;
+    HT_GLOBAL const ht_pack *packs =
+        (HT_GLOBAL const ht_pack *)src + seat->part * HT_LINE_PACKS * nodes;
     HT_UNROLL
     for (int b = 0; b < HT_LINE_PACKS; b++) {
         const long from = (i3 * HT_N2 * HT_LINE_PACKS + b) * nodes;
         ht_unpack((packs + from)[row + seat->left], &at[b * HT_BLOCK]);
-        ht_unpack((packs + from)[row + seat->right],
-                  &at[HT_N1 + b * HT_BLOCK]);
+        ht_unpack((packs + from)[row + seat->right], &at[HT_N1 + b * HT_BLOCK]);
     }
 }
 
@@ -247,8 +245,8 @@ HT_INLINE void ht_registers_face(const struct ht_step_args *a,
  * derivatives can bring it to a result. */
 #define HT_DEGREE (HT_DIMS * (2 * HT_ORDER + 1))
 #define HT_EXCESS(n) ((n) > HT_ORDER ? (n)-HT_ORDER : 0)
-#define HT_WANTED(m, n1, n2, n3)               \
-    ((n1) + (n2) + (n3) + (m) <= HT_DEGREE &&  \
+#define HT_WANTED(m, n1, n2, n3)              \
+    ((n1) + (n2) + (n3) + (m) <= HT_DEGREE && \
      HT_EXCESS(n1) + HT_EXCESS(n2) + HT_EXCESS(n3) + (m) <= HT_SERIES_STAGES)
 
 #define HT_ADD(k, x, sum) \
@@ -325,8 +323,7 @@ HT_INLINE void ht_registers_series(const struct ht_edge *edge,
 
 HT_INLINE void ht_registers_store(const struct ht_seat *seat,
                                   const struct ht_edge *edge, int node,
-                                  long nodes, real *w,
-                                  HT_GLOBAL real *dst) {
+                                  long nodes, real *w, HT_GLOBAL real *dst) {
     HT_UNROLL
     for (int i3 = 0; i3 < HT_N3; i3++) {
         HT_UNROLL
@@ -414,25 +411,29 @@ HT_INLINE void ht_face_keep(const real *face, int item,
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_registers(
     struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT unused,
     HT_GLOBAL const real *HT_RESTRICT src0, HT_GLOBAL real *HT_RESTRICT dst0) {
-    HT_LOCAL_ARRAY(ht_wide, kept,
-                   HT_SIZE_KEPT_FACES(HT_DIMS, HT_FACE_VALUES / HT_WIDE,
-                                      HT_GROUP_ITEMS));
+    HT_LOCAL_ARRAY(
+        ht_wide, kept,
+        HT_SIZE_KEPT_FACES(HT_DIMS, HT_FACE_VALUES / HT_WIDE, HT_GROUP_ITEMS));
     HT_LOCAL_ARRAY(HT_VECTOR(2), turned,
                    HT_SIZE_TURNED(HT_PER_CELL, HT_T2, HT_N1, HT_TARGETS));
-    HT_LOCAL_ARRAY(real, passed,
-                   HT_SIZE_PASSED(HT_PASSES, HT_POLYNOMIAL / HT_OWN,
-                                  HT_GROUP_ITEMS));
+    HT_LOCAL_ARRAY(
+        real, passed,
+        HT_SIZE_PASSED(HT_PASSES, HT_POLYNOMIAL / HT_OWN, HT_GROUP_ITEMS));
     const int begin = (int)ht_first_plane(&a), end = (int)ht_last_plane(&a);
+    struct ht_seat seat;
+    struct ht_edge edge;
     int item = HT_ITEM();
     (void)unused;
+    (void)kept;
+    ht_seat_of(&a, item, &seat, &edge);
+    if (HT_PER_CELL == 1 && !seat.inside) return;
     for (int m3 = begin - (HT_DIMS > 2); m3 < end; m3++) {
-        struct ht_seat seat;
-        struct ht_edge edge;
         real t[HT_POLYNOMIAL], w[HT_RESULTS];
         const int p3 = m3 + (int)a.shift[2];
-        if (HT_POLYNOMIAL > HT_MOST_COMFORTABLE) HT_RECOMPUTE(item);
-        ht_seat_of(&a, item, &seat, &edge);
-        if (HT_PER_CELL == 1 && !seat.inside) return;
+        if (HT_POLYNOMIAL > HT_MOST_COMFORTABLE) {
+            HT_RECOMPUTE(item);
+            ht_seat_of(&a, item, &seat, &edge);
+        }
 #if HT_DIMS > 2
         ht_registers_face(&a, &seat, p3 + 1, src0, turned, t + HT_FACE_VALUES);
         if (m3 >= begin) ht_face_load(kept, item, t);
@@ -446,7 +447,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_registers(
 #endif
         HT_KEEP_ORDER(); /* else other reads begin before the series ends */
         ht_registers_series(&edge, passed, t, w);
-        if (seat.inside)
+        if (HT_PER_CELL == 1 || seat.inside)
             ht_registers_store(&seat, &edge,
                                (int)ht_target_row(&a, seat.m2, m3) + seat.m1,
                                a.dst_nodes, w, dst0);

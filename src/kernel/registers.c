@@ -23,13 +23,17 @@ static int polynomial_words(const struct ht_spec *spec) {
     return ht_sizes_of(spec).cube * (spec->fp64 ? 2 : 1);
 }
 
-/* Work-items of a target: one, or one for each pair n1, where these are in one
- * warp. */
+/* Work-items of a target: one, or one for each pair n1. */
 static int items_per_cell(const struct ht_spec *spec) {
-    const int words = polynomial_words(spec), pairs = spec->order + 1;
-    if (words <= MOST_VALUES) return 1;
-    if (spec->fp64 || words / pairs > MOST_VALUES) return 0;
-    return (pairs & (pairs - 1)) == 0 ? pairs : 0;
+    return polynomial_words(spec) <= MOST_VALUES ? 1 : spec->order + 1;
+}
+
+/* Several must be in one warp, and shuffles move 4 bytes. */
+static bool fits(const struct ht_spec *spec) {
+    const int items = items_per_cell(spec);
+    if (items == 1) return true;
+    return !spec->fp64 && (items & (items - 1)) == 0 &&
+           polynomial_words(spec) / items <= MOST_VALUES;
 }
 
 /* The largest n1! n2! n3!. */
@@ -43,8 +47,7 @@ static const char *refuses(const struct ht_spec *spec) {
     for (int t = 0; t < eq->nterms; t++)
         one = one && eq->term[t].derivative == 1;
     if (!one) return "the system is not one field advected by a velocity";
-    if (items_per_cell(spec) == 0)
-        return "the order is too high for its registers";
+    if (!fits(spec)) return "the order is too high for its registers";
     if (!spec->fp64 && largest_factor(spec) > most_factor)
         return "single precision does not hold its factors";
     return NULL;

@@ -216,26 +216,15 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                             group_size);
 }
 
-/* Planes per group of equal groups that fill the units of a device evenly: the
- * least time of the unit with most groups. A group's first plane also needs the
- * face below it, about a quarter of a plane's work. A unit hides latency with
- * several groups. */
+/* Planes per group of equal groups. Of n planes in all per unit, a group's
+ * first one also needs the face below it, 0.25 of a plane's work, and at the
+ * end units wait for 0.4 of a group: least for n 0.25/march + 0.4 march.
+ * Measured for cl/registers.cl from 64^3 to 192^3 targets (bench/NOTES.md). */
 static long even_march(int64_t units, int64_t columns, int64_t planes) {
-    const double first = 0.25;
-    const int64_t together = 3;
-    const long longest = 64; /* more saves nothing */
-    double least = INFINITY;
-    long best = 1;
-    for (long march = 1; march <= planes && march <= longest; march++) {
-        const int64_t groups = columns * ht_divide_up(planes, march);
-        const double time =
-            (double)ht_divide_up(groups, units) * ((double)march + first);
-        if (march > 1 && groups < together * units) break;
-        if (time >= least) continue;
-        least = time;
-        best = march;
-    }
-    return best;
+    const double n = (double)columns * (double)planes / (double)units;
+    const int64_t march = (int64_t)sqrt(n * 0.25 / 0.4) + 1;
+    const int64_t parts = ht_divide_up(planes, march);
+    return (long)ht_divide_up(planes, parts);
 }
 
 /* Long marches reuse faces; short ones give enough groups to fill a device. */
