@@ -255,7 +255,7 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
                         HT_LOCAL const vector *medium,
                         HT_LOCAL vector *products) {
     const vector inverse = ht_inverse[k];
-    const int most = HT_TRIM ? k - 1 + HT_SLACK : 2 * HT_N1;
+    const int most = HT_TRIM ? k - 1 + HT_SLACK : HT_T1 + HT_T2;
     for (int at = 0; at < HT_CUBE; at += HT_T1) {
         const int n1 = at / HT_T1 % HT_T2, n2 = at / (HT_T1 * HT_T2);
         if (ht_excess[n1] + ht_excess[n2] > most) continue;
