@@ -95,6 +95,7 @@ bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
  * and accumulate. In one dimension, where speed hardly matters, this excludes
  * parity blocks in single precision. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
+    if (variant->pays != NULL && !variant->pays(spec)) return false;
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
 }
 
