@@ -73,6 +73,8 @@ int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 struct ht_shape {
     int cells;       /* targets along x1 per group */
     int rows;        /* x2 rows of targets per group */
+    bool flat;       /* equal groups: of cells * rows targets that follow one
+                        another in an x3 plane, across the ends of rows */
     int slabs;       /* values of n3 exchanged between two barriers */
     int face_fields; /* fields interpolated in the plane at a time */
     int planes;      /* x3 planes per group; 0: chosen at each launch */

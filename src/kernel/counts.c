@@ -330,9 +330,9 @@ static struct ht_cost kernel_cost(enum ht_stage_kind kind,
     case HT_STAGE_EVOLVE:
         return (struct ht_cost){evolve, poly + to + medium};
     case HT_STAGE_STEP:
+    case HT_STAGE_OPERATOR: /* a series whose factors are in the program */
         return (struct ht_cost){rolled + evolve, from + to + medium};
     case HT_STAGE_NONE:
-    case HT_STAGE_OPERATOR:
         break;
     }
     return (struct ht_cost){0};

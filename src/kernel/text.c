@@ -133,14 +133,20 @@ void ht_text_table(struct ht_text *out, const char *name, const double *values,
 
 static void add_places(const struct ht_spec *spec, struct ht_text *out) {
     int storage[HT_MAX_COEFS], coefs = 1;
-    ht_storage_order(spec, storage);
+    const int padded = ht_storage_order(spec, storage);
     for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
     ht_text_add(out,
-                "/* storage index of each coefficient */\n"
+                "/* storage index of each coefficient, and back; gaps: -1 */\n"
                 "HT_TABLE const int ht_storage_index[%d] = {",
                 coefs);
     for (int i = 0; i < coefs; i++)
         ht_text_add(out, "%s%d", i ? ", " : "", storage[i]);
+    ht_text_add(out, "};\nHT_TABLE const int ht_storage_coef[%d] = {", padded);
+    for (int s = 0; s < padded; s++) {
+        int i = coefs - 1;
+        while (i >= 0 && storage[i] != s) i--;
+        ht_text_add(out, "%s%d", s ? ", " : "", i);
+    }
     ht_text_add(out, "};\n");
 }
 

@@ -301,6 +301,32 @@ static void refuse(const char *variant, const struct ht_spec *spec,
                err ? ht_err_message() : "no");
 }
 
+/* The variant that "auto" takes for acoustics on a GPU. */
+static void choose(int dims, int order, int degree, bool fp64, int ptx,
+                   const char *expected) {
+    struct ht_equations eq = equations("acoustic", dims);
+    struct ht_spec spec = make_spec(&eq, order, degree, fp64);
+    spec.ptx = ptx;
+    const char *name = ht_variant_find("auto", &spec, true)->name;
+    TEST_CHECK(strcmp(name, expected) == 0,
+               "auto, %d-D, N = %d, %s, %s, ptx %d: %s", dims, order,
+               degree < 0 ? "uniform" : "per node", fp64 ? "double" : "single",
+               ptx, name);
+}
+
+static void test_auto(void) {
+    choose(3, 1, -1, false, 90, "propagator-lanes");
+    choose(3, 2, -1, false, 90, "parity-chains");
+    choose(3, 3, -1, false, 90, "parity-chains");
+    choose(3, 3, 0, false, 0, "parity-chains");
+    choose(3, 4, -1, false, 90, "propagator-tensor");
+    choose(3, 2, -1, true, 90, "propagator-tensor");
+    choose(3, 2, -1, true, 80, "parity-chains");
+    choose(3, 2, 0, true, 90, "parity-chains");
+    choose(3, 3, 0, true, 90, "monolithic");
+    choose(1, 3, -1, false, 90, "parity-chains");
+}
+
 static void test_refusals(void) {
     const struct ht_device_info plain = {
         .name = "toy", .gpu = true, .local_memory = 32768, .max_group = 256};
@@ -461,6 +487,7 @@ int main(void) {
     test_costs();
     test_leapfrog_costs();
     test_shapes();
+    test_auto();
     test_refusals();
     test_text();
     test_layout();
