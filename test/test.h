@@ -51,8 +51,8 @@ static inline void test_line(void) {
             test_failed++;                                      \
     } while (0)
 
-/* Whether cases are wanted that say at length what the others say, too: on a GPU
- * and for check-all (HTWAVE_COVER). docs/testing.md lists them. */
+/* Whether cases are wanted that say at length what the others say, too: on a
+ * GPU and for check-all (HTWAVE_COVER). docs/testing.md lists them. */
 static inline bool test_all(void) {
     const char *cover = getenv("HTWAVE_COVER");
     const char *device = getenv("HTWAVE_DEVICE");

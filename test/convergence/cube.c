@@ -38,12 +38,13 @@ static void periodic(struct scene *scene, const char *system,
     int count = 0, next = 0;
     for (int v = 0; v < ht_variant_count(); v++)
         count += applies(scene->device, ht_variant_at(v), system, order);
+    const int chosen = count > 0 ? (order - 1 + turn) % count : 0;
     for (int v = 0; v < ht_variant_count(); v++) {
         const char *variant = ht_variant_at(v)->name;
         const char *layout = (order / 2 + v) % 2 ? "tensor" : "blocked";
         char name[96], text[SCENE_TEXT];
         if (!applies(scene->device, ht_variant_at(v), system, order)) continue;
-        if (!test_all() && next++ != (order - 1 + turn) % count) continue;
+        if (!test_all() && next++ != chosen) continue;
         snprintf(name, sizeof name, "%s 3D N=%d %s %s", system, order, variant,
                  layout);
         snprintf(text, sizeof text,
