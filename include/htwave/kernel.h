@@ -137,6 +137,8 @@ struct ht_variant {
     /* Why it cannot compute a spec whose medium and device it supports, or
      * NULL. A NULL function: it computes all of them. */
     const char *(*refuses)(const struct ht_spec *spec);
+    /* Where "auto" takes it; NULL: wherever it applies. */
+    bool (*pays)(const struct ht_spec *spec);
     /* What it needs and a device lacks, or NULL. A NULL function: no needs. */
     const char *(*lacks)(const struct ht_device_info *info);
     /* Shape for a spec that the variant does not refuse, as ht_variant_shape.

@@ -7,7 +7,7 @@
 
 /* In order of expected speed, fastest first. */
 static const struct ht_variant *const variants[] = {
-    &ht_variant_separable, /* advection */
+    &ht_variant_separable,
     &ht_variant_registers,
     &ht_variant_propagator_lanes,
     &ht_variant_parity_chains,
@@ -102,6 +102,7 @@ static bool applies(const struct ht_variant *variant,
  * parity blocks in single precision. In double precision dense blocks on tensor
  * cores are faster than scalar series in half as many registers. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
+    if (variant->pays != NULL && !variant->pays(spec)) return false;
     if (variant == &ht_variant_parity_chains && spec->fp64)
         return !applies(&ht_variant_propagator_tensor, spec);
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;

@@ -44,6 +44,12 @@ static const char *refuses(const struct ht_spec *spec) {
     return NULL;
 }
 
+/* Where it was measured (bench/NOTES.md): with few products of polynomials. */
+static bool pays(const struct ht_spec *spec) {
+    return spec->order == 3 &&
+           (spec->medium_degree <= 0 || spec->constant != 0);
+}
+
 /* Values of the kernel's arrays in local memory. */
 static int64_t local_values(const struct ht_spec *spec,
                             const struct ht_sizes *z, int cells, int items) {
@@ -95,6 +101,7 @@ const struct ht_variant ht_variant_warp = {
     .medium = HT_POLYNOMIALS,
     .layouts = HT_READS_ANY,
     .refuses = refuses,
+    .pays = pays,
     .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "packs.cl", "ptx.cl", "shuffles.cl", "warp.cl"},

@@ -303,6 +303,8 @@ static double row_cost(const unsigned char *row, void *context) {
     if (kind.cells > 0 && (dims == 3 || variant->ptx > 0)) return 0;
     if (kind.rows && (kind.cells > 0 || dims * kind.spec.order > 4)) return 0;
     if (chooser->high && dims == 3) return 0;
+    /* Products of many terms through local memory take half a minute. */
+    if (variant->made_for == HT_FOR_GPU && dims == 3 && degree > 3) return 0;
     const struct ht_tuning tuning = tuning_of(&kind);
     const struct ht_problem problem = make_problem(&kind, &grid);
     const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
