@@ -33,6 +33,25 @@
 #define HT_SIZE_CLASS_TABLES(dims, matrix, order) \
     (4 * (dims) * (matrix) + 2 * (dims) * (order) + 4 + 4 * (dims))
 
+/* cl/warp.cl, per target: a face, later the results, in whole packs; the parts
+ * of lower faces. Per group: values that work-items exchange without shuffles.
+ */
+#define HT_SIZE_TEAM(face, results, block) \
+    (((face) > (results) ? (face) + (block)-1 : (results)) / (block) * (block))
+#define HT_SIZE_LOWER(sources, n3, t2, t1) ((sources) * (n3) * (t2) * (t1))
+#define HT_SIZE_NEIGHBOURS(shuffles, values, items) \
+    ((shuffles) ? 1 : (values) * (items))
+
+/* cl/registers.cl: faces in vectors of 16 bytes; values n1 of a cell's lines in
+ * vectors of two, padded against bank conflicts; values passed to the
+ * neighbour where a device has no shuffles. */
+#define HT_SIZE_KEPT_FACES(dims, face, items) \
+    ((dims) > 2 ? (face) * (items) : 1)
+#define HT_SIZE_TURNED(per_cell, t2, n1, cells) \
+    ((per_cell) > 1 ? ((t2) * (n1) + 2) * (cells) : 1)
+#define HT_SIZE_PASSED(passes, values, items) \
+    ((passes) ? (values) * (items) + 1 : 1)
+
 /* cl/propagator.cl, in vectors: vertex sums of a chunk, results, sums over a
  * face that the next plane reads again. */
 #define HT_SIZE_BLOCK_SUMS(corners, chunk, rows) ((corners) * (chunk) * (rows))

@@ -51,6 +51,15 @@ static inline void test_line(void) {
             test_failed++;                                      \
     } while (0)
 
+/* Whether cases are wanted that say at length what the others say, too: on a
+ * GPU and for check-all (HTWAVE_COVER). docs/testing.md lists them. */
+static inline bool test_all(void) {
+    const char *cover = getenv("HTWAVE_COVER");
+    const char *device = getenv("HTWAVE_DEVICE");
+    return (cover && strcmp(cover, "all") == 0) ||
+           (device && strcmp(device, "gpu") == 0);
+}
+
 #define TEST_SKIP(...)        \
     do {                      \
         printf("ok # skip "); \

@@ -22,6 +22,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"ORDER", spec->order},
         {"FIELDS", z->fields},
         {"SOURCES", z->sources},
+        {"TARGETS", z->targets},
         {"OLD_SIGN", spec->old_sign},
         {"SLACK", z->slack},
         {"MATERIALS", z->materials},
@@ -38,6 +39,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"AXIS_2", ht_spec_axis(spec, 1)},
         {"AXIS_3", ht_spec_axis(spec, 2)},
         {"MEDIUM_COEFS", z->medium_coefs},
+        {"CONSTANT_MATERIALS", (int)spec->constant},
         {"GROUPS", z->groups},
         {"EXCHANGED", z->exchanged},
         {"CHAIN", z->chain},
@@ -84,12 +86,17 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
     for (int s = 0; s < z->exchanged; s++)
         ht_text_add(out, " X(%d, %d)", s, z->exchanged_field[s]);
-    ht_text_add(out, "\n/* X(group, row, material) */\n"
-                     "#define HT_EACH_GROUP(X)");
-    for (int g = 0; g < z->groups; g++)
-        if (z->group_material[g] >= 0)
-            ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
-                        z->group_material[g]);
+    for (int constant = 0; constant < 2; constant++) {
+        ht_text_add(out, constant ? "\n/* polynomials of degree 0 */\n"
+                                    "#define HT_EACH_CONSTANT_GROUP(X)"
+                                  : "\n/* X(group, row, material) */\n"
+                                    "#define HT_EACH_GROUP(X)");
+        for (int g = 0; g < z->groups; g++)
+            if (z->group_material[g] >= 0 &&
+                ht_spec_constant(spec, z->group_material[g]) == constant)
+                ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
+                            z->group_material[g]);
+    }
     ht_text_add(out, "\n/* X(group, row): without a material */\n"
                      "#define HT_EACH_PLAIN_GROUP(X)");
     for (int g = 0; g < z->groups; g++)

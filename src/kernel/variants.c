@@ -7,13 +7,22 @@
 
 /* In order of expected speed, fastest first. */
 static const struct ht_variant *const variants[] = {
-    &ht_variant_separable,     &ht_variant_propagator_lanes,
-    &ht_variant_parity_chains, &ht_variant_propagator_tensor,
-    &ht_variant_propagator,    &ht_variant_vector,
-    &ht_variant_chains,        &ht_variant_monolithic,
-    &ht_variant_two_rolled,    &ht_variant_two_naive,
-    &ht_variant_gemm,          &ht_variant_fd_march,
-    &ht_variant_fd_vectors,    &ht_variant_fd_plain,
+    &ht_variant_separable, /* advection */
+    &ht_variant_registers,
+    &ht_variant_propagator_lanes,
+    &ht_variant_parity_chains,
+    &ht_variant_propagator_tensor,
+    &ht_variant_propagator,
+    &ht_variant_vector,
+    &ht_variant_chains,
+    &ht_variant_warp,
+    &ht_variant_monolithic,
+    &ht_variant_two_rolled,
+    &ht_variant_two_naive,
+    &ht_variant_gemm,
+    &ht_variant_fd_march,
+    &ht_variant_fd_vectors,
+    &ht_variant_fd_plain,
 };
 
 int ht_variant_count(void) {
@@ -55,6 +64,11 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
 bool ht_spec_reads(const struct ht_spec *spec, int material) {
     return spec->medium_degree >= 0 ||
            ht_material_layer(spec->eq, material) >= 0;
+}
+
+bool ht_spec_constant(const struct ht_spec *spec, int material) {
+    return spec->medium_degree > 0 && material >= 0 &&
+           (spec->constant >> material & 1u) != 0;
 }
 
 int ht_spec_axis(const struct ht_spec *spec, int k) {

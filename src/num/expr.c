@@ -292,7 +292,9 @@ static void fold(struct ht_expr *expr) {
     for (int n = first; n < expr->count - 1; n++)
         if (expr->op[n].code != OP_NUMBER) return;
     double scratch[SCRATCH + 1], stack[2];
-    struct work work = {.jets = &number, .scratch = scratch};
+    const double none[3] = {0}; /* no variable is among them */
+    struct work work = {
+        .jets = &number, .x = none, .h = none, .scratch = scratch};
     evaluate(&work, expr->op + first, expr->count - first, stack);
     expr->op[first] = (struct ht_expr_op){.code = OP_NUMBER, .value = stack[0]};
     expr->count = first + 1;

@@ -720,7 +720,7 @@ int main(void) {
         test_incidence();
         test_usual();
         test_expected();
-        test_far();
+        if (test_all()) test_far();
     }
     return test_end("duhamel");
 }

@@ -79,7 +79,10 @@ static void test_time(const struct walls *room, int terms) {
 int main(void) {
     if (!fd_have_device()) return test_end("modes");
     for (int i = 0; i < ROOMS; i++)
-        for (int order = 2; order <= 16; order *= 2)
+        for (int order = i % 2 ? 4 : 2; order <= 16; order *= 4)
+            test_space(&rooms[i], order);
+    for (int i = 0; i < ROOMS && test_all(); i++)
+        for (int order = i % 2 ? 2 : 4; order <= 16; order *= 4)
             test_space(&rooms[i], order);
     for (int i = 0; i < ROOMS; i++)
         for (int terms = 1; terms <= 2; terms++) test_time(&rooms[i], terms);

@@ -87,7 +87,7 @@ static void start_run(const struct scene *s, const char *grid, const char *more,
 #define LINE "grid.cells=[60] grid.upper=[60]"
 #define SQUARE "grid.cells=[44,43] grid.upper=[44,43]"
 #define WIDE "grid.cells=[150,149] grid.upper=[150,149]"
-#define CUBE "grid.cells=[23,22,21] grid.upper=[23,22,21]"
+#define CUBE "grid.cells=[13,12,11] grid.upper=[13,12,11]"
 #define RIGID "boundary.x1=rigid boundary.x2=rigid"
 
 /* ---- energy, and back ---- */
@@ -227,7 +227,7 @@ int main(void) {
             judge_energy(s, s->dims > 2 ? CUBE : WIDE, "single", 1e-6);
     }
     for (int i = 0; i < SCENES - 1; i++) {
-        judge_single(&scenes[i], 0);
+        if (i == 0 || test_all()) judge_single(&scenes[i], 0);
         judge_single(&scenes[i], 1);
     }
     judge_readings(&scenes[0]);

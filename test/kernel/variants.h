@@ -7,8 +7,8 @@
  * The whole product of cases would compile thousands of programs. On a CPU,
  * where compiling takes most of the time, each variant gets rows of a pairwise
  * covering (cover.h): with it any two of law (system and scheme), dimension,
- * order up to 4, precision, layout, medium, trimming, cells and planes per
- * group meet, where it takes both; beyond order 4 it meets each order, in one
+ * order up to 3, precision, layout, medium, trimming, cells and planes per
+ * group meet, where it takes both; beyond order 3 it meets each order, in one
  * or two dimensions. On a GPU, and on a CPU by `make check-all`
  * (HTWAVE_COVER=all), all (variant, system, scheme, dimension, order) are run,
  * the rest is drawn.
@@ -86,12 +86,14 @@ static struct ht_problem make_problem(const struct kind *kind,
         memcpy(p.stored, kind->eq.leapfrog.stored, sizeof p.stored);
     }
     p.medium_degree = kind->spec.medium_degree;
+    /* Material 1 is constant beside polynomials of degree 2. */
     for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
     if (p.medium_degree >= 0) {
         p.medium_coefs = 1;
         for (int k = 1; k <= grid->dims; k++)
             p.medium_coefs = p.medium_coefs * (p.medium_degree + k) / k;
         p.medium_fill = ht_test_medium;
+        p.constant = p.medium_degree == 2 ? 2u : 0u;
     }
     return p;
 }
@@ -233,6 +235,8 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims,
             struct ht_problem problem = make_problem(&kind, &grid);
             struct ht_spec spec =
                 ht_problem_spec(&problem, &tuning, HT_PRIMARY);
+            if (ht_variant_refuses(kind.variant, &spec) != NULL)
+                kind.spec.fp64 = spec.fp64 = false;
             if (ht_variant_refuses(kind.variant, &spec) != NULL) continue;
             if (leapfrog && ((v + order + dims) % 2 || order * dims > 12))
                 continue;
@@ -255,7 +259,7 @@ static void run_all(int first, int last, struct ht_device *device) {
 /* ---- a covering ---- */
 
 enum { LAW, DIMS, ORDER, FP64, BLOCK, MEDIUM, TRIM, CELLS, PLANES, ROWS };
-enum { COVERED = 10, COVERED_ORDER = 4 };
+enum { COVERED = 10, COVERED_ORDER = 3 };
 
 struct chooser {
     const struct ht_variant *variant;
@@ -276,7 +280,7 @@ static struct kind kind_of(const struct chooser *chooser,
     kind.spec.medium_degree = degrees[row[MEDIUM]];
     kind.spec.trim = row[TRIM];
     kind.spec.ptx = chooser->info->ptx;
-    kind.cells = row[CELLS];
+    kind.cells = row[CELLS] == 2 ? 3 : row[CELLS];
     /* Left to itself a group takes one plane of so few; on real grids it walks
      * through many, and keeps what neighbouring planes share. */
     kind.planes = row[PLANES] ? 3 : 0;
@@ -316,8 +320,9 @@ static void run_covered(struct chooser *chooser, int first, int last,
                         bool plain, struct ht_device *device) {
     struct cover cover = {
         .factors = COVERED, .cost = row_cost, .context = chooser};
-    const int levels[COVERED] = {law_count(), 3, COVERED_ORDER, 2, 2, 4, 2, 4,
-                                 2,           2};
+    const int orders =
+        chooser->high ? HT_MAX_ORDER - COVERED_ORDER : COVERED_ORDER;
+    const int levels[COVERED] = {law_count(), 3, orders, 2, 2, 4, 2, 3, 2, 2};
     bool met[COVER_LEVELS] = {false}, optimised[4] = {false};
     memcpy(cover.levels, levels, sizeof levels);
     cover_make(&cover);

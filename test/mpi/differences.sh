@@ -39,11 +39,11 @@ same() {
             [ "$largest" = 0 ]
     done
 }
-same 'walls, density' '2 3 5'
-same 'uniform density, one term' 5 medium.rho=1.0 time.stages=1
-same 'periodic' 5 'boundary.x3=["periodic","periodic"]' grid.order=6
-same 'deep halos' '3 5' parallel.halo_depth=2 grid.order=4
-same 'double' 5 device.precision=double grid.order=4
+same 'walls, density' '2 5'
+same 'uniform density, one term' 3 medium.rho=1.0 time.stages=1
+same 'periodic' 2 'boundary.x3=["periodic","periodic"]' grid.order=6
+same 'deep halos' 3 parallel.halo_depth=2 grid.order=4
+same 'double' 3 device.precision=double grid.order=4
 
 # Rounded messages change the values, by as much as they round.
 for precision in single half; do
@@ -63,7 +63,7 @@ done
 rest='initial.type=zero grid.order=4 time.end=3'
 # shellcheck disable=SC2086 # several options
 {
-same 'planes and volumes' 5 $rest output.every=1.5 \
+same 'planes and volumes' 3 $rest output.every=1.5 \
     'sources=({type="plane";axis="x3";at=1.27;frequency=0.7;},
         {type="plane";axis="x1";at=0.93;frequency=0.6;kind="force";
          direction=[1.0,0.0,0.0];},
@@ -94,12 +94,10 @@ chosen() { # FILE TITLE WANTED OVERRIDE...
         2>said.txt
     judge "$title: $(facts alone.json) ($wanted)" \
         grep -q "$wanted" alone.json
-    for n in 2 3; do
-        ranks $n "$htwave" check "$file" "$device" --json --quiet "$@" \
-            >ranks.json 2>said.txt
-        judge "$title by $n: $(facts ranks.json)" \
-            [ "$(facts ranks.json)" = "$(facts alone.json)" ]
-    done
+    ranks 3 "$htwave" check "$file" "$device" --json --quiet "$@" \
+        >ranks.json 2>said.txt
+    judge "$title by 3: $(facts ranks.json)" \
+        [ "$(facts ranks.json)" = "$(facts alone.json)" ]
 }
 chosen auto.cfg 'layers' '"scheme": "fd", "scheme_chosen_by": "auto: the medium varies"'
 chosen auto.cfg 'density alone' '"scheme": "fd"' medium.c=1.0

@@ -62,10 +62,10 @@ same() {
             max_abs) (bound 0)" [ "$(number compare.txt max_abs)" = 0 ]
     done
 }
-same 'Taylor' '2 5'
+same 'Taylor' 5
 same 'Taylor, deep halos, double' 3 parallel.halo_depth=3 \
     device.precision=double
-same 'leapfrog, deep halos, periodic' '2 5' time.scheme=leapfrog \
+same 'leapfrog, deep halos, periodic' 2 time.scheme=leapfrog \
     parallel.halo_depth=4 'boundary.x3=["periodic","periodic"]' \
     'sources.1.position=[3.2,2.9,14.99]'
 input=plane.cfg

@@ -342,7 +342,7 @@ static void test_growth(const char *system, int order, int layer,
     close_strip(&s);
 }
 
-static void test_all(void) {
+static void judge_all(void) {
     static const char *const system[] = {"acoustic", "wave"};
     static const double theta[] = {0.1, 0.3, 0.6, 1.2, 1.8, 2.2, 2.8};
     static const int cells[] = {3, 4, 6, 8, 12};
@@ -379,7 +379,7 @@ static void test_sponge(const char *scheme, const char *system, int order,
     close_strip(&s);
 }
 
-static void test_all_sponges(void) {
+static void judge_all_sponges(void) {
     static const double theta[] = {0.03, 0.1,  0.2,  0.35, 0.6,
                                    0.9,  1.2,  1.6,  2.2,  2.8,
                                    3.05, 3.11, 3.13, 3.14, 3.1415};
@@ -618,11 +618,11 @@ static void test_operators(void) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "all") == 0) {
-        test_all();
+        judge_all();
         return test_end("absorbing all");
     }
     if (argc > 1 && strcmp(argv[1], "sponges") == 0) {
-        test_all_sponges();
+        judge_all_sponges();
         return test_end("absorbing sponges");
     }
     test_growth("acoustic", 1, 12, 0.3);
