@@ -39,6 +39,12 @@
 #define HT_SRC_CHOOSE(slot, f) chosen = field == slot ? src##slot : chosen;
 #define HT_DST_CHOOSE(slot, f) chosen = field == slot ? dst##slot : chosen;
 
+/* Values of material m in a cell. */
+#define HT_COEFS_OF(m)                                         \
+    (HT_MEDIUM_DEGREE > 0 && !(HT_CONSTANT_MATERIALS >> (m)&1) \
+         ? HT_MEDIUM_COEFS                                     \
+         : 1)
+
 /* Source index i of an axis, wrapped if the window is periodic along it. */
 HT_INLINE long ht_closed(const struct ht_step_args *a, const int axis, long i) {
     return i < a->period[axis] ? i : i - a->period[axis];
@@ -149,14 +155,15 @@ HT_INLINE void ht_line(const real *in, real *out) {
 
 /* Trimming: whether coefficient (n1, n2, s) of w at stage k can reach an output
  * coefficient. The k - 1 remaining applications of L lower the total degree by
- * k - 1 +- HT_SLACK, and each index by at most as much. In polynomial media
- * products raise indices, so all coefficients are needed. */
+ * k - 1 +- HT_SLACK, and each index by at most as much. Products with
+ * polynomials of the medium raise indices: there only the upper limit holds. */
 HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
-#if HT_TRIM && HT_MEDIUM_DEGREE <= 0
+#if HT_TRIM
     const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) +
                        (n2 > HT_ORDER ? n2 - HT_ORDER : 0) +
                        (s > HT_ORDER ? s - HT_ORDER : 0);
-    return excess <= k - 1 + HT_SLACK && k - 1 - HT_SLACK <= n1 + n2 + s;
+    return excess <= k - 1 + HT_SLACK &&
+           (HT_MEDIUM_DEGREE > 0 || k - 1 - HT_SLACK <= n1 + n2 + s);
 #else
     return 1;
 #endif

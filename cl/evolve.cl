@@ -58,6 +58,9 @@
 /* The medium of a cell in local memory: medium[cell][material][a]. */
 #define HT_MEDIUM_SIZE HT_SIZE_MEDIUM(HT_CELLS, HT_MATERIALS, HT_MEDIUM_COEFS)
 #define HT_PRODUCT_SIZE HT_SIZE_PRODUCTS(HT_GROUPS, HT_ITEMS)
+/* Materials that are constant in each cell have one coefficient there. */
+#define HT_ADD_CONSTANT_GROUP(group, row, m) \
+    sum[row][s] = fma(medium[(m)*HT_MEDIUM_COEFS], g[group], sum[row][s]);
 #define HT_PUT_GROUP(group, row, m) y[(group)*HT_ITEMS + item] = g[group];
 #define HT_GET_GROUP(group, row, m) \
     const real value_##group =      \
@@ -95,8 +98,8 @@ HT_INLINE void ht_multiply(HT_LOCAL const real *medium, HT_LOCAL const real *y,
 #endif
 
 /* b: the interpolant on entry; w: the evolved polynomial on return, valid for
- * indices up to N. medium: the target's material values (degree 0), its
- * polynomials in local memory (degree > 0). */
+ * indices up to N. medium: the target's material values (degree 0); media: the
+ * group's polynomials in local memory (degree > 0). */
 HT_INLINE void ht_evolve(const int item, const int stages,
                          HT_GLOBAL const real *scale, real b[HT_FIELDS][HT_T3],
                          real w[HT_FIELDS][HT_T3], HT_LOCAL real *exchange
@@ -105,7 +108,7 @@ HT_INLINE void ht_evolve(const int item, const int stages,
                          const real *medium
 #elif HT_MEDIUM_DEGREE > 0
                          ,
-                         HT_LOCAL const real *medium, HT_LOCAL real *products
+                         HT_LOCAL const real *media, HT_LOCAL real *products
 #endif
 ) {
     const int n1 = item % HT_T1, n2 = item / HT_T1 % HT_T2;
@@ -119,6 +122,10 @@ HT_INLINE void ht_evolve(const int item, const int stages,
     (void)up11;
     (void)up22;
     int turn = 0;
+#if HT_MEDIUM_DEGREE > 0
+    HT_LOCAL const real *medium =
+        media + item / HT_COLUMN * HT_MATERIALS * HT_MEDIUM_COEFS;
+#endif
     HT_EACH_TERM(HT_LOAD_SCALE)
     HT_UNROLL
     for (int f = 0; f < HT_FIELDS; f++) {
@@ -155,13 +162,14 @@ HT_INLINE void ht_evolve(const int item, const int stages,
                 HT_LOCAL real *y = products + (s & 1) * HT_GROUPS * HT_ITEMS;
                 HT_EACH_GROUP(HT_PUT_GROUP)
                 HT_BARRIER();
-                ht_multiply(medium + item / HT_COLUMN * HT_MATERIALS *
-                                         HT_MEDIUM_COEFS,
-                            y, item, s, sum);
-                HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_SLAB)
-                HT_UNROLL
-                for (int f = 0; f < HT_FIELDS; f++)
-                    w[f][s] = fma(inverse, sum[f][s], b[f][s]);
+                if (ht_needed(k, n1, n2, s)) {
+                    ht_multiply(medium, y, item, s, sum);
+                    HT_EACH_CONSTANT_GROUP(HT_ADD_CONSTANT_GROUP)
+                    HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_SLAB)
+                    HT_UNROLL
+                    for (int f = 0; f < HT_FIELDS; f++)
+                        w[f][s] = fma(inverse, sum[f][s], b[f][s]);
+                }
 #else
                 if (ht_needed(k, n1, n2, s)) {
                     real sum[HT_FIELDS];

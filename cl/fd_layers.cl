@@ -403,6 +403,65 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
     out[at] = (u[at] + change) + more;
 }
 
+#if HT_FD_DENSITY
+/* Half of the products of first differences of u at half points +-1/2. */
+HT_INLINE real ht_fd_squares(const struct ht_fd_coefs *c, const int axis,
+                             HT_GLOBAL const real *u, HT_GLOBAL const real *b,
+                             const long at, const long stride) {
+    real sum = 0;
+    HT_UNROLL
+    for (int side = 0; side < 2; side++) {
+        const long between = at - side * stride;
+        real slope = 0, scaled = 0;
+        HT_UNROLL
+        for (int j = 0; j < HT_FD_R; j++) {
+            const real below = u[between - j * stride];
+            const real above = u[between + (j + 1) * stride];
+            slope = HT_FD_FIRST(c->c[HT_DIMS][j], below, above, slope);
+            scaled = HT_FD_FIRST(c->c[axis][j], below, above, scaled);
+        }
+        sum += b[between] * (slope * scaled);
+    }
+    return sum / 2;
+}
+#else
+/* Half of the weighted squares of differences from node `at`. */
+HT_INLINE real ht_fd_squares(const struct ht_fd_coefs *c, const int axis,
+                             HT_GLOBAL const real *u, const long at,
+                             const long stride) {
+    real sum = 0;
+    HT_UNROLL
+    for (int j = 0; j < HT_FD_R; j++) {
+        const real down = u[at - (j + 1) * stride] - u[at];
+        const real up = u[at + (j + 1) * stride] - u[at];
+        sum = fma(c->c[axis][j], down * down + up * up, sum);
+    }
+    return sum / 2;
+}
+#endif
+
+/* What a node has of - <u, L u>, as differences alone: z / a adds up to it. */
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_squares(
+    struct ht_fd_layer_args s, struct ht_fd_layer_coefs c,
+    HT_GLOBAL const real *HT_RESTRICT u,
+    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
+    HT_GLOBAL real *HT_RESTRICT z) {
+    struct ht_fd_place m;
+    if (!ht_fd_target(&s, &m)) return;
+    const long at = ht_fd_number(&s, &m);
+    real sum = 0;
+#if HT_FD_DENSITY
+    sum += ht_fd_squares(&c.whole, 0, u, b1, at, 1);
+    if (HT_DIMS > 1) sum += ht_fd_squares(&c.whole, 1, u, b2, at, s.row);
+    if (HT_DIMS > 2) sum += ht_fd_squares(&c.whole, 2, u, b3, at, s.plane);
+#else
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++)
+        sum += ht_fd_squares(&c.whole, k, u, at, ht_fd_along(&s, k));
+#endif
+    z[at] = a[at] * sum;
+}
+
 /* Sponges: a factor per depth. */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_damp(
     struct ht_fd_layer_args s, HT_GLOBAL const real *HT_RESTRICT profile,

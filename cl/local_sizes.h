@@ -17,10 +17,40 @@
 #define HT_SIZE_MEDIUM(cells, materials, coefs) \
     ((cells) * (materials) * (coefs))
 
-/* cl/parity_chains.cl: vertex sums, two buffers; pairs of matrix entries. */
-#define HT_SIZE_PARITY_SUMS(corners, plane, cells) \
-    (2 * (corners) * (plane) * (cells))
-#define HT_SIZE_PARITY_MATRICES(n1) ((n1) * (n1) + 1)
+/* cl/parity_chains.cl. 16 bytes hold `wide` values. A row: a cell's values in
+ * `units` of 16 bytes, padded so that neither the work-items that write a unit
+ * each nor those that read a row each meet in a bank. A class: the rows of all
+ * cells and 16 bytes more. Tables: two kinds of matrices per axis and parity,
+ * 1/n, two factors per axis and parity. Faces: the sums over the faces below
+ * the next targets, in 3-D, `faces` values per field. */
+#define HT_SIZE_CLASS_ROW(wide, dims, units) \
+    ((wide) * ((dims) > 2 ? (units) + (6 - (units) % 4) % 4 : (units) | 1))
+#define HT_SIZE_CLASS(wide, cells, row) ((cells) * (row) + (wide))
+#define HT_SIZE_CLASS_MATRIX(wide, n1) \
+    (((n1) * (n1) + (wide)-1) / (wide) * (wide))
+#define HT_SIZE_CLASS_FACES(dims, faces) \
+    ((dims) > 2 ? ((dims) + 1) * (faces) : 4)
+#define HT_SIZE_CLASS_TABLES(dims, matrix, order) \
+    (4 * (dims) * (matrix) + 2 * (dims) * (order) + 4 + 4 * (dims))
+
+/* cl/warp.cl, per target: a face, later the results, in whole packs; the parts
+ * of lower faces. Per group: values that work-items exchange without shuffles.
+ */
+#define HT_SIZE_TEAM(face, results, block) \
+    (((face) > (results) ? (face) + (block)-1 : (results)) / (block) * (block))
+#define HT_SIZE_LOWER(sources, n3, t2, t1) ((sources) * (n3) * (t2) * (t1))
+#define HT_SIZE_NEIGHBOURS(shuffles, values, items) \
+    ((shuffles) ? 1 : (values) * (items))
+
+/* cl/registers.cl: faces in vectors of 16 bytes; values n1 of a cell's lines in
+ * vectors of two, padded against bank conflicts; values passed to the
+ * neighbour where a device has no shuffles. */
+#define HT_SIZE_KEPT_FACES(dims, face, items) \
+    ((dims) > 2 ? (face) * (items) : 1)
+#define HT_SIZE_TURNED(per_cell, t2, n1, cells) \
+    ((per_cell) > 1 ? ((t2) * (n1) + 2) * (cells) : 1)
+#define HT_SIZE_PASSED(passes, values, items) \
+    ((passes) ? (values) * (items) + 1 : 1)
 
 /* cl/propagator.cl, in vectors: vertex sums of a chunk, results, sums over a
  * face that the next plane reads again. */

@@ -9,8 +9,30 @@
  * warp must reach it. */
 #if HT_PTX >= 70
 #define HT_KEEP_ORDER() __asm__ volatile("bar.warp.sync -1;" : : : "memory")
+/* The compiler must not carry what follows from an int x past this point. */
+#define HT_RECOMPUTE(x) __asm__ volatile("" : "+r"(x))
 #else
 #define HT_KEEP_ORDER()
+#define HT_RECOMPUTE(x)
+#endif
+
+#if HT_PTX >= 70
+/* The value of the next of `width` neighbouring warp lanes, a power of two; its
+ * own of the last of them. All lanes of a warp must reach it. */
+HT_INLINE float ht_from_next(float x, const int width) {
+    float y;
+    __asm__ volatile("shfl.sync.down.b32 %0, %1, 1, %2, -1;"
+                     : "=f"(y)
+                     : "f"(x), "r"((32 - width) << 8 | 31));
+    return y;
+}
+#endif
+
+/* A barrier of a group that is one warp. */
+#if HT_PTX >= 70 && HT_GROUP_ITEMS == 32
+#define HT_WARP_BARRIER() HT_KEEP_ORDER()
+#else
+#define HT_WARP_BARRIER() HT_BARRIER()
 #endif
 
 #if HT_PTX >= 80

@@ -43,10 +43,10 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     ht_evolve(item, a->stages, scale, b, w, scratch, value);
 #else
-#define HT_READ_MEDIUM(i)                                               \
-    for (int q = item % HT_COLUMN; q < HT_MEDIUM_COEFS; q += HT_COLUMN) \
-        local_medium[(item / HT_COLUMN * HT_MATERIALS + (i)) *          \
-                         HT_MEDIUM_COEFS +                              \
+#define HT_READ_MEDIUM(i)                                              \
+    for (int q = item % HT_COLUMN; q < HT_COEFS_OF(i); q += HT_COLUMN) \
+        local_medium[(item / HT_COLUMN * HT_MATERIALS + (i)) *         \
+                         HT_MEDIUM_COEFS +                             \
                      q] = medium##i[q * nodes + node];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     HT_BARRIER();

@@ -117,8 +117,9 @@ HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m,
     for (int a1 = 0; a1 < HT_SPAN; a1++)
         for (int a2 = 0; a2 < HT_SPAN2 && a1 + a2 < HT_SPAN; a2++)
             for (int a3 = 0; a3 < HT_SPAN3 && a1 + a2 + a3 < HT_SPAN; a3++, q++)
-                medium[HT_MEDIUM_AT(m, a1, a2, a3)] =
-                    ht_medium_vector(a, from + q * nodes, e, stage);
+                if (q < HT_COEFS_OF(m))
+                    medium[HT_MEDIUM_AT(m, a1, a2, a3)] =
+                        ht_medium_vector(a, from + q * nodes, e, stage);
 }
 
 /* ---- evolution ---- */
@@ -188,10 +189,11 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
             }
 }
 #else
-/* sum[n] += the coefficients n = 0.. of row (n2, n1) of M times products. */
+/* sum[n] += the coefficients n = 0..length - 1 of row (n2, n1) of M times
+ * products. */
 HT_INLINE void ht_multiply_row(HT_LOCAL const vector *medium, int m,
                                HT_LOCAL const vector *products, int n1, int n2,
-                               vector sum[HT_T1]) {
+                               const int length, vector sum[HT_T1]) {
     for (int a3 = 0; a3 < HT_SPAN3 && a3 <= n2; a3++)
         for (int a2 = 0; a2 < HT_SPAN2 && a2 <= n1 && a2 + a3 < HT_SPAN; a2++) {
             HT_LOCAL const vector *row =
@@ -201,48 +203,77 @@ HT_INLINE void ht_multiply_row(HT_LOCAL const vector *medium, int m,
                 if (a1 + a2 + a3 < HT_SPAN) {
                     const vector value = medium[HT_MEDIUM_AT(m, a1, a2, a3)];
                     HT_UNROLL
-                    for (int n = a1; n < HT_T1; n++)
+                    for (int n = a1; n < length; n++)
                         sum[n] = fma(value, row[n - a1], sum[n]);
                 }
             }
         }
 }
 
-#define HT_MULTIPLY_GROUP(group, row, m) \
-    if (f == row)                        \
-        ht_multiply_row(medium, m, products + (group)*HT_CUBE, n1, n2, sum);
+#define HT_MULTIPLY_GROUP(group, row, m)                                       \
+    if (f == row)                                                              \
+        ht_multiply_row(medium, m, products + (group)*HT_CUBE, n1, n2, length, \
+                        sum);
+#define HT_ADD_CONSTANT_ROW(group, row, m)                            \
+    if (f == row) {                                                   \
+        HT_UNROLL                                                     \
+        for (int n = 0; n < length; n++)                              \
+            sum[n] = fma(medium[HT_MEDIUM_AT(m, 0, 0, 0)],            \
+                         products[(group)*HT_CUBE + at + n], sum[n]); \
+    }
 #define HT_ADD_PLAIN_ROW(group, row)                      \
     if (f == row) {                                       \
         HT_UNROLL                                         \
-        for (int n = 0; n < HT_T1; n++)                   \
+        for (int n = 0; n < length; n++)                  \
             sum[n] += products[(group)*HT_CUBE + at + n]; \
     }
 
+/* w in row (n2, n1), n = 0..length - 1, from the products. */
+HT_INLINE void ht_add_row(const vector inverse, int n1, int n2,
+                          const int length, HT_LOCAL const vector *b,
+                          HT_LOCAL vector *w, HT_LOCAL const vector *medium,
+                          HT_LOCAL const vector *products) {
+    const int at = (n2 * HT_T2 + n1) * HT_T1;
+    for (int f = 0; f < HT_FIELDS; f++) {
+        vector sum[HT_T1];
+        HT_UNROLL
+        for (int n = 0; n < length; n++) sum[n] = 0;
+        HT_EACH_GROUP(HT_MULTIPLY_GROUP)
+        HT_EACH_CONSTANT_GROUP(HT_ADD_CONSTANT_ROW)
+        HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_ROW)
+        HT_UNROLL
+        for (int n = 0; n < length; n++)
+            w[f * HT_CUBE + at + n] =
+                fma(inverse, sum[n], b[f * HT_CUBE + at + n]);
+    }
+}
+
+/* By rows: coefficients that reach an output lie in rows of an excess of at
+ * most k - 1 + HT_SLACK, at the limit in their first N + 1 places. */
 HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k,
                         HT_LOCAL const vector *b, HT_LOCAL vector *w,
                         HT_LOCAL const vector *medium,
                         HT_LOCAL vector *products) {
     const vector inverse = ht_inverse[k];
-    for (int at = 0; at < HT_CUBE; at++) {
-        vector g[HT_GROUPS];
-        ht_terms(scale, at % HT_T1, at / HT_T1 % HT_T2, at / (HT_T1 * HT_T2), w,
-                 g);
-        HT_UNROLL
-        for (int n = 0; n < HT_GROUPS; n++) products[n * HT_CUBE + at] = g[n];
+    const int most = HT_TRIM ? k - 1 + HT_SLACK : HT_T1 + HT_T2;
+    for (int at = 0; at < HT_CUBE; at += HT_T1) {
+        const int n1 = at / HT_T1 % HT_T2, n2 = at / (HT_T1 * HT_T2);
+        if (ht_excess[n1] + ht_excess[n2] > most) continue;
+        for (int n0 = 0; n0 < HT_T1; n0++) {
+            vector g[HT_GROUPS];
+            ht_terms(scale, n0, n1, n2, w, g);
+            HT_UNROLL
+            for (int n = 0; n < HT_GROUPS; n++)
+                products[n * HT_CUBE + at + n0] = g[n];
+        }
     }
     for (int at = 0; at < HT_CUBE; at += HT_T1) {
         const int n1 = at / HT_T1 % HT_T2, n2 = at / (HT_T1 * HT_T2);
-        for (int f = 0; f < HT_FIELDS; f++) {
-            vector sum[HT_T1];
-            HT_UNROLL
-            for (int n = 0; n < HT_T1; n++) sum[n] = 0;
-            HT_EACH_GROUP(HT_MULTIPLY_GROUP)
-            HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_ROW)
-            HT_UNROLL
-            for (int n = 0; n < HT_T1; n++)
-                w[f * HT_CUBE + at + n] =
-                    fma(inverse, sum[n], b[f * HT_CUBE + at + n]);
-        }
+        const int excess = ht_excess[n1] + ht_excess[n2];
+        if (excess < most)
+            ht_add_row(inverse, n1, n2, HT_T1, b, w, medium, products);
+        else if (excess == most)
+            ht_add_row(inverse, n1, n2, HT_N1, b, w, medium, products);
     }
 }
 #endif

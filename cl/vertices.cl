@@ -6,6 +6,13 @@
 /* -1 if bit k of a parity is set, else +1. */
 #define HT_SIGN_OF(bits, k) ((bits) >> (k)&1 ? (real)-1 : (real)1)
 
+/* The sums of two values with sign and with -sign of the lower one. */
+HT_INLINE void ht_butterfly(const real sign, real *low, real *high) {
+    const real a = *low, b = *high;
+    *low = fma(sign, a, b);
+    *high = fma(-sign, a, b);
+}
+
 /* In place, from the vertex values v[w] of one coefficient (bit k of w: upper
  * side of axis k) to the sums of all parity blocks. v[g] takes the vertices at
  * the lower side of axis k with the sign sign[k] (-1)^(bit k of g). */
@@ -15,9 +22,7 @@ HT_INLINE void ht_vertex_sums(real v[HT_CORNERS], const real sign[3]) {
         HT_UNROLL
         for (int w = 0; w < HT_CORNERS; w++) {
             if (w >> k & 1) continue;
-            const real low = v[w], high = v[w + (1 << k)];
-            v[w] = fma(sign[k], low, high);
-            v[w + (1 << k)] = fma(-sign[k], low, high);
+            ht_butterfly(sign[k], &v[w], &v[w + (1 << k)]);
         }
     }
 }

@@ -75,6 +75,12 @@ const char *ht_layer_refuses_operators(const struct ht_problem *problem,
 bool ht_layer_by_operators(const struct ht_problem *problem,
                            const struct ht_device_info *info,
                            const struct ht_tuning *tuning, unsigned axes);
+/* Whether layers are computed by operators if the interior's kernels, which
+ * read either order, get coefficients sorted by parity, which those operators'
+ * kernels need. */
+bool ht_layer_sorts(const struct ht_problem *problem,
+                    const struct ht_device_info *info,
+                    const struct ht_tuning *tuning);
 /* Device bytes of all operators; a rank that has not all layers has fewer. */
 int64_t ht_layer_operator_bytes(const struct ht_problem *problem,
                                 const struct ht_device_info *info,

@@ -91,5 +91,16 @@ ht_fd_layer_damp(struct ht_fd_layer_kernels *k, enum ht_step_part part,
                  const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                  struct ht_buffer *profile, struct ht_buffer *u,
                  struct ht_buffer *d);
+/* z = a times what a node has of - <u, L u>, which is L's share of the energy,
+ * by differences alone: where density is uniform half of the weights of second
+ * differences times squares of differences from the node, else half of b times
+ * squares of first differences at the half points to either side. Over all
+ * nodes z / a adds up to - <u, L u>; over some of them, too, a constant counts
+ * nothing. */
+HT_CHECKED enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k,
+                                           const struct ht_fd_box *box,
+                                           const struct ht_fd_operator *op,
+                                           struct ht_buffer *u,
+                                           struct ht_buffer *z);
 
 #endif

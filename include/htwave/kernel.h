@@ -19,6 +19,8 @@ struct ht_spec {
     bool fp64;
     int block;         /* contiguous coefficients: 1, 2 or 4 (cl/layout.h) */
     int medium_degree; /* -1 uniform, 0 per node, > 0 cell polynomials */
+    unsigned constant; /* bit m: polynomials of material m have degree 0 in
+                          every cell; 0 where medium_degree <= 0 */
     bool trim;         /* skip coefficients that cannot reach an output */
     bool sorted; /* coefficients are sorted by parity (ht_storage_order), in
                     blocks of 16 bytes */
@@ -42,6 +44,8 @@ struct ht_spec {
 /* Whether the kernels read a material from a buffer: of a medium that varies,
  * and profiles of layers, which have one value per index along their axis. */
 bool ht_spec_reads(const struct ht_spec *spec, int material);
+/* Whether a material is a number in each cell, among polynomials. */
+bool ht_spec_constant(const struct ht_spec *spec, int material);
 /* The axis of the equations that is axis k of the kernel. */
 int ht_spec_axis(const struct ht_spec *spec, int k);
 /* A mask of the equations' axes as one of the kernel's. */
@@ -69,6 +73,8 @@ int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 struct ht_shape {
     int cells;       /* targets along x1 per group */
     int rows;        /* x2 rows of targets per group */
+    bool flat;       /* equal groups: of cells * rows targets that follow one
+                        another in an x3 plane, across the ends of rows */
     int slabs;       /* values of n3 exchanged between two barriers */
     int face_fields; /* fields interpolated in the plane at a time */
     int planes;      /* x3 planes per group; 0: chosen at each launch */

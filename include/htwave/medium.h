@@ -23,6 +23,9 @@ struct ht_medium {
     int degree;   /* of the polynomials; 0 = constant per node */
     int coefs;    /* multi-indices of ht_jets_total(dims, degree) */
     double constant[HT_MAX_MATERIALS];
+    unsigned constant_materials; /* bit m: material m follows from parameters
+                                    that are uniform, whatever the others are,
+                                    so that its polynomials are numbers */
     double speed[3];    /* largest signal speed along each axis */
     double speed_min;   /* smallest above 0 over axes and nodes, for cells per
                            wavelength; 0 when nothing moves */

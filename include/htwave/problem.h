@@ -43,6 +43,8 @@ struct ht_problem {
     const struct ht_grid *grid;
     int medium_degree; /* -1 uniform, else that of medium_fill */
     int medium_coefs;  /* multi-indices per material; 0 if uniform */
+    unsigned constant; /* bit m: all but the first coefficients of material m
+                          are 0 everywhere */
     double uniform[HT_MAX_MATERIALS];
     /* As ht_medium_fill; NULL if uniform. */
     enum ht_err (*medium_fill)(const void *medium, enum ht_subgrid subgrid,

@@ -78,6 +78,16 @@ static const struct ht_scheme *add_level(int turn, enum ht_subgrid from,
     return NULL;
 }
 
+static bool possible(const struct ht_variant *variant,
+                     const struct ht_spec *spec) {
+    const struct ht_tuning tuning = {.variant = variant};
+    struct ht_spec blocked = *spec; /* needs the most local memory */
+    struct ht_shape shape;
+    blocked.block = spec->fp64 ? 2 : 4;
+    return ht_variant_refuses(variant, &blocked) == NULL &&
+           ht_variant_shape(&tuning, &blocked, &any_device, &shape) == HT_OK;
+}
+
 /* turn counts the kinds; the options beside the main four follow from it. */
 static enum ht_err write_turn(const char *directory, int ptx, int turn,
                               const struct ht_system *system, int dims,
@@ -94,11 +104,9 @@ static enum ht_err write_turn(const char *directory, int ptx, int turn,
                                          HT_READS_SORTED};
         spec.fp64 = (spec.sorted ? turn / 2 : turn + v) % 2 != 0;
         spec.medium_degree = varies ? degrees[(turn / 2 + v) % 3] : -1;
-        if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL)
-            spec.medium_degree = -1;
-        if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL)
-            spec.fp64 = false;
-        if (ht_variant_refuses(ht_variant_at(v), &spec) != NULL) continue;
+        if (!possible(ht_variant_at(v), &spec)) spec.medium_degree = -1;
+        if (!possible(ht_variant_at(v), &spec)) spec.fp64 = false;
+        if (!possible(ht_variant_at(v), &spec)) continue;
         spec.block = (turn / 2 + turn + v / 2) % 2 && !spec.sorted ? 1
                      : spec.fp64                                   ? 2
                                                                    : 4;

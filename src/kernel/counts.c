@@ -199,8 +199,26 @@ static double count_needed(const struct ht_sizes *z, int order, int dims,
     return count;
 }
 
+/* Products M_a g_(j-a) of needed coefficients j: a <= j, at most `degree` in
+ * all. */
+static double count_products(const struct ht_sizes *z,
+                             const struct ht_spec *spec, int most) {
+    const int dims = spec->eq->dims, degree = spec->medium_degree;
+    double count = 0;
+    for (int q = 0; q < z->cube; q++) {
+        const int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
+        if (!needed(j, spec->order, dims, INT_MIN, most)) continue;
+        for (int a3 = 0; a3 <= j[2] && a3 <= degree; a3++)
+            for (int a2 = 0; a2 <= j[1] && a2 + a3 <= degree; a2++)
+                count +=
+                    1 + (j[0] < degree - a2 - a3 ? j[0] : degree - a2 - a3);
+    }
+    return count;
+}
+
 /* Products of all stages: per needed coefficient of a field the terms of its
- * equation and, in polynomial media, the products of its groups. */
+ * equation and, in polynomial media, the products of its groups, which raise
+ * degrees, so that nothing is too low there. */
 static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
                          int stages) {
     const struct ht_equations *eq = spec->eq;
@@ -209,15 +227,16 @@ static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int k = 1; k <= stages; k++, l = lower_more(eq, &l)) {
         double coefs[HT_MAX_FIELDS] = {0};
         for (int f = 0; f < eq->nfields; f++)
-            coefs[f] = l.least[f] > l.most[f] ? 0
-                       : spec->medium_degree > 0
-                           ? z->cube
-                           : count_needed(z, spec->order, eq->dims, l.least[f],
-                                          l.most[f]);
+            if (l.least[f] <= l.most[f])
+                coefs[f] = count_needed(
+                    z, spec->order, eq->dims,
+                    spec->medium_degree > 0 ? INT_MIN : l.least[f], l.most[f]);
         for (int t = 0; t < eq->nterms; t++) sum += coefs[eq->term[t].row];
         for (int g = 0; g < z->groups; g++)
-            if (z->group_material[g] >= 0)
-                sum += coefs[z->group_row[g]] * z->medium_coefs;
+            if (spec->medium_degree > 0 && z->group_material[g] >= 0 &&
+                !ht_spec_constant(spec, z->group_material[g]) &&
+                l.least[z->group_row[g]] <= l.most[z->group_row[g]])
+                sum += count_products(z, spec, l.most[z->group_row[g]]);
     }
     return sum;
 }
@@ -240,6 +259,17 @@ static double separable_fma(const struct ht_sizes *z, int dims) {
     return 2.0 * lines * z->n1 * z->n1 * z->n2 * z->n3 * z->fields;
 }
 
+/* Values of the medium that a cell reads. */
+static double medium_values(const struct ht_spec *spec,
+                            const struct ht_sizes *z) {
+    double values = 0;
+    for (int m = 0; spec->medium_degree >= 0 && m < z->materials; m++)
+        values += z->medium_coefs > 0 && !ht_spec_constant(spec, m)
+                      ? z->medium_coefs
+                      : 1;
+    return values;
+}
+
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (spec->differences > 0) {
         struct ht_cost cost = ht_cost_differences(spec);
@@ -258,9 +288,7 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (uniform)
         fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims)
                                                      : dense);
-    double medium = uniform ? 0
-                            : (double)z.materials *
-                                  (z.medium_coefs > 0 ? z.medium_coefs : 1);
+    double medium = medium_values(spec, &z);
     double read = spec->old_sign != 0 ? z.sources + z.targets : z.sources;
     return (struct ht_cost){.fma = fma,
                             .bytes = ((read + z.targets) * coefs + medium) *
@@ -274,14 +302,11 @@ static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     double all = spec->eq->nterms;
     if (spec->trim) return stages_fma(spec, z, spec->stages);
     for (int g = 0; g < z->groups; g++)
-        if (z->group_material[g] >= 0) all += z->medium_coefs;
+        if (z->group_material[g] >= 0)
+            all += ht_spec_constant(spec, z->group_material[g])
+                       ? 1
+                       : z->medium_coefs;
     return all * z->cube * spec->stages;
-}
-
-static double medium_values(const struct ht_spec *spec,
-                            const struct ht_sizes *z) {
-    if (spec->medium_degree < 0) return 0;
-    return (double)z->materials * (z->medium_coefs > 0 ? z->medium_coefs : 1);
 }
 
 /* Cost of a kernel of this kind whose evolution takes `series` products. */
@@ -305,9 +330,9 @@ static struct ht_cost kernel_cost(enum ht_stage_kind kind,
     case HT_STAGE_EVOLVE:
         return (struct ht_cost){evolve, poly + to + medium};
     case HT_STAGE_STEP:
+    case HT_STAGE_OPERATOR: /* a series whose factors are in the program */
         return (struct ht_cost){rolled + evolve, from + to + medium};
     case HT_STAGE_NONE:
-    case HT_STAGE_OPERATOR:
         break;
     }
     return (struct ht_cost){0};

@@ -12,7 +12,7 @@
 #include "htwave/kernel_sources.h"
 
 enum { LANES = 128 };
-enum { CORRECT, UPDATE, DAMP, ENTRIES };
+enum { CORRECT, UPDATE, SQUARES, DAMP, ENTRIES };
 
 struct ht_fd_layer_kernels {
     struct ht_fd_spec spec;
@@ -75,7 +75,8 @@ enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
 static enum ht_err build(struct ht_fd_layer_kernels *k,
                          struct ht_device *device, const char *cache) {
     static const char *const entry[ENTRIES] = {
-        "ht_fd_layer_correct", "ht_fd_layer_update", "ht_fd_layer_damp"};
+        "ht_fd_layer_correct", "ht_fd_layer_update", "ht_fd_layer_squares",
+        "ht_fd_layer_damp"};
     struct ht_text text = {0};
     enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, k->lines, &text);
     if (err == HT_OK)
@@ -328,6 +329,21 @@ ht_fd_layer_update(struct ht_fd_layer_kernels *k, enum ht_step_part part,
     struct launch l;
     begin(k, box, sides, everywhere, k->lines, &l);
     return step(k, part, UPDATE, op, memory, u, d, out, &l);
+}
+
+enum ht_err ht_fd_layer_squares(struct ht_fd_layer_kernels *k,
+                                const struct ht_fd_box *box,
+                                const struct ht_fd_operator *op,
+                                struct ht_buffer *u, struct ht_buffer *z) {
+    const struct ht_fd_sides none = {.count = 0};
+    struct launch l;
+    begin(k, box, &none, true, false, &l);
+    add_coefs(k, op, &l);
+    add_buffer(&l, u);
+    add_buffer(&l, op->a);
+    add_density(k, op, &l);
+    add_buffer(&l, z);
+    return run(k, HT_PART_INTERIOR, SQUARES, &l);
 }
 
 enum ht_err ht_fd_layer_damp(struct ht_fd_layer_kernels *k,

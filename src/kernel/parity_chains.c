@@ -2,50 +2,81 @@
 #include "local_sizes.h"
 #include "variant.h"
 
+/* Materials of a uniform medium are in the factors of the axes. */
+static bool axes_differ(const struct ht_spec *spec, const struct ht_sizes *z) {
+    const struct ht_term *term = spec->eq->term;
+    for (int k = 1; k < spec->eq->dims && spec->medium_degree >= 0; k++)
+        if (term[z->term_of_chain[k]].material !=
+                term[z->term_of_chain[0]].material ||
+            term[z->term_of_partner[k]].material !=
+                term[z->term_of_partner[0]].material)
+            return true;
+    return false;
+}
+
 static const char *refuses(const struct ht_spec *spec) {
     const int most_values = 64; /* of a polynomial in a work-item's registers */
     struct ht_sizes z = ht_sizes_of(spec);
     int values = z.n1 * z.n2 * z.n3 * (spec->fp64 ? 2 : 1);
     if (z.chain != 0)
         return "the system is not one scalar with a partner per axis";
-    if (spec->eq->field[0].parity != 0)
-        return "the scalar is odd under reflections";
     if (spec->old_sign != 0) return "it has no leapfrog form";
+    if (axes_differ(spec, &z)) return "materials differ between axes";
     if (spec->order > 3 || values > most_values)
         return "the order is too high for its registers";
     return NULL;
 }
 
-/* Bytes of the kernel's HT_LOCAL_ARRAYs. */
-static int64_t local_bytes(const struct ht_sizes *z, int parities, int cells,
-                           int element_size) {
-    return element_size * (HT_SIZE_PARITY_SUMS((int64_t)parities,
-                                               (int64_t)z->n1 * z->n2, cells) +
-                           2 * HT_SIZE_PARITY_MATRICES((int64_t)z->n1));
+/* Coefficients of a field that a work-item reads at a time: its part of them,
+ * at most 16 bytes. */
+static int choose_chunk(const struct ht_spec *spec, int classes) {
+    int storage[HT_MAX_COEFS], coefs = ht_storage_order(spec, storage);
+    int chunk = 1, most = spec->fp64 ? 2 : 4;
+    while (chunk < most && chunk * classes < coefs) chunk *= 2;
+    return chunk;
 }
 
+/* Bytes of the kernel's HT_LOCAL_ARRAYs. */
+static int64_t local_bytes(const struct ht_spec *spec, int classes,
+                           const struct ht_shape *shape) {
+    int storage[HT_MAX_COEFS], coefs = ht_storage_order(spec, storage);
+    const int wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
+    const int dims = spec->eq->dims;
+    const int rounds = (int)ht_divide_up(coefs, shape->chunk * classes);
+    const int64_t row =
+        HT_SIZE_CLASS_ROW(wide, dims, rounds * classes * shape->chunk / wide);
+    const int64_t faces =
+        (int64_t)4 * rounds * classes * shape->cells * shape->chunk;
+    const int64_t values =
+        classes * HT_SIZE_CLASS(wide, shape->cells, row) +
+        HT_SIZE_CLASS_FACES(dims, faces) +
+        HT_SIZE_CLASS_TABLES(dims, HT_SIZE_CLASS_MATRIX(wide, n1), spec->order);
+    return ht_divide_up(values, wide) * 16;
+}
+
+/* As many cells as make a warp. */
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    struct ht_sizes z = ht_sizes_of(spec);
-    int parities = 1 << spec->eq->dims, element_size = spec->fp64 ? 8 : 4;
-    out->cells = tuning->cells > 0 ? tuning->cells : 32;
+    const int warp = 32, classes = 1 << spec->eq->dims;
+    out->cells = tuning->cells > 0 ? tuning->cells : warp / classes;
     while (tuning->cells == 0 && out->cells > 1 &&
-           (int64_t)out->cells * parities > info->max_group)
+           (int64_t)out->cells * classes > info->max_group)
         out->cells /= 2;
     REQUIRE(
-        (int64_t)out->cells * parities <= info->max_group, HT_ERR_INPUT,
+        (int64_t)out->cells * classes <= info->max_group, HT_ERR_INPUT,
         "device.cells_per_group = %d: %d work-items per cell, and %s allows "
         "%lld per group",
-        out->cells, parities, info->name, (long long)info->max_group);
-    out->local_bytes = local_bytes(&z, parities, out->cells, element_size);
+        out->cells, classes, info->name, (long long)info->max_group);
+    out->chunk = choose_chunk(spec, classes);
+    out->local_bytes = local_bytes(spec, classes, out);
     while (tuning->cells == 0 && out->cells > 1 && out->local_bytes > limit) {
         out->cells /= 2;
-        out->local_bytes = local_bytes(&z, parities, out->cells, element_size);
+        out->local_bytes = local_bytes(spec, classes, out);
     }
-    out->group_size = out->cells * parities;
+    out->group_size = out->cells * classes;
     if (out->local_bytes > limit)
         return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
@@ -53,8 +84,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
 
 const struct ht_variant ht_variant_parity_chains = {
     .name = "parity-chains",
-    .meaning = "two scalar series, a work-item per parity of a target, in "
-               "registers (media constant per node)",
+    .meaning = "two scalar series, a work-item per class of parities of a "
+               "target, in registers (media constant per node)",
     .medium = HT_PER_NODE,
     .layouts = HT_READS_ANY,
     .refuses = refuses,
@@ -62,5 +93,6 @@ const struct ht_variant ht_variant_parity_chains = {
     .counts32 = true,
     .shape = choose_shape,
     .cost = ht_cost_series,
-    .files = {"common.cl", "vertices.cl", "parity_chains.cl"},
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl",
+              "parity_chains.cl"},
     .stage = {{HT_STAGE_STEP, "ht_parity_chains"}}};

@@ -1,4 +1,5 @@
 /* A variant compiled for a device, and its launches. */
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,18 @@ interpolate_by_products(struct ht_step *step, enum ht_step_part part,
     return HT_OK;
 }
 
+/* Groups along x1 and x2 that cover an x3 plane of targets. */
+static void plane_groups(const struct ht_shape *shape,
+                         const struct ht_step_args *args, int64_t groups[2]) {
+    const int64_t row = args->end[0] - args->begin[0];
+    const int64_t rows = args->end[1] - args->begin[1];
+    groups[0] = ht_divide_up(row, shape->cells);
+    groups[1] = ht_divide_up(rows, shape->rows);
+    if (!shape->flat) return;
+    groups[0] = ht_divide_up(row * rows, (int64_t)shape->cells * shape->rows);
+    groups[1] = 1;
+}
+
 static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                           const struct ht_step_args *args,
                           const struct ht_step_buffers *buffers) {
@@ -188,14 +201,11 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
         return interpolate_by_products(step, part, args, buffers);
     int64_t planes = args->end[2] - args->begin[2],
             group_size = step->shape.group_size;
-    int64_t row = args->end[0] - args->begin[0];
-    int64_t groups[3] = {
-        ht_divide_up(row, step->shape.cells) *
-            (step->shape.parts > 0 ? step->shape.parts : 1),
-        ht_divide_up(args->end[1] - args->begin[1], step->shape.rows),
-        ht_divide_up(planes, args->march)};
+    int64_t groups[3] = {0, 0, ht_divide_up(planes, args->march)};
+    plane_groups(&step->shape, args, groups);
+    if (step->shape.parts > 0) groups[0] *= step->shape.parts;
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
-        groups[0] = row;
+        groups[0] = args->end[0] - args->begin[0];
         groups[2] = planes * step->sizes.sources;
         group_size = step->shape.naive_group_size;
     } else if (kind == HT_STAGE_EVOLVE) {
@@ -206,14 +216,27 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                             group_size);
 }
 
+/* Planes per group of equal groups. Of n planes in all per unit, a group's
+ * first one also needs the face below it, 0.25 of a plane's work, and at the
+ * end units wait for 0.4 of a group: least for n 0.25/march + 0.4 march.
+ * Measured for cl/registers.cl from 64^3 to 192^3 targets (bench/NOTES.md). */
+static long even_march(int64_t units, int64_t columns, int64_t planes) {
+    const double n = (double)columns * (double)planes / (double)units;
+    const int64_t march = (int64_t)sqrt(n * 0.25 / 0.4) + 1;
+    const int64_t parts = ht_divide_up(planes, march);
+    return (long)ht_divide_up(planes, parts);
+}
+
 /* Long marches reuse faces; short ones give enough groups to fill a device. */
 static long choose_march(const struct ht_step *step,
                          const struct ht_step_args *args) {
     const struct ht_device_info *info = ht_device_info(step->device);
     int64_t planes = args->end[2] - args->begin[2];
-    int64_t columns =
-        ht_divide_up(args->end[0] - args->begin[0], step->shape.cells) *
-        ht_divide_up(args->end[1] - args->begin[1], step->shape.rows);
+    int64_t plane[2];
+    plane_groups(&step->shape, args, plane);
+    const int64_t columns = plane[0] * plane[1];
+    if (step->shape.flat)
+        return even_march(info->compute_units, columns, planes);
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
     /* In interpolation kernels longer marches save little and leave

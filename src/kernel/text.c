@@ -22,6 +22,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"ORDER", spec->order},
         {"FIELDS", z->fields},
         {"SOURCES", z->sources},
+        {"TARGETS", z->targets},
         {"OLD_SIGN", spec->old_sign},
         {"SLACK", z->slack},
         {"MATERIALS", z->materials},
@@ -38,6 +39,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"AXIS_2", ht_spec_axis(spec, 1)},
         {"AXIS_3", ht_spec_axis(spec, 2)},
         {"MEDIUM_COEFS", z->medium_coefs},
+        {"CONSTANT_MATERIALS", (int)spec->constant},
         {"GROUPS", z->groups},
         {"EXCHANGED", z->exchanged},
         {"CHAIN", z->chain},
@@ -84,12 +86,17 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
     for (int s = 0; s < z->exchanged; s++)
         ht_text_add(out, " X(%d, %d)", s, z->exchanged_field[s]);
-    ht_text_add(out, "\n/* X(group, row, material) */\n"
-                     "#define HT_EACH_GROUP(X)");
-    for (int g = 0; g < z->groups; g++)
-        if (z->group_material[g] >= 0)
-            ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
-                        z->group_material[g]);
+    for (int constant = 0; constant < 2; constant++) {
+        ht_text_add(out, constant ? "\n/* polynomials of degree 0 */\n"
+                                    "#define HT_EACH_CONSTANT_GROUP(X)"
+                                  : "\n/* X(group, row, material) */\n"
+                                    "#define HT_EACH_GROUP(X)");
+        for (int g = 0; g < z->groups; g++)
+            if (z->group_material[g] >= 0 &&
+                ht_spec_constant(spec, z->group_material[g]) == constant)
+                ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g],
+                            z->group_material[g]);
+    }
     ht_text_add(out, "\n/* X(group, row): without a material */\n"
                      "#define HT_EACH_PLAIN_GROUP(X)");
     for (int g = 0; g < z->groups; g++)
@@ -126,14 +133,20 @@ void ht_text_table(struct ht_text *out, const char *name, const double *values,
 
 static void add_places(const struct ht_spec *spec, struct ht_text *out) {
     int storage[HT_MAX_COEFS], coefs = 1;
-    ht_storage_order(spec, storage);
+    const int padded = ht_storage_order(spec, storage);
     for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
     ht_text_add(out,
-                "/* storage index of each coefficient */\n"
+                "/* storage index of each coefficient, and back; gaps: -1 */\n"
                 "HT_TABLE const int ht_storage_index[%d] = {",
                 coefs);
     for (int i = 0; i < coefs; i++)
         ht_text_add(out, "%s%d", i ? ", " : "", storage[i]);
+    ht_text_add(out, "};\nHT_TABLE const int ht_storage_coef[%d] = {", padded);
+    for (int s = 0; s < padded; s++) {
+        int i = coefs - 1;
+        while (i >= 0 && storage[i] != s) i--;
+        ht_text_add(out, "%s%d", s ? ", " : "", i);
+    }
     ht_text_add(out, "};\n");
 }
 

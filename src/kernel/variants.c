@@ -7,13 +7,15 @@
 
 /* In order of expected speed, fastest first. */
 static const struct ht_variant *const variants[] = {
-    &ht_variant_separable,
+    &ht_variant_separable, /* advection */
+    &ht_variant_registers,
     &ht_variant_propagator_lanes,
+    &ht_variant_parity_chains,
     &ht_variant_propagator_tensor,
     &ht_variant_propagator,
     &ht_variant_vector,
-    &ht_variant_parity_chains,
     &ht_variant_chains,
+    &ht_variant_warp,
     &ht_variant_monolithic,
     &ht_variant_two_rolled,
     &ht_variant_two_naive,
@@ -64,6 +66,11 @@ bool ht_spec_reads(const struct ht_spec *spec, int material) {
            ht_material_layer(spec->eq, material) >= 0;
 }
 
+bool ht_spec_constant(const struct ht_spec *spec, int material) {
+    return spec->medium_degree > 0 && material >= 0 &&
+           (spec->constant >> material & 1u) != 0;
+}
+
 int ht_spec_axis(const struct ht_spec *spec, int k) {
     return (k + spec->turn[k]) % 3;
 }
@@ -85,10 +92,18 @@ bool ht_variant_suits(const struct ht_variant *variant, bool gpu) {
            variant->made_for == (gpu ? HT_FOR_GPU : HT_FOR_CPU);
 }
 
+static bool applies(const struct ht_variant *variant,
+                    const struct ht_spec *spec) {
+    return ht_variant_refuses(variant, spec) == NULL;
+}
+
 /* The rounding errors of the parity blocks' entries are the same in every step
  * and accumulate. In one dimension, where speed hardly matters, this excludes
- * parity blocks in single precision. */
+ * parity blocks in single precision. In double precision dense blocks on tensor
+ * cores are faster than scalar series in half as many registers. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
+    if (variant == &ht_variant_parity_chains && spec->fp64)
+        return !applies(&ht_variant_propagator_tensor, spec);
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
 }
 
@@ -97,8 +112,7 @@ const struct ht_variant *ht_variant_find(const char *name,
     bool any = strcmp(name, "auto") == 0; /* the rows are in order of speed */
     for (int i = 0; i < ht_variant_count(); i++)
         if (any ? ht_variant_suits(variants[i], gpu) &&
-                      pays(variants[i], spec) &&
-                      ht_variant_refuses(variants[i], spec) == NULL
+                      pays(variants[i], spec) && applies(variants[i], spec)
                 : strcmp(variants[i]->name, name) == 0)
             return variants[i];
     return NULL;

@@ -360,6 +360,41 @@ static enum ht_err read_degree(struct ht_medium *medium) {
     return HT_OK;
 }
 
+static bool parameter_depends(const struct ht_medium *medium, int p) {
+    const struct ht_medium_source *source = medium->source;
+    bool depends = false;
+    for (int k = 0; k < medium->grid->dims; k++)
+        depends = depends || row_depends(source, &source->row[p], k);
+    return depends;
+}
+
+/* The materials of parameters with polynomials of no special values, of which
+ * those have slopes that depend on the place: a material whose coefficients
+ * then are 0 has none anywhere. */
+static enum ht_err find_constant(struct ht_medium *medium) {
+    const struct ht_system *system = medium->eq->system;
+    const struct ht_medium_source *source = medium->source;
+    struct ht_medium_work work;
+    TRY(ht_medium_work_create(medium, &work));
+    for (int p = 0; p < system->nparameters; p++) {
+        const bool depends = parameter_depends(medium, p);
+        for (int a = 0; a < medium->coefs; a++)
+            work.value[p][a] = a == 0 ? 1 + 0.25 * p : depends ? 0.1 / a : 0;
+    }
+    const enum ht_err err =
+        system->materials(source->jets, source->chosen,
+                          (const double *const *)work.value, work.material);
+    medium->constant_materials = 0;
+    for (int m = 0; err == HT_OK && m < medium->eq->nmaterials; m++) {
+        bool varies = false;
+        for (int a = 1; a < medium->coefs; a++)
+            varies = varies || work.material[m][a] != 0;
+        if (!varies) medium->constant_materials |= 1u << m;
+    }
+    ht_medium_work_destroy(&work);
+    return err;
+}
+
 enum ht_err ht_medium_source_read(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     bool files = false;
@@ -387,7 +422,7 @@ enum ht_err ht_medium_source_expand(struct ht_medium *medium) {
     TRY(ht_jets_total(dims, 0, &source->zero));
     TRY(ht_jets_total(dims, 1, &source->linear));
     medium->coefs = source->jets->count;
-    return HT_OK;
+    return find_constant(medium);
 }
 
 void ht_medium_source_destroy(struct ht_medium_source *source) {

@@ -135,6 +135,14 @@ static int choose_block(const struct ht_simulation *sim) {
     return !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
 }
 
+/* Where layers are computed by operators that need it, and no layout is asked
+ * for. */
+static void choose_order(struct ht_simulation *sim) {
+    sim->tuning.sorted =
+        sim->params->device.layout == HT_LAYOUT_AUTO &&
+        ht_layer_sorts(&sim->plan->problem, &sim->info, &sim->tuning);
+}
+
 /* An error about the cells per group becomes one of the input, with its place.
  */
 static enum ht_err choose_shape(struct ht_simulation *sim) {
@@ -165,6 +173,7 @@ static enum ht_err check_layers(const struct ht_simulation *sim) {
 static enum ht_err settle_kernels(struct ht_simulation *sim) {
     TRY(ht_tuning_share(sim));
     if (sim->rank > 0) TRY(check_variant(sim));
+    choose_order(sim);
     TRY(check_layers(sim));
     return choose_shape(sim);
 }
@@ -183,6 +192,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
      * vectors anyway. */
     tuning->trim = sim->info.gpu || (tuning->variant != NULL &&
                                      tuning->variant->made_for == HT_FOR_CPU);
+    choose_order(sim);
     if (!sim->oracle && sim->device == NULL) return HT_OK;
     if (!sim->oracle) {
         if (sim->rank == 0) ht_tuning_recall(sim);
@@ -190,6 +200,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     }
     tuning->fp64 = true;
     tuning->block = 1;
+    tuning->sorted = false;
     tuning->variant = NULL;
     return HT_OK;
 }
@@ -387,8 +398,9 @@ const char *ht_simulation_precision(const struct ht_simulation *sim) {
 }
 
 const char *ht_simulation_layout(const struct ht_simulation *sim) {
-    if (sim->tuning.variant != NULL &&
-        (sim->tuning.variant->layouts & HT_READS_PLAIN) == 0)
+    if (sim->tuning.sorted ||
+        (sim->tuning.variant != NULL &&
+         (sim->tuning.variant->layouts & HT_READS_PLAIN) == 0))
         return "sorted";
     return sim->tuning.block > 1 ? "blocked" : "tensor";
 }

@@ -24,13 +24,11 @@
  * and a margin for accumulation. */
 static const double ROUNDING = 1e-11;
 
-/* Absorbing layers take energy from the waves, but the measure counts what they
- * remember with the rest, and may rise by a tenth while waves go in. What
- * is left behind them is not watched below these fractions of the first energy
- * and of the most that sources can have brought, some hundred times what they
- * bring: rounding in single precision leaves d in the layers that nothing takes
- * away, so that u grows like the number of steps, 1e-5 of its largest value in
- * 10^4 of them. */
+/* Absorbing layers take energy from the waves. What is left behind them is not
+ * watched below these fractions of the first energy and of the most that
+ * sources can have brought, some hundred times what they bring: rounding in
+ * single precision leaves d in the layers that nothing takes away, so that u
+ * grows like the number of steps, 1e-5 of its largest value in 10^4 of them. */
 static const double LEFT = 1e-3, LEFT_DRIVEN = 1e-7;
 
 const char *ht_growth_cause(const struct ht_plan *plan) {
@@ -90,6 +88,13 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
            fabs(state->content - state->energy) <= differ * state->energy;
 }
 
+/* Whether gradients count that are as steep as a layer is thin, however long
+ * the waves in it. Finite differences leave them out. */
+static bool steep(const struct ht_plan *plan) {
+    return plan->problem.layers != NULL && plan->problem.fd.order == 0 &&
+           !ht_equations_first_order(&plan->eq);
+}
+
 /* Growth at which a run is stopped, unless the scheme defines it. In a varying
  * medium the medium is the likely cause, and the growing waves are not
  * resolved. In a uniform medium the energy of unresolved data fluctuates, most
@@ -98,7 +103,8 @@ static double most_growth(const struct ht_plan *plan,
                           const struct ht_energy_watch *watch) {
     const double doubled = 2,
                  given = ht_problem_scheme(&plan->problem)->most_growth;
-    if (plan->problem.layers != NULL) return fmax(given, doubled);
+    if (plan->problem.layers != NULL)
+        return fmax(given, steep(plan) ? 1e4 : doubled);
     if (given > 0) return given;
     if (!watch->rough) return doubled;
     if (plan->medium->uniform)
@@ -114,6 +120,7 @@ static double most_growth(const struct ht_plan *plan,
 static double small_rise(const struct ht_plan *plan,
                          const struct ht_energy_watch *watch) {
     const double small = ht_equations_first_order(&plan->eq) ? 0.01 : 0.1;
+    if (steep(plan)) return (double)INFINITY;
     if (watch->rough) return ht_equations_first_order(&plan->eq) ? 0.2 : 10;
     if (plan->problem.fd.order > 0) return small;
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;

@@ -114,6 +114,10 @@ struct ht_fd_engine_ops {
                           const struct ht_fd_layers *layers,
                           struct ht_fd_array u, struct ht_fd_array d,
                           struct ht_fd_array out);
+    /* As ht_fd_layer_squares, where there are layers. */
+    enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_box *box,
+                           const struct ht_fd_law *law, struct ht_fd_array u,
+                           struct ht_fd_array z);
     enum ht_err (*finish)(struct ht_fd_engine *e);
 };
 struct ht_fd_engine {

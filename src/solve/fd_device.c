@@ -221,6 +221,14 @@ static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,
                               &memory, u.buffer, d.buffer, out.buffer);
 }
 
+static enum ht_err device_squares(struct ht_fd_engine *e,
+                                  const struct ht_fd_box *box,
+                                  const struct ht_fd_law *law,
+                                  struct ht_fd_array u, struct ht_fd_array z) {
+    const struct ht_fd_operator op = operator_of(law);
+    return ht_fd_layer_squares(e->layers, box, &op, u.buffer, z.buffer);
+}
+
 static enum ht_err device_finish(struct ht_fd_engine *e) {
     return ht_device_finish(e->device);
 }
@@ -243,6 +251,7 @@ static const struct ht_fd_engine_ops device_ops = {
     .amplitudes = device_amplitudes,
     .inject = device_inject,
     .layers = device_layers,
+    .squares = device_squares,
     .finish = device_finish,
 };
 

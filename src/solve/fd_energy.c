@@ -9,52 +9,116 @@
 #include "fd.h"
 #include "methods.h"
 
-/* What the nodes of a part have of the energy, z = dt^2 M u. */
-static enum ht_err energy_of(struct ht_fd_stepper *s,
-                             const struct ht_fd_box *part,
-                             const struct ht_fd_ends *ends, double *energy,
-                             struct ht_fd_sum *u) {
+/* z = dt^2 M u. */
+static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
+                               struct ht_fd_sum *u) {
     const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
     struct ht_fd_sum dz, dd;
     double volume = 1;
     for (int k = 0; k < s->engine.spec.dims; k++)
         volume *= s->problem.grid->h[k];
-    TRY(ht_fd_part_total(s, part, ends, v, s->z, s->level, u));
-    TRY(ht_fd_part_total(s, part, ends, d, s->z, 0, &dz));
-    TRY(ht_fd_part_total(s, part, ends, d, d, 0, &dd));
+    TRY(ht_fd_clear(s, s->z));
+    TRY(ht_fd_apply(s, 1, s->z));
+    TRY(ht_fd_total(s, v, s->z, s->level, u));
+    TRY(ht_fd_total(s, d, s->z, 0, &dz));
+    TRY(ht_fd_total(s, d, d, 0, &dd));
     *energy = volume / (2 * dt * dt) * (dd.product - u->product + dz.product);
     return HT_OK;
 }
 
-/* w is scratch. */
-static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy,
-                               struct ht_fd_sum *u) {
-    TRY(ht_fd_clear(s, s->z));
-    TRY(ht_fd_apply(s, 1, s->z));
-    return energy_of(s, &s->box, &s->ends, energy, u);
+/* ---- with layers ---- */
+
+/* A part of the box. */
+struct part {
+    struct ht_fd_box box;
+    struct ht_fd_ends ends;
+};
+
+/* The nodes of the layer at a side, or else those of none there. */
+static void cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
+                struct part *part) {
+    const int64_t cells = s->problem.layers->side[k][side].cells;
+    const int64_t first = s->box.begin[k] - (k == 2 ? s->first : 0);
+    const int64_t past = first + s->problem.grid->cells[k] + 1 - cells;
+    const bool below = inside == (side == 0);
+    const int64_t at = side == 0 ? first + cells : past;
+    if (below)
+        part->box.end[k] = ht_least(part->box.end[k], at);
+    else
+        part->box.begin[k] = ht_most(part->box.begin[k], at);
+    part->ends.half[k][below ? 1 : 0] = false;
 }
 
-/* The energies in the layers, after find_energy; that of a corner in both. */
-static enum ht_err find_layers(struct ht_fd_stepper *s, double out[3][2]) {
-    const struct ht_grid *grid = s->problem.grid;
-    for (int n = 0; n < 2 * grid->dims && s->problem.layers != NULL; n++) {
-        const int k = n / 2, side = n % 2;
-        const int64_t cells = s->problem.layers->side[k][side].cells;
-        const int64_t first = s->box.begin[k] - (k == 2 ? s->first : 0);
-        const int64_t past = first + grid->cells[k] + 1 - cells;
-        struct ht_fd_box part = s->box;
-        struct ht_fd_ends ends = s->ends;
+static enum ht_err product(struct ht_fd_stepper *s, const struct part *part,
+                           struct ht_fd_array x, struct ht_fd_array y,
+                           struct ht_fd_sum *out) {
+    return ht_fd_part_total(s, &part->box, &part->ends, x, y, 0, out);
+}
+
+/* What u changed by in the last step, in an array: in layers it is not d. */
+static enum ht_err find_change(struct ht_fd_stepper *s,
+                               struct ht_fd_array *out) {
+    const struct ht_fd_engine_ops *ops = s->engine.ops;
+    const struct ht_fd_array *v = s->values;
+    *out = s->layers.sponge ? v[HT_FD_D] : s->z;
+    if (s->layers.sponge) return HT_OK;
+    TRY(ht_fd_clear(s, s->z));
+    TRY(ops->advance(&s->engine, &s->box, 1, v[HT_FD_U], s->z));
+    return ops->advance(&s->engine, &s->box, -1, v[HT_FD_W], s->z);
+}
+
+/* Of a node outside of layers all its energy counts, as differences, so that
+ * parts have one; inside only that of u's rate: gradients there are as steep as
+ * the layer is thin, however long the waves. In layers of its sides, too. */
+static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out,
+                             struct ht_fd_sum *u) {
+    const double dt = s->problem.dt;
+    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
+    const struct ht_fd_array d = s->values[HT_FD_D];
+    const struct part all = {s->box, s->ends};
+    struct ht_fd_array change;
+    struct part inner = all;
+    struct ht_fd_sum dz, dd, slopes, rate, outside;
+    double half = 1 / (2 * dt * dt);
+    for (int k = 0; k < s->engine.spec.dims; k++) {
+        half *= s->problem.grid->h[k];
+        for (int side = 0; side < 2; side++)
+            if (s->problem.layers->side[k][side].cells > 0)
+                cut(s, k, side, false, &inner);
+    }
+    TRY(ht_fd_clear(s, s->z));
+    TRY(ht_fd_apply(s, 1, s->z)); /* and u's ghosts */
+    TRY(ht_fd_part_total(s, &all.box, &all.ends, s->values[HT_FD_U], s->z,
+                         s->level, u));
+    TRY(product(s, &inner, d, s->z, &dz));
+    TRY(product(s, &inner, d, d, &dd));
+    TRY(s->engine.ops->squares(&s->engine, &s->box, &law, s->values[HT_FD_U],
+                               s->z));
+    TRY(product(s, &inner, s->z, s->z, &slopes));
+    TRY(find_change(s, &change));
+    TRY(product(s, &all, change, change, &rate));
+    TRY(product(s, &inner, change, change, &outside));
+    out->energy = half * (dd.product + dz.product + slopes.mean +
+                          (rate.product - outside.product));
+    for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
+        struct part layer = all;
         struct ht_fd_sum sum;
-        if (cells == 0) continue;
-        if (side == 0)
-            part.end[k] = ht_least(part.end[k], first + cells);
-        else
-            part.begin[k] = ht_most(part.begin[k], past);
-        ends.half[k][1 - side] = false;
-        TRY(energy_of(s, &part, &ends, &out[k][side], &sum));
+        if (s->problem.layers->side[n / 2][n % 2].cells == 0) continue;
+        cut(s, n / 2, n % 2, true, &layer);
+        TRY(product(s, &layer, change, change, &sum));
+        out->layer[n / 2][n % 2] = half * sum.product;
     }
     return HT_OK;
+}
+
+/* What is in layers at the start counts as a whole. */
+static enum ht_err find_state(struct ht_fd_stepper *s, struct ht_state *out,
+                              struct ht_fd_sum *u) {
+    *out = (struct ht_state){.energy = 0};
+    return s->problem.layers != NULL && s->at > 0
+               ? find_open(s, out, u)
+               : find_energy(s, &out->energy, u);
 }
 
 /* Without a mass there is no energy: before the first step of none. */
@@ -65,8 +129,11 @@ static bool known(const struct ht_plan *plan) {
 static enum ht_err measure(const struct ht_plan *plan,
                            const struct ht_stepper *stepper, double *energy) {
     struct ht_fd_sum sums;
+    struct ht_state state;
     (void)plan;
-    return find_energy(ht_fd_stepper_of(stepper), energy, &sums);
+    TRY(find_state(ht_fd_stepper_of(stepper), &state, &sums));
+    *energy = state.energy;
+    return HT_OK;
 }
 
 const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
@@ -103,12 +170,11 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     struct ht_fd_sum sums;
     *out = (struct ht_state){.energy = 0};
     if (known(plan))
-        TRY(find_energy(s, &out->energy, &sums));
+        TRY(find_state(s, out, &sums));
     else
         TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level,
                         &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
-    if (known(plan)) TRY(find_layers(s, out->layer));
     out->driven = find_driven(plan, s);
     out->content = out->energy;
     out->largest[plan->eq.system->second_order.field] = sums.largest;

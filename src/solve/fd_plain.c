@@ -132,6 +132,24 @@ static double laplacian(const struct ht_fd_engine *e,
     return law->a.host[at] * sum;
 }
 
+/* Half of the weighted squares of differences of u from node 0. */
+static double squares(const struct ht_fd_engine *e, const double *u,
+                      int64_t pitch) {
+    double sum = 0;
+    for (int j = 1; j <= e->weights.radius; j++)
+        sum += e->weights.second[j] *
+               (pow(u[j * pitch] - u[0], 2) + pow(u[-j * pitch] - u[0], 2));
+    return sum / 2;
+}
+
+/* Half of b (du)^2 at the half points to either side of node 0. */
+static double fluxes(const struct ht_fd_engine *e, const double *u,
+                     const double *b, int64_t pitch) {
+    return (b[0] * pow(first(e, u, pitch), 2) +
+            b[-pitch] * pow(first(e, u - pitch, pitch), 2)) /
+           2;
+}
+
 static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2,
                        int64_t m3) {
     return m3 * box->plane + m2 * box->row + m1;
@@ -141,6 +159,24 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2,
     for (int64_t m3 = (box)->begin[2]; m3 < (box)->end[2]; m3++)     \
         for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++) \
             for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
+
+static enum ht_err plain_squares(struct ht_fd_engine *e,
+                                 const struct ht_fd_box *box,
+                                 const struct ht_fd_law *law,
+                                 struct ht_fd_array u, struct ht_fd_array z) {
+    const int64_t pitch[3] = {1, box->row, box->plane};
+    EACH_NODE(box) {
+        const int64_t at = node_at(box, m1, m2, m3);
+        double sum = 0;
+        for (int k = 0; k < 3 && k < e->spec.dims; k++)
+            sum += law->scale[k] *
+                   (e->spec.density
+                        ? fluxes(e, u.host + at, law->b[k].host + at, pitch[k])
+                        : squares(e, u.host + at, pitch[k]));
+        z.host[at] = law->a.host[at] * sum;
+    }
+    return HT_OK;
+}
 
 static enum ht_err plain_stage(struct ht_fd_engine *e, enum ht_step_part part,
                                const struct ht_fd_box *box,
@@ -320,6 +356,7 @@ static const struct ht_fd_engine_ops plain_ops = {
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
     .layers = ht_fd_plain_layers,
+    .squares = plain_squares,
     .finish = plain_finish,
 };
 

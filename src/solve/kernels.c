@@ -31,19 +31,21 @@ enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem,
 struct ht_spec ht_problem_spec(const struct ht_problem *problem,
                                const struct ht_tuning *tuning,
                                enum ht_subgrid from) {
-    struct ht_spec spec = {.eq = problem->eq,
-                           .order = problem->grid->order,
-                           .fp64 = tuning->fp64,
-                           .block = tuning->block,
-                           .ptx = tuning->ptx,
-                           .medium_degree = problem->medium_degree,
-                           .trim = tuning->trim,
-                           .src = problem->stored[from],
-                           .dst = problem->stored[from == HT_PRIMARY],
-                           .differences = problem->fd.order,
-                           .density = problem->fd.density,
-                           .old_sign = problem->old_sign,
-                           .stages = problem->stages};
+    struct ht_spec spec = {
+        .eq = problem->eq,
+        .order = problem->grid->order,
+        .fp64 = tuning->fp64,
+        .block = tuning->block,
+        .ptx = tuning->ptx,
+        .medium_degree = problem->medium_degree,
+        .constant = problem->medium_degree > 0 ? problem->constant : 0,
+        .trim = tuning->trim,
+        .src = problem->stored[from],
+        .dst = problem->stored[from == HT_PRIMARY],
+        .differences = problem->fd.order,
+        .density = problem->fd.density,
+        .old_sign = problem->old_sign,
+        .stages = problem->stages};
     spec.sorted =
         tuning->sorted || (tuning->variant != NULL &&
                            (tuning->variant->layouts & HT_READS_PLAIN) == 0);

@@ -162,6 +162,26 @@ bool ht_layer_by_operators(const struct ht_problem *problem,
     return chosen(problem, info, tuning, axes, &eq, &plan);
 }
 
+bool ht_layer_sorts(const struct ht_problem *problem,
+                    const struct ht_device_info *info,
+                    const struct ht_tuning *tuning) {
+    const unsigned all =
+        problem->layers != NULL ? ht_absorbing_axes(problem->layers) : 0;
+    struct ht_tuning sorted = *tuning;
+    sorted.sorted = true;
+    if (tuning->variant == NULL || tuning->variant->layouts != HT_READS_ANY)
+        return false;
+    for (unsigned axes = 1; axes < HT_LAYER_SETS; axes++) {
+        struct ht_equations eq;
+        struct ht_layer_plan plan = {.tuning = {.variant = NULL}};
+        if ((axes & ~all) == 0 &&
+            chosen(problem, info, &sorted, axes, &eq, &plan) &&
+            (plan.tuning.variant->layouts & HT_READS_PLAIN) == 0)
+            return true;
+    }
+    return false;
+}
+
 int64_t ht_layer_operator_bytes(const struct ht_problem *problem,
                                 const struct ht_device_info *info,
                                 const struct ht_tuning *tuning) {

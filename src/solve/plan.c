@@ -353,6 +353,7 @@ static void set_problem(struct ht_plan *plan) {
     problem->grid = &plan->grid;
     problem->medium_degree = medium->uniform ? -1 : medium->degree;
     problem->medium_coefs = medium->uniform ? 0 : medium->coefs;
+    problem->constant = medium->constant_materials;
     memcpy(problem->uniform, medium->constant, sizeof problem->uniform);
     problem->medium = medium;
     problem->medium_fill = NULL;

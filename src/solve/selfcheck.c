@@ -31,8 +31,10 @@ enum ht_err ht_test_medium(const void *context, enum ht_subgrid subgrid,
                     (node * 1000 + (uint64_t)(m * p->medium_coefs + a)) * 2 +
                     (subgrid == HT_DUAL);
                 double noise = ht_rng_uniform(7, index);
-                out[at] =
-                    a == 0 ? 1 + 0.25 * noise : 0.25 * noise / p->medium_coefs;
+                out[at] = a == 0 ? 1 + 0.25 * noise
+                          : p->constant >> m & 1u
+                              ? 0
+                              : 0.25 * noise / p->medium_coefs;
             }
     return HT_OK;
 }

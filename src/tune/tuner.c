@@ -26,13 +26,14 @@ void ht_tune_class(const struct ht_problem *p, bool fp64,
                    const struct ht_tune_choice *choice,
                    char name[HT_TUNE_CLASS]) {
     snprintf(name, HT_TUNE_CLASS,
-             "%s %s %dd order=%d %s stages=%d medium=%d stored=%x,%x "
+             "%s %s %dd order=%d %s stages=%d medium=%d,%x stored=%x,%x "
              "%s variant=%s block=%d",
              p->eq->system->name, ht_problem_scheme(p)->name, p->grid->dims,
              is_fd(p) ? p->fd.order : p->grid->order,
              fp64 ? "double" : "single", p->stages,
-             is_fd(p) ? p->fd.density : p->medium_degree, p->stored[0],
-             p->stored[1], ht_tune_size(p->grid),
+             is_fd(p) ? p->fd.density : p->medium_degree,
+             p->medium_degree > 0 ? p->constant : 0, p->stored[0], p->stored[1],
+             ht_tune_size(p->grid),
              choice->variant ? choice->variant->name : "auto", choice->block);
 }
 

@@ -565,6 +565,20 @@ static void test_choice(bool gpu, int order, int64_t cells,
                degree, got);
 }
 
+/* An interior by kernels that read either order sorts its coefficients where
+ * the operators' kernels need it: on GPUs, where operators are chosen. */
+static void test_sorts(bool gpu, const char *variant, int64_t cells,
+                       bool expected, const char *organisation) {
+    struct choice c;
+    make_choice(&c, gpu, 3, cells, HT_ORGANISATION_AUTO);
+    c.tuning.variant = ht_variant_find(variant, NULL, gpu);
+    c.tuning.sorted = ht_layer_sorts(&c.problem, &c.info, &c.tuning);
+    const char *got = ht_layer_organisation(&c.problem, &c.info, &c.tuning);
+    TEST_CHECK(c.tuning.sorted == expected && strcmp(got, organisation) == 0,
+               "%s, %s, %lld cells: %s, %s", gpu ? "GPU" : "CPU", variant,
+               (long long)cells, c.tuning.sorted ? "sorted" : "as it is", got);
+}
+
 /* Equal layers of an axis share theirs: at 8 cells 8 + 9 instead of twice as
  * many in its faces, in edges with another axis as many times fewer. */
 static void test_shared(void) {
@@ -595,6 +609,10 @@ static void test_operators(void) {
     test_choice(false, 3, 192, by, 0, "regions");
     test_choice(false, 3, 192, HT_ORGANISATION_REGIONS, -1, "regions");
     test_choice(false, 4, 64, HT_ORGANISATION_OPERATORS, -1, "operators");
+    test_sorts(true, "parity-chains", 192, true, "operators");
+    test_sorts(true, "parity-chains", 64, false, "regions");
+    test_sorts(true, "propagator-tensor", 192, false, "operators");
+    test_sorts(false, "propagator", 192, false, "operators");
     test_shared();
 }
 

@@ -1,12 +1,16 @@
 /* Absorbing layers as the input asks for them: a side of no cells is the rigid
  * wall behind it, bit by bit, and the growth of a layer that is made to grow is
- * found, with its side, before that of the whole doubles what was there.
+ * found, with its side, before that of the whole doubles what was there; the
+ * energy beside layers is that of walls, and long waves in them are no growth.
  */
 #include <float.h>
+#include <math.h>
 
+#include "open_device.h"
 #include "test.h"
 
 #include "htwave/energy.h"
+#include "htwave/kernels.h"
 #include "htwave/oracle.h"
 #include "src/solve/fd.h"
 
@@ -40,10 +44,20 @@ static void close_scene(struct scene *s) {
     ht_params_destroy(s->params);
 }
 
-/* Random values at the nodes inside of the layers, at rest. */
-static enum ht_err put(const struct scene *s) {
+typedef double value_at(const struct ht_grid *grid, const double x[3],
+                        int64_t n);
+
+static double random_value(const struct ht_grid *grid, const double x[3],
+                           int64_t n) {
+    (void)grid, (void)x;
+    return ht_rng_uniform(9, (uint64_t)n);
+}
+
+/* Values at the nodes inside of the layers, at rest. */
+static enum ht_err put(const struct scene *s, value_at *value) {
     const struct ht_grid *grid = &s->plan->grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     const int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
     const int64_t values = nodes * s->plan->eq.nfields * ht_grid_coefs(grid);
     double *data = NULL;
@@ -53,12 +67,10 @@ static enum ht_err put(const struct scene *s) {
     for (int64_t n = 0; n < values; n++) {
         const double x[3] = {
             ht_grid_x(grid, HT_PRIMARY, 0, n % nodes % n1),
-            ht_grid_x(grid, HT_PRIMARY, 1,
-                      n % nodes / n1 % ht_grid_nodes(grid, HT_PRIMARY, 1)),
-            0};
+            ht_grid_x(grid, HT_PRIMARY, 1, n % nodes / n1 % n2),
+            ht_grid_x(grid, HT_PRIMARY, 2, n % nodes / (n1 * n2))};
         int axis;
-        data[n] =
-            ht_layers_hold(grid, x, &axis) ? 0 : ht_rng_uniform(9, (uint64_t)n);
+        data[n] = ht_layers_hold(grid, x, &axis) ? 0 : value(grid, x, n);
     }
     if (err == HT_OK)
         err = s->stepper.ops->put(s->stepper.self, HT_PRIMARY, 0,
@@ -83,7 +95,7 @@ static enum ht_err compare(struct scene s[2], int64_t *different) {
     double *data[2] = {NULL, NULL};
     enum ht_err err = HT_OK;
     for (int i = 0; i < 2 && err == HT_OK; i++) {
-        err = put(&s[i]);
+        err = put(&s[i], random_value);
         if (err == HT_OK) err = step(&s[i], 30);
         if (err == HT_OK) err = HT_ALLOC(data[i], nodes * ht_grid_coefs(grid));
         if (err == HT_OK)
@@ -129,7 +141,7 @@ static void test_none(const char *what, const char *common, const char *with,
 static enum ht_err watch(const struct scene *s, int every, int steps,
                          int *taken) {
     struct ht_energy_watch energies = {.grows = false};
-    TRY(put(s));
+    TRY(put(s, random_value));
     for (*taken = 0;; *taken += every) {
         struct ht_state state;
         const double time = *taken * s->plan->problem.dt;
@@ -165,7 +177,126 @@ static void test_growth(bool planted) {
     close_scene(&s);
 }
 
+/* ---- energy ---- */
+
+static double square(double x) {
+    return x * x;
+}
+
+/* Random values three cells around the middle. */
+static double in_the_middle(const struct ht_grid *grid, const double x[3],
+                            int64_t n) {
+    double far = 0;
+    for (int k = 0; k < grid->dims; k++)
+        far = fmax(far, fabs(x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) /
+                            grid->h[k]);
+    return far < 3.5 ? ht_rng_uniform(9, (uint64_t)n) : 0;
+}
+
+/* Until waves reach the layers, the energy that is measured beside them is what
+ * walls would conserve. */
+static void test_energy(const char *options) {
+    enum { STEPS = 4 };
+    const double bound = 1e-13; /* a few hundred sums of doubles */
+    struct ht_state before = {.energy = NAN}, after = {.energy = NAN};
+    struct scene s;
+    enum ht_err err = open_scene(options, &s);
+    if (err == HT_OK) err = put(&s, in_the_middle);
+    if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &before);
+    if (err == HT_OK) err = step(&s, STEPS);
+    if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &after);
+    const double error = fabs(after.energy / before.energy - 1);
+    TEST_CHECK(err == HT_OK && error <= bound && after.layer[0][0] == 0,
+               "%s: energy %.6g inside of layers, that of walls to %.1e of "
+               "%.0e %s",
+               options, after.energy, error, bound,
+               err ? ht_err_message() : "");
+    close_scene(&s);
+}
+
+static enum ht_err measure_device(struct scene *s, struct ht_device *device,
+                                  int steps, struct ht_state *state) {
+    struct ht_tuning tuning = {.fp64 = true, .block = 1};
+    const struct ht_spec spec =
+        ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
+    struct ht_kernels kernels;
+    struct scene on = *s;
+    tuning.variant =
+        ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
+    TRY(ht_kernels_create(&s->plan->problem, device, &tuning, NULL, &kernels));
+    enum ht_err err =
+        ht_stepper_create(&s->plan->problem, device, &kernels, &on.stepper);
+    if (err == HT_OK) err = put(&on, random_value);
+    if (err == HT_OK) err = step(&on, steps);
+    if (err == HT_OK) err = ht_state_measure(s->plan, &on.stepper, 0, state);
+    ht_stepper_destroy(&on.stepper);
+    ht_kernels_destroy(&kernels);
+    return err;
+}
+
+/* On a device as by plain loops, while waves are in the layers. */
+static void test_device(const char *options, struct ht_device *device) {
+    enum { STEPS = 20 };
+    const double bound = 64 * STEPS * DBL_EPSILON;
+    struct ht_state state[2] = {{.energy = NAN}, {.energy = NAN}};
+    struct scene s;
+    enum ht_err err = open_scene(options, &s);
+    if (err == HT_OK) err = put(&s, random_value);
+    if (err == HT_OK) err = step(&s, STEPS);
+    if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &state[0]);
+    if (err == HT_OK) err = measure_device(&s, device, STEPS, &state[1]);
+    double worst = fabs(state[1].energy / state[0].energy - 1);
+    for (int k = 0; k < s.plan->eq.dims; k++)
+        for (int side = 0; side < 2; side++)
+            worst = fmax(
+                worst, fabs(state[1].layer[k][side] - state[0].layer[k][side]) /
+                           state[0].energy);
+    TEST_CHECK(err == HT_OK && worst <= bound && state[0].layer[0][1] > 0,
+               "%s: energies on the device differ by %.1e of %.1e %s", options,
+               worst, bound, err ? ht_err_message() : "");
+    close_scene(&s);
+}
+
+static double pulse_cells; /* width */
+
+static double pulse(const struct ht_grid *grid, const double x[3], int64_t n) {
+    double far = 0;
+    (void)n;
+    for (int k = 0; k < grid->dims; k++)
+        far += square((x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) /
+                      grid->h[k]);
+    return exp(-far / square(pulse_cells));
+}
+
+/* In layers waves that are long against them have gradients as steep as the
+ * layer: they must not count as energy that has grown. */
+static void test_long_waves(const char *options, double width, int steps) {
+    struct ht_energy_watch energies = {.grows = false};
+    double first = NAN, most = 0, last = NAN;
+    struct scene s;
+    enum ht_err err = open_scene(options, &s);
+    pulse_cells = width;
+    if (err == HT_OK) err = put(&s, pulse);
+    for (int taken = 0; err == HT_OK && taken <= steps; taken += 10) {
+        struct ht_state state;
+        const double time = taken * s.plan->problem.dt;
+        err = ht_state_measure(s.plan, &s.stepper, time, &state);
+        if (err == HT_OK)
+            err = ht_energy_watch(s.plan, time, &state, &energies);
+        if (taken == 0) first = state.energy;
+        most = fmax(most, state.energy / first);
+        last = state.energy / first;
+        if (err == HT_OK) err = step(&s, 10);
+    }
+    TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5,
+               "%s: a pulse %g cells wide has at most %.4f of its energy, %.1e "
+               "after %d steps %s",
+               options, width, most, last, steps, err ? ht_err_message() : "");
+    close_scene(&s);
+}
+
 int main(void) {
+    struct ht_device *device = NULL;
     test_none("fd",
               "time.scheme=fd; grid.cells=[20,18]; grid.order=6; "
               "time.end=1; boundary.x2=rigid",
@@ -182,5 +313,40 @@ int main(void) {
               "boundary.x1=[\"rigid\",\"free\"]");
     test_growth(true);
     test_growth(false);
+    test_energy("time.scheme=fd; grid.cells=[46,44]; grid.order=6; time.end=1; "
+                "boundary.x1=absorbing; boundary.x2=absorbing; "
+                "absorbing.cells=4");
+    test_energy("time.scheme=fd; grid.cells=[46,44]; grid.order=4; time.end=1; "
+                "boundary.x1=absorbing; absorbing.cells=4; boundary.x2=rigid; "
+                "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); "
+                "medium.rho=1+0.5*cos(7*x1)");
+    if (test_open_device(&device) == HT_OK) {
+        test_device("time.scheme=fd; grid.cells=[14,13]; grid.order=6; "
+                    "time.end=1; boundary.x1=absorbing; boundary.x2=free; "
+                    "absorbing.cells=3",
+                    device);
+        test_device("time.scheme=fd; grid.cells=[12,11,9]; grid.order=4; "
+                    "time.end=1; boundary.x1=[\"rigid\",\"absorbing\"]; "
+                    "boundary.x3=absorbing; absorbing.cells=3; "
+                    "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); "
+                    "medium.rho=1+0.5*cos(7*x1)",
+                    device);
+        ht_device_close(device);
+    } else {
+        TEST_SKIP("no device: %s", ht_err_message());
+    }
+    for (int i = 0; i < 3; i++)
+        test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
+                        "time.end=1; boundary.x1=absorbing",
+                        (double[]){5, 20, 80}[i], 600);
+    test_long_waves(
+        "time.scheme=fd; grid.cells=[120,130]; grid.order=4; "
+        "time.end=1; boundary.x1=absorbing; boundary.x2=absorbing; "
+        "medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
+        15, 400);
+    test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
+                    "time.end=1; boundary.x1=absorbing; absorbing.type=sponge; "
+                    "absorbing.cells=32",
+                    15, 600);
     return test_end("layers");
 }

@@ -429,10 +429,45 @@ static void test_real(void) {
     close_scene(&s);
 }
 
+/* Materials 0, K, and 1, 1/rho, that are numbers in every cell, and that the
+ * fill has nothing but these numbers there. */
+static void test_constant_materials(void) {
+    static const struct {
+        const char *options;
+        unsigned constant;
+    } cases[] = {
+        {"medium.type=expression; medium.c=1+0.2*x1; medium.rho=2", 2u},
+        {"medium.type=expression; medium.c=1+0.2*x1; medium.rho=2-x2", 0u},
+        {"medium.type=expression; medium.c=2; medium.rho=2-x2", 0u},
+        {"medium.type=expression; medium.K=2; medium.rho=2-x2", 1u}};
+    for (int i = 0; i < 4; i++) {
+        struct scene s;
+        acoustic(&s, SQUARE, 2, 0, cases[i].options);
+        double *all = fill(&s, HT_PRIMARY);
+        const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
+        unsigned found = 0;
+        for (int m = 0; m < 2; m++) {
+            int64_t slopes = 0;
+            for (int64_t n = nodes; n < s.medium->coefs * nodes; n++)
+                slopes += all[m * s.medium->coefs * nodes + n] != 0;
+            if (slopes == 0) found |= 1u << m;
+        }
+        free(all);
+        TEST_CHECK(s.medium->constant_materials == cases[i].constant &&
+                       found == cases[i].constant,
+                   "%s: materials %x said to be numbers, %x found (expected "
+                   "%x)",
+                   cases[i].options, s.medium->constant_materials, found,
+                   cases[i].constant);
+        close_scene(&s);
+    }
+}
+
 int main(void) {
     static const char *const files[] = {"c.h5", "c.f32", "rough.f32"};
     if (!mkdtemp(scene_directory)) return 1;
     test_constant();
+    test_constant_materials();
     test_advection();
     test_expression();
     test_layers();

@@ -1,0 +1,80 @@
+/* Advection at velocities that put a kernel's factors to the test: none along
+ * some axes or all, either sign, one much less than the others; and with fewer
+ * stages than all. The velocity is a constant of the programs of the variants
+ * made for advection.
+ */
+#include "open_device.h"
+#include "test.h"
+
+#include "htwave/oracle.h"
+
+struct velocity_case {
+    const char *variant;
+    int dims, order, stages; /* 0: all */
+    double velocity[3];
+};
+
+static const struct velocity_case cases[] = {
+    {"registers", 1, 2, 0, {0}},
+    {"registers", 1, 3, 0, {-1e-6}},
+    {"registers", 2, 2, 0, {0, -0.8}},
+    {"registers", 2, 2, 3, {0.9, 1e-30}},
+    {"registers", 2, 1, 0, {1e-20, -1e-25}},
+    {"registers", 3, 1, 0, {0, -0.9, 0.01}},
+    {"registers", 3, 1, 2, {-0.02, 0, -0.9}},
+    {"registers", 3, 3, 5, {0.9, 0, -0.01}}, /* 4 work-items for a target */
+    {"separable", 2, 2, 0, {0, -0.8}},
+};
+
+static enum ht_err verify(const struct velocity_case *c, bool fp64,
+                          struct ht_device *device, double *worst) {
+    struct ht_equations eq =
+        ht_equations_make(ht_system_find("advection"), c->dims);
+    struct ht_grid grid = {.dims = c->dims, .order = c->order};
+    struct ht_problem problem = {.eq = &eq,
+                                 .grid = &grid,
+                                 .medium_degree = HT_UNIFORM,
+                                 .dt = 0.5,
+                                 .stages = c->stages};
+    struct ht_tuning tuning = {.variant =
+                                   ht_variant_find(c->variant, NULL, true),
+                               .fp64 = fp64,
+                               .ptx = ht_device_info(device)->ptx,
+                               .block = 1};
+    struct ht_kernels kernels = {0};
+    if (c->stages == 0) problem.stages = c->dims * (2 * c->order + 1);
+    for (int k = 0; k < 3; k++) {
+        const bool there = k < c->dims;
+        grid.cells[k] = there ? 3 : 1;
+        grid.h[k] = there ? 0.5 + 0.25 * k : 1;
+        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
+        problem.uniform[k] = c->velocity[k];
+    }
+    TRY(ht_kernels_create(&problem, device, &tuning, NULL, &kernels));
+    enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
+    ht_kernels_destroy(&kernels);
+    return err;
+}
+
+int main(void) {
+    struct ht_device *device = NULL;
+    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("velocities");
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct velocity_case *c = &cases[i];
+        const bool fp64 = i % 2 && ht_device_info(device)->fp64 && c->order < 3;
+        double worst = NAN;
+        enum ht_err err = verify(c, fp64, device, &worst);
+        TEST_BELOW(err ? (double)NAN : worst, 1.0,
+                   "%s, %d-D, N = %d, %s, velocity %g %g %g, %d stages: over "
+                   "what rounding explains%s%s",
+                   c->variant, c->dims, c->order, fp64 ? "double" : "single",
+                   c->velocity[0], c->velocity[1], c->velocity[2], c->stages,
+                   err ? ": " : "", err ? ht_err_message() : "");
+    }
+    ht_device_close(device);
+    return test_end("velocities");
+}
