@@ -172,8 +172,8 @@ static void starts(struct scene *scene) {
                        "initial.values.v=\"2*pi*sin(2*pi*x1)\"";
     const char *sound = "initial.values.p=\"cos(2*pi*x1)\" "
                         "initial.values.v1=\"cos(2*pi*x1)\"";
-    const char *line = "grid.order=2 grid.cells=[6]";
-    const char *box = "grid.order=2 grid.cells=[3,48,60] grid.upper=[1,16,20]";
+    const char *line = "grid.order=4 grid.cells=[6]";
+    const char *box = "grid.order=4 grid.cells=[3,48,12] grid.upper=[1,16,4]";
     begun(scene, "wave", wave, line);
     begun(scene, "acoustic", sound, line);
     begun(scene, "acoustic", sound, box);
