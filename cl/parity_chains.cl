@@ -492,12 +492,12 @@ ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
 /* Exchanges the sums of a field, whose units x holds; then x holds those of the
  * next partner. */
 #define HT_EXCHANGE(slot)                                                    \
-    HT_WARP_BARRIER();                                                       \
+    HT_GROUP_BARRIER();                                                      \
     ht_put_sums(t, slot, x);                                                 \
     if (slot + 1 < HT_DIMS)                                                  \
         ht_read_units(a, t, m3 + a->shift[2] + 1,                            \
                       ht_field_source(slot + 1 HT_EACH_SRC(HT_SRC_ARG)), x); \
-    HT_WARP_BARRIER();
+    HT_GROUP_BARRIER();
 
 #define HT_LINES_ALONG(k) \
     ht_lines(t->tables + (2 * (k) + (p >> (k)&1)) * HT_MATRIX, k, b);
@@ -626,13 +626,13 @@ ht_parity_target(const struct ht_step_args *a, const struct ht_team *t, long m1,
                       ht_field_source(0 HT_EACH_SRC(HT_SRC_ARG)), x);
     ht_chain(0, lambda * of_scalar * of_partner, 1, t->tables + HT_AT_INVERSE,
              b, P, S);
-    HT_WARP_BARRIER();
+    HT_GROUP_BARRIER();
     HT_EACH_LOW {
         ht_put_result(t, 0, (int)t->g, a1, a2, a3, P[HT_LOW(a1, a2, a3)]);
     }
     HT_EACH_PARTNER(HT_PUT_PARTNER)
     HT_EACH_DST(HT_PUT_GAPS)
-    HT_WARP_BARRIER();
+    HT_GROUP_BARRIER();
     if (m1 < a->end[0]) {
         HT_EACH_DST(HT_STORE_FIELD)
     }

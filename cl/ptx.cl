@@ -28,11 +28,11 @@ HT_INLINE float ht_from_next(float x, const int width) {
 }
 #endif
 
-/* A barrier of a group that is one warp. */
+/* A barrier of the group, that of its warp where it is one. */
 #if HT_PTX >= 70 && HT_GROUP_ITEMS == 32
-#define HT_WARP_BARRIER() HT_KEEP_ORDER()
+#define HT_GROUP_BARRIER() HT_KEEP_ORDER()
 #else
-#define HT_WARP_BARRIER() HT_BARRIER()
+#define HT_GROUP_BARRIER() HT_BARRIER()
 #endif
 
 #if HT_PTX >= 80
