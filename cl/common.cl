@@ -162,8 +162,8 @@ HT_INLINE int ht_needed(int k, int n1, int n2, int s) {
     const int excess = (n1 > HT_ORDER ? n1 - HT_ORDER : 0) +
                        (n2 > HT_ORDER ? n2 - HT_ORDER : 0) +
                        (s > HT_ORDER ? s - HT_ORDER : 0);
-    return excess <= k - 1 + HT_SLACK &&
-           (HT_MEDIUM_DEGREE > 0 || k - 1 - HT_SLACK <= n1 + n2 + s);
+    const int fewest = HT_MEDIUM_DEGREE > 0 ? 0 : k - 1 - HT_SLACK;
+    return excess <= k - 1 + HT_SLACK && fewest <= n1 + n2 + s;
 #else
     return 1;
 #endif

@@ -46,7 +46,7 @@
 #endif
 
 #define HT_OWN (HT_T1 / HT_PER_CELL)
-#define HT_TARGETS (HT_CELLS * HT_ROWS)
+#define HT_GROUP_TARGETS (HT_CELLS * HT_ROWS)
 #define HT_FACE_VALUES (HT_N3 * HT_T2 * HT_OWN) /* of a work-item */
 #define HT_POLYNOMIAL (HT_T3 * HT_T2 * HT_OWN)
 #define HT_RESULTS_1 (HT_PER_CELL > 1 ? HT_OWN : HT_N1)
@@ -363,7 +363,7 @@ HT_INLINE void ht_seat_of(const struct ht_step_args *a, int item,
     const unsigned row = (unsigned)(a->end[0] - a->begin[0]);
     const unsigned last = row * (unsigned)(a->end[1] - a->begin[1]) - 1;
     const unsigned target =
-        (unsigned)(HT_GROUP_1() * HT_TARGETS + seat->target);
+        (unsigned)(HT_GROUP_1() * HT_GROUP_TARGETS + seat->target);
     const unsigned own = target < last ? target : last;
     seat->inside = target <= last;
     seat->m1 = (int)a->begin[0] + (int)(own % row);
@@ -415,7 +415,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_registers(
         ht_wide, kept,
         HT_SIZE_KEPT_FACES(HT_DIMS, HT_FACE_VALUES / HT_WIDE, HT_GROUP_ITEMS));
     HT_LOCAL_ARRAY(HT_VECTOR(2), turned,
-                   HT_SIZE_TURNED(HT_PER_CELL, HT_T2, HT_N1, HT_TARGETS));
+                   HT_SIZE_TURNED(HT_PER_CELL, HT_T2, HT_N1, HT_GROUP_TARGETS));
     HT_LOCAL_ARRAY(
         real, passed,
         HT_SIZE_PASSED(HT_PASSES, HT_POLYNOMIAL / HT_OWN, HT_GROUP_ITEMS));

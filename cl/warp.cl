@@ -615,6 +615,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_warp(
     HT_ROLLED
     for (long m3 = begin; m3 < end; m3++) {
         const long node = ht_target_row(&a, me.m2, m3) + me.m1;
+        (void)node; /* of media that vary */
 #if HT_MEDIUM_DEGREE > 0
         HT_LOCAL real *medium = media + team * HT_MATERIALS * HT_MEDIUM_COEFS;
 #else

@@ -26,7 +26,7 @@ struct ht_medium {
     unsigned constant_materials; /* bit m: material m follows from parameters
                                     that are uniform, whatever the others are,
                                     so that its polynomials are numbers */
-    double speed[3];    /* largest signal speed along each axis */
+    double speed[3];             /* largest signal speed along each axis */
     double speed_min;   /* smallest above 0 over axes and nodes, for cells per
                            wavelength; 0 when nothing moves */
     int64_t flattened;  /* nodes of both grids where a rough or unresolved

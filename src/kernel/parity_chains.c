@@ -27,6 +27,13 @@ static const char *refuses(const struct ht_spec *spec) {
     return NULL;
 }
 
+/* In double precision dense blocks on tensor cores are faster than scalar
+ * series in half as many registers. */
+static bool pays(const struct ht_spec *spec) {
+    return !spec->fp64 ||
+           ht_variant_refuses(&ht_variant_propagator_tensor, spec) != NULL;
+}
+
 /* Coefficients of a field that a work-item reads at a time: its part of them,
  * at most 16 bytes. */
 static int choose_chunk(const struct ht_spec *spec, int classes) {
@@ -42,7 +49,7 @@ static int64_t local_bytes(const struct ht_spec *spec, int classes,
     int storage[HT_MAX_COEFS], coefs = ht_storage_order(spec, storage);
     const int wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
     const int dims = spec->eq->dims;
-    const int rounds = (int)ht_divide_up(coefs, shape->chunk * classes);
+    const int64_t rounds = ht_divide_up(coefs, (int64_t)shape->chunk * classes);
     const int64_t row =
         HT_SIZE_CLASS_ROW(wide, dims, rounds * classes * shape->chunk / wide);
     const int64_t faces =
@@ -50,7 +57,8 @@ static int64_t local_bytes(const struct ht_spec *spec, int classes,
     const int64_t values =
         classes * HT_SIZE_CLASS(wide, shape->cells, row) +
         HT_SIZE_CLASS_FACES(dims, faces) +
-        HT_SIZE_CLASS_TABLES(dims, HT_SIZE_CLASS_MATRIX(wide, n1), spec->order);
+        HT_SIZE_CLASS_TABLES((int64_t)dims, HT_SIZE_CLASS_MATRIX(wide, n1),
+                             spec->order);
     return ht_divide_up(values, wide) * 16;
 }
 
@@ -89,6 +97,7 @@ const struct ht_variant ht_variant_parity_chains = {
     .medium = HT_PER_NODE,
     .layouts = HT_READS_ANY,
     .refuses = refuses,
+    .pays = pays,
     .made_for = HT_FOR_GPU,
     .counts32 = true,
     .shape = choose_shape,

@@ -99,12 +99,9 @@ static bool applies(const struct ht_variant *variant,
 
 /* The rounding errors of the parity blocks' entries are the same in every step
  * and accumulate. In one dimension, where speed hardly matters, this excludes
- * parity blocks in single precision. In double precision dense blocks on tensor
- * cores are faster than scalar series in half as many registers. */
+ * parity blocks in single precision. */
 static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
     if (variant->pays != NULL && !variant->pays(spec)) return false;
-    if (variant == &ht_variant_parity_chains && spec->fp64)
-        return !applies(&ht_variant_propagator_tensor, spec);
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
 }
 

@@ -63,7 +63,7 @@ static int64_t local_values(const struct ht_spec *spec,
     const int polynomials = z->fields + (z->medium_coefs > 0);
     return cells * team +
            HT_SIZE_NEIGHBOURS(shuffles, polynomials * stripe, items) +
-           HT_SIZE_MEDIUM(cells, z->materials, z->medium_coefs) + 1;
+           HT_SIZE_MEDIUM((int64_t)cells, z->materials, z->medium_coefs) + 1;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
@@ -72,7 +72,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
     const struct ht_sizes z = ht_sizes_of(spec);
-    const int teams = WARP / (z.t1 * z.t2 / rows_of(spec, &z));
+    const int rows = rows_of(spec, &z);
+    const int teams = rows > 0 ? WARP / (z.t1 * z.t2 / rows) : 1;
     const int wanted = tuning->cells > 0 ? tuning->cells : WARPS * teams;
     const int64_t most = info->max_group / WARP * teams;
     REQUIRE(tuning->cells <= most || tuning->cells == 0, HT_ERR_INPUT,
@@ -89,7 +90,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
         if (tuning->cells > 0)
             return ht_local_too_little(spec, info, cells, limit);
     }
-    out->tile = rows_of(spec, &z);
+    out->tile = rows;
     return HT_OK;
 }
 

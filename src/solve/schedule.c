@@ -1,4 +1,4 @@
-/* Partition and schedule; see the header. docs/method.md, section 15, proves
+/* Partition and schedule; see the header. docs/scaling.md, section 8, proves
  * that the planes suffice and that no message overwrites another.
  */
 #include "htwave/schedule.h"

@@ -187,7 +187,7 @@ static double square(double x) {
 static double in_the_middle(const struct ht_grid *grid, const double x[3],
                             int64_t n) {
     double far = 0;
-    for (int k = 0; k < grid->dims; k++)
+    for (int k = 0; k < 3 && k < grid->dims; k++)
         far = fmax(far, fabs(x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) /
                             grid->h[k]);
     return far < 3.5 ? ht_rng_uniform(9, (uint64_t)n) : 0;
@@ -262,7 +262,7 @@ static double pulse_cells; /* width */
 static double pulse(const struct ht_grid *grid, const double x[3], int64_t n) {
     double far = 0;
     (void)n;
-    for (int k = 0; k < grid->dims; k++)
+    for (int k = 0; k < 3 && k < grid->dims; k++)
         far += square((x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) /
                       grid->h[k]);
     return exp(-far / square(pulse_cells));

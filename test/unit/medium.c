@@ -449,7 +449,7 @@ static void test_constant_materials(void) {
         for (int m = 0; m < 2; m++) {
             int64_t slopes = 0;
             for (int64_t n = nodes; n < s.medium->coefs * nodes; n++)
-                slopes += all[m * s.medium->coefs * nodes + n] != 0;
+                slopes += all[(int64_t)m * s.medium->coefs * nodes + n] != 0;
             if (slopes == 0) found |= 1u << m;
         }
         free(all);
