@@ -107,6 +107,8 @@ HT_INLINE void ht_team_lines(const struct ht_step_args *a,
         if (first == 0) HT_WARP_BARRIER();
         HT_UNROLL
         for (int f = 0; f < HT_SOURCES; f++) {
+            /* Factors apart: of a sum in brackets clang makes a reversal of
+             * bits at N = 1, which Oclgrind does not know. */
             HT_LOCAL real *to = face + (f * HT_N3 + i3) * HT_T2 * HT_ROW +
                                 j2 * (HT_N2 * HT_ROW) + i2 * HT_ROW;
             real out[HT_T1];

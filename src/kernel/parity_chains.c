@@ -57,7 +57,8 @@ static int64_t local_bytes(const struct ht_spec *spec, int classes,
     const int64_t values =
         classes * HT_SIZE_CLASS(wide, shape->cells, row) +
         HT_SIZE_CLASS_FACES(dims, faces) +
-        HT_SIZE_CLASS_TABLES((int64_t)dims, HT_SIZE_CLASS_MATRIX(wide, n1),
+        HT_SIZE_CLASS_TABLES((int64_t)dims,
+                             HT_SIZE_CLASS_MATRIX(wide, (int64_t)n1),
                              spec->order);
     return ht_divide_up(values, wide) * 16;
 }
