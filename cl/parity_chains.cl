@@ -548,12 +548,12 @@ HT_INLINE void ht_put_result(const struct ht_team *t, const int f, const int p,
         }                                                                      \
     }
 
-/* Zeros in the gaps between the coefficients of a field, the same by all of the
+/* Zeros in the gaps between the coefficients of a field, by one of the
  * work-items of a cell. */
 HT_INLINE void ht_put_gaps(const struct ht_team *t, const int f) {
     HT_UNROLL
     for (int s = 0; s < HT_PADDED_COEFS; s++)
-        if (!HT_IS_COEF(HT_COEF_AT(s)))
+        if (t->g == 0 && !HT_IS_COEF(HT_COEF_AT(s)))
             t->values[f * HT_CLASS + t->c * HT_ROW + s] = 0;
 }
 #define HT_PUT_GAPS(slot, f) ht_put_gaps(t, f);
