@@ -76,34 +76,6 @@
     for (int a2 = 0; a2 < HT_H2; a2++) HT_UNROLL \
     for (int a1 = 0; a1 < HT_H1; a1++)
 
-/* 16 bytes, as local memory is read. */
-#if HT_DOUBLE
-#define HT_WIDE 2
-typedef HT_VECTOR(2) ht_wide;
-#else
-#define HT_WIDE 4
-typedef HT_VECTOR(4) ht_wide;
-#endif
-HT_INLINE void ht_widen(const ht_wide x, real v[HT_WIDE]) {
-    v[0] = x.x;
-    v[1] = x.y;
-#if HT_WIDE == 4
-    v[2] = x.z;
-    v[3] = x.w;
-#endif
-}
-
-HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
-    ht_wide x;
-    x.x = v[0];
-    x.y = v[1];
-#if HT_WIDE == 4
-    x.z = v[2];
-    x.w = v[3];
-#endif
-    return x;
-}
-
 /* The coefficient at a storage index; not one: a gap. */
 #if HT_SORTED
 #define HT_COEF_AT(s) ht_storage_coef[s]

@@ -55,15 +55,6 @@
 #define HT_RESULT(i3, i2, own) (((i3)*HT_N2 + (i2)) * HT_RESULTS_1 + (own))
 #define HT_LAST(axis, i) ht_last[(axis)*HT_N1 + (i)]
 
-/* 16 bytes. */
-#if HT_DOUBLE
-#define HT_WIDE 2
-typedef HT_VECTOR(2) ht_wide;
-#else
-#define HT_WIDE 4
-typedef HT_VECTOR(4) ht_wide;
-#endif
-
 /* A larger polynomial leaves no registers for what does not change between
  * planes: it is computed again. */
 #define HT_MOST_COMFORTABLE 100
@@ -383,13 +374,7 @@ HT_INLINE void ht_face_load(HT_LOCAL const ht_wide *kept, int item,
                             real *face) {
     HT_UNROLL
     for (int q = 0; q < HT_FACE_VALUES; q += HT_WIDE) {
-        const ht_wide x = kept[q / HT_WIDE * HT_GROUP_ITEMS + item];
-        face[q] = x.x;
-        face[q + 1] = x.y;
-#if HT_WIDE == 4
-        face[q + 2] = x.z;
-        face[q + 3] = x.w;
-#endif
+        ht_widen(kept[q / HT_WIDE * HT_GROUP_ITEMS + item], face + q);
     }
 }
 
@@ -397,14 +382,7 @@ HT_INLINE void ht_face_keep(const real *face, int item,
                             HT_LOCAL ht_wide *kept) {
     HT_UNROLL
     for (int q = 0; q < HT_FACE_VALUES; q += HT_WIDE) {
-        ht_wide x;
-        x.x = face[q];
-        x.y = face[q + 1];
-#if HT_WIDE == 4
-        x.z = face[q + 2];
-        x.w = face[q + 3];
-#endif
-        kept[q / HT_WIDE * HT_GROUP_ITEMS + item] = x;
+        kept[q / HT_WIDE * HT_GROUP_ITEMS + item] = ht_widened(face + q);
     }
 }
 

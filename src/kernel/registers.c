@@ -193,5 +193,5 @@ const struct ht_variant ht_variant_registers = {
     .shape = choose_shape,
     .pack = pack_factors,
     .cost = ht_cost_series,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "registers.cl"},
+    .files = {"common.cl", "packs.cl", "wide.cl", "ptx.cl", "registers.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_registers"}}};
