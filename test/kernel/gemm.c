@@ -3,6 +3,7 @@
  * exact and must be equal. What lies beyond the result stays as it was, and a
  * shape beyond a buffer is refused.
  */
+#include "compiler.h"
 #include "open_device.h"
 #include "test.h"
 
@@ -111,7 +112,7 @@ static void destroy(struct scene *s) {
 
 int main(void) {
     /* PoCL compiles in a third of the time. */
-    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
+    test_optimise(false);
     static const struct ht_gemm_shape shapes[] = {
         {64, 16, 16, 3, {0, 0, 100}, {1024, 0, 1024}},
         {5, 64, 64, 1, {1280, 0, 320}, {0, 0, 0}},

@@ -4,6 +4,7 @@
  * grid, the other from the dual one. Judged like variants.h: largest difference
  * over the bound that rounding allows, 1 being the most.
  */
+#include "compiler.h"
 #include "open_device.h"
 #include "test.h"
 
@@ -90,7 +91,8 @@ static void run_two(const struct scene *s, const char *first,
     ht_kernels_destroy(&two);
 }
 
-static void run_variants(struct scene *s, int dims, int order, bool fp64) {
+static void run_variants(struct scene *s, int dims, int order, bool fp64,
+                         bool optimised) {
     make_scene(s, dims, order, -1);
     for (int v = 0; v < ht_variant_count(); v++) {
         const struct ht_variant *row = ht_variant_at(v);
@@ -102,7 +104,8 @@ static void run_variants(struct scene *s, int dims, int order, bool fp64) {
         const char *why = ht_variant_refuses(row, &spec);
         if (why == NULL) why = ht_variant_lacks(row, ht_device_info(s->device));
         if (why != NULL || row->layouts == HT_READS_PLAIN) continue;
-        if (row->layouts == HT_READS_ANY) run_one(s, row, fp64);
+        if (row->layouts == HT_READS_ANY && test_optimises(row) == optimised)
+            run_one(s, row, fp64);
     }
 }
 
@@ -177,14 +180,17 @@ int main(void) {
     }
     bool fp64 = ht_device_info(s.device)->fp64;
     check_refusal();
-    run_variants(&s, 2, 2, false);
-    if (fp64) run_variants(&s, 3, 1, true);
+    run_variants(&s, 2, 2, false, true);
+    if (fp64) run_variants(&s, 3, 1, true, true);
     make_scene(&s, 2, 2, -1);
     run_two(&s, "monolithic", "propagator", false);
     run_two(&s, "propagator", "vector", false);
     make_scene(&s, 2, 2, 0);
     run_two(&s, "parity-chains", "monolithic", fp64);
     run_threads(&s);
+    test_optimise(false); /* all that follow */
+    run_variants(&s, 2, 2, false, false);
+    if (fp64) run_variants(&s, 3, 1, true, false);
     ht_device_close(s.device);
     return test_end("layouts");
 }

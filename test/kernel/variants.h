@@ -23,6 +23,7 @@
 #ifndef HTWAVE_TEST_VARIANTS_H
 #define HTWAVE_TEST_VARIANTS_H
 
+#include "compiler.h"
 #include "cover.h"
 #include "law.h"
 #include "open_device.h"
@@ -156,14 +157,6 @@ static enum ht_err run_walls(struct kind *kind, struct ht_device *device,
     return HT_OK;
 }
 
-/* PoCL compiles without optimising in a third of the time. */
-static void set_compiler(const struct kind *kind) {
-    if (kind->plain)
-        setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
-    else
-        unsetenv("POCL_EXTRA_BUILD_FLAGS");
-}
-
 static void run_kind(struct kind *kind, struct ht_device *device) {
     struct ht_grid grid = make_grid(kind->eq.dims, kind->spec.order, 0);
     struct ht_problem problem = make_problem(kind, &grid);
@@ -173,7 +166,7 @@ static void run_kind(struct kind *kind, struct ht_device *device) {
     char name[160];
     describe(kind, name, sizeof name);
     if (only != NULL && strstr(name, only) == NULL) return;
-    set_compiler(kind);
+    test_optimise(!kind->plain);
     if (ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels) !=
         HT_OK) {
         TEST_SKIP("%s: %s", name, ht_err_message());
@@ -315,9 +308,9 @@ static double row_cost(const unsigned char *row, void *context) {
     return dims == 1 ? 1 : dims == 2 ? 1.5 : 2 + kind.spec.order;
 }
 
-/* Rows of one variant in some dimensions; of high orders each but once.
- * Optimised is the first in each dimension, so that compilers' faults are
- * found. */
+/* Rows of one variant in some dimensions; of high orders each but once. Of
+ * what CPUs run, optimised is the first in each dimension, so that compilers'
+ * faults are found. */
 static void run_covered(struct chooser *chooser, int first, int last,
                         bool plain, struct ht_device *device) {
     struct cover cover = {
@@ -333,7 +326,8 @@ static void run_covered(struct chooser *chooser, int first, int last,
         bool *done = &optimised[kind.eq.dims];
         if (chooser->high && met[cover.row[i][ORDER]]) continue;
         met[cover.row[i][ORDER]] = true;
-        kind.plain = chooser->high || *done;
+        kind.plain =
+            chooser->high || *done || !test_optimises(chooser->variant);
         *done = true;
         if (kind.eq.dims >= first && kind.eq.dims <= last &&
             kind.plain == plain)
@@ -342,8 +336,7 @@ static void run_covered(struct chooser *chooser, int first, int last,
     free(cover.row);
 }
 
-/* The optimised ones first: once PoCL 3.1 has compiled a program without
- * optimising, it calls built-in functions in all later ones of the process. */
+/* The optimised ones first (test_optimise). */
 static void run_covering(int first, int last, struct ht_device *device) {
     for (int plain = 0; plain < 2; plain++)
         for (int v = part; v < ht_variant_count(); v += parts) {

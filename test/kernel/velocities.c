@@ -3,6 +3,7 @@
  * stages than all. The velocity is a constant of the programs of the variants
  * made for advection.
  */
+#include "compiler.h"
 #include "open_device.h"
 #include "test.h"
 
@@ -58,7 +59,7 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64,
 
 int main(void) {
     struct ht_device *device = NULL;
-    setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", 1);
+    test_optimise(false);
     if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("velocities");
