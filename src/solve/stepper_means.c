@@ -15,10 +15,30 @@
 #include "kept_mean.h"
 #include "stepper_private.h"
 
-enum { HALF_STEPS_BETWEEN = 200 };
+/* Measured: the roundings of a half step move the mean of independent nodes by
+ * 4 roundings of a value over the root of their number. */
+static const double ROUNDINGS = 4;
+/* What the mean may move between two looks at it, of an amplitude of 1: less
+ * than rounding adds to a wave. */
+static const double LITTLE = 2e-6;
+enum { LEAST_BETWEEN = 20, MOST_BETWEEN = 1000 }; /* half steps */
 /* A slope of the mean, per half step, of less than this many roundings of an
  * average of nodal values is taken for rounding of the initial data. */
 static const double SMALL_SLOPE = 4;
+
+static double count_nodes(const struct ht_grid *grid) {
+    double nodes = 1;
+    for (int k = 0; k < grid->dims; k++) nodes *= (double)grid->cells[k];
+    return nodes;
+}
+
+/* n random changes of the slope move the mean by their size n^(3/2)/sqrt(3). */
+static int half_steps_between(const struct ht_grid *grid) {
+    const double change = ROUNDINGS * FLT_EPSILON / 2;
+    const double n =
+        pow(LITTLE / change * sqrt(3 * count_nodes(grid)), 2.0 / 3);
+    return (int)fmax(LEAST_BETWEEN, fmin(n, MOST_BETWEEN));
+}
 
 static int stored_field(const struct ht_problem *problem) {
     int f = 0;
@@ -53,7 +73,8 @@ static enum ht_err measure(struct ht_device_stepper *t, enum ht_subgrid subgrid,
     const int64_t planes = ht_grid_planes(grid, subgrid);
     struct ht_mean_part part = {.window = &t->partition.window[subgrid]};
     struct ht_mean_sum *own = NULL;
-    double *sums = NULL, nodes = 1;
+    double *sums = NULL;
+    const double nodes = count_nodes(grid);
     int64_t first, last;
     part.box = part.window->own;
     ht_grid_own(grid, subgrid, &first, &last);
@@ -61,7 +82,6 @@ static enum ht_err measure(struct ht_device_stepper *t, enum ht_subgrid subgrid,
         for (int side = 0; side < 2; side++)
             part.half[k][side] = ht_measure_half(grid, subgrid, k, side) &&
                                  (k < 2 || ht_grid_neighbour(grid, side) < 0);
-    for (int k = 0; k < grid->dims; k++) nodes *= (double)grid->cells[k];
     TRY(HT_ALLOC(own, last - first + 1));
     enum ht_err err = HT_ALLOC(sums, 2 * planes);
     if (err == HT_OK)
@@ -89,11 +109,9 @@ static enum ht_err begin(struct ht_device_stepper *t, enum ht_subgrid from,
                          enum ht_subgrid to, int step) {
     struct ht_kept_mean *mean = &t->mean;
     struct ht_mean_sum now, old;
-    double nodes = 1;
+    const double nodes = count_nodes(t->problem.grid);
     TRY(measure(t, from, &now));
     TRY(measure(t, to, &old));
-    for (int k = 0; k < t->problem.grid->dims; k++)
-        nodes *= (double)t->problem.grid->cells[k];
     *mean = (struct ht_kept_mean){.known = true};
     mean->time[to] = -step;
     mean->slope = (now.sum - old.sum) * step;
@@ -128,7 +146,7 @@ enum ht_err ht_stepper_keep_mean(struct ht_device_stepper *t,
     if (t->means == NULL) return HT_OK;
     if (!mean->known) {
         TRY(begin(t, from, to, step));
-    } else if (++mean->since == HALF_STEPS_BETWEEN) {
+    } else if (++mean->since >= half_steps_between(t->problem.grid)) {
         mean->since = 0;
         TRY(ht_stepper_complete_exchange(t));
         TRY(correct(t, HT_PRIMARY));
