@@ -25,11 +25,19 @@ struct ht_mean_sum {
     double sum, magnitudes; /* of the nodes' values, of their magnitudes */
 };
 
-/* The program is compiled at the first launch. */
+/* The weights of a field on a device. */
+struct ht_mean_form;
+HT_CHECKED enum ht_err ht_mean_form_create(struct ht_device *device,
+                                           const struct ht_spec *spec,
+                                           int field,
+                                           struct ht_mean_form **out);
+void ht_mean_form_destroy(struct ht_mean_form *form); /* NULL allowed */
+
+/* The kernels, for fp64 and block of a spec; compiled at the first launch. */
 struct ht_means;
 /* cache: directory of compiled programs, NULL: none. */
 HT_CHECKED enum ht_err ht_means_create(struct ht_device *device,
-                                       const struct ht_spec *spec, int field,
+                                       const struct ht_spec *spec,
                                        const char *cache,
                                        struct ht_means **out);
 void ht_means_destroy(struct ht_means *means); /* NULL allowed */
@@ -39,11 +47,13 @@ HT_CHECKED enum ht_err ht_means_text(bool fp64, int block, bool wide, int items,
 /* Sums over each x3 plane of the part, out[plane], after all work enqueued so
  * far. They depend on the values of the plane alone. */
 HT_CHECKED enum ht_err ht_means_sums(struct ht_means *means,
+                                     const struct ht_mean_form *form,
                                      const struct ht_mean_part *part,
                                      struct ht_buffer *u,
                                      struct ht_mean_sum *out);
 /* Adds a constant to the field at all nodes of a window; enqueued. */
 HT_CHECKED enum ht_err ht_means_shift(struct ht_means *means,
+                                      const struct ht_mean_form *form,
                                       const struct ht_window *window, double by,
                                       struct ht_buffer *u);
 /* Device seconds of all launches since the last call. */

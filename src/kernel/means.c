@@ -77,16 +77,75 @@ enum ht_err ht_mean_weights(const struct ht_spec *spec, int field,
     return err;
 }
 
+struct ht_mean_form {
+    int coefs;
+    struct ht_buffer *at, *weights;
+};
+
+void ht_mean_form_destroy(struct ht_mean_form *form) {
+    if (form == NULL) return;
+    ht_buffer_destroy(form->at);
+    ht_buffer_destroy(form->weights);
+    free(form);
+}
+
+static enum ht_err upload(struct ht_device *device, int64_t bytes,
+                          const void *data, struct ht_buffer **out) {
+    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
+    TRY(ht_buffer_create(device, bytes, out));
+    return ht_buffer_write(*out, span, data);
+}
+
+/* The weights that are not zero, that of the first coefficient first, in the
+ * widest type of the device. */
+static enum ht_err upload_weights(struct ht_device *device,
+                                  const struct ht_spec *spec, int field,
+                                  struct ht_mean_form *form) {
+    double weight[HT_MAX_COEFS], wide[HT_MAX_COEFS];
+    float single[HT_MAX_COEFS];
+    int storage[HT_MAX_COEFS], at[HT_MAX_COEFS], coefs = 1, n = 0;
+    TRY(ht_mean_weights(spec, field, weight));
+    ht_storage_order(spec, storage);
+    for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
+    for (int i = 0; i < coefs; i++) {
+        if (weight[i] == 0) continue;
+        at[n] = storage[i];
+        wide[n] = weight[i];
+        single[n++] = (float)weight[i];
+    }
+    form->coefs = n;
+    TRY(upload(device, n * (int64_t)sizeof *at, at, &form->at));
+    return ht_device_info(device)->fp64
+               ? upload(device, n * (int64_t)sizeof *wide, wide, &form->weights)
+               : upload(device, n * (int64_t)sizeof *single, single,
+                        &form->weights);
+}
+
+enum ht_err ht_mean_form_create(struct ht_device *device,
+                                const struct ht_spec *spec, int field,
+                                struct ht_mean_form **out) {
+    struct ht_mean_form *form = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(form, 1));
+    const enum ht_err err = upload_weights(device, spec, field, form);
+    if (err != HT_OK) {
+        ht_mean_form_destroy(form);
+        return err;
+    }
+    *out = form;
+    return HT_OK;
+}
+
 /* ---- program ---- */
 
 struct ht_means {
     struct ht_device *device;
     bool fp64, wide;
-    int block, items, coefs;
+    int block, items;
     char *cache; /* NULL: none */
     struct ht_program *program;
     struct ht_kernel *sums, *shift;
-    struct ht_buffer *at, *weights, *results;
+    struct ht_buffer *results;
     int64_t room; /* groups that the results hold */
 };
 
@@ -95,8 +154,6 @@ void ht_means_destroy(struct ht_means *means) {
     ht_kernel_destroy(means->sums);
     ht_kernel_destroy(means->shift);
     ht_program_destroy(means->program);
-    ht_buffer_destroy(means->at);
-    ht_buffer_destroy(means->weights);
     ht_buffer_destroy(means->results);
     free(means->cache);
     free(means);
@@ -123,40 +180,9 @@ enum ht_err ht_means_text(bool fp64, int block, bool wide, int items,
     return ht_text_status(out);
 }
 
-static enum ht_err upload(struct ht_device *device, int64_t bytes,
-                          const void *data, struct ht_buffer **out) {
-    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    TRY(ht_buffer_create(device, bytes, out));
-    return ht_buffer_write(*out, span, data);
-}
-
-/* The weights that are not zero, of the first coefficient first. */
-static enum ht_err upload_weights(struct ht_means *means,
-                                  const struct ht_spec *spec, int field) {
-    double weight[HT_MAX_COEFS], wide[HT_MAX_COEFS];
-    float single[HT_MAX_COEFS];
-    int storage[HT_MAX_COEFS], at[HT_MAX_COEFS], coefs = 1;
-    TRY(ht_mean_weights(spec, field, weight));
-    ht_storage_order(spec, storage);
-    for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
-    for (int i = 0; i < coefs; i++) {
-        if (weight[i] == 0) continue;
-        at[means->coefs] = storage[i];
-        wide[means->coefs] = weight[i];
-        single[means->coefs++] = (float)weight[i];
-    }
-    TRY(upload(means->device, means->coefs * (int64_t)sizeof *at, at,
-               &means->at));
-    return means->wide
-               ? upload(means->device, means->coefs * (int64_t)sizeof *wide,
-                        wide, &means->weights)
-               : upload(means->device, means->coefs * (int64_t)sizeof *single,
-                        single, &means->weights);
-}
-
 enum ht_err ht_means_create(struct ht_device *device,
-                            const struct ht_spec *spec, int field,
-                            const char *cache, struct ht_means **out) {
+                            const struct ht_spec *spec, const char *cache,
+                            struct ht_means **out) {
     const struct ht_device_info *info = ht_device_info(device);
     struct ht_means *means = NULL;
     *out = NULL;
@@ -169,7 +195,6 @@ enum ht_err ht_means_create(struct ht_device *device,
     while (means->items > 1 && means->items > info->max_group)
         means->items /= 2;
     enum ht_err err = cache ? ht_text_copy(cache, &means->cache) : HT_OK;
-    if (err == HT_OK) err = upload_weights(means, spec, field);
     if (err != HT_OK) {
         ht_means_destroy(means);
         return err;
@@ -195,7 +220,7 @@ static enum ht_err build(struct ht_means *means) {
 
 /* ---- launches ---- */
 
-static struct ht_mean_args args_of(const struct ht_means *means,
+static struct ht_mean_args args_of(const struct ht_mean_form *form,
                                    const struct ht_mean_part *part) {
     const struct ht_window *w = part->window;
     const int64_t *begin = part->box.begin;
@@ -204,7 +229,7 @@ static struct ht_mean_args args_of(const struct ht_means *means,
         .row = (long)ht_window_row(w),
         .plane = (long)ht_window_plane(w),
         .nodes = (long)ht_window_nodes(w),
-        .coefs = means->coefs};
+        .coefs = form->coefs};
     for (int k = 0; k < 3; k++) {
         args.count[k] = (long)(part->box.end[k] - begin[k]);
         for (int side = 0; side < 2; side++)
@@ -240,9 +265,10 @@ static enum ht_err read_sums(const struct ht_means *means, int64_t planes,
 }
 
 enum ht_err ht_means_sums(struct ht_means *means,
+                          const struct ht_mean_form *form,
                           const struct ht_mean_part *part, struct ht_buffer *u,
                           struct ht_mean_sum *out) {
-    struct ht_mean_args args = args_of(means, part);
+    struct ht_mean_args args = args_of(form, part);
     const bool three = part->window->count[2] > 1;
     args.groups =
         (long)ht_least(args.count[1], three ? FEW_GROUPS : MANY_GROUPS);
@@ -258,8 +284,8 @@ enum ht_err ht_means_sums(struct ht_means *means,
         means->room = all;
     }
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 {.buffer = means->at},
-                                 {.buffer = means->weights},
+                                 {.buffer = form->at},
+                                 {.buffer = form->weights},
                                  {.buffer = u},
                                  {.buffer = means->results}};
     TRY(ht_kernel_launch(means->sums, 5, arg, groups, means->items));
@@ -267,6 +293,7 @@ enum ht_err ht_means_sums(struct ht_means *means,
 }
 
 enum ht_err ht_means_shift(struct ht_means *means,
+                           const struct ht_mean_form *form,
                            const struct ht_window *window, double by,
                            struct ht_buffer *u) {
     const struct ht_mean_args args = {.nodes = (long)ht_window_nodes(window)};
@@ -276,7 +303,7 @@ enum ht_err ht_means_shift(struct ht_means *means,
         {.value = &args, .size = sizeof args},
         {.value = means->fp64 ? (const void *)&by : (const void *)&single,
          .size = means->fp64 ? sizeof by : sizeof single},
-        {.buffer = means->at},
+        {.buffer = form->at},
         {.buffer = u}};
     TRY(build(means));
     return ht_kernel_launch(means->shift, 4, arg, groups, means->items);

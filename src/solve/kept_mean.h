@@ -8,11 +8,5 @@
 /* Whether a stepper corrects the mean: in single precision, where rounding
  * alone changes it. Its half steps must be the same on both grids. */
 bool ht_problem_keeps_mean(const struct ht_problem *problem, bool fp64);
-/* Its kernels; spec: of the half step. */
-HT_CHECKED enum ht_err ht_problem_means(const struct ht_problem *problem,
-                                        struct ht_device *device,
-                                        const struct ht_spec *spec,
-                                        const char *cache,
-                                        struct ht_means **out);
 
 #endif

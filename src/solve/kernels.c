@@ -170,7 +170,7 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
     if (err == HT_OK && ht_sponge_rate(problem, HT_PRIMARY) > 0)
         err = ht_sponge_create(device, &k.spec[0], cache, &k.sponge);
     if (err == HT_OK && ht_problem_keeps_mean(problem, k.spec[0].fp64))
-        err = ht_problem_means(problem, device, &k.spec[0], cache, &k.means);
+        err = ht_means_create(device, &k.spec[0], cache, &k.means);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;

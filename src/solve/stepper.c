@@ -26,6 +26,7 @@ static void stepper_destroy(void *self) {
     ht_buffer_destroy(t->work);
     ht_stepper_free_layers(t);
     ht_stepper_free_sponge(t);
+    ht_mean_form_destroy(t->form);
     free(t->region);
     for (int i = 0; i < 2; i++) {
         for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)

@@ -58,13 +58,6 @@ bool ht_problem_keeps_mean(const struct ht_problem *p, bool fp64) {
     return p->eq->field[stored_field(p)].parity == 0;
 }
 
-enum ht_err ht_problem_means(const struct ht_problem *problem,
-                             struct ht_device *device,
-                             const struct ht_spec *spec, const char *cache,
-                             struct ht_means **out) {
-    return ht_means_create(device, spec, stored_field(problem), cache, out);
-}
-
 /* Per node of the whole grid. Each rank has its planes among those of the grid:
  * the others add 0, and all are added in their order. */
 static enum ht_err measure(struct ht_device_stepper *t, enum ht_subgrid subgrid,
@@ -85,7 +78,7 @@ static enum ht_err measure(struct ht_device_stepper *t, enum ht_subgrid subgrid,
     TRY(HT_ALLOC(own, last - first + 1));
     enum ht_err err = HT_ALLOC(sums, 2 * planes);
     if (err == HT_OK)
-        err = ht_means_sums(t->means, &part,
+        err = ht_means_sums(t->means, t->form, &part,
                             t->u[subgrid][stored_field(&t->problem)], own);
     for (int64_t m = first; err == HT_OK && m < last; m++) {
         sums[2 * m] = own[m - first].sum;
@@ -110,6 +103,9 @@ static enum ht_err begin(struct ht_device_stepper *t, enum ht_subgrid from,
     struct ht_kept_mean *mean = &t->mean;
     struct ht_mean_sum now, old;
     const double nodes = count_nodes(t->problem.grid);
+    if (t->form == NULL)
+        TRY(ht_mean_form_create(t->device, &t->spec, stored_field(&t->problem),
+                                &t->form));
     TRY(measure(t, from, &now));
     TRY(measure(t, to, &old));
     *mean = (struct ht_kept_mean){.known = true};
@@ -134,7 +130,7 @@ static enum ht_err correct(struct ht_device_stepper *t,
     struct ht_mean_sum now;
     TRY(measure(t, subgrid, &now));
     if (!isfinite(now.sum)) return HT_OK; /* the watch will find it */
-    return ht_means_shift(t->means, &t->partition.window[subgrid],
+    return ht_means_shift(t->means, t->form, &t->partition.window[subgrid],
                           want - now.sum,
                           t->u[subgrid][stored_field(&t->problem)]);
 }

@@ -44,7 +44,8 @@ struct ht_device_stepper {
     struct ht_buffer *jets[2][3]; /* of a sponge: [subgrid][axis], as in
                                      cl/sponge.cl; NULL: not damped */
     struct ht_layer_operators operators[HT_LAYER_SETS]; /* [axes] */
-    struct ht_means *means; /* NULL: no mean is kept */
+    struct ht_means *means;    /* NULL: no mean is kept */
+    struct ht_mean_form *form; /* its weights */
     struct ht_kept_mean mean;
     int sets; /* sets of kernels, each once; the first also fills
                  ghosts, packs and reduces */
