@@ -101,7 +101,7 @@ static enum ht_err upload(struct ht_device *device, int64_t bytes,
 static enum ht_err upload_weights(struct ht_device *device,
                                   const struct ht_spec *spec, int field,
                                   struct ht_mean_form *form) {
-    double weight[HT_MAX_COEFS], wide[HT_MAX_COEFS];
+    double weight[HT_MAX_COEFS] = {0}, wide[HT_MAX_COEFS];
     float single[HT_MAX_COEFS];
     int storage[HT_MAX_COEFS], at[HT_MAX_COEFS], coefs = 1, n = 0;
     TRY(ht_mean_weights(spec, field, weight));
