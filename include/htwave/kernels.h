@@ -4,6 +4,7 @@
 
 #include "htwave/fd_layers.h"
 #include "htwave/inject.h"
+#include "htwave/means.h"
 #include "htwave/problem.h"
 #include "htwave/sponge.h"
 
@@ -27,6 +28,7 @@ struct ht_kernels {
     struct ht_packer *packer[2];     /* [subgrid]; NULL: the grid is one slab */
     struct ht_layer_kernels *layers; /* NULL: no perfectly matched layers */
     struct ht_sponge *sponge;        /* NULL: none */
+    struct ht_means *means;          /* NULL: no mean is kept */
 };
 /* Sets all members except the compiled steps; fails as ht_variant_shape does.
  * The problem's equations must outlive the kernels. */

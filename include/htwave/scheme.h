@@ -22,6 +22,7 @@ struct ht_form {
 struct ht_rounding {
     double power, below, above;  /* a, b, c */
     double factor[HT_MAX_ORDER]; /* A, for N = 1, 2, .. */
+    double wide; /* A and c in double precision, relative; 0: the same */
 };
 
 /* A quadratic form that a run conserves up to rounding; `measure` as

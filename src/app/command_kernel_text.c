@@ -301,6 +301,19 @@ static enum ht_err write_sponges(const char *directory) {
     return err;
 }
 
+/* Means of leapfrog, which single precision alone needs. */
+static enum ht_err write_means(const char *directory) {
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < 2; i++) {
+        const int block = i == 0 ? 1 : 4;
+        struct ht_text text = {0}, path = {0};
+        ht_text_add(&path, "%s/means_block%d.cl", directory, block);
+        err = ht_means_text(false, block, i == 0, 128, &text);
+        err = write_text(err, &path, &text);
+    }
+    return err;
+}
+
 /* Absorbing layers of Hermite methods: a face by operators, an edge by
  * operators, a corner by the Taylor series. */
 static enum ht_err write_layers(const char *directory, int ptx) {
@@ -353,6 +366,7 @@ static enum ht_err write_all(const char *directory, int ptx) {
     TRY(write_injectors(directory));
     TRY(write_fd_layers(directory));
     TRY(write_sponges(directory));
+    TRY(write_means(directory));
     TRY(write_layers(directory, ptx));
     TRY(write_shape_injectors(directory));
     TRY(write_packers(directory));

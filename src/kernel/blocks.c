@@ -271,6 +271,27 @@ enum ht_err ht_blocks_create(const struct ht_spec *spec,
     return HT_OK;
 }
 
+/* A source is a vertex of 2^dims targets; sums with minus signs vanish. */
+enum ht_err ht_blocks_sums(const struct ht_spec *spec, int field, double *out) {
+    struct builder b = {0};
+    enum ht_err err = builder_init(&b, spec);
+    const int coefs = b.coefs, corners = 1 << spec->eq->dims;
+    for (int i = 0; err == HT_OK && i < coefs; i++) {
+        int index[3];
+        double *row = out + (int64_t)i * coefs;
+        const bool odd = split(&b, i, index) != 0;
+        memset(row, 0, (size_t)coefs * sizeof *row);
+        if (odd) continue;
+        const unsigned g = field_parity(spec->eq, field);
+        evolve(&b, field, index, g);
+        interpolate(&b, field, 0, row);
+        for (int j = 0; j < coefs; j++)
+            row[j] = split(&b, j, index) != 0 ? 0 : corners * row[j];
+    }
+    builder_free(&b);
+    return err;
+}
+
 void ht_blocks_destroy(struct ht_blocks *blocks) {
     if (blocks == NULL) return;
     free(blocks->parity);

@@ -6,6 +6,7 @@
 
 #include "halo.h"
 #include "htwave/absorbing.h"
+#include "kept_mean.h"
 #include "layer_kernels.h"
 #include "methods.h"
 
@@ -168,6 +169,8 @@ enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem,
             ht_layer_kernels_create(problem, device, tuning, cache, &k.layers);
     if (err == HT_OK && ht_sponge_rate(problem, HT_PRIMARY) > 0)
         err = ht_sponge_create(device, &k.spec[0], cache, &k.sponge);
+    if (err == HT_OK && ht_problem_keeps_mean(problem, k.spec[0].fp64))
+        err = ht_means_create(device, &k.spec[0], cache, &k.means);
     if (err != HT_OK) {
         ht_kernels_destroy(&k);
         return err;
@@ -188,6 +191,7 @@ void ht_kernels_destroy(struct ht_kernels *kernels) {
     ht_injector_destroy(kernels->injector);
     ht_layer_kernels_destroy(kernels->layers);
     ht_sponge_destroy(kernels->sponge);
+    ht_means_destroy(kernels->means);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         ht_ghosts_destroy(kernels->ghosts[subgrid]);
         ht_packer_destroy(kernels->packer[subgrid]);
@@ -210,6 +214,7 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]) {
     seconds[0] += ht_injector_seconds(kernels->injector);
     ht_layer_kernels_add_seconds(kernels->layers, seconds);
     seconds[0] += ht_sponge_seconds(kernels->sponge);
+    seconds[0] += ht_means_seconds(kernels->means);
 }
 
 double ht_kernels_seconds(struct ht_kernels *kernels) {

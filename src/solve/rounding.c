@@ -37,7 +37,8 @@ void ht_expect_rounding(const struct ht_plan *plan, double wavelengths,
         ht_fd_expect_rounding(plan, fp64, expected);
         return;
     }
-    const double factor = row->factor[plan->grid.order - 1];
+    const double wide = fp64 && row->wide > 0 ? row->wide : 1;
+    const double factor = row->factor[plan->grid.order - 1] * wide;
     const double w = fmax(wavelengths, 1);
     double r = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2 * factor;
     r *= pow(w, row->power);

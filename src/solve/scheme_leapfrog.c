@@ -36,11 +36,22 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
     return ht_stability_stages(symbol_of(eq), eq->dims, order, cfl);
 }
 
-/* Wide brackets: nothing is damped, and the accumulated errors are erratic. */
+/* Wide brackets: nothing is damped, and the accumulated errors are erratic.
+ * `wave`: in double precision its mean moves, too (stepper_means.c). In single
+ * precision variants with operators are near the likely value, those that
+ * compute stages at the upper end (docs/method.md, section 13). */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
-    static const struct ht_rounding
-        even = {0.6, 80, 30, {100, 100, 150, 150, 150, 200, 1000, 3000}},
-        odd = {0.6, 25, 20, {20, 20, 30, 30, 65, 170, 650, 2000}};
+    static const struct ht_rounding even = {
+        .power = 0.6,
+        .below = 80,
+        .above = 20,
+        .factor = {20, 20, 25, 25, 25, 30, 80, 100},
+        .wide = 6};
+    static const struct ht_rounding odd = {
+        .power = 0.6,
+        .below = 25,
+        .above = 20,
+        .factor = {20, 20, 30, 30, 65, 170, 650, 2000}};
     return eq->leapfrog.old_sign < 0 ? &even : &odd;
 }
 

@@ -26,9 +26,16 @@ static int least_stages(const struct ht_equations *eq, int order, double cfl) {
 
 /* Rounding of the pair (u, u_t) was measured in 1-D only. */
 static const struct ht_rounding *rounding(const struct ht_equations *eq) {
-    static const struct ht_rounding
-        first_order = {0.75, 15, 12, {6, 6, 8, 8, 12, 28, 70, 180}},
-        pair = {0.75, 20, 20, {20, 20, 20, 40, 80, 350, 1600, 7000}};
+    static const struct ht_rounding first_order = {
+        .power = 0.75,
+        .below = 15,
+        .above = 12,
+        .factor = {6, 6, 8, 8, 12, 28, 70, 180}};
+    static const struct ht_rounding pair = {
+        .power = 0.75,
+        .below = 20,
+        .above = 20,
+        .factor = {20, 20, 20, 40, 80, 350, 1600, 7000}};
     return eq->system->symbol == HT_SYMBOL_PAIR ? &pair : &first_order;
 }
 

@@ -7,6 +7,7 @@
 
 #include "args.h"
 #include "htwave/absorbing.h"
+#include "kept_mean.h"
 #include "methods.h"
 #include "stepper_private.h"
 
@@ -25,6 +26,7 @@ static void stepper_destroy(void *self) {
     ht_buffer_destroy(t->work);
     ht_stepper_free_layers(t);
     ht_stepper_free_sponge(t);
+    ht_mean_form_destroy(t->form);
     free(t->region);
     for (int i = 0; i < 2; i++) {
         for (int r = 0; t->scale[i] != NULL && r < t->regions; r++)
@@ -185,6 +187,7 @@ static enum ht_err run_half_step(struct ht_device_stepper *t,
                                  enum ht_direction direction) {
     const struct ht_known_step *step;
     bool fresh;
+    TRY(ht_stepper_keep_mean(t, from, direction == HT_FORWARDS ? 1 : -1));
     TRY(find_known(t, from, &step, &fresh));
     t->direction = direction;
     if (t->injection != NULL)
@@ -226,12 +229,16 @@ static enum ht_err make_schedules(struct ht_device_stepper *t) {
     return HT_OK;
 }
 
+enum ht_err ht_stepper_complete_exchange(struct ht_device_stepper *t) {
+    if (!t->state.open) return HT_OK;
+    TRY(ht_halo_receive(t->halo, t->state.next));
+    ht_halo_received(&t->partition, &t->state);
+    return HT_OK;
+}
+
 static enum ht_err stepper_finish(void *self) {
     struct ht_device_stepper *t = self;
-    if (t->state.open) {
-        TRY(ht_halo_receive(t->halo, t->state.next));
-        ht_halo_received(&t->partition, &t->state);
-    }
+    TRY(ht_stepper_complete_exchange(t));
     if (t->halo != NULL) TRY(ht_halo_finish(t->halo));
     return ht_device_finish(t->device);
 }
@@ -434,6 +441,8 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
     t->layers = kernels->layers;
     t->sponge =
         ht_sponge_rate(problem, HT_PRIMARY) > 0 ? kernels->sponge : NULL;
+    t->means =
+        ht_problem_keeps_mean(problem, spec->fp64) ? kernels->means : NULL;
     enum ht_err err = make_parts(t, regions, region);
     if (ht_grid_cut(problem->grid)) {
         err = ht_comm_agree(problem->grid->slab.comm, err);

@@ -15,6 +15,8 @@
 #include "mpi/trial.h"
 #include "regions.h"
 
+enum { HALF_STEPS = 7 };
+
 static const int wall_sets[][3][2] = {
     {{0, 0}, {0, 0}, {0, 0}},
     {{1, 1}, {0, 0}, {-1, 1}},
@@ -49,8 +51,9 @@ static enum ht_err create_together(const struct scene *scene,
                                      region, out);
 }
 
-static enum ht_err advance(const struct ht_stepper *stepper) {
-    for (int n = 0; n < 7; n++) {
+static enum ht_err advance(const struct trial *t,
+                           const struct ht_stepper *stepper) {
+    for (int n = 0; n < t->half_steps; n++) {
         TRY(stepper->ops->half_step(stepper->self,
                                     n % 2 ? HT_DUAL : HT_PRIMARY));
         /* An exchange may be under way or not. */
@@ -65,7 +68,7 @@ static enum ht_err put_and_advance(const struct trial *t,
                                    double *data) {
     TRY(trial_put(t, grid, stepper, HT_PRIMARY, 2, 0, data));
     TRY(trial_put(t, grid, stepper, HT_DUAL, 2, 0, data));
-    return advance(stepper);
+    return advance(t, stepper);
 }
 
 /* ---- regions with laws ---- */
@@ -126,7 +129,8 @@ static enum ht_err run_laws(const struct scene *scene, struct trial *t,
 static void judge_laws(const struct scene *scene, bool leapfrog) {
     const int ranks = ht_comm_size(scene->comm);
     struct trial t = {.variant = ht_variant_find("monolithic", NULL, false),
-                      .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
+                      .eq = ht_equations_make(ht_system_find("acoustic"), 3),
+                      .half_steps = HALF_STEPS};
     struct law_medium medium;
     double different = 0;
     t.tuning = (struct ht_tuning){.variant = t.variant, .block = 1};
@@ -193,6 +197,25 @@ static void judge(const struct scene *scene, struct trial *t) {
     TEST_BELOW(numbers[1], trial_measure_bound(t), "%s: measures", t->name);
 }
 
+/* So many half steps of `wave` by leapfrog that its mean is corrected several
+ * times (src/solve/stepper_means.c), with a rigid wall or without, while an
+ * exchange is under way. */
+static void judge_mean(const struct scene *scene, bool walls) {
+    static const int sides[2][3][2] = {{{0, 0}, {0, 0}, {0, 0}},
+                                       {{1, 1}, {0, 0}, {1, 1}}};
+    const int ranks = ht_comm_size(scene->comm);
+    struct trial t = {.variant = ht_variant_find("propagator", NULL, false),
+                      .eq = ht_equations_make(ht_system_find("wave"), 3),
+                      .half_steps = 150};
+    t.tuning = (struct ht_tuning){.variant = t.variant, .block = 1};
+    trial_cut(&t, scene, 1, sides[walls], 3 * ranks + 2, 1);
+    trial_problem(&t, 6, true, -1);
+    t.problem.halo.depth = trial_depth(scene, &t, 3);
+    snprintf(t.name, sizeof t.name, "%d ranks, mean of leapfrog, %s", ranks,
+             walls ? "rigid walls" : "periodic");
+    if (scene_wants(scene, t.name)) judge(scene, &t);
+}
+
 /* Of the numbers of ranks that a case meets on a CPU. */
 static bool has_turn(const struct scene *scene) {
     int ranks = ht_comm_size(scene->comm), n = scene->number;
@@ -219,7 +242,9 @@ static void run_variant(struct scene *scene, const struct ht_variant *variant,
         variant->made_for == HT_FOR_CPU && scene->number % 2 == 0;
     const int order = info->gpu ? 1 + scene->number % 3 : 1 + quick;
     const int ranks = ht_comm_size(scene->comm);
-    struct trial t = {.variant = variant, .eq = ht_equations_make(system, 3)};
+    struct trial t = {.variant = variant,
+                      .eq = ht_equations_make(system, 3),
+                      .half_steps = HALF_STEPS};
     int degree = system->material[0].varies ? degrees[bits >> 8 & 3] : -1;
     int walls = system->nwalls > 0 ? (int)(bits >> 12 & 3) : 0;
     t.tuning = (struct ht_tuning){.variant = variant,
@@ -269,6 +294,7 @@ int main(int argc, char **argv) {
         test_optimise(true);
         run_variants(&scene, false);
         for (int i = 0; i < 2; i++) judge_laws(&scene, i > 0);
+        judge_mean(&scene, ht_comm_size(scene.comm) % 2);
         test_optimise(false);
         run_variants(&scene, true);
     }

@@ -24,6 +24,7 @@ struct trial {
     struct ht_grid grid, whole;
     int64_t start[65]; /* first plane of each slab */
     struct ht_problem problem, alone;
+    int half_steps; /* of slabs.c */
     char name[200];
 };
 
