@@ -1,10 +1,11 @@
 /* The half step by parity blocks (src/kernel/blocks.h) as matrix products on
  * NVIDIA's tensor cores (PTX mma.sync m16n8k8).
  *
- * A warp computes 16 neighbouring targets of an x1 row. They are the 16 rows of
- * the product; its columns are rows of a parity block, 8 at a time (a tile);
- * the sum runs over 8 source entries at a time (a k step). The fragments of the
- * instruction give warp lane l
+ * A warp computes 16 neighbouring targets of an x1 row, a group the HT_CELLS
+ * targets in each of HT_ROWS rows. The 16 are the rows of the product; its
+ * columns are rows of a parity block, 8 at a time (a tile); the sum runs over 8
+ * source entries at a time (a k step). The fragments of the instruction give
+ * warp lane l
  *
  *     left side  rows l / 4, l / 4 + 8 (targets), k = l % 4, l % 4 + 4
  *     operator   k = l % 4, l % 4 + 4, column l / 4
@@ -38,6 +39,7 @@
 typedef HT_VECTOR(2) ht_pair;
 #define HT_STEP_PACKS (HT_TILES * 64 / HT_BLOCK)
 #define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
+#define HT_ROW_WARPS (HT_CELLS / 16)
 #define HT_OP_SIZE (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)
 #define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
 #define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
@@ -224,11 +226,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
     const int item = HT_ITEM(), t = item % 4;
-    const int part = (int)(HT_GROUP_1() % HT_PARTS), row = item / 32;
+    const int part = (int)(HT_GROUP_1() % HT_PARTS);
+    const int row = item / (32 * HT_ROW_WARPS);
+    const int first1 = item / 32 % HT_ROW_WARPS * 16 + item % 32 / 4;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     struct ht_tile tile;
     ht_tile_begin(&a, item, &tile);
-    const int m1 = (int)tile.m1 + item % 32 / 4, m2 = (int)tile.m2 + row;
+    const int m1 = (int)tile.m1 + first1, m2 = (int)tile.m2 + row;
     const int n1 = (int)a.end[0], n2 = (int)a.end[1];
     const int last2 = m2 < n2 ? m2 : n2 - 1;
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
@@ -273,7 +277,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
             const int last = chunk + 1 == HT_CHUNKS;
             HT_LOCAL const ht_pack *at = data + stage * HT_STAGE_SIZE +
                                          (row * HT_CHUNK + t) * HT_PITCH +
-                                         item % 32 / 4;
+                                         first1;
             HT_UNROLL
             for (int j = 0; j < HT_PAIRS; j++) {
                 if (j % HT_OP_STEPS == 0) {

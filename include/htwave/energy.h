@@ -22,6 +22,10 @@ struct ht_state {
     double slope;   /* energy of gradients if fields changed by their own
                        magnitude from node to node */
     double largest[HT_MAX_FIELDS]; /* |u| at the nodes */
+    /* Energy of gradients in absorbing layers, which the others leave out:
+     * these gradients are as steep as the layer is thin, however long the
+     * waves. Hermite methods only. */
+    double steep;
     /* Sources have raised the root of the energy by no more than this since the
      * start; 0: there are none, or it is not known. */
     double driven;

@@ -16,6 +16,7 @@ struct ht_quantity {
     int field, coef, material;
     const double *weights; /* [point][coefficient]; NULL: coef only */
     int points;            /* at most HT_REDUCE_POINTS of cl/reduce_args.h */
+    bool beside; /* absorbing layers are left out: ht_measure_beside */
 };
 
 /* Names of the transports, the fastest first; NULL after the last. */
@@ -94,6 +95,12 @@ double ht_measure_factor(const struct ht_problem *problem,
  * a wall and count half. */
 bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid,
                      int axis, int side);
+
+/* The nodes [*begin, *end) of an axis of the whole grid that are beside its
+ * absorbing layers. Primary nodes on a layer's inner face, which are the first
+ * and the last one, count half. */
+void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                       int axis, int64_t *begin, int64_t *end);
 
 /* A stepper on a device. The kernels must match the problem's equations, order,
  * degree and stored fields, in operator variants also its stages and scale. The

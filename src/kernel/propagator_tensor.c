@@ -9,8 +9,8 @@
 
 enum {
     WARP = 32,
-    TENSOR_CELLS = 16,
-    TENSOR_PITCH = 18, /* 4 blocks x 8 targets lie in different banks */
+    TENSOR_CELLS = 16, /* of a warp */
+    EDGE_WARPS = 2,    /* of a group where rows have different operators */
     TENSOR_CHUNK = 4,  /* blocks: one for each l % 4 of warp lanes l */
     TILE = 8           /* results of a product */
 };
@@ -72,8 +72,15 @@ struct tensor_shape {
     int64_t local_bytes;
 };
 
+/* Nodes of a row in local memory: 4 blocks x 8 targets lie in different banks.
+ */
+static int pitch_of(int cells) {
+    return cells + 2;
+}
+
 static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
-                                           int parts, int rows, int64_t limit) {
+                                           int parts, int cells, int rows,
+                                           int64_t limit) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int element_size = spec->fp64 ? 8 : 4;
     int blocks =
@@ -84,10 +91,10 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
     int64_t step = (int64_t)s.cut.all * 64 * element_size;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
-                       ht_tile_nodes(spec->eq->dims, TENSOR_PITCH, rows) +
+                       ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) +
                    (int64_t)s.infos * 4;
     /* In absorbing layers planes have different operators, and groups of a
-     * single row, 32 work-items, must be many on a multiprocessor. */
+     * single row, of two warps, must be many on a multiprocessor. */
     const bool layers = spec->eq->nprofiles > 0;
     s.resident = !layers && data + (int64_t)s.chunks * s.pairs * step <= limit;
     s.steps = layers && rows == 1 ? 1 : s.pairs;
@@ -125,23 +132,27 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    int parts = choose_parts(spec), rows = tuning->rows;
+    int parts = choose_parts(spec), cells = TENSOR_CELLS, rows = tuning->rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
             tuning->cells, TENSOR_CELLS);
     if (rows <= 0) rows = 4;
     if (spec->eq->dims == 1) rows = 1;
     while (tuning->rows <= 0 && rows > 1 &&
-           tensor_shape_of(spec, parts, rows, limit).local_bytes > limit)
+           tensor_shape_of(spec, parts, cells, rows, limit).local_bytes > limit)
         rows /= 2;
-    struct tensor_shape s = tensor_shape_of(spec, parts, rows, limit);
-    out->cells = TENSOR_CELLS;
+    if (spec->eq->nprofiles > 0 && rows == 1) cells *= EDGE_WARPS;
+    while (cells > TENSOR_CELLS &&
+           tensor_shape_of(spec, parts, cells, rows, limit).local_bytes > limit)
+        cells /= 2;
+    struct tensor_shape s = tensor_shape_of(spec, parts, cells, rows, limit);
+    out->cells = cells;
     out->rows = rows;
     out->chunk = TENSOR_CHUNK;
     out->parts = parts;
     out->registers =
         registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
-    out->group_size = WARP * rows;
+    out->group_size = WARP * (cells / TENSOR_CELLS) * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
     return HT_OK;
@@ -260,7 +271,8 @@ static enum ht_err pack_rows(const struct packing *p, const int *storage) {
     return err;
 }
 
-static void add_tiles(const struct tensor_shape *s, struct ht_text *text) {
+static void add_tiles(const struct tensor_shape *s, int cells,
+                      struct ht_text *text) {
     int most = 0;
     ht_text_add(text, "#define HT_TILES_OF(g) (");
     for (int g = 0; g < s->cut.blocks; g++) {
@@ -275,7 +287,7 @@ static void add_tiles(const struct tensor_shape *s, struct ht_text *text) {
                 "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
                 "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n",
                 most, s->cut.all, s->cut.parts, s->resident, s->steps,
-                TENSOR_PITCH);
+                pitch_of(cells));
 }
 
 static enum ht_err pack_products(const struct ht_blocks *blocks,
@@ -286,7 +298,8 @@ static enum ht_err pack_products(const struct ht_blocks *blocks,
     struct ht_sizes z = ht_sizes_of(spec);
     struct packing p = {
         .blocks = blocks, .spec = spec, .padded_coefs = padded_coefs};
-    p.s = tensor_shape_of(spec, shape->parts, shape->rows, shape->local_bytes);
+    p.s = tensor_shape_of(spec, shape->parts, shape->cells, shape->rows,
+                          shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
     int entries = blocks->sources / p.coefs * padded_coefs;
     p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64;
@@ -305,7 +318,7 @@ static enum ht_err pack_products(const struct ht_blocks *blocks,
                 p.info[part * p.s.infos + at / 2] = blocks->parity[s];
         }
         err = pack_rows(&p, storage);
-        add_tiles(&p.s, &out->text);
+        add_tiles(&p.s, shape->cells, &out->text);
     }
     free(p.source);
     return err;

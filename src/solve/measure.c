@@ -86,10 +86,12 @@ struct energy_list {
     double *weights; /* of the polynomials, [quantity][point][coefficient] */
 };
 
+/* Gradients count beside absorbing layers only: in these they are as steep as
+ * the layer is thin, however long the waves. */
 static void add_quantity(struct energy_list *list, int field, int coef,
-                         int material, double factor) {
+                         int material, bool beside, double factor) {
     list->what[list->count] = (struct ht_quantity){
-        .field = field, .coef = coef, .material = material};
+        .field = field, .coef = coef, .material = material, .beside = beside};
     list->factor[list->count++] = factor;
 }
 
@@ -98,11 +100,14 @@ static void list_term(const struct ht_grid *grid,
                       const struct ht_energy_term *term,
                       struct energy_list *list) {
     if (!term->gradient)
-        add_quantity(list, term->field, 0, term->material, 0.5);
+        add_quantity(list, term->field, 0, term->material, false, 0.5);
     for (int k = 0, i = 1; term->gradient && k < grid->dims;
-         k++, i *= grid->order + 1)
-        add_quantity(list, term->field, i, term->material,
-                     0.5 / (grid->h[k] * grid->h[k]));
+         k++, i *= grid->order + 1) {
+        const double factor = 0.5 / (grid->h[k] * grid->h[k]);
+        add_quantity(list, term->field, i, term->material, true, factor);
+        if (ht_layers_any(grid)) /* all of them, for ht_state.steep */
+            add_quantity(list, term->field, i, term->material, false, factor);
+    }
 }
 
 /* xi^power; if scale > 0, its derivative times scale. */
@@ -140,7 +145,7 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
             list_term(&plan->grid, term, list);
             values = values || !term->gradient;
         }
-        if (!values) add_quantity(list, f, 0, -1, 0);
+        if (!values) add_quantity(list, f, 0, -1, false, 0);
     }
 }
 
@@ -151,7 +156,7 @@ static void add_points(const struct ht_grid *grid,
     double *weights = list->weights + (int64_t)list->count * HT_REDUCE_POINTS *
                                           ht_grid_coefs(grid);
     weigh_points(grid, axis, weights);
-    add_quantity(list, term->field, 0, term->material, 0.5 / points);
+    add_quantity(list, term->field, 0, term->material, axis >= 0, 0.5 / points);
     list->what[list->count - 1].weights = weights;
     list->what[list->count - 1].points = points;
 }
@@ -223,9 +228,12 @@ static enum ht_err measure_nodes(const struct ht_plan *plan,
         int field = list->what[i].field;
         if (measure[i].first >= 0)
             return not_finite(plan, HT_PRIMARY, field, measure[i].first, time);
-        if (list->factor[i] > 0)
-            out->energy += list->factor[i] * measure[i].sum;
-        if (list->what[i].coef != 0) continue;
+        const struct ht_quantity *what = &list->what[i];
+        const double part = list->factor[i] * measure[i].sum;
+        if (what->coef == 0 || what->beside) out->energy += part;
+        if (what->coef != 0 && ht_layers_any(&plan->grid))
+            out->steep += what->beside ? -part : part;
+        if (what->coef != 0) continue;
         out->largest[field] = measure[i].largest;
         if (!(list->factor[i] > 0))
             out->slope += slope_factor(plan, field) * measure[i].sum;
@@ -285,14 +293,32 @@ bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid,
     return side == 0 ? first == 0 : last == ht_grid_planes(grid, subgrid);
 }
 
+void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                       int axis, int64_t *begin, int64_t *end) {
+    *begin = grid->layer[axis][0];
+    *end = ht_grid_nodes(grid, subgrid, axis) - grid->layer[axis][1];
+}
+
+/* Of node m of an axis, as ht_measure_beside says. */
+static double weight_beside(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                            int axis, int64_t m) {
+    int64_t begin, end;
+    ht_measure_beside(grid, subgrid, axis, &begin, &end);
+    if (m < begin || m >= end) return 0;
+    const bool face = (m == begin && grid->layer[axis][0] > 0) ||
+                      (m == end - 1 && grid->layer[axis][1] > 0);
+    return face && subgrid == HT_PRIMARY ? 0.5 : 1;
+}
+
 static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                     int64_t node) {
+                     bool beside, int64_t node) {
     double weight = 1;
     for (int k = 0; k < 3; k++) {
         int64_t n = ht_grid_nodes(grid, subgrid, k), m = node % n;
         node /= n;
         if (m == 0 && ht_measure_half(grid, subgrid, k, 0)) weight /= 2;
         if (m == n - 1 && ht_measure_half(grid, subgrid, k, 1)) weight /= 2;
+        if (beside) weight *= weight_beside(grid, subgrid, k, m);
     }
     return weight;
 }
@@ -308,9 +334,10 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
     const double one = 1, *weights = what->weights ? what->weights : &one;
     const double *from = u + (what->weights ? 0 : what->coef) * nodes;
     for (int64_t n = 0; n < nodes; n++) {
-        double factor = weight(problem->grid, subgrid, n), values = 0;
+        double factor = weight(problem->grid, subgrid, what->beside, n),
+               values = 0;
         double value[HT_REDUCE_POINTS] = {0};
-        for (int i = 0; i < coefs; i++) {
+        for (int i = 0; factor > 0 && i < coefs; i++) {
             double x = from[i * nodes + n];
             if (!isfinite(x)) {
                 if (m.bad++ == 0) m.first = n;

@@ -189,6 +189,27 @@ enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field,
     return err;
 }
 
+/* Leaves the nodes in absorbing layers out, and the item if none is left. */
+static void leave_layers(const struct ht_device_stepper *t,
+                         enum ht_subgrid subgrid, struct ht_reduce_item *item) {
+    const struct ht_grid *grid = t->problem.grid;
+    for (int k = 0; k < 3; k++) {
+        const int64_t origin = item->window->origin[k];
+        int64_t begin, end;
+        ht_measure_beside(grid, subgrid, k, &begin, &end);
+        if (grid->layer[k][0] > 0 && begin - origin >= item->box.begin[k]) {
+            item->box.begin[k] = begin - origin;
+            item->half[k][0] = subgrid == HT_PRIMARY;
+        }
+        if (grid->layer[k][1] > 0 && end - origin <= item->box.end[k]) {
+            item->box.end[k] = end - origin;
+            item->half[k][1] = subgrid == HT_PRIMARY;
+        }
+        item->nodes[k] = item->box.end[k] - item->box.begin[k];
+        if (item->nodes[k] <= 0) item->u = NULL;
+    }
+}
+
 /* Sets the item's nodes to the own nodes of a grid; ends at a neighbour's slab
  * are no walls. */
 static void measure_own(const struct ht_device_stepper *t,
@@ -224,14 +245,24 @@ static void weigh_all(const struct ht_device_stepper *t,
     item->weights = stored;
 }
 
+/* Node n of an item as one of the grid. */
+static int64_t node_of(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                       const struct ht_reduce_item *item, int64_t n) {
+    int64_t node = 0, stride = 1;
+    for (int k = 0; k < 3; k++) {
+        const int64_t m = n % item->nodes[k];
+        node += stride * (item->window->origin[k] + item->box.begin[k] + m);
+        stride *= ht_grid_nodes(grid, subgrid, k);
+        n /= item->nodes[k];
+    }
+    return node;
+}
+
 enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
                                const struct ht_quantity *what,
                                struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_REDUCE_POINTS;
     struct ht_device_stepper *t = self;
-    const struct ht_window *window = &t->partition.window[subgrid];
-    int64_t before = (window->origin[2] + window->own.begin[2]) *
-                     ht_grid_plane(t->problem.grid, subgrid);
     struct ht_reduce_item *items = NULL;
     double *stored = NULL;
     TRY(HT_ALLOC(items, count));
@@ -245,13 +276,16 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
         if (what[i].material >= 0)
             item->medium = t->medium[subgrid][what[i].material];
         measure_own(t, subgrid, item);
+        if (what[i].beside) leave_layers(t, subgrid, item);
     }
     if (err == HT_OK)
         err = ht_reduction_run(t->set[0].reduction, count, items, out);
     free(stored);
     for (int i = 0; err == HT_OK && i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
-        if (out[i].first >= 0) out[i].first += before;
+        if (out[i].first >= 0)
+            out[i].first =
+                node_of(t->problem.grid, subgrid, &items[i], out[i].first);
     }
     free(items);
     return err;

@@ -40,6 +40,8 @@ static struct ht_grid make_grid(int dims, int order, bool walls) {
         grid.cells[k] = cells[dims - 1][k];
         grid.h[k] = k < dims ? 0.5 + 0.25 * k : 1;
         grid.upper[k] = grid.h[k] * (double)grid.cells[k];
+        grid.layer[k][0] = k < dims && walls ? 2 : 0;
+        grid.layer[k][1] = k < dims && walls ? 3 - k : 0;
         for (int side = 0; side < 2; side++)
             grid.wall[k][side] = k < dims && walls ? wall[k][side] : 0;
     }
@@ -107,9 +109,9 @@ static int energy_material(const struct reduce_case *c, int field) {
     return -1;
 }
 
-/* Every field with the material of its energy, the last coefficient too, and
- * values at some points from all coefficients. */
-enum { QUANTITIES = HT_MAX_FIELDS + 3, POINTS = 3 };
+/* Every field with the material of its energy, the last coefficient too, one
+ * beside absorbing layers, and values at some points from all coefficients. */
+enum { QUANTITIES = HT_MAX_FIELDS + 4, POINTS = 3 };
 static int quantities(const struct reduce_case *c, double *weights,
                       struct ht_quantity *what) {
     int count = 0;
@@ -120,6 +122,8 @@ static int quantities(const struct reduce_case *c, double *weights,
     what[count++] = (struct ht_quantity){.field = c->eq.nfields - 1,
                                          .coef = ht_grid_coefs(&c->grid) - 1,
                                          .material = energy_material(c, 0)};
+    what[count++] = (struct ht_quantity){
+        .field = 0, .coef = 1, .material = -1, .beside = true};
     for (int n = 0; n < POINTS * ht_grid_coefs(&c->grid); n++)
         weights[n] = (double)(float)ht_rng_uniform(5, (uint64_t)n);
     what[count++] = (struct ht_quantity){.field = c->eq.nfields - 1,

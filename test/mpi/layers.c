@@ -65,7 +65,7 @@ static enum ht_err advance(const struct trial *t, const struct ht_grid *grid,
 }
 
 static enum ht_err run(const struct scene *scene, const struct trial *t,
-                       double *different) {
+                       double *different, double *sums) {
     struct ht_stepper together = {0}, alone = {0};
     struct ht_kernels kernels = {0};
     double *data[2] = {NULL, NULL};
@@ -82,6 +82,8 @@ static enum ht_err run(const struct scene *scene, const struct trial *t,
     if (err == HT_OK)
         err = trial_compare(t, &together, &alone, data, trial_same, different);
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, different);
+    if (err == HT_OK)
+        err = trial_measure(scene, HT_PRIMARY, &together, &alone, sums);
     err = ht_comm_agree(scene->comm, err);
     ht_stepper_destroy(&together);
     ht_stepper_destroy(&alone);
@@ -103,11 +105,13 @@ int main(int argc, char **argv) {
     for (size_t i = 0; here && i < sizeof kind / sizeof *kind; i++) {
         struct ht_layers layers;
         struct trial t;
-        double different = 0;
+        double different = 0, sums = NAN;
         make(&t, &scene, &layers, &kind[i]);
-        const enum ht_err err = run(&scene, &t, &different);
-        TEST_CHECK(err == HT_OK && different == 0, "%s: %.0f values differ%s",
-                   t.name, different, err ? ht_err_message() : "");
+        const enum ht_err err = run(&scene, &t, &different, &sums);
+        TEST_CHECK(
+            err == HT_OK && different == 0 && sums <= trial_measure_bound(&t),
+            "%s: %.0f values differ, sums by %.1e of %.0e%s", t.name, different,
+            sums, trial_measure_bound(&t), err ? ht_err_message() : "");
     }
     return scene_close(&scene, "layers");
 }

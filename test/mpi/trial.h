@@ -233,21 +233,25 @@ static inline void trial_same(void *context, enum ht_subgrid subgrid,
         memcmp(bits[0], bits[1], sizeof together) != 0 || !isfinite(together);
 }
 
-/* Measures of the own planes add up to those of the whole grid: the difference,
- * of sums over their size. */
+/* Measures of the own planes add up to those of the whole grid, also beside its
+ * layers: the difference, of sums over their size. */
 static inline enum ht_err trial_measure(const struct scene *scene,
                                         enum ht_subgrid subgrid,
                                         const struct ht_stepper *together,
                                         const struct ht_stepper *alone,
                                         double *error) {
-    const struct ht_quantity what = {.field = 0, .coef = 0, .material = -1};
-    struct ht_measure part, all;
-    TRY(together->ops->measure(together->self, subgrid, 1, &what, &part));
-    TRY(alone->ops->measure(alone->self, subgrid, 1, &what, &all));
-    TRY(ht_comm_sum(scene->comm, 1, &part.sum));
-    TRY(ht_comm_max(scene->comm, 1, &part.largest));
-    *error = all.sum > 0 ? fabs(part.sum - all.sum) / all.sum : 0;
-    *error += fabs(part.largest - all.largest);
+    *error = 0;
+    for (int beside = 0; beside < 2; beside++) {
+        const struct ht_quantity what = {
+            .field = 0, .coef = 0, .material = -1, .beside = beside};
+        struct ht_measure part, all;
+        TRY(together->ops->measure(together->self, subgrid, 1, &what, &part));
+        TRY(alone->ops->measure(alone->self, subgrid, 1, &what, &all));
+        TRY(ht_comm_sum(scene->comm, 1, &part.sum));
+        TRY(ht_comm_max(scene->comm, 1, &part.largest));
+        *error += all.sum > 0 ? fabs(part.sum - all.sum) / all.sum : 0;
+        *error += fabs(part.largest - all.largest);
+    }
     return HT_OK;
 }
 

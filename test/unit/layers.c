@@ -12,6 +12,7 @@
 #include "htwave/energy.h"
 #include "htwave/kernels.h"
 #include "htwave/oracle.h"
+#include "htwave/start.h"
 #include "src/solve/fd.h"
 
 enum { MOST_OPTIONS = 20, TEXT = 1024 };
@@ -297,6 +298,77 @@ static void test_long_waves(const char *options, double width, int steps) {
     close_scene(&s);
 }
 
+/* `wave` by Taylor series. */
+static enum ht_err open_hermite(double width, int cells, int order,
+                                const char *more, struct scene *s) {
+    char options[TEXT];
+    snprintf(options, sizeof options,
+             "system=wave; time.scheme=taylor; grid.cells=[%d]; "
+             "grid.upper=[%d.0]; grid.order=%d; boundary.x1=absorbing; "
+             "time.end=1; initial.width=%.17g; initial.centre=[%g]; %s",
+             cells, cells, order, width, 0.5 * cells, more);
+    TRY(open_scene(options, s));
+    return ht_start(s->plan, NULL, NULL, NULL, &s->stepper);
+}
+
+/* Steps until a wave has crossed the box twice and a half, or the watch ends
+ * the run; *most: of the first energy. */
+static enum ht_err watch_hermite(const struct scene *s, int *taken,
+                                 double *most, double *last, bool *grows) {
+    const int steps =
+        (int)(2.5 * (double)s->plan->grid.cells[0] / s->plan->problem.dt);
+    const int every = steps / 40 + 1;
+    struct ht_energy_watch energies = {.grows = false};
+    double first = 0;
+    for (*most = *taken = 0;; *taken += every) {
+        struct ht_state state;
+        const double time = *taken * s->plan->problem.dt;
+        TRY(ht_state_measure(s->plan, &s->stepper, time, &state));
+        if (*taken == 0) first = state.energy;
+        *last = state.energy / first;
+        *most = fmax(*most, *last);
+        TRY(ht_energy_watch(s->plan, time, &state, &energies));
+        *grows = energies.grows;
+        if (*taken >= steps) return HT_OK;
+        TRY(step(s, every));
+    }
+}
+
+/* Hermite methods: short and long waves (2 to 240 cells) are no growth. The
+ * nodal energy of the shortest varies by some tenths of a percent. */
+static void test_hermite(double width, int cells, int order, const char *more) {
+    struct scene s;
+    double most = NAN, last = NAN;
+    bool grows = true;
+    int taken = 0;
+    enum ht_err err = open_hermite(width, cells, order, more, &s);
+    if (err == HT_OK) err = watch_hermite(&s, &taken, &most, &last, &grows);
+    TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5 && !grows,
+               "wave by Taylor series, N = %d, %.0f cells per wavelength %s: "
+               "at most %.4f of its energy, %.1e after %d steps %s",
+               order, s.plan->cells_per_wavelength, more, most, last, taken,
+               err ? ht_err_message() : "");
+    close_scene(&s);
+}
+
+/* A layer whose sponge drives the waves in it is found before they have twice
+ * the energy that they came with. */
+static void test_hermite_growth(void) {
+    struct scene s;
+    double most = NAN, last = NAN;
+    bool grows = false;
+    int taken = 0;
+    enum ht_err err = open_hermite(3, 40, 2, "", &s);
+    if (s.plan != NULL) s.plan->layers.side[0][1].sponge = -0.05;
+    if (err == HT_OK) err = watch_hermite(&s, &taken, &most, &last, &grows);
+    TEST_CHECK(err == HT_ERR_NOT_FINITE && most < 2 &&
+                   strstr(ht_err_message(), "grow in the absorbing layers"),
+               "planted layer of wave that grows: at most %.3g of the first "
+               "energy, %d steps: %s",
+               most, taken, err ? ht_err_message() : "");
+    close_scene(&s);
+}
+
 int main(void) {
     struct ht_device *device = NULL;
     test_none("fd",
@@ -346,6 +418,11 @@ int main(void) {
         "time.end=1; boundary.x1=absorbing; boundary.x2=absorbing; "
         "medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
         15, 400);
+    for (int i = 0; i < 4; i++)
+        test_hermite((double[]){1, 3, 15, 115}[i], (int[]){40, 40, 60, 600}[i],
+                     (int[]){1, 2, 3, 1}[i], "");
+    test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
+    test_hermite_growth();
     test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
                     "time.end=1; boundary.x1=absorbing; absorbing.type=sponge; "
                     "absorbing.cells=32",
