@@ -30,9 +30,9 @@ struct ht_resolution {
  *
  * Hermite methods: the step is 0.9, or less where less is stable; waves along
  * an axis, which err most, on this and on all finer grids; as the error of
- * leapfrog has zeros, along an edge, too (docs/performance.md). Finite differences: the step is
- * chosen, too; waves along axes, edges and corners, at the least and the
- * largest speed. */
+ * leapfrog has zeros, along an edge, too (docs/performance.md). Finite
+ * differences: the step is chosen, too; waves along axes, edges and corners, at
+ * the least and the largest speed. */
 HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier,
                                           double wavelengths, double error,
                                           struct ht_resolution *out);

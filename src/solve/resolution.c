@@ -68,9 +68,11 @@ static enum ht_err hermite_error(const struct ht_carrier *c, int axes,
 /* A grid that is fine enough, and one a little finer, too: not a zero. */
 static enum ht_err start_fine(const struct ht_carrier *c, double wavelengths,
                               double error, double *cells) {
+    enum { GRIDS = 10 };
     const double safe = 4, coarsest = 2, finer = 1.5, beside = 1.2;
-    for (*cells = coarsest; *cells < HT_RESOLUTION_MOST; *cells *= finer) {
+    for (int i = 0; i < GRIDS; i++) {
         double here, next;
+        *cells = coarsest * pow(finer, i);
         TRY(hermite_error(c, 1, *cells, wavelengths, &here));
         TRY(hermite_error(c, 1, *cells * beside, wavelengths, &next));
         if (here <= error / safe && next <= error / safe) return HT_OK;
@@ -83,32 +85,38 @@ static enum ht_err start_fine(const struct ht_carrier *c, double wavelengths,
  * this grid and on somewhat finer ones. */
 static enum ht_err meet_edges(const struct ht_carrier *c, double wavelengths,
                               double error, struct ht_resolution *out) {
-    const double finer = 1.03, beside = 1.12;
-    double now = 0, good = out->cells; /* the coarsest since the last bad one */
-    for (double cells = good; good > 0 && cells < good * beside;
-         cells *= finer) {
+    enum { BESIDE = 4 }; /* further grids without a worse one: 12 % */
+    const double finer = 1.03;
+    double cells = out->cells, found = 0, now = 0;
+    int good = 0;
+    while (good < BESIDE && cells < HT_RESOLUTION_MOST) {
         TRY(hermite_error(c, 2, cells, wavelengths, &now));
-        if (now > error) good = cells * finer;
+        good = now <= error ? good + 1 : 0;
+        if (good == 1) found = cells;
+        cells *= finer;
     }
-    if (good > out->cells)
-        TRY(hermite_error(c, 2, good, wavelengths, &out->error));
-    out->cells = good < HT_RESOLUTION_MOST ? good : 0;
+    if (found > out->cells)
+        TRY(hermite_error(c, 2, found, wavelengths, &out->error));
+    out->cells = good > 0 ? found : 0;
     return HT_OK;
 }
 
 static enum ht_err find_hermite(const struct ht_carrier *c, double wavelengths,
                                 double error, struct ht_resolution *out) {
+    enum { GRIDS = 256 };
     const double coarsest = 1.25, coarser = 1 / 1.02;
     double cells, now = 0;
     TRY(start_fine(c, wavelengths, error, &cells));
     out->cfl = hermite_cfl(c);
-    for (; cells >= coarsest; cells *= coarser) {
+    for (int i = 0; i < GRIDS && cells >= coarsest; i++) {
         TRY(hermite_error(c, 1, cells, wavelengths, &now));
         if (now > error) break;
         out->cells = cells;
         out->error = now;
+        cells *= coarser;
     }
-    if (c->scheme->dissipates || c->eq->dims == 1) return HT_OK;
+    if (c->scheme->dissipates || c->eq->dims == 1 || out->cells == 0)
+        return HT_OK;
     return meet_edges(c, wavelengths, error, out);
 }
 
@@ -125,6 +133,7 @@ struct symbols {
 static void fill_symbols(const struct ht_carrier *c,
                          const struct ht_fd_weights *w, double cells,
                          struct symbols *out) {
+    *out = (struct symbols){.theta = {0}};
     for (int s = 0; s < SPEEDS; s++) {
         out->theta[s] = 2 * acos(-1.0) / (cells * (s ? c->contrast : 1));
         for (int axes = 1; axes <= c->eq->dims; axes++) {
@@ -164,28 +173,42 @@ static double fd_largest_cfl(const struct ht_carrier *c,
                  (c->density ? first * first : ht_fd_second_symbol(w, pi))));
 }
 
-/* The fewest updates, cells^(d+1)/cfl: the step falls in 3 % until the error is
- * reached or another grid is cheaper. */
+/* The longest step of a grid, by 3 %, with which it is cheaper than *best, in
+ * updates, and reaches the error; *best and *out are of the cheapest so far. */
+static void shorten(const struct ht_carrier *c, double cells, double largest,
+                    double wavelengths, double error, double *best,
+                    struct ht_resolution *out) {
+    enum { STEPS = 300 }; /* to 1e-4 of the largest */
+    const double shorter = 0.97, volume = pow(cells, c->eq->dims + 1);
+    const struct ht_fd_weights w = ht_fd_weights(c->order);
+    struct symbols symbols;
+    fill_symbols(c, &w, cells, &symbols);
+    /* of a step without an error in time, nearly */
+    if (fd_error(c, &symbols, 1e-4, wavelengths) > 2 * error) return;
+    for (int i = 0; i < STEPS; i++) {
+        const double cfl = largest * pow(shorter, i);
+        const double now = fd_error(c, &symbols, cfl, wavelengths);
+        if (volume / cfl >= *best) return;
+        if (now > error) continue;
+        *best = volume / cfl;
+        *out = (struct ht_resolution){cells, cfl, now};
+        return;
+    }
+}
+
+/* The fewest updates, cells^(d+1)/cfl. */
 static void find_fd(const struct ht_carrier *c, double wavelengths,
                     double error, struct ht_resolution *out) {
+    enum { GRIDS = 400 };
     const struct ht_fd_weights w = ht_fd_weights(c->order);
-    const double coarsest = 2.1, finer = 1.01, shorter = 0.97;
+    const double coarsest = 2.1, finer = 1.01;
     const double largest = c->scheme->usual_part * fd_largest_cfl(c, &w);
     double best = INFINITY;
-    for (double cells = coarsest; cells < HT_RESOLUTION_MOST; cells *= finer) {
-        struct symbols symbols;
-        const double volume = pow(cells, c->eq->dims + 1);
-        if (volume / largest >= best) break;
-        fill_symbols(c, &w, cells, &symbols);
-        /* of a step without an error in time, nearly */
-        if (fd_error(c, &symbols, 1e-4, wavelengths) > 2 * error) continue;
-        for (double cfl = largest; volume / cfl < best; cfl *= shorter) {
-            const double now = fd_error(c, &symbols, cfl, wavelengths);
-            if (cfl < 1e-4 * largest) break;
-            if (now > error) continue;
-            best = volume / cfl;
-            *out = (struct ht_resolution){cells, cfl, now};
-        }
+    for (int i = 0; i < GRIDS; i++) {
+        const double cells = coarsest * pow(finer, i);
+        if (cells > HT_RESOLUTION_MOST) break;
+        if (pow(cells, c->eq->dims + 1) / largest >= best) break;
+        shorten(c, cells, largest, wavelengths, error, &best, out);
     }
 }
 
