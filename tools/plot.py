@@ -23,7 +23,7 @@ COLOURS = (
     "#0072b2 #d55e00 #009e73 #cc79a7 #56b4e9 #e69f00 #5a3c96 #968214 "
     "#784632 #3c3c41 #c8283c #6ebe3c"
 ).split()
-GREY, DARK = "#78787d", "#3c3c41"
+GREY = "#78787d"
 MARKS = "oDs^vPX*"
 
 
@@ -303,17 +303,22 @@ def draw_bench(rows):
 # ---- accuracy.csv ----
 
 SECONDS = "seconds_per_cubic_wavelength_and_period"
-ACCURACY = f"""method scheme order precision variant direction
-    cells_per_wavelength error expected_error {SECONDS} dimensions
+ACCURACY = f"""method scheme order terms precision wavelengths direction
+    cells_per_wavelength grid cfl error expected_error {SECONDS} dimensions
     device""".split()
-FINITE_DIFFERENCES = "finite differences"
+
+
+def accuracy_name(row):
+    if row["scheme"] == "fd":
+        return f"fd, {row['terms']} term{'s' if row['terms'] != '1' else ''}"
+    return f"{row['method']} {row['scheme']}"
 
 
 def points(rows):
     """(seconds, error of the worst direction, order) of every grid."""
     def grid(row):
-        return tuple(row[c] for c in ("method", "scheme", "order", "precision",
-                                      "variant", SECONDS))
+        return tuple(row[c] for c in ("method", "scheme", "order", "terms",
+                                      "precision", "grid", "cfl"))
 
     return [(number(g[0][SECONDS]), max(number(r["error"]) for r in g),
              int(g[0]["order"])) for g in groups(rows, grid).values()]
@@ -330,66 +335,62 @@ def front(found):
 
 def draw_front(ax, rows, name, orders=False, **style):
     """A line without points that are hardly better than the one before;
-    orders: N where it changes."""
+    orders: N, or the order in space, where it changes."""
     line = []
     for point in front(points(rows)):
         if not line or point[1] <= 0.8 * line[-1][1]:
             line.append(point)
     ax.plot([p[1] for p in line], [p[0] for p in line], label=name, **style)
+    word = "" if rows[0]["scheme"] == "fd" else "N="
     for before, point in zip([None] + line, line):
         if orders and (before is None or before[2] != point[2]):
-            ax.annotate(f"N={point[2]}", (point[1], point[0]), (4, 4),
+            ax.annotate(f"{word}{point[2]}", (point[1], point[0]), (4, 4),
                         textcoords="offset points", size="x-small",
                         color=style["color"])
 
 
-def draw_finite_differences(ax, rows):
-    """The plainest and the best, measured and by the memory's limit."""
-    for space, time, shade in ((8, 2, GREY), (16, 4, DARK)):
-        for variant, style, words in (("plain", "-", ""),
-                                      ("12 bytes per point", "--",
-                                       ", 12 B/point")):
-            found = [r for r in rows if r["method"] == FINITE_DIFFERENCES
-                     and r["order"] == str(space) and r["variant"] == variant
-                     and r["scheme"] == f"order {time} in time"]
-            if found:
-                draw_front(ax, found, f"FD {space}, {time} in time{words}",
-                           color=shade, linestyle=style)
-
-
-def accuracy_sheet(title, rows):
-    figure, (ax,) = sheet(
+def accuracy_sheet(title, rows, draw_lines):
+    """A panel for each distance; draw_lines(ax, rows) draws those of one."""
+    distances = groups(rows, lambda r: int(r["wavelengths"]))
+    figure, axes = sheet(
         title, "{device}, single or double precision; errors of {dimensions}-D "
-        "runs; dashed: 12 bytes per point and step".format(**rows[0]))
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlim(1e-9, 1)
-    ax.set_xlabel("relative error after 100 wavelengths")
-    ax.set_ylabel("device seconds per cubic wavelength and period")
-    return figure, ax
+        "runs".format(**rows[0]), height=4.8 * len(distances),
+        panels=len(distances))
+    for ax, (distance, group) in zip(axes, sorted(distances.items())):
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlim(1e-9, 1)
+        ax.set_xlabel(f"relative error after {distance} wavelengths")
+        ax.set_ylabel("device seconds per\ncubic wavelength and period")
+        draw_lines(ax, group)
+    legend(axes[0])
+    return figure
 
 
 def draw_accuracy(rows):
-    """All methods, each by its best order; then each with a line per order."""
-    runs = [r for r in rows if r["method"] != FINITE_DIFFERENCES]
-    methods = groups(runs, lambda r: f"{r['method']} {r['scheme']}")
-    figure, ax = accuracy_sheet(
-        "What a wavelength costs, each by its best order", rows)
-    for index, (name, group) in enumerate(methods.items()):
-        draw_front(ax, group, name, orders=True, marker="o",
-                   color=colour(index))
-    draw_finite_differences(ax, rows)
-    legend(ax)
-    figures = {"accuracy": figure}
-    for name, group in methods.items():
-        figure, ax = accuracy_sheet(f"What a wavelength costs: {name}", rows)
-        for order, of_order in sorted(groups(group,
-                                             lambda r: int(r["order"])).items()):
-            draw_front(ax, of_order, f"N = {order}", marker="o",
-                       color=colour(order - 1))
-        draw_finite_differences(ax, rows)
-        legend(ax)
-        figures["accuracy_" + name.replace(" ", "_")] = figure
+    """All schemes, each by its best order; then each with a line per order."""
+    names = list(groups(rows, accuracy_name))
+
+    def draw_schemes(ax, found):
+        for name, group in groups(found, accuracy_name).items():
+            index = names.index(name)
+            draw_front(ax, group, name, orders=True, color=colour(index),
+                       marker=MARKS[index % len(MARKS)],
+                       linestyle="--" if group[0]["scheme"] == "fd" else "-")
+
+    def draw_orders(ax, found):
+        orders = groups(found, lambda r: int(r["order"]))
+        for index, (order, group) in enumerate(sorted(orders.items())):
+            word = "order" if group[0]["scheme"] == "fd" else "N ="
+            draw_front(ax, group, f"{word} {order}", marker="o",
+                       color=colour(index))
+
+    figures = {"accuracy": accuracy_sheet(
+        "What a wavelength costs, each by its best order", rows, draw_schemes)}
+    for name, group in groups(rows, accuracy_name).items():
+        file = "accuracy_" + name.replace(",", "").replace(" ", "_")
+        figures[file] = accuracy_sheet(f"What a wavelength costs: {name}",
+                                       group, draw_orders)
     return figures
 
 

@@ -19,7 +19,7 @@ struct ht_bench_row {
     int64_t side; /* cells along each axis; 0 in a plan: chosen */
     int steps;    /* number of timed steps; 0: until the median is steady */
     int kernel;   /* results are of this kernel of the variant; -1: of all */
-    bool brief;   /* short timing: a state of at most 1 GiB, no energy */
+    bool brief;   /* a state of at most 1 GiB; half the time is for runs */
     /* ---- results ---- */
     bool done;     /* else skipped, see why */
     char why[160]; /* "" if no error */
@@ -119,6 +119,8 @@ int ht_bench_case_count(void);
 const struct ht_bench_case *ht_bench_case_at(int index);
 HT_CHECKED enum ht_err ht_bench_absorbing(struct ht_bench *bench, int first,
                                           int last);
+HT_CHECKED enum ht_err ht_bench_plan_accuracy(struct ht_bench *bench,
+                                              const struct ht_bench_case *self);
 HT_CHECKED enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first,
                                          int last);
 HT_CHECKED enum ht_err ht_bench_fd(struct ht_bench *bench, int first, int last);

@@ -8,21 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "commands.h"
 #include "htwave/observers.h"
 #include "htwave/predict.h"
 #include "htwave/rate.h"
 #include "htwave/report.h"
 #include "htwave/sampler.h"
-
-struct estimate {
-    int64_t cells[3]; /* of the small grid */
-    double rate; /* cell half-steps per second there, by all ranks together,
-                    each rank on one such grid, outside of layers */
-    double layer_rate; /* the same in absorbing layers; NaN: none, not known */
-    double sample_s;   /* of the receivers' samples of a step; NaN */
-    int64_t sampler_bytes; /* on the host; with sample_s */
-};
 
 /* ---- outputs ---- */
 
@@ -75,14 +67,16 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
 /* Cell half-steps per second. */
 static enum ht_err find_rate(const struct ht_stepper *stepper,
                              const struct ht_part *part, double *rate) {
-    const double enough_s = 0.1, long_s = 0.5;
+    const double enough_s = 0.1;
     const int64_t longest = 1024;
     double seconds = 0, cells = (double)ht_grid_total(&part->grid, HT_DUAL);
     int64_t steps = 1;
-    TRY(time_steps(stepper, part, 1, &seconds)); /* warms up */
-    for (; seconds < long_s; steps *= 2) {
+    /* Warms up: some drivers compile at the first launch. */
+    TRY(time_steps(stepper, part, 1, &seconds));
+    TRY(time_steps(stepper, part, 1, &seconds));
+    while (seconds < enough_s && steps < longest) {
+        steps *= 2;
         TRY(time_steps(stepper, part, steps, &seconds));
-        if (seconds >= enough_s || steps >= longest) break;
     }
     *rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
     return HT_OK;
@@ -191,7 +185,7 @@ static enum ht_err time_samples(const struct ht_stepper *stepper,
 static enum ht_err estimate_receivers(const struct ht_simulation *sim,
                                       const struct ht_part *part,
                                       const struct ht_stepper *stepper,
-                                      struct estimate *out) {
+                                      struct ht_estimate *out) {
     struct ht_plan plan = *sim->plan;
     struct ht_receivers receivers = {.count = 0};
     struct ht_sampler *sampler = NULL;
@@ -215,7 +209,7 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim,
     return err;
 }
 
-static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
+static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     /* The reference takes minutes for all stages at N = 8 in 3-D; its time is
      * proportional to their number. */
     const int few = 4;
@@ -241,8 +235,9 @@ static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
 }
 
 /* Rates of all ranks together. */
-static enum ht_err estimate_time(struct ht_simulation *sim,
-                                 struct estimate *out) {
+enum ht_err ht_estimate_time(struct ht_simulation *sim,
+                             struct ht_estimate *out) {
+    *out = (struct ht_estimate){.layer_rate = NAN, .sample_s = NAN};
     TRY(ht_comm_agree(sim->comm, measure(sim, out)));
     double rate[2] = {out->rate, out->layer_rate};
     TRY(ht_comm_sum(sim->comm, 2, rate));
@@ -259,7 +254,7 @@ static double half_steps(const struct ht_simulation *sim, double cells) {
 
 /* Of all steps in the layers; 0: there are none, or it is not known. */
 static double layer_seconds(const struct ht_simulation *sim,
-                            const struct estimate *estimate) {
+                            const struct ht_estimate *estimate) {
     const struct ht_plan *plan = sim->plan;
     if (!(estimate->layer_rate > 0)) return 0;
     return half_steps(sim, ht_simulation_cells(sim) -
@@ -267,8 +262,8 @@ static double layer_seconds(const struct ht_simulation *sim,
            estimate->layer_rate;
 }
 
-static double expected_seconds(const struct ht_simulation *sim,
-                               const struct estimate *estimate) {
+double ht_estimate_seconds(const struct ht_simulation *sim,
+                           const struct ht_estimate *estimate) {
     const struct ht_plan *plan = sim->plan;
     const double layers = layer_seconds(sim, estimate);
     if (!(estimate->rate > 0)) return NAN;
@@ -280,21 +275,21 @@ static double expected_seconds(const struct ht_simulation *sim,
 
 /* Of the time of a step; NaN: not known. */
 static double layer_share(const struct ht_simulation *sim,
-                          const struct estimate *estimate) {
+                          const struct ht_estimate *estimate) {
     const double layers = layer_seconds(sim, estimate);
-    return layers > 0 ? layers / expected_seconds(sim, estimate) : NAN;
+    return layers > 0 ? layers / ht_estimate_seconds(sim, estimate) : NAN;
 }
 
 /* Of the time of a step. */
 static double sample_share(const struct ht_simulation *sim,
-                           const struct estimate *estimate) {
+                           const struct ht_estimate *estimate) {
     const double step_s =
-        expected_seconds(sim, estimate) / (double)sim->plan->steps;
+        ht_estimate_seconds(sim, estimate) / (double)sim->plan->steps;
     return estimate->sample_s / (estimate->sample_s + step_s);
 }
 
 static void add_receivers(const struct ht_simulation *sim,
-                          const struct estimate *estimate,
+                          const struct ht_estimate *estimate,
                           struct ht_text *text) {
     char bytes[32], time[32];
     if (!isfinite(sample_share(sim, estimate))) return;
@@ -307,14 +302,14 @@ static void add_receivers(const struct ht_simulation *sim,
 }
 
 static void add_estimate(const struct ht_simulation *sim,
-                         const struct estimate *estimate,
+                         const struct ht_estimate *estimate,
                          struct ht_text *text) {
     char time[32];
     if (!(estimate->rate > 0)) return;
     ht_text_add(text,
                 "  expected  %s of stepping, from %.3g cell half-steps/s "
                 "on ",
-                ht_text_seconds(expected_seconds(sim, estimate), time),
+                ht_text_seconds(ht_estimate_seconds(sim, estimate), time),
                 estimate->rate);
     for (int k = 0; k < sim->plan->grid.dims; k++)
         ht_text_add(text, "%s%lld", k ? " x " : "",
@@ -335,13 +330,13 @@ static void add_estimate(const struct ht_simulation *sim,
 }
 
 static enum ht_err report(const struct ht_simulation *sim,
-                          const struct estimate *estimate, bool as_json) {
+                          const struct ht_estimate *estimate, bool as_json) {
     struct ht_json json = {0};
     struct ht_text text = {0};
     ht_json_open(&json, NULL, '{');
     ht_report_plan_json(sim, &json);
     ht_json_number(&json, "selfcheck_ratio", sim->selfcheck_ratio);
-    ht_json_number(&json, "expected_s", expected_seconds(sim, estimate));
+    ht_json_number(&json, "expected_s", ht_estimate_seconds(sim, estimate));
     if (estimate->rate > 0)
         ht_json_number(&json, "expected_cell_half_steps_per_s", estimate->rate);
     ht_json_number(&json, "absorbing_time_share", layer_share(sim, estimate));
@@ -376,14 +371,15 @@ static enum ht_err write_model(const struct ht_simulation *sim,
 
 static enum ht_err check(struct ht_simulation *sim,
                          const struct ht_args *args) {
-    struct estimate estimate = {.rate = 0, .layer_rate = NAN, .sample_s = NAN};
+    struct ht_estimate estimate = {
+        .rate = 0, .layer_rate = NAN, .sample_s = NAN};
     TRY(ht_output_check(sim->params, sim->plan->medium,
                         sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     TRY(check_directory(sim->params));
     if (sim->no_device == NULL) {
         TRY(ht_simulation_compile(sim));
-        TRY(estimate_time(sim, &estimate));
+        TRY(ht_estimate_time(sim, &estimate));
     }
     TRY(write_model(sim, ht_args_value(args, "--model")));
     ht_report_notes(sim);
@@ -405,9 +401,15 @@ static enum ht_err check_flags(const struct ht_args *args) {
         REQUIRE(ht_args_value(args, of_machine[i]) == NULL ||
                     ht_args_value(args, "--machine") != NULL,
                 HT_ERR_INPUT, "%s: needs --machine", of_machine[i]);
-    REQUIRE(ht_args_value(args, "--model") == NULL ||
-                ht_args_value(args, "--machine") == NULL,
-            HT_ERR_INPUT, "--model: not with --machine");
+    const char *const modes[] = {"--model", "--machine", "--error"};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < i; k++)
+            REQUIRE(ht_args_value(args, modes[i]) == NULL ||
+                        ht_args_value(args, modes[k]) == NULL,
+                    HT_ERR_INPUT, "%s: not with %s", modes[k], modes[i]);
+    REQUIRE(ht_args_value(args, "--wavelengths") == NULL ||
+                ht_args_value(args, "--error") != NULL,
+            HT_ERR_INPUT, "--wavelengths: needs --error");
     return HT_OK;
 }
 
@@ -419,6 +421,8 @@ enum ht_err ht_command_check(const struct ht_args *args) {
     enum ht_err err = HT_OK;
     if (ht_args_value(args, "--machine") != NULL)
         err = ht_predict_run(args, params);
+    else if (ht_args_value(args, "--error") != NULL)
+        err = ht_check_error(args, params);
     else
         err = check_here(args, params);
     ht_params_destroy(params);

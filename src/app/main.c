@@ -37,13 +37,19 @@ static const struct ht_command commands[] = {
      .flag = {{"--model", "DIR",
                "write model.h5 and pictures of the model with sources and "
                "receivers"},
+              {"--error", "E",
+               "which scheme, order and grid err by at most E, and their cost"},
+              {"--wavelengths", "W",
+               "for --error (default: time.end times the frequency)"},
               HT_PREDICT_FLAGS},
      .least = 1,
      .most = -1,
      .json = true,
      .ranks = true,
      .more = OVERRIDES
-     "\n\n--machine needs neither devices nor mpiexec: it predicts strong and "
+     "\n\n--error needs a frequency: that of the sources, of the initial wave, "
+     "or\ninitial.frequency. It plans and times some runs of FILE.\n"
+     "--machine needs neither devices nor mpiexec: it predicts strong and "
      "weak\nscaling by the model of docs/scaling.md." SLABS,
      .run = ht_command_check},
     {.name = "converge",
@@ -97,7 +103,7 @@ static const struct ht_command commands[] = {
                "soon)"},
               {"--gib", "G", "largest state of both grids (default 6)"},
               {"--seconds", "X",
-               "for each case (default 600, 60 on a CPU; accuracy 240, 120)"},
+               "for each case (default 600, 60 on a CPU; accuracy 300, 120)"},
               {"--stages", "Q", "of the Taylor series (default: all)"},
               {"--group", "N", "cells along x1 per group (default: chosen)"},
               {"--rows", "N", "along x2 per group"},
@@ -119,6 +125,11 @@ static const struct ht_command commands[] = {
          "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every "
          "program is compared "
          "with the\nreference before it is timed.\n\n"
+         "accuracy: --schemes may name fd, and --orders are N of Hermite "
+         "methods "
+         "and orders\nin space of fd, each as far as a scheme has them. "
+         "Shorter: "
+         "fewer of --systems,\n--schemes, --orders, --precisions.\n\n"
          "Under mpiexec only the case scaling runs: it times this number of "
          "ranks, weak and\nstrong, adds rows to DIR/scaling.csv, and prints "
          "all rows of that file. It is\nalways three-dimensional and ignores "

@@ -1,105 +1,63 @@
-/* The results of the case accuracy: a file of all runs and a table. */
+/* The results of the case accuracy: a file of all runs and tables in Markdown.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accuracy.h"
 
-/* ---- the front ---- */
-
-static bool beaten(int count, const struct ht_accuracy_point *point, int n) {
-    for (int i = 0; i < count; i++)
-        if (point[i].seconds <= point[n].seconds &&
-            point[i].error <= point[n].error &&
-            (point[i].seconds < point[n].seconds ||
-             point[i].error < point[n].error || i < n))
-            return true;
-    return false;
-}
-
-int ht_accuracy_front(int count, const struct ht_accuracy_point *point,
-                      int front[]) {
-    int n = 0;
-    for (int i = 0; i < count; i++) {
-        if (beaten(count, point, i)) continue;
-        int at = n++;
-        for (; at > 0 && point[front[at - 1]].seconds > point[i].seconds; at--)
-            front[at] = front[at - 1];
-        front[at] = i;
-    }
-    return n;
-}
-
-double ht_accuracy_seconds(const struct ht_accuracy_curve *curve,
-                           double error) {
-    const double near = 1 + 1e-9; /* errors that are powers of ten */
-    int front[HT_ACCURACY_POINTS];
-    int count = ht_accuracy_front(curve->count, curve->point, front);
-    for (int n = 0; n < count; n++) {
-        const struct ht_accuracy_point *b = &curve->point[front[n]];
-        if (b->error > near * error) continue;
-        if (n == 0) return b->seconds;
-        const struct ht_accuracy_point *a = &curve->point[front[n - 1]];
-        double part = log(a->error / error) / log(a->error / b->error);
-        return a->seconds * pow(b->seconds / a->seconds, fmin(part, 1));
-    }
-    return NAN;
-}
-
-/* ---- names ---- */
-
-enum { NAME = 64 };
-
-static void name_fd(const struct ht_accuracy_curve *c, char name[NAME]) {
-    snprintf(name, NAME, "FD %d, %d in time%s", c->order, c->time_order,
-             c->best ? ", 12 B/point" : "");
-}
-
-static void name_method(const struct ht_bench_row *row, char name[NAME]) {
-    snprintf(name, NAME, "%s %s", row->system->name, row->scheme->name);
+static bool differences(const struct ht_bench_row *row) {
+    return row->scheme->method == HT_FINITE_DIFFERENCES;
 }
 
 /* ---- the file ---- */
 
-static void add_curve_csv(const struct ht_accuracy *a,
-                          const struct ht_accuracy_curve *c,
-                          struct ht_text *text) {
-    char name[NAME];
-    if (c->row == NULL)
-        for (int n = 0; n < c->count; n++)
-            ht_text_add(text,
-                        "finite differences,order %d in time,%d,single,%s,"
-                        "worst,%.6g,%.6g,%.6g,%.6g,%d,\"%s\"\n",
-                        c->time_order, c->order,
-                        c->best ? "12 bytes per point" : "plain",
-                        c->point[n].points, c->point[n].error,
-                        c->point[n].error, c->point[n].seconds, a->dims,
-                        a->bench->info->name);
-    if (c->row == NULL) return;
-    snprintf(name, sizeof name, "%s,%s", c->row->system->name,
-             c->row->scheme->name);
-    for (int n = 0; n < c->count; n++)
-        for (int d = 0; d < c->point[n].directions; d++) {
-            ht_text_add(text, "%s,%d,%s,%s,\"%s\",%.6g,%.6g,", name, c->order,
-                        ht_bench_precision(c->row),
-                        c->row->tuning.variant->name, a->direction[d],
-                        c->point[n].along[d].points,
-                        c->point[n].along[d].error);
-            if (c->point[n].along[d].expected > 0)
-                ht_text_add(text, "%.6g", c->point[n].along[d].expected);
-            ht_text_add(text, ",%.6g,%d,\"%s\"\n", c->point[n].seconds, a->dims,
-                        a->bench->info->name);
-        }
+static void add_number(double value, struct ht_text *text) {
+    if (isfinite(value)) ht_text_add(text, "%.6g", value);
+    ht_text_add(text, ",");
+}
+
+static void add_run(const struct ht_accuracy *a,
+                    const struct ht_accuracy_method *m,
+                    const struct ht_accuracy_grid *grid, int way, int length,
+                    struct ht_text *text) {
+    const struct ht_bench_row *row = m->row;
+    const struct ht_accuracy_cost cost = ht_accuracy_cost(m, grid);
+    ht_text_add(text, "%s,%s,%d,%d,%s,%s,%d,\"%s\",", row->system->name,
+                row->scheme->name, row->order,
+                differences(row) ? row->stages : 0, ht_bench_precision(row),
+                row->tuning.variant->name, ht_accuracy_length[length],
+                ht_accuracy_way(a->dims, way));
+    add_number(grid->cells[way], text);
+    add_number(grid->asked.cells, text);
+    add_number(grid->asked.cfl, text);
+    add_number(grid->error[way][length], text);
+    add_number(length == grid->lengths - 1 && grid->expected[way] > 0
+                   ? grid->expected[way]
+                   : NAN,
+               text);
+    add_number(cost.seconds, text);
+    add_number(cost.joules, text);
+    add_number(cost.bytes, text);
+    ht_text_add(text, "%d,\"%s\"\n", a->dims, a->bench->info->name);
 }
 
 static enum ht_err write_csv(const struct ht_accuracy *a) {
     struct ht_text text = {0};
     char *path = NULL;
-    ht_text_add(&text, "method,scheme,order,precision,variant,direction,"
-                       "cells_per_wavelength,error,expected_error,"
-                       "seconds_per_cubic_wavelength_and_period,"
-                       "dimensions,device\n");
-    for (int i = 0; i < a->count; i++) add_curve_csv(a, &a->curve[i], &text);
+    ht_text_add(&text,
+                "method,scheme,order,terms,precision,variant,wavelengths,"
+                "direction,cells_per_wavelength,grid,cfl,error,expected_error,"
+                "seconds_per_cubic_wavelength_and_period,"
+                "joules_per_cubic_wavelength_and_period,"
+                "bytes_per_cubic_wavelength_and_period,dimensions,device\n");
+    for (int i = 0; i < a->count; i++)
+        for (int g = 0; g < a->method[i].count; g++) {
+            const struct ht_accuracy_grid *grid = &a->method[i].grid[g];
+            for (int way = 0; way < grid->ways; way++)
+                for (int length = 0; length < grid->lengths; length++)
+                    add_run(a, &a->method[i], grid, way, length, &text);
+        }
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK) err = ht_bench_path(a->bench, "accuracy.csv", &path);
     if (err == HT_OK) err = ht_file_write(path, text.data, text.length);
@@ -108,87 +66,168 @@ static enum ht_err write_csv(const struct ht_accuracy *a) {
     return err;
 }
 
-/* ---- the table ---- */
+/* ---- tables ---- */
 
-static bool same_method(const struct ht_accuracy_curve *c,
-                        const struct ht_bench_row *row) {
-    return c->row != NULL && c->row->system == row->system &&
-           c->row->scheme == row->scheme;
+enum { NAME = 64 };
+
+/* "wave, leapfrog"; finite differences step either system: "fd, 2 terms". */
+static void name_scheme(const struct ht_bench_row *row, char name[NAME]) {
+    if (differences(row))
+        snprintf(name, NAME, "fd, %d term%s", row->stages,
+                 row->stages > 1 ? "s" : "");
+    else
+        snprintf(name, NAME, "%s, %s", row->system->name, row->scheme->name);
 }
 
-enum { FIRST = 2, LAST = 8 }; /* errors 1e-2 .. 1e-8 */
-
-static void print_head(const struct ht_accuracy *a, struct ht_text *text) {
-    ht_text_add(text,
-                "%s: device seconds per cubic wavelength and period for a "
-                "relative error after 100 wavelengths of\n%-30s",
-                a->bench->info->name, "");
-    for (int decade = FIRST; decade <= LAST; decade++)
-        ht_text_add(text, "      1e-%d", decade);
-    ht_text_add(text, "\n");
+static void name_order(const struct ht_bench_row *row, char name[NAME]) {
+    name_scheme(row, name);
+    const size_t used = strlen(name);
+    snprintf(name + used, NAME - used,
+             differences(row) ? ", order %d" : ", N = %d", row->order);
 }
 
-/* Prints a row: of one curve or, if the second is not NULL, of the cheaper one
- * of two curves of the same N. */
-static void print_row(const char *name, const struct ht_accuracy_curve *c,
-                      const struct ht_accuracy_curve *other,
-                      struct ht_text *text) {
-    ht_text_add(text, "%-30s", name);
-    for (int decade = FIRST; decade <= LAST; decade++) {
-        double error = pow(10, -decade), best = ht_accuracy_seconds(c, error);
-        bool single = c->row != NULL && !c->row->tuning.fp64;
-        double also = other != NULL ? ht_accuracy_seconds(other, error) : NAN;
-        if (isfinite(also) && !(best <= also)) {
-            best = also;
-            single = !other->row->tuning.fp64;
-        }
-        if (isfinite(best))
-            ht_text_add(text, " %8.2g%s", best, single ? "*" : " ");
-        else
-            ht_text_add(text, " %8s ", "-");
-    }
-    ht_text_add(text, "\n");
+static bool same(const struct ht_bench_row *a, const struct ht_bench_row *b,
+                 bool orders) {
+    return a->system == b->system && a->scheme == b->scheme &&
+           (!differences(a) || a->stages == b->stages) &&
+           (!orders || a->order == b->order);
 }
 
-/* The curve of the same method and N in the other precision, or NULL. */
-static const struct ht_accuracy_curve *
-other_precision(const struct ht_accuracy *a, int i) {
-    for (int k = 0; k < a->count; k++)
-        if (k != i && a->curve[i].row != NULL &&
-            same_method(&a->curve[k], a->curve[i].row) &&
-            a->curve[k].order == a->curve[i].order)
-            return &a->curve[k];
-    return NULL;
-}
+struct best {
+    const struct ht_accuracy_method *method;
+    const struct ht_accuracy_grid *grid; /* NULL: not reached */
+    struct ht_accuracy_cost cost;
+};
 
-static enum ht_err print_table(const struct ht_accuracy *a) {
-    struct ht_text text = {0};
-    char name[NAME];
-    print_head(a, &text);
+/* Of the methods with the scheme of `like` (NULL: of any), of its order, too,
+ * if `orders`, in either precision. */
+static struct best find_best(const struct ht_accuracy *a,
+                             const struct ht_bench_row *like, bool orders,
+                             int length, double error) {
+    struct best best = {.cost = {.seconds = INFINITY}};
     for (int i = 0; i < a->count; i++) {
-        const struct ht_accuracy_curve *c = &a->curve[i];
-        const struct ht_accuracy_curve *other = other_precision(a, i);
-        if (other != NULL && other < c) continue;
-        name_fd(c, name);
-        if (c->row != NULL) {
-            name_method(c->row, name);
-            size_t used = strlen(name);
-            snprintf(name + used, sizeof name - used, " N = %d", c->order);
-        }
-        print_row(name, c, other, &text);
+        const struct ht_accuracy_method *m = &a->method[i];
+        if (like != NULL && !same(m->row, like, orders)) continue;
+        const struct ht_accuracy_grid *grid =
+            ht_accuracy_cheapest(m, length, error);
+        if (grid == NULL) continue;
+        const struct ht_accuracy_cost cost = ht_accuracy_cost(m, grid);
+        if (cost.seconds < best.cost.seconds)
+            best = (struct best){m, grid, cost};
     }
-    ht_text_add(&text,
-                "* in single precision; - not reached. FD ORDER, TIME ORDER: "
-                "finite differences, errors by\nanalysis and without rounding; "
-                "plain kernels in single precision, and what 12 bytes per "
-                "point\nand step at the copy bandwidth would take.\n");
-    enum ht_err err = ht_args_print(&text);
-    ht_text_free(&text);
+    return best;
+}
+
+static void add_cell(const struct best *best, bool orders,
+                     struct ht_text *text) {
+    if (best->grid == NULL) {
+        ht_text_add(text, " - |");
+        return;
+    }
+    const struct ht_bench_row *row = best->method->row;
+    ht_text_add(text, " %.2g%s", best->cost.seconds,
+                row->tuning.fp64 ? "" : "\\*");
+    if (orders)
+        ht_text_add(text, ", %.3g", best->grid->asked.cells);
+    else
+        ht_text_add(text, ", %s%d, %.3g",
+                    differences(row) ? "order " : "N = ", row->order,
+                    best->grid->asked.cells);
+    ht_text_add(text, " |");
+}
+
+static void add_row(const struct ht_accuracy *a, const struct ht_bench_row *row,
+                    bool orders, int length, struct ht_text *text) {
+    char name[NAME];
+    if (orders)
+        name_order(row, name);
+    else
+        name_scheme(row, name);
+    ht_text_add(text, "| %s |", name);
+    for (int t = 0; t < HT_ACCURACY_TARGETS; t++) {
+        const struct best best =
+            find_best(a, row, orders, length, ht_accuracy_target(t));
+        add_cell(&best, orders, text);
+    }
+    ht_text_add(text, "\n");
+}
+
+/* What the cheapest of all is, and its energy and traffic. */
+static void add_cheapest(const struct ht_accuracy *a, int length,
+                         struct ht_text *text) {
+    ht_text_add(text, "| cheapest |");
+    for (int t = 0; t < HT_ACCURACY_TARGETS; t++) {
+        const struct best best =
+            find_best(a, NULL, false, length, ht_accuracy_target(t));
+        char name[NAME] = "-";
+        if (best.grid != NULL) name_order(best.method->row, name);
+        ht_text_add(text, " %s", name);
+        if (best.grid != NULL && isfinite(best.cost.joules))
+            ht_text_add(text, "; %.2g J", best.cost.joules);
+        if (best.grid != NULL) ht_text_add(text, "; %.2g B", best.cost.bytes);
+        ht_text_add(text, " |");
+    }
+    ht_text_add(text, "\n");
+}
+
+static void add_head(const char *title, struct ht_text *text) {
+    ht_text_add(text, "| %s |", title);
+    for (int t = 0; t < HT_ACCURACY_TARGETS; t++)
+        ht_text_add(text, " 1e-%d |", 2 + t);
+    ht_text_add(text, "\n|---|");
+    for (int t = 0; t < HT_ACCURACY_TARGETS; t++) ht_text_add(text, "---|");
+    ht_text_add(text, "\n");
+}
+
+/* A row for the first method of each kind. */
+static void add_table(const struct ht_accuracy *a, bool orders, int length,
+                      struct ht_text *text) {
+    add_head(orders ? "each order" : "scheme", text);
+    for (int i = 0; i < a->count; i++) {
+        bool first = true;
+        for (int k = 0; k < i; k++)
+            first &= !same(a->method[k].row, a->method[i].row, orders);
+        if (first) add_row(a, a->method[i].row, orders, length, text);
+    }
+    if (!orders) add_cheapest(a, length, text);
+    ht_text_add(text, "\n");
+}
+
+static void add_tables(const struct ht_accuracy *a, struct ht_text *text) {
+    ht_text_add(text,
+                "%s: device seconds per cubic wavelength and period, order and "
+                "cells per wavelength for a relative error. Runs of plane "
+                "waves in %d-D along %s, %s and %s, the worst of them; the "
+                "rates are those of large boxes in 3-D. \\* in single "
+                "precision; - not reached, or by runs that would take too "
+                "long.\n\n",
+                a->bench->info->name, a->dims, ht_accuracy_way(a->dims, 0),
+                ht_accuracy_way(a->dims, 1), ht_accuracy_way(a->dims, 2));
+    for (int orders = 0; orders < 2; orders++)
+        for (int length = HT_ACCURACY_LENGTHS - 1; length >= 0; length--) {
+            ht_text_add(text, "After %d wavelengths:\n\n",
+                        ht_accuracy_length[length]);
+            add_table(a, orders, length, text);
+        }
+}
+
+static enum ht_err write_tables(const struct ht_accuracy *a,
+                                struct ht_text *text) {
+    char *path = NULL;
+    add_tables(a, text);
+    TRY(ht_text_status(text));
+    TRY(ht_bench_path(a->bench, "accuracy.md", &path));
+    enum ht_err err = ht_file_write(path, text->data, text->length);
+    free(path);
     return err;
 }
 
 enum ht_err ht_accuracy_show(const struct ht_accuracy *accuracy) {
     const struct ht_bench *bench = accuracy->bench;
-    TRY(write_csv(accuracy));
-    return bench->csv || bench->json ? HT_OK : print_table(accuracy);
+    struct ht_text text = {0};
+    enum ht_err err = write_csv(accuracy);
+    if (err == HT_OK) err = write_tables(accuracy, &text);
+    if (err == HT_OK && !bench->csv && !bench->json) err = ht_args_print(&text);
+    ht_text_free(&text);
+    return err;
 }

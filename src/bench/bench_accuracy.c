@@ -1,373 +1,281 @@
-/* The cost of accuracy: device seconds per cubic wavelength and period over the
- * error after 100 wavelengths, for this method and for finite differences.
+/* What a wavelength costs: device seconds, joules and bytes per cubic
+ * wavelength and period over the error after 10 and 100 wavelengths, of every
+ * scheme, order and precision.
  *
- * This method: the error is the largest of runs of plane waves in three
- * directions, in both precisions; the cost is the rate of the same kernels on a
- * large box. Finite differences: the error is the largest of three directions
- * by von Neumann analysis, which is exact for plane waves; for each error the
- * best choice of points per wavelength and time step; the cost is the measured
- * rate of their kernels, and that of an ideal kernel with 12 bytes per point
- * and step.
+ * For each error the cheapest grid by analysis (htwave/resolution.h) is run,
+ * with plane waves in three directions, and then somewhat finer ones until the
+ * runs reach it; what is reported is measured. The cost is that of the cells by
+ * the rate of the same kernels on a large box.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "accuracy.h"
-#include "htwave/fd_kernel.h"
-#include "htwave/observers.h"
-#include "htwave/oracle.h"
-#include "htwave/params.h"
-#include "htwave/start.h"
+#include "htwave/fd.h"
 #include "htwave/stop.h"
+#include "htwave/threads.h"
 
-enum { WAVELENGTHS = 100, DIRECTIONS = HT_ACCURACY_DIRECTIONS };
+double ht_accuracy_target(int index) {
+    return pow(10, -2 - index);
+}
 
-static enum ht_err add_curve(struct ht_accuracy *a,
-                             struct ht_accuracy_curve **out) {
-    if (a->count == a->room) {
-        size_t room = 2 * (size_t)a->room + 32;
-        struct ht_accuracy_curve *more =
-            realloc(a->curve, room * sizeof *a->curve);
-        REQUIRE(more != NULL, HT_ERR_MEMORY, "out of memory");
-        a->curve = more;
-        a->room = (int)room;
+/* ---- costs ---- */
+
+struct ht_accuracy_cost ht_accuracy_cost(const struct ht_accuracy_method *m,
+                                         const struct ht_accuracy_grid *grid) {
+    const struct ht_bench_row *row = m->row;
+    const double updates = 2 * pow(grid->asked.cells, 4) / grid->asked.cfl;
+    return (struct ht_accuracy_cost){.seconds = updates / ht_bench_rate(row),
+                                     .joules = updates * row->joules /
+                                               ht_bench_cells(row),
+                                     .bytes = updates * row->cost.bytes};
+}
+
+const struct ht_accuracy_grid *
+ht_accuracy_cheapest(const struct ht_accuracy_method *method, int length,
+                     double error) {
+    const struct ht_accuracy_grid *best = NULL;
+    double least = INFINITY;
+    for (int i = 0; i < method->count; i++) {
+        const struct ht_accuracy_grid *grid = &method->grid[i];
+        const double seconds = ht_accuracy_cost(method, grid).seconds;
+        if (!(grid->worst[length] <= error) || seconds >= least) continue;
+        best = grid;
+        least = seconds;
     }
-    *out = &a->curve[a->count++];
-    **out = (struct ht_accuracy_curve){0};
-    return HT_OK;
-}
-
-/* ---- finite differences ---- */
-
-static double fd_error(const struct ht_fd_weights *fd, int terms, double points,
-                       double nu) {
-    static const double direction[3][3] = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
-    double worst = 0;
-    for (int d = 0; d < 3; d++)
-        worst = fmax(worst, ht_fd_error(fd, terms, direction[d], points, nu,
-                                        WAVELENGTHS));
-    return worst;
-}
-
-/* The fewest updates per cubic wavelength and period, points^4/nu, with at most
- * this error. from: for each number of points the first step that is not known
- * to be too long; errors must decrease from call to call. */
-enum { FINER = 460, SMALLER = 460 }; /* to 200 points, to 1e-6 of nu */
-static double fd_updates(const struct ht_fd_weights *fd, int terms,
-                         double error, int from[FINER], double *chosen) {
-    const double stable = 0.99 * ht_fd_stable(fd, terms, 3);
-    double best = INFINITY;
-    for (int i = 0; i < FINER; i++)
-        for (; from[i] < SMALLER; from[i]++) {
-            double points = 2.1 * pow(1.01, i);
-            double nu = stable * pow(0.97, from[i]);
-            double updates = pow(points, 4) / nu;
-            if (updates >= best) break;
-            if (fd_error(fd, terms, points, nu) > error) continue;
-            best = updates;
-            *chosen = points;
-            break;
-        }
     return best;
 }
 
-/* Number of errors, from 10^-0.5 to 10^-8. */
-enum { ERRORS = 31 };
-static double error_at(int n) {
-    return pow(10, -0.5 - n * 0.25);
-}
+/* ---- grids by analysis ---- */
 
-static void find_fd(const struct ht_fd_weights *fd, int terms, double rate,
-                    struct ht_accuracy_curve *c) {
-    int from[FINER] = {0};
-    c->order = 2 * fd->radius;
-    c->time_order = 2 * terms;
-    for (int n = 0; n < ERRORS; n++) {
-        double points = 0,
-               updates = fd_updates(fd, terms, error_at(n), from, &points);
-        if (!isfinite(updates)) break;
-        c->point[c->count++] = (struct ht_accuracy_point){
-            .seconds = updates / rate, .error = error_at(n), .points = points};
+/* The first method of the same scheme and order, in either precision. */
+static int find_twin(const struct ht_accuracy *a, int index) {
+    const struct ht_bench_row *row = a->method[index].row;
+    for (int i = 0; i < index; i++) {
+        const struct ht_bench_row *other = a->method[i].row;
+        if (other->system == row->system && other->scheme == row->scheme &&
+            other->order == row->order && other->stages == row->stages)
+            return i;
     }
+    return index;
 }
 
-/* One search for both curves: the measured and the ideal kernel. */
-static enum ht_err add_fd(struct ht_accuracy *a, int order, int terms,
-                          int64_t side) {
-    const struct ht_bench *bench = a->bench;
-    const struct ht_fd_weights fd = ht_fd_weights(order);
-    const struct ht_fd_spec spec = {.dims = 3, .radius = fd.radius};
-    const double bytes = 12;
-    struct ht_accuracy_curve *c = NULL;
-    double rate = 0;
-    const struct ht_fd_variant *variant =
-        ht_fd_variant_find("auto", bench->info->gpu);
-    TRY(ht_fd_verify(bench->device, &spec, terms, variant->name, bench->cache));
-    TRY(ht_fd_measure(bench->device, &spec, variant, NULL, terms, side,
-                      bench->cache, &rate));
-    double limit = bench->limits[0].bytes_per_s / bytes;
-    ht_log("finite differences of order %d, %d in time: %.4g points/s, memory "
-           "allows %.4g (verified)",
-           order, 2 * terms, rate, limit);
-    TRY(add_curve(a, &c));
-    find_fd(&fd, terms, rate, c);
-    TRY(add_curve(a, &c));
-    *c = c[-1];
-    c->best = true;
-    for (int n = 0; n < c->count; n++) c->point[n].seconds *= rate / limit;
+enum { GRIDS = HT_ACCURACY_LENGTHS * HT_ACCURACY_TARGETS };
+
+static enum ht_err find_chunk(void *data, int64_t chunk, int worker) {
+    struct ht_accuracy *a = data;
+    const int index = (int)(chunk / GRIDS), grid = (int)(chunk % GRIDS);
+    const int length = grid / HT_ACCURACY_TARGETS;
+    const int target = grid % HT_ACCURACY_TARGETS;
+    struct ht_accuracy_method *m = &a->method[index];
+    const struct ht_equations eq = ht_equations_make(m->row->system, 3);
+    const struct ht_carrier carrier = {.eq = &eq,
+                                       .scheme = m->row->scheme,
+                                       .order = m->row->order,
+                                       .stages = m->row->stages,
+                                       .contrast = 1};
+    (void)worker;
+    if (find_twin(a, index) != index) return HT_OK;
+    return ht_resolution_find(&carrier, ht_accuracy_length[length],
+                              ht_accuracy_target(target),
+                              &m->asked[length][target]);
+}
+
+static enum ht_err find_all(struct ht_accuracy *a) {
+    TRY(ht_threads_run((int64_t)a->count * GRIDS, find_chunk, a));
+    for (int i = 0; i < a->count; i++)
+        memcpy(a->method[i].asked, a->method[find_twin(a, i)].asked,
+               sizeof a->method[i].asked);
     return HT_OK;
 }
 
 /* ---- runs ---- */
 
-enum { LINES = 20, LINE = 160 };
-/* Near 0.9; the quotient of end and steps is exactly this number, since
- * programs contain the step. */
-static const double cfl = 115.0 / 128;
-
-/* A plane wave in a periodic box of cells of size 1, speed 1, so that all runs
- * of a method have the same step, operators and programs. */
-struct wave {
-    int64_t cells[3];
-    int cycles[3];
-    double points; /* cells per wavelength */
-};
-
-/* Cells and number of wavelengths (`turns`) of a side along which the wave
- * varies: the fewest such that the cells per wavelength are at most the wanted
- * ones and at most one percent fewer. */
-static void choose_side(double points, double length, int *turns,
-                        int64_t *cells) {
-    enum { TURNS = 12 };
-    const double near = 0.99, rounding = 1e-9;
-    double closest = 0;
-    for (int m = 1; m <= TURNS && closest < near; m++) {
-        int64_t n = (int64_t)floor(points * length * m + rounding);
-        double found = (double)n / (m * length * points);
-        if (n < 3 || found <= closest) continue;
-        closest = found;
-        *turns = m;
-        *cells = n;
-    }
+/* A grid that has run at least as far. */
+static const struct ht_accuracy_grid *
+find_grid(const struct ht_accuracy_method *m, const struct ht_resolution *asked,
+          int lengths) {
+    for (int i = 0; i < m->count; i++)
+        if (m->grid[i].asked.cells == asked->cells &&
+            m->grid[i].asked.cfl == asked->cfl && m->grid[i].lengths >= lengths)
+            return &m->grid[i];
+    return NULL;
 }
 
-/* Axes along which the wave does not vary have three cells. */
-static struct wave make_wave(int dims, const int direction[3], double points) {
-    struct wave w = {.cells = {3, 3, 3}};
-    double length = 0;
-    int turns = 1;
-    int64_t cells = 3;
-    for (int k = 0; k < dims; k++) length += direction[k] * direction[k];
-    length = sqrt(length);
-    choose_side(points, length, &turns, &cells);
-    w.points = (double)cells / (turns * length);
-    for (int k = 0; k < dims; k++) {
-        if (direction[k] != 0) w.cells[k] = cells;
-        w.cycles[k] = turns * direction[k];
-    }
-    return w;
+static enum ht_err take_grid(struct ht_accuracy_runner *r,
+                             const struct ht_resolution *asked, int lengths,
+                             struct ht_accuracy_method *m,
+                             const struct ht_accuracy_grid **out) {
+    const double patience = r->bench->info->gpu ? 1 : 0.5;
+    struct ht_accuracy_grid grid = {.asked = *asked};
+    *out = find_grid(m, asked, lengths);
+    if (*out != NULL || m->count == HT_ACCURACY_GRIDS) return HT_OK;
+    TRY(ht_accuracy_run(r, lengths, patience, &grid));
+    if (grid.ways == 0 || ht_stop_wanted()) return HT_OK;
+    m->grid[m->count] = grid;
+    *out = &m->grid[m->count++];
+    if (ht_log_level_get() >= HT_LOG_VERBOSE)
+        ht_log("%s %s %d, %s: %.3g cells per wavelength, cfl %.3g: error %.2e "
+               "(scheme %.2e)",
+               r->row->system->name, r->row->scheme->name, r->row->order,
+               ht_bench_precision(r->row), asked->cells, asked->cfl,
+               (*out)->worst[lengths - 1], asked->error);
+    return HT_OK;
 }
 
-static const int directions[2][DIRECTIONS][3] = {
-    {{1, 0, 0}, {1, 1, 0}, {1, 2, 0}}, {{1, 0, 0}, {1, 1, 0}, {1, 2, 2}}};
-static const char *const direction_name[2][DIRECTIONS] = {
-    {"(1,0)", "(1,1)", "(1,2)"}, {"(1,0,0)", "(1,1,0)", "(1,2,2)"}};
-
-/* Appends key=[a,b] or key=[a,b,c], as integers or not. */
-static void add_list(char text[LINE], const char *key, int dims,
-                     const double value[3], bool whole) {
-    int n = snprintf(text, LINE, "%s=[", key);
-    for (int k = 0; k < dims; k++)
-        n += snprintf(text + n, LINE - (size_t)n, whole ? "%s%.0f" : "%s%.17e",
-                      k ? "," : "", value[k]);
-    snprintf(text + n, LINE - (size_t)n, "]");
-}
-
-static int add_wave(const struct wave *w, int dims, char text[LINES][LINE]) {
-    double cells[3] = {0}, cycles[3] = {0};
-    const double steps = ceil(WAVELENGTHS * w->points / cfl);
-    int n = 0;
-    for (int k = 0; k < 3; k++) {
-        cells[k] = (double)w->cells[k];
-        cycles[k] = w->cycles[k];
-    }
-    snprintf(text[n++], LINE, "initial.type=plane");
-    add_list(text[n++], "initial.cycles", dims, cycles, true);
-    add_list(text[n++], "grid.cells", dims, cells, true);
-    add_list(text[n++], "grid.upper", dims, cells, false);
-    snprintf(text[n++], LINE, "time.step=%.17e", cfl);
-    snprintf(text[n++], LINE, "time.end=%.17e", cfl * steps);
-    return n;
-}
-
-static int add_method(const struct ht_bench_row *row, char text[LINES][LINE]) {
-    int n = 0;
-    snprintf(text[n++], LINE, "system=%s", row->system->name);
-    snprintf(text[n++], LINE, "grid.order=%d", row->order);
-    snprintf(text[n++], LINE, "time.stages=full");
-    snprintf(text[n++], LINE, "time.scheme=%s", row->scheme->name);
-    snprintf(text[n++], LINE, "device.precision=%s", ht_bench_precision(row));
-    return n;
-}
-
-/* A method in one precision; the first run creates its kernels. */
-struct runner {
-    const struct ht_accuracy *a;
-    const struct ht_bench_row *row;
-    struct ht_kernels kernels;
-    bool ready;
-};
-
-static enum ht_err run_plan(struct runner *r, const struct ht_plan *plan,
-                            double *error) {
-    const struct ht_bench *bench = r->a->bench;
-    const struct ht_tuning *tuning = &r->row->tuning;
-    const struct ht_observer observer = ht_observe_error(plan, error);
-    struct ht_run run = {.plan = plan, .kernels = &r->kernels};
-    if (!r->ready)
-        TRY(ht_kernels_create(&plan->problem, bench->device, tuning,
-                              bench->cache, &r->kernels));
-    r->ready = true;
-    TRY(ht_stepper_create(&plan->problem, bench->device, &r->kernels,
-                          &run.stepper));
-    enum ht_err err =
-        ht_start(plan, bench->device, tuning, bench->cache, &run.stepper);
-    if (err == HT_OK) err = ht_run_execute(&run, 1, &observer);
-    ht_stepper_destroy(&run.stepper);
-    return err;
-}
-
-/* Runs one wave. A run with a useless expected error is skipped, and *error is
- * infinite. */
-static enum ht_err run(struct runner *r, const struct wave *w, double *error,
-                       double *expected) {
-    const double useless = 10;
-    char text[LINES][LINE], *lines[LINES];
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
-    int n = add_method(r->row, text);
-    n += add_wave(w, r->a->dims, text + n);
-    for (int i = 0; i < n; i++) lines[i] = text[i];
-    TRY(ht_params_read(NULL, n, lines, &params));
-    enum ht_err err = ht_plan_create(params, NULL, &plan);
-    *error = INFINITY;
-    if (err == HT_OK) *expected = plan->expected.error;
-    if (err == HT_OK && *expected < useless) err = run_plan(r, plan, error);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
-    return err;
-}
-
-/* Runs all directions; after the first one without an error the others are
- * skipped. */
-static enum ht_err run_point(struct runner *r, double points,
-                             struct ht_accuracy_point *out) {
-    const int dims = r->a->dims;
-    for (int d = 0; d < DIRECTIONS && isfinite(out->error); d++) {
-        const struct wave w = make_wave(dims, directions[dims == 3][d], points);
-        out->along[d].points = w.points;
-        TRY(run(r, &w, &out->along[d].error, &out->along[d].expected));
-        out->error = fmax(out->error, out->along[d].error);
-        out->directions = d + 1;
+/* Runs grids for an error from the one of the analysis on; *reached: one
+ * reached it. Errors of rounding do not fall with finer grids. */
+static enum ht_err reach(struct ht_accuracy_runner *r, int length, int target,
+                         struct ht_accuracy_method *m, bool *reached) {
+    enum { TRIES = 4 };
+    const double finer = 1.04, rounding = 3;
+    const double error = ht_accuracy_target(target);
+    struct ht_resolution asked = m->asked[length][target];
+    *reached = false;
+    for (int i = 0; i < TRIES && asked.cells > 0; i++) {
+        const struct ht_accuracy_grid *grid = NULL;
+        TRY(take_grid(r, &asked, length + 1, m, &grid));
+        if (grid == NULL) return HT_OK;
+        *reached = grid->worst[length] <= error;
+        if (*reached || !(grid->worst[length] < rounding * error)) return HT_OK;
+        asked.cells *= finer;
     }
     return HT_OK;
 }
 
-/* Coarse to fine, in thirds of a cell per wavelength. */
-static const int thirds[] = {4,  5,  6,  7,  8,  9,  10, 11, 12, 14, 16,
-                             18, 21, 24, 27, 30, 36, 42, 48, 60, 75, 90};
-enum { GRIDS = sizeof thirds / sizeof thirds[0] };
-
-static enum ht_err cut(struct ht_accuracy_curve *c) {
-    c->cut = true;
+static enum ht_err run_method(struct ht_accuracy_runner *r, double until,
+                              struct ht_accuracy_method *m) {
+    for (int length = HT_ACCURACY_LENGTHS - 1; length >= 0; length--) {
+        bool reached = true;
+        for (int t = 0; t < HT_ACCURACY_TARGETS && reached; t++) {
+            m->cut |= ht_clock() > until;
+            if (m->cut || ht_stop_wanted()) return HT_OK;
+            TRY(reach(r, length, t, m, &reached));
+        }
+    }
     return HT_OK;
 }
 
-/* Refines the grid until the error is due to rounding, or no time is left. */
-static enum ht_err add_points(struct runner *r, double until,
-                              struct ht_accuracy_curve *c) {
-    const double useless = 1, small = 1e-2, enough = 1e-9;
+static enum ht_err add_method(struct ht_accuracy *a,
+                              struct ht_accuracy_method *m, double until) {
+    const struct ht_bench_row *row = m->row;
+    struct ht_accuracy_runner runner = {
+        .bench = a->bench, .row = row, .dims = a->dims};
+    const double began = ht_clock();
     double least = INFINITY;
-    int worse = 0; /* consecutive grids with a larger error */
-    for (int g = 0; g < GRIDS && worse < 2 && least > enough; g++) {
-        struct ht_accuracy_point p = {.points = thirds[g] / 3.0};
-        if (ht_clock() > until) return cut(c);
-        TRY(run_point(r, p.points, &p));
-        if (ht_stop_wanted()) break; /* its runs may not have ended */
-        if (!(p.error < useless)) continue;
-        p.seconds =
-            pow(p.points, 3) * 2 * p.points / cfl / ht_bench_rate(c->row);
-        if (ht_log_level_get() >= HT_LOG_VERBOSE)
-            ht_log("%s %s N = %d, %s: %.3g cells per wavelength: error %.2e, "
-                   "%.3g s",
-                   c->row->system->name, c->row->scheme->name, c->order,
-                   ht_bench_precision(c->row), p.points, p.error, p.seconds);
-        worse = least < small && p.error > least ? worse + 1 : 0;
-        least = fmin(least, p.error);
-        c->point[c->count++] = p;
-    }
-    return HT_OK;
-}
-
-static enum ht_err add_runs(struct ht_accuracy *a,
-                            const struct ht_bench_row *row, double until) {
-    struct runner runner = {.a = a, .row = row};
-    struct ht_accuracy_curve *c = NULL;
-    TRY(add_curve(a, &c));
-    c->row = row;
-    c->order = row->order;
-    double began = ht_clock(), least = INFINITY;
-    enum ht_err err = add_points(&runner, until, c);
-    if (runner.ready) ht_kernels_destroy(&runner.kernels);
+    enum ht_err err = run_method(&runner, until, m);
+    ht_accuracy_end(&runner);
     TRY(err);
-    for (int n = 0; n < c->count; n++) least = fmin(least, c->point[n].error);
-    ht_log("%s %s N = %d, %s: %d grids, least error %.2e, %.1f s%s",
+    for (int n = 0; n < m->count; n++)
+        least = fmin(least, m->grid[n].worst[m->grid[n].lengths - 1]);
+    ht_log("%s %s %d, %s: %d grids, least error %.2e, %.1f s%s",
            row->system->name, row->scheme->name, row->order,
-           ht_bench_precision(row), c->count, least, ht_clock() - began,
-           c->cut ? ", no time left" : "");
-    a->cut += c->cut;
-    if (c->count == 0) a->count--;
+           ht_bench_precision(row), m->count, least, ht_clock() - began,
+           m->cut ? ", no time left" : "");
+    a->cut += m->cut;
     return HT_OK;
 }
 
-/* ---- all curves ---- */
-
-static enum ht_err add_baselines(struct ht_accuracy *a) {
-    const int64_t side = a->bench->info->gpu ? 512 : 96;
-    for (int order = 8; order <= 16; order += 8) {
-        TRY(add_fd(a, order, 1, side));
-        TRY(add_fd(a, order, 2, side));
-    }
-    return HT_OK;
-}
-
-/* Each row has its share of the remaining time. */
+/* Each method has its share of the remaining time. */
 static enum ht_err add_all(struct ht_accuracy *a, int first, int last) {
     const struct ht_bench *bench = a->bench;
     const double end = bench->began + bench->seconds;
-    TRY(add_baselines(a));
-    for (int i = first; i < last && !ht_stop_wanted(); i++) {
-        const struct ht_bench_row *row = &bench->row[i];
-        double now = ht_clock(), share = fmax(end - now, 0) / (last - i);
-        if (row->done && row->system->plane != NULL)
-            TRY(add_runs(a, row, now + share));
+    TRY(HT_ALLOC(a->method, last - first));
+    for (int i = first; i < last; i++)
+        if (bench->row[i].done) a->method[a->count++].row = &bench->row[i];
+    TRY(find_all(a));
+    for (int i = 0; i < a->count && !ht_stop_wanted(); i++) {
+        double now = ht_clock(), share = fmax(end - now, 0) / (a->count - i);
+        TRY(add_method(a, &a->method[i], now + share));
     }
     return HT_OK;
 }
 
 enum ht_err ht_bench_accuracy(struct ht_bench *bench, int first, int last) {
     struct ht_accuracy a = {.bench = bench, .dims = bench->info->gpu ? 3 : 2};
-    for (int d = 0; d < DIRECTIONS; d++)
-        a.direction[d] = direction_name[a.dims == 3][d];
     if (a.dims == 2)
         ht_note("plane waves in two dimensions: a CPU would take long for "
                 "three");
     enum ht_err err = add_all(&a, first, last);
     if (a.cut > 0)
-        ht_note("%d curve%s incomplete: no time left (--seconds %g)", a.cut,
+        ht_note("%d method%s incomplete: no time left (--seconds %g)", a.cut,
                 a.cut == 1 ? "" : "s", bench->seconds);
     if (err == HT_OK) err = ht_accuracy_show(&a);
-    free(a.curve);
+    free(a.method);
+    return err;
+}
+
+/* ---- rows ---- */
+
+/* What is run where no orders are given: N = 1 needs too many cells. */
+static bool usual_order(int order, bool fd, bool gpu) {
+    if (fd) return order == 4 || order == 8 || order == 16;
+    return order >= 2 && order <= (gpu ? 7 : 4);
+}
+
+/* Orders of the scheme among those that are asked for. */
+static void choose_orders(const struct ht_sweep *asked, bool fd, bool gpu,
+                          struct ht_sweep *out) {
+    const int given = asked->norders, most = 2 * HT_FD_RADIUS;
+    out->norders = 0;
+    for (int n = 0; n < (given > 0 ? given : most); n++) {
+        const int order = given > 0 ? asked->orders[n] : n + 1;
+        const bool has = fd ? order % 2 == 0 : order <= HT_MAX_ORDER;
+        if (has && (given > 0 || usual_order(order, fd, gpu)))
+            out->orders[out->norders++] = order;
+    }
+}
+
+static enum ht_err plan_scheme(struct ht_bench *bench,
+                               const struct ht_bench_case *self,
+                               const struct ht_system *system,
+                               const struct ht_scheme *scheme,
+                               const struct ht_sweep *asked) {
+    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+    const bool gpu = bench->info->gpu;
+    struct ht_bench_row like = {
+        .of = self, .system = system, .kernel = -1, .brief = true};
+    choose_orders(asked, fd, gpu, &bench->sweep);
+    bench->sweep.schemes = scheme->name;
+    if (bench->sweep.norders == 0) return HT_OK;
+    if (fd && gpu && bench->side == 0) like.side = 512;
+    for (like.stages = fd ? 1 : 0; like.stages <= (fd ? 2 : 0); like.stages++)
+        TRY(ht_bench_plan_system(bench, &like, 0));
+    return HT_OK;
+}
+
+/* Finite differences step one field of either system: once. */
+static bool wanted(const struct ht_sweep *asked, const struct ht_system *system,
+                   const struct ht_scheme *scheme, bool planned) {
+    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+    return !system->translates && system->plane != NULL && !(fd && planned) &&
+           ht_args_listed(asked->systems, system->name) &&
+           ht_args_listed(asked->schemes, scheme->name);
+}
+
+/* Rates of the variants that runs use, in both precisions, with all stages. */
+enum ht_err ht_bench_plan_accuracy(struct ht_bench *bench,
+                                   const struct ht_bench_case *self) {
+    const struct ht_sweep saved = bench->sweep;
+    const int stages = bench->stages;
+    bool planned = false;
+    enum ht_err err = HT_OK;
+    bench->stages = 0;
+    bench->sweep.differences = true;
+    if (saved.precisions == NULL) bench->sweep.precisions = "single,double";
+    bench->sweep.ndims = 1;
+    bench->sweep.dims[0] = 3;
+    bench->usual = true;
+    for (int s = 0; s < ht_system_count(); s++)
+        for (int i = 0; err == HT_OK && i < ht_scheme_count(); i++) {
+            const struct ht_scheme *scheme = ht_scheme_at(i);
+            if (!wanted(&saved, ht_system_at(s), scheme, planned)) continue;
+            err = plan_scheme(bench, self, ht_system_at(s), scheme, &saved);
+            planned |= scheme->method == HT_FINITE_DIFFERENCES;
+        }
+    bench->usual = false;
+    bench->stages = stages;
+    bench->sweep = saved;
     return err;
 }

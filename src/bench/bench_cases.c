@@ -267,44 +267,6 @@ static enum ht_err finish_table1(struct ht_bench *bench, int first, int last) {
     return err;
 }
 
-/* ---- accuracy ---- */
-
-/* Systems with plane waves in both directions; unless flags select others, one
- * system per scheme. */
-static bool wants_accuracy(const struct ht_sweep *sweep,
-                           const struct ht_system *system,
-                           const char **schemes) {
-    *schemes = sweep->schemes;
-    if (sweep->systems == NULL && sweep->schemes == NULL)
-        *schemes = ht_scheme_word(
-            strcmp(system->name, "wave") == 0 ? HT_LEAPFROG : HT_TAYLOR);
-    return !system->translates && ht_args_listed(sweep->systems, system->name);
-}
-
-/* Rates of the variants that runs use, in both precisions, with all stages. */
-static enum ht_err plan_accuracy(struct ht_bench *bench,
-                                 const struct ht_bench_case *self) {
-    const struct ht_sweep saved = bench->sweep;
-    const int stages = bench->stages;
-    const bool gpu = bench->info->gpu;
-    enum ht_err err = HT_OK;
-    bench->stages = 0;
-    if (saved.precisions == NULL) bench->sweep.precisions = "single,double";
-    bench->sweep.ndims = 1;
-    bench->sweep.dims[0] = 3;
-    bench->usual = true;
-    for (int s = 0; err == HT_OK && s < ht_system_count(); s++) {
-        const struct ht_bench_row like = {
-            .of = self, .system = ht_system_at(s), .kernel = -1, .brief = true};
-        if (wants_accuracy(&saved, like.system, &bench->sweep.schemes))
-            err = ht_bench_plan_system(bench, &like, gpu ? 7 : 4);
-    }
-    bench->usual = false;
-    bench->stages = stages;
-    bench->sweep = saved;
-    return err;
-}
-
 static const struct ht_bench_case cases[] = {
     {"rates",
      "variants x orders x precisions x systems (the default)",
@@ -349,13 +311,12 @@ static const struct ht_bench_case cases[] = {
      {60, 600},
      false},
     {"accuracy",
-     "cost of a wavelength against its error, beside finite "
-     "differences",
-     plan_accuracy,
+     "what a wavelength costs for an error: schemes, orders, precisions",
+     ht_bench_plan_accuracy,
      ht_bench_accuracy,
      false,
-     {120, 240},
-     false},
+     {120, 300},
+     true},
     {"fd",
      "passes and steps of finite differences under the memory's limit",
      NULL,

@@ -8,10 +8,10 @@
  * estimated from its difference to that of half as many points: a third of it
  * in the rough medium, where errors are of second order, else a 15th.
  *
- * The cost of a run is its steps times its cells times the device seconds of
- * one step of a cell on the method's finest grid: coarse grids are too small to
- * load the device. On a CPU, which may have other work, the least of three
- * runs.
+ * The cost of a run is its steps times its cells times the device seconds,
+ * joules and bytes of one step of a cell on the method's finest grid: coarse
+ * grids are too small to load the device. On a CPU, which may have other work,
+ * the least of three runs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ struct trial {
 struct outcome {
     double *p; /* at nodes a unit apart, or all; to be freed */
     int64_t steps;
-    double kernel_s;
+    double kernel_s, joules; /* NaN: not known, or too short a run */
+    double bytes;            /* of a step of a cell, in memory */
     bool refused, grew, warned;
 };
 
@@ -99,8 +100,16 @@ static enum ht_err read_kept(const struct ht_simulation *sim, int cells,
     return err;
 }
 
+/* By the variant's count; a step is two half steps. */
+static double bytes_of(const struct ht_simulation *sim) {
+    const struct ht_spec spec =
+        ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+    return 2 * ht_variant_cost(sim->tuning.variant, &spec, -1).bytes;
+}
+
 static enum ht_err take_steps(struct ht_simulation *sim, const struct trial *t,
                               struct outcome *out) {
+    const double enough_s = 0.5; /* the counter is updated every 0.1 s */
     struct ht_energies energies = {.series = NULL};
     const struct ht_observer energy = ht_observe_energy(&energies);
     TRY(ht_simulation_compile(sim));
@@ -110,6 +119,8 @@ static enum ht_err take_steps(struct ht_simulation *sim, const struct trial *t,
     out->warned = energies.watch.grows;
     out->steps = sim->run.steps;
     out->kernel_s = sim->run.kernel_s;
+    out->bytes = bytes_of(sim);
+    if (out->kernel_s >= enough_s) out->joules = ht_simulation_joules(sim);
     return out->grew      ? HT_OK
            : err == HT_OK ? read_kept(sim, t->cells, &out->p)
                           : err;
@@ -121,7 +132,7 @@ static enum ht_err run(const struct ht_media *all, const struct trial *t,
     const enum ht_log_level level = ht_log_level_get();
     struct ht_params *params = NULL;
     struct ht_simulation *sim = NULL;
-    *out = (struct outcome){0};
+    *out = (struct outcome){.joules = NAN};
     TRY(read_trial(all, t, &params));
     if (level < HT_LOG_VERBOSE) ht_log_level_set(HT_LOG_SILENT);
     enum ht_err err = ht_simulation_plan(params, NULL, &sim);
@@ -217,26 +228,33 @@ static void note_point(const struct ht_media *all, const struct trial *t,
                        struct ht_media_method *m) {
     int apart;
     const int64_t n = kept_nodes(t->cells, &apart);
-    struct ht_accuracy_curve *c = &m->curve;
+    struct ht_media_curve *c = &m->curve;
     m->warned |= o->warned;
     m->grew += o->grew;
     if (o->grew) return;
-    c->point[c->count++] = (struct ht_accuracy_point){
+    c->point[c->count++] = (struct ht_media_point){
         .points = (double)t->cells / HT_MEDIA_SIDE,
         .error = difference(all->dims, n, o->p, HT_MEDIA_SIDE, exact),
-        .seconds = (double)o->steps * pow(t->cells, all->dims)};
+        .updates = (double)o->steps * pow(t->cells, all->dims)};
 }
 
-/* Seconds of a step of a cell: *least so far, or less. */
+/* Of a step of a cell. */
+struct rate {
+    double seconds, joules, bytes;
+};
+
+/* The least seconds so far; energy of a run that was long enough. */
 static void note_rate(const struct ht_media *all, const struct trial *t,
-                      const struct outcome *o, double *least) {
-    const double cells = pow(t->cells, all->dims);
-    if (o->steps > 0)
-        *least = fmin(*least, o->kernel_s / ((double)o->steps * cells));
+                      const struct outcome *o, struct rate *least) {
+    const double updates = (double)o->steps * pow(t->cells, all->dims);
+    if (o->steps == 0) return;
+    least->seconds = fmin(least->seconds, o->kernel_s / updates);
+    least->bytes = o->bytes;
+    if (isfinite(o->joules)) least->joules = o->joules / updates;
 }
 
 static enum ht_err repeat(const struct ht_media *all, const struct trial *t,
-                          double *least) {
+                          struct rate *least) {
     const int more = all->bench->info->gpu ? 0 : 2;
     for (int i = 0; i < more && !ht_stop_wanted(); i++) {
         struct outcome o;
@@ -250,7 +268,7 @@ static enum ht_err repeat(const struct ht_media *all, const struct trial *t,
 /* All grids; *t, *rate: of the finest one. */
 static enum ht_err add_grids(const struct ht_media *all, const double *exact,
                              struct ht_media_method *m, struct trial *t,
-                             double *rate) {
+                             struct rate *rate) {
     for (int i = 0; i < SIDES && !ht_stop_wanted(); i++) {
         struct outcome o;
         if (!takes(all, m, sides[i])) continue;
@@ -263,7 +281,7 @@ static enum ht_err add_grids(const struct ht_media *all, const double *exact,
         /* An interrupted run has not come to its end. */
         if (!ht_stop_wanted()) note_point(all, t, &o, exact, m);
         free(o.p);
-        *rate = INFINITY;
+        *rate = (struct rate){.seconds = INFINITY, .joules = NAN, .bytes = NAN};
         note_rate(all, t, &o, rate);
     }
     return repeat(all, t, rate);
@@ -274,7 +292,8 @@ static enum ht_err add_method(struct ht_media *all, const char *path,
                               const struct ht_media_method *method) {
     struct ht_media_method *m = &all->method[all->count++];
     struct trial t = {.method = m, .path = path, .fp64 = all->fp64};
-    double rate = NAN, began = ht_clock();
+    struct rate rate = {NAN, NAN, NAN};
+    const double began = ht_clock();
     char name[64];
     *m = *method;
     if (began - all->bench->began > all->bench->seconds) {
@@ -283,7 +302,12 @@ static enum ht_err add_method(struct ht_media *all, const char *path,
         return HT_OK;
     }
     TRY(add_grids(all, exact, m, &t, &rate));
-    for (int n = 0; n < m->curve.count; n++) m->curve.point[n].seconds *= rate;
+    for (int n = 0; n < m->curve.count; n++) {
+        struct ht_media_point *point = &m->curve.point[n];
+        point->seconds = point->updates * rate.seconds;
+        point->joules = point->updates * rate.joules;
+        point->bytes = point->updates * rate.bytes;
+    }
     ht_media_name(m, name, sizeof name);
     ht_log("%s medium, %s: %d grids, %.1f s%s%s", m->medium, name,
            m->curve.count, ht_clock() - began, m->why[0] ? ", refused" : "",

@@ -158,7 +158,8 @@ static int64_t choose_side(const struct ht_bench *bench,
     double fma =
         bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = row->side > 0 ? row->side : usual[row->dims - 1];
-    double gib = row->brief ? fmin(bench->gib, 1) : bench->gib;
+    double gib =
+        row->brief && row->side == 0 ? fmin(bench->gib, 1) : bench->gib;
     return ht_test_problem_cells(&plain->problem, &row->tuning, most,
                                  gib * 0x1p30, row->side > 0 ? INFINITY : fma);
 }
@@ -182,7 +183,7 @@ static enum ht_err time_row(const struct ht_bench *bench,
     struct ht_effort effort = {.warm = gpu ? 2 : 1,
                                .least = gpu ? 7 : 3,
                                .seconds = gpu ? 0.1 : 0.3,
-                               .joules_of = gpu && !row->brief ? 0.5 : 0};
+                               .joules_of = gpu ? 0.5 : 0};
     struct ht_rate rate;
     if (row->steps > 0) {
         effort.least = row->steps;

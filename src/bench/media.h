@@ -4,13 +4,24 @@
 #ifndef HTWAVE_BENCH_MEDIA_H
 #define HTWAVE_BENCH_MEDIA_H
 
-#include "accuracy.h"
+#include "htwave/bench.h"
 
 enum { HT_MEDIA_METHODS = 64, HT_MEDIA_MEDIA = 3, HT_MEDIA_SIDE = 32 };
 #define HT_MEDIA_END 14.0
 
-/* A method in a medium. Points of the curve: `points` cells per unit of length,
- * seconds of the whole run. */
+struct ht_media_point {
+    double updates;                /* steps times cells */
+    double seconds, joules, bytes; /* of the whole run; NaN: not known */
+    double error;
+    double points; /* cells per unit of length */
+};
+enum { HT_MEDIA_POINTS = 16 };
+struct ht_media_curve {
+    int count;
+    struct ht_media_point point[HT_MEDIA_POINTS];
+};
+
+/* A method in a medium. */
 struct ht_media_method {
     const char *medium, *system;
     const struct ht_scheme *scheme;
@@ -20,7 +31,7 @@ struct ht_media_method {
     char why[160];   /* it is refused; "" else */
     int grew;        /* runs that ended because they grew */
     bool warned;     /* the energy rose by 1 % in a run */
-    struct ht_accuracy_curve curve;
+    struct ht_media_curve curve;
 };
 
 struct ht_media_reference {

@@ -14,26 +14,84 @@ void ht_media_name(const struct ht_media_method *m, char *buffer, size_t size) {
         snprintf(buffer, size, "%s, N = %d", m->scheme->name, m->order);
 }
 
+/* ---- the front ---- */
+
+static bool beaten(int count, const struct ht_media_point *point, int n) {
+    for (int i = 0; i < count; i++)
+        if (point[i].seconds <= point[n].seconds &&
+            point[i].error <= point[n].error &&
+            (point[i].seconds < point[n].seconds ||
+             point[i].error < point[n].error || i < n))
+            return true;
+    return false;
+}
+
+/* The points for which no other one has both lower cost and lower error, from
+ * the cheapest on. Returns their number. */
+static int find_front(int count, const struct ht_media_point *point,
+                      int front[]) {
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        if (beaten(count, point, i)) continue;
+        int at = n++;
+        for (; at > 0 && point[front[at - 1]].seconds > point[i].seconds; at--)
+            front[at] = front[at - 1];
+        front[at] = i;
+    }
+    return n;
+}
+
+/* Least seconds for an error: interpolated between the points of the front;
+ * those of the cheapest point if it reaches the error; NaN: not reached. */
+static double seconds_for(const struct ht_media_curve *curve, double error) {
+    const double near = 1 + 1e-9; /* errors that are powers of ten */
+    int front[HT_MEDIA_POINTS];
+    int count = find_front(curve->count, curve->point, front);
+    for (int n = 0; n < count; n++) {
+        const struct ht_media_point *b = &curve->point[front[n]];
+        if (b->error > near * error) continue;
+        if (n == 0) return b->seconds;
+        const struct ht_media_point *a = &curve->point[front[n - 1]];
+        double part = log(a->error / error) / log(a->error / b->error);
+        return a->seconds * pow(b->seconds / a->seconds, fmin(part, 1));
+    }
+    return NAN;
+}
+
 /* ---- the file ---- */
+
+static void add_known(double value, struct ht_text *text) {
+    if (isfinite(value)) ht_text_add(text, "%.6g", value);
+    ht_text_add(text, ",");
+}
+
+static void add_point(const struct ht_media *all,
+                      const struct ht_media_method *m,
+                      const struct ht_media_point *point,
+                      struct ht_text *text) {
+    ht_text_add(text, "%s,%s,%d,%d,%s,%s,%.6g,%.6g,", m->medium,
+                m->scheme->name, m->order, m->terms,
+                m->fit     ? m->fit
+                : m->terms ? "auto"
+                           : "",
+                all->fp64 ? "double" : "single", point->points, point->error);
+    add_known(point->seconds, text);
+    add_known(point->joules, text);
+    add_known(point->bytes, text);
+    ht_text_add(text, "%d,\"%s\"\n", all->dims, all->bench->info->name);
+}
 
 static enum ht_err write_csv(const struct ht_media *all) {
     struct ht_text text = {0};
     char *path = NULL;
-    ht_text_add(&text, "medium,method,order,terms,fit,precision,"
-                       "points_per_unit,error,seconds,dimensions,device\n");
-    for (int i = 0; i < all->count; i++) {
-        const struct ht_media_method *m = &all->method[i];
-        for (int n = 0; n < m->curve.count; n++)
-            ht_text_add(&text, "%s,%s,%d,%d,%s,%s,%.6g,%.6g,%.6g,%d,\"%s\"\n",
-                        m->medium, m->scheme->name, m->order, m->terms,
-                        m->fit     ? m->fit
-                        : m->terms ? "auto"
-                                   : "",
-                        all->fp64 ? "double" : "single",
-                        m->curve.point[n].points, m->curve.point[n].error,
-                        m->curve.point[n].seconds, all->dims,
-                        all->bench->info->name);
-    }
+    ht_text_add(
+        &text,
+        "medium,method,order,terms,fit,precision,"
+        "points_per_unit,error,seconds,joules,bytes,dimensions,device\n");
+    for (int i = 0; i < all->count; i++)
+        for (int n = 0; n < all->method[i].curve.count; n++)
+            add_point(all, &all->method[i], &all->method[i].curve.point[n],
+                      &text);
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK) err = ht_bench_path(all->bench, "media.csv", &path);
     if (err == HT_OK) err = ht_file_write(path, text.data, text.length);
@@ -71,7 +129,7 @@ static void add_head(const struct ht_media *all,
 /* What a reader should know beside the numbers. */
 static void add_end(const struct ht_media_method *m,
                     const struct ht_media_reference *r, struct ht_text *text) {
-    const struct ht_accuracy_point *best = NULL;
+    const struct ht_media_point *best = NULL;
     for (int n = 0; n < m->curve.count; n++)
         if (best == NULL || m->curve.point[n].error < best->error)
             best = &m->curve.point[n];
@@ -97,7 +155,7 @@ static void add_method(const struct ht_media_method *m,
     ht_media_name(m, name, sizeof name);
     ht_text_add(text, "| %s |", name);
     for (int e = 0; e < ERRORS; e++) {
-        const double seconds = ht_accuracy_seconds(&m->curve, errors[e]);
+        const double seconds = seconds_for(&m->curve, errors[e]);
         if (!known(r, errors[e])) continue;
         if (isfinite(seconds))
             ht_text_add(text, " %.2g |", seconds);

@@ -264,6 +264,46 @@ answers 'check without a device' 0 check plane.cfg device.select=nonexistent
 says 'check without a device' 'no device matches' 'no device is available'
 judge 'check leaves nothing' [ ! -e out ]
 
+# ---- check --error ----
+waves='grid.upper=[9.0,6.0]'
+answers 'check --error' 0 check plane.cfg "$device" "$waves" \
+    initial.frequency=1.0 --error 1e-3 --wavelengths 20
+says 'check --error' 'error 0.001 after 20 wavelengths of 1,' leapfrog taylor \
+    'fd 16, 2 terms' 'htwave run plane.cfg' 'grid.upper=[9.0,6.0]'
+# What it recommends is a run that it can plan, with the error of the plan's own
+# estimate; the file's wave of length 9 turned into one of length 1
+keys=$(sed -n 's/^htwave run plane.cfg //p' answer.txt)
+# shellcheck disable=SC2086 # the keys are words
+answers 'check --error: its run' 0 check plane.cfg "$device" $keys \
+    'initial.cycles=[9,0]' time.end=20.0 --json
+error=$(number answer.txt expected_error)
+judge "check --error: the plan expects ${error:-none} (1e-3)" below "$error" 1e-3
+answers 'check --error as JSON' 0 check plane.cfg "$device" "$waves" \
+    initial.frequency=1.0 --error 1e-3 --json time.end=20.0
+has_keys 'check --error' wavelengths choices cells_per_wavelength steps \
+    memory_bytes expected_s
+judge "check --error: time.end times the frequency, \
+$(number answer.txt wavelengths) wavelengths" \
+    [ "$(number answer.txt wavelengths)" = 20 ]
+answers 'check --error: a medium that varies' 0 check plane.cfg "$device" \
+    initial.type=gaussian initial.frequency=2.0 medium.type=expression \
+    'medium.c=1+0.1*x1' grid.order=0 --error 1e-2
+says 'check --error: a medium that varies' 'finite differences alone' 'fd 8'
+judge 'check --error: no Hermite methods there' \
+    [ "$(grep -c -e taylor -e leapfrog answer.txt)" = 0 ]
+answers 'check --error: no frequency' 2 check plane.cfg "$device" \
+    initial.type=gaussian --error 1e-3
+judge "check --error: $(cat message.txt)" \
+    grep -q 'initial.frequency = .*: is needed by --error' message.txt
+answers 'check --wavelengths alone' 2 check plane.cfg --wavelengths 5
+answers 'check --error 2' 2 check plane.cfg --error 2
+judge "check --error: $(cat message.txt)" grep -q 'above 0 and at most' message.txt
+answers 'check --error: refused beside absorbing sides' 0 check plane.cfg \
+    "$device" initial.type=gaussian initial.frequency=1.0 "$waves" \
+    'boundary.x1="absorbing"' absorbing.cells=4 grid.order=0 \
+    'grid.cells=[24,16]' --error 1e-2
+says 'check --error: refused' 'leapfrog' 'refused: '
+
 # ---- converge ----
 # N = 2, cfl 0.9 on all grids: order 2 N + 0.7 or better
 answers converge 0 converge plane.cfg "$device" device.precision=double \

@@ -1,0 +1,483 @@
+/* htwave check --error: which scheme, order, grid and precision carry the waves
+ * of a file over a distance with an error, and what they take on its device.
+ *
+ * Grids follow from the schemes' plane waves (htwave/resolution.h), errors of
+ * rounding from their model. Of all methods those with the least work at the
+ * device's limits are planned as runs of the file and timed: the best of each
+ * scheme, then the next ones.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "htwave/json.h"
+#include "htwave/rate.h"
+#include "htwave/resolution.h"
+
+enum { CHOICES = 64, SHOWN = 6, FAMILIES = 4, LINE = 160, LINES = 10 };
+
+struct choice {
+    struct ht_carrier carrier;
+    struct ht_resolution grid;
+    bool fp64;
+    double rounding;
+    double work; /* seconds at the device's limits, relative */
+    bool shown;
+    /* As a run of the file: */
+    int64_t cells[3], steps;
+    double bytes, seconds; /* NaN: not known */
+    char why[200];         /* it is refused; "" else */
+};
+
+struct search {
+    const struct ht_args *args;
+    const struct ht_simulation *sim;              /* of the file */
+    double error, frequency, wavelengths, length; /* of the shortest waves */
+    const char *source;                           /* of the frequency */
+    double contrast;
+    bool density;
+    struct ht_limits limits[2]; /* [double precision] */
+    double least_rounding;      /* in single precision */
+    int count;
+    struct choice choice[CHOICES];
+};
+
+/* ---- the waves ---- */
+
+static double largest_speed(const struct ht_plan *plan) {
+    double most = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        most = fmax(most, plan->medium->speed[k]);
+    return most;
+}
+
+static enum ht_err find_frequency(struct search *s) {
+    const struct ht_plan *plan = s->sim->plan;
+    const double *k = plan->solution->wavenumber;
+    const double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
+    if (plan->params->initial.frequency > 0) {
+        s->frequency = plan->params->initial.frequency;
+        s->source = "initial.frequency";
+    } else if (plan->shots != NULL) {
+        s->frequency = plan->shots->highest;
+        s->source = "the highest of the sources";
+    } else if (plan->solution->single_wave) {
+        s->frequency = length * largest_speed(plan) / (2 * acos(-1.0));
+        s->source = "the initial wave";
+    }
+    if (!(s->frequency > 0))
+        return ht_params_error(plan->params, "initial.frequency",
+                               "is needed by --error: the highest frequency "
+                               "whose waves must be right");
+    if (!(plan->medium->speed_min > 0))
+        return ht_params_error(plan->params, "medium",
+                               "--error: nothing moves in it");
+    s->length = plan->medium->speed_min / s->frequency;
+    s->contrast = largest_speed(plan) / plan->medium->speed_min;
+    s->density = !plan->medium->uniform &&
+                 (plan->problem.fd.order == 0 || plan->problem.fd.density);
+    return HT_OK;
+}
+
+static enum ht_err read_flag(const struct ht_args *args, const char *flag,
+                             double most, double *out) {
+    const char *text = ht_args_value(args, flag);
+    if (text == NULL) return HT_OK;
+    TRY(ht_args_real(flag, text, out));
+    REQUIRE(*out > 0 && *out <= most, HT_ERR_INPUT,
+            "%s %s: must be above 0 and at most %g", flag, text, most);
+    return HT_OK;
+}
+
+static enum ht_err find_waves(struct search *s) {
+    TRY(read_flag(s->args, "--error", 0.5, &s->error));
+    TRY(find_frequency(s));
+    s->wavelengths = s->sim->params->time.end * s->frequency;
+    TRY(read_flag(s->args, "--wavelengths", 1e6, &s->wavelengths));
+    if (s->wavelengths > 0) return HT_OK;
+    return ht_params_error(s->sim->params, "time.end",
+                           "--error: gives no path; --wavelengths does");
+}
+
+/* ---- methods ---- */
+
+static bool differences(const struct choice *c) {
+    return c->carrier.scheme->method == HT_FINITE_DIFFERENCES;
+}
+
+/* Seconds per wavelength and period at the limits of the device. */
+static double find_work(const struct search *s, const struct choice *c) {
+    const struct ht_limits *limits = &s->limits[c->fp64];
+    const struct ht_tuning tuning = {.fp64 = c->fp64, .block = 1};
+    struct ht_part test;
+    ht_test_problem_plain(c->carrier.eq, c->carrier.order, c->carrier.stages,
+                          c->carrier.scheme, &test);
+    const struct ht_spec spec =
+        ht_problem_spec(&test.problem, &tuning, HT_PRIMARY);
+    const struct ht_cost least = ht_cost_minimum(&spec, spec.stages);
+    return ht_resolution_updates(&c->carrier, &c->grid) *
+           fmax(least.bytes / limits->bytes_per_s,
+                least.fma / limits->fma_per_s);
+}
+
+/* Adds a method in the precisions in which rounding leaves room. */
+static enum ht_err add_method(struct search *s,
+                              const struct ht_carrier *carrier) {
+    const double part = 0.7; /* of the error, in quadrature */
+    struct choice c = {.carrier = *carrier, .bytes = NAN, .seconds = NAN};
+    TRY(ht_resolution_find(carrier, s->wavelengths, part * s->error, &c.grid));
+    if (!(c.grid.cells > 0)) return HT_OK;
+    for (int fp64 = 0; fp64 < 2; fp64++) {
+        c.fp64 = fp64;
+        c.rounding =
+            ht_resolution_rounding(carrier, c.fp64, &c.grid, s->wavelengths);
+        if (!fp64) s->least_rounding = fmin(s->least_rounding, c.rounding);
+        if (fp64 && s->sim->device != NULL && !s->sim->info.fp64) continue;
+        if (!fp64 && s->sim->oracle) continue; /* which is double */
+        if (c.rounding > part * s->error || s->count == CHOICES) continue;
+        c.work = find_work(s, &c);
+        s->choice[s->count++] = c;
+    }
+    return HT_OK;
+}
+
+/* Whether runs with one term in time are meant to. */
+static bool removes_dispersion(const struct ht_plan *plan) {
+    const enum ht_dispersion given = plan->params->time.dispersion;
+    return given == HT_DISPERSION_REMOVE ||
+           (given == HT_DISPERSION_AUTO && plan->receivers != NULL);
+}
+
+/* Errors of Hermite methods are known in a uniform medium. */
+static enum ht_err add_methods(struct search *s) {
+    const struct ht_plan *plan = s->sim->plan;
+    static const int fd_orders[] = {4, 8, 16};
+    for (int i = 0; i < ht_scheme_count(); i++) {
+        const struct ht_scheme *scheme = ht_scheme_at(i);
+        const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+        if (!ht_scheme_steps(scheme, &plan->eq)) continue;
+        if (!fd && !plan->medium->uniform) continue;
+        for (int n = 0; n < (fd ? 6 : HT_MAX_ORDER); n++) {
+            const struct ht_carrier carrier = {
+                .eq = &plan->eq,
+                .scheme = scheme,
+                .order = fd ? fd_orders[n / 2] : n + 1,
+                .stages = fd ? 1 + n % 2 : 0,
+                .density = fd && s->density,
+                .undispersed = fd && n % 2 == 0 && removes_dispersion(plan),
+                .contrast = fd ? s->contrast : 1};
+            TRY(add_method(s, &carrier));
+        }
+    }
+    return HT_OK;
+}
+
+static bool same_family(const struct choice *a, const struct choice *b) {
+    return a->carrier.scheme == b->carrier.scheme &&
+           a->carrier.stages == b->carrier.stages;
+}
+
+static int by_work(const void *left, const void *right) {
+    const struct choice *a = left, *b = right;
+    return (a->work > b->work) - (a->work < b->work);
+}
+
+/* The best of each family, then the next best. */
+static void choose(struct search *s) {
+    int shown = 0;
+    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
+    for (int i = 0; i < s->count; i++) {
+        bool first = true;
+        for (int k = 0; k < i; k++)
+            first &= !same_family(&s->choice[k], &s->choice[i]);
+        s->choice[i].shown = first;
+        shown += first;
+    }
+    for (int i = 0; i < s->count && shown < SHOWN; i++) {
+        shown += !s->choice[i].shown;
+        s->choice[i].shown = true;
+    }
+}
+
+/* ---- runs of the file ---- */
+
+static void find_cells(const struct search *s, struct choice *c) {
+    const struct ht_grid *grid = &s->sim->plan->grid;
+    const double h = s->length / c->grid.cells, rounding = 1e-9;
+    const int least = differences(c) ? c->carrier.order + 1 : 3;
+    for (int k = 0; k < grid->dims; k++)
+        c->cells[k] = (int64_t)fmax(
+            least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
+}
+
+static void name_cells(const struct choice *c, const char *between,
+                       char text[LINE]) {
+    int n = 0;
+    for (int k = 0; k < c->carrier.eq->dims; k++)
+        n += snprintf(text + n, LINE - (size_t)n, "%s%lld", k ? between : "",
+                      (long long)c->cells[k]);
+}
+
+/* What the run takes, as on the command line. */
+static int list_keys(const struct choice *c, char text[LINES][LINE]) {
+    char cells[LINE];
+    int n = 0;
+    name_cells(c, ",", cells);
+    snprintf(text[n++], LINE, "grid.cells=[%.140s]", cells);
+    snprintf(text[n++], LINE, "grid.order=%d", c->carrier.order);
+    snprintf(text[n++], LINE, "time.scheme=%s", c->carrier.scheme->name);
+    if (differences(c))
+        snprintf(text[n++], LINE, "time.stages=%d", c->carrier.stages);
+    else
+        snprintf(text[n++], LINE, "time.stages=full");
+    snprintf(text[n++], LINE, "time.cfl=%.3g", c->grid.cfl);
+    snprintf(text[n++], LINE, "device.precision=%s",
+             c->fp64 ? "double" : "single");
+    return n;
+}
+
+static enum ht_err plan_run(const struct search *s, struct choice *c,
+                            struct ht_params **params,
+                            struct ht_simulation **sim) {
+    const struct ht_args *args = s->args;
+    char text[LINES][LINE], **lines = NULL;
+    int n = list_keys(c, text), count = args->count - 1;
+    if (s->sim->params->time.step > 0) snprintf(text[n++], LINE, "time.step=0");
+    snprintf(text[n++], LINE, "device.variant=auto");
+    snprintf(text[n++], LINE, "device.selfcheck=false");
+    TRY(HT_ALLOC(lines, count + n));
+    for (int i = 0; i < count; i++) lines[i] = args->operand[1 + i];
+    for (int i = 0; i < n; i++) lines[count + i] = text[i];
+    enum ht_err err =
+        ht_params_read(args->operand[0], count + n, lines, params);
+    free(lines);
+    return err == HT_OK ? ht_simulation_plan(*params, NULL, sim) : err;
+}
+
+static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
+    struct ht_estimate estimate;
+    c->steps = sim->plan->steps;
+    c->bytes = (double)sim->budget.total;
+    if (c->carrier.undispersed && !sim->plan->problem.fd.undispersed)
+        snprintf(c->why, sizeof c->why,
+                 "dispersion in time cannot be removed from it");
+    if (c->why[0]) return HT_OK;
+    if (sim->no_device != NULL) return HT_OK;
+    TRY(ht_simulation_compile(sim));
+    TRY(ht_estimate_time(sim, &estimate));
+    c->seconds = ht_estimate_seconds(sim, &estimate);
+    return HT_OK;
+}
+
+/* What is refused, as leapfrog beside absorbing sides, is said. */
+static enum ht_err try_run(const struct search *s, struct choice *c) {
+    const enum ht_log_level level = ht_log_level_get();
+    struct ht_params *params = NULL;
+    struct ht_simulation *sim = NULL;
+    find_cells(s, c);
+    if (level < HT_LOG_VERBOSE) ht_log_level_set(HT_LOG_SILENT);
+    enum ht_err err = plan_run(s, c, &params, &sim);
+    if (err == HT_OK) err = time_run(sim, c);
+    ht_log_level_set(level);
+    ht_simulation_destroy(sim);
+    ht_params_destroy(params);
+    if (err == HT_OK ||
+        (err != HT_ERR_INPUT && err != HT_ERR_MEMORY && err != HT_ERR_DEVICE))
+        return err;
+    snprintf(c->why, sizeof c->why, "%s", ht_err_message());
+    return HT_OK;
+}
+
+/* Refused ones last. */
+static int by_seconds(const void *left, const void *right) {
+    const struct choice *a = left, *b = right;
+    if (a->shown != b->shown) return b->shown - a->shown;
+    if ((a->why[0] != 0) != (b->why[0] != 0)) return a->why[0] ? 1 : -1;
+    if (isfinite(a->seconds) && isfinite(b->seconds))
+        return (a->seconds > b->seconds) - (a->seconds < b->seconds);
+    return by_work(left, right);
+}
+
+static enum ht_err try_runs(struct search *s) {
+    for (int i = 0; i < s->count; i++)
+        if (s->choice[i].shown) TRY(try_run(s, &s->choice[i]));
+    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_seconds);
+    return HT_OK;
+}
+
+/* ---- the report ---- */
+
+static void name_method(const struct choice *c, char text[LINE]) {
+    if (differences(c))
+        snprintf(text, LINE, "fd %d, %d term%s", c->carrier.order,
+                 c->carrier.stages, c->carrier.stages > 1 ? "s" : "");
+    else
+        snprintf(text, LINE, "%s, N = %d", c->carrier.scheme->name,
+                 c->carrier.order);
+}
+
+static double whole_error(const struct choice *c) {
+    return hypot(c->grid.error, c->rounding);
+}
+
+static void add_choice(const struct choice *c, struct ht_text *text) {
+    char name[LINE], cells[LINE], bytes[32] = "-", seconds[32] = "-";
+    name_method(c, name);
+    name_cells(c, " x ", cells);
+    if (isfinite(c->bytes)) ht_text_bytes(c->bytes, bytes);
+    if (isfinite(c->seconds)) ht_text_seconds(c->seconds, seconds);
+    ht_text_add(text, "  %-16s %-9s %6.2f  %-18s", name,
+                c->fp64 ? "double" : "single", c->grid.cells, cells);
+    if (c->why[0])
+        ht_text_add(text, " refused: %s\n", c->why);
+    else
+        ht_text_add(text, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl,
+                    (long long)c->steps, whole_error(c), bytes, seconds);
+}
+
+static void add_waves(const struct search *s, struct ht_text *text) {
+    const struct ht_plan *plan = s->sim->plan;
+    ht_text_add(text,
+                "error %.3g after %.4g wavelengths of %.4g, those of frequency "
+                "%.4g (%s)%s\n",
+                s->error, s->wavelengths, s->length, s->frequency, s->source,
+                s->contrast > 1 ? " where waves are slowest" : "");
+    if (!plan->medium->uniform)
+        ht_text_add(text,
+                    "the medium varies: finite differences alone, whose errors "
+                    "are known there%s\n",
+                    plan->medium->rough
+                        ? "; those of jumps, of second order, are not included"
+                        : "");
+    ht_text_add(text, "device %s\n",
+                s->sim->no_device ? "none is available" : s->sim->info.name);
+}
+
+static void add_precision(const struct search *s, struct ht_text *text) {
+    bool single = false, both = false;
+    for (int i = 0; i < s->count; i++) {
+        single |= !s->choice[i].fp64;
+        both |= s->choice[i].fp64;
+    }
+    if (!single && isfinite(s->least_rounding) && !s->sim->oracle)
+        ht_text_add(text,
+                    "single precision does not suffice: rounding errs by %.1e "
+                    "or more%s\n",
+                    s->least_rounding,
+                    both ? "" : ", and the device has no double precision");
+}
+
+static void add_best(const struct search *s, struct ht_text *text) {
+    char keys[LINES][LINE];
+    const struct choice *best = s->count > 0 ? &s->choice[0] : NULL;
+    if (best == NULL || best->why[0]) {
+        ht_text_add(text, "no method reaches it\n");
+        return;
+    }
+    ht_text_add(text, "htwave run %s", s->args->operand[0]);
+    for (int i = 1; i < s->args->count; i++)
+        ht_text_add(text, " %s", s->args->operand[i]);
+    for (int i = 0, n = list_keys(best, keys); i < n; i++)
+        ht_text_add(text, " %s", keys[i]);
+    ht_text_add(text, "\n");
+}
+
+static void add_text(const struct search *s, struct ht_text *text) {
+    add_waves(s, text);
+    add_precision(s, text);
+    if (s->count > 0)
+        ht_text_add(text, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n",
+                    "scheme", "precision", "c/w", "cells", "cfl", "steps",
+                    "error", "memory", "time");
+    for (int i = 0; i < s->count && s->choice[i].shown; i++)
+        add_choice(&s->choice[i], text);
+    if (s->count > 0)
+        ht_text_add(text,
+                    "  c/w: cells per wavelength; error: expected, with "
+                    "rounding; time: of the file's steps, as timed here\n");
+    add_best(s, text);
+}
+
+static void add_json(const struct search *s, struct ht_json *json) {
+    ht_json_open(json, NULL, '{');
+    ht_json_number(json, "error", s->error);
+    ht_json_number(json, "wavelengths", s->wavelengths);
+    ht_json_number(json, "frequency", s->frequency);
+    ht_json_number(json, "wavelength", s->length);
+    ht_json_string(json, "no_device", s->sim->no_device);
+    ht_json_open(json, "choices", '[');
+    for (int i = 0; i < s->count && s->choice[i].shown; i++) {
+        const struct choice *c = &s->choice[i];
+        ht_json_open(json, NULL, '{');
+        ht_json_string(json, "scheme", c->carrier.scheme->name);
+        ht_json_integer(json, "order", c->carrier.order);
+        if (differences(c)) ht_json_integer(json, "terms", c->carrier.stages);
+        ht_json_string(json, "precision", c->fp64 ? "double" : "single");
+        ht_json_number(json, "cells_per_wavelength", c->grid.cells);
+        ht_json_open(json, "cells", '[');
+        for (int k = 0; k < c->carrier.eq->dims; k++)
+            ht_json_integer(json, NULL, c->cells[k]);
+        ht_json_close(json, ']');
+        ht_json_number(json, "cfl", c->grid.cfl);
+        ht_json_number(json, "expected_error", whole_error(c));
+        if (c->why[0]) ht_json_string(json, "refused", c->why);
+        if (!c->why[0]) ht_json_integer(json, "steps", c->steps);
+        if (!c->why[0]) ht_json_number(json, "memory_bytes", c->bytes);
+        if (!c->why[0]) ht_json_number(json, "expected_s", c->seconds);
+        ht_json_close(json, '}');
+    }
+    ht_json_close(json, ']');
+    ht_json_close(json, '}');
+    ht_json_end(json);
+}
+
+static enum ht_err report(const struct search *s) {
+    struct ht_json json = {0};
+    struct ht_text text = {0};
+    add_json(s, &json);
+    add_text(s, &text);
+    return ht_json_or_text(&json, &text, s->args->json);
+}
+
+/* ---- the command ---- */
+
+/* Without a device its limits are those of no particular one. */
+static enum ht_err find_limits(struct search *s) {
+    const struct ht_limits usual = {.bytes_per_s = 1e11, .fma_per_s = 5e11};
+    for (int fp64 = 0; fp64 < 2; fp64++) {
+        s->limits[fp64] = usual;
+        if (s->sim->device == NULL || (fp64 && !s->sim->info.fp64)) continue;
+        TRY(ht_limits_measure(s->sim->device, fp64, s->sim->cache,
+                              &s->limits[fp64]));
+    }
+    return HT_OK;
+}
+
+static enum ht_err search(struct search *s) {
+    TRY(find_waves(s));
+    TRY(find_limits(s));
+    TRY(add_methods(s));
+    choose(s);
+    TRY(try_runs(s));
+    return report(s);
+}
+
+enum ht_err ht_check_error(const struct ht_args *args,
+                           const struct ht_params *params) {
+    struct ht_simulation *sim = NULL;
+    struct search *s = NULL;
+    REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT,
+            "--error: not on several ranks");
+    TRY(ht_simulation_plan(params, args->comm, &sim));
+    enum ht_err err = HT_ALLOC(s, 1);
+    if (err == HT_OK) {
+        s->args = args;
+        s->sim = sim;
+        s->least_rounding = INFINITY;
+        err = search(s);
+    }
+    free(s);
+    ht_simulation_destroy(sim);
+    return err;
+}

@@ -1,0 +1,151 @@
+/* Grids for an error against runs of the reference in two dimensions, along an
+ * axis, an edge and (1,2): the grid that is found reaches the error in all of
+ * them, and one a fifth coarser does not along the axis. The box holds whole
+ * waves on at most 4 % more cells per wavelength than asked for.
+ */
+#include "htwave/resolution.h"
+#include "../test.h"
+#include "htwave/fd.h"
+#include "htwave/observers.h"
+#include "htwave/simulation.h"
+
+enum { LINE = 160, LINES = 16, WAYS = 3, WAVELENGTHS = 10 };
+
+static const int ways[WAYS][2] = {{1, 0}, {1, 1}, {1, 2}};
+
+struct method {
+    const char *system, *scheme;
+    int order, stages;
+    double error;
+};
+
+/* Cells of a side with so many waves, the fewest that are fine enough. */
+static int choose_side(const int way[2], double cells, int least, int *turns) {
+    const double length = hypot(way[0], way[1]);
+    for (*turns = 1;; ++*turns) {
+        const double wanted = *turns * length * cells;
+        if (ceil(wanted) >= least && ceil(wanted) <= 1.04 * wanted)
+            return (int)ceil(wanted);
+    }
+}
+
+static int describe(const struct method *m, const struct ht_resolution *grid,
+                    const int way[2], char text[LINES][LINE]) {
+    const bool fd = m->stages > 0;
+    const int least = fd ? m->order / 2 + 1 : 3;
+    int turns, n = 0;
+    const int side = choose_side(way, grid->cells, least, &turns);
+    const int other = way[1] > 0 ? side : least;
+    const double points = side / (turns * hypot(way[0], way[1]));
+    snprintf(text[n++], LINE, "device.backend=oracle");
+    snprintf(text[n++], LINE, "system=%s", m->system);
+    snprintf(text[n++], LINE, "time.scheme=%s", m->scheme);
+    snprintf(text[n++], LINE, "grid.order=%d", m->order);
+    snprintf(text[n++], LINE, "grid.cells=[%d,%d]", side, other);
+    snprintf(text[n++], LINE, "grid.upper=[%d.0,%d.0]", side, other);
+    snprintf(text[n++], LINE, "initial.type=plane");
+    snprintf(text[n++], LINE, "initial.cycles=[%d,%d]", turns * way[0],
+             turns * way[1]);
+    snprintf(text[n++], LINE, "time.cfl=%.9g", grid->cfl);
+    snprintf(text[n++], LINE, "time.end=%.17e", WAVELENGTHS * points);
+    snprintf(text[n++], LINE, "output.snapshots=false");
+    snprintf(text[n++], LINE, "output.pictures=false");
+    if (fd) snprintf(text[n++], LINE, "time.stages=%d", m->stages);
+    return n;
+}
+
+static enum ht_err run_params(const struct ht_params *params, double *error) {
+    struct ht_simulation *sim = NULL;
+    TRY(ht_simulation_plan(params, NULL, &sim));
+    const struct ht_observer observer = ht_observe_error(sim->plan, error);
+    enum ht_err err = ht_simulation_compile(sim);
+    if (err == HT_OK) err = ht_simulation_start(sim);
+    if (err == HT_OK) err = ht_run_execute(&sim->run, 1, &observer);
+    ht_simulation_destroy(sim);
+    return err;
+}
+
+/* The largest error of so many directions; NaN: a run failed. */
+static double worst_error(const struct method *m, int count,
+                          const struct ht_resolution *grid) {
+    double worst = 0;
+    for (int way = 0; way < count; way++) {
+        char text[LINES][LINE], *lines[LINES];
+        struct ht_params *params = NULL;
+        double error = NAN;
+        const int n = describe(m, grid, ways[way], text);
+        for (int i = 0; i < n; i++) lines[i] = text[i];
+        enum ht_err err = ht_params_read(NULL, n, lines, &params);
+        if (err == HT_OK) err = run_params(params, &error);
+        ht_params_destroy(params);
+        if (err != HT_OK) printf("# %s\n", ht_err_message());
+        if (err != HT_OK) return NAN;
+        worst = fmax(worst, error);
+    }
+    return worst;
+}
+
+static void judge(const struct method *m) {
+    const struct ht_equations eq =
+        ht_equations_make(ht_system_find(m->system), 2);
+    const struct ht_carrier carrier = {.eq = &eq,
+                                       .scheme = ht_scheme_find(m->scheme),
+                                       .order = m->order,
+                                       .stages = m->stages,
+                                       .contrast = 1};
+    struct ht_resolution grid;
+    const enum ht_err err =
+        ht_resolution_find(&carrier, WAVELENGTHS, m->error, &grid);
+    TEST_CHECK(err == HT_OK && grid.cells > 0,
+               "%s, %s %d: %.3g cells per wavelength, cfl %.3g", m->system,
+               m->scheme, m->order, grid.cells, grid.cfl);
+    if (err != HT_OK || !(grid.cells > 0)) return;
+    TEST_BELOW(worst_error(m, WAYS, &grid), m->error, "%s, %s %d: error there",
+               m->system, m->scheme, m->order);
+    grid.cells *= 0.8;
+    TEST_BELOW(-worst_error(m, 1, &grid), -m->error,
+               "%s, %s %d: error on a fifth fewer, along an axis, negative",
+               m->system, m->scheme, m->order);
+}
+
+/* At both speeds of a medium as by ht_fd_error. In one dimension, where errors
+ * in space and time would cancel at the least speed. */
+static void judge_contrast(void) {
+    const struct ht_equations eq = ht_equations_make(ht_system_find("wave"), 1);
+    const struct ht_carrier carrier = {.eq = &eq,
+                                       .scheme = ht_scheme_at(HT_DIFFERENCES),
+                                       .order = 8,
+                                       .stages = 1,
+                                       .contrast = 3};
+    const struct ht_fd_weights w = ht_fd_weights(8);
+    const double way[3] = {1, 0, 0};
+    struct ht_resolution grid;
+    double worst = 0;
+    if (ht_resolution_find(&carrier, 10, 1e-2, &grid) != HT_OK) grid.cells = 0;
+    for (int i = 0; i < 2; i++) {
+        const double faster = i == 0 ? 1 : carrier.contrast;
+        worst =
+            fmax(worst, ht_fd_error(&w, 1, way, faster * grid.cells,
+                                    faster * grid.cfl / carrier.contrast, 10));
+    }
+    TEST_BELOW(fabs(worst / grid.error - 1), 1e-6,
+               "fd, one term, speeds 1 and 3: error %.3g at %.3g cells, off",
+               worst, grid.cells);
+    TEST_BELOW(grid.cfl / ht_fd_stable(&w, 1, 1), 1, "its step is stable");
+}
+
+int main(void) {
+    static const struct method methods[] = {
+        {"wave", "leapfrog", 2, 0, 1e-3},
+        {"wave", "leapfrog", 3, 0, 5e-4}, /* near a zero along an axis */
+        {"wave", "leapfrog", 4, 0, 1e-5},
+        {"acoustic", "taylor", 2, 0, 1e-2},
+        {"acoustic", "taylor", 3, 0, 1e-3},
+        {"acoustic", "taylor", 4, 0, 1e-4},
+        {"wave", "fd", 8, 2, 1e-3},
+        {"acoustic", "fd", 8, 1, 1e-2}};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        judge(&methods[i]);
+    judge_contrast();
+    return test_end("resolution");
+}
