@@ -44,8 +44,8 @@ static const struct ht_rounding *rounding(const struct ht_equations *eq) {
     static const struct ht_rounding even = {
         .power = 0.6,
         .below = 80,
-        .above = 20,
-        .factor = {20, 20, 25, 25, 25, 30, 80, 100},
+        .above = 40,
+        .factor = {20, 20, 25, 25, 25, 40, 200, 500},
         .wide = 6};
     static const struct ht_rounding odd = {
         .power = 0.6,
