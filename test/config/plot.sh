@@ -71,7 +71,8 @@ relay answer.txt
 
 # ---- files ----
 plots 'accuracy' "$here/bench/accuracy_h200.csv" accuracy.png \
-    accuracy_acoustic_taylor.png accuracy_wave_leapfrog.png
+    accuracy_acoustic_taylor.png accuracy_fd_1_term.png \
+    accuracy_fd_2_terms.png accuracy_wave_leapfrog.png
 "$plot" "$here/bench/accuracy_h200.csv" --out vector --format svg >names.txt
 judge "SVG: $(tr '\n' ' ' <names.txt)" grep -q '<svg' vector/accuracy.svg
 judge '--help' [ "$("$plot" --help | grep -c -e 'bench.csv' -e '--out')" -ge 2 ]
