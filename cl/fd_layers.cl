@@ -76,6 +76,16 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
     return axis == 0 ? m1 : axis == 1 ? m2 : m3;
 }
 
+/* The zone of a group: the last one whose first group is not behind it. */
+HT_INLINE int ht_fd_zone(const struct ht_fd_layer_args *s, const int group) {
+    int zone = 0;
+    HT_UNROLL
+    for (int most = 16; most > 0; most /= 2)
+        if (zone + most < HT_FD_ZONES && group >= s->first[zone + most])
+            zone += most;
+    return zone;
+}
+
 /* The first target of a work-item. A group has HT_FD_LAYER_WIDTH columns of
  * HT_FD_LAYER_DEPTH targets: along x2 where that is the normal of a layer and
  * x3 is not, else along x3, so that what targets of a column read of a layer is
@@ -84,18 +94,11 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
  * targets. Where a zone is done by lines, these take the place of targets. */
 HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s,
                             struct ht_fd_place *m) {
-    const int group = (int)HT_GROUP_1();
+    const int group = (int)HT_GROUP_1(), zone = ht_fd_zone(s, group);
+    const int i1 = zone % 3, i2 = zone / 3 % 3, i3 = zone / 9;
     const int across = (int)HT_ITEM() % HT_FD_LAYER_WIDTH;
-    int zone = 0, i1, i2, i3, n1, n2, n3, rows, deep, first;
+    int n1, n2, n3, rows, deep, first;
     unsigned each, within, part, column, row;
-    /* The last one whose first group is not behind this one. */
-    HT_UNROLL
-    for (int most = 16; most > 0; most /= 2)
-        if (zone + most < HT_FD_ZONES && group >= s->first[zone + most])
-            zone += most;
-    i1 = zone % 3;
-    i2 = zone / 3 % 3;
-    i3 = zone / 9;
     n1 = s->cut[0][i1 + 1] - s->cut[0][i1];
     n2 = s->cut[1][i2 + 1] - s->cut[1][i2];
     n3 = s->cut[2][i3 + 1] - s->cut[2][i3];
