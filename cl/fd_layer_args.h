@@ -9,16 +9,19 @@
 
 /* One layer. Along its axis nodes are counted from its wall, 0, inwards; half
  * point i lies between nodes i and i + 1. Its memory has `cells` entries along
- * the axis; that of node (m1, m2, m3) of the window, whose index along the axis
- * counts from the wall, is number offset + m1 + m2 row + m3 plane. */
+ * the axis, `pitch` bytes apart, the first of them, for node (m1, m2, m3) of
+ * the window, number offset + sum of m_k step[k], where step[k] is 0 along the
+ * axis. */
 struct ht_fd_layer {
-    long offset, row, plane;
+    long offset;
+    int step[3];
+    int pitch;
     int axis;
-    int way; /* inwards along the axis: +1 at its lower end, else -1 */
+    int way;    /* inwards along the axis: +1 at its lower end, else -1 */
+    int inward; /* bytes from a node of the window to the next one inwards */
     int cells;
     int wall;    /* index of the wall's nodes in the window */
     int profile; /* in the table of profiles */
-    int unused;
 };
 
 /* The targets are cut into 3 x 3 x 3 zones, their box along each axis where a
@@ -27,7 +30,7 @@ struct ht_fd_layer {
  * cut[k][i_k + 1] along axis k; it may be empty. Groups are of one zone each.
  */
 struct ht_fd_layer_args {
-    long row, plane; /* nodes of a row, of a plane of the window */
+    int row, plane; /* nodes of a row, of a plane of the window */
     struct ht_fd_layer layer[HT_FD_MOST_LAYERS];
     int cut[3][4];
     int first[HT_FD_ZONES + 1]; /* number of a zone's first group; of all */

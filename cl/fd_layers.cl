@@ -15,8 +15,8 @@
  *
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *
- * profile: of each layer e^2 - 1 and e - 1 at half points, e, f and sigma at
- * nodes, `cells` of them each.
+ * profile: of each layer and depth HT_FD_PROFILES numbers, e^2 - 1 and e - 1 at
+ * the half point, e, f and sigma at the node.
  */
 #if HT_FD_DENSITY /* D has the weights of the fluxes */
 struct ht_fd_layer_coefs {
@@ -59,11 +59,16 @@ struct ht_fd_layer_coefs {
         HT_GLOBAL real *HT_RESTRICT rest
 #define HT_FD_MEMORY_ARGS profile, before, v, flow, rest
 
+/* Work-items of a group that lie side by side; there are so many such rows. */
+#define HT_FD_ROWS_OF_ITEMS (HT_FD_ROW_ITEMS / HT_FD_LAYER_WIDTH)
+
 /* A target: its indices in the window, the layers that it is in, and how many
- * targets follow it along `axis`. */
+ * targets follow it along `axis`. A work-item has those from `next` to `end`
+ * along `deep`, every HT_FD_ROWS_OF_ITEMS-th of them. */
 struct ht_fd_place {
     int m1, m2, m3, layers;
     int axis, count;
+    int deep, next, end;
 };
 
 HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
@@ -71,18 +76,29 @@ HT_INLINE long ht_fd_pick(const int axis, const long m1, const long m2,
     return axis == 0 ? m1 : axis == 1 ? m2 : m3;
 }
 
-/* The first target of a work-item: those of a plane of a zone are counted by
- * items of groups along the first axis. There are less than 2^31 of them. Where
- * a zone is done by lines, these take the place of targets. */
+/* The zone of a group: the last one whose first group is not behind it. */
+HT_INLINE int ht_fd_zone(const struct ht_fd_layer_args *s, const int group) {
+    int zone = 0;
+    HT_UNROLL
+    for (int most = 16; most > 0; most /= 2)
+        if (zone + most < HT_FD_ZONES && group >= s->first[zone + most])
+            zone += most;
+    return zone;
+}
+
+/* The first target of a work-item. A group has HT_FD_LAYER_WIDTH columns of
+ * HT_FD_LAYER_DEPTH targets: along x2 where that is the normal of a layer and
+ * x3 is not, else along x3, so that what targets of a column read of a layer is
+ * the same for many of them, and is read from the nearest cache. Columns are
+ * counted along x1, then along the other axis; there are less than 2^31
+ * targets. Where a zone is done by lines, these take the place of targets. */
 HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s,
                             struct ht_fd_place *m) {
-    const int group = (int)HT_GROUP_1();
-    int zone = 0, i1, i2, i3, n1, n2, n3, each, within, plane, item, row;
-    HT_UNROLL
-    for (int i = 1; i < HT_FD_ZONES; i++) zone += group >= s->first[i] ? 1 : 0;
-    i1 = zone % 3;
-    i2 = zone / 3 % 3;
-    i3 = zone / 9;
+    const int group = (int)HT_GROUP_1(), zone = ht_fd_zone(s, group);
+    const int i1 = zone % 3, i2 = zone / 3 % 3, i3 = zone / 9;
+    const int across = (int)HT_ITEM() % HT_FD_LAYER_WIDTH;
+    int n1, n2, n3, rows, deep, first;
+    unsigned each, within, part, column, row;
     n1 = s->cut[0][i1 + 1] - s->cut[0][i1];
     n2 = s->cut[1][i2 + 1] - s->cut[1][i2];
     n3 = s->cut[2][i3 + 1] - s->cut[2][i3];
@@ -93,17 +109,38 @@ HT_INLINE bool ht_fd_target(const struct ht_fd_layer_args *s,
     m->count = m->axis < 0 ? 1 : m->axis == 0 ? n1 : m->axis == 1 ? n2 : n3;
     n1 = m->axis == 0 ? 1 : n1;
     n2 = m->axis == 1 ? 1 : n2;
-    each = (n1 * n2 + HT_FD_ROW_ITEMS - 1) / HT_FD_ROW_ITEMS;
-    within = group - s->first[zone];
-    plane = within / each;
-    item = (within - plane * each) * HT_FD_ROW_ITEMS + HT_ITEM();
-    row = item / n1;
-    m->m1 = s->cut[0][i1] + item - row * n1;
-    m->m2 = s->cut[1][i2] + row;
-    m->m3 = s->cut[2][i3] + plane;
-    m->layers = s->layers[0] >> 8 * i1 | s->layers[1] >> 8 * i2 |
-                s->layers[2] >> 8 * i3;
-    return row < n2;
+    n3 = m->axis == 2 ? 1 : n3;
+    m->deep = (s->layers[1] >> 8 * i2 & 255) != 0 &&
+                      (s->layers[2] >> 8 * i3 & 255) == 0
+                  ? 1
+                  : 2;
+    rows = m->deep == 1 ? n3 : n2;
+    deep = m->deep == 1 ? n2 : n3;
+    each = (unsigned)(n1 * rows + HT_FD_LAYER_WIDTH - 1) / HT_FD_LAYER_WIDTH;
+    within = (unsigned)(group - s->first[zone]);
+    part = within / each;
+    column = (within - part * each) * HT_FD_LAYER_WIDTH + (unsigned)across;
+    row = column / (unsigned)n1;
+    first = (int)part * HT_FD_LAYER_DEPTH;
+    m->m1 = s->cut[0][i1] + (int)(column - row * (unsigned)n1);
+    m->end =
+        s->cut[m->deep][m->deep == 1 ? i2 : i3] +
+        (first + HT_FD_LAYER_DEPTH < deep ? first + HT_FD_LAYER_DEPTH : deep);
+    m->next = s->cut[m->deep][m->deep == 1 ? i2 : i3] + first +
+              (int)HT_ITEM() / HT_FD_LAYER_WIDTH;
+    m->m2 = m->deep == 1 ? m->next : s->cut[1][i2] + (int)row;
+    m->m3 = m->deep == 2 ? m->next : s->cut[2][i3] + (int)row;
+    m->layers = (s->layers[0] >> 8 * i1 | s->layers[1] >> 8 * i2 |
+                 s->layers[2] >> 8 * i3) &
+                255;
+    return (int)row < rows;
+}
+
+/* To the next target of a work-item. */
+HT_INLINE void ht_fd_go_on(struct ht_fd_place *m) {
+    m->next += HT_FD_ROWS_OF_ITEMS;
+    m->m2 = m->deep == 1 ? m->next : m->m2;
+    m->m3 = m->deep == 2 ? m->next : m->m3;
 }
 
 HT_INLINE long ht_fd_along(const struct ht_fd_layer_args *s, const int axis) {
@@ -113,7 +150,7 @@ HT_INLINE long ht_fd_along(const struct ht_fd_layer_args *s, const int axis) {
 /* Number of a node in the window. */
 HT_INLINE long ht_fd_number(const struct ht_fd_layer_args *s,
                             const struct ht_fd_place *m) {
-    return m->m3 * s->plane + m->m2 * s->row + m->m1;
+    return (long)m->m3 * s->plane + (long)m->m2 * s->row + m->m1;
 }
 
 /* Distance of a node from the wall of layer i. */
@@ -124,68 +161,83 @@ HT_INLINE int ht_fd_depth(const struct ht_fd_layer_args *s, const int i,
             s->layer[i].wall);
 }
 
-/* Distance in the memory of layer i of nodes that are neighbours along an axis.
- */
-HT_INLINE long ht_fd_pitch(const struct ht_fd_layer_args *s, const int i,
-                           const int axis) {
-    return ht_fd_pick(axis, 1, s->layer[i].row, s->layer[i].plane);
+/* What lies `count` times `bytes` behind an address: one instruction where 64
+ * bits are added to a product of two numbers of 32. */
+HT_INLINE HT_GLOBAL const real *ht_fd_behind(HT_GLOBAL const real *from,
+                                             const int count, const int bytes) {
+    return (HT_GLOBAL const real *)((HT_GLOBAL const char *)from +
+                                    (long)count * bytes);
 }
 
-/* Number in the memory of layer i of the wall's node below a node. */
-HT_INLINE long ht_fd_line_start(const struct ht_fd_layer_args *s, const int i,
-                                const struct ht_fd_place *m) {
-    const int axis = s->layer[i].axis;
-    return s->layer[i].offset + (axis == 0 ? 0 : m->m1) +
-           (axis == 1 ? 0 : m->m2 * s->layer[i].row) +
-           (axis == 2 ? 0 : m->m3 * s->layer[i].plane);
+HT_INLINE HT_GLOBAL real *ht_fd_behind_out(HT_GLOBAL real *from,
+                                           const int count, const int bytes) {
+    return (HT_GLOBAL real *)((HT_GLOBAL char *)from + (long)count * bytes);
 }
 
 /* A line of layer i along its normal, through a target. */
 struct ht_fd_line {
     int axis, way, cells;
-    long inward, wall; /* in the window: a node inwards, that on the wall */
-    long pitch, own;   /* the same in the memory */
-    HT_GLOBAL const real *profile;
+    int inward; /* bytes of the window: a node inwards */
+    int pitch;  /* bytes of the memory: an entry inwards */
+    long wall;  /* number in the window of the node on the wall */
+    long own;   /* number in the memory of the first entry */
+    int profile;
 };
 
 HT_INLINE void ht_fd_find_line(const struct ht_fd_layer_args *s, const int i,
                                const struct ht_fd_place *m,
-                               HT_GLOBAL const real *profile,
                                struct ht_fd_line *l) {
     l->axis = s->layer[i].axis;
     l->way = s->layer[i].way;
     l->cells = s->layer[i].cells;
-    l->inward = l->way * ht_fd_along(s, l->axis);
-    l->wall = ht_fd_number(s, m) - ht_fd_depth(s, i, m) * l->inward;
-    l->pitch = ht_fd_pitch(s, i, l->axis);
-    l->own = ht_fd_line_start(s, i, m);
-    l->profile = profile + s->layer[i].profile;
+    l->inward = s->layer[i].inward;
+    l->pitch = s->layer[i].pitch;
+    l->wall = ht_fd_number(s, m) -
+              ht_fd_depth(s, i, m) * (l->way * ht_fd_along(s, l->axis));
+    l->own = s->layer[i].offset + (long)m->m1 * s->layer[i].step[0] +
+             (long)m->m2 * s->layer[i].step[1] +
+             (long)m->m3 * s->layer[i].step[2];
+    l->profile = s->layer[i].profile;
 }
 
-/* Number in the window of a node, seen in the wall. What lies farther inside
+/* A node, seen in the wall where it may be behind it. What lies farther inside
  * than L_k reads belongs to no damped half point. */
-HT_INLINE long ht_fd_seen(const struct ht_fd_line *l, const int depth) {
-    const int node = depth < 0 ? -depth : depth;
+HT_INLINE int ht_fd_seen(const struct ht_fd_line *l, const int depth,
+                         const bool behind) {
+    const int node = behind && depth < 0 ? -depth : depth;
     const int last = l->cells - 1 + HT_FD_LAYER_REACH;
-    return l->wall + (node < last ? node : last) * l->inward;
+    return node < last ? node : last;
 }
 
-/* q of a half point from D u; *after: v after the step; *flux: b D u. */
+/* A half point seen in the wall, and its entry in the memory. */
+HT_INLINE int ht_fd_inside(const int point) {
+    return point < 0 ? -1 - point : point;
+}
+
+HT_INLINE int ht_fd_held(const struct ht_fd_line *l, const int inside) {
+    return inside < l->cells ? inside : l->cells - 1;
+}
+
+/* q of a half point from D u; *after: v after the step; *flux: b D u. behind:
+ * the point may be behind the wall. */
 HT_INLINE real
-ht_fd_damped(const struct ht_fd_line *l, const int point, const real slope,
+ht_fd_damped(const struct ht_fd_line *l, const int point, const bool behind,
+             const real slope, HT_GLOBAL const real *HT_RESTRICT profile,
              HT_GLOBAL const real *HT_RESTRICT before HT_FD_MEDIUM_PARAMS,
              real *after, real *flux) {
-    const int inside = point < 0 ? -1 - point : point;
-    const int held = inside < l->cells ? inside : l->cells - 1;
-    const real old = before[l->own + held * l->pitch];
-    real damped = fma(l->profile[l->cells + held], slope,
-                      l->profile[held] * (point < 0 ? -old : old));
+    const int inside = behind ? ht_fd_inside(point) : point;
+    const int held = ht_fd_held(l, inside);
+    const real old = *ht_fd_behind(before + l->own, held, l->pitch);
+    HT_GLOBAL const real *of_point =
+        profile + (l->profile + held * HT_FD_PROFILES);
+    real damped = fma(of_point[1], slope,
+                      of_point[0] * (behind && point < 0 ? -old : old));
     *after = old + (damped + slope);
 #if HT_FD_DENSITY
     {
         HT_GLOBAL const real *b = l->axis == 0 ? b1 : l->axis == 1 ? b2 : b3;
-        const real inverse =
-            b[l->wall + (inside + (l->way > 0 ? 0 : 1)) * l->inward];
+        const real inverse = *ht_fd_behind(
+            b + l->wall, inside + (l->way > 0 ? 0 : 1), l->inward);
         damped = HT_FD_FLUX(inverse, damped);
         *flux = HT_FD_FLUX(inverse, slope);
     }
@@ -193,16 +245,21 @@ ht_fd_damped(const struct ht_fd_line *l, const int point, const real slope,
     return inside < l->cells ? damped : (real)0;
 }
 
+/* What a layer remembers of a node: v, F and r. */
+struct ht_fd_kept {
+    real v, flow, rest;
+};
+
 /* What a layer adds at a node: to d what it returns, to u *more beside it. q:
  * at half points depth - HT_FD_LAYER_R on; flux: b D u there, or 2 R + 1 values
- * of u about the node; v: after the step. */
+ * of u about the node; kept: v after the step, F and r before it, then after.
+ */
 HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c,
                              const struct ht_fd_line *l, const int depth,
                              const real modulus, const real *q,
-                             const real *flux, const real after,
-                             HT_GLOBAL real *HT_RESTRICT v,
-                             HT_GLOBAL real *HT_RESTRICT flow,
-                             HT_GLOBAL real *HT_RESTRICT rest, real *more) {
+                             const real *flux,
+                             HT_GLOBAL const real *HT_RESTRICT profile,
+                             struct ht_fd_kept *kept, real *more) {
     real change = 0;
     HT_UNROLL
     for (int j = 0; j < HT_FD_LAYER_R; j++)
@@ -211,10 +268,10 @@ HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c,
                         q[HT_FD_LAYER_R - 1 - j], q[HT_FD_LAYER_R + j], change);
     change = HT_FD_FLUX(modulus, change);
     if (depth < l->cells) {
-        HT_GLOBAL const real *of_node = l->profile + 2 * l->cells + depth;
-        const long own = l->own + depth * l->pitch;
-        const real earlier = rest[own];
-        real sum = 0, flowing, later;
+        HT_GLOBAL const real *of_node =
+            profile + (l->profile + depth * HT_FD_PROFILES);
+        const real earlier = kept->rest;
+        real sum = 0, later;
         HT_UNROLL
         for (int j = 0; j < HT_FD_R; j++)
 #if HT_FD_DENSITY
@@ -225,15 +282,32 @@ HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c,
                                flux[HT_FD_R - j - 1], flux[HT_FD_R],
                                flux[HT_FD_R + j + 1], sum);
 #endif
-        flowing = flow[own] + fma(modulus, sum, change);
-        later = fma(-of_node[2 * l->cells], flowing,
-                    HT_FD_FLUX(of_node[0], earlier));
-        v[own] = after;
-        flow[own] = flowing;
-        rest[own] = of_node[0] * later;
-        *more = fma(of_node[l->cells], earlier + later, *more);
+        kept->flow += fma(modulus, sum, change);
+        later = fma(-of_node[4], kept->flow, HT_FD_FLUX(of_node[2], earlier));
+        kept->rest = of_node[2] * later;
+        *more = fma(of_node[3], earlier + later, *more);
     }
     return change;
+}
+
+/* F and r of a depth; 0 of nodes that remember none. */
+HT_INLINE void ht_fd_recall(const struct ht_fd_line *l, const int depth,
+                            HT_GLOBAL const real *flow,
+                            HT_GLOBAL const real *rest,
+                            struct ht_fd_kept *kept) {
+    kept->flow = kept->rest = 0;
+    if (depth >= l->cells) return;
+    kept->flow = *ht_fd_behind(flow + l->own, depth, l->pitch);
+    kept->rest = *ht_fd_behind(rest + l->own, depth, l->pitch);
+}
+
+HT_INLINE void ht_fd_remember(const struct ht_fd_line *l, const int depth,
+                              const struct ht_fd_kept *kept, HT_GLOBAL real *v,
+                              HT_GLOBAL real *flow, HT_GLOBAL real *rest) {
+    if (depth >= l->cells) return;
+    *ht_fd_behind_out(v + l->own, depth, l->pitch) = kept->v;
+    *ht_fd_behind_out(flow + l->own, depth, l->pitch) = kept->flow;
+    *ht_fd_behind_out(rest + l->own, depth, l->pitch) = kept->rest;
 }
 
 /* D u of the half point above value `middle` of a line. */
@@ -255,24 +329,30 @@ HT_INLINE real ht_fd_correct_node(
     real *more) {
     const int depth = ht_fd_depth(s, i, m);
     struct ht_fd_line l;
+    struct ht_fd_kept kept;
     real near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
-    real flux[2 * HT_FD_LAYER_R], after = 0, there;
-    ht_fd_find_line(s, i, m, profile, &l);
+    real flux[2 * HT_FD_LAYER_R], there, change;
+    ht_fd_find_line(s, i, m, &l);
     HT_UNROLL
-    for (int j = 0; j <= 2 * HT_FD_LAYER_SPAN; j++)
-        near[j] = u[ht_fd_seen(&l, depth - HT_FD_LAYER_SPAN + j)];
+    for (int j = -HT_FD_LAYER_SPAN; j <= HT_FD_LAYER_SPAN; j++)
+        near[HT_FD_LAYER_SPAN + j] = *ht_fd_behind(
+            u + l.wall, ht_fd_seen(&l, depth + j, j < 0), l.inward);
     HT_UNROLL
     for (int n = 0; n < 2 * HT_FD_LAYER_R; n++) {
         const real slope =
             ht_fd_slope(c, near, HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n);
-        q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, slope,
-                            before HT_FD_MEDIUM_ARGS, &there, &flux[n]);
-        if (n == HT_FD_LAYER_R) after = there;
+        q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, n < HT_FD_LAYER_R,
+                            slope, profile, before HT_FD_MEDIUM_ARGS, &there,
+                            &flux[n]);
+        if (n == HT_FD_LAYER_R) kept.v = there;
     }
-    return ht_fd_correct(c, &l, depth, modulus, q,
-                         HT_FD_DENSITY ? flux
-                                       : near + HT_FD_LAYER_SPAN - HT_FD_R,
-                         after, v, flow, rest, more);
+    ht_fd_recall(&l, depth, flow, rest, &kept);
+    change =
+        ht_fd_correct(c, &l, depth, modulus, q,
+                      HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R,
+                      profile, &kept, more);
+    ht_fd_remember(&l, depth, &kept, v, flow, rest);
+    return change;
 }
 
 /* L u / a of a node. */
@@ -306,32 +386,37 @@ ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
     struct ht_fd_line l;
     real near[2 * HT_FD_LAYER_SPAN + 1] = {0}, q[2 * HT_FD_LAYER_R] = {0};
     real flux[2 * HT_FD_LAYER_R] = {0}, after[HT_FD_LAYER_R + 1] = {0};
+    struct ht_fd_kept kept;
     int first = ht_fd_depth(s, i, m);
-    ht_fd_find_line(s, i, m, profile, &l);
+    ht_fd_find_line(s, i, m, &l);
     first = l.way > 0 ? first : first - (m->count - 1);
     /* Values of u, half points and nodes join at the end of the arrays. */
     HT_ROLLED
     for (int n = -2 * HT_FD_LAYER_SPAN; n < m->count; n++) {
         const int depth = first + n;
-        const long at = l.wall + depth * l.inward;
+        const long at = l.wall + depth * (l.way * ht_fd_along(s, l.axis));
         real more = 0, change;
         HT_FD_SHIFT(near, 2 * HT_FD_LAYER_SPAN + 1);
-        near[2 * HT_FD_LAYER_SPAN] =
-            u[ht_fd_seen(&l, depth + HT_FD_LAYER_SPAN)];
+        near[2 * HT_FD_LAYER_SPAN] = *ht_fd_behind(
+            u + l.wall, ht_fd_seen(&l, depth + HT_FD_LAYER_SPAN, true),
+            l.inward);
         if (n < 1 - 2 * HT_FD_LAYER_R) continue;
         HT_FD_SHIFT(q, 2 * HT_FD_LAYER_R);
         HT_FD_SHIFT(flux, 2 * HT_FD_LAYER_R);
         HT_FD_SHIFT(after, HT_FD_LAYER_R + 1);
         q[2 * HT_FD_LAYER_R - 1] = ht_fd_damped(
-            &l, depth + HT_FD_LAYER_R - 1,
-            ht_fd_slope(c, near, HT_FD_LAYER_SPAN + HT_FD_LAYER_R - 1),
+            &l, depth + HT_FD_LAYER_R - 1, true,
+            ht_fd_slope(c, near, HT_FD_LAYER_SPAN + HT_FD_LAYER_R - 1), profile,
             before HT_FD_MEDIUM_ARGS, &after[HT_FD_LAYER_R],
             &flux[2 * HT_FD_LAYER_R - 1]);
         if (n < 0) continue;
+        kept.v = after[1];
+        ht_fd_recall(&l, depth, flow, rest, &kept);
         change = ht_fd_correct(
             c, &l, depth, a[at], q,
-            HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, after[1],
-            v, flow, rest, &more);
+            HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, profile,
+            &kept, &more);
+        ht_fd_remember(&l, depth, &kept, v, flow, rest);
         if (whole) {
             const real step =
                 fma(a[at], ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d[at]) +
@@ -345,6 +430,20 @@ ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
     }
 }
 
+/* Along the lines of a zone that has one layer. */
+HT_INLINE void ht_fd_march_layer(
+    const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+    const struct ht_fd_place *m, const bool whole, HT_FD_MEMORY_PARAMS,
+    HT_GLOBAL const real *HT_RESTRICT u,
+    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
+    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
+    HT_ROLLED
+    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
+        if (m->layers >> i & 1)
+            ht_fd_march(s, c, i, m, whole, HT_FD_MEMORY_ARGS, u,
+                        a HT_FD_MEDIUM_ARGS, d, out);
+}
+
 /* Nodes that the interior's kernel has stepped. */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
@@ -353,26 +452,27 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
-    const long at = ht_fd_number(&s, &m);
-    real increment = d[at], value = out[at];
+    if (m.axis >= 0) {
+        ht_fd_march_layer(&s, &c, &m, false, HT_FD_MEMORY_ARGS, u,
+                          a HT_FD_MEDIUM_ARGS, d, out);
+        return;
+    }
     HT_ROLLED
-    for (int i = 0; i < HT_FD_MOST_LAYERS; i++) {
-        if ((m.layers >> i & 1) == 0) continue;
-        if (m.axis >= 0) {
-            ht_fd_march(&s, &c, i, &m, false, HT_FD_MEMORY_ARGS, u,
-                        a HT_FD_MEDIUM_ARGS, d, out);
-        } else {
-            real more = 0;
-            const real change =
-                ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
-                                   u HT_FD_MEDIUM_ARGS, &more);
+    for (; m.next < m.end; ht_fd_go_on(&m)) {
+        const long at = ht_fd_number(&s, &m);
+        real increment = d[at], value = out[at];
+        HT_ROLLED
+        for (int i = 0; m.layers >> i != 0; i++) {
+            real more = 0, change;
+            if ((m.layers >> i & 1) == 0) continue;
+            change = ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
+                                        u HT_FD_MEDIUM_ARGS, &more);
             increment += change;
             value += change + more;
         }
+        d[at] = increment;
+        out[at] = value;
     }
-    if (m.axis >= 0) return;
-    d[at] = increment;
-    out[at] = value;
 }
 
 /* A whole step of nodes, in layers or not. */
@@ -383,24 +483,25 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
     HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
-    const long at = ht_fd_number(&s, &m);
-    real more = 0, change = 0;
-    if (m.axis < 0)
+    if (m.axis >= 0) {
+        ht_fd_march_layer(&s, &c, &m, true, HT_FD_MEMORY_ARGS, u,
+                          a HT_FD_MEDIUM_ARGS, d, out);
+        return;
+    }
+    HT_ROLLED
+    for (; m.next < m.end; ht_fd_go_on(&m)) {
+        const long at = ht_fd_number(&s, &m);
+        real more = 0, change;
         change =
             fma(a[at], ht_fd_whole(&s, &c, at, u HT_FD_MEDIUM_ARGS), d[at]);
-    HT_ROLLED
-    for (int i = 0; i < HT_FD_MOST_LAYERS; i++) {
-        if ((m.layers >> i & 1) == 0) continue;
-        if (m.axis >= 0)
-            ht_fd_march(&s, &c, i, &m, true, HT_FD_MEMORY_ARGS, u,
-                        a HT_FD_MEDIUM_ARGS, d, out);
-        else
-            change += ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS,
-                                         a[at], u HT_FD_MEDIUM_ARGS, &more);
+        HT_ROLLED
+        for (int i = 0; m.layers >> i != 0; i++)
+            if (m.layers >> i & 1)
+                change += ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS,
+                                             a[at], u HT_FD_MEDIUM_ARGS, &more);
+        d[at] = change;
+        out[at] = (u[at] + change) + more;
     }
-    if (m.axis >= 0) return;
-    d[at] = change;
-    out[at] = (u[at] + change) + more;
 }
 
 #if HT_FD_DENSITY
@@ -448,18 +549,21 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_squares(
     HT_GLOBAL real *HT_RESTRICT z) {
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
-    const long at = ht_fd_number(&s, &m);
-    real sum = 0;
+    HT_ROLLED
+    for (; m.next < m.end; ht_fd_go_on(&m)) {
+        const long at = ht_fd_number(&s, &m);
+        real sum = 0;
 #if HT_FD_DENSITY
-    sum += ht_fd_squares(&c.whole, 0, u, b1, at, 1);
-    if (HT_DIMS > 1) sum += ht_fd_squares(&c.whole, 1, u, b2, at, s.row);
-    if (HT_DIMS > 2) sum += ht_fd_squares(&c.whole, 2, u, b3, at, s.plane);
+        sum += ht_fd_squares(&c.whole, 0, u, b1, at, 1);
+        if (HT_DIMS > 1) sum += ht_fd_squares(&c.whole, 1, u, b2, at, s.row);
+        if (HT_DIMS > 2) sum += ht_fd_squares(&c.whole, 2, u, b3, at, s.plane);
 #else
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++)
-        sum += ht_fd_squares(&c.whole, k, u, at, ht_fd_along(&s, k));
+        HT_UNROLL
+        for (int k = 0; k < HT_DIMS; k++)
+            sum += ht_fd_squares(&c.whole, k, u, at, ht_fd_along(&s, k));
 #endif
-    z[at] = a[at] * sum;
+        z[at] = a[at] * sum;
+    }
 }
 
 /* Sponges: a factor per depth. */
@@ -468,16 +572,19 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_damp(
     HT_GLOBAL real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT d) {
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
-    const long at = ht_fd_number(&s, &m);
-    real value = u[at], increment = d[at];
     HT_ROLLED
-    for (int i = 0; i < HT_FD_MOST_LAYERS; i++)
-        if (m.layers >> i & 1) {
-            const real factor =
-                profile[s.layer[i].profile + ht_fd_depth(&s, i, &m)];
-            value *= factor;
-            increment *= factor;
-        }
-    u[at] = value;
-    d[at] = increment;
+    for (; m.next < m.end; ht_fd_go_on(&m)) {
+        const long at = ht_fd_number(&s, &m);
+        real value = u[at], increment = d[at];
+        HT_ROLLED
+        for (int i = 0; m.layers >> i != 0; i++)
+            if (m.layers >> i & 1) {
+                const real factor =
+                    profile[s.layer[i].profile + ht_fd_depth(&s, i, &m)];
+                value *= factor;
+                increment *= factor;
+            }
+        u[at] = value;
+        d[at] = increment;
+    }
 }

@@ -34,8 +34,8 @@ struct ht_fd_sides {
     int64_t beyond;
     int64_t profiles, memory; /* numbers of the table, of each of the others */
 };
-/* profile, of a perfectly matched layer: HT_FD_PROFILES times `cells` numbers
- * of each layer: e^2 - 1 and e - 1 at half points, e, f and sigma at nodes.
+/* profile, of a perfectly matched layer: HT_FD_PROFILES numbers of each cell of
+ * each layer: e^2 - 1 and e - 1 at its half point, e, f and sigma at its node.
  * before, v, flow, rest: what layers remember; before is v of the last step. Of
  * a sponge: exp(-sigma dt) at nodes, and nothing else. */
 struct ht_fd_memory {
@@ -52,6 +52,9 @@ struct ht_fd_zones {
 void ht_fd_layer_zones(const struct ht_fd_box *box,
                        const struct ht_fd_sides *sides,
                        struct ht_fd_zones *out);
+
+/* Most nodes from one to its neighbour along an axis of the window. */
+int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec);
 
 /* Compiled when they are made. */
 struct ht_fd_layer_kernels;

@@ -11,7 +11,10 @@
 #include "fd_private.h"
 #include "htwave/kernel_sources.h"
 
-enum { LANES = 128 };
+/* Of a program that does no lines a group has WIDTH columns of DEPTH targets,
+ * LANES / WIDTH of each at a time. Measured on an H200
+ * (bench/NOTES_layers.md). */
+enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
 enum { CORRECT, UPDATE, SQUARES, DAMP, ENTRIES };
 
 struct ht_fd_layer_kernels {
@@ -22,6 +25,10 @@ struct ht_fd_layer_kernels {
     struct ht_program *program;
     struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
 };
+
+int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
+    return INT_MAX / (spec->fp64 ? 8 : 4);
+}
 
 int ht_fd_layer_radius(const struct ht_fd_spec *spec) {
     return spec->density || spec->radius == 1 ? spec->radius : spec->radius - 1;
@@ -50,16 +57,31 @@ double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,
     return seconds;
 }
 
+/* Of the columns of a group (cl/fd_layers.cl): how many, how deep. */
+static int width_of(int lanes, bool lines) {
+    return lines || lanes < WIDTH ? lanes : WIDTH;
+}
+
+static int depth_of(bool lines) {
+    return lines ? 1 : DEPTH;
+}
+
 enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
                              bool lines, struct ht_text *out) {
     const struct {
         const char *name;
         int value;
     } numbers[] = {
-        {"DOUBLE", spec->fp64},        {"DIMS", spec->dims},
-        {"FD_R", spec->radius},        {"FD_LAYER_R", ht_fd_layer_radius(spec)},
-        {"FD_DENSITY", spec->density}, {"FD_ROW_ITEMS", lanes},
+        {"DOUBLE", spec->fp64},
+        {"DIMS", spec->dims},
+        {"FD_R", spec->radius},
+        {"FD_LAYER_R", ht_fd_layer_radius(spec)},
+        {"FD_DENSITY", spec->density},
+        {"FD_ROW_ITEMS", lanes},
         {"FD_LAYER_LINES", lines},
+        {"FD_LAYER_WIDTH", width_of(lanes, lines)},
+        {"FD_LAYER_DEPTH", depth_of(lines)},
+        {"FD_PROFILES", HT_FD_PROFILES},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
@@ -152,15 +174,23 @@ static size_t set_coefs(const struct ht_fd_layer_kernels *k,
     return (size_t)count * (k->spec.fp64 ? sizeof(double) : sizeof(float));
 }
 
-static struct ht_fd_layer layer_of(const struct ht_fd_side *side) {
-    return (struct ht_fd_layer){.axis = side->axis,
-                                .way = side->side == 0 ? 1 : -1,
+static struct ht_fd_layer layer_of(const struct ht_fd_layer_kernels *k,
+                                   const struct ht_fd_box *box,
+                                   const struct ht_fd_side *side) {
+    const int64_t along[3] = {1, box->row, box->plane};
+    const int way = side->side == 0 ? 1 : -1, axis = side->axis;
+    const int bytes = k->spec.fp64 ? 8 : 4;
+    struct ht_fd_layer layer = {.offset = (long)side->offset,
+                                .pitch = (int)side->pitch[axis] * bytes,
+                                .axis = axis,
+                                .way = way,
+                                .inward = (int)along[axis] * way * bytes,
                                 .cells = (int)side->cells,
                                 .wall = (int)side->wall,
-                                .offset = (long)side->offset,
-                                .row = (long)side->pitch[1],
-                                .plane = (long)side->pitch[2],
                                 .profile = (int)side->profile};
+    for (int i = 0; i < k->spec.dims; i++)
+        if (i != axis) layer.step[i] = (int)side->pitch[i];
+    return layer;
 }
 
 /* ---- zones ---- */
@@ -207,15 +237,16 @@ void ht_fd_layer_zones(const struct ht_fd_box *box,
 
 /* Zone n of a launch: whether it is done by lines, and its groups. */
 static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
-                     bool lines, int lanes, struct ht_fd_layer_args *out) {
+                     const struct ht_fd_layer_kernels *k, bool lines,
+                     struct ht_fd_layer_args *out) {
     const int at[3] = {n % 3, n / 3 % 3, n / 9};
     int64_t count[3];
     unsigned layers = 0;
     int axis = -1;
-    for (int k = 0; k < 3; k++) {
-        const unsigned here = zones->layers[k][at[k]];
-        count[k] = zones->cut[k][at[k] + 1] - zones->cut[k][at[k]];
-        if (here != 0) axis = k;
+    for (int i = 0; i < 3; i++) {
+        const unsigned here = zones->layers[i][at[i]];
+        count[i] = zones->cut[i][at[i] + 1] - zones->cut[i][at[i]];
+        if (here != 0) axis = i;
         layers |= here;
     }
     const bool one = layers != 0 && (layers & (layers - 1)) == 0;
@@ -225,24 +256,29 @@ static void set_zone(const struct ht_fd_zones *zones, int n, bool everywhere,
         out->lines |= 1 << n;
         count[axis] = 1;
     }
+    const int deep =
+        zones->layers[1][at[1]] != 0 && zones->layers[2][at[2]] == 0 ? 1 : 2;
     out->first[n + 1] = out->first[n];
     if (!none)
         out->first[n + 1] +=
-            (int)(ht_divide_up(count[0] * count[1], lanes) * count[2]);
+            (int)(ht_divide_up(count[0] * count[3 - deep],
+                               width_of(k->lanes, k->lines)) *
+                  ht_divide_up(count[deep], depth_of(k->lines)));
 }
 
 /* Zones of a launch, and the groups of each: of those in layers, or all. */
 static void set_zones(const struct ht_fd_box *box,
                       const struct ht_fd_sides *sides, bool everywhere,
-                      bool lines, int lanes, struct ht_fd_layer_args *out) {
+                      const struct ht_fd_layer_kernels *k, bool lines,
+                      struct ht_fd_layer_args *out) {
     struct ht_fd_zones zones;
     ht_fd_layer_zones(box, sides, &zones);
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < 4; i++) out->cut[k][i] = (int)zones.cut[k][i];
+    for (int n = 0; n < 3; n++)
+        for (int i = 0; i < 4; i++) out->cut[n][i] = (int)zones.cut[n][i];
     for (int n = 0; n < 9; n++)
         out->layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
     for (int n = 0; n < HT_FD_ZONES; n++)
-        set_zone(&zones, n, everywhere, lines, lanes, out);
+        set_zone(&zones, n, everywhere, k, lines, out);
 }
 
 /* ---- launches ---- */
@@ -263,10 +299,11 @@ static void begin(const struct ht_fd_layer_kernels *k,
                   const struct ht_fd_box *box, const struct ht_fd_sides *sides,
                   bool everywhere, bool lines, struct launch *l) {
     *l = (struct launch){
-        .args = {.row = (long)box->row, .plane = (long)box->plane}};
-    set_zones(box, sides, everywhere, lines, k->lanes, &l->args);
+        .args = {.row = (int)box->row,
+                 .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
+    set_zones(box, sides, everywhere, k, lines, &l->args);
     for (int i = 0; i < sides->count; i++)
-        l->args.layer[i] = layer_of(&sides->side[i]);
+        l->args.layer[i] = layer_of(k, box, &sides->side[i]);
     l->arg[l->count++] =
         (struct ht_arg){.value = &l->args, .size = sizeof l->args};
 }

@@ -86,12 +86,12 @@ static void fill_profile(const struct ht_fd_stepper *s,
             out[i] = exp(-2 * sigma * tau);
             continue;
         }
-        out[i] = expm1(-2 * between * tau);
-        out[side->cells + i] = expm1(-between * tau);
-        out[2 * side->cells + i] = exp(-sigma * tau);
-        out[3 * side->cells + i] =
-            sigma > 0 ? -expm1(-sigma * tau) / sigma : tau;
-        out[4 * side->cells + i] = sigma;
+        double *of_cell = out + i * HT_FD_PROFILES;
+        of_cell[0] = expm1(-2 * between * tau);
+        of_cell[1] = expm1(-between * tau);
+        of_cell[2] = exp(-sigma * tau);
+        of_cell[3] = sigma > 0 ? -expm1(-sigma * tau) / sigma : tau;
+        of_cell[4] = sigma;
     }
 }
 
@@ -100,6 +100,15 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MEMORIES];
     double *profile = NULL;
     if (l->sides.count == 0) return HT_OK;
+    const int64_t apart = s->engine.spec.dims > 2   ? s->box.plane
+                          : s->engine.spec.dims > 1 ? s->box.row
+                                                    : 1;
+    const int64_t most = ht_fd_layer_limit(&s->engine.spec);
+    REQUIRE(apart <= most, HT_ERR_DEVICE,
+            "absorbing layers: a %s of the grid has %lld numbers, with what "
+            "lies beside it; at most %lld are possible",
+            s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart,
+            (long long)most);
     list_memories(l, list);
     for (int i = 0; i < MEMORIES && !l->sponge; i++)
         TRY(s->engine.ops->create(&s->engine, l->sides.memory, list[i]));

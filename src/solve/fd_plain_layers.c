@@ -32,8 +32,9 @@ static double minus(const struct line *line, double x) {
     return line->e->absolute ? x : -x;
 }
 
-static double profile_of(const struct line *line, int row, int64_t depth) {
-    const int64_t at = line->side->profile + row * line->side->cells + depth;
+static double profile_of(const struct line *line, int which, int64_t depth) {
+    const int numbers = line->l->sponge ? 1 : HT_FD_PROFILES;
+    const int64_t at = line->side->profile + depth * numbers + which;
     return size_of(line, line->l->profile.host[at]);
 }
 

@@ -346,8 +346,8 @@ static void test_hermite(double width, int cells, int order, const char *more) {
     TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5 && !grows,
                "wave by Taylor series, N = %d, %.0f cells per wavelength %s: "
                "at most %.4f of its energy, %.1e after %d steps %s",
-               order, s.plan->cells_per_wavelength, more, most, last, taken,
-               err ? ht_err_message() : "");
+               order, err ? (double)NAN : s.plan->cells_per_wavelength, more,
+               most, last, taken, err ? ht_err_message() : "");
     close_scene(&s);
 }
 
@@ -359,7 +359,7 @@ static void test_hermite_growth(void) {
     bool grows = false;
     int taken = 0;
     enum ht_err err = open_hermite(3, 40, 2, "", &s);
-    if (s.plan != NULL) s.plan->layers.side[0][1].sponge = -0.05;
+    if (err == HT_OK) s.plan->layers.side[0][1].sponge = -0.05;
     if (err == HT_OK) err = watch_hermite(&s, &taken, &most, &last, &grows);
     TEST_CHECK(err == HT_ERR_NOT_FINITE && most < 2 &&
                    strstr(ht_err_message(), "grow in the absorbing layers"),
