@@ -81,41 +81,78 @@ static int64_t source_index(const struct pass *p, int64_t source) {
     return p->axis == 2 && (at < 0 || at > own) ? own : at;
 }
 
-/* Computes all lines of the axis at cell `cell` from the two nodes at its
- * sides. */
-static void pass_cell(const struct pass *p, int64_t cell, const int64_t *size,
-                      const double *in, double *out) {
-    const struct ht_grid *grid = p->problem->grid;
-    int64_t inner = size[0], outer = size[1], coefs = size[2];
-    int n = 2 * p->m;
-    for (int side = 0; side < 2; side++) {
-        int factor = 1;
-        bool mirrored = false;
-        int64_t source =
-            p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
-        source = source_index(p, ht_grid_source(grid, p->from, p->axis, source,
-                                                &factor, &mirrored));
-        int sign = mirrored
-                       ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor)
-                       : 1;
-        int64_t step = 1; /* stride of the axis among the coefficients */
-        for (int k = 0; k < p->axis; k++) step *= p->m;
-        for (int64_t c = 0; c < coefs; c++) {
-            int i = (int)(c / step % p->m);
-            double s = mirrored && i % 2 ? -sign : sign;
-            for (int point = 0; point < p->m; point++) {
-                double g = s * p->matrix[point * n + side * p->m + i];
-                int64_t to = c + (point - i) * step;
-                for (int64_t o = 0; o < outer; o++) {
-                    const double *x =
-                        in +
-                        ((c * outer + o) * p->nodes[p->axis] + source) * inner;
-                    double *y =
-                        out + ((to * outer + o) * p->target + cell) * inner;
-                    for (int64_t a = 0; a < inner; a++) y[a] += g * x[a];
-                }
-            }
+/* The node at one side of a cell, and what its data are multiplied by: signs of
+ * even and of odd derivatives along the axis. */
+struct corner {
+    int64_t at;
+    int sign[2];
+};
+
+static struct corner corner_of(const struct pass *p, int64_t cell, int side) {
+    int factor = 1;
+    bool mirrored = false;
+    int64_t source =
+        p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
+    source = source_index(p, ht_grid_source(p->problem->grid, p->from, p->axis,
+                                            source, &factor, &mirrored));
+    int sign =
+        mirrored ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor) : 1;
+    return (struct corner){.at = source,
+                           .sign = {sign, mirrored ? -sign : sign}};
+}
+
+/* Cells from `cell` on whose corners follow one another with equal signs. */
+static int64_t count_alike(const struct pass *p, int64_t cell, int side,
+                           const struct corner *first) {
+    int64_t count = 1;
+    for (; cell + count < p->target; count++) {
+        struct corner c = corner_of(p, cell + count, side);
+        if (c.at != first->at + count || c.sign[0] != first->sign[0] ||
+            c.sign[1] != first->sign[1])
+            break;
+    }
+    return count;
+}
+
+/* What `count` values of a line, or of neighbouring lines, add to the points,
+ * for all coefficients. in, out: of the first; rows: from one coefficient's
+ * values to the next one's. */
+static void add_values(const struct pass *p, int side, const int sign[2],
+                       int64_t coefs, int64_t count, const double *in,
+                       int64_t in_row, double *out, int64_t out_row) {
+    int64_t step = 1; /* stride of the axis among the coefficients */
+    for (int k = 0; k < p->axis; k++) step *= p->m;
+    for (int64_t c = 0; c < coefs; c++) {
+        const int i = (int)(c / step % p->m);
+        const double *x = in + c * in_row;
+        for (int point = 0; point < p->m; point++) {
+            const double g =
+                sign[i % 2] * p->matrix[point * 2 * p->m + side * p->m + i];
+            double *y = out + (c + (point - i) * step) * out_row;
+            for (int64_t a = 0; a < count; a++) y[a] += g * x[a];
         }
+    }
+}
+
+/* Adds what the nodes at one side of the cells give. Values of a block stay in
+ * the cache for all coefficients and points. */
+static void pass_side(const struct pass *p, int side, const int64_t *size,
+                      const double *in, double *out) {
+    enum { BLOCK = 256 };
+    const int64_t inner = size[0], outer = size[1], coefs = size[2];
+    const int64_t in_line = p->nodes[p->axis] * inner;
+    const int64_t out_line = p->target * inner;
+    for (int64_t cell = 0, count; cell < p->target; cell += count) {
+        const struct corner corner = corner_of(p, cell, side);
+        count = count_alike(p, cell, side, &corner);
+        for (int64_t o = 0; o < outer; o++)
+            for (int64_t a = 0; a < count * inner; a += BLOCK) {
+                const int64_t left = count * inner - a;
+                add_values(
+                    p, side, corner.sign, coefs, left < BLOCK ? left : BLOCK,
+                    in + o * in_line + corner.at * inner + a, outer * in_line,
+                    out + o * out_line + cell * inner + a, outer * out_line);
+            }
     }
 }
 
@@ -149,8 +186,8 @@ static void to_points(const struct ht_problem *problem, enum ht_subgrid from,
         }
         memset(work[1 - *turn], 0,
                (size_t)(coefs * size[0] * size[1] * p.target) * sizeof **work);
-        for (int64_t cell = 0; cell < p.target; cell++)
-            pass_cell(&p, cell, size, work[*turn], work[1 - *turn]);
+        for (int side = 0; side < 2; side++)
+            pass_side(&p, side, size, work[*turn], work[1 - *turn]);
         p.nodes[p.axis] = p.target;
         *turn = 1 - *turn;
     }

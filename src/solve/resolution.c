@@ -232,7 +232,8 @@ double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,
     const double w = fmax(wavelengths, 1);
     if (row == NULL)
         return 5 * unit * sqrt(w * grid->cells * carrier->contrast / grid->cfl);
-    return unit * row->factor[carrier->order - 1] * pow(w, row->power) *
+    const double wide = fp64 && row->wide > 0 ? row->wide : 1;
+    return unit * row->factor[carrier->order - 1] * wide * pow(w, row->power) *
            sqrt(row->above);
 }
 
