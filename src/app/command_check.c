@@ -64,16 +64,17 @@ static enum ht_err time_steps(const struct ht_stepper *stepper,
     return HT_OK;
 }
 
-/* Cell half-steps per second. */
+/* Cell half-steps per second. oracle: takes long, and compiles nothing. */
 static enum ht_err find_rate(const struct ht_stepper *stepper,
-                             const struct ht_part *part, double *rate) {
+                             const struct ht_part *part, bool oracle,
+                             double *rate) {
     const double enough_s = 0.1;
     const int64_t longest = 1024;
     double seconds = 0, cells = (double)ht_grid_total(&part->grid, HT_DUAL);
     int64_t steps = 1;
-    /* Warms up: some drivers compile at the first launch. */
     TRY(time_steps(stepper, part, 1, &seconds));
-    TRY(time_steps(stepper, part, 1, &seconds));
+    /* That has warmed up: some drivers compile at the first launch. */
+    if (!oracle) TRY(time_steps(stepper, part, 1, &seconds));
     while (seconds < enough_s && steps < longest) {
         steps *= 2;
         TRY(time_steps(stepper, part, steps, &seconds));
@@ -127,7 +128,7 @@ static enum ht_err find_layer_rate(struct ht_simulation *sim, double most,
     shrink_with_layers(sim, most, &layers, &part);
     if ((double)ht_grid_total(&part.grid, HT_DUAL) > 16 * most) return HT_OK;
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
-    enum ht_err err = find_rate(&stepper, &part, &all);
+    enum ht_err err = find_rate(&stepper, &part, false, &all);
     ht_stepper_destroy(&stepper);
     TRY(err);
     const double cells = (double)ht_grid_total(&part.grid, HT_DUAL);
@@ -223,7 +224,7 @@ static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     shrink(sim, most, &part);
     if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
-    enum ht_err err = find_rate(&stepper, &part, &out->rate);
+    enum ht_err err = find_rate(&stepper, &part, sim->oracle, &out->rate);
     if (err == HT_OK) err = estimate_receivers(sim, &part, &stepper, out);
     ht_stepper_destroy(&stepper);
     if (err == HT_OK && sim->plan->problem.layers != NULL && !sim->oracle)

@@ -119,10 +119,11 @@ static void wait_until(double end, struct ht_message *message) {
 }
 
 /* A buffer must exist until the neighbour has closed it: neighbours notify each
- * other when they have closed theirs. After a second without a notice, or after
- * a failure, the rank continues. */
+ * other when they have closed theirs. After some seconds without a notice (on
+ * busy cores a neighbour may not run for one), or after a failure, the rank
+ * continues. */
 static void close_peers(struct ht_link link[2]) {
-    const double patience = 1;
+    const double patience = 5;
     double end = ht_clock() + patience;
     struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
     for (int side = 0; side < 2; side++) {
