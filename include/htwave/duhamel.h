@@ -139,11 +139,16 @@ struct ht_source_vector {
     double along[3], field[HT_MAX_FIELDS], material[HT_MAX_MATERIALS];
     int order;
 };
-/* G_r and all its derivatives at a distance in cells from the centre: out[field
- * that the grid stores][term][coefficient]. */
-void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
-                     const struct ht_source_vector *vector,
-                     const long double distance[3], double *out);
+/* Makes G_r and all its derivatives at distances in cells from the centre:
+ * out[field that the grid stores][term][coefficient]. It refers to both
+ * arguments. */
+struct ht_source_shaper;
+HT_CHECKED enum ht_err ht_source_shaper_create(
+    const struct ht_problem *problem, enum ht_subgrid to,
+    const struct ht_source_vector *vector, struct ht_source_shaper **out);
+void ht_source_shaper_destroy(struct ht_source_shaper *shaper);
+void ht_source_shaper_apply(const struct ht_source_shaper *shaper,
+                            const long double distance[3], double *out);
 /* Powers of tau L of g that count within `span` half steps: j = 0 .. result. */
 int ht_source_last_power(const struct ht_problem *problem,
                          const struct ht_source_vector *vector, double span);

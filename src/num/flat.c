@@ -11,14 +11,13 @@ void ht_flat_derivatives(int order, long double x, int count,
     const long double area = sqrtl(2 * acosl(-1.0L));
     const long double density = expl(-x * x / 2) / area;
     long double he[HT_FLAT_DERIVATIVES + 2 * HT_FLAT_ORDER] = {1, x};
+    long double factor[HT_FLAT_ORDER] = {1};
+    for (int j = 1; j < order; j++) factor[j] = factor[j - 1] / (-2.0L * j);
     for (int n = 2; n < count + 2 * order; n++)
         he[n] = x * he[n - 1] - (n - 1) * he[n - 2];
     for (int n = 0; n < count; n++) {
-        long double sum = 0, factor = 1;
-        for (int j = 0; j < order; j++) {
-            sum += factor * he[2 * j + n];
-            factor /= -2.0L * (j + 1);
-        }
+        long double sum = 0;
+        for (int j = 0; j < order; j++) sum += factor[j] * he[2 * j + n];
         out[n] = (n % 2 ? -density : density) * sum;
     }
 }

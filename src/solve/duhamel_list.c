@@ -25,21 +25,21 @@ static void make_envelope(const struct ht_source_form *form, int axis,
                           int order, struct envelope *e) {
     enum { MOST = sizeof e->value / sizeof *e->value };
     const double radius = form->along[axis];
-    double largest[HT_MAX_ORDER + 2] = {0};
+    double largest[HT_MAX_ORDER + 2] = {0}, size[HT_MAX_ORDER + 2][MOST];
     long double at[HT_MAX_ORDER + 2];
     memset(e, 0, sizeof *e);
-    for (int turn = 0; turn < 2; turn++)
-        for (int i = 0; i < MOST; i++) {
-            ht_flat_derivatives(form->order,
-                                (long double)i / STEPS_PER_CELL / radius,
-                                order + 2, at);
-            for (int n = 0; n < order + 2; n++) {
-                const double size = fabs((double)at[n]);
-                if (turn == 0) largest[n] = fmax(largest[n], size);
-                if (turn == 1)
-                    e->value[i] = fmax(e->value[i], size / largest[n]);
-            }
+    for (int i = 0; i < MOST; i++) {
+        ht_flat_derivatives(form->order,
+                            (long double)i / STEPS_PER_CELL / radius, order + 2,
+                            at);
+        for (int n = 0; n < order + 2; n++) {
+            size[n][i] = fabs((double)at[n]);
+            largest[n] = fmax(largest[n], size[n][i]);
         }
+    }
+    for (int n = 0; n < order + 2; n++)
+        for (int i = 0; i < MOST; i++)
+            e->value[i] = fmax(e->value[i], size[n][i] / largest[n]);
     for (int i = MOST - 2; i >= 0; i--)
         e->value[i] = fmax(e->value[i], e->value[i + 1]);
     while (e->count < MOST && e->value[e->count] >= form->cut) e->count++;
@@ -357,6 +357,35 @@ void ht_injection_odd(const struct ht_problem *problem, enum ht_subgrid to,
     }
 }
 
+/* In the order of their numbers, in which few neighbours differ in the vector.
+ */
+static enum ht_err fill_shapes(const struct listing *l, int64_t size,
+                               double *value) {
+    struct ht_source_shaper *shaper = NULL;
+    const struct key **of;
+    enum ht_err err = HT_OK;
+    int vector = -1;
+    TRY(HT_ALLOC(of, l->shapes));
+    for (int64_t i = 0; i < l->slots; i++)
+        if (l->key[i].shape > 0) of[l->key[i].shape - 1] = &l->key[i];
+    for (int64_t i = 0; i < l->shapes && err == HT_OK; i++) {
+        long double distance[3];
+        for (int k = 0; k < 3; k++)
+            distance[k] = (long double)of[i]->distance[k] / (long double)one;
+        if (of[i]->vector != vector) {
+            vector = of[i]->vector;
+            ht_source_shaper_destroy(shaper);
+            err = ht_source_shaper_create(l->problem, l->to, &l->vector[vector],
+                                          &shaper);
+        }
+        if (err == HT_OK)
+            ht_source_shaper_apply(shaper, distance, value + i * size);
+    }
+    ht_source_shaper_destroy(shaper);
+    free(of);
+    return err;
+}
+
 static enum ht_err make_shapes(const struct listing *l,
                                struct ht_injection_grid *out) {
     struct ht_inject_shapes *s = &out->shapes;
@@ -371,16 +400,7 @@ static enum ht_err make_shapes(const struct listing *l,
     TRY(HT_ALLOC(s->value, s->count * size));
     TRY(HT_ALLOC(s->odd, (int64_t)s->fields * s->coefs));
     ht_injection_odd(l->problem, l->to, s->coefs, s->odd);
-    for (int64_t i = 0; i < l->slots; i++) {
-        const struct key *key = &l->key[i];
-        long double distance[3];
-        if (key->shape == 0) continue;
-        for (int k = 0; k < 3; k++)
-            distance[k] = (long double)key->distance[k] / (long double)one;
-        ht_source_shape(l->problem, l->to, &l->vector[key->vector], distance,
-                        s->value + (key->shape - 1) * size);
-    }
-    return HT_OK;
+    return fill_shapes(l, size, s->value);
 }
 
 /* ---- for a window ---- */

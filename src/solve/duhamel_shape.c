@@ -12,6 +12,7 @@
  *         = tau^(j+1) (-1)^r j!/((j - r)! (j + r + 1)!),   0 for j < r.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "htwave/duhamel.h"
@@ -119,12 +120,19 @@ static void factorials(long double out[FACTORIALS]) {
     for (int n = 1; n < FACTORIALS; n++) out[n] = n * out[n - 1];
 }
 
+/* What all places have in common, ... */
 struct shaping {
     const struct ht_problem *problem;
-    int powers, n[3]; /* n: derivatives per axis */
-    long double nu[3];
-    long double axis[3][HT_FLAT_DERIVATIVES]; /* derivatives of each factor */
+    const struct ht_source_vector *vector;
+    int powers, count, n[3];                /* n: derivatives per axis */
+    long double travel[3][MOST_POWERS + 1]; /* nu^(2a)/a! */
+    long double inverse[HT_MAX_ORDER + 1];  /* 1/i! */
     long double factorial[FACTORIALS];
+};
+
+/* ... and the derivatives of each axis' factor at a distance. */
+struct place {
+    long double axis[3][HT_FLAT_DERIVATIVES];
 };
 
 /* Cells that waves travel in half a step. */
@@ -146,46 +154,54 @@ static int powers_within(const struct ht_problem *p,
     return powers_of(v, most);
 }
 
-/* Derivatives of the Gaussians: `more` beyond those of all powers. */
+/* For so many powers and `more` derivatives beyond those of all powers. */
 static void prepare(const struct ht_problem *p,
-                    const struct ht_source_vector *v,
-                    const long double distance[3], int powers, int more,
+                    const struct ht_source_vector *v, int powers, int more,
                     struct shaping *s) {
     s->problem = p;
+    s->vector = v;
     s->powers = powers;
+    s->count = more + 2 * powers + 2;
     factorials(s->factorial);
+    for (int i = 0; i <= HT_MAX_ORDER; i++) s->inverse[i] = 1 / s->factorial[i];
     for (int k = 0; k < 3; k++) {
+        const long double nu = courant(p, v, k);
         s->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
-        s->nu[k] = courant(p, v, k);
+        s->travel[k][0] = 1;
+        for (int a = 1; a <= powers; a++)
+            s->travel[k][a] = s->travel[k][a - 1] * nu * nu / a;
     }
-    for (int k = 0; k < p->eq->dims; k++) {
-        const int count = more + 2 * powers + 2;
+}
+
+/* Derivatives of the Gaussians. */
+static void find_place(const struct shaping *s, const long double distance[3],
+                       struct place *place) {
+    const struct ht_source_vector *v = s->vector;
+    for (int k = 0; k < s->problem->eq->dims; k++) {
         const double radius = v->along[k];
-        long double power = radius;
-        memset(s->axis[k], 0, sizeof s->axis[k]);
-        s->axis[k][0] = 1;
+        long double *out = place->axis[k], power = 1;
+        memset(out, 0, (size_t)s->count * sizeof *out);
+        out[0] = 1;
         if (!(radius > 0)) continue;
-        ht_flat_derivatives(v->order, distance[k] / radius, count, s->axis[k]);
-        for (int n = 0; n < count; n++) {
-            s->axis[k][n] /= power;
-            power *= radius;
+        ht_flat_derivatives(v->order, distance[k] / radius, s->count, out);
+        for (int n = 0; n < s->count; n++) {
+            power /= radius;
+            out[n] *= power;
         }
     }
 }
 
 /* The sequence of an axis over a, of the i-th coefficient. */
-static void sequence(const struct shaping *s, int axis, int i, int shift,
-                     int powers, long double *out) {
-    long double factor = 1 / s->factorial[i];
-    memset(out, 0, (size_t)(powers + 1) * sizeof *out);
+static void sequence(const struct shaping *s, const struct place *place,
+                     int axis, int i, int shift, int powers, long double *out) {
     if (axis >= s->problem->eq->dims) {
+        memset(out, 0, (size_t)(powers + 1) * sizeof *out);
         out[0] = 1;
         return;
     }
-    for (int a = 0; a <= powers; a++) {
-        out[a] = factor * s->axis[axis][2 * a + i + shift];
-        factor *= s->nu[axis] * s->nu[axis] / (a + 1);
-    }
+    const long double *derivative = place->axis[axis] + i + shift;
+    for (int a = 0; a <= powers; a++)
+        out[a] = s->inverse[i] * s->travel[axis][a] * derivative[2 * a];
 }
 
 static void convolve(int powers, const long double *a, const long double *b,
@@ -197,62 +213,99 @@ static void convolve(int powers, const long double *a, const long double *b,
     }
 }
 
-/* ---- one term ---- */
+/* ---- one vector ---- */
 
-/* l! times the integral of P_r for j = 2 (l + first) + odd, over tau^(j+1). */
-static long double weight(const struct shaping *s, const struct term *term,
-                          int l, int r) {
-    const int j = 2 * (l + term->first) + term->odd;
-    const long double *f = s->factorial;
-    if (j < r) return 0;
-    return (r % 2 ? -1 : 1) * f[l] * f[j] / (f[j - r] * f[j + r + 1]);
+struct ht_source_shaper {
+    struct shaping s;
+    enum ht_subgrid to;
+    int terms, coefs, count;
+    struct term list[MOST_TERMS];
+    /* [first][odd][r][l]: l! times the integral of P_r for j = 2 (l + first) +
+     * odd, over tau^(j+1); 0 for j < r. */
+    long double weight[2][2][HT_DUHAMEL_TERMS][MOST_POWERS + 1];
+};
+
+static void make_weights(struct ht_source_shaper *m, int first, int odd) {
+    const long double *f = m->s.factorial;
+    for (int r = 0; r < m->terms; r++)
+        for (int l = 0; l <= m->s.powers; l++) {
+            const int j = 2 * (l + first) + odd;
+            m->weight[first][odd][r][l] = j < r
+                                              ? 0
+                                              : (r % 2 ? -1 : 1) * f[l] * f[j] /
+                                                    (f[j - r] * f[j + r + 1]);
+        }
+}
+
+enum ht_err ht_source_shaper_create(const struct ht_problem *problem,
+                                    enum ht_subgrid to,
+                                    const struct ht_source_vector *vector,
+                                    struct ht_source_shaper **out) {
+    struct ht_source_shaper *m;
+    *out = NULL;
+    TRY(HT_ALLOC(m, 1));
+    m->to = to;
+    m->terms = problem->duhamel->terms;
+    m->coefs = ht_grid_coefs(problem->grid);
+    m->count = list_terms(problem, vector, m->list);
+    prepare(problem, vector, powers_within(problem, vector, 1),
+            problem->grid->order + 1, &m->s);
+    for (int i = 0; i < 4; i++) make_weights(m, i / 2, i % 2);
+    *out = m;
+    return HT_OK;
+}
+
+void ht_source_shaper_destroy(struct ht_source_shaper *shaper) {
+    free(shaper);
+}
+
+/* Adds one coefficient of a term to out[r]. */
+static void add_terms(const struct ht_source_shaper *m, const struct term *term,
+                      int powers, const long double *all, double *out) {
+    for (int r = 0; r < m->terms; r++) {
+        const long double *w = m->weight[term->first][term->odd][r];
+        const int from = (r - term->odd + 1) / 2 - term->first; /* j >= r */
+        long double sum = 0;
+        for (int l = from > 0 ? from : 0; l <= powers; l++)
+            sum += w[l] * all[l];
+        out[r * m->coefs] += (double)(term->factor * sum);
+    }
 }
 
 /* Adds a term to out[r][coefficient]. */
-static void add_shape(const struct shaping *s, const struct term *term,
-                      int terms, int coefs, double *out) {
+static void add_shape(const struct ht_source_shaper *m,
+                      const struct place *place, const struct term *term,
+                      double *out) {
+    const struct shaping *s = &m->s;
     const int powers = term->single ? 0 : s->powers;
-    long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1],
-        all[MOST_POWERS + 1], weights[HT_DUHAMEL_TERMS][MOST_POWERS + 1];
-    for (int r = 0; r < terms; r++)
-        for (int l = 0; l <= powers; l++)
-            weights[r][l] = term->factor * weight(s, term, l, r);
+    long double a[HT_MAX_ORDER + 1][MOST_POWERS + 1], b[MOST_POWERS + 1],
+        c[MOST_POWERS + 1], lower[MOST_POWERS + 1], all[MOST_POWERS + 1];
+    for (int i1 = 0; i1 < s->n[0]; i1++)
+        sequence(s, place, 0, i1, term->shift[0], powers, a[i1]);
     for (int i3 = 0; i3 < s->n[2]; i3++) {
-        sequence(s, 2, i3, term->shift[2], powers, a[2]);
+        sequence(s, place, 2, i3, term->shift[2], powers, c);
         for (int i2 = 0; i2 < s->n[1]; i2++) {
-            sequence(s, 1, i2, term->shift[1], powers, a[1]);
-            convolve(powers, a[1], a[2], lower);
+            sequence(s, place, 1, i2, term->shift[1], powers, b);
+            convolve(powers, b, c, lower);
             for (int i1 = 0; i1 < s->n[0]; i1++) {
-                const int i = (i3 * s->n[1] + i2) * s->n[0] + i1;
-                sequence(s, 0, i1, term->shift[0], powers, a[0]);
-                convolve(powers, a[0], lower, all);
-                for (int r = 0; r < terms; r++) {
-                    long double sum = 0;
-                    for (int l = 0; l <= powers; l++)
-                        sum += weights[r][l] * all[l];
-                    out[r * coefs + i] += (double)sum;
-                }
+                convolve(powers, a[i1], lower, all);
+                add_terms(m, term, powers, all, out++);
             }
         }
     }
 }
 
-void ht_source_shape(const struct ht_problem *problem, enum ht_subgrid to,
-                     const struct ht_source_vector *vector,
-                     const long double distance[3], double *out) {
-    const int coefs = ht_grid_coefs(problem->grid);
-    const int terms = problem->duhamel->terms;
-    struct term list[MOST_TERMS];
-    struct shaping s;
-    const int count = list_terms(problem, vector, list);
-    prepare(problem, vector, distance, powers_within(problem, vector, 1),
-            problem->grid->order + 1, &s);
-    for (int f = 0; f < problem->eq->nfields; f++) {
-        if (!ht_problem_stores(problem, to, f)) continue;
-        memset(out, 0, (size_t)(terms * coefs) * sizeof *out);
-        for (int n = 0; n < count; n++)
-            if (list[n].field == f) add_shape(&s, &list[n], terms, coefs, out);
-        out += (int64_t)terms * coefs;
+void ht_source_shaper_apply(const struct ht_source_shaper *m,
+                            const long double distance[3], double *out) {
+    const struct ht_problem *p = m->s.problem;
+    struct place place;
+    find_place(&m->s, distance, &place);
+    for (int f = 0; f < p->eq->nfields; f++) {
+        if (!ht_problem_stores(p, m->to, f)) continue;
+        memset(out, 0, (size_t)(m->terms * m->coefs) * sizeof *out);
+        for (int n = 0; n < m->count; n++)
+            if (m->list[n].field == f) add_shape(m, &place, &m->list[n], out);
+        out += (int64_t)m->terms * m->coefs;
     }
 }
 
@@ -272,13 +325,16 @@ void ht_source_powers(const struct ht_problem *problem,
     const int powers = (int)ht_least(last / 2, MOST_POWERS);
     struct term list[MOST_TERMS];
     struct shaping s;
+    struct place place;
     const int count = list_terms(problem, vector, list);
-    prepare(problem, vector, distance, powers, 2, &s);
+    prepare(problem, vector, powers, 2, &s);
+    find_place(&s, distance, &place);
     for (int n = 0; n < count; n++) {
         const struct term *term = &list[n];
         if (term->field != field) continue;
         for (int k = 0; k < 3; k++)
-            sequence(&s, k, 0, term->shift[k] + (k == slope), powers, a[k]);
+            sequence(&s, &place, k, 0, term->shift[k] + (k == slope), powers,
+                     a[k]);
         convolve(powers, a[1], a[2], lower);
         convolve(powers, a[0], lower, all);
         for (int l = 0; l <= (term->single ? 0 : powers); l++) {
