@@ -27,26 +27,29 @@ HT_INLINE void ht_fd_fill_faces(const struct ht_fd_args *s, const int edges,
     const int more1 = fast > axis ? edges : 0, more2 = slow > axis ? edges : 0;
     const long first = s->begin[fast] - more1 + HT_GROUP_1() * HT_FD_ROW_ITEMS;
     const long j = s->begin[slow] - more2 + HT_GROUP_3();
-    if (s->side[face] == HT_FD_NONE || j >= s->end[slow] + more2) return;
-    /* The outermost node, and the way from it to the first ghost. */
+    const int side = s->side[face];
+    if (side == HT_FD_NONE || j >= s->end[slow] + more2) return;
+    /* The outermost node, and the way from it to the first ghost; ghosts are
+     * copies of what lies one period behind them, or opposite. */
     const long stride = ht_fd_stride(s, axis);
     const long edge = face % 2 ? s->end[axis] - 1 : s->begin[axis];
-    const long way = face % 2 ? 1 : -1;
+    const long way = face % 2 ? stride : -stride;
+    const long period = (s->end[axis] - s->begin[axis]) * (face % 2 ? -1 : 1);
+    const long line = edge * stride + j * ht_fd_stride(s, slow);
     for (int n = 0; n < HT_FD_REACH; n++) {
         const int item = n * HT_FD_ROW_ITEMS + (int)HT_ITEM();
         const int depth = 1 + (axis == 0 ? item % HT_FD_REACH : n);
         const long i =
             first + (axis == 0 ? item / HT_FD_REACH : (int)HT_ITEM());
-        const long m = edge + depth * way;
-        const long at = i * ht_fd_stride(s, fast) + j * ht_fd_stride(s, slow);
-        int sign = 1;
-        long from = ht_fd_imaged(s, axis, m, &sign) * stride;
+        const long at = line + i * ht_fd_stride(s, fast);
+        long from =
+            side != 0 ? at - depth * way : at + depth * way + period * stride;
+        int sign = side < 0 ? -1 : 1;
         if (i >= s->end[fast] + more1) continue;
         if (edges > 0)
-            from += ht_fd_imaged(s, fast, i, &sign) * ht_fd_stride(s, fast) +
-                    ht_fd_imaged(s, slow, j, &sign) * ht_fd_stride(s, slow);
-        else
-            from += at;
-        u[at + m * stride] = sign < 0 ? -u[from] : u[from];
+            from +=
+                (ht_fd_imaged(s, fast, i, &sign) - i) * ht_fd_stride(s, fast) +
+                (ht_fd_imaged(s, slow, j, &sign) - j) * ht_fd_stride(s, slow);
+        u[at + depth * way] = sign < 0 ? -u[from] : u[from];
     }
 }

@@ -98,9 +98,10 @@ static int segment_of(const struct ht_fd_spec *spec) {
 
 /* Groups of fd-march that a compiler gives a few registers more than this would
  * leave half of a multiprocessor idle; where it needs far more a limit would
- * cost more than it brings. Of fd-fused two groups share a multiprocessor. */
+ * cost more than it brings. Those of fd-fused are as many as its lines of u and
+ * w need. */
 static int registers_for(const struct ht_fd_spec *spec, bool fused) {
-    if (fused) return 80;
+    if (fused) return spec->radius > 1 ? 80 : 64;
     return spec->dims == 3 && spec->radius > 4 && !spec->density ? 128 : 0;
 }
 
@@ -196,7 +197,8 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
     /* Measured on an H200 (bench/NOTES.md). */
     const bool large = spec->density && spec->radius > 4;
     const bool fused = ht_fd_fuses(spec, variant);
-    if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : large ? 8 : 16;
+    const bool narrow = large || (fused && !spec->fp64);
+    if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : narrow ? 8 : 16;
     if (shape.rows == 0) shape.rows = fused ? 16 : 8;
     if (spec->dims < 3) shape.rows = 1;
     const int least = least_packs(spec, fused);
@@ -405,14 +407,37 @@ static struct ht_fd_args args_of(const struct ht_fd_box *box) {
 }
 
 /* Where density varies a march begins with 4 R - 3 planes of which it takes
- * values alone, with both passes 2 R planes of which it takes w alone. Measured
- * on an H200 (bench/NOTES.md). */
+ * values alone. Measured on an H200 (bench/NOTES.md). */
 static int groups_per_unit(const struct ht_fd_kernels *k,
-                           const struct source *of,
                            const struct ht_device_info *info) {
-    if (!info->gpu || ht_fd_fuses(&k->spec, of->variant)) return 4;
+    if (!info->gpu) return 4;
     if (!k->spec.density) return 64;
     return k->spec.radius > 2 ? 32 : 96;
+}
+
+/* A march of fd-fused begins with 2 R planes of w alone. Its groups are large
+ * and wait for memory together, so that those that run at once should all have
+ * work: as many as the registers of a multiprocessor hold. Neighbours drift
+ * apart in marches of more than `most` planes. */
+static int64_t fused_planes(const struct ht_fd_kernels *k,
+                            const struct source *of, int64_t planes,
+                            int64_t columns) {
+    const int64_t most = 192, registers = 65536, r = k->spec.radius;
+    const int64_t items = items_of(&k->spec, of->variant, &of->shape);
+    const int64_t at_once =
+        ht_device_info(k->device)->compute_units *
+        ht_most(1, registers / (items * ht_most(1, of->shape.registers)));
+    const int64_t shortest = ht_least(planes, 4 * r);
+    int64_t best = shortest, least = INT64_MAX;
+    for (int64_t march = ht_least(planes, most); march >= shortest; march--) {
+        const int64_t groups = columns * ht_divide_up(planes, march);
+        const int64_t time = ht_divide_up(groups, at_once) * (march + 2 * r);
+        if (time < least) {
+            least = time;
+            best = march;
+        }
+    }
+    return best;
 }
 
 /* Long marches read little twice; short ones give groups enough to fill a
@@ -422,10 +447,11 @@ static int64_t choose_planes(const struct ht_fd_kernels *k,
                              int64_t columns) {
     const struct ht_device_info *info = ht_device_info(k->device);
     const int64_t least = (int64_t)4 * k->spec.radius;
-    int64_t wanted =
-        (int64_t)info->compute_units * groups_per_unit(k, of, info);
+    int64_t wanted = (int64_t)info->compute_units * groups_per_unit(k, info);
     int64_t parts = ht_divide_up(wanted, columns);
     if (of->shape.planes > 0) return of->shape.planes;
+    if (ht_fd_fuses(&k->spec, of->variant))
+        return fused_planes(k, of, planes, columns);
     if (parts > ht_divide_up(planes, least))
         parts = ht_divide_up(planes, least);
     return ht_divide_up(planes, parts);
