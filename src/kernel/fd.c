@@ -197,7 +197,7 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec,
     /* Measured on an H200 (bench/NOTES.md). */
     const bool large = spec->density && spec->radius > 4;
     const bool fused = ht_fd_fuses(spec, variant);
-    const bool narrow = large || (fused && !spec->fp64);
+    const bool narrow = large || (fused && !spec->fp64 && spec->radius > 1);
     if (shape.packs == 0) shape.packs = spec->dims < 3 ? 64 : narrow ? 8 : 16;
     if (shape.rows == 0) shape.rows = fused ? 16 : 8;
     if (spec->dims < 3) shape.rows = 1;
