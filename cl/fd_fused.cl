@@ -108,6 +108,18 @@ HT_INLINE void ht_fd_fill(const struct ht_fd_around *around, const int own,
     HT_COPY_COMMIT();
 }
 
+/* Values of the planes before the first one of w. */
+HT_INLINE void ht_fd_begin(HT_GLOBAL const real *u, const long plane,
+                           real line[2 * HT_FD_R + 1][HT_BLOCK],
+                           real past[2 * HT_FD_R + 1][HT_BLOCK]) {
+    HT_UNROLL
+    for (int k = 0; k < 2 * HT_FD_R; k++) {
+        ht_unpack(ht_fd_read(u + k * plane), line[k]);
+        HT_UNROLL
+        for (int e = 0; e < HT_BLOCK; e++) past[k + 1][e] = 0;
+    }
+}
+
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_both(
     struct ht_fd_args s, struct ht_fd_coefs stage, struct ht_fd_coefs c,
     HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a,
@@ -127,13 +139,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_both(
     const long first = me.begin - HT_FD_R, last = me.end + HT_FD_R;
     /* past: w of planes z - 2R .. z */
     real line[2 * HT_FD_R + 1][HT_BLOCK], past[2 * HT_FD_R + 1][HT_BLOCK];
-    HT_UNROLL
-    for (int k = 0; k < 2 * HT_FD_R; k++) {
-        ht_unpack(ht_fd_read(u + (first - HT_FD_R + k) * s.plane + mine),
-                  line[k]);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) past[k + 1][e] = 0;
-    }
+    ht_fd_begin(u + (first - HT_FD_R) * s.plane + mine, s.plane, line, past);
     ht_fd_fill(&around, own, u + first * s.plane, line[HT_FD_R],
                tiles + (first & 1) * HT_FD_TILE);
     for (long z = first; z < last; z++) {
@@ -141,7 +147,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_both(
         const bool ends = me.from < me.to && z - HT_FD_R >= me.begin;
         const int then = now < HT_FD_R ? now + 1 : 0; /* R planes ago */
         struct ht_fd_put put;
-        real sum[HT_BLOCK], medium[HT_BLOCK], change[HT_BLOCK], value[HT_BLOCK];
+        real sum[HT_BLOCK], medium[HT_BLOCK];
         HT_COPY_WAIT(0);
         HT_BARRIER();
         ht_unpack(ht_fd_read(u + at + HT_FD_R * s.plane), line[2 * HT_FD_R]);
@@ -150,12 +156,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_both(
         if (z + 1 < last)
             ht_fd_fill(&around, own, u + (z + 1) * s.plane, line[HT_FD_R + 1],
                        tiles + ((z + 1) & 1) * HT_FD_TILE);
+        ht_fd_move_on(past);
         HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) {
-            sum[e] = 0;
-            HT_UNROLL
-            for (int k = 0; k < 2 * HT_FD_R; k++) past[k][e] = past[k + 1][e];
-        }
+        for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
         ht_fd_in_plane(&stage, tiles + (z & 1) * HT_FD_TILE + own, HT_FD_PITCH,
                        line[HT_FD_R], sum);
         ht_fd_along_march(&stage, line, sum);
