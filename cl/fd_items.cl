@@ -4,6 +4,8 @@
 #define HT_FD_SIDE HT_FD_PACKS_OF(HT_FD_REACH, HT_BLOCK)
 #define HT_FD_PITCH (HT_FD_PACKS + 2 * HT_FD_SIDE)
 #define HT_FD_HALO (HT_DIMS > 2 ? HT_FD_REACH : 0)
+/* Packs to either side of a pack that hold what a difference takes. */
+#define HT_FD_NEAR HT_FD_PACKS_OF(HT_FD_R, HT_BLOCK)
 #if HT_FD_DENSITY
 #define HT_FD_SPARE HT_FD_SPARE_OF(HT_DIMS, HT_FD_ROWS, HT_FD_R)
 #else
@@ -42,10 +44,11 @@ HT_INLINE void ht_fd_copy(HT_LOCAL ht_pack *to, HT_GLOBAL const real *from) {
     ht_copy(to, (HT_GLOBAL const ht_pack *)from);
 }
 
-HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s,
-                              struct ht_fd_item *me) {
-    me->x = HT_ITEM() % HT_FD_PACKS;
-    me->y = HT_ITEM() / HT_FD_PACKS;
+/* x, y: pack and row, counted from the group's first one. */
+HT_INLINE void ht_fd_set_item(const struct ht_fd_args *s, const int x,
+                              const int y, struct ht_fd_item *me) {
+    me->x = x;
+    me->y = y;
     const ht_fd_offset begin1 = (ht_fd_offset)s->begin[0];
     const ht_fd_offset begin2 = (ht_fd_offset)s->begin[1];
     const ht_fd_offset end1 = (ht_fd_offset)s->end[0];

@@ -21,40 +21,8 @@
  * dimensions, marching along x2, and in one, where there is no march, a tile is
  * one row. Work-items beyond the box hold what its nodes read there.
  */
-#define HT_FD_DEPTH (HT_DIMS > 1 ? HT_FD_R : 0)
 #define HT_FD_LOCAL_TYPE ht_pack
 #define HT_FD_LOCAL (2 * HT_FD_TILE)
-
-/* sum += the differences along x1 and, in three dimensions, along x2. */
-HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c,
-                              HT_LOCAL const ht_pack *mine,
-                              const real middle[HT_BLOCK], real sum[HT_BLOCK]) {
-    real row[(2 * HT_FD_SIDE + 1) * HT_BLOCK];
-    HT_UNROLL
-    for (int h = 0; h <= 2 * HT_FD_SIDE; h++)
-        ht_unpack(mine[h - HT_FD_SIDE], row + h * HT_BLOCK);
-    HT_UNROLL
-    for (int j = 1; j <= HT_FD_R; j++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) {
-            const int at = HT_FD_SIDE * HT_BLOCK + e;
-            sum[e] = HT_FD_SECOND(c->c[0][j - 1], row[at - j], middle[e],
-                                  row[at + j], sum[e]);
-        }
-    }
-#if HT_DIMS > 2
-    HT_UNROLL
-    for (int j = 1; j <= HT_FD_R; j++) {
-        real below[HT_BLOCK], above[HT_BLOCK];
-        ht_unpack(mine[-j * HT_FD_PITCH], below);
-        ht_unpack(mine[j * HT_FD_PITCH], above);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++)
-            sum[e] = HT_FD_SECOND(c->c[1][j - 1], below[e], middle[e], above[e],
-                                  sum[e]);
-    }
-#endif
-}
 
 /* Begins to fill the tile of a plane with what lies around the group; the own
  * values are known. */
@@ -71,7 +39,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                           const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS, HT_LOCAL ht_pack *tiles) {
     struct ht_fd_item me;
-    ht_fd_set_item(s, &me);
+    ht_fd_set_item(s, HT_ITEM() % HT_FD_PACKS, HT_ITEM() / HT_FD_PACKS, &me);
     const int own = (me.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me.x;
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
     const long mine = (long)me.i2 * s->row + me.i1;
@@ -98,20 +66,9 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                        tiles + ((z + 1) & 1) * HT_FD_TILE);
         HT_UNROLL
         for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
-        ht_fd_in_plane(c, tile + own, line[HT_FD_DEPTH], sum);
-        HT_UNROLL
-        for (int j = 1; j <= HT_FD_DEPTH; j++) {
-            HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++)
-                sum[e] = HT_FD_SECOND(
-                    c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
-                    line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);
-        }
+        ht_fd_in_plane(c, tile + own, HT_FD_PITCH, line[HT_FD_DEPTH], sum);
+        ht_fd_along_march(c, line, sum);
         ht_fd_write(&me, mode, sum, line[HT_FD_DEPTH], &put, d + at, out + at);
-        HT_UNROLL
-        for (int k = 0; k < 2 * HT_FD_DEPTH; k++) {
-            HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++) line[k][e] = line[k + 1][e];
-        }
+        ht_fd_move_on(line);
     }
 }

@@ -39,8 +39,6 @@
 #define HT_FD_KEPT 1
 #define HT_FD_MIDDLE(m, k) 0
 #endif
-/* Packs to either side of a pack in which its fluxes lie. */
-#define HT_FD_NEAR HT_FD_PACKS_OF(HT_FD_R, HT_BLOCK)
 
 /* The nearest pack of a tile's row. */
 HT_INLINE int ht_fd_in_row(int at) {
@@ -278,7 +276,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s,
                           const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS, HT_LOCAL ht_pack *tiles) {
     struct ht_fd_item me;
-    ht_fd_set_item(s, &me);
+    ht_fd_set_item(s, HT_ITEM() % HT_FD_PACKS, HT_ITEM() / HT_FD_PACKS, &me);
     const int own = (me.y + HT_FD_HALO) * HT_FD_PITCH + HT_FD_SIDE + me.x;
     const int beside = HT_FD_TILE + HT_FD_FLUXES + me.y * HT_FD_BESIDE_PITCH +
                        HT_FD_NEAR + me.x;

@@ -58,7 +58,7 @@ static int64_t longest_message(const struct ht_fd_halo *h,
     int64_t most = 0;
     for (int s = HT_FD_FORWARDS; s <= HT_FD_BEGIN; s++) {
         const enum ht_fd_sequence sequence = (enum ht_fd_sequence)s;
-        const int count = ht_fd_sequence_passes(slab->terms, sequence, pass);
+        const int count = ht_fd_sequence_passes(slab, sequence, pass);
         for (int i = 0; i < count; i++) {
             const struct ht_fd_planes planes =
                 ht_fd_exchange(slab, sequence, i);

@@ -359,7 +359,7 @@ enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
                                struct ht_shot_bytes *out) {
     const struct ht_problem *problem = &plan->problem;
     const struct ht_shots *shots = problem->shots;
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, fp64);
+    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, fp64)};
     const int64_t word = fp64 ? 8 : 4;
     struct ht_fd_stepper s = {.steps = 0};
     int64_t columns = 0, nodes = 0, entries = 0;
@@ -370,7 +370,7 @@ enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
         out->host = ht_injection_host_bytes(problem);
         return HT_OK;
     }
-    ht_fd_stepper_plan(problem, &spec, &s);
+    ht_fd_stepper_plan(problem, &engine, &s);
     for (int i = 0; i < shots->count; i++) {
         const int64_t more = ht_shot_most_nodes(shots, i, s.count[2]);
         struct ht_fd_incidence_most most = {1, more, more, 0};

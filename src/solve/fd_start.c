@@ -65,18 +65,20 @@ static void release(struct start *s) {
     free(s->modulus);
 }
 
-/* Is a node on a wall that holds u = 0? Data that do not meet it would stay. */
-static bool held(const struct start *s, int64_t node, int64_t m3) {
-    const int64_t n1 = ht_grid_nodes(&s->grid, HT_PRIMARY, 0);
-    if (!s->holds) return false;
+bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t m[3] = {node % n1, node / n1, m3};
     bool held = false;
-    for (int k = 0; k < 3 && k < s->grid.dims; k++) {
-        int64_t last = ht_grid_nodes(&s->grid, HT_PRIMARY, k) - 1;
-        held = held || (m[k] == 0 && s->grid.wall[k][0] < 0) ||
-               (m[k] == last && s->grid.wall[k][1] < 0);
+    for (int k = 0; k < 3 && k < grid->dims; k++) {
+        const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
+        held = held || (m[k] == 0 && grid->wall[k][0] < 0) ||
+               (m[k] == last && grid->wall[k][1] < 0);
     }
     return held;
+}
+
+static bool held(const struct start *s, int64_t node, int64_t m3) {
+    return s->holds && ht_fd_held(&s->grid, m3, node);
 }
 
 /* u_t, but for the factor K of -K div v: whether there is such a sum. */

@@ -49,8 +49,9 @@ static struct ht_fd_array source_of(const struct ht_fd_stepper *s,
 static enum ht_err run_ghosts(struct ht_fd_stepper *s,
                               const struct ht_task *task) {
     const struct ht_fd_box box = box_of(s, task);
-    return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides,
-                                 source_of(s, task));
+    const struct ht_fd_engine_ops *ops = s->engine.ops;
+    return (task->pass == HT_FD_BOTH ? ops->edges : ops->ghosts)(
+        &s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
 }
 
 /* out = out + factor dt^2 L of the pass's source. */
@@ -67,21 +68,37 @@ static enum ht_err add_operator(struct ht_fd_stepper *s,
 
 /* The next u takes w's place where L is applied to u itself: before the first
  * box of the pass the two change names, as do those that layers remember. */
+static void rename_once(struct ht_fd_stepper *s) {
+    struct ht_fd_array *v = s->values;
+    const struct ht_fd_array before = v[HT_FD_U];
+    if (s->renamed) return;
+    v[HT_FD_U] = v[HT_FD_W];
+    v[HT_FD_W] = before;
+    ht_fd_layers_turn(&s->layers);
+    s->renamed = true;
+}
+
+static enum ht_err run_both(struct ht_fd_stepper *s,
+                            const struct ht_task *task) {
+    const double dt2 = s->problem.dt * s->problem.dt;
+    const struct ht_fd_law stage = ht_fd_scaled(&s->law, dt2 / 12);
+    const struct ht_fd_law law = ht_fd_scaled(&s->law, dt2);
+    const struct ht_fd_box box = box_of(s, task);
+    rename_once(s);
+    return s->engine.ops->both(&s->engine, task->part, &box, &stage, &law,
+                               s->values[HT_FD_W], s->values[HT_FD_D],
+                               s->values[HT_FD_U]);
+}
+
 static enum ht_err run_update(struct ht_fd_stepper *s,
                               const struct ht_task *task) {
     const double dt = s->problem.dt;
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_box targets = box_of(s, task);
     struct ht_fd_box box;
-    struct ht_fd_array *v = s->values;
+    const struct ht_fd_array *v = s->values;
     const bool in_place = s->slab.terms > 1;
-    if (!in_place && !s->renamed) {
-        const struct ht_fd_array before = v[HT_FD_U];
-        v[HT_FD_U] = v[HT_FD_W];
-        v[HT_FD_W] = before;
-        ht_fd_layers_turn(&s->layers);
-        s->renamed = true;
-    }
+    if (!in_place) rename_once(s);
     if (!ht_fd_layers_interior(s, &targets, &box)) return HT_OK;
     return s->engine.ops->update(&s->engine, task->part, &box, &law, v[HT_FD_W],
                                  v[HT_FD_D], v[in_place ? HT_FD_U : HT_FD_W],
@@ -120,6 +137,8 @@ static enum ht_err run_step(struct ht_fd_stepper *s,
         return add_to_source(s, task, 6, v[HT_FD_D]);
     case HT_FD_UPDATE:
         return run_update(s, task);
+    case HT_FD_BOTH:
+        return run_both(s, task);
     case HT_FD_RETREAT:
         return s->engine.ops->advance(&s->engine, &box, -1, v[HT_FD_D],
                                       v[HT_FD_U]);
@@ -194,7 +213,7 @@ static enum ht_err run_passes(struct ht_fd_stepper *s,
 static int passes_of(const struct ht_fd_stepper *s,
                      enum ht_fd_sequence sequence) {
     enum ht_fd_pass pass[HT_FD_MOST_PASSES];
-    return ht_fd_sequence_passes(s->slab.terms, sequence, pass);
+    return ht_fd_sequence_passes(&s->slab, sequence, pass);
 }
 
 /* Completes an exchange in progress. */
@@ -570,7 +589,7 @@ enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
     struct ht_fd_stepper *s = NULL;
     TRY(HT_ALLOC(s, 1));
     s->engine = *engine;
-    ht_fd_stepper_plan(problem, &engine->spec, s);
+    ht_fd_stepper_plan(problem, engine, s);
     enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
     if (err == HT_OK) err = ht_fd_halo_create(s, &s->halo);
     if (err == HT_OK) err = find_mass(s);

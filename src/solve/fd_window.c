@@ -21,7 +21,7 @@ static int64_t nodes_beyond(const struct ht_fd_stepper *s, int axis, int side) {
     if (axis >= s->problem.grid->dims) return 0;
     if (axis == 2 && slab->neighbour[side])
         return ht_fd_planes_needed(slab->reach, slab->depth);
-    return slab->reach;
+    return ht_fd_ghosts(slab);
 }
 
 static void make_axis(struct ht_fd_stepper *s, int axis) {
@@ -29,7 +29,7 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
     struct ht_fd_slab *slab = &s->slab;
     int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     if (axis == 2) nodes = s->last - s->first;
-    const struct ht_fd_row row = ht_fd_row(nodes, slab->reach);
+    const struct ht_fd_row row = ht_fd_row(nodes, ht_fd_ghosts(slab));
     const int64_t begin = axis == 0 ? row.begin : nodes_beyond(s, axis, 0);
     s->box.begin[axis] = slab->own.begin[axis] = begin;
     s->box.end[axis] = slab->own.end[axis] = begin + nodes;
@@ -47,12 +47,13 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
 }
 
 void ht_fd_stepper_plan(const struct ht_problem *problem,
-                        const struct ht_fd_spec *spec,
+                        const struct ht_fd_engine *engine,
                         struct ht_fd_stepper *out) {
     const struct ht_grid *grid = problem->grid;
     out->problem = *problem;
-    out->engine.spec = *spec;
+    out->engine = *engine;
     out->slab = ht_fd_slab_of(problem);
+    out->slab.fused = engine->fuses && ht_fd_can_fuse(problem);
     ht_grid_own(grid, HT_PRIMARY, &out->first, &out->last);
     for (int side = 0; side < 2; side++)
         out->slab.neighbour[side] = ht_grid_neighbour(grid, side) >= 0;
@@ -83,10 +84,12 @@ ht_differences_stepper_budget(const struct ht_problem *problem,
                               const struct ht_tuning *tuning,
                               const struct ht_device_info *info) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
+    const struct ht_fd_engine engine = {
+        .spec = spec, .fuses = ht_fd_tuning_fuses(&spec, tuning)};
     struct ht_fd_array *list[MOST_ARRAYS];
     struct ht_fd_stepper s = {.steps = 0};
     int64_t message;
-    ht_fd_stepper_plan(problem, &spec, &s);
+    ht_fd_stepper_plan(problem, &engine, &s);
     const int64_t bytes = s.box.plane * s.count[2] * (spec.fp64 ? 8 : 4);
     const int arrays = list_arrays(&s, list);
     const int64_t layers = ht_fd_layers_words(&s) * (spec.fp64 ? 8 : 4);
@@ -188,9 +191,7 @@ static void continue_ends(const struct ht_fd_stepper *s, int what,
                           double *to) {
     const struct ht_grid *grid = s->problem.grid;
     for (int64_t m1 = first; m1 < last; m1++)
-        to[m1] = what == 0
-                     ? 0
-                     : from[ht_fd_inside(grid, what, 0, m1 - s->box.begin[0])];
+        to[m1] = from[ht_fd_inside(grid, what, 0, m1 - s->box.begin[0])];
 }
 
 /* A row of the grid's values into one of the window, continued along x1. */
@@ -204,8 +205,7 @@ static void continue_row(const struct ht_fd_stepper *s, int what,
 }
 
 /* A plane of the grid's values into one of the window, continued along x1 and
- * x2; the modulus is 0 outside of the planes of this slab and its neighbours.
- */
+ * x2. */
 static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     const struct planes *p = data;
     const struct ht_fd_stepper *s = p->s;
@@ -215,24 +215,16 @@ static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     double *to = p->to + plane * s->box.plane;
     (void)worker;
     for (int64_t m2 = 0; m2 < s->count[1]; m2++, to += s->box.row) {
-        const bool own = m2 >= s->box.begin[1] && m2 < s->box.end[1];
         const int64_t at = ht_fd_inside(grid, p->what, 1, m2 - s->box.begin[1]);
-        if (p->what == 0 && !own)
-            memset(to, 0, (size_t)s->box.row * sizeof *to);
-        else
-            continue_row(s, p->what, from + at * n1, to);
+        continue_row(s, p->what, from + at * n1, to);
     }
     return HT_OK;
 }
 
 static enum ht_err fill_planes(struct ht_fd_stepper *s, struct planes *p,
                                struct ht_fd_array to) {
-    const bool modulus = p->what == 0;
-    const bool *neighbour = s->slab.neighbour;
-    const int64_t begin = modulus && !neighbour[0] ? s->box.begin[2] : 0;
-    const int64_t end = modulus && !neighbour[1] ? s->box.end[2] : s->count[2];
-    for (int64_t m3 = begin; m3 < end; m3 += p->count) {
-        const int64_t some = ht_least(p->count, end - m3);
+    for (int64_t m3 = 0; m3 < s->count[2]; m3 += p->count) {
+        const int64_t some = ht_least(p->count, s->count[2] - m3);
         const int64_t at = s->first + m3 - s->box.begin[2];
         TRY(ht_fd_fill_planes(&s->problem, p->what, at, at + some, p->from));
         TRY(ht_threads_run(some, continue_plane, p));

@@ -100,4 +100,8 @@ HT_CHECKED enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper,
 HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper,
                                         int which, double *values);
 
+/* Is a node of a plane of the primary grid on a wall that holds u = 0
+ * (fd_start.c)? Data that do not meet it would stay. */
+bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node);
+
 #endif

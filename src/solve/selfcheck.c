@@ -91,6 +91,16 @@ struct trial {
     double unit; /* unit roundoff of the device's precision */
 };
 
+/* Finite differences hold 0 on free walls. */
+static void meet_walls(const struct ht_problem *p, double *data) {
+    const int64_t plane = ht_grid_plane(p->grid, HT_PRIMARY);
+    const int64_t nodes = ht_grid_total(p->grid, HT_PRIMARY);
+    for (int64_t n = 0; n < nodes; n++)
+        for (int f = 0; f < p->eq->nfields; f++)
+            if (ht_fd_held(p->grid, n / plane, n % plane))
+                data[f * nodes + n] = 0;
+}
+
 /* Puts the same random data on a grid of all steppers. */
 static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
@@ -99,6 +109,7 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
     int64_t nodes = ht_grid_total(grid, of);
     fill_random(nodes * coefs * t->problem->eq->nfields, nodes, t->data[0]);
+    if (t->problem->fd.order > 0) meet_walls(t->problem, t->data[0]);
     for (int s = 0; s < 3; s++)
         TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of),
                              t->data[0]));
