@@ -1,7 +1,7 @@
 /* The CUDA back end: the driver's library, devices, queues and events. Its
  * memory is in cuda_memory.c and cuda_peers.c, its programs and launches in
- * cuda_program.c, cuda_sequence.c and cuda_nvrtc.c. Building needs only the headers of the CUDA
- * toolkit; the libraries are loaded at run time.
+ * cuda_program.c, cuda_sequence.c and cuda_nvrtc.c. Building needs only the
+ * headers of the CUDA toolkit; the libraries are loaded at run time.
  */
 #include "cuda_device.h"
 

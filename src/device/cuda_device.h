@@ -10,49 +10,49 @@
 
 /* The functions used; cuda.h redefines some names to those of a later version
  * (cuMemAlloc_v2). */
-#define HT_CUDA_FUNCTIONS(X)     \
-    X(cuInit)                    \
-    X(cuDriverGetVersion)        \
-    X(cuGetErrorString)          \
-    X(cuDeviceGetCount)          \
-    X(cuDeviceGet)               \
-    X(cuDeviceGetName)           \
-    X(cuDeviceGetAttribute)      \
-    X(cuDeviceTotalMem)          \
-    X(cuDevicePrimaryCtxRetain)  \
-    X(cuDevicePrimaryCtxRelease) \
-    X(cuCtxSetCurrent)           \
-    X(cuStreamCreate)            \
-    X(cuStreamDestroy)           \
-    X(cuStreamSynchronize)       \
-    X(cuStreamWaitEvent)         \
-    X(cuStreamBeginCapture)      \
-    X(cuStreamEndCapture)        \
+#define HT_CUDA_FUNCTIONS(X)       \
+    X(cuInit)                      \
+    X(cuDriverGetVersion)          \
+    X(cuGetErrorString)            \
+    X(cuDeviceGetCount)            \
+    X(cuDeviceGet)                 \
+    X(cuDeviceGetName)             \
+    X(cuDeviceGetAttribute)        \
+    X(cuDeviceTotalMem)            \
+    X(cuDevicePrimaryCtxRetain)    \
+    X(cuDevicePrimaryCtxRelease)   \
+    X(cuCtxSetCurrent)             \
+    X(cuStreamCreate)              \
+    X(cuStreamDestroy)             \
+    X(cuStreamSynchronize)         \
+    X(cuStreamWaitEvent)           \
+    X(cuStreamBeginCapture)        \
+    X(cuStreamEndCapture)          \
     X(cuGraphInstantiateWithFlags) \
-    X(cuGraphDestroy)            \
-    X(cuGraphLaunch)             \
-    X(cuGraphExecDestroy)        \
-    X(cuEventCreate)             \
-    X(cuEventDestroy)            \
-    X(cuEventRecord)             \
-    X(cuEventQuery)              \
-    X(cuMemAlloc)                \
-    X(cuMemFree)                 \
-    X(cuMemGetAddressRange)      \
-    X(cuMemAllocHost)            \
-    X(cuMemFreeHost)             \
-    X(cuMemHostRegister)         \
-    X(cuMemHostUnregister)       \
-    X(cuMemcpyAsync)             \
-    X(cuMemcpyHtoDAsync)         \
-    X(cuMemcpyDtoHAsync)         \
-    X(cuMemcpy2DAsync)           \
-    X(cuIpcGetMemHandle)         \
-    X(cuIpcOpenMemHandle)        \
-    X(cuIpcCloseMemHandle)       \
-    X(cuModuleLoadDataEx)        \
-    X(cuModuleUnload)            \
-    X(cuModuleGetFunction)       \
+    X(cuGraphDestroy)              \
+    X(cuGraphLaunch)               \
+    X(cuGraphExecDestroy)          \
+    X(cuEventCreate)               \
+    X(cuEventDestroy)              \
+    X(cuEventRecord)               \
+    X(cuEventQuery)                \
+    X(cuMemAlloc)                  \
+    X(cuMemFree)                   \
+    X(cuMemGetAddressRange)        \
+    X(cuMemAllocHost)              \
+    X(cuMemFreeHost)               \
+    X(cuMemHostRegister)           \
+    X(cuMemHostUnregister)         \
+    X(cuMemcpyAsync)               \
+    X(cuMemcpyHtoDAsync)           \
+    X(cuMemcpyDtoHAsync)           \
+    X(cuMemcpy2DAsync)             \
+    X(cuIpcGetMemHandle)           \
+    X(cuIpcOpenMemHandle)          \
+    X(cuIpcCloseMemHandle)         \
+    X(cuModuleLoadDataEx)          \
+    X(cuModuleUnload)              \
+    X(cuModuleGetFunction)         \
     X(cuLaunchKernel)
 
 struct ht_cuda {
@@ -147,9 +147,8 @@ void ht_cuda_program_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
                                              void **kernel);
 void ht_cuda_kernel_destroy(void *kernel);
-HT_CHECKED enum ht_err ht_cuda_launch(void *device,
-                                      const struct ht_launch *launch,
-                                      void **timing);
+HT_CHECKED enum ht_err
+ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
 double ht_cuda_launch_seconds(void *handle);
 /* A launch without a timer. The device's context must be current. */
 HT_CHECKED enum ht_err ht_cuda_enqueue(const struct ht_cuda_device *device,

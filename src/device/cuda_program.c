@@ -205,12 +205,13 @@ static void give_timer(struct ht_cuda_timer *timer) {
 
 enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,
                                 struct ht_cuda_timer **out) {
+    *out = NULL;
     TRY(ht_cuda_enter(device));
-    TRY(take_timer(device, out));
-    enum ht_err err =
-        ht_cuda_check(device->cuda->cuEventRecord(
-                          (*out)->start, device->queue[HT_QUEUE_WORK]),
-                      "timing a kernel");
+    enum ht_err err = take_timer(device, out);
+    if (*out == NULL) return err;
+    err = ht_cuda_check(device->cuda->cuEventRecord(
+                            (*out)->start, device->queue[HT_QUEUE_WORK]),
+                        "timing a kernel");
     if (err != HT_OK) give_timer(*out);
     return err;
 }
@@ -294,12 +295,12 @@ enum ht_err ht_cuda_enqueue(const struct ht_cuda_device *device,
     void *parameter[HT_MAX_ARGS];
     TRY(collect(kernel, launch->nargs, launch->args, parameter));
     TRY(check_groups(groups, launch->group_size));
-    return ht_cuda_check(
-        device->cuda->cuLaunchKernel(
-            kernel->function, (unsigned)groups[0], (unsigned)groups[1],
-            (unsigned)groups[2], (unsigned)launch->group_size, 1, 1, 0,
-            device->queue[HT_QUEUE_WORK], parameter, NULL),
-        "launching a kernel");
+    return ht_cuda_check(device->cuda->cuLaunchKernel(
+                             kernel->function, (unsigned)groups[0],
+                             (unsigned)groups[1], (unsigned)groups[2],
+                             (unsigned)launch->group_size, 1, 1, 0,
+                             device->queue[HT_QUEUE_WORK], parameter, NULL),
+                         "launching a kernel");
 }
 
 enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch,

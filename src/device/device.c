@@ -237,11 +237,12 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
         if (args[i].buffer != NULL)
             own[i] = (struct ht_arg){.value = args[i].buffer->handle};
     }
-    const struct ht_launch launch = {.kernel = kernel->handle,
-                                     .nargs = nargs,
-                                     .args = own,
-                                     .groups = {groups[0], groups[1], groups[2]},
-                                     .group_size = group_size};
+    const struct ht_launch launch = {
+        .kernel = kernel->handle,
+        .nargs = nargs,
+        .args = own,
+        .groups = {groups[0], groups[1], groups[2]},
+        .group_size = group_size};
     if (device->recording != NULL)
         return ht_sequence_add(device->recording, kernel, &launch);
     TRY(ht_device_make_room(device));

@@ -354,10 +354,10 @@ static enum ht_err enqueue(const struct ht_cl_device *device,
     size_t local[3] = {(size_t)launch->group_size, 1, 1};
     size_t global[3] = {(size_t)(launch->groups[0] * launch->group_size),
                         (size_t)launch->groups[1], (size_t)launch->groups[2]};
-    return ht_cl_check(
-        clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK], kernel, 3, NULL,
-                               global, local, 0, NULL, done),
-        "launching a kernel");
+    return ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK],
+                                              kernel, 3, NULL, global, local, 0,
+                                              NULL, done),
+                       "launching a kernel");
 }
 
 static void free_timing(struct cl_timing *timing) {
