@@ -207,11 +207,12 @@ enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,
                                 struct ht_cuda_timer **out) {
     *out = NULL;
     TRY(ht_cuda_enter(device));
-    enum ht_err err = take_timer(device, out);
-    if (*out == NULL) return err;
-    err = ht_cuda_check(device->cuda->cuEventRecord(
-                            (*out)->start, device->queue[HT_QUEUE_WORK]),
-                        "timing a kernel");
+    TRY(take_timer(device, out));
+    REQUIRE(*out != NULL, HT_ERR_INTERNAL, "no timer");
+    enum ht_err err =
+        ht_cuda_check(device->cuda->cuEventRecord((*out)->start,
+                                                  device->queue[HT_QUEUE_WORK]),
+                      "timing a kernel");
     if (err != HT_OK) give_timer(*out);
     return err;
 }
