@@ -1,12 +1,15 @@
 /* A driver library for CUDA's devices on any machine (see fake_cuda.sh): they
- * can be listed, opened and hold memory, but run no kernels. Streams execute
- * commands immediately.
+ * can be listed, opened and hold memory, and run two kernels, known by their
+ * names (below). Streams execute commands immediately, unless they are captured
+ * for a graph. Time passes with kernels alone: 1 and 2 ms, half of it in
+ * graphs.
  *
  *     FAKE_GPUS    names of the devices, a letter each
  *     FAKE_CODE    what the driver says at its start
  *     FAKE_QUEUE   what it says when a stream is made
  *     FAKE_POWER   of two: bytes of a device; 33 when not set
  *     FAKE_FOLDER  where memory is kept, as files that other processes can open
+ *     FAKE_CAPTURE what it says at the end of a capture
  *     FAKE_LOST    copies from device to device end well and do nothing
  *
  * Memory that is freed while another process has it open leaves the file
@@ -124,16 +127,31 @@ int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     return stream && event && flags == 0 ? 0 : FAILS;
 }
 
-int cuEventCreate(void **event, unsigned flags) {
-    return give(event, 64 + flags);
+static double now; /* ms */
+struct event {
+    double at;
+};
+
+int cuEventCreate(struct event **event, unsigned flags) {
+    *event = calloc(1, sizeof **event);
+    return *event && flags < 8 ? 0 : FAILS;
 }
 
-int cuEventDestroy_v2(void *event) {
-    return event ? 0 : FAILS;
+int cuEventDestroy_v2(struct event *event) {
+    if (!event) return FAILS;
+    free(event);
+    return 0;
 }
 
-int cuEventRecord(void *event, void *stream) {
-    return event && stream ? 0 : FAILS;
+int cuEventRecord(struct event *event, void *stream) {
+    if (!event || !stream) return FAILS;
+    event->at = now;
+    return 0;
+}
+
+int cuEventElapsedTime(float *ms, struct event *start, struct event *end) {
+    *ms = (float)(end->at - start->at);
+    return 0;
 }
 
 int cuEventQuery(void *event) {
@@ -288,5 +306,110 @@ int cuMemcpyDtoHAsync_v2(void *to, char *from, size_t bytes, void *stream) {
 int cuMemcpyAsync(char *to, char *from, size_t bytes, void *stream) {
     if (!stream || !find(to) || !find(from)) return FAILS;
     if (!number("FAKE_LOST")) memcpy(to, from, bytes);
+    return 0;
+}
+
+/* ---- programs, launches and graphs ---- */
+
+/* Both have the parameters (float *x, float c): ht_add adds c to the values of
+ * all work-items, ht_scale multiplies them by it. */
+int cuModuleLoadDataEx(void **module, const void *code, unsigned options,
+                       void *option, void *value) {
+    (void)options, (void)option, (void)value;
+    return code ? give(module, 64) : FAILS;
+}
+
+int cuModuleUnload(void *module) {
+    return module ? 0 : FAILS;
+}
+
+enum { ADD = 1, SCALE };
+
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+    const int which = !strcmp(name, "ht_add")     ? ADD
+                      : !strcmp(name, "ht_scale") ? SCALE
+                                                  : 0;
+    return module && which ? give(function, which) : FAILS;
+}
+
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
+                       size_t *size) {
+    if (!function || index > 1) return FAILS;
+    *offset = 8 * index;
+    *size = index ? sizeof(float) : sizeof(float *);
+    return 0;
+}
+
+struct launch {
+    long function;
+    unsigned items;
+    float *x, c;
+};
+struct graph {
+    int count;
+    struct launch launch[1024];
+};
+static struct graph *captured; /* NULL: launches are done at once */
+
+static int run(const struct launch *launch, double part) {
+    if (!find((char *)launch->x) ||
+        !find((char *)(launch->x + launch->items) - 1))
+        return FAILS;
+    for (unsigned i = 0; i < launch->items; i++)
+        launch->x[i] = launch->function == ADD ? launch->x[i] + launch->c
+                                               : launch->x[i] * launch->c;
+    now += (double)launch->function * part;
+    return 0;
+}
+
+int cuLaunchKernel(void *function, unsigned n1, unsigned n2, unsigned n3,
+                   unsigned i1, unsigned i2, unsigned i3, unsigned local,
+                   void *stream, void **parameter, void *extra) {
+    struct launch launch = {.items = n1 * i1};
+    if (!stream || n2 * n3 * i2 * i3 != 1 || local || extra) return FAILS;
+    memcpy(&launch.function, &function, sizeof launch.function);
+    memcpy(&launch.x, parameter[0], sizeof launch.x);
+    memcpy(&launch.c, parameter[1], sizeof launch.c);
+    if (!captured) return run(&launch, 1);
+    if (captured->count == 1024) return FAILS;
+    captured->launch[captured->count++] = launch;
+    return 0;
+}
+
+int cuStreamBeginCapture_v2(void *stream, int mode) {
+    if (!stream || mode != 1 || captured) return FAILS;
+    captured = calloc(1, sizeof *captured);
+    return captured ? 0 : FAILS;
+}
+
+int cuStreamEndCapture(void *stream, struct graph **graph) {
+    *graph = captured;
+    captured = NULL;
+    return stream && *graph ? number("FAKE_CAPTURE") : FAILS;
+}
+
+/* A graph that can be launched is a copy. */
+int cuGraphInstantiateWithFlags(struct graph **out, const struct graph *graph,
+                                unsigned long long flags) {
+    *out = calloc(1, sizeof **out);
+    if (!*out || flags) return FAILS;
+    **out = *graph;
+    return 0;
+}
+
+int cuGraphDestroy(struct graph *graph) {
+    free(graph);
+    return 0;
+}
+
+int cuGraphExecDestroy(struct graph *graph) {
+    free(graph);
+    return 0;
+}
+
+int cuGraphLaunch(const struct graph *graph, void *stream) {
+    if (!graph || !stream || captured) return FAILS;
+    for (int i = 0; i < graph->count; i++)
+        if (run(&graph->launch[i], 0.5) != 0) return FAILS;
     return 0;
 }

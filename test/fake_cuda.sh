@@ -1,12 +1,13 @@
-# A driver library for CUDA's devices on any machine, for scripts; read with
-# ".", after config/common.sh, in the folder of the Makefile. Sets fake, the
-# folder of the library, for LD_LIBRARY_PATH.
+# A driver library for CUDA's devices on any machine and one of a compiler, for
+# scripts; read with ".", after config/common.sh, in the folder of the Makefile.
+# Sets fake, the folder of the libraries, for LD_LIBRARY_PATH.
 
 fake=$scratch/fake_cuda
 fake_source=$PWD/test/fake_cuda.c
+fake_nvrtc=$PWD/test/fake_nvrtc.c
 fake_header=$PWD/src/device/cuda_device.h
 
-# fake_cuda [OPTION...]: makes it. Functions that it has not fail, under each of
+# fake_cuda [OPTION...]: makes them. Functions that it has not fail, under each of
 # the names that versions of cuda.h give them; with -DFAKE_WITHOUT=NAME there is
 # none of the name.
 fake_cuda() {
@@ -21,7 +22,8 @@ fake_cuda() {
         done
     done >"$fake/rest.c"
     cc -std=c11 -shared -fPIC "$@" -o "$fake/libcuda.so.1" "$fake_source" \
-        "$fake/rest.c"
+        "$fake/rest.c" &&
+        cc -std=c11 -shared -fPIC -o "$fake/libnvrtc.so.13" "$fake_nvrtc"
 }
 
 # Ends the script where the back end cannot be tried.

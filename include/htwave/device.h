@@ -104,6 +104,28 @@ HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
                                         const struct ht_arg *args,
                                         const int64_t groups[3],
                                         int64_t group_size);
+
+/* ---- sequences of launches ---- */
+/* Launches that are done again and again with the same arguments cost less as a
+ * sequence: the back end prepares them once (CUDA: a graph) and does not time
+ * each. Between begin and end launches are recorded and not done; matrix
+ * products (below) are refused. Kernels and buffers must outlive a sequence.
+ * Of `end`, err: whether what was to be recorded has failed, which it returns
+ * after forgetting it. */
+struct ht_sequence;
+HT_CHECKED enum ht_err ht_sequence_begin(struct ht_device *device);
+HT_CHECKED enum ht_err ht_sequence_end(struct ht_device *device,
+                                       enum ht_err err,
+                                       struct ht_sequence **out);
+/* Enqueues all launches, in their order, `times` times over. Some runs are
+ * timed launch by launch (HT_SAMPLE_EVERY); the device time of the others, from
+ * the start of the first launch to the end of the last, is shared among the
+ * timers of the kernels in proportion to these samples. */
+enum { HT_SAMPLE_EVERY = 256 };
+HT_CHECKED enum ht_err ht_sequence_run(struct ht_sequence *sequence,
+                                       int64_t times);
+void ht_sequence_destroy(struct ht_sequence *sequence); /* NULL allowed */
+
 /* Device seconds of all finished launches since the last call; counted in
  * ht_device_finish. */
 double ht_kernel_seconds(struct ht_kernel *kernel);

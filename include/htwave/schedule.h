@@ -117,12 +117,13 @@ void ht_schedule_make(const struct ht_partition *partition,
 void ht_schedule_add_text(const struct ht_schedule *schedule,
                           struct ht_text *out);
 
-/* Sums over tasks. */
+/* Sums over the tasks of half steps. */
 struct ht_task_counts {
     int64_t tasks[HT_TASK_KINDS];
     int64_t launches[2], nodes[2]; /* steps, [enum ht_step_part] */
 };
-void ht_schedule_count(const struct ht_schedule *schedule,
+/* Adds those of a schedule, `times` times. */
+void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
                        struct ht_task_counts *sum);
 
 #endif

@@ -56,6 +56,10 @@ struct ht_stepper_ops {
     /* Half step from grid `from` to the other grid; may return before it is
      * done. Collective with several slabs. */
     enum ht_err (*half_step)(void *self, enum ht_subgrid from);
+    /* NULL, or: takes the next time steps, *done of them, at most `steps`, at
+     * less cost than by half_step, with the same results; 0 where the next one
+     * must be taken so. */
+    enum ht_err (*repeat)(void *self, int64_t steps, int64_t *done);
     /* Half step with -dt. In a reversible scheme and a uniform medium it undoes
      * a half step from the same grid, up to rounding. */
     enum ht_err (*half_step_back)(void *self, enum ht_subgrid from);

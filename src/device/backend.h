@@ -8,6 +8,14 @@
 
 #include "htwave/device.h"
 
+/* args hold back end buffers in .value where .size is 0. */
+struct ht_launch {
+    void *kernel;
+    int nargs;
+    const struct ht_arg *args;
+    int64_t groups[3], group_size;
+};
+
 struct ht_backend {
     const char *name;
     enum ht_err (*count)(int *count);
@@ -35,17 +43,24 @@ struct ht_backend {
     enum ht_err (*kernel_create)(void *program, const char *name,
                                  void **kernel);
     void (*kernel_destroy)(void *kernel);
-    /* args hold back end buffers in .value when .size is 0. */
-    enum ht_err (*launch)(void *device, void *kernel, int nargs,
-                          const struct ht_arg *args, const int64_t groups[3],
-                          int64_t group_size, void **timing);
+    enum ht_err (*launch)(void *device, const struct ht_launch *launch,
+                          void **timing);
+    /* Launches that will be done in this order many times. What they point to
+     * stays until sequence_destroy, which waits for those under way. */
+    enum ht_err (*sequence_create)(void *device, int count,
+                                   const struct ht_launch *launch,
+                                   void **sequence);
+    void (*sequence_destroy)(void *sequence);
+    /* All of them `times` times over; *timing is of all together. */
+    enum ht_err (*sequence_run)(void *sequence, int64_t times, void **timing);
     /* Why there are no matrix products; NULL: gemm works. */
     const char *(*no_gemm)(void);
     enum ht_err (*gemm)(void *device, bool fp64,
                         const struct ht_gemm_shape *shape,
                         void *const buffers[3], void **timing);
     enum ht_err (*finish)(void *device);
-    /* Device seconds of a finished launch; frees its timing. */
+    /* Device seconds of finished launches, from the start of the first to the
+     * end of the last; frees their timing. */
     double (*launch_seconds)(void *timing);
     double (*joules)(void *device);
 

@@ -1,7 +1,7 @@
 /* The CUDA back end: the driver's library, devices, queues and events. Its
  * memory is in cuda_memory.c and cuda_peers.c, its programs and launches in
- * cuda_program.c and cuda_nvrtc.c. Building needs only the headers of the CUDA
- * toolkit; the libraries are loaded at run time.
+ * cuda_program.c, cuda_sequence.c and cuda_nvrtc.c. Building needs only the
+ * headers of the CUDA toolkit; the libraries are loaded at run time.
  */
 #include "cuda_device.h"
 
@@ -322,6 +322,9 @@ const struct ht_backend ht_backend_cuda = {
     .kernel_create = ht_cuda_kernel_create,
     .kernel_destroy = ht_cuda_kernel_destroy,
     .launch = ht_cuda_launch,
+    .sequence_create = ht_cuda_sequence_create,
+    .sequence_destroy = ht_cuda_sequence_destroy,
+    .sequence_run = ht_cuda_sequence_run,
     .no_gemm = cuda_no_gemm,
     .finish = cuda_finish,
     .launch_seconds = ht_cuda_launch_seconds,

@@ -10,43 +10,49 @@
 
 /* The functions used; cuda.h redefines some names to those of a later version
  * (cuMemAlloc_v2). */
-#define HT_CUDA_FUNCTIONS(X)     \
-    X(cuInit)                    \
-    X(cuDriverGetVersion)        \
-    X(cuGetErrorString)          \
-    X(cuDeviceGetCount)          \
-    X(cuDeviceGet)               \
-    X(cuDeviceGetName)           \
-    X(cuDeviceGetAttribute)      \
-    X(cuDeviceTotalMem)          \
-    X(cuDevicePrimaryCtxRetain)  \
-    X(cuDevicePrimaryCtxRelease) \
-    X(cuCtxSetCurrent)           \
-    X(cuStreamCreate)            \
-    X(cuStreamDestroy)           \
-    X(cuStreamSynchronize)       \
-    X(cuStreamWaitEvent)         \
-    X(cuEventCreate)             \
-    X(cuEventDestroy)            \
-    X(cuEventRecord)             \
-    X(cuEventQuery)              \
-    X(cuMemAlloc)                \
-    X(cuMemFree)                 \
-    X(cuMemGetAddressRange)      \
-    X(cuMemAllocHost)            \
-    X(cuMemFreeHost)             \
-    X(cuMemHostRegister)         \
-    X(cuMemHostUnregister)       \
-    X(cuMemcpyAsync)             \
-    X(cuMemcpyHtoDAsync)         \
-    X(cuMemcpyDtoHAsync)         \
-    X(cuMemcpy2DAsync)           \
-    X(cuIpcGetMemHandle)         \
-    X(cuIpcOpenMemHandle)        \
-    X(cuIpcCloseMemHandle)       \
-    X(cuModuleLoadDataEx)        \
-    X(cuModuleUnload)            \
-    X(cuModuleGetFunction)       \
+#define HT_CUDA_FUNCTIONS(X)       \
+    X(cuInit)                      \
+    X(cuDriverGetVersion)          \
+    X(cuGetErrorString)            \
+    X(cuDeviceGetCount)            \
+    X(cuDeviceGet)                 \
+    X(cuDeviceGetName)             \
+    X(cuDeviceGetAttribute)        \
+    X(cuDeviceTotalMem)            \
+    X(cuDevicePrimaryCtxRetain)    \
+    X(cuDevicePrimaryCtxRelease)   \
+    X(cuCtxSetCurrent)             \
+    X(cuStreamCreate)              \
+    X(cuStreamDestroy)             \
+    X(cuStreamSynchronize)         \
+    X(cuStreamWaitEvent)           \
+    X(cuStreamBeginCapture)        \
+    X(cuStreamEndCapture)          \
+    X(cuGraphInstantiateWithFlags) \
+    X(cuGraphDestroy)              \
+    X(cuGraphLaunch)               \
+    X(cuGraphExecDestroy)          \
+    X(cuEventCreate)               \
+    X(cuEventDestroy)              \
+    X(cuEventRecord)               \
+    X(cuEventQuery)                \
+    X(cuMemAlloc)                  \
+    X(cuMemFree)                   \
+    X(cuMemGetAddressRange)        \
+    X(cuMemAllocHost)              \
+    X(cuMemFreeHost)               \
+    X(cuMemHostRegister)           \
+    X(cuMemHostUnregister)         \
+    X(cuMemcpyAsync)               \
+    X(cuMemcpyHtoDAsync)           \
+    X(cuMemcpyDtoHAsync)           \
+    X(cuMemcpy2DAsync)             \
+    X(cuIpcGetMemHandle)           \
+    X(cuIpcOpenMemHandle)          \
+    X(cuIpcCloseMemHandle)         \
+    X(cuModuleLoadDataEx)          \
+    X(cuModuleUnload)              \
+    X(cuModuleGetFunction)         \
     X(cuLaunchKernel)
 
 struct ht_cuda {
@@ -141,12 +147,27 @@ void ht_cuda_program_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
                                              void **kernel);
 void ht_cuda_kernel_destroy(void *kernel);
-HT_CHECKED enum ht_err ht_cuda_launch(void *device, void *kernel, int nargs,
-                                      const struct ht_arg *args,
-                                      const int64_t groups[3],
-                                      int64_t group_size, void **timing);
+HT_CHECKED enum ht_err
+ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
 double ht_cuda_launch_seconds(void *handle);
+/* A launch without a timer. The device's context must be current. */
+HT_CHECKED enum ht_err ht_cuda_enqueue(const struct ht_cuda_device *device,
+                                       const struct ht_launch *launch);
+/* A timer for the commands that follow, which is ended after them; err: theirs.
+ * *timing: for ht_cuda_launch_seconds, where there is no error. */
+HT_CHECKED enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,
+                                           struct ht_cuda_timer **out);
+HT_CHECKED enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer,
+                                         enum ht_err err, void **timing);
 /* Destroys the device's spare timers. */
 void ht_cuda_forget_timers(struct ht_cuda_device *device);
+
+/* cuda_sequence.c: likewise. */
+HT_CHECKED enum ht_err ht_cuda_sequence_create(void *device, int count,
+                                               const struct ht_launch *launch,
+                                               void **sequence);
+void ht_cuda_sequence_destroy(void *handle);
+HT_CHECKED enum ht_err ht_cuda_sequence_run(void *handle, int64_t times,
+                                            void **timing);
 
 #endif

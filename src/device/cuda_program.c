@@ -203,6 +203,34 @@ static void give_timer(struct ht_cuda_timer *timer) {
     timer->device->spare = timer;
 }
 
+enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,
+                                struct ht_cuda_timer **out) {
+    *out = NULL;
+    TRY(ht_cuda_enter(device));
+    TRY(take_timer(device, out));
+    REQUIRE(*out != NULL, HT_ERR_INTERNAL, "no timer");
+    enum ht_err err =
+        ht_cuda_check(device->cuda->cuEventRecord((*out)->start,
+                                                  device->queue[HT_QUEUE_WORK]),
+                      "timing a kernel");
+    if (err != HT_OK) give_timer(*out);
+    return err;
+}
+
+enum ht_err ht_cuda_timer_end(struct ht_cuda_timer *timer, enum ht_err err,
+                              void **timing) {
+    const struct ht_cuda_device *device = timer->device;
+    if (err == HT_OK)
+        err = ht_cuda_check(device->cuda->cuEventRecord(
+                                timer->end, device->queue[HT_QUEUE_WORK]),
+                            "timing a kernel");
+    if (err == HT_OK)
+        *timing = timer;
+    else
+        give_timer(timer);
+    return err;
+}
+
 void ht_cuda_forget_timers(struct ht_cuda_device *device) {
     while (device->spare != NULL) {
         struct ht_cuda_timer *timer = device->spare;
@@ -261,31 +289,25 @@ static enum ht_err check_groups(const int64_t groups[3], int64_t group_size) {
     return HT_OK;
 }
 
-enum ht_err ht_cuda_launch(void *handle, void *kernel_handle, int nargs,
-                           const struct ht_arg *args, const int64_t groups[3],
-                           int64_t group_size, void **timing) {
-    struct ht_cuda_device *device = handle;
-    const struct cuda_kernel *kernel = kernel_handle;
-    const struct ht_cuda *cuda = device->cuda;
-    CUstream queue = device->queue[HT_QUEUE_WORK];
+enum ht_err ht_cuda_enqueue(const struct ht_cuda_device *device,
+                            const struct ht_launch *launch) {
+    const struct cuda_kernel *kernel = launch->kernel;
+    const int64_t *groups = launch->groups;
     void *parameter[HT_MAX_ARGS];
-    struct ht_cuda_timer *timer = NULL;
-    TRY(collect(kernel, nargs, args, parameter));
-    TRY(check_groups(groups, group_size));
-    TRY(ht_cuda_enter(device));
-    enum ht_err err = take_timer(device, &timer);
-    if (timer == NULL) return err;
-    CUresult code = cuda->cuEventRecord(timer->start, queue);
-    if (code == CUDA_SUCCESS)
-        code = cuda->cuLaunchKernel(kernel->function, (unsigned)groups[0],
-                                    (unsigned)groups[1], (unsigned)groups[2],
-                                    (unsigned)group_size, 1, 1, 0, queue,
-                                    parameter, NULL);
-    if (code == CUDA_SUCCESS) code = cuda->cuEventRecord(timer->end, queue);
-    if (code != CUDA_SUCCESS) {
-        give_timer(timer);
-        return ht_cuda_check(code, "launching a kernel");
-    }
-    *timing = timer;
-    return HT_OK;
+    TRY(collect(kernel, launch->nargs, launch->args, parameter));
+    TRY(check_groups(groups, launch->group_size));
+    return ht_cuda_check(device->cuda->cuLaunchKernel(
+                             kernel->function, (unsigned)groups[0],
+                             (unsigned)groups[1], (unsigned)groups[2],
+                             (unsigned)launch->group_size, 1, 1, 0,
+                             device->queue[HT_QUEUE_WORK], parameter, NULL),
+                         "launching a kernel");
+}
+
+enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch,
+                           void **timing) {
+    struct ht_cuda_device *device = handle;
+    struct ht_cuda_timer *timer;
+    TRY(ht_cuda_timer_start(device, &timer));
+    return ht_cuda_timer_end(timer, ht_cuda_enqueue(device, launch), timing);
 }

@@ -14,12 +14,6 @@ struct ht_program {
     bool cached;
 };
 
-struct ht_kernel {
-    struct ht_device *device;
-    void *handle;
-    struct ht_launch_timer timer;
-};
-
 struct ht_gemm {
     struct ht_device *device;
     bool fp64;
@@ -194,14 +188,18 @@ static void close_timer(struct ht_device *device,
         if (device->pending[i].timer == timer) device->pending[i].timer = NULL;
 }
 
+void ht_timer_charge(struct ht_launch_timer *timer, double seconds) {
+    timer->recent += seconds;
+    timer->total += seconds;
+}
+
 static double recent_seconds(struct ht_launch_timer *timer) {
     double seconds = timer->recent;
     timer->recent = 0;
     return seconds;
 }
 
-/* ht_device_finish makes room for one more. */
-static enum ht_err make_room(struct ht_device *device) {
+enum ht_err ht_device_make_room(struct ht_device *device) {
     return device->npending < HT_MAX_PENDING ? HT_OK : ht_device_finish(device);
 }
 
@@ -239,12 +237,19 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
         if (args[i].buffer != NULL)
             own[i] = (struct ht_arg){.value = args[i].buffer->handle};
     }
-    TRY(make_room(device));
-    struct ht_pending *pending = &device->pending[device->npending];
-    TRY(device->backend->launch(device->handle, kernel->handle, nargs, own,
-                                groups, group_size, &pending->timing));
-    pending->timer = &kernel->timer;
-    device->npending++;
+    const struct ht_launch launch = {
+        .kernel = kernel->handle,
+        .nargs = nargs,
+        .args = own,
+        .groups = {groups[0], groups[1], groups[2]},
+        .group_size = group_size};
+    if (device->recording != NULL)
+        return ht_sequence_add(device->recording, kernel, &launch);
+    TRY(ht_device_make_room(device));
+    void *timing;
+    TRY(device->backend->launch(device->handle, &launch, &timing));
+    device->pending[device->npending++] =
+        (struct ht_pending){.timing = timing, .timer = &kernel->timer};
     return HT_OK;
 }
 
@@ -307,12 +312,14 @@ enum ht_err ht_gemm_launch(struct ht_gemm *gemm,
     void *const handles[3] = {buffers[0]->handle, buffers[1]->handle,
                               buffers[2]->handle};
     TRY(check_gemm(gemm, shape, buffers));
-    TRY(make_room(device));
-    struct ht_pending *pending = &device->pending[device->npending];
+    REQUIRE(device->recording == NULL, HT_ERR_INTERNAL,
+            "matrix products in a sequence of launches");
+    TRY(ht_device_make_room(device));
+    void *timing;
     TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles,
-                              &pending->timing));
-    pending->timer = &gemm->timer;
-    device->npending++;
+                              &timing));
+    device->pending[device->npending++] =
+        (struct ht_pending){.timing = timing, .timer = &gemm->timer};
     return HT_OK;
 }
 
@@ -325,9 +332,10 @@ enum ht_err ht_device_finish(struct ht_device *device) {
     for (int i = 0; i < device->npending; i++) {
         struct ht_pending *pending = &device->pending[i];
         double seconds = device->backend->launch_seconds(pending->timing);
-        if (pending->timer == NULL) continue;
-        pending->timer->recent += seconds;
-        pending->timer->total += seconds;
+        if (pending->timer != NULL) ht_timer_charge(pending->timer, seconds);
+        if (pending->sample != NULL) *pending->sample += seconds;
+        if (pending->sequence != NULL)
+            ht_sequence_charge(pending->sequence, seconds);
     }
     device->npending = 0;
     return err;

@@ -12,9 +12,17 @@ struct ht_launch_timer {
     double total;
 };
 
+struct ht_kernel {
+    struct ht_device *device;
+    void *handle;
+    struct ht_launch_timer timer;
+};
+
 struct ht_pending {
     void *timing;                  /* handle of the back end */
     struct ht_launch_timer *timer; /* charged with it; NULL: closed */
+    struct ht_sequence *sequence;  /* whose timers share it; NULL: a launch */
+    double *sample;                /* gets it, too; NULL: none */
 };
 
 enum { HT_MAX_PENDING = 256 };
@@ -26,6 +34,7 @@ struct ht_device {
     int64_t allocated;
     struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
+    struct ht_sequence *recording; /* gets the launches; NULL: none */
 };
 
 struct ht_buffer {
@@ -33,6 +42,17 @@ struct ht_buffer {
     void *handle;
     int64_t bytes;
 };
+
+/* Makes room for one more entry in pending. */
+HT_CHECKED enum ht_err ht_device_make_room(struct ht_device *device);
+void ht_timer_charge(struct ht_launch_timer *timer, double seconds);
+
+/* sequence.c: adds a launch to a recording, with copies of its arguments. */
+HT_CHECKED enum ht_err ht_sequence_add(struct ht_sequence *sequence,
+                                       struct ht_kernel *kernel,
+                                       const struct ht_launch *launch);
+/* Shares the seconds of all launches of a sequence among their timers. */
+void ht_sequence_charge(struct ht_sequence *sequence, double seconds);
 
 /* Index in the list of the device that ht_device_open takes, -1 when none
  * matches. */

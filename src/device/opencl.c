@@ -333,41 +333,120 @@ static void cl_kernel_destroy(void *kernel) {
     (void)clReleaseKernel((cl_kernel)kernel);
 }
 
-static enum ht_err cl_launch(void *handle, void *kernel, int nargs,
-                             const struct ht_arg *args, const int64_t groups[3],
-                             int64_t group_size, void **timing) {
-    struct ht_cl_device *device = handle;
-    cl_event done = NULL;
-    for (int i = 0; i < nargs; i++) {
-        cl_mem buffer = args[i].size == 0 ? (cl_mem)args[i].value : NULL;
-        cl_int code = args[i].size == 0
-                          ? clSetKernelArg((cl_kernel)kernel, (cl_uint)i,
-                                           sizeof buffer, &buffer)
-                          : clSetKernelArg((cl_kernel)kernel, (cl_uint)i,
-                                           args[i].size, args[i].value);
+/* Device times of commands in the work queue. */
+struct cl_timing {
+    cl_event first, last; /* first: NULL if they are one */
+};
+
+static enum ht_err enqueue(const struct ht_cl_device *device,
+                           const struct ht_launch *launch, cl_event *done) {
+    cl_kernel kernel = launch->kernel;
+    for (int i = 0; i < launch->nargs; i++) {
+        const struct ht_arg *arg = &launch->args[i];
+        cl_mem buffer = arg->size == 0 ? (cl_mem)arg->value : NULL;
+        cl_int code =
+            arg->size == 0
+                ? clSetKernelArg(kernel, (cl_uint)i, sizeof buffer, &buffer)
+                : clSetKernelArg(kernel, (cl_uint)i, arg->size, arg->value);
         REQUIRE(code == CL_SUCCESS, HT_ERR_INTERNAL,
                 "kernel argument %d is refused (code %d)", i, (int)code);
     }
-    size_t local[3] = {(size_t)group_size, 1, 1};
-    size_t global[3] = {(size_t)(groups[0] * group_size), (size_t)groups[1],
-                        (size_t)groups[2]};
-    TRY(ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK],
-                                           (cl_kernel)kernel, 3, NULL, global,
-                                           local, 0, NULL, &done),
-                    "launching a kernel"));
-    *timing = done;
+    size_t local[3] = {(size_t)launch->group_size, 1, 1};
+    size_t global[3] = {(size_t)(launch->groups[0] * launch->group_size),
+                        (size_t)launch->groups[1], (size_t)launch->groups[2]};
+    return ht_cl_check(clEnqueueNDRangeKernel(device->queue[HT_QUEUE_WORK],
+                                              kernel, 3, NULL, global, local, 0,
+                                              NULL, done),
+                       "launching a kernel");
+}
+
+static void free_timing(struct cl_timing *timing) {
+    if (timing->first != NULL) (void)clReleaseEvent(timing->first);
+    if (timing->last != NULL) (void)clReleaseEvent(timing->last);
+    free(timing);
+}
+
+static enum ht_err cl_launch(void *handle, const struct ht_launch *launch,
+                             void **out) {
+    struct ht_cl_device *device = handle;
+    struct cl_timing *timing = NULL;
+    TRY(HT_ALLOC(timing, 1));
+    enum ht_err err = enqueue(device, launch, &timing->last);
+    if (err != HT_OK) {
+        free_timing(timing);
+        return err;
+    }
+    *out = timing;
     (void)clFlush(device->queue[HT_QUEUE_WORK]); /* finish reports a failure */
+    return HT_OK;
+}
+
+/* ---- sequences ---- */
+
+struct cl_sequence {
+    struct ht_cl_device *device;
+    int count;
+    const struct ht_launch *launch;
+};
+
+static enum ht_err cl_sequence_create(void *device, int count,
+                                      const struct ht_launch *launch,
+                                      void **out) {
+    struct cl_sequence *s = NULL;
+    TRY(HT_ALLOC(s, 1));
+    *s = (struct cl_sequence){device, count, launch};
+    *out = s;
+    return HT_OK;
+}
+
+static void cl_sequence_destroy(void *sequence) {
+    free(sequence);
+}
+
+/* Only the first and the last launch have an event. The driver starts work
+ * after `between` launches, and at most `ahead` wait. */
+static enum ht_err run_sequence(const struct cl_sequence *s, int64_t times,
+                                struct cl_timing *timing) {
+    const int64_t between = 16, ahead = 1024, last = times * s->count - 1;
+    for (int64_t n = 0; n <= last; n++) {
+        cl_event *event = n == last ? &timing->last
+                          : n == 0  ? &timing->first
+                                    : NULL;
+        TRY(enqueue(s->device, &s->launch[n % s->count], event));
+        if (n % ahead == ahead - 1)
+            (void)clFinish(s->device->queue[HT_QUEUE_WORK]);
+        else if (n % between == 0 || n == last)
+            (void)clFlush(s->device->queue[HT_QUEUE_WORK]);
+    }
+    return HT_OK;
+}
+
+static enum ht_err cl_sequence_run(void *handle, int64_t times, void **out) {
+    const struct cl_sequence *s = handle;
+    struct cl_timing *timing = NULL;
+    TRY(HT_ALLOC(timing, 1));
+    enum ht_err err = run_sequence(s, times, timing);
+    if (err != HT_OK) {
+        free_timing(timing);
+        return err;
+    }
+    *out = timing;
     return HT_OK;
 }
 
 static enum ht_err cl_gemm(void *handle, bool fp64,
                            const struct ht_gemm_shape *shape,
-                           void *const buffers[3], void **timing) {
+                           void *const buffers[3], void **out) {
     struct ht_cl_device *device = handle;
-    cl_event done = NULL;
-    TRY(ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape, buffers,
-                        &done));
-    *timing = done;
+    struct cl_timing *timing = NULL;
+    TRY(HT_ALLOC(timing, 1));
+    enum ht_err err = ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape,
+                                      buffers, &timing->last);
+    if (err != HT_OK) {
+        free_timing(timing);
+        return err;
+    }
+    *out = timing;
     return HT_OK;
 }
 
@@ -378,14 +457,15 @@ static enum ht_err cl_finish(void *handle) {
 }
 
 static double cl_launch_seconds(void *handle) {
-    cl_event event = handle;
+    struct cl_timing *timing = handle;
+    cl_event first = timing->first != NULL ? timing->first : timing->last;
     cl_ulong start = 0, end = 0;
     bool known =
-        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start,
+        clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start,
                                 &start, NULL) == CL_SUCCESS &&
-        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end,
-                                &end, NULL) == CL_SUCCESS;
-    (void)clReleaseEvent(event);
+        clGetEventProfilingInfo(timing->last, CL_PROFILING_COMMAND_END,
+                                sizeof end, &end, NULL) == CL_SUCCESS;
+    free_timing(timing);
     return known && end > start ? 1e-9 * (double)(end - start) : 0;
 }
 
@@ -412,6 +492,9 @@ const struct ht_backend ht_backend_opencl = {
     .kernel_create = kernel_make,
     .kernel_destroy = cl_kernel_destroy,
     .launch = cl_launch,
+    .sequence_create = cl_sequence_create,
+    .sequence_destroy = cl_sequence_destroy,
+    .sequence_run = cl_sequence_run,
     .no_gemm = ht_clblast_missing,
     .gemm = cl_gemm,
     .finish = cl_finish,

@@ -277,9 +277,11 @@ struct ht_fd_stepper {
     struct ht_fd_array values[HT_FD_NAMES], z; /* z: for measures */
     struct ht_fd_slab slab;
     struct ht_fd_halo_state state;
-    struct ht_fd_halo *halo; /* NULL: the grid is not cut */
-    bool renamed;            /* u and w, in the current pass */
-    double apply_factor;     /* of pass HT_FD_APPLY, and where it adds */
+    struct ht_fd_halo *halo;      /* NULL: the grid is not cut */
+    struct ht_sequence *sequence; /* of one or two steps; NULL: not recorded */
+    struct ht_buffer *sequence_u; /* where u is when it begins */
+    bool renamed;                 /* u and w, in the current pass */
+    double apply_factor;          /* of pass HT_FD_APPLY, and where it adds */
     struct ht_fd_array apply_to;
     int64_t steps;
     struct ht_task_counts counts;

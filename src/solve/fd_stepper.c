@@ -206,7 +206,7 @@ static enum ht_err run_passes(struct ht_fd_stepper *s,
     s->renamed = false;
     for (int i = 0; i < schedule.count; i++)
         TRY(run_task[tasks[i].kind](s, &tasks[i]));
-    ht_schedule_count(&schedule, &s->counts);
+    ht_schedule_count(&schedule, 1, &s->counts);
     return HT_OK;
 }
 
@@ -362,6 +362,62 @@ static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
     return HT_OK;
 }
 
+/* ---- time steps that repeat ---- */
+
+/* Steps from now on of which each launches the same as the one `period` steps
+ * before it: nothing depends on time or on other ranks. */
+static int64_t steps_alike(const struct ht_fd_stepper *s) {
+    const int64_t since = s->since % STEPS_BETWEEN_MEANS;
+    if (s->engine.device == NULL || s->halo != NULL || s->injection != NULL ||
+        s->probes != NULL)
+        return 0;
+    if (!s->closed) return INT64_MAX;
+    return since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
+}
+
+/* Where L is applied to u itself, u and w change names in each step. */
+static int64_t period(const struct ht_fd_stepper *s) {
+    return s->slab.terms > 1 ? 1 : 2;
+}
+
+static enum ht_err record(struct ht_fd_stepper *s) {
+    const struct ht_task_counts counts = s->counts;
+    const int last = passes_of(s, HT_FD_FORWARDS);
+    enum ht_err err = HT_OK;
+    s->sequence_u = s->values[HT_FD_U].buffer;
+    TRY(ht_sequence_begin(s->engine.device));
+    for (int64_t n = 0; err == HT_OK && n < period(s); n++)
+        err = run_passes(s, HT_FD_FORWARDS, 0, last);
+    s->counts = counts;
+    return ht_sequence_end(s->engine.device, err, &s->sequence);
+}
+
+static void count_steps(struct ht_fd_stepper *s, int64_t steps) {
+    struct ht_task tasks[HT_FD_MOST_TASKS];
+    struct ht_schedule schedule = {.task = tasks};
+    struct ht_fd_halo_state state = s->state;
+    ht_fd_schedule_make(&s->slab, HT_FD_FORWARDS, 0,
+                        passes_of(s, HT_FD_FORWARDS), &state, &schedule);
+    ht_schedule_count(&schedule, steps, &s->counts);
+    s->steps += steps;
+    s->at += steps;
+    s->since += steps;
+}
+
+static enum ht_err fd_repeat(void *self, int64_t steps, int64_t *done) {
+    struct ht_fd_stepper *s = self;
+    const int64_t times = ht_least(steps, steps_alike(s)) / period(s);
+    *done = 0;
+    if (times == 0) return HT_OK;
+    if (s->sequence == NULL) TRY(record(s));
+    if (s->values[HT_FD_U].buffer != s->sequence_u) return HT_OK;
+    TRY(ht_sequence_run(s->sequence, times));
+    s->layers.remember = true;
+    *done = times * period(s);
+    count_steps(s, *done);
+    return HT_OK;
+}
+
 static enum ht_err fd_half_step_back(void *self, enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     REQUIRE(!s->slab.layers, HT_ERR_INTERNAL,
@@ -476,6 +532,7 @@ static enum ht_err fd_measure(void *self, enum ht_subgrid subgrid, int count,
 static void fd_destroy(void *self) {
     struct ht_fd_stepper *s = self;
     if (s == NULL) return;
+    ht_sequence_destroy(s->sequence);
     ht_fd_halo_destroy(s->halo);
     ht_fd_injection_destroy(s->injection);
     ht_fd_arrays_destroy(s);
@@ -512,6 +569,7 @@ static const struct ht_stepper_ops fd_ops = {
     .get = fd_get,
     .measure = fd_measure,
     .half_step = fd_half_step,
+    .repeat = fd_repeat,
     .half_step_back = fd_half_step_back,
     .finish = fd_finish,
     .destroy = fd_destroy,

@@ -16,9 +16,14 @@ static enum ht_subgrid other(enum ht_subgrid subgrid) {
 
 enum ht_err ht_stepper_advance(const struct ht_stepper *stepper,
                                int64_t steps) {
-    for (int64_t n = 0; n < steps; n++) {
+    for (int64_t left = steps, done; left > 0; left -= done) {
+        done = 0;
+        if (stepper->ops->repeat != NULL)
+            TRY(stepper->ops->repeat(stepper->self, left, &done));
+        if (done > 0) continue;
         TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
         TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+        done = 1;
     }
     return stepper->ops->finish(stepper->self);
 }
@@ -320,13 +325,13 @@ void ht_schedule_add_text(const struct ht_schedule *schedule,
     }
 }
 
-void ht_schedule_count(const struct ht_schedule *schedule,
+void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
                        struct ht_task_counts *sum) {
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
-        sum->tasks[task->kind]++;
+        sum->tasks[task->kind] += times;
         if (task->kind != HT_TASK_STEP) continue;
-        sum->launches[task->part]++;
-        sum->nodes[task->part] += ht_box_nodes(&task->targets.box);
+        sum->launches[task->part] += times;
+        sum->nodes[task->part] += times * ht_box_nodes(&task->targets.box);
     }
 }

@@ -14,6 +14,7 @@
 static void stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
     if (t == NULL) return;
+    ht_sequence_destroy(t->sequence);
     ht_halo_destroy(t->halo);
     ht_injection_destroy(t->injection);
     for (int subgrid = 0; subgrid < 2; subgrid++) {
@@ -182,6 +183,15 @@ static enum ht_err find_known(struct ht_device_stepper *t, enum ht_subgrid from,
     return HT_OK;
 }
 
+static enum ht_err run_tasks(struct ht_device_stepper *t,
+                             const struct ht_schedule *schedule) {
+    for (int i = 0; i < schedule->count; i++) {
+        const struct ht_task *task = &schedule->task[i];
+        TRY(run_task[task->kind](t, task));
+    }
+    return HT_OK;
+}
+
 static enum ht_err run_half_step(struct ht_device_stepper *t,
                                  enum ht_subgrid from,
                                  enum ht_direction direction) {
@@ -192,13 +202,58 @@ static enum ht_err run_half_step(struct ht_device_stepper *t,
     t->direction = direction;
     if (t->injection != NULL)
         TRY(ht_injection_begin(t->injection, from, direction == HT_BACKWARDS));
-    for (int i = 0; i < step->schedule.count; i++) {
-        const struct ht_task *task = &step->schedule.task[i];
-        TRY(run_task[task->kind](t, task));
-    }
-    ht_schedule_count(&step->schedule, &t->counts);
+    TRY(run_tasks(t, &step->schedule));
+    ht_schedule_count(&step->schedule, 1, &t->counts);
     t->state = step->after;
     t->half_steps++;
+    return HT_OK;
+}
+
+/* ---- time steps that repeat ---- */
+
+/* Whether every time step launches the same: nothing depends on time or on
+ * other ranks, and no library launches. */
+static bool repeats(const struct ht_device_stepper *t) {
+    bool same = t->halo == NULL && t->injection == NULL;
+    for (int i = 0; i < t->sets; i++)
+        same = same && !ht_variant_needs_work(t->set[i].variant);
+    return same;
+}
+
+/* The schedules of both half steps of a time step; the state of the halo, of
+ * which there is none, stays. */
+static enum ht_err find_step(struct ht_device_stepper *t,
+                             const struct ht_schedule *out[2]) {
+    const struct ht_known_step *step;
+    bool fresh;
+    TRY(find_known(t, HT_PRIMARY, &step, &fresh));
+    out[0] = &step->schedule;
+    TRY(find_known(t, HT_DUAL, &step, &fresh));
+    out[1] = &step->schedule;
+    return HT_OK;
+}
+
+static enum ht_err record(struct ht_device_stepper *t,
+                          const struct ht_schedule *const step[2]) {
+    t->direction = HT_FORWARDS;
+    TRY(ht_sequence_begin(t->device));
+    enum ht_err err = run_tasks(t, step[0]);
+    if (err == HT_OK) err = run_tasks(t, step[1]);
+    return ht_sequence_end(t->device, err, &t->sequence);
+}
+
+static enum ht_err stepper_repeat(void *self, int64_t steps, int64_t *done) {
+    struct ht_device_stepper *t = self;
+    const struct ht_schedule *step[2];
+    *done = ht_least(steps, ht_stepper_mean_rests(t) / 2);
+    if (!repeats(t)) *done = 0;
+    if (*done == 0) return HT_OK;
+    TRY(find_step(t, step));
+    if (t->sequence == NULL) TRY(record(t, step));
+    TRY(ht_sequence_run(t->sequence, *done));
+    for (int i = 0; i < 2; i++) ht_schedule_count(step[i], *done, &t->counts);
+    ht_stepper_mean_passed(t, *done);
+    t->half_steps += 2 * *done;
     return HT_OK;
 }
 
@@ -280,6 +335,7 @@ static const struct ht_stepper_ops stepper_ops = {
     .get = ht_stepper_get,
     .measure = ht_stepper_measure,
     .half_step = stepper_half_step,
+    .repeat = stepper_repeat,
     .half_step_back = stepper_half_step_back,
     .finish = stepper_finish,
     .destroy = stepper_destroy,

@@ -151,3 +151,16 @@ enum ht_err ht_stepper_keep_mean(struct ht_device_stepper *t,
     mean->time[to] = mean->time[from] + step;
     return HT_OK;
 }
+
+int64_t ht_stepper_mean_rests(const struct ht_device_stepper *t) {
+    if (t->means == NULL) return INT64_MAX;
+    if (!t->mean.known) return 0;
+    return half_steps_between(t->problem.grid) - 1 - t->mean.since;
+}
+
+void ht_stepper_mean_passed(struct ht_device_stepper *t, int64_t steps) {
+    if (t->means == NULL) return;
+    t->mean.since += (int)(2 * steps);
+    t->mean.time[HT_PRIMARY] += 2 * steps;
+    t->mean.time[HT_DUAL] = t->mean.time[HT_PRIMARY] - 1;
+}

@@ -55,6 +55,7 @@ struct ht_device_stepper {
     struct ht_halo_state state;
     struct ht_known_step *known;
     int known_count, known_room;
+    struct ht_sequence *sequence;   /* of a time step; NULL: not recorded */
     struct ht_halo *halo;           /* NULL: the grid is one slab */
     struct ht_injection *injection; /* NULL: no sources */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
@@ -118,6 +119,10 @@ HT_CHECKED enum ht_err ht_stepper_damp(struct ht_device_stepper *t,
  * 1) or back (-1). */
 HT_CHECKED enum ht_err ht_stepper_keep_mean(struct ht_device_stepper *t,
                                             enum ht_subgrid from, int step);
+/* Half steps forwards that it leaves as they are from now on. */
+int64_t ht_stepper_mean_rests(const struct ht_device_stepper *t);
+/* So many time steps were taken without ht_stepper_keep_mean. */
+void ht_stepper_mean_passed(struct ht_device_stepper *t, int64_t steps);
 /* stepper.c: waits for the messages of an exchange in progress. */
 HT_CHECKED enum ht_err
 ht_stepper_complete_exchange(struct ht_device_stepper *t);

@@ -37,6 +37,21 @@ fake_cuda -DFAKE_WITHOUT=cuMemcpy2DAsync
 without 'a function less' 'too old: it has no function cuMemcpy2DAsync'
 
 fake_cuda
+# Recorded launches as graphs: what unit/sequence judges, with exact times.
+sequence=$(dirname "$htwave")/test/unit/sequence
+if [ -x "$sequence" ]; then
+    HTWAVE_BACKEND=cuda HTWAVE_DEVICE=gpu "$sequence" >answer.txt 2>&1
+    code=$?
+    sed 's/^/    | /' answer.txt
+    judge "sequences of launches as graphs: exit code $code" \
+        [ $code = 0 -a "$(grep -c 'off by' answer.txt)" = 4 ]
+    FAKE_CAPTURE=7 HTWAVE_BACKEND=cuda HTWAVE_DEVICE=gpu "$sequence" \
+        >answer.txt 2>&1
+    judge 'a graph that cannot be made is an error' \
+        grep -q 'sequence of kernels: as the fake was told (code 7)' answer.txt
+else
+    skip 'unit/sequence is not built'
+fi
 cat >run.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [8, 8, 8]; order = 1; };

@@ -140,7 +140,7 @@ static void run(struct rank *r, enum ht_fd_sequence sequence, int first,
         done = 0;
         pass = -1;
     }
-    ht_schedule_count(&s, &r->counts);
+    ht_schedule_count(&s, 1, &r->counts);
 }
 
 static void put(struct rank *r, enum ht_fd_name name) {

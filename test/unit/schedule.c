@@ -164,7 +164,7 @@ static void half_step(struct rank *r, enum ht_subgrid from) {
     for (int64_t m = own->begin[2]; m < own->end[2]; m++)
         r->wrong += r->damped[m] != 1 + r->p.two_level;
     r->version[to]++;
-    ht_schedule_count(&s, &r->counts);
+    ht_schedule_count(&s, 1, &r->counts);
 }
 
 static void put(struct rank *r, enum ht_subgrid subgrid) {

@@ -1,0 +1,186 @@
+/* Time steps by a recorded sequence of launches against the same steps launched
+ * one by one: the state is the same bit by bit, whatever the lengths of the
+ * batches, with new data and single half steps between them, and the tasks are
+ * counted alike. Walls (ghosts), the kept mean, arrays that change names, what
+ * layers remember, sponges; what cannot be recorded falls back.
+ */
+#include "../compiler.h"
+#include "../open_device.h"
+#include "../test.h"
+
+#include "htwave/kernels.h"
+#include "htwave/plan.h"
+#include "htwave/start.h"
+
+enum { MOST_OPTIONS = 20, TEXT = 1024, BATCHES = 6 };
+static const int batch[BATCHES] = {1, 5, 2, 61, 130, 3};
+
+struct scene {
+    struct ht_params *params;
+    struct ht_plan *plan;
+    struct ht_kernels kernels;
+    struct ht_stepper stepper[2]; /* by sequences, by launches */
+};
+
+/* "key=value; key=value" */
+static enum ht_err open_scene(const char *options, struct ht_device *device,
+                              struct scene *s) {
+    char text[TEXT], *list[MOST_OPTIONS];
+    int count = 0;
+    *s = (struct scene){.plan = NULL};
+    snprintf(text, sizeof text, "%s", options);
+    for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
+         part = strtok(NULL, ";")) {
+        part += strspn(part, " ");
+        if (*part) list[count++] = part;
+    }
+    TRY(ht_params_read(NULL, count, list, &s->params));
+    TRY(ht_plan_create(s->params, NULL, &s->plan));
+    struct ht_tuning tuning = {
+        .ptx = ht_device_info(device)->ptx, .trim = true, .block = 1};
+    const struct ht_spec spec =
+        ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
+    tuning.variant = ht_variant_find(s->params->device.variant, &spec,
+                                     ht_device_info(device)->gpu);
+    TRY(ht_kernels_create(&s->plan->problem, device, &tuning, NULL,
+                          &s->kernels));
+    for (int i = 0; i < 2; i++)
+        TRY(ht_stepper_create(&s->plan->problem, device, &s->kernels,
+                              &s->stepper[i]));
+    return HT_OK;
+}
+
+static void close_scene(struct scene *s) {
+    for (int i = 0; i < 2; i++) ht_stepper_destroy(&s->stepper[i]);
+    ht_kernels_destroy(&s->kernels);
+    ht_plan_destroy(s->plan);
+    ht_params_destroy(s->params);
+}
+
+/* Random data on both grids. */
+static enum ht_err put(const struct scene *s, const struct ht_stepper *stepper,
+                       uint64_t seed) {
+    const struct ht_grid *grid = &s->plan->grid;
+    for (int i = 0; i < 2; i++) {
+        const enum ht_subgrid at =
+            ht_problem_nodes(&s->plan->problem, i ? HT_DUAL : HT_PRIMARY);
+        const int64_t values =
+            ht_grid_total(grid, at) * s->plan->eq.nfields * ht_grid_coefs(grid);
+        double *data = NULL;
+        TRY(HT_ALLOC(data, values));
+        for (int64_t n = 0; n < values; n++)
+            data[n] = 0.1 * ht_rng_uniform(seed + (uint64_t)i, (uint64_t)n);
+        enum ht_err err =
+            stepper->ops->put(stepper->self, i ? HT_DUAL : HT_PRIMARY, 0,
+                              ht_grid_planes(grid, at), data);
+        free(data);
+        TRY(err);
+    }
+    return HT_OK;
+}
+
+static enum ht_err take(const struct ht_stepper *s, int steps, bool repeat) {
+    if (repeat) return ht_stepper_advance(s, steps);
+    for (int n = 0; n < steps; n++) {
+        TRY(s->ops->half_step(s->self, HT_PRIMARY));
+        TRY(s->ops->half_step(s->self, HT_DUAL));
+    }
+    return s->ops->finish(s->self);
+}
+
+/* New data before two of the batches, a step of two half steps before one. */
+static enum ht_err run(const struct scene *s, bool repeat) {
+    const struct ht_stepper *stepper = &s->stepper[repeat ? 0 : 1];
+    for (int i = 0; i < BATCHES; i++) {
+        if (i == 0 || i == 4) TRY(put(s, stepper, 7 + (uint64_t)i));
+        if (i == 3) TRY(take(stepper, 1, false));
+        TRY(take(stepper, batch[i], repeat));
+    }
+    return HT_OK;
+}
+
+static enum ht_err read(const struct scene *s, const struct ht_stepper *stepper,
+                        double **out) {
+    const struct ht_grid *grid = &s->plan->grid;
+    const int64_t values =
+        ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid);
+    TRY(HT_ALLOC(*out, values * s->plan->eq.nfields));
+    for (int f = 0; f < s->plan->eq.nfields; f++)
+        if (ht_problem_stores(&s->plan->problem, HT_PRIMARY, f))
+            TRY(stepper->ops->get(
+                stepper->self, HT_PRIMARY, f, ht_grid_coefs(grid), 0,
+                ht_grid_planes(grid, HT_PRIMARY), *out + f * values));
+    return HT_OK;
+}
+
+static enum ht_err compare(const struct scene *s, int64_t *different,
+                           int64_t half_steps[2], double *largest) {
+    double *data[2] = {NULL, NULL};
+    const int64_t values = ht_grid_total(&s->plan->grid, HT_PRIMARY) *
+                           ht_grid_coefs(&s->plan->grid) * s->plan->eq.nfields;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < 2 && err == HT_OK; i++) {
+        struct ht_traffic traffic;
+        s->stepper[i].ops->traffic(s->stepper[i].self, &traffic);
+        half_steps[i] = traffic.half_steps;
+        err = read(s, &s->stepper[i], &data[i]);
+    }
+    for (int64_t n = 0; err == HT_OK && n < values; n++) {
+        *different += !(data[0][n] == data[1][n]);
+        *largest = fmax(*largest, fabs(data[1][n]));
+    }
+    for (int i = 0; i < 2; i++) free(data[i]);
+    return err;
+}
+
+static void test_case(struct ht_device *device, const char *options) {
+    struct scene s;
+    int64_t different = 0, half_steps[2] = {0};
+    double largest = 0, seconds[2] = {0};
+    enum ht_err err = open_scene(options, device, &s);
+    for (int i = 0; i < 2 && err == HT_OK; i++) {
+        err = run(&s, i == 0);
+        seconds[i] = ht_kernels_seconds(&s.kernels);
+    }
+    if (err == HT_OK) err = compare(&s, &different, half_steps, &largest);
+    TEST_CHECK(err == HT_OK && different == 0 && isfinite(largest) &&
+                   largest > 1e-6,
+               "%s: %d values differ, largest %.3g %s", options, (int)different,
+               largest, err ? ht_err_message() : "");
+    TEST_CHECK(half_steps[0] == half_steps[1] && half_steps[0] == 406,
+               "half steps counted: %d and %d of 406", (int)half_steps[0],
+               (int)half_steps[1]);
+    TEST_CHECK(seconds[0] > 0 && seconds[1] > 0,
+               "they took %.3g s on the device, %.3g s", seconds[0],
+               seconds[1]);
+    close_scene(&s);
+}
+
+int main(int argc, char **argv) {
+    static const char *const cases[] = {
+        "system=acoustic; grid.cells=[9,7]; grid.order=1; time.scheme=taylor; "
+        "boundary.x1=rigid; boundary.x2=[\"free\",\"rigid\"]",
+        "system=advection; grid.cells=[9,7]; grid.order=1; "
+        "medium.velocity=[1,1]; device.variant=registers",
+        "system=wave; grid.cells=[5,6]; grid.order=1; time.scheme=leapfrog",
+        "system=wave; grid.cells=[24,23]; grid.order=1; time.scheme=taylor; "
+        "boundary.x1=absorbing; absorbing.type=sponge",
+        "time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
+        "time.dispersion=keep",
+        "time.scheme=fd; grid.cells=[30,26]; grid.order=4; boundary.x1=rigid; "
+        "boundary.x2=rigid; time.stages=1; time.dispersion=remove",
+        "time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
+        "boundary.x1=absorbing; boundary.x2=rigid",
+    };
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return test_end("sequences");
+    }
+    test_optimise(false);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (argc < 2 || strstr(cases[i], argv[1]) != NULL)
+            test_case(device, cases[i]);
+    ht_device_close(device);
+    return test_end("sequences");
+}
