@@ -245,13 +245,16 @@ static void cl_program_destroy(void *handle) {
     free(built);
 }
 
-/* NVIDIA's compiler accepts a limit of registers. PoCL takes 0.1 s and more per
+/* NVIDIA's compiler accepts a limit of registers, and tells how many it uses.
+ * PoCL takes 0.1 s and more per
  * program for clang's declarations of all built-in functions; by the guard of
  * their header they are left out where cl/prelude.cl declares those in use. */
 static void option_text(const struct ht_cl_device *device, int registers,
                         bool own_builtins, char *out, size_t size) {
     snprintf(out, size, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
              own_builtins ? " -D_OPENCL_H_ -DHT_BUILTINS" : "");
+    if (device->nvidia)
+        snprintf(out + strlen(out), size - strlen(out), " -cl-nv-verbose");
     if (registers > 0 && device->nvidia)
         snprintf(out + strlen(out), size - strlen(out),
                  " -cl-nv-maxrregcount=%d", registers);
@@ -261,7 +264,7 @@ static void option_text(const struct ht_cl_device *device, int registers,
 static enum ht_err finish_build(struct cl_built *built, cl_int code,
                                 int registers, void **out) {
     const bool own_builtins = built->device->pocl;
-    char options[96];
+    char options[128];
     enum ht_err err = ht_cl_check(code, "creating a program");
     for (int tries = 0; err == HT_OK && tries < 1 + own_builtins; tries++) {
         option_text(built->device, registers, own_builtins && tries == 0,
@@ -331,6 +334,42 @@ static enum ht_err kernel_make(void *handle, const char *name, void **out) {
 
 static void cl_kernel_destroy(void *kernel) {
     (void)clReleaseKernel((cl_kernel)kernel);
+}
+
+/* NVIDIA's compiler tells it in the program's log:
+ *
+ *     ... Compiling entry function 'NAME' for ...
+ *     ... Used 40 registers, ...
+ */
+static int registers_in(const char *log, const char *name) {
+    char entry[128];
+    snprintf(entry, sizeof entry, "entry function '%s'", name);
+    const char *at = strstr(log, entry);
+    if (at != NULL) at = strstr(at, "Used ");
+    return at != NULL ? (int)strtol(at + strlen("Used "), NULL, 10) : 0;
+}
+
+static int cl_kernel_registers(void *kernel) {
+    cl_program program = NULL;
+    cl_device_id id = NULL;
+    char name[64], *log = NULL;
+    size_t size = 0;
+    if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name,
+                        NULL) != CL_SUCCESS ||
+        clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(cl_program),
+                        (void *)&program, NULL) != CL_SUCCESS ||
+        clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(cl_device_id),
+                         (void *)&id, NULL) != CL_SUCCESS ||
+        clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL,
+                              &size) != CL_SUCCESS ||
+        HT_ALLOC(log, size + 1) != HT_OK)
+        return 0;
+    int count = 0;
+    if (clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log,
+                              NULL) == CL_SUCCESS)
+        count = registers_in(log, name);
+    free(log);
+    return count;
 }
 
 /* Device times of commands in the work queue. */
@@ -491,6 +530,7 @@ const struct ht_backend ht_backend_opencl = {
     .program_destroy = cl_program_destroy,
     .kernel_create = kernel_make,
     .kernel_destroy = cl_kernel_destroy,
+    .kernel_registers = cl_kernel_registers,
     .launch = cl_launch,
     .sequence_create = cl_sequence_create,
     .sequence_destroy = cl_sequence_destroy,
