@@ -189,14 +189,20 @@ struct packing {
     double *op, *info;                /* [part][..] */
 };
 
-/* Rounds to 22 bits in single precision, the precision of two halves of 11
- * bits. */
-static double two_halves(const struct ht_spec *spec, double value) {
-    const int bits = 22;
+static double rounded(double value, int bits) {
     int exponent = 0;
     double fraction = frexp(value, &exponent);
-    if (spec->fp64) return value;
     return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
+}
+
+/* In single precision the nearest sum of two numbers of 11 bits, the first one
+ * rounded (ht_high of cl/tf32.cl): 23 bits, 24 where the second one is at most
+ * half of what it can be. */
+static double two_halves(const struct ht_spec *spec, double value) {
+    const int bits = 11;
+    if (spec->fp64) return value;
+    const double high = rounded(value, bits);
+    return (float)(high + rounded(value - high, bits));
 }
 
 static void pack_row(const struct packing *p, int g, int tile, int column,
@@ -342,5 +348,5 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "propagator_tensor.cl"},
+              "tf32.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
