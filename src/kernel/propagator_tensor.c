@@ -359,25 +359,28 @@ static const char *planes_refuse(const struct ht_spec *spec) {
     return refuses(spec);
 }
 
-/* 16 tiles of results fit 168 registers without spilling, so that three groups
- * of four warps share a multiprocessor. */
+/* All results of a part that registers hold: 32 tiles at 255 of them. At 128 up
+ * to 16 tiles spill a little, which costs less than a group fewer on the
+ * multiprocessor does. Measured on an H200 (bench/NOTES.md). */
 static enum ht_err planes_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    const int parts = choose_parts(spec, 16), cells = TENSOR_CELLS;
-    const int rows = tuning->rows > 0 ? tuning->rows : 2;
+    const int parts = choose_parts(spec, 32), cells = TENSOR_CELLS;
+    int rows = tuning->rows > 0 ? tuning->rows : 2;
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
             tuning->cells, cells);
     struct tensor_shape s =
         tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
+    if (tuning->rows <= 0 && s.local_bytes > limit)
+        s = tensor_shape_of(spec, DEPTH, parts, cells, rows = 1, limit);
     out->cells = cells;
     out->rows = rows;
     out->chunk = TENSOR_CHUNK;
     out->parts = parts;
-    out->registers = 168;
+    out->registers = s.cut.all > 16 ? 255 : 128;
     out->group_size = WARP * (cells / ROW_CELLS) * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
