@@ -359,15 +359,29 @@ static const char *planes_refuse(const struct ht_spec *spec) {
     return refuses(spec);
 }
 
-/* All results of a part that registers hold: 32 tiles at 255 of them. At 128 up
- * to 16 tiles spill a little, which costs less than a group fewer on the
- * multiprocessor does. Measured on an H200 (bench/NOTES.md). */
+/* Measured on an H200 (bench/NOTES.md): what spills at 128 registers of one
+ * field's 8 tiles costs less than a group fewer on the multiprocessor does, and
+ * where blocks have many tiles a third group is worth more than 255 registers.
+ */
+static int planes_registers(const struct ht_spec *spec, const struct cut *cut) {
+    const int fields = spec->eq->nfields;
+    int most = 0;
+    for (int g = 0; g < cut->blocks; g++)
+        if (cut->tiles[g] > most) most = cut->tiles[g];
+    if (cut->all > 16) return 255;
+    if (cut->all <= 8 && ht_slots(spec->src, fields) == 1 &&
+        ht_slots(spec->dst, fields) == 1)
+        return 128;
+    return cut->all <= 8 || most >= 8 ? 168 : 255;
+}
+
+/* Parts of at most 24 tiles, whose results registers hold. */
 static enum ht_err planes_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    const int parts = choose_parts(spec, 32), cells = TENSOR_CELLS;
+    const int parts = choose_parts(spec, 24), cells = TENSOR_CELLS;
     int rows = tuning->rows > 0 ? tuning->rows : 2;
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
@@ -380,7 +394,7 @@ static enum ht_err planes_shape(const struct ht_tuning *tuning,
     out->rows = rows;
     out->chunk = TENSOR_CHUNK;
     out->parts = parts;
-    out->registers = s.cut.all > 16 ? 255 : 128;
+    out->registers = planes_registers(spec, &s.cut);
     out->group_size = WARP * (cells / ROW_CELLS) * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
