@@ -1,15 +1,10 @@
 /* The half step by parity blocks (src/kernel/blocks.h) as matrix products on
- * NVIDIA's tensor cores (PTX mma.sync m16n8k8).
+ * NVIDIA's tensor cores (PTX mma.sync m16n8k8; cl/tf32.cl has the fragments).
  *
  * A warp computes 16 neighbouring targets of an x1 row, a group the HT_CELLS
  * targets in each of HT_ROWS rows. The 16 are the rows of the product; its
  * columns are rows of a parity block, 8 at a time (a tile); the sum runs over 8
- * source entries at a time (a k step). The fragments of the instruction give
- * warp lane l
- *
- *     left side  rows l / 4, l / 4 + 8 (targets), k = l % 4, l % 4 + 4
- *     operator   k = l % 4, l % 4 + 4, column l / 4
- *     result     rows l / 4, l / 4 + 8, columns 2 (l % 4), 2 (l % 4) + 1
+ * source entries at a time (a k step).
  *
  * The order of source entries is free: lane l reads the coefficients of block
  * l % 4 of a chunk, two per k step, at the eight vertices and forms the sums of
@@ -23,7 +18,7 @@
  * accumulate. Therefore the three products of a k step start from zero, and
  * their result is added to the others by an ordinary, rounded addition. For the
  * same reason vertex sums are split by rounding; the host rounds the operator
- * to 22 bits, which truncation splits exactly.
+ * to what two halves hold, 23 bits or more.
  *
  * With HT_PARTS = 2, 4, 8 the parity blocks of a tile's targets are distributed
  * over as many work-groups by the signs along the last axes.
@@ -56,31 +51,6 @@ typedef HT_VECTOR(2) ht_pair;
                      : "+d"((c)[0]), "+d"((c)[1]), "+d"((c)[2]), "+d"((c)[3]) \
                      : "d"((a)[0]), "d"((a)[1]), "d"((a)[2]), "d"((a)[3]),    \
                        "d"(b0), "d"(b1))
-#else
-#define HT_MULTIPLY(c, a, b0, b1)                                             \
-    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "    \
-                     "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"     \
-                     : "+f"((c)[0]), "+f"((c)[1]), "+f"((c)[2]), "+f"((c)[3]) \
-                     : "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])),      \
-                       "r"(HT_AS_UINT((a)[2])), "r"(HT_AS_UINT((a)[3])),      \
-                       "r"(HT_AS_UINT(b0)), "r"(HT_AS_UINT(b1)))
-/* The same product with c = 0 on entry. */
-#define HT_MULTIPLY_FIRST(c, a, b0, b1)                              \
-    __asm__("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "    \
-            "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"                   \
-            "{%10,%10,%10,%10};"                                     \
-            : "=f"((c)[0]), "=f"((c)[1]), "=f"((c)[2]), "=f"((c)[3]) \
-            : "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])),      \
-              "r"(HT_AS_UINT((a)[2])), "r"(HT_AS_UINT((a)[3])),      \
-              "r"(HT_AS_UINT(b0)), "r"(HT_AS_UINT(b1)), "f"(0.0f))
-/* The leading 11 bits, truncated or rounded. The product ignores the trailing
- * bits of its operands. */
-HT_INLINE real ht_cut(real x) {
-    return HT_AS_FLOAT(HT_AS_UINT(x) & 0xffffe000u);
-}
-HT_INLINE real ht_rounded(real x) {
-    return HT_AS_FLOAT((HT_AS_UINT(x) + 0x1000u) & 0xffffe000u);
-}
 #endif
 
 /* USE for the tiles of parity blocks [first, end), with the warp lane's part of
@@ -117,16 +87,18 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
         for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
             HT_UNROLL
             for (int i = 0; i < 4; i++) {
-                high[g][i] = ht_rounded(left[g0 + g][i]);
+                high[g][i] = ht_high(left[g0 + g][i]);
                 low[g][i] = left[g0 + g][i] - high[g][i];
             }
         }
 #define HT_OWN part[(g - g0) * HT_MOST_TILES + n]
-#define HT_LOW_HIGH HT_MULTIPLY_FIRST(HT_OWN, low[g - g0], right.x, right.y);
-#define HT_HIGH_LOW                                              \
-    HT_MULTIPLY(HT_OWN, high[g - g0], right.x - ht_cut(right.x), \
-                right.y - ht_cut(right.y));
-#define HT_HIGH_HIGH HT_MULTIPLY(HT_OWN, high[g - g0], right.x, right.y);
+#define HT_LOW_HIGH \
+    HT_MULTIPLY_FIRST(HT_OWN, low[g - g0], ht_high(right.x), ht_high(right.y));
+#define HT_HIGH_LOW                                               \
+    HT_MULTIPLY(HT_OWN, high[g - g0], right.x - ht_high(right.x), \
+                right.y - ht_high(right.y));
+#define HT_HIGH_HIGH \
+    HT_MULTIPLY(HT_OWN, high[g - g0], ht_high(right.x), ht_high(right.y));
 #define HT_ADD_PART \
     HT_UNROLL       \
     for (int i = 0; i < 4; i++) acc[tile][i] += HT_OWN[i];

@@ -1,5 +1,5 @@
-/* Host side of cl/propagator_tensor.cl: its shape, and the operator in the
- * order in which the kernel reads it.
+/* Host side of cl/propagator_tensor.cl and cl/propagator_planes.cl: their
+ * shapes, and the operator in the order in which the kernels read it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,8 @@ enum {
     TENSOR_CELLS = 16, /* of a warp */
     EDGE_WARPS = 2,    /* of a group where rows have different operators */
     TENSOR_CHUNK = 4,  /* blocks: one for each l % 4 of warp lanes l */
+    ROW_CELLS = 8,     /* of a warp in each plane, and */
+    DEPTH = 2,         /* x3 planes at a time, of cl/propagator_planes.cl */
     TILE = 8           /* results of a product */
 };
 
@@ -63,7 +65,7 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
 }
 
 /* The operator in local memory: resident if it fits, else whole chunks, else k
- * steps at a time. */
+ * steps at a time (cl/propagator_planes.cl: never). */
 struct tensor_shape {
     struct cut cut;
     int chunks, pairs, steps; /* steps: of the operator copied at a time */
@@ -78,9 +80,10 @@ static int pitch_of(int cells) {
     return cells + 2;
 }
 
+/* depth: x3 planes of targets at a time. */
 static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
-                                           int parts, int cells, int rows,
-                                           int64_t limit) {
+                                           int depth, int parts, int cells,
+                                           int rows, int64_t limit) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int element_size = spec->fp64 ? 8 : 4;
     int blocks =
@@ -90,15 +93,18 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
                              .pairs = spec->block / 2};
     int64_t step = (int64_t)s.cut.all * 64 * element_size;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
+    /* cl/propagator_planes.cl keeps addresses of results */
     int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
-                       ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) +
-                   (int64_t)s.infos * 4;
+                       ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) *
+                       (spec->eq->dims > 2 ? depth + 1 : 2) / 2 +
+                   (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
     /* In absorbing layers planes have different operators, and groups of a
      * single row, of two warps, must be many on a multiprocessor. */
     const bool layers = spec->eq->nprofiles > 0;
     s.resident = !layers && data + (int64_t)s.chunks * s.pairs * step <= limit;
     s.steps = layers && rows == 1 ? 1 : s.pairs;
-    if (!s.resident && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
+    if (!s.resident && depth == 1 && data + 2 * (int64_t)s.steps * step > limit)
+        s.steps = 1;
     s.local_bytes =
         data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
     return s;
@@ -106,8 +112,7 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
 
 /* A work-item's registers must hold the results of all tiles of a part, 4 reals
  * each. */
-static int choose_parts(const struct ht_spec *spec) {
-    const int most_tiles = spec->fp64 ? 16 : 36;
+static int choose_parts(const struct ht_spec *spec, int most_tiles) {
     int parts = 1;
     while (parts < 1 << spec->eq->dims &&
            make_cut(spec, parts).all > most_tiles)
@@ -132,20 +137,23 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    int parts = choose_parts(spec), cells = TENSOR_CELLS, rows = tuning->rows;
+    int parts = choose_parts(spec, spec->fp64 ? 16 : 36);
+    int cells = TENSOR_CELLS, rows = tuning->rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
             tuning->cells, TENSOR_CELLS);
     if (rows <= 0) rows = 4;
     if (spec->eq->dims == 1) rows = 1;
     while (tuning->rows <= 0 && rows > 1 &&
-           tensor_shape_of(spec, parts, cells, rows, limit).local_bytes > limit)
+           tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
+               limit)
         rows /= 2;
     if (spec->eq->nprofiles > 0 && rows == 1) cells *= EDGE_WARPS;
     while (cells > TENSOR_CELLS &&
-           tensor_shape_of(spec, parts, cells, rows, limit).local_bytes > limit)
+           tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
+               limit)
         cells /= 2;
-    struct tensor_shape s = tensor_shape_of(spec, parts, cells, rows, limit);
+    struct tensor_shape s = tensor_shape_of(spec, 1, parts, cells, rows, limit);
     out->cells = cells;
     out->rows = rows;
     out->chunk = TENSOR_CHUNK;
@@ -189,14 +197,20 @@ struct packing {
     double *op, *info;                /* [part][..] */
 };
 
-/* Rounds to 22 bits in single precision, the precision of two halves of 11
- * bits. */
-static double two_halves(const struct ht_spec *spec, double value) {
-    const int bits = 22;
+static double rounded(double value, int bits) {
     int exponent = 0;
     double fraction = frexp(value, &exponent);
-    if (spec->fp64) return value;
     return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
+}
+
+/* In single precision the nearest sum of two numbers of 11 bits, the first one
+ * rounded (ht_high of cl/tf32.cl): 23 bits, 24 where the second one is at most
+ * half of what it can be. */
+static double two_halves(const struct ht_spec *spec, double value) {
+    const int bits = 11;
+    if (spec->fp64) return value;
+    const double high = rounded(value, bits);
+    return (float)(high + rounded(value - high, bits));
 }
 
 static void pack_row(const struct packing *p, int g, int tile, int column,
@@ -290,15 +304,15 @@ static void add_tiles(const struct tensor_shape *s, int cells,
                 pitch_of(cells));
 }
 
-static enum ht_err pack_products(const struct ht_blocks *blocks,
-                                 const struct ht_spec *spec,
-                                 const struct ht_shape *shape,
-                                 struct ht_operator *out) {
+static enum ht_err pack_depth(const struct ht_blocks *blocks,
+                              const struct ht_spec *spec, int depth,
+                              const struct ht_shape *shape,
+                              struct ht_operator *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     struct ht_sizes z = ht_sizes_of(spec);
     struct packing p = {
         .blocks = blocks, .spec = spec, .padded_coefs = padded_coefs};
-    p.s = tensor_shape_of(spec, shape->parts, shape->cells, shape->rows,
+    p.s = tensor_shape_of(spec, depth, shape->parts, shape->cells, shape->rows,
                           shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
     int entries = blocks->sources / p.coefs * padded_coefs;
@@ -324,6 +338,69 @@ static enum ht_err pack_products(const struct ht_blocks *blocks,
     return err;
 }
 
+static enum ht_err pack_products(const struct ht_blocks *blocks,
+                                 const struct ht_spec *spec,
+                                 const struct ht_shape *shape,
+                                 struct ht_operator *out) {
+    return pack_depth(blocks, spec, 1, shape, out);
+}
+
+static enum ht_err pack_planes(const struct ht_blocks *blocks,
+                               const struct ht_spec *spec,
+                               const struct ht_shape *shape,
+                               struct ht_operator *out) {
+    return pack_depth(blocks, spec, DEPTH, shape, out);
+}
+
+static const char *planes_refuse(const struct ht_spec *spec) {
+    if (spec->fp64) return "it is for single precision";
+    if (spec->eq->dims < 3) return "it is for three dimensions";
+    if (spec->eq->nprofiles > 0) return "it does not compute absorbing layers";
+    return refuses(spec);
+}
+
+/* Measured on an H200 (bench/NOTES.md): what spills at 128 registers of one
+ * field's 8 tiles costs less than a group fewer on the multiprocessor does, and
+ * where blocks have many tiles a third group is worth more than 255 registers.
+ */
+static int planes_registers(const struct ht_spec *spec, const struct cut *cut) {
+    const int fields = spec->eq->nfields;
+    int most = 0;
+    for (int g = 0; g < cut->blocks; g++)
+        if (cut->tiles[g] > most) most = cut->tiles[g];
+    if (cut->all > 16) return 255;
+    if (cut->all <= 8 && ht_slots(spec->src, fields) == 1 &&
+        ht_slots(spec->dst, fields) == 1)
+        return 128;
+    return cut->all <= 8 || most >= 8 ? 168 : 255;
+}
+
+/* Parts of at most 24 tiles, whose results registers hold. */
+static enum ht_err planes_shape(const struct ht_tuning *tuning,
+                                const struct ht_spec *spec,
+                                const struct ht_device_info *info,
+                                struct ht_shape *out) {
+    const int64_t limit = ht_local_limit(info);
+    const int parts = choose_parts(spec, 24), cells = TENSOR_CELLS;
+    int rows = tuning->rows > 0 ? tuning->rows : 2;
+    REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
+            "device.cells_per_group = %d: this variant works on %d",
+            tuning->cells, cells);
+    struct tensor_shape s =
+        tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
+    if (tuning->rows <= 0 && s.local_bytes > limit)
+        s = tensor_shape_of(spec, DEPTH, parts, cells, rows = 1, limit);
+    out->cells = cells;
+    out->rows = rows;
+    out->chunk = TENSOR_CHUNK;
+    out->parts = parts;
+    out->registers = planes_registers(spec, &s.cut);
+    out->group_size = WARP * (cells / ROW_CELLS) * rows;
+    out->local_bytes = s.local_bytes;
+    if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
+    return HT_OK;
+}
+
 const struct ht_variant ht_variant_propagator_tensor = {
     .name = "propagator-tensor",
     .meaning = "the half step as dense parity blocks on NVIDIA's tensor cores, "
@@ -342,5 +419,23 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "propagator_tensor.cl"},
+              "tf32.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
+
+const struct ht_variant ht_variant_propagator_planes = {
+    .name = "propagator-planes",
+    .meaning = "as propagator-tensor, in three dimensions and single "
+               "precision, two x3 planes at a time (uniform media)",
+    .medium = HT_UNIFORM,
+    .blocks = true,
+    .refuses = planes_refuse,
+    .layouts = HT_READS_SORTED,
+    .ptx = 80,
+    .made_for = HT_FOR_GPU,
+    .counts32 = true,
+    .shape = planes_shape,
+    .cost = ht_cost_dense,
+    .pack = pack_planes,
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
+              "propagator_planes.cl"},
+    .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};

@@ -319,7 +319,7 @@ static void test_auto(void) {
     choose(3, 2, -1, false, 90, "parity-chains");
     choose(3, 3, -1, false, 90, "parity-chains");
     choose(3, 3, 0, false, 0, "parity-chains");
-    choose(3, 4, -1, false, 90, "propagator-tensor");
+    choose(3, 4, -1, false, 90, "propagator-planes");
     choose(3, 2, -1, true, 90, "propagator-tensor");
     choose(3, 2, -1, true, 80, "parity-chains");
     choose(3, 2, 0, true, 90, "parity-chains");

@@ -1,0 +1,357 @@
+/* The half step by parity blocks as cl/propagator_tensor.cl does it, in three
+ * dimensions and single precision, two neighbouring x3 planes at a time.
+ *
+ * A warp computes 8 neighbouring targets of an x1 row in each of the planes, a
+ * group the HT_CELLS targets in each of HT_ROWS rows. The 16 are the rows of a
+ * product: warp lane l has target l / 4 in both planes. Sums over the face
+ * between the planes serve both, and source nodes are copied for three faces
+ * instead of four:
+ *
+ *     target   m3    m3 + 1
+ *     face   0     1       2    source nodes at four vertices
+ *
+ * The two k steps of a chunk start from zero together, small products first.
+ * Parts, the operator, its order and info are those of cl/propagator_tensor.cl.
+ */
+#define HT_PAIRS 2
+typedef HT_VECTOR(2) ht_pair;
+/* of the operator of a chunk */
+#define HT_CHUNK_PACKS (HT_PAIRS * HT_TILES * 64 / HT_BLOCK)
+#define HT_PART_BLOCKS (8 / HT_PARTS)
+#define HT_ROW_WARPS (HT_CELLS / 8)
+#define HT_OP_SIZE (HT_CHUNKS * HT_CHUNK_PACKS * HT_BLOCK)
+#define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
+#define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
+#if HT_RESIDENT
+#define HT_OP_PACKS (HT_CHUNKS * HT_CHUNK_PACKS)
+#else
+#define HT_OP_PACKS (2 * HT_CHUNK_PACKS)
+#endif
+
+/* Source nodes in local memory: data[stage][face][row][block of a chunk][node],
+ * rows padded to HT_PITCH. */
+#define HT_TILE_1 (HT_CELLS + 1)
+#define HT_TILE_2 (HT_ROWS + 1)
+#define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * 3)
+#define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
+#define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, 3, HT_CHUNK, HT_PITCH)
+#define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
+#define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
+#define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
+
+/* The nodes that a work-item copies: in their plane, in the window, and in
+ * local memory; work-items that are left over copy the last one, too. The host
+ * ensures that node numbers fit int. */
+struct ht_copies {
+    int in_plane[HT_COPIES], node[HT_COPIES], to[HT_COPIES], face[HT_COPIES];
+};
+
+HT_INLINE void ht_copies_begin(const struct ht_step_args *a, const int item,
+                               const long m1, const long m2,
+                               struct ht_copies *copies) {
+    HT_UNROLL
+    for (int i = 0; i < HT_COPIES; i++) {
+        const int own = i * HT_GROUP_ITEMS + item;
+        const int n = own < HT_TILE_NODES ? own : HT_TILE_NODES - 1;
+        const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
+        /* nodes beyond the last target are copied but not used: clamp */
+        long q1 = m1 + c1, q2 = m2 + c2;
+        q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
+        q2 = (q2 < a->end[1] ? q2 : a->end[1]) + a->shift[1];
+        copies->in_plane[i] =
+            (int)(ht_closed(a, 1, q2) * a->src_row + ht_closed(a, 0, q1));
+        copies->to[i] = n / HT_TILE_1 * HT_CHUNK * HT_PITCH + c1;
+        copies->face[i] = n / (HT_TILE_1 * HT_TILE_2);
+    }
+}
+
+/* The planes around those of targets from m3 on. */
+HT_INLINE void ht_copies_at(const struct ht_step_args *a, const long m3,
+                            const long end, struct ht_copies *copies) {
+    HT_UNROLL
+    for (int i = 0; i < HT_COPIES; i++) {
+        const long q3 = m3 + copies->face[i];
+        copies->node[i] =
+            copies->in_plane[i] +
+            (int)(ht_closed(a, 2, (q3 < end ? q3 : end) + a->shift[2]) *
+                  a->src_plane);
+    }
+}
+
+/* Starts to copy a chunk, without branches: beyond the last block that one,
+ * for which the operator has zeros. */
+HT_INLINE void ht_chunk_copy(const struct ht_step_args *a,
+                             const struct ht_copies *copies, const int chunk,
+                             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
+    const long nodes = a->src_nodes;
+    HT_UNROLL
+    for (int b = 0; b < HT_CHUNK; b++) {
+        const int next = chunk * HT_CHUNK + b;
+        const int block = next < HT_BLOCKS ? next : HT_BLOCKS - 1;
+        const int field = block / HT_FIELD_BLOCKS;
+        HT_GLOBAL const real *chosen = src0;
+        HT_EACH_SRC(HT_SRC_CHOOSE)
+        HT_GLOBAL const ht_pack *from =
+            (HT_GLOBAL const ht_pack *)chosen + block % HT_FIELD_BLOCKS * nodes;
+        HT_UNROLL
+        for (int i = 0; i < HT_COPIES; i++)
+            ht_copy(data + copies->to[i] + b * HT_PITCH,
+                    from + copies->node[i]);
+    }
+}
+
+/* Blocks whose products are interleaved, so that at least four products are in
+ * flight between two that add to the same results. */
+#define HT_TOGETHER \
+    (HT_MOST_TILES >= 4 ? 1 : HT_MOST_TILES >= 2 ? 2 : HT_MIN_4(HT_PART_BLOCKS))
+#define HT_MIN_4(n) ((n) < 4 ? (n) : 4)
+
+/* USE for the tiles of parity blocks [first, end). */
+#define HT_EACH_TILE(first, end, USE)                             \
+    HT_UNROLL                                                     \
+    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) { \
+        HT_UNROLL                                                 \
+        for (int n = 0; n < HT_MOST_TILES; n++) {                 \
+            if (n >= HT_TILES_OF(g)) continue;                    \
+            const int tile = HT_FIRST_TILE(g) + n;                \
+            const int own = (g - (first)) * HT_MOST_TILES + n;    \
+            USE                                                   \
+        }                                                         \
+    }
+
+/* acc += products of a chunk. left[j][g]: fragment of k step j, block g. Those
+ * of all k steps start from zero together, small ones first. */
+HT_INLINE void ht_products(const int lane,
+                           real left[HT_PAIRS][HT_PART_BLOCKS][4],
+                           HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
+#define HT_EACH_STEP HT_UNROLL for (int j = 0; j < HT_PAIRS; j++)
+    HT_UNROLL
+    for (int g0 = 0; g0 < HT_PART_BLOCKS; g0 += HT_TOGETHER) {
+        real high[HT_PAIRS][HT_TOGETHER][4], low[HT_PAIRS][HT_TOGETHER][4];
+        real right[HT_PAIRS][HT_TOGETHER * HT_MOST_TILES][4];
+        real part[HT_TOGETHER * HT_MOST_TILES][4];
+        HT_EACH_STEP {
+            HT_UNROLL
+            for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
+                HT_UNROLL
+                for (int i = 0; i < 4; i++) {
+                    high[j][g][i] = ht_high(left[j][g0 + g][i]);
+                    low[j][g][i] = left[j][g0 + g][i] - high[j][g][i];
+                }
+            }
+        }
+#define HT_READ_RIGHT                                               \
+    HT_EACH_STEP {                                                  \
+        const ht_pair both = op[(j * HT_TILES + tile) * 32 + lane]; \
+        right[j][own][0] = ht_high(both.x);                         \
+        right[j][own][1] = ht_high(both.y);                         \
+        right[j][own][2] = both.x - right[j][own][0];               \
+        right[j][own][3] = both.y - right[j][own][1];               \
+    }
+#define HT_FIRST                                                   \
+    HT_MULTIPLY_FIRST(part[own], low[0][g - g0], right[0][own][0], \
+                      right[0][own][1]);
+#define HT_LOW_HIGH \
+    HT_MULTIPLY(part[own], low[1][g - g0], right[1][own][0], right[1][own][1]);
+#define HT_HIGH_LOW(j) \
+    HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][2], right[j][own][3]);
+#define HT_HIGH_HIGH(j) \
+    HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][0], right[j][own][1]);
+#define HT_ADD_PART \
+    HT_UNROLL       \
+    for (int i = 0; i < 4; i++) acc[tile][i] += part[own][i];
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_READ_RIGHT)
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_FIRST)
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_LOW(0))
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_LOW(1))
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_HIGH(0))
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_HIGH(1))
+        HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_ADD_PART)
+    }
+}
+
+/* sums[e]: those over the vertices of a face, with all signs along x1 and x2,
+ * of coefficient e of the pair at `at`. */
+HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face,
+                            const real sign[3], real sums[2][4]) {
+    HT_UNROLL
+    for (int w = 0; w < 4; w++) {
+        const ht_pair x =
+            at[((face * HT_TILE_2 + (w >> 1)) * HT_CHUNK * HT_PITCH + (w & 1)) *
+               HT_PAIRS];
+        sums[0][w] = x.x;
+        sums[1][w] = x.y;
+    }
+    HT_UNROLL
+    for (int e = 0; e < 2; e++) {
+        ht_butterfly(sign[0], &sums[e][0], &sums[e][1]);
+        ht_butterfly(sign[0], &sums[e][2], &sums[e][3]);
+        ht_butterfly(sign[1], &sums[e][0], &sums[e][2]);
+        ht_butterfly(sign[1], &sums[e][1], &sums[e][3]);
+    }
+}
+
+/* The left sides of a k step: vertex sums at the warp lane's targets for the
+ * pair of coefficients at `at`, whose parity is `parity`. */
+HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
+                            const int part, real left[HT_PART_BLOCKS][4]) {
+    const int bits = parity ^ part * HT_PART_BLOCKS;
+    const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
+                          HT_SIGN_OF(bits, 2)};
+    real lower[2][4], upper[2][4];
+    ht_face_sums(at, 0, sign, lower);
+    HT_UNROLL
+    for (int plane = 0; plane < 2; plane++) {
+        ht_face_sums(at, plane + 1, sign, upper);
+        HT_UNROLL
+        for (int e = 0; e < 2; e++) {
+            HT_UNROLL
+            for (int g = 0; g < HT_PART_BLOCKS; g++)
+                left[g][2 * e + plane] = fma(g < 4 ? sign[2] : -sign[2],
+                                             lower[e][g % 4], upper[e][g % 4]);
+            HT_UNROLL
+            for (int g = 0; g < 4; g++) lower[e][g] = upper[e][g];
+        }
+    }
+}
+
+/* USE for the warp lane's results of all tiles, pairs in the nodes of its
+ * targets. `own` is 0 if there is no such result; `at` then points to another
+ * valid pair, which may be read, since reads without branches overlap. */
+#define HT_EACH_RESULT(USE)                                                   \
+    HT_UNROLL                                                                 \
+    for (int tile = 0; tile < HT_TILES; tile++) {                             \
+        const long entry = where[tile * 4 + t];                               \
+        const int field = (int)(entry >> HT_SLOT_BIT);                        \
+        HT_GLOBAL real *chosen = dst0;                                        \
+        HT_EACH_DST(HT_DST_CHOOSE)                                            \
+        chosen += entry & (((long)1 << HT_SLOT_BIT) - 1);                     \
+        HT_UNROLL                                                             \
+        for (int plane = 0; plane < 2; plane++) {                             \
+            const int own = entry >= 0 && inside[plane];                      \
+            HT_GLOBAL ht_pair *at =                                           \
+                (HT_GLOBAL ht_pair *)(chosen + (long)node[plane] * HT_BLOCK); \
+            USE                                                               \
+        }                                                                     \
+    }
+#define HT_RESULT(i) acc[tile][2 * plane + (i)]
+#define HT_READ_RESULT       \
+    const ht_pair old = *at; \
+    HT_RESULT(0) = old.x;    \
+    HT_RESULT(1) = old.y;    \
+    (void)own;
+#define HT_STORE_RESULT      \
+    ht_pair result;          \
+    result.x = HT_RESULT(0); \
+    result.y = HT_RESULT(1); \
+    if (own) *at = result;
+
+/* Starts to copy the operator of a chunk. */
+HT_INLINE void ht_operator_copy(const int item, const int chunk,
+                                HT_GLOBAL const real *op,
+                                HT_LOCAL ht_pack *to) {
+    HT_GLOBAL const ht_pack *from =
+        (HT_GLOBAL const ht_pack *)op + (long)chunk * HT_CHUNK_PACKS;
+    HT_UNROLL
+    for (int k = 0; k < HT_CHUNK_PACKS; k += HT_GROUP_ITEMS) {
+        const int i = k + item < HT_CHUNK_PACKS ? k + item : HT_CHUNK_PACKS - 1;
+        ht_copy(to + i, from + i);
+    }
+}
+
+/* Where a result goes: its place in its field's buffer, of node 0, and from bit
+ * HT_SLOT_BIT on the field's slot; slot -1 and place 0 for none. */
+#define HT_SLOT_BIT 48
+HT_INLINE long ht_where_of(const struct ht_step_args *a, const int entry) {
+    const long at =
+        HT_LAYOUT_AT(HT_BLOCK, entry % HT_PADDED_COEFS, 0, a->dst_nodes);
+    return entry < 0 ? (long)-1 << HT_SLOT_BIT
+                     : at + ((long)(entry / HT_PADDED_COEFS) << HT_SLOT_BIT);
+}
+
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
+    struct ht_step_args a,
+    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
+        HT_EACH_DST(HT_DST_PARAM)) {
+    HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
+    HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
+    HT_LOCAL_ARRAY(long, where, HT_TILES * 4);
+    HT_LOCAL_ARRAY(int, parities, HT_INFO_PARITIES);
+    const int item = HT_ITEM(), t = item % 4;
+    const int part = (int)(HT_GROUP_1() % HT_PARTS);
+    const int row = item / (32 * HT_ROW_WARPS);
+    const int first1 = item / 32 % HT_ROW_WARPS * 8 + item % 32 / 4;
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
+    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
+    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
+    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;
+    const int n1 = (int)a.end[0], n2 = (int)a.end[1];
+    HT_GLOBAL const real *info =
+        op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
+    struct ht_copies copies;
+    ht_copies_begin(&a, item, group1, group2, &copies);
+    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS)
+        parities[i] = (int)info[i];
+    for (int i = item; i < HT_TILES * 4; i += HT_GROUP_ITEMS)
+        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);
+    op += (long)part * HT_OP_SIZE;
+    HT_BARRIER();
+    for (int chunk = 0; chunk < (HT_RESIDENT ? HT_CHUNKS : 1); chunk++)
+        ht_operator_copy(item, chunk, op, table + chunk * HT_CHUNK_PACKS);
+    ht_copies_at(&a, begin, end, &copies);
+    ht_chunk_copy(&a, &copies, 0, data HT_EACH_SRC(HT_SRC_ARG));
+    HT_COPY_COMMIT();
+    int stage = 0; /* buffer of the next chunk */
+    for (long m3 = begin; m3 < end; m3 += 2) {
+        int node[2], inside[2];
+        HT_UNROLL
+        for (int p = 0; p < 2; p++) {
+            const long q3 = m3 + p < end ? m3 + p : end - 1;
+            node[p] = (int)ht_target_row(&a, m2 < n2 ? m2 : n2 - 1, q3) +
+                      (m1 < n1 ? m1 : n1 - 1);
+            inside[p] = m1 < n1 && m2 < n2 && m3 + p < end;
+        }
+        real acc[HT_TILES][4];
+#if HT_OLD_SIGN != 0
+        HT_EACH_RESULT(HT_READ_RESULT)
+#endif
+        HT_UNROLL
+        for (int i = 0; i < HT_TILES; i++) {
+            HT_UNROLL
+            for (int e = 0; e < 4; e++)
+                acc[i][e] =
+                    HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
+        }
+        HT_ROLLED
+        for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
+            const int last = chunk + 1 == HT_CHUNKS;
+            const int next = last ? 0 : chunk + 1;
+            HT_LOCAL const ht_pack *at = data + stage * HT_STAGE_SIZE +
+                                         (row * HT_CHUNK + t) * HT_PITCH +
+                                         first1;
+            HT_LOCAL const ht_pack *right =
+                table + (HT_RESIDENT ? chunk : stage) * HT_CHUNK_PACKS;
+            real left[HT_PAIRS][HT_PART_BLOCKS][4];
+            HT_COPY_WAIT(0);
+            HT_BARRIER();
+            stage ^= 1;
+            if (last) ht_copies_at(&a, m3 + 2, end, &copies);
+            if (!HT_RESIDENT)
+                ht_operator_copy(item, next, op,
+                                 table + stage * HT_CHUNK_PACKS);
+            ht_chunk_copy(&a, &copies, next,
+                          data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));
+            HT_COPY_COMMIT();
+            HT_EACH_STEP {
+                /* lanes with odd t swap the pairs to avoid bank conflicts */
+                const int pair = j ^ (t & 1);
+                ht_left_side((HT_LOCAL const ht_pair *)at + pair,
+                             parities[(chunk * 4 + t) * HT_PAIRS + pair], part,
+                             left[j]);
+            }
+            ht_products(item % 32, left, (HT_LOCAL const ht_pair *)right, acc);
+        }
+        HT_EACH_RESULT(HT_STORE_RESULT)
+    }
+}
