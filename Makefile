@@ -199,8 +199,8 @@ help: ## this list
 	@echo "CUDA=0 CUDA=1 CUDA_HOME WITHOUT"
 
 program: $(B)/htwave ; @:
-tests: $(call programs,$(PROGRAMS)) ; @:
-host-tests: $(call programs,$(ASAN_ITEMS)) ; @:
+tests: $(call programs,$(PROGRAMS)) $(B)/test/pauses.so ; @:
+host-tests: $(call programs,$(ASAN_ITEMS)) $(B)/test/pauses.so ; @:
 tool-programs: $(TOOL_SOURCES:%.c=$(B)/%) ; @:
 tidy: $(patsubst %.c,$(B)/tidy/%.ok, \
     $(SOURCES) $(TEST_SOURCES) $(TOOL_SOURCES) tools/embed.c) ; @:
@@ -216,6 +216,12 @@ $(B)/%: $(B)/obj/%.o $(B)/libhtwave.a
 	@echo "  LINK  $@"
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl -pthread
+
+# Beside MPI, not part of a program: without the sanitizers.
+$(B)/test/pauses.so: test/pauses.c Makefile
+	@echo "  LINK  $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(LDFLAGS) -shared -fPIC -o $@ $< -ldl
 
 # Made anew each time: an old archive may hold sources removed since.
 $(B)/libhtwave.a: $(LIBRARY_OBJECTS)
