@@ -340,13 +340,6 @@ int cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
     return 0;
 }
 
-int cuFuncGetAttribute(int *value, int attribute, void *function) {
-    const int registers = 4;
-    if (!function || attribute != registers) return FAILS;
-    *value = 40;
-    return 0;
-}
-
 struct launch {
     long function;
     unsigned items;

@@ -90,9 +90,6 @@ HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program,
                                         struct ht_kernel **out);
 void ht_kernel_destroy(struct ht_kernel *kernel); /* NULL allowed */
 
-/* Registers of a work-item in the compiled code; 0: the back end cannot say. */
-int ht_kernel_registers(const struct ht_kernel *kernel);
-
 /* Arguments of one kernel. */
 enum { HT_MAX_ARGS = 128 };
 /* An argument: a buffer, or size bytes at value. */

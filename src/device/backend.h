@@ -43,7 +43,6 @@ struct ht_backend {
     enum ht_err (*kernel_create)(void *program, const char *name,
                                  void **kernel);
     void (*kernel_destroy)(void *kernel);
-    int (*kernel_registers)(void *kernel);
     enum ht_err (*launch)(void *device, const struct ht_launch *launch,
                           void **timing);
     /* Launches that will be done in this order many times. What they point to

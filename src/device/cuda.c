@@ -321,7 +321,6 @@ const struct ht_backend ht_backend_cuda = {
     .program_destroy = ht_cuda_program_destroy,
     .kernel_create = ht_cuda_kernel_create,
     .kernel_destroy = ht_cuda_kernel_destroy,
-    .kernel_registers = ht_cuda_kernel_registers,
     .launch = ht_cuda_launch,
     .sequence_create = ht_cuda_sequence_create,
     .sequence_destroy = ht_cuda_sequence_destroy,

@@ -53,7 +53,6 @@
     X(cuModuleLoadDataEx)          \
     X(cuModuleUnload)              \
     X(cuModuleGetFunction)         \
-    X(cuFuncGetAttribute)          \
     X(cuLaunchKernel)
 
 struct ht_cuda {
@@ -148,7 +147,6 @@ void ht_cuda_program_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
                                              void **kernel);
 void ht_cuda_kernel_destroy(void *kernel);
-int ht_cuda_kernel_registers(void *kernel);
 HT_CHECKED enum ht_err
 ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
 double ht_cuda_launch_seconds(void *handle);

@@ -17,7 +17,6 @@ struct cuda_program {
 };
 
 struct cuda_kernel {
-    const struct ht_cuda *cuda;
     CUfunction function;
     int nparameters; /* -1: the driver does not report it */
     size_t size[HT_MAX_ARGS];
@@ -160,18 +159,9 @@ enum ht_err ht_cuda_kernel_create(void *handle, const char *name, void **out) {
         free(kernel);
         return err;
     }
-    kernel->cuda = cuda;
     ask_parameters(cuda, kernel);
     *out = kernel;
     return HT_OK;
-}
-
-int ht_cuda_kernel_registers(void *handle) {
-    const struct cuda_kernel *kernel = handle;
-    int count = 0;
-    CUresult code = kernel->cuda->cuFuncGetAttribute(
-        &count, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel->function);
-    return code == CUDA_SUCCESS ? count : 0;
 }
 
 void ht_cuda_kernel_destroy(void *kernel) {

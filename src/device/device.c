@@ -181,10 +181,6 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
     return HT_OK;
 }
 
-int ht_kernel_registers(const struct ht_kernel *kernel) {
-    return kernel->device->backend->kernel_registers(kernel->handle);
-}
-
 /* Launches of a timer that is closed are still waited for. */
 static void close_timer(struct ht_device *device,
                         const struct ht_launch_timer *timer) {

@@ -245,30 +245,23 @@ static void cl_program_destroy(void *handle) {
     free(built);
 }
 
-/* NVIDIA's compiler accepts a limit of registers, and tells how many it uses.
- * PoCL takes 0.1 s and more per
+/* NVIDIA's compiler accepts -cl-nv-maxrregcount, and does not keep to it
+ * (limited_build). PoCL takes 0.1 s and more per
  * program for clang's declarations of all built-in functions; by the guard of
  * their header they are left out where cl/prelude.cl declares those in use. */
-static void option_text(const struct ht_cl_device *device, int registers,
-                        bool own_builtins, char *out, size_t size) {
+static void option_text(bool own_builtins, char *out, size_t size) {
     snprintf(out, size, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
              own_builtins ? " -D_OPENCL_H_ -DHT_BUILTINS" : "");
-    if (device->nvidia)
-        snprintf(out + strlen(out), size - strlen(out), " -cl-nv-verbose");
-    if (registers > 0 && device->nvidia)
-        snprintf(out + strlen(out), size - strlen(out),
-                 " -cl-nv-maxrregcount=%d", registers);
 }
 
 /* Compiles or links built->program, which has just been created with code. */
 static enum ht_err finish_build(struct cl_built *built, cl_int code,
-                                int registers, void **out) {
+                                void **out) {
     const bool own_builtins = built->device->pocl;
-    char options[128];
+    char options[96];
     enum ht_err err = ht_cl_check(code, "creating a program");
     for (int tries = 0; err == HT_OK && tries < 1 + own_builtins; tries++) {
-        option_text(built->device, registers, own_builtins && tries == 0,
-                    options, sizeof options);
+        option_text(own_builtins && tries == 0, options, sizeof options);
         code = clBuildProgram(built->program, 1, &built->device->id, options,
                               NULL, NULL);
         if (code == CL_SUCCESS) break;
@@ -283,29 +276,27 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code,
     return HT_OK;
 }
 
-static enum ht_err cl_program_build(void *handle, const char *text,
-                                    int registers, void **out) {
+static enum ht_err build_text(struct ht_cl_device *device, const char *text,
+                              void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS;
     TRY(HT_ALLOC(built, 1));
-    built->device = handle;
-    built->program = clCreateProgramWithSource(built->device->context, 1, &text,
-                                               NULL, &code);
-    return finish_build(built, code, registers, out);
+    built->device = device;
+    built->program =
+        clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    return finish_build(built, code, out);
 }
 
-static enum ht_err cl_program_load(void *handle, const void *binary,
-                                   size_t size, int registers, void **out) {
+static enum ht_err build_binary(struct ht_cl_device *device, const void *binary,
+                                size_t size, void **out) {
     struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
     const unsigned char *bytes = binary;
     TRY(HT_ALLOC(built, 1));
-    built->device = handle;
-    built->program =
-        clCreateProgramWithBinary(built->device->context, 1, &built->device->id,
-                                  &size, &bytes, &status, &code);
-    return finish_build(built, code != CL_SUCCESS ? code : status, registers,
-                        out);
+    built->device = device;
+    built->program = clCreateProgramWithBinary(device->context, 1, &device->id,
+                                               &size, &bytes, &status, &code);
+    return finish_build(built, code != CL_SUCCESS ? code : status, out);
 }
 
 static enum ht_err cl_program_binary(void *handle, void **binary,
@@ -323,6 +314,64 @@ static enum ht_err cl_program_binary(void *handle, void **binary,
                        "reading a compiled program");
 }
 
+/* PTX with a limit of registers in each kernel, whose group size it states:
+ * *out is empty where it does not. */
+static enum ht_err limit_registers(const char *ptx, int registers,
+                                   struct ht_text *out) {
+    static const char size_of_group[] = "\n.reqntid";
+    for (const char *at; (at = strstr(ptx, size_of_group)) != NULL;
+         ptx = at + 1) {
+        ht_text_add(out, "%.*s\n.maxnreg %d\n", (int)(at - ptx), ptx,
+                    registers);
+    }
+    if (out->length > 0) ht_text_add(out, "%s", ptx);
+    return ht_text_status(out);
+}
+
+/* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where
+ * all goes well; without a limit it is right as well. */
+static enum ht_err limited_build(struct ht_cl_device *device, int registers,
+                                 void **program) {
+    void *binary = NULL, *limited = NULL;
+    char *ptx = NULL;
+    struct ht_text text = {0};
+    size_t size = 0;
+    enum ht_err err = cl_program_binary(*program, &binary, &size);
+    if (err == HT_OK) err = HT_ALLOC(ptx, size + 1);
+    if (err == HT_OK) {
+        memcpy(ptx, binary, size);
+        err = limit_registers(ptx, registers, &text);
+    }
+    if (err == HT_OK && text.length > 0 &&
+        build_binary(device, text.data, text.length, &limited) == HT_OK) {
+        cl_program_destroy(*program);
+        *program = limited;
+    }
+    ht_text_free(&text);
+    free(ptx);
+    free(binary);
+    return err;
+}
+
+static enum ht_err cl_program_build(void *handle, const char *text,
+                                    int registers, void **out) {
+    struct ht_cl_device *device = handle;
+    TRY(build_text(device, text, out));
+    if (registers == 0 || !device->nvidia) return HT_OK;
+    enum ht_err err = limited_build(device, registers, out);
+    if (err != HT_OK) {
+        cl_program_destroy(*out);
+        *out = NULL;
+    }
+    return err;
+}
+
+static enum ht_err cl_program_load(void *handle, const void *binary,
+                                   size_t size, int registers, void **out) {
+    (void)registers; /* they are in the binary */
+    return build_binary(handle, binary, size, out);
+}
+
 static enum ht_err kernel_make(void *handle, const char *name, void **out) {
     struct cl_built *built = handle;
     cl_int code = CL_SUCCESS;
@@ -334,42 +383,6 @@ static enum ht_err kernel_make(void *handle, const char *name, void **out) {
 
 static void cl_kernel_destroy(void *kernel) {
     (void)clReleaseKernel((cl_kernel)kernel);
-}
-
-/* NVIDIA's compiler tells it in the program's log:
- *
- *     ... Compiling entry function 'NAME' for ...
- *     ... Used 40 registers, ...
- */
-static int registers_in(const char *log, const char *name) {
-    char entry[128];
-    snprintf(entry, sizeof entry, "entry function '%s'", name);
-    const char *at = strstr(log, entry);
-    if (at != NULL) at = strstr(at, "Used ");
-    return at != NULL ? (int)strtol(at + strlen("Used "), NULL, 10) : 0;
-}
-
-static int cl_kernel_registers(void *kernel) {
-    cl_program program = NULL;
-    cl_device_id id = NULL;
-    char name[64], *log = NULL;
-    size_t size = 0;
-    if (clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name,
-                        NULL) != CL_SUCCESS ||
-        clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(cl_program),
-                        (void *)&program, NULL) != CL_SUCCESS ||
-        clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(cl_device_id),
-                         (void *)&id, NULL) != CL_SUCCESS ||
-        clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL,
-                              &size) != CL_SUCCESS ||
-        HT_ALLOC(log, size + 1) != HT_OK)
-        return 0;
-    int count = 0;
-    if (clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log,
-                              NULL) == CL_SUCCESS)
-        count = registers_in(log, name);
-    free(log);
-    return count;
 }
 
 /* Device times of commands in the work queue. */
@@ -530,7 +543,6 @@ const struct ht_backend ht_backend_opencl = {
     .program_destroy = cl_program_destroy,
     .kernel_create = kernel_make,
     .kernel_destroy = cl_kernel_destroy,
-    .kernel_registers = cl_kernel_registers,
     .launch = cl_launch,
     .sequence_create = cl_sequence_create,
     .sequence_destroy = cl_sequence_destroy,

@@ -298,7 +298,6 @@ struct ht_fd_kernels {
     struct ht_fd_weights weights;
     struct source of[PROGRAMS];
     struct ht_kernel *kernel[2][ENTRIES]; /* [part], an account each */
-    int64_t at_once;                      /* groups of fd-fused that run so */
 };
 
 void ht_fd_kernels_destroy(struct ht_fd_kernels *k) {
@@ -328,21 +327,6 @@ static enum ht_err build(struct ht_fd_kernels *k, int which,
     return err;
 }
 
-/* Groups whose registers the multiprocessors hold, given to whole warps in
- * eights for each lane. NVIDIA's OpenCL takes more than the limit it is given.
- */
-static int64_t groups_at_once(const struct ht_fd_kernels *k,
-                              const struct source *of) {
-    const int64_t all = 65536, warp = 32, step = 8;
-    const int64_t items = items_of(&k->spec, of->variant, &of->shape);
-    int64_t own = ht_kernel_registers(k->kernel[HT_PART_INTERIOR][BOTH]);
-    if (own == 0) own = of->shape.registers;
-    own = ht_divide_up(own, step) * step;
-    const int64_t of_group = ht_divide_up(items, warp) * warp * own;
-    return ht_device_info(k->device)->compute_units *
-           ht_most(1, all / ht_most(1, of_group));
-}
-
 enum ht_err ht_fd_kernels_create(struct ht_device *device,
                                  const struct ht_fd_spec *spec,
                                  const struct ht_fd_variant *variant,
@@ -367,7 +351,6 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device,
         ht_fd_kernels_destroy(k);
         return ht_err_prefix(err, "variant %s", variant->name);
     }
-    if (fused) k->at_once = groups_at_once(k, &k->of[WHOLE]);
     *out = k;
     return HT_OK;
 }
@@ -434,15 +417,22 @@ static int groups_per_unit(const struct ht_fd_kernels *k,
 
 /* A march of fd-fused begins with 2 R planes of w alone. Its groups are large
  * and wait for memory together, so that those that run at once should all have
- * work. Neighbours drift apart in marches of more than `most` planes. */
-static int64_t fused_planes(const struct ht_fd_kernels *k, int64_t planes,
+ * work: as many as the registers of a multiprocessor hold, which whole warps
+ * are given. Neighbours drift apart in marches of more than `most` planes. */
+static int64_t fused_planes(const struct ht_fd_kernels *k,
+                            const struct source *of, int64_t planes,
                             int64_t columns) {
-    const int64_t most = 192, r = k->spec.radius;
+    const int64_t most = 192, registers = 65536, warp = 32, r = k->spec.radius;
+    const int64_t items =
+        ht_divide_up(items_of(&k->spec, of->variant, &of->shape), warp) * warp;
+    const int64_t at_once =
+        ht_device_info(k->device)->compute_units *
+        ht_most(1, registers / (items * ht_most(1, of->shape.registers)));
     const int64_t shortest = ht_least(planes, 4 * r);
     int64_t best = shortest, least = INT64_MAX;
     for (int64_t march = ht_least(planes, most); march >= shortest; march--) {
         const int64_t groups = columns * ht_divide_up(planes, march);
-        const int64_t time = ht_divide_up(groups, k->at_once) * (march + 2 * r);
+        const int64_t time = ht_divide_up(groups, at_once) * (march + 2 * r);
         if (time < least) {
             least = time;
             best = march;
@@ -462,7 +452,7 @@ static int64_t choose_planes(const struct ht_fd_kernels *k,
     int64_t parts = ht_divide_up(wanted, columns);
     if (of->shape.planes > 0) return of->shape.planes;
     if (ht_fd_fuses(&k->spec, of->variant))
-        return fused_planes(k, planes, columns);
+        return fused_planes(k, of, planes, columns);
     if (parts > ht_divide_up(planes, least))
         parts = ht_divide_up(planes, least);
     return ht_divide_up(planes, parts);
