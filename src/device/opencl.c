@@ -246,9 +246,9 @@ static void cl_program_destroy(void *handle) {
 }
 
 /* NVIDIA's compiler accepts -cl-nv-maxrregcount, and does not keep to it
- * (limited_build). PoCL takes 0.1 s and more per
- * program for clang's declarations of all built-in functions; by the guard of
- * their header they are left out where cl/prelude.cl declares those in use. */
+ * (limited_build). PoCL takes 0.1 s and more per program for clang's
+ * declarations of all built-in functions; by the guard of their header they are
+ * left out where cl/prelude.cl declares those in use. */
 static void option_text(bool own_builtins, char *out, size_t size) {
     snprintf(out, size, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
              own_builtins ? " -D_OPENCL_H_ -DHT_BUILTINS" : "");
