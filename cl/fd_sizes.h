@@ -1,5 +1,5 @@
-/* Local memory of fd-march (cl/fd_items.cl) and fd-fused, in packs. This file is read by the
- * host's compiler and by the device's.
+/* Local memory of fd-march (cl/fd_items.cl) and fd-fused, in packs. This file
+ * is read by the host's compiler and by the device's.
  *
  * A group takes `packs` packs of `rows` rows; around them lie `side` packs and
  * `halo` rows. Where density varies there are, beside a tile of values, one of

@@ -143,9 +143,10 @@ struct ht_source_vector {
  * out[field that the grid stores][term][coefficient]. It refers to both
  * arguments. */
 struct ht_source_shaper;
-HT_CHECKED enum ht_err ht_source_shaper_create(
-    const struct ht_problem *problem, enum ht_subgrid to,
-    const struct ht_source_vector *vector, struct ht_source_shaper **out);
+HT_CHECKED enum ht_err
+ht_source_shaper_create(const struct ht_problem *problem, enum ht_subgrid to,
+                        const struct ht_source_vector *vector,
+                        struct ht_source_shaper **out);
 void ht_source_shaper_destroy(struct ht_source_shaper *shaper);
 void ht_source_shaper_apply(const struct ht_source_shaper *shaper,
                             const long double distance[3], double *out);

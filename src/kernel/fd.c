@@ -133,8 +133,8 @@ static int least_packs(const struct ht_fd_spec *spec, bool fused) {
 /* Bytes of local memory that fd-fused needs. */
 static int64_t fused_bytes(const struct ht_fd_spec *spec,
                            const struct ht_fd_shape *shape) {
-    const int block = block_of(spec), r = spec->radius;
-    const int64_t packs = shape->packs, rows = shape->rows;
+    const int block = block_of(spec);
+    const int64_t packs = shape->packs, rows = shape->rows, r = spec->radius;
     const int64_t side = HT_FD_PACKS_OF(2 * r, block);
     const int64_t near = HT_FD_PACKS_OF(r, block);
     return 16 * (2 * HT_FD_TILE_OF(packs, rows, side, 2 * r) +

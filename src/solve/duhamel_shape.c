@@ -177,10 +177,10 @@ static void prepare(const struct ht_problem *p,
 static void find_place(const struct shaping *s, const long double distance[3],
                        struct place *place) {
     const struct ht_source_vector *v = s->vector;
+    memset(place, 0, sizeof *place);
     for (int k = 0; k < s->problem->eq->dims; k++) {
         const double radius = v->along[k];
         long double *out = place->axis[k], power = 1;
-        memset(out, 0, (size_t)s->count * sizeof *out);
         out[0] = 1;
         if (!(radius > 0)) continue;
         ht_flat_derivatives(v->order, distance[k] / radius, s->count, out);
@@ -201,7 +201,8 @@ static void sequence(const struct shaping *s, const struct place *place,
     }
     const long double *derivative = place->axis[axis] + i + shift;
     for (int a = 0; a <= powers; a++)
-        out[a] = s->inverse[i] * s->travel[axis][a] * derivative[2 * a];
+        out[a] =
+            s->inverse[i] * s->travel[axis][a] * derivative[(ptrdiff_t)2 * a];
 }
 
 static void convolve(int powers, const long double *a, const long double *b,
@@ -268,7 +269,7 @@ static void add_terms(const struct ht_source_shaper *m, const struct term *term,
         long double sum = 0;
         for (int l = from > 0 ? from : 0; l <= powers; l++)
             sum += w[l] * all[l];
-        out[r * m->coefs] += (double)(term->factor * sum);
+        out[(ptrdiff_t)r * m->coefs] += (double)(term->factor * sum);
     }
 }
 
@@ -295,17 +296,18 @@ static void add_shape(const struct ht_source_shaper *m,
     }
 }
 
-void ht_source_shaper_apply(const struct ht_source_shaper *m,
+void ht_source_shaper_apply(const struct ht_source_shaper *shaper,
                             const long double distance[3], double *out) {
-    const struct ht_problem *p = m->s.problem;
+    const struct ht_problem *p = shaper->s.problem;
     struct place place;
-    find_place(&m->s, distance, &place);
+    find_place(&shaper->s, distance, &place);
     for (int f = 0; f < p->eq->nfields; f++) {
-        if (!ht_problem_stores(p, m->to, f)) continue;
-        memset(out, 0, (size_t)(m->terms * m->coefs) * sizeof *out);
-        for (int n = 0; n < m->count; n++)
-            if (m->list[n].field == f) add_shape(m, &place, &m->list[n], out);
-        out += (int64_t)m->terms * m->coefs;
+        if (!ht_problem_stores(p, shaper->to, f)) continue;
+        memset(out, 0, (size_t)(shaper->terms * shaper->coefs) * sizeof *out);
+        for (int n = 0; n < shaper->count; n++)
+            if (shaper->list[n].field == f)
+                add_shape(shaper, &place, &shaper->list[n], out);
+        out += (int64_t)shaper->terms * shaper->coefs;
     }
 }
 
