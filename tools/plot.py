@@ -23,7 +23,7 @@ COLOURS = (
     "#0072b2 #d55e00 #009e73 #cc79a7 #56b4e9 #e69f00 #5a3c96 #968214 "
     "#784632 #3c3c41 #c8283c #6ebe3c"
 ).split()
-GREY = "#78787d"
+GREY, DARK = "#78787d", "#3c3c41"
 MARKS = "oDs^vPX*"
 
 

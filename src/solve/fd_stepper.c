@@ -377,7 +377,7 @@ static int64_t steps_alike(const struct ht_fd_stepper *s) {
 
 /* Where L is applied to u itself, u and w change names in each step. */
 static int64_t period(const struct ht_fd_stepper *s) {
-    return s->slab.terms > 1 ? 1 : 2;
+    return s->slab.terms > 1 && !s->slab.fused ? 1 : 2;
 }
 
 static enum ht_err record(struct ht_fd_stepper *s) {
@@ -389,7 +389,10 @@ static enum ht_err record(struct ht_fd_stepper *s) {
     for (int64_t n = 0; err == HT_OK && n < period(s); n++)
         err = run_passes(s, HT_FD_FORWARDS, 0, last);
     s->counts = counts;
-    return ht_sequence_end(s->engine.device, err, &s->sequence);
+    TRY(ht_sequence_end(s->engine.device, err, &s->sequence));
+    REQUIRE(s->values[HT_FD_U].buffer == s->sequence_u, HT_ERR_INTERNAL,
+            "a recorded sequence of %lld steps moves u", (long long)period(s));
+    return HT_OK;
 }
 
 static void count_steps(struct ht_fd_stepper *s, int64_t steps) {

@@ -171,6 +171,8 @@ int main(int argc, char **argv) {
         "boundary.x2=rigid; time.stages=1; time.dispersion=remove",
         "time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
         "boundary.x1=absorbing; boundary.x2=rigid",
+        "time.scheme=fd; grid.cells=[18,17,19]; grid.order=4; "
+        "time.stages=2; boundary.x2=rigid; device.variant=fd-fused",
     };
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
