@@ -40,6 +40,27 @@ HT_INLINE ht_pack ht_fd_read(HT_GLOBAL const real *from) {
     return *(HT_GLOBAL const ht_pack *)from;
 }
 
+/* The same, read here: where fluxes take most registers, compilers move such
+ * reads to their use and wait there. Measured on an H200 (bench/NOTES.md): with
+ * uniform density it costs more than it gives. */
+#if HT_PTX >= 70 && HT_FD_DENSITY && HT_BLOCK * (HT_DOUBLE + 1) == 4
+HT_INLINE void ht_fd_read_now(HT_GLOBAL const real *from, real v[HT_BLOCK]) {
+#if HT_DOUBLE
+    __asm__ volatile("ld.global.v2.f64 {%0, %1}, [%2];"
+                     : "=d"(v[0]), "=d"(v[1])
+                     : "l"(from));
+#else
+    __asm__ volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+                     : "l"(from));
+#endif
+}
+#else
+HT_INLINE void ht_fd_read_now(HT_GLOBAL const real *from, real v[HT_BLOCK]) {
+    ht_unpack(ht_fd_read(from), v);
+}
+#endif
+
 HT_INLINE void ht_fd_copy(HT_LOCAL ht_pack *to, HT_GLOBAL const real *from) {
     ht_copy(to, (HT_GLOBAL const ht_pack *)from);
 }
@@ -117,9 +138,9 @@ HT_INLINE void ht_fd_set_put(const struct ht_fd_item *me, const int mode,
                              HT_GLOBAL const real *a, HT_GLOBAL const real *d,
                              HT_GLOBAL const real *p, struct ht_fd_put *put) {
     if (me->from >= me->to) return;
-    ht_unpack(ht_fd_read(a), put->a);
-    if (HT_FD_HAS_D(mode)) ht_unpack(ht_fd_read(d), put->d);
-    if (mode == HT_FD_APART) ht_unpack(ht_fd_read(p), put->p);
+    ht_fd_read_now(a, put->a);
+    if (HT_FD_HAS_D(mode)) ht_fd_read_now(d, put->d);
+    if (mode == HT_FD_APART) ht_fd_read_now(p, put->p);
 }
 
 HT_INLINE void ht_fd_store(const struct ht_fd_item *me, const real v[HT_BLOCK],

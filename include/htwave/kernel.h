@@ -130,7 +130,10 @@ struct ht_variant {
     /* Orders of coefficients in which it reads and writes a state. */
     enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;
     bool counts32; /* uses 32-bit node indices */
-    bool layers;   /* computes absorbing layers, with memory variables */
+    /* On GPUs: the most planes that a group takes by equal groups
+     * (ht_step_launch), where a march for many groups would be shorter. */
+    int even_planes;
+    bool layers; /* computes absorbing layers, with memory variables */
     /* Least architecture of an NVIDIA device, in general and for double
      * precision; 0: any. */
     int ptx, ptx_double;

@@ -6,6 +6,7 @@
  * device's limits are planned as runs of the file and timed: the best of each
  * scheme, then the next ones.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,6 +369,23 @@ static void add_precision(const struct search *s, struct ht_text *text) {
                     both ? "" : ", and the device has no double precision");
 }
 
+/* A word of a command line, in quotes where a shell would not take it as it is.
+ */
+static void add_word(const char *word, struct ht_text *text) {
+    const char *safe = "_./=,:+-%@";
+    bool plain = word[0] != 0;
+    for (const char *c = word; *c; c++)
+        plain = plain && (isalnum((unsigned char)*c) || strchr(safe, *c));
+    if (plain) {
+        ht_text_add(text, "%s", word);
+        return;
+    }
+    ht_text_add(text, "'");
+    for (const char *c = word; *c; c++)
+        ht_text_add(text, *c == '\'' ? "'\\''" : "%c", *c);
+    ht_text_add(text, "'");
+}
+
 static void add_best(const struct search *s, struct ht_text *text) {
     char keys[LINES][LINE];
     const struct choice *best = s->count > 0 ? &s->choice[0] : NULL;
@@ -375,11 +393,15 @@ static void add_best(const struct search *s, struct ht_text *text) {
         ht_text_add(text, "no method reaches it\n");
         return;
     }
-    ht_text_add(text, "htwave run %s", s->args->operand[0]);
-    for (int i = 1; i < s->args->count; i++)
-        ht_text_add(text, " %s", s->args->operand[i]);
-    for (int i = 0, n = list_keys(best, keys); i < n; i++)
-        ht_text_add(text, " %s", keys[i]);
+    ht_text_add(text, "htwave run");
+    for (int i = 0; i < s->args->count; i++) {
+        ht_text_add(text, " ");
+        add_word(s->args->operand[i], text);
+    }
+    for (int i = 0, n = list_keys(best, keys); i < n; i++) {
+        ht_text_add(text, " ");
+        add_word(keys[i], text);
+    }
     ht_text_add(text, "\n");
 }
 

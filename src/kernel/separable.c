@@ -77,6 +77,7 @@ const struct ht_variant ht_variant_separable = {
                "velocity)",
     .medium = HT_UNIFORM,
     .layouts = HT_READS_PLAIN,
+    .even_planes = 4,
     .refuses = refuses,
     .shape = choose_shape,
     .pack = pack_axes,

@@ -247,7 +247,11 @@ static long choose_march(const struct ht_step *step,
         parts < ht_divide_up(planes, most))
         parts = ht_divide_up(planes, most);
     if (parts > planes) parts = planes;
-    return (long)ht_divide_up(planes, parts > 0 ? parts : 1);
+    const long march = (long)ht_divide_up(planes, parts > 0 ? parts : 1);
+    const long even = step->variant->even_planes;
+    if (!info->gpu || march >= even) return march;
+    const long equal = even_march(info->compute_units, columns, planes);
+    return equal < even ? equal : even;
 }
 
 enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,

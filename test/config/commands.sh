@@ -281,8 +281,8 @@ says 'check --error' 'error 0.001 after 20 wavelengths of 1,' leapfrog taylor \
 # What it recommends is a run that it can plan, with the error of the plan's own
 # estimate; the file's wave of length 9 turned into one of length 1
 keys=$(sed -n 's/^htwave run plane.cfg //p' answer.txt)
-# shellcheck disable=SC2086 # the keys are words
-answers 'check --error: its run' 0 check plane.cfg "$device" $keys \
+eval "set -- $keys" # as a shell takes them: the device's name may have spaces
+answers 'check --error: its run' 0 check plane.cfg "$@" \
     'initial.cycles=[9,0]' time.end=20.0 --json
 error=$(number answer.txt expected_error)
 judge "check --error: the plan expects ${error:-none} (1e-3)" below "$error" 1e-3

@@ -7,6 +7,16 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$scratch" || exit 1
 export MPLCONFIGDIR="$scratch"
 
+# What other scripts take from plot.py is there, whatever they need besides.
+names=$(sed -n 's/^from plot import \([^#]*\).*/\1/p' "$here"/tools/*.py |
+    tr -s ', ' '\n' | sort -u | tr '\n' ' ')
+# shellcheck disable=SC2086 # the names are words
+judge "plot.py has what scripts take: $names" python3 -B -c 'import sys
+sys.path.insert(0, sys.argv[1])
+import plot
+sys.exit(len(sys.argv) < 5 or not all(hasattr(plot, n) for n in sys.argv[2:]))
+' "$here/tools" $names
+
 if ! python3 -c 'import matplotlib' 2>/dev/null; then
     skip 'plots: no python3 with matplotlib is here'
     end config/plot
