@@ -9,15 +9,39 @@ enum { WARP = 32 };
 
 enum { MOST_STAGES = 4 };
 
+static int64_t coefs_of(const struct ht_spec *spec) {
+    struct ht_sizes z = ht_sizes_of(spec);
+    return (int64_t)z.n1 * z.n2 * z.n3;
+}
+
+static int64_t entries_of(const struct ht_spec *spec) {
+    int fields = ht_sizes_of(spec).fields;
+    int64_t coefs = coefs_of(spec);
+    return ht_slots(spec->src, fields) * coefs * ht_slots(spec->dst, fields) *
+           coefs;
+}
+
 static const char *refuses(const struct ht_spec *spec) {
     const int64_t most = 3000; /* entries, about 50 kB of instructions */
     const char *reason = ht_blocks_refuse(spec);
-    struct ht_sizes z = ht_sizes_of(spec);
-    int64_t coefs = (int64_t)z.n1 * z.n2 * z.n3;
-    int64_t entries = ht_slots(spec->src, z.fields) * coefs *
-                      ht_slots(spec->dst, z.fields) * coefs;
     if (reason != NULL) return reason;
-    return entries <= most ? NULL : "the operator is too long for literals";
+    return entries_of(spec) <= most ? NULL
+                                    : "the operator is too long for literals";
+}
+
+/* Where tensor cores are slower, or are not there (bench/NOTES.md, Literals or
+ * tensor cores). */
+static bool pays(const struct ht_spec *spec) {
+    const int dims = spec->eq->dims, fields = ht_sizes_of(spec).fields;
+    const int64_t coefs = coefs_of(spec), entries = entries_of(spec);
+    const bool same =
+        ht_slots(spec->src, fields) == ht_slots(spec->dst, fields);
+    if (dims == 1 ||
+        ht_variant_refuses(&ht_variant_propagator_tensor, spec) != NULL)
+        return true;
+    if (spec->fp64)
+        return coefs <= 9 || (same && coefs <= 16 && entries <= 1024);
+    return dims == 2 ? coefs <= 36 : entries <= 1024;
 }
 
 enum ht_err ht_target_group(const struct ht_tuning *tuning,
@@ -116,6 +140,7 @@ const struct ht_variant ht_variant_propagator_lanes = {
     .layouts = HT_READS_ANY,
     .blocks = true,
     .refuses = refuses,
+    .pays = pays,
     .made_for = HT_FOR_GPU,
     .counts32 = true,
     .shape = choose_shape,

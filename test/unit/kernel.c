@@ -314,6 +314,22 @@ static void choose(int dims, int order, int degree, bool fp64, int ptx,
                ptx, name);
 }
 
+/* Uniform, ptx 90, of a half step of leapfrog: of acoustics p from v1 to v3; of
+ * `wave` u from u (`fields` is 1), or both fields by Taylor series (0). */
+static void choose_half(const char *system, int dims, int order, bool fp64,
+                        int fields, const char *expected) {
+    struct ht_equations eq = equations(system, dims);
+    struct ht_spec spec = make_spec(&eq, order, -1, fp64);
+    const bool acoustic = strcmp(system, "acoustic") == 0;
+    spec.ptx = 90;
+    spec.dst = acoustic || fields == 1 ? 1 : 0;
+    spec.src = acoustic ? (2u << dims) - 2 : spec.dst;
+    spec.old_sign = spec.dst != 0 ? 1 : 0;
+    const char *name = ht_variant_find("auto", &spec, true)->name;
+    TEST_CHECK(strcmp(name, expected) == 0, "auto, %s, %d-D, N = %d, %s: %s",
+               system, dims, order, fp64 ? "double" : "single", name);
+}
+
 static void test_auto(void) {
     choose(3, 1, -1, false, 90, "propagator-lanes");
     choose(3, 2, -1, false, 90, "parity-chains");
@@ -325,6 +341,17 @@ static void test_auto(void) {
     choose(3, 2, 0, true, 90, "parity-chains");
     choose(3, 3, 0, true, 90, "monolithic");
     choose(1, 3, -1, false, 90, "parity-chains");
+    choose(2, 3, -1, false, 90, "propagator-lanes");
+    choose(2, 2, -1, true, 90, "propagator-lanes");
+    choose(2, 3, -1, true, 90, "propagator-tensor");
+    choose(2, 3, -1, true, 0, "propagator-lanes");
+    choose_half("acoustic", 3, 2, false, 0, "propagator-planes");
+    choose_half("acoustic", 3, 1, true, 0, "propagator-lanes");
+    choose_half("acoustic", 2, 5, false, 0, "propagator-lanes");
+    choose_half("wave", 3, 2, false, 1, "propagator-lanes");
+    choose_half("wave", 3, 2, true, 1, "propagator-tensor");
+    choose_half("wave", 2, 6, false, 1, "propagator-tensor");
+    choose_half("wave", 3, 2, false, 0, "propagator-planes");
 }
 
 static void test_refusals(void) {
