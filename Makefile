@@ -72,12 +72,11 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 NUMBERS := config/check.sh config/examples.sh config/experiments.sh io/traces \
     unit/absorbing unit/cover unit/differences unit/solution_layered unit/stability \
     unit/threads
-# With address checks, and in that way alone: what judges each file's contents and
-# each rank's memory.
+# With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(NUMBERS),$(HOST_ITEMS)) \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
-# Elsewhere in make check: there, and in the simulator of oclgrind.sh.
-ELSEWHERE := $(ASAN_ITEMS) kernel/small
+# Of make check-memory alone: kernels in a simulator, and the cases for it.
+SIMULATED := oclgrind.sh kernel/small
 # With many jobs on a GPU's host, what judges times runs after the others.
 TIMED := config/stop.sh mpi/failure.sh mpi/speed.sh
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
@@ -123,7 +122,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-Og -g1"
 
 # ---- targets ----
 
-.PHONY: all demo check check-gpu check-all check-mpi check-oclgrind check-asan lint lint-all format \
+.PHONY: all demo check check-gpu check-all check-memory check-mpi lint lint-all format \
     FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -138,10 +137,13 @@ demo: ## install missing packages, build, run params/demo.cfg
 check: ## all tests that need no GPU; kernels by pairs of their options
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
+	@tools/check -j $(JOBS) $(patsubst %,$(B):%,$(filter-out $(SIMULATED),$(ALL_ITEMS)))
+
+check-memory: ## commands and files with address checks, kernels in Oclgrind
+	@$(DEPS) --check
+	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $(JOBS) \
-	    $(patsubst %,$(B):%,$(filter-out $(ELSEWHERE),$(ALL_ITEMS))) \
-	    $(ASAN_ITEMS:%=build/asan:%)
+	@tools/check -j $(JOBS) $(B):oclgrind.sh $(ASAN_ITEMS:%=build/asan:%)
 
 check-all: ## the same with every case of the kernels, hours: for the night
 	+@HTWAVE_COVER=all HTWAVE_LIMIT=14400 $(SUBMAKE) check
@@ -157,16 +159,6 @@ check-mpi: ## tests that run several ranks by mpiexec
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	@tools/check -j $(JOBS) $(MPI_ITEMS:%=$(B):%)
-
-check-oclgrind: ## memory and race checks of every kernel
-	@$(DEPS) --check
-	+@$(SUBMAKE) program tests
-	@tools/check $(B):oclgrind.sh
-
-check-asan: ## unit, config, io and some MPI tests with address and UB checks
-	@$(DEPS) --check
-	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $(JOBS) $(ASAN_ITEMS:%=build/asan:%)
 
 lint: ## format, static checks, layers, two compilers, kernels
 	@$(DEPS) --lint
