@@ -14,6 +14,9 @@
  *     n2     | item up1 up11 |    (n1 + 1) (n1 + 2) w[n1 + 2]
  *
  * scale[term] = (dt/2) coef / h_axis^derivative, times M in a uniform medium.
+ *
+ * In layers whose profiles are polynomials in xi_k (HT_PROFILE_DEGREE) a term
+ * with such a profile takes coefficients n_k - a + derivative of w[col].
  */
 #define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, HT_EXCHANGED, HT_ITEMS)
 
@@ -52,6 +55,53 @@
 #define HT_ADD_GROUP(group, row, m) sum[row] += medium[m] * g[group];
 #endif
 #define HT_ADD_PLAIN_GROUP(group, row) sum[row] += g[group];
+#if HT_PROFILE_DEGREE > 0
+/* Coefficient d of the profile `material` among the values of a target. */
+#define HT_PROFILE_AT(material, d)                                             \
+    ((d) == 0                                                                  \
+         ? (material)                                                          \
+         : HT_MATERIALS +                                                      \
+               ((material) + HT_PROFILES - HT_MATERIALS) * HT_PROFILE_DEGREE + \
+               (d)-1)
+
+/* The derivative's factor at degree n - d, 0 where nothing comes from. */
+HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
+    const int inside = n >= 0 && n + derivative < size;
+    return (real)(!inside           ? 0
+                  : derivative == 0 ? 1
+                  : derivative == 1 ? n + 1
+                                    : (n + 1) * (n + 2));
+}
+
+/* HT_RAISED_k: that factor along axis k. HT_TAKEN_k: the coefficient. */
+#define HT_RAISED_0(d, derivative) ht_raised(n1 - (d), derivative, HT_T1)
+#define HT_RAISED_1(d, derivative) ht_raised(n2 - (d), derivative, HT_T2)
+#define HT_RAISED_2(d, derivative) ht_raised(s - (d), derivative, HT_T3)
+#define HT_TAKEN_0(col, slot, to) \
+    x[HT_SLOT(slot) + (n1 + (to) < 0 || n1 + (to) >= HT_T1 ? 0 : (to))]
+#define HT_TAKEN_1(col, slot, to) \
+    x[HT_SLOT(slot) + (n2 + (to) < 0 || n2 + (to) >= HT_T2 ? 0 : (to)) * HT_T1]
+#define HT_TAKEN_2(col, slot, to) \
+    ((to) < 0 ? past[-(to) > 0 ? -(to)-1 : 0][col] : w[col][(s + (to)) % HT_T3])
+#define HT_ADD_PROFILE(t, row, col, axis, derivative, material, slot)  \
+    HT_UNROLL                                                          \
+    for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                       \
+        sum[row] = fma(scale_##t * medium[HT_PROFILE_AT(material, d)], \
+                       HT_RAISED_##axis(d, derivative) *               \
+                           HT_TAKEN_##axis(col, slot, (derivative)-d), \
+                       sum[row]);
+#define HT_LOAD_PROFILE_SCALE(t, row, col, axis, derivative, material, slot) \
+    const real scale_##t = scale[t];
+/* past[d]: column n3 = s - 1 - d of w as it was before this stage. */
+#define HT_KEEP_PAST                                    \
+    HT_UNROLL                                           \
+    for (int f = 0; f < HT_FIELDS; f++) {               \
+        HT_UNROLL                                       \
+        for (int d = HT_PROFILE_DEGREE - 1; d > 0; d--) \
+            past[d][f] = past[d - 1][f];                \
+        past[0][f] = w[f][s];                           \
+    }
+#endif
 #define HT_ADD_PLAIN_SLAB(group, row) sum[row][s] += g[group];
 
 #if HT_MEDIUM_DEGREE > 0
@@ -127,6 +177,9 @@ HT_INLINE void ht_evolve(const int item, const int stages,
         media + item / HT_COLUMN * HT_MATERIALS * HT_MEDIUM_COEFS;
 #endif
     HT_EACH_TERM(HT_LOAD_SCALE)
+#if HT_PROFILE_DEGREE > 0
+    HT_EACH_PROFILE_TERM(HT_LOAD_PROFILE_SCALE)
+#endif
     HT_UNROLL
     for (int f = 0; f < HT_FIELDS; f++) {
         HT_UNROLL
@@ -134,6 +187,11 @@ HT_INLINE void ht_evolve(const int item, const int stages,
     }
     for (int k = stages; k >= 1; k--) {
         const real inverse = (real)1 / (real)k;
+#if HT_PROFILE_DEGREE > 0
+        real past[HT_PROFILE_DEGREE][HT_FIELDS];
+        for (int f = 0; f < HT_PROFILE_DEGREE * HT_FIELDS; f++)
+            past[f / HT_FIELDS][f % HT_FIELDS] = 0;
+#endif
 #if HT_MEDIUM_DEGREE > 0
         real sum[HT_FIELDS][HT_T3];
         HT_UNROLL
@@ -178,6 +236,10 @@ HT_INLINE void ht_evolve(const int item, const int stages,
                     HT_EACH_TERM(HT_ADD_TERM)
                     HT_EACH_GROUP(HT_ADD_GROUP)
                     HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_GROUP)
+#if HT_PROFILE_DEGREE > 0
+                    HT_EACH_PROFILE_TERM(HT_ADD_PROFILE)
+                    HT_KEEP_PAST
+#endif
                     HT_UNROLL
                     for (int f = 0; f < HT_FIELDS; f++)
                         w[f][s] = fma(inverse, sum[f], b[f][s]);

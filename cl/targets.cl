@@ -31,15 +31,28 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1,
 #elif HT_MEDIUM_DEGREE == 0
 #if HT_PROFILES > 0
     const long at1 = active ? m : a->end[0] - 1;
-#define HT_READ_MEDIUM(i)                                 \
-    value[i] = medium##i[ht_profile_axis[i] < 0    ? node \
-                         : ht_profile_axis[i] == 0 ? at1  \
-                         : ht_profile_axis[i] == 1 ? m2   \
-                                                   : m3];
+#define HT_INDEX_OF(i)                \
+    (ht_profile_axis[i] < 0    ? node \
+     : ht_profile_axis[i] == 0 ? at1  \
+     : ht_profile_axis[i] == 1 ? m2   \
+                               : m3)
+#if HT_PROFILE_DEGREE > 0
+/* Profiles in the index order [index along the axis][degree]. */
+#define HT_READ_MEDIUM(i)                                                \
+    if (ht_profile_axis[i] < 0) {                                        \
+        value[i] = medium##i[node];                                      \
+    } else {                                                             \
+        for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                     \
+            value[HT_PROFILE_AT(i, d)] =                                 \
+                medium##i[HT_INDEX_OF(i) * (HT_PROFILE_DEGREE + 1) + d]; \
+    }
+#else
+#define HT_READ_MEDIUM(i) value[i] = medium##i[HT_INDEX_OF(i)];
+#endif
 #else
 #define HT_READ_MEDIUM(i) value[i] = medium##i[node];
 #endif
-    real value[HT_MATERIALS];
+    real value[HT_MATERIALS + HT_PROFILES * HT_PROFILE_DEGREE];
     HT_EACH_MATERIAL(HT_READ_MEDIUM)
     ht_evolve(item, a->stages, scale, b, w, scratch, value);
 #else

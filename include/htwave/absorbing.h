@@ -1,5 +1,6 @@
 /* Absorbing layers of Hermite methods (docs/absorbing.md): the equations of
- * src/pde/absorbing.c, with profiles that are constant about each node.
+ * src/pde/absorbing.c, with profiles that are constant about each node, or
+ * polynomials in xi there.
  *
  * A target is in the layer of an axis if it is as deep as its inner face or
  * deeper. Memory variables of an axis exist there only; elsewhere they are
@@ -18,9 +19,11 @@ unsigned ht_absorbing_axes(const struct ht_layers *layers);
 double ht_absorbing_at(enum ht_subgrid subgrid, int64_t node);
 /* The side in whose layer a position is, 0 or 1; -1: in none. */
 int ht_absorbing_side(const struct ht_layers *layers, int axis, double at);
-/* The profiles of enum ht_layer_profile at a position, 1/time; 0 outside. */
-void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
-                           double out[HT_LAYER_PROFILES]);
+/* The profiles of enum ht_layer_profile about a position, 1/time: their
+ * coefficients in xi, those above layers->profile_degree 0; 0 outside. */
+void ht_absorbing_profiles(
+    const struct ht_layers *layers, int axis, double at,
+    double out[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1]);
 
 /* ---- boxes ---- */
 enum { HT_ABSORBING_BOXES = 27 };

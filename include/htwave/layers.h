@@ -26,8 +26,9 @@ struct ht_layer {
 struct ht_layers {
     enum ht_absorbing_type type; /* cpml or sponge */
     int dims;
-    int stages;       /* of the Taylor series in layers of Hermite methods */
-    int64_t cells[3]; /* of the grid */
+    int stages;         /* of the Taylor series in layers of Hermite methods */
+    int profile_degree; /* there, of sigma about a node: struct ht_equations */
+    int64_t cells[3];   /* of the grid */
     struct ht_layer side[3][2];
 };
 
@@ -53,6 +54,11 @@ ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
  * primary nodes, halves dual ones. 0 outside of layers, and behind walls that
  * of the mirror image. */
 double ht_layers_sigma(const struct ht_layers *layers, int axis, double at);
+/* The coefficients of sigma in xi, the distance in cells from there, outside
+ * of layers and on their inner faces zeros; on the outer walls those of odd
+ * degree are, too, since waves there are their own mirror images. */
+void ht_layers_jets(const struct ht_layers *layers, int axis, double at,
+                    int count, double *out);
 /* Limits sigma to `most` where it is larger at the wall; the number of sides
  * that were. */
 int ht_layers_cap(struct ht_layers *layers, double most);

@@ -166,6 +166,8 @@ struct ht_equations {
     int nmemory, nprofiles;   /* the last fields, the last materials */
     int along[HT_MAX_FIELDS]; /* axis of a memory variable */
     int profile_axis[HT_MAX_MATERIALS]; /* of a profile */
+    int profile_degree;                 /* of profiles about a node, at most
+                                           HT_PROFILE_DEGREE; 0: constants */
     struct ht_field field[HT_MAX_FIELDS];
     struct ht_term term[HT_MAX_TERMS];
     int nenergy;
@@ -185,6 +187,8 @@ enum ht_layer_profile {
     HT_PROFILE_SPONGE,
     HT_LAYER_PROFILES
 };
+/* The highest degree in xi, along their axis, of profiles about a node. */
+enum { HT_PROFILE_DEGREE = 2 };
 /* The equations where the layers of these axes (bit k: axis k) overlap, from
  * the terms of the system: src/pde/absorbing.c. HT_ERR_INTERNAL if they have
  * more fields, terms or materials than equations hold. */

@@ -25,12 +25,20 @@ static int material_of(const struct ht_spec *spec, const struct ht_term *term) {
                : term->material;
 }
 
+int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term) {
+    return spec->eq->profile_degree > 0
+               ? ht_material_layer(spec->eq, term->material)
+               : -1;
+}
+
 static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
     const struct ht_equations *eq = spec->eq;
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
         const int material = material_of(spec, term);
         int g = 0;
+        z->group[t] = -1;
+        if (ht_spec_profile(spec, term) >= 0) continue;
         while (g < z->groups && (z->group_row[g] != term->row ||
                                  z->group_material[g] != material))
             g++;
@@ -43,13 +51,19 @@ static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
     }
 }
 
-static void number_exchanged(const struct ht_equations *eq,
-                             struct ht_sizes *z) {
+/* Whether a term takes coefficients with another n1 or n2. */
+static bool exchanges(const struct ht_spec *spec, const struct ht_term *term) {
+    const int axis = ht_spec_profile(spec, term);
+    if (axis >= 0) return axis < 2;
+    return term->axis < 2 && term->derivative > 0;
+}
+
+static void number_exchanged(const struct ht_spec *spec, struct ht_sizes *z) {
+    const struct ht_equations *eq = spec->eq;
     for (int f = 0; f < eq->nfields; f++) z->slot[f] = -1;
     for (int t = 0; t < eq->nterms; t++) {
         int f = eq->term[t].col;
-        if (eq->term[t].axis == 2 || eq->term[t].derivative == 0) continue;
-        if (z->slot[f] >= 0) continue;
+        if (!exchanges(spec, &eq->term[t]) || z->slot[f] >= 0) continue;
         z->exchanged_field[z->exchanged] = f;
         z->slot[f] = z->exchanged++;
     }
@@ -159,7 +173,7 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     z.targets = list_fields(spec->eq, spec->dst, z.target_field);
     z.slack = find_slack(spec->eq, &z, dims * 2 * n);
     number_groups(spec, &z);
-    number_exchanged(spec->eq, &z);
+    number_exchanged(spec, &z);
     find_chain(spec->eq, &z);
     return z;
 }
@@ -301,6 +315,9 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
 static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     double all = spec->eq->nterms;
     if (spec->trim) return stages_fma(spec, z, spec->stages);
+    for (int t = 0; t < spec->eq->nterms; t++)
+        if (ht_spec_profile(spec, &spec->eq->term[t]) >= 0)
+            all += spec->eq->profile_degree;
     for (int g = 0; g < z->groups; g++)
         if (z->group_material[g] >= 0)
             all += ht_spec_constant(spec, z->group_material[g])

@@ -13,8 +13,9 @@ struct ht_sizes {
     int fields, materials;
     int sources, targets; /* fields stored on the source, the target grid */
     int source_field[HT_MAX_FIELDS], target_field[HT_MAX_FIELDS];
-    int exchanged;    /* fields differentiated along x1 or x2 */
-    int groups;       /* pairs (row, material) among the terms */
+    int exchanged;    /* fields of which terms take other n1 or n2 */
+    int groups;       /* pairs (row, material) among the terms, without those
+                         of ht_spec_profile */
     int slack;        /* largest difference from k of the degrees by which k
                          applications of L lower; see ht_needed */
     int medium_coefs; /* of a cell polynomial; 0 unless degree > 0 */
@@ -22,10 +23,12 @@ struct ht_sizes {
     int partner[3], term_of_chain[3], term_of_partner[3]; /* per axis */
     int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];
-    int group[HT_MAX_TERMS]; /* group of a term */
+    int group[HT_MAX_TERMS]; /* group of a term; -1: none */
     int group_row[HT_MAX_TERMS], group_material[HT_MAX_TERMS];
 };
 
+/* The axis of a term's profile where it varies about a node; -1: none. */
+int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term);
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
 /* Parity class of coefficient i: bit k is i_k mod 2. */
 int ht_parity_of(const struct ht_sizes *z, int i);

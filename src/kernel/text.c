@@ -33,6 +33,7 @@ static void add_numbers(const struct ht_spec *spec,
                               ? 0
                               : spec->medium_degree},
         {"PROFILES", spec->eq->nprofiles},
+        {"PROFILE_DEGREE", spec->eq->profile_degree},
         {"MEMORY", spec->eq->nmemory},
         {"LAYERS", spec->eq->nprofiles / HT_LAYER_PROFILES},
         {"AXIS_1", ht_spec_axis(spec, 0)},
@@ -68,6 +69,20 @@ static void add_fields(const char *head, int count, const int *field,
                        struct ht_text *out) {
     ht_text_add(out, "%s", head);
     for (int i = 0; i < count; i++) ht_text_add(out, " X(%d, %d)", i, field[i]);
+}
+
+/* Terms with profiles that vary about a node, or all others. */
+static void add_terms(const struct ht_spec *spec, const struct ht_sizes *z,
+                      bool profiles, struct ht_text *out) {
+    for (int t = 0; t < spec->eq->nterms; t++) {
+        const struct ht_term *term = &spec->eq->term[t];
+        const int axis = ht_spec_profile(spec, term);
+        if ((axis >= 0) != profiles) continue;
+        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d, %d)", t, term->row,
+                    term->col, profiles ? axis : term->axis, term->derivative,
+                    profiles ? term->material : z->group[t],
+                    z->slot[term->col] < 0 ? 0 : z->slot[term->col]);
+    }
 }
 
 /* The X macros of the kernels: X once per entry. */
@@ -113,12 +128,11 @@ static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z,
     ht_text_add(out,
                 "\n/* X(term, row, col, axis, derivative, group, slot of col) "
                 "*/\n#define HT_EACH_TERM(X)");
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
-        ht_text_add(out, " X(%d, %d, %d, %d, %d, %d, %d)", t, term->row,
-                    term->col, term->axis, term->derivative, z->group[t],
-                    z->slot[term->col] < 0 ? 0 : z->slot[term->col]);
-    }
+    add_terms(spec, z, false, out);
+    ht_text_add(out, "\n/* with a profile that varies about a node: X(term, "
+                     "row, col, its axis, derivative, material, slot) */\n"
+                     "#define HT_EACH_PROFILE_TERM(X)");
+    add_terms(spec, z, true, out);
     ht_text_add(out, "\n");
 }
 

@@ -160,6 +160,32 @@ double ht_layers_sigma(const struct ht_layers *layers, int axis, double at) {
     return sum;
 }
 
+/* Of most (d/L)^m at a depth, d and L in cells; xi grows towards the wall for
+ * way 1. */
+static void add_jets(const struct ht_layer *layer, double depth, int way,
+                     int count, double *out) {
+    const double length = (double)layer->cells, m = layer->degree;
+    double binomial = 1;
+    for (int i = 0; i < count; i++) {
+        out[i] += layer->most * binomial * pow(depth / length, m - i) *
+                  pow(way / length, i);
+        binomial *= (m - i) / (i + 1);
+    }
+}
+
+void ht_layers_jets(const struct ht_layers *layers, int axis, double at,
+                    int count, double *out) {
+    const double end = (double)layers->cells[axis];
+    for (int i = 0; i < count; i++) out[i] = 0;
+    for (int side = 0; side < 2; side++) {
+        const struct ht_layer *layer = &layers->side[axis][side];
+        const double depth = (double)layer->cells - (side == 0 ? at : end - at);
+        if (layer->cells > 0 && depth > 0)
+            add_jets(layer, depth, side == 0 ? -1 : 1, count, out);
+    }
+    for (int i = 1; i < count && (at <= 0 || at >= end); i += 2) out[i] = 0;
+}
+
 int ht_layers_cap(struct ht_layers *layers, double most) {
     int capped = 0;
     for (int k = 0; k < layers->dims; k++)

@@ -23,15 +23,19 @@ int ht_absorbing_side(const struct ht_layers *layers, int axis, double at) {
     return side[1].cells > 0 && at >= end ? 1 : -1;
 }
 
-void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
-                           double out[HT_LAYER_PROFILES]) {
+void ht_absorbing_profiles(
+    const struct ht_layers *layers, int axis, double at,
+    double out[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1]) {
     const int side = ht_absorbing_side(layers, axis, at);
-    for (int i = 0; i < HT_LAYER_PROFILES; i++) out[i] = 0;
-    if (side < 0) return;
-    const double sigma = ht_layers_sigma(layers, axis, at);
-    out[HT_PROFILE_SIGMA] = sigma;
-    out[HT_PROFILE_DECAY] = sigma + layers->side[axis][side].alpha;
-    out[HT_PROFILE_SPONGE] = sigma * layers->side[axis][side].sponge;
+    double sigma[HT_PROFILE_DEGREE + 1] = {0};
+    if (side >= 0)
+        ht_layers_jets(layers, axis, at, layers->profile_degree + 1, sigma);
+    for (int a = 0; a <= HT_PROFILE_DEGREE; a++) {
+        out[HT_PROFILE_SIGMA][a] = out[HT_PROFILE_DECAY][a] = sigma[a];
+        out[HT_PROFILE_SPONGE][a] =
+            side < 0 ? 0 : sigma[a] * layers->side[axis][side].sponge;
+    }
+    if (side >= 0) out[HT_PROFILE_DECAY][0] += layers->side[axis][side].alpha;
 }
 
 /* ---- boxes ---- */

@@ -45,6 +45,7 @@ void ht_layer_plan(const struct ht_problem *law,
 enum ht_err ht_layer_law(const struct ht_problem *problem, unsigned axes,
                          struct ht_equations *eq, struct ht_law *law) {
     TRY(ht_equations_absorb(problem->eq, axes, eq));
+    eq->profile_degree = problem->layers->profile_degree;
     *law = (struct ht_law){.medium_degree = problem->medium_degree < 0 ? -1 : 0,
                            .eq = eq,
                            .stages = problem->layers->stages};
@@ -73,6 +74,8 @@ static const char *refuses(const struct ht_problem *problem,
                            struct ht_layer_plan *plan) {
     const bool sorted = ht_problem_spec(problem, tuning, HT_PRIMARY).sorted;
     if (problem->medium_degree >= 0) return "they need a uniform medium";
+    if (problem->layers->profile_degree > 0)
+        return "they need damping that is constant about each node";
     if (axes + 1 == 1u << problem->eq->dims &&
         (info->gpu || problem->eq->dims == 3))
         return "groups of targets have no operator in common";

@@ -9,7 +9,8 @@
  *                  source grid does not store are zero in u
  *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
  *   layers         targets in absorbing layers have memory variables and the
- *                  terms of their axes; profiles and medium are constants there
+ *                  terms of their axes; the medium is constant there, profiles
+ *                  are, or they are polynomials in xi along their axis
  *   sponge         u(target) <- G u(target) after a half step and before one
  *                  that adds, G a product of polynomials of one axis each, cut
  *                  at degree N
@@ -42,7 +43,7 @@ struct oracle {
     bool absolute;
     /* of the target in work: axes of its layers, its profiles */
     unsigned axes;
-    double profile[HT_MAX_MATERIALS];
+    double profile[HT_MAX_MATERIALS][HT_PROFILE_DEGREE + 1];
     struct ht_injection *injection; /* NULL: no sources */
 };
 
@@ -133,9 +134,7 @@ static bool find_number(const struct oracle *o, const struct ht_term *term,
     const int m = term->material;
     *out = 1;
     if (m < 0) return true;
-    if (ht_material_layer(&o->eq, m) >= 0)
-        *out = o->profile[m];
-    else if (o->problem.medium_degree < 0)
+    if (o->problem.medium_degree < 0)
         *out = o->problem.uniform[m];
     else if (o->axes != 0)
         *out = medium[(int64_t)m * o->jets->count];
@@ -144,10 +143,28 @@ static bool find_number(const struct oracle *o, const struct ht_term *term,
     return true;
 }
 
+/* next[row] += factor * M * d as in add_product, M a profile, which is a
+ * polynomial along its axis. */
+static void add_profile(struct oracle *o, const struct ht_term *term, int axis,
+                        const int *j, double d) {
+    double *row = o->next + term->row * o->cube;
+    const double *m = o->profile[term->material];
+    int to[3] = {j[0], j[1], j[2]};
+    for (int a = 0; a <= HT_PROFILE_DEGREE && to[axis] < o->t[axis];
+         a++, to[axis]++)
+        row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] +=
+            magnitude(o, m[a]) * d;
+}
+
 /* next[row] += factor * M * d, where d is the monomial with multi-index j. */
 static void add_product(struct oracle *o, const struct ht_term *term,
                         const double *medium, const int *j, double d) {
     double *row = o->next + term->row * o->cube, number;
+    const int axis = ht_material_layer(&o->eq, term->material);
+    if (axis >= 0) {
+        add_profile(o, term, axis, j, d);
+        return;
+    }
     if (find_number(o, term, medium, &number)) {
         row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] +=
             magnitude(o, number) * d;

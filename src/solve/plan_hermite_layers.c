@@ -44,6 +44,13 @@ static void usual_second_order(enum ht_absorbing_type type, int order,
     layer->reflection = 1e-3;
 }
 
+static void usual_polynomials(enum ht_absorbing_type type, int order,
+                              struct ht_layer *layer) {
+    usual_hermite(type, order, layer);
+    layer->degree = 3;
+    layer->reflection = 1e-5;
+}
+
 static bool matched(const struct ht_plan *plan) {
     return plan->problem.layers != NULL && plan->problem.fd.order == 0 &&
            plan->layers.type == HT_ABSORBING_CPML;
@@ -101,6 +108,16 @@ static enum ht_err check_leapfrog(const struct ht_plan *plan) {
                            one_field ? "an odd one" : "2 or more");
 }
 
+/* Whether the damping varies about a node. */
+static bool polynomials(const struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    if (params->absorbing.type == HT_ABSORBING_SPONGE) return false;
+    if (params->absorbing.profile != HT_PROFILE_AUTO)
+        return params->absorbing.profile == HT_PROFILE_POLYNOMIAL;
+    return !ht_equations_first_order(&plan->eq) &&
+           params->absorbing.organisation != HT_ORGANISATION_OPERATORS;
+}
+
 static enum ht_err check_hermite(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const enum ht_organisation organisation = params->absorbing.organisation;
@@ -118,19 +135,27 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
         return ht_params_error(
             params, "absorbing.organisation",
             "operators need a uniform medium: \"regions\" do not");
+    if (organisation == HT_ORGANISATION_OPERATORS && polynomials(plan))
+        return ht_params_error(
+            params, "absorbing.profile",
+            "operators need damping that is constant about each node: give "
+            "\"node\", or absorbing.organisation = \"regions\"");
     return check_thickness(plan, least_cells);
 }
 
 enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
+    const bool first = ht_equations_first_order(&plan->eq);
     TRY(check_hermite(plan));
-    TRY(ht_layers_make(
-        plan->params, &plan->grid, plan->medium->speed,
-        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
-        sponge                                ? usual_sponge
-        : ht_equations_first_order(&plan->eq) ? usual_hermite
-                                              : usual_second_order,
-        &plan->layers));
+    TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
+                       sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+                       plan->order,
+                       sponge              ? usual_sponge
+                       : first             ? usual_hermite
+                       : polynomials(plan) ? usual_polynomials
+                                           : usual_second_order,
+                       &plan->layers));
+    plan->layers.profile_degree = polynomials(plan) ? HT_PROFILE_DEGREE : 0;
     plan->problem.fd.organisation = plan->params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
     return HT_OK;

@@ -90,8 +90,10 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
 static enum ht_err refuse_hermite(const struct ht_params *params,
                                   const char *with) {
     const bool meant[] = {params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
-                          params->absorbing.sponge.kind == HT_VALUE_NUMBERS};
-    static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
+                          params->absorbing.sponge.kind == HT_VALUE_NUMBERS,
+                          params->absorbing.profile != HT_PROFILE_AUTO};
+    static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge",
+                                       "absorbing.profile"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (meant[i])
             return ht_params_error(

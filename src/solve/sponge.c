@@ -21,41 +21,21 @@ bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid,
             problem->layers->side[axis][1].cells > 0);
 }
 
-/* The coefficients of sigma = most (d/L)^m at a depth, d and L in cells; xi
- * grows towards the wall for way 1. */
-static void sigma_jets(const struct ht_layer *layer, double depth, int way,
-                       int count, double *out) {
-    const double length = (double)layer->cells, m = layer->degree;
-    double binomial = 1;
-    for (int i = 0; i < count; i++) {
-        out[i] = layer->most * binomial * pow(depth / length, m - i) *
-                 pow(way / length, i);
-        binomial *= (m - i) / (i + 1);
-    }
-}
-
 /* Of g = exp(-tau sigma) from i g_i = -tau sum_j j sigma_j g_(i-j). */
 void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid,
                     int axis, int64_t node, double *out) {
     const struct ht_layers *layers = problem->layers;
     const double tau = ht_sponge_rate(problem, subgrid) * problem->dt / 2;
     const double at = ht_absorbing_at(subgrid, node);
-    const double end = (double)layers->cells[axis];
     const int count = problem->grid->order + 1;
-    double sigma[HT_MAX_ORDER + 1] = {0};
-    for (int side = 0; side < 2; side++) {
-        const struct ht_layer *layer = &layers->side[axis][side];
-        const double depth = (double)layer->cells - (side == 0 ? at : end - at);
-        if (layer->cells > 0 && depth > 0)
-            sigma_jets(layer, depth, side == 0 ? -1 : 1, count, sigma);
-    }
+    double sigma[HT_MAX_ORDER + 1];
+    ht_layers_jets(layers, axis, at, count, sigma);
     out[0] = exp(-tau * sigma[0]);
     for (int i = 1; i < count; i++) {
         out[i] = 0;
         for (int j = 1; j <= i; j++)
             out[i] -= tau * j * sigma[j] * out[i - j] / i;
     }
-    for (int i = 1; i < count && (at <= 0 || at >= end); i += 2) out[i] = 0;
 }
 
 /* ---- reflection ---- */

@@ -57,24 +57,26 @@ static enum ht_err make_memory(struct ht_device_stepper *t, int axis,
                             &t->layer_ghosts[axis][side]);
 }
 
-/* The profiles of an axis at the indices of a window. */
+/* The profiles of an axis at the indices of a window, [index][degree]. */
 static enum ht_err make_profiles(struct ht_device_stepper *t,
                                  enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->partition.window[subgrid];
-    const int64_t count = w->count[axis], bytes = count * t->element_size;
+    const int coefs = t->problem.layers->profile_degree + 1;
+    const int64_t count = w->count[axis] * coefs;
+    const int64_t bytes = count * t->element_size;
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
     double *values = NULL;
     float *singles = NULL;
     TRY(HT_ALLOC(values, HT_LAYER_PROFILES * count));
     enum ht_err err = HT_ALLOC(singles, HT_LAYER_PROFILES * count);
     for (int64_t m = 0; err == HT_OK && m < count; m++) {
-        double at[HT_LAYER_PROFILES];
+        const int64_t node = w->origin[axis] + m / coefs;
+        double at[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
         ht_absorbing_profiles(t->problem.layers, axis,
-                              ht_absorbing_at(subgrid, w->origin[axis] + m),
-                              at);
+                              ht_absorbing_at(subgrid, node), at);
         for (int i = 0; i < HT_LAYER_PROFILES; i++) {
-            values[i * count + m] = at[i];
-            singles[i * count + m] = (float)at[i];
+            values[i * count + m] = at[i][m % coefs];
+            singles[i * count + m] = (float)at[i][m % coefs];
         }
     }
     for (int i = 0; err == HT_OK && i < HT_LAYER_PROFILES; i++) {

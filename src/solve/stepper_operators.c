@@ -61,7 +61,7 @@ static void add_profiles(const struct ht_device_stepper *t,
                          int axis, int side, int64_t depth,
                          double scale[HT_MAX_TERMS]) {
     const double above = ht_absorbing_at(to, depth);
-    double profile[HT_LAYER_PROFILES];
+    double profile[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
     int first = eq->nmaterials - eq->nprofiles;
     while (eq->profile_axis[first] != axis) first++;
     ht_absorbing_profiles(
@@ -70,7 +70,7 @@ static void add_profiles(const struct ht_device_stepper *t,
         profile);
     for (int n = 0; n < eq->nterms; n++)
         if (ht_material_layer(eq, eq->term[n].material) == axis)
-            scale[n] *= profile[eq->term[n].material - first];
+            scale[n] *= profile[eq->term[n].material - first][0];
 }
 
 /* Appends the factors of a region's operators for a grid of targets; *first:

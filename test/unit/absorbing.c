@@ -68,16 +68,19 @@ static void set_theta(struct strip *s, double theta) {
         }
 }
 
-/* cfl: 0: the usual one. */
+/* sponge: its scheme, or NULL. profile: absorbing.profile. cfl: 0: the usual
+ * one. */
 static void open_strip(struct strip *s, const char *system, const char *sponge,
-                       int order, int layer, int inside, double cfl) {
-    char text[8][80], type[] = "absorbing.type=sponge";
+                       const char *profile, int order, int layer, int inside,
+                       double cfl) {
+    char text[9][80], type[] = "absorbing.type=sponge";
     char end[] = "time.end=1000.0"; /* steps as long as usual */
-    char *option[10] = {text[0], text[1], text[2], text[3],
+    char *option[11] = {text[0], text[1], text[2], text[3],
                         text[4], text[5], text[6], end};
     int options = 8;
     if (sponge != NULL) option[options++] = type;
     if (cfl > 0) option[options++] = text[7];
+    if (profile != NULL) option[options++] = text[8];
     *s = (struct strip){.sponge = sponge != NULL,
                         .n = order + 1,
                         .t = 2 * order + 2,
@@ -85,6 +88,8 @@ static void open_strip(struct strip *s, const char *system, const char *sponge,
     snprintf(text[6], sizeof *text, "time.scheme=%s",
              sponge ? sponge : "taylor");
     snprintf(text[7], sizeof *text, "time.cfl=%g", cfl);
+    snprintf(text[8], sizeof *text, "absorbing.profile=%s",
+             profile ? profile : "");
     snprintf(text[0], sizeof *text, "system=%s", system);
     /* A layer may not be thicker than half of its axis. */
     const int cells = 2 * s->cells;
@@ -160,24 +165,21 @@ static void interpolate(struct strip *s, enum ht_subgrid from, int field,
     }
 }
 
-static double factor_of(const struct strip *s, const struct ht_term *term,
-                        const double *profile) {
+static double factor_of(const struct strip *s, const struct ht_term *term) {
     const struct ht_field *field = s->eq.field;
     const int first = s->eq.nmaterials - s->eq.nprofiles;
     const int turns = (term->axis == 1 ? term->derivative : 0) +
                       (int)(field[term->col].parity >> 1 & 1u) -
                       (int)(field[term->row].parity >> 1 & 1u);
     double value = term->coef * s->plan->problem.dt / 2;
-    if (term->material >= first)
-        value *= profile[term->material - first];
-    else if (term->material >= 0)
+    if (term->material >= 0 && term->material < first)
         value *= s->plan->problem.uniform[term->material];
     return (turns + 4) % 4 == 2 ? -value : value;
 }
 
-/* next += factor D w[col] */
-static void add_term(struct strip *s, const struct ht_term *term,
-                     double factor) {
+/* next += factor M D w[col], M a polynomial in xi1 */
+static void add_term(struct strip *s, const struct ht_term *term, double factor,
+                     const double *m) {
     const int t = s->t, d = term->derivative;
     const double *w = s->w + (int64_t)term->col * t * t;
     double *next = s->next + (int64_t)term->row * t * t;
@@ -189,14 +191,17 @@ static void add_term(struct strip *s, const struct ht_term *term,
             if (to1 >= t || to2 >= t) continue;
             for (int i = 1; i <= d; i++)
                 value *= (term->axis == 0 ? j1 : j2) + i;
-            next[j1 * t + j2] += value * w[to1 * t + to2];
+            for (int a = 0; a <= HT_PROFILE_DEGREE && j1 + a < t; a++)
+                next[(j1 + a) * t + j2] += m[a] * value * w[to1 * t + to2];
         }
 }
 
 static void evolve(struct strip *s, enum ht_subgrid to, int node, bool layer) {
     const int64_t cell = (int64_t)s->eq.nfields * s->t * s->t;
     const int stages = layer ? s->plan->layers.stages : s->plan->problem.stages;
-    double profile[HT_LAYER_PROFILES];
+    const int first = s->eq.nmaterials - s->eq.nprofiles;
+    const double one[HT_PROFILE_DEGREE + 1] = {1};
+    double profile[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
     ht_absorbing_profiles(&s->plan->layers, 0, ht_absorbing_at(to, node),
                           profile);
     memcpy(s->w, s->b, (size_t)cell * sizeof *s->w);
@@ -204,8 +209,10 @@ static void evolve(struct strip *s, enum ht_subgrid to, int node, bool layer) {
         memset(s->next, 0, (size_t)cell * sizeof *s->next);
         for (int i = 0; i < s->eq.nterms; i++) {
             const struct ht_term *term = &s->eq.term[i];
+            const double *m =
+                term->material >= first ? profile[term->material - first] : one;
             if (layer || ht_term_layer(&s->eq, term) < 0)
-                add_term(s, term, factor_of(s, term, profile) / k);
+                add_term(s, term, factor_of(s, term) / k, m);
         }
         for (int64_t q = 0; q < cell; q++) s->w[q] = s->b[q] + s->next[q];
     }
@@ -331,14 +338,14 @@ static double growth_of(struct strip *s) {
     return (after - before) / (1 << (SQUARINGS - 1));
 }
 
-static void test_growth(const char *system, int order, int layer,
-                        double theta) {
+static void test_growth(const char *system, const char *profile, int order,
+                        int layer, double theta) {
     struct strip s;
-    open_strip(&s, system, NULL, order, layer, 1, 0);
+    open_strip(&s, system, NULL, profile, order, layer, 1, 0);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
-               "%s, N = %d, %d cells, phase %.1f: growth per step", system,
-               order, layer, theta);
+               "%s, %s, N = %d, %d cells, phase %.1f: growth per step", system,
+               profile, order, layer, theta);
     close_strip(&s);
 }
 
@@ -349,14 +356,16 @@ static void judge_all(void) {
     for (int n = 0; n < 2 * 5 * 5 * 7; n++) {
         const int order = n / 35 % 5 + 1, layer = cells[n / 7 % 5];
         if ((order + 1) * (order + 1) * layer < 200 || n % 7 == 5)
-            test_growth(system[n / 175], order, layer, theta[n % 7]);
+            for (int i = 0; i < 2; i++)
+                test_growth(system[n / 175], i ? "polynomial" : "node", order,
+                            layer, theta[n % 7]);
     }
 }
 
 /* What the analysis must find: a layer of one cell grows. */
 static void test_planted(void) {
     struct strip s;
-    open_strip(&s, "acoustic", NULL, 3, 3, 1, 0);
+    open_strip(&s, "acoustic", NULL, "node", 3, 3, 1, 0);
     set_theta(&s, 2.8);
     s.plan->layers.side[0][1].cells = 1;
     const double growth = growth_of(&s);
@@ -370,7 +379,7 @@ static void test_planted(void) {
 static void test_sponge(const char *scheme, const char *system, int order,
                         int layer, double theta, double cfl) {
     struct strip s;
-    open_strip(&s, system, scheme, order, layer, 1, cfl);
+    open_strip(&s, system, scheme, NULL, order, layer, 1, cfl);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
                "sponge of %s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: "
@@ -407,7 +416,7 @@ static void test_jets(void) {
     const double xi = 0.125, bound = 1.2 * pow(xi, N + 1);
     double worst = 0, odd = 0, jets[N + 1];
     struct strip s;
-    open_strip(&s, "acoustic", "leapfrog", N, LAYER, 1, 0.9);
+    open_strip(&s, "acoustic", "leapfrog", NULL, N, LAYER, 1, 0.9);
     const struct ht_problem *p = &s.plan->problem;
     for (int64_t node = 2; node < s.cells; node++) {
         double sum = 0;
@@ -427,7 +436,7 @@ static void test_jets(void) {
 /* Stronger than the plan allows, in two cells. */
 static void test_planted_sponge(void) {
     struct strip s;
-    open_strip(&s, "acoustic", "leapfrog", 3, 6, 1, 0.9);
+    open_strip(&s, "acoustic", "leapfrog", NULL, 3, 6, 1, 0.9);
     set_theta(&s, 1.8);
     s.plan->layers.side[0][1].cells = 2;
     s.plan->layers.side[0][1].most = 5;
@@ -486,12 +495,12 @@ static double differ(struct strip *s, const struct ht_stepper *oracle,
     return worst / most;
 }
 
-static void test_reference(const char *system, const char *sponge, int order,
-                           bool wrong) {
+static void test_reference(const char *system, const char *sponge,
+                           const char *profile, int order, bool wrong) {
     const int steps = 3;
     struct ht_stepper oracle = {0};
     struct strip s;
-    open_strip(&s, system, sponge, order, sponge ? 6 : 3, 2, 0);
+    open_strip(&s, system, sponge, profile, order, sponge ? 6 : 3, 2, 0);
     set_theta(&s, 2 * acos(-1.0) / 3);
     must(ht_oracle_create(&s.plan->problem, &oracle));
     if (wrong) s.eq.field[s.eq.nfields - 1].parity ^= 1u;
@@ -625,22 +634,28 @@ int main(int argc, char **argv) {
         judge_all_sponges();
         return test_end("absorbing sponges");
     }
-    test_growth("acoustic", 1, 12, 0.3);
-    test_growth("acoustic", 2, 4, 1.2);
-    test_growth("acoustic", 2, 8, 0.6);
-    test_growth("acoustic", 3, 4, 2.2);
-    test_growth("wave", 1, 8, 0.1);
-    test_growth("wave", 2, 4, 0.1);
-    test_growth("wave", 3, 4, 2.2);
+    test_growth("acoustic", "node", 1, 12, 0.3);
+    test_growth("acoustic", "node", 2, 4, 1.2);
+    test_growth("acoustic", "node", 2, 8, 0.6);
+    test_growth("acoustic", "node", 3, 4, 2.2);
+    test_growth("acoustic", "polynomial", 2, 4, 1.2);
+    test_growth("acoustic", "polynomial", 3, 4, 2.2);
+    test_growth("wave", "node", 1, 8, 0.1);
+    test_growth("wave", "node", 2, 4, 0.1);
+    test_growth("wave", "node", 3, 4, 2.2);
+    test_growth("wave", "polynomial", 1, 8, 0.1);
+    test_growth("wave", "polynomial", 2, 8, 0.1);
+    test_growth("wave", "polynomial", 3, 4, 2.2);
     test_planted();
     for (int order = 1; order <= 3; order++) {
-        test_reference("acoustic", NULL, order, false);
-        test_reference("wave", NULL, order, false);
+        test_reference("acoustic", NULL, "node", order, false);
+        test_reference("wave", NULL, "node", order, false);
+        test_reference("wave", NULL, "polynomial", order, false);
     }
-    test_reference("acoustic", NULL, 2, true);
-    test_reference("acoustic", "leapfrog", 2, false);
-    test_reference("wave", "leapfrog", 3, false);
-    test_reference("acoustic", "taylor", 2, false);
+    test_reference("acoustic", NULL, "polynomial", 2, true);
+    test_reference("acoustic", "leapfrog", NULL, 2, false);
+    test_reference("wave", "leapfrog", NULL, 3, false);
+    test_reference("acoustic", "taylor", NULL, 2, false);
     test_sponge("leapfrog", "acoustic", 2, 8, 0.9, 0.99);
     test_sponge("leapfrog", "acoustic", 3, 6, 0.03, 0.5);
     test_sponge("leapfrog", "wave", 1, 8, 0.6, 0.9);
