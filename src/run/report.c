@@ -181,7 +181,10 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
         add_layer_sides(layers, cells, text);
     }
     if (layers->type == HT_ABSORBING_CPML)
-        ht_text_add(text, "; %s", organisation_of(sim));
+        ht_text_add(text, "%s; %s",
+                    layers->profile_degree > 0 ? "; quadratic about a node"
+                                               : "",
+                    organisation_of(sim));
     if (differences(sim) || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");

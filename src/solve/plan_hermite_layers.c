@@ -44,11 +44,25 @@ static void usual_second_order(enum ht_absorbing_type type, int order,
     layer->reflection = 1e-3;
 }
 
+/* Damping that varies about a node may grow as fast as waves are resolved, and
+ * needs little of the sponge, which is what reflects most where it is weak. */
 static void usual_polynomials(enum ht_absorbing_type type, int order,
                               struct ht_layer *layer) {
+    const double cells = (double)layer->cells;
     usual_hermite(type, order, layer);
+    layer->sponge = cells < 4 ? 0.05 : 0.0005;
+    layer->degree = 4;
+    layer->reflection = cells < 4 ? 3e-4 : pow(10, -fmin(3 + cells / 2, 6));
+}
+
+static void usual_second_polynomials(enum ht_absorbing_type type, int order,
+                                     struct ht_layer *layer) {
+    (void)type;
+    (void)order;
+    layer->alpha = 0.05;
+    layer->sponge = 0.0005;
     layer->degree = 3;
-    layer->reflection = 1e-5;
+    layer->reflection = pow(10, -fmin(1 + (double)layer->cells / 2, 5));
 }
 
 static bool matched(const struct ht_plan *plan) {
@@ -118,6 +132,15 @@ static bool polynomials(const struct ht_plan *plan) {
            params->absorbing.organisation != HT_ORGANISATION_OPERATORS;
 }
 
+static ht_layer_usual *usual_of(const struct ht_plan *plan) {
+    const bool first = ht_equations_first_order(&plan->eq);
+    if (plan->params->absorbing.type == HT_ABSORBING_SPONGE)
+        return usual_sponge;
+    if (polynomials(plan))
+        return first ? usual_polynomials : usual_second_polynomials;
+    return first ? usual_hermite : usual_second_order;
+}
+
 static enum ht_err check_hermite(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     const enum ht_organisation organisation = params->absorbing.organisation;
@@ -145,16 +168,10 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
 
 enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
-    const bool first = ht_equations_first_order(&plan->eq);
     TRY(check_hermite(plan));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
-                       plan->order,
-                       sponge              ? usual_sponge
-                       : first             ? usual_hermite
-                       : polynomials(plan) ? usual_polynomials
-                                           : usual_second_order,
-                       &plan->layers));
+                       plan->order, usual_of(plan), &plan->layers));
     plan->layers.profile_degree = polynomials(plan) ? HT_PROFILE_DEGREE : 0;
     plan->problem.fd.organisation = plan->params->absorbing.organisation;
     plan->problem.layers = &plan->layers;
@@ -177,12 +194,26 @@ static const struct measured second_order[] = {
     {3, {-29, -28, -27, -27}},  {4, {-34, -34, -34, -34}},
     {6, {-47, -47, -44, -46}},  {8, {-58, -58, -50, -50}},
     {12, {-62, -56, -58, -54}}, {16, {-65, -63, -62, -59}}};
+static const struct measured first_polynomials[] = {
+    {3, {-41, -41, -41, -41}},      {4, {-67, -85, -86, -80}},
+    {6, {-89, -100, -98, -94}},     {8, {-103, -109, -107, -96}},
+    {12, {-115, -118, -119, -104}}, {16, {-121, -123, -123, -117}}};
+static const struct measured second_polynomials[] = {
+    {3, {-40, -40, -40, -40}},  {4, {-54, -54, -56, -54}},
+    {6, {-68, -78, -73, -72}},  {8, {-78, -86, -81, -80}},
+    {12, {-96, -97, -95, -94}}, {16, {-107, -107, -105, -104}}};
 enum { ROWS = sizeof first_order / sizeof *first_order };
+
+static const struct measured *rows_of(const struct ht_plan *plan) {
+    const bool first = ht_equations_first_order(&plan->eq);
+    if (plan->layers.profile_degree > 0)
+        return first ? first_polynomials : second_polynomials;
+    return first ? first_order : second_order;
+}
 
 /* Of the usual profiles; with another R no less than that. */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
-    const struct measured *rows =
-        ht_equations_first_order(&plan->eq) ? first_order : second_order;
+    const struct measured *rows = rows_of(plan);
     const struct ht_params *params = plan->params;
     double most = NAN;
     if (!matched(plan) || plan->order > 4 ||

@@ -11,7 +11,7 @@ enum { CELLS = 11, LAYER = 5, HALF_STEPS = 8 };
 struct kind {
     const char *name;
     int depth;
-    bool operators, sponge, leapfrog;
+    bool operators, sponge, leapfrog, polynomials;
 };
 
 static void make(struct trial *t, const struct scene *scene,
@@ -32,10 +32,11 @@ static void make(struct trial *t, const struct scene *scene,
     trial_cut(t, scene, tensor ? 2 : 1, wall, CELLS, 0);
     trial_problem(t, 5, kind->leapfrog, operators || kind->sponge ? -1 : 0);
     t->problem.halo.depth = trial_depth(scene, t, kind->depth);
-    *layers = (struct ht_layers){.type = kind->sponge ? HT_ABSORBING_SPONGE
-                                                      : HT_ABSORBING_CPML,
-                                 .dims = 3,
-                                 .stages = 6};
+    *layers = (struct ht_layers){
+        .type = kind->sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+        .dims = 3,
+        .profile_degree = kind->polynomials ? HT_PROFILE_DEGREE : 0,
+        .stages = 6};
     for (int n = 0; n < 6; n++) {
         const int k = n / 2, side = n % 2;
         layers->cells[k] = t->whole.cells[k];
@@ -96,12 +97,13 @@ int main(int argc, char **argv) {
     struct scene scene;
     const bool here = scene_open(&scene, argc, argv);
     static const struct kind kind[] = {
-        {"regions", 1, false, false, false},
-        {"regions", 3, false, false, false},
-        {"operators", 3, true, false, false},
-        {"sponge", 1, false, true, false},
-        {"sponge of leapfrog", 1, false, true, true},
-        {"sponge of leapfrog", 3, false, true, true}};
+        {"regions", 1, false, false, false, false},
+        {"regions", 3, false, false, false, false},
+        {"polynomials", 1, false, false, false, true},
+        {"operators", 3, true, false, false, false},
+        {"sponge", 1, false, true, false, false},
+        {"sponge of leapfrog", 1, false, true, true, false},
+        {"sponge of leapfrog", 3, false, true, true, false}};
     for (size_t i = 0; here && i < sizeof kind / sizeof *kind; i++) {
         struct ht_layers layers;
         struct trial t;
