@@ -59,8 +59,8 @@ static void usual_second_polynomials(enum ht_absorbing_type type, int order,
                                      struct ht_layer *layer) {
     (void)type;
     (void)order;
-    layer->alpha = 0.05;
-    layer->sponge = 0.0005;
+    layer->alpha = 0.1;
+    layer->sponge = 0.001;
     layer->degree = 3;
     layer->reflection = pow(10, -fmin(1 + (double)layer->cells / 2, 5));
 }
@@ -199,9 +199,9 @@ static const struct measured first_polynomials[] = {
     {6, {-89, -100, -98, -94}},     {8, {-103, -109, -107, -96}},
     {12, {-115, -118, -119, -104}}, {16, {-121, -123, -123, -117}}};
 static const struct measured second_polynomials[] = {
-    {3, {-40, -40, -40, -40}},  {4, {-54, -54, -56, -54}},
-    {6, {-68, -78, -73, -72}},  {8, {-78, -86, -81, -80}},
-    {12, {-96, -97, -95, -94}}, {16, {-107, -107, -105, -104}}};
+    {3, {-40, -40, -40, -40}},  {4, {-54, -53, -55, -53}},
+    {6, {-70, -76, -73, -72}},  {8, {-79, -86, -81, -80}},
+    {12, {-97, -98, -96, -95}}, {16, {-107, -103, -104, -102}}};
 enum { ROWS = sizeof first_order / sizeof *first_order };
 
 static const struct measured *rows_of(const struct ht_plan *plan) {
