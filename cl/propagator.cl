@@ -10,7 +10,8 @@
  * block at a time are accumulated in registers over the chunk,
  *     result[row of the block][row] += op * sums;
  * the operator is read in the order in which it is stored,
- *     op[field of the source][chunk][block][tile][entry][row of the tile].
+ *     op[field of the source][chunk][mix][block][tile][entry][row of the tile];
+ * with mix h, block g takes the sums of block g ^ ht_mix[h].
  * Rows of a block are padded to whole tiles with zeros. ht_block_row[g] is the
  * first row of block g; ht_row_target[row] is the target entry, -1 for padding.
  *
@@ -189,11 +190,14 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
                         ht_parity[slot], &ends, &below, &above,
                         faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums,
                         stage);
-                for (int g = 0; g < HT_CORNERS; g++)
+                for (int n = 0; n < HT_MIXES * HT_CORNERS; n++) {
+                    const int g = n % HT_CORNERS;
+                    const int of = g ^ ht_mix[n / HT_CORNERS];
                     for (int row = ht_block_row[g]; row < ht_block_row[g + 1];
                          row += HT_TILE, at += HT_TILE * count)
-                        ht_tile(at, count, sums + g * HT_CHUNK * HT_ROWS,
+                        ht_tile(at, count, sums + of * HT_CHUNK * HT_ROWS,
                                 result + row * HT_ROWS);
+                }
             }
         }
         for (int row = 0; row < HT_RESULT_ROWS; row++) {

@@ -22,24 +22,27 @@
  *
  * With HT_PARTS = 2, 4, 8 the parity blocks of a tile's targets are distributed
  * over as many work-groups by the signs along the last axes.
- *     op[part][k step][tile][lane][2];
- * In absorbing layers there is one operator, with its info, after the other:
- * those of neighbouring planes differ, with HT_ROWS = 1 also those of rows
+ *     op[part][chunk][mix][k step of the chunk][tile][lane][2];
+ * where profiles of layers vary about a node, a chunk is used once for each
+ * mix, with parities that differ along the layers' axes (HT_MIXES). In
+ * absorbing layers there is one operator, with its info, after the other: those
+ * of neighbouring planes differ, with HT_ROWS = 1 also those of rows
  * (cl/args.h).
- * info: the parity of each (block, pair), then for each (tile, l % 4) the
- * target slot * HT_PADDED_COEFS + storage index of the pair of results, -1 for
- * none.
+ * info: the parity of each (chunk, mix, l % 4, pair), then for each (tile, l %
+ * 4) the target slot * HT_PADDED_COEFS + storage index of the pair of results,
+ * -1 for none.
  */
 #define HT_PAIRS (HT_BLOCK / 2)
 typedef HT_VECTOR(2) ht_pair;
 #define HT_STEP_PACKS (HT_TILES * 64 / HT_BLOCK)
 #define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
 #define HT_ROW_WARPS (HT_CELLS / 16)
-#define HT_OP_SIZE (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)
-#define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
+#define HT_PASSES (HT_CHUNKS * HT_MIXES)
+#define HT_OP_SIZE (HT_PASSES * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)
+#define HT_INFO_PARITIES (HT_PASSES * 4 * HT_PAIRS)
 #define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
 #if HT_RESIDENT
-#define HT_OP_PACKS (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS)
+#define HT_OP_PACKS (HT_PASSES * HT_PAIRS * HT_STEP_PACKS)
 #else
 #define HT_OP_PACKS (2 * HT_OP_STEPS * HT_STEP_PACKS)
 #endif
@@ -220,7 +223,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     ht_level_set(&a, begin + a.shift[2], &bottom);
     ht_level_set(&a, begin + a.shift[2] + 1, &top);
 #if HT_RESIDENT
-    for (int k = 0; k < HT_CHUNKS * HT_PAIRS; k += HT_OP_STEPS)
+    for (int k = 0; k < HT_PASSES * HT_PAIRS; k += HT_OP_STEPS)
         ht_operator_copy(item, k, op, table + k * HT_STEP_PACKS);
 #else
     ht_operator_copy(item, 0, op, table);
@@ -245,11 +248,12 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
                     HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
         }
         HT_ROLLED
-        for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
+        for (int pass = 0; pass < HT_PASSES; pass++) {
+            const int chunk = pass / HT_MIXES, first = pass % HT_MIXES == 0;
             const int last = chunk + 1 == HT_CHUNKS;
-            HT_LOCAL const ht_pack *at = data + stage * HT_STAGE_SIZE +
-                                         (row * HT_CHUNK + t) * HT_PITCH +
-                                         first1;
+            HT_LOCAL const ht_pack *at =
+                data + (first ? stage : stage ^ 1) * HT_STAGE_SIZE +
+                (row * HT_CHUNK + t) * HT_PITCH + first1;
             HT_UNROLL
             for (int j = 0; j < HT_PAIRS; j++) {
                 if (j % HT_OP_STEPS == 0) {
@@ -259,16 +263,16 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
                         HT_COPY_WAIT(1); /* all but the next chunk's data */
                     HT_BARRIER();
 #if !HT_RESIDENT
-                    const int next = chunk * HT_PAIRS + j + HT_OP_STEPS;
+                    const int next = pass * HT_PAIRS + j + HT_OP_STEPS;
                     unit ^= 1;
-                    const int more = next < HT_CHUNKS * HT_PAIRS;
+                    const int more = next < HT_PASSES * HT_PAIRS;
                     ht_operator_copy(item, more ? next : 0, more ? op : after,
                                      table +
                                          unit * HT_STEP_PACKS * HT_OP_STEPS);
                     HT_COPY_COMMIT();
 #endif
                 }
-                if (j == 0) {
+                if (j == 0 && first) {
                     if (last) {
                         bottom = top;
                         ht_level_set(&a, m3 + a.shift[2] + 2, &top);
@@ -279,17 +283,17 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
                                      &bottom, &top,
                                      data + stage * HT_STAGE_SIZE HT_EACH_SRC(
                                                         HT_SRC_ARG));
-                    HT_COPY_COMMIT();
                 }
+                if (j == 0) HT_COPY_COMMIT();
                 /* lanes with odd t swap the pairs to avoid bank conflicts */
                 const int pair = HT_PAIRS == 2 ? j ^ (t & 1) : 0;
                 real left[HT_PART_BLOCKS][4];
                 ht_left_side((HT_LOCAL const ht_pair *)at + pair,
-                             info[(chunk * 4 + t) * HT_PAIRS + pair], part,
+                             info[(pass * 4 + t) * HT_PAIRS + pair], part,
                              left);
 #if HT_RESIDENT
                 HT_LOCAL const ht_pack *right =
-                    table + (chunk * HT_PAIRS + j) * HT_STEP_PACKS;
+                    table + (pass * HT_PAIRS + j) * HT_STEP_PACKS;
 #else
                 HT_LOCAL const ht_pack *right =
                     table + ((unit ^ 1) * HT_OP_STEPS + j % HT_OP_STEPS) *

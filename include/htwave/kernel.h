@@ -39,6 +39,14 @@ struct ht_spec {
     double scale[HT_MAX_TERMS]; /* per term (dt/2) coef / h_axis^derivative,
                                    times the material in a uniform medium;
                                    there E depends on scale and stages only */
+    /* Of operators of layers whose profiles vary about a node: what multiplies
+     * xi, xi^2 beside scale, along the axis of the term's profile. */
+    double rise[HT_MAX_TERMS][HT_PROFILE_DEGREE];
+};
+
+/* The factors of one operator among those of a layer: as in ht_spec. */
+struct ht_factors {
+    double scale[HT_MAX_TERMS], rise[HT_MAX_TERMS][HT_PROFILE_DEGREE];
 };
 
 /* Whether the kernels read a material from a buffer: of a medium that varies,
@@ -222,13 +230,13 @@ HT_CHECKED enum ht_err ht_operator_values(const struct ht_variant *variant,
                                           const struct ht_spec *spec,
                                           const struct ht_shape *shape,
                                           int64_t *values);
-/* Operators of one spec with other factors, scale[count] in place of its own,
+/* Operators of one spec with other factors, those of count in place of its own,
  * one after the other in a buffer of the spec's precision. *values: of each.
  * Several threads. */
 HT_CHECKED enum ht_err
 ht_operators_create(struct ht_device *device, const struct ht_variant *variant,
                     const struct ht_spec *spec, const struct ht_shape *shape,
-                    int count, const double (*scale)[HT_MAX_TERMS],
+                    int count, const struct ht_factors *factors,
                     int64_t *values, struct ht_buffer **out);
 /* The whole program of a variant. */
 HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant,

@@ -11,8 +11,14 @@
  * parity class only, j_k mod 2 = bit k of g XOR parity(f'). The even or odd
  * half of the Hermite matrix along each axis gives the coefficients of this
  * class from the sums S_g.
+ *
+ * A term with a profile sum_a M_a xi^a along its axis k maps phi(row, j) to
+ * M_a (j_k-a+1) .. (j_k-a+derivative) phi(row, j) at j_k - a + derivative: odd
+ * a leave the class for the one with the other bit k, so there are 2^L of these
+ * in L layers.
  */
 #include "blocks.h"
+#include "counts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +31,10 @@ struct builder {
     int n[3], stride[3];  /* N+1 up to axis dims, else 1; strides of m below */
     int coefs;            /* product of n */
     long double *half[2]; /* even and odd: [m][i] */
-    /* [field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the class
-     * that the field has in the row's block. */
+    int mixes;            /* 2^L, and their masks of the equations' axes */
+    unsigned mix[8];
+    /* [mix][field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the
+     * class that the field has in the row's block, with the bits of mix. */
     long double *phi, *now, *next;
     long double *a, *b; /* scratch of the contraction, [coefs] */
 };
@@ -47,6 +55,27 @@ bool ht_blocks_apply(const struct ht_equations *eq) {
             return false;
     }
     return true;
+}
+
+/* The layers' axes where profiles vary about a node: masks of all sets of them.
+ */
+static int mixes_of(const struct ht_equations *eq, unsigned mix[8]) {
+    int count = 1;
+    mix[0] = 0;
+    for (int k = 0; eq->profile_degree > 0 && k < eq->dims; k++) {
+        if (!ht_equations_layer(eq, k)) continue;
+        for (int h = 0; h < count; h++) mix[count + h] = mix[h] | 1u << k;
+        count *= 2;
+    }
+    return count;
+}
+
+int ht_blocks_mixes(const struct ht_spec *spec, int mix[8]) {
+    unsigned masks[8];
+    const int count = mixes_of(spec->eq, masks);
+    for (int h = 0; h < count; h++)
+        mix[h] = (int)ht_spec_turned(spec, masks[h]);
+    return count;
 }
 
 static bool stored(unsigned mask, int field) {
@@ -87,9 +116,10 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
     }
     TRY(HT_ALLOC(b->half[0], n * n));
     TRY(HT_ALLOC(b->half[1], n * n));
-    TRY(HT_ALLOC(b->phi, fields * b->coefs));
-    TRY(HT_ALLOC(b->now, fields * b->coefs));
-    TRY(HT_ALLOC(b->next, fields * b->coefs));
+    b->mixes = mixes_of(spec->eq, b->mix);
+    TRY(HT_ALLOC(b->phi, b->mixes * fields * b->coefs));
+    TRY(HT_ALLOC(b->now, b->mixes * fields * b->coefs));
+    TRY(HT_ALLOC(b->next, b->mixes * fields * b->coefs));
     TRY(HT_ALLOC(b->a, b->coefs));
     TRY(HT_ALLOC(b->b, b->coefs));
     ht_hermite_parity(spec->order, even, odd);
@@ -100,27 +130,61 @@ static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
     return HT_OK;
 }
 
-/* next(col) += scale/n L^T now(row) for one term; now(row) belongs to class
- * `class`. False if no coefficient was added. */
-static bool add_term(struct builder *b, const struct ht_term *term,
-                     double scale, int n, unsigned class) {
-    const long double *from = b->now + (int64_t)term->row * b->coefs;
-    int size = b->n[term->axis], stride = b->stride[term->axis];
-    int odd = (int)(class >> term->axis & 1u);
-    int up = (odd + term->derivative) / 2; /* rise of m as j rises by d */
-    long double *to =
-        b->next + (int64_t)term->col * b->coefs + (int64_t)up * stride;
+/* A term's coefficient M_a along an axis, that of its profile or its own. */
+struct product {
+    int axis, a, derivative;
+    double factor;
+};
+
+/* to += factor/n L^T from for one product; `from` belongs to class `class`.
+ * False if no coefficient was added. */
+static bool add_product(const struct builder *b, const struct product *p, int n,
+                        unsigned class, const long double *from,
+                        long double *to) {
+    const int size = b->n[p->axis], stride = b->stride[p->axis];
+    const int odd = (int)(class >> p->axis & 1u);
     bool any = false;
-    for (int m = 0; m + up < size; m++) {
-        long double factor = (long double)scale / n;
-        for (int p = 1; p <= term->derivative; p++) factor *= 2 * m + odd + p;
+    for (int m = 0; m < size; m++) {
+        const int low = 2 * m + odd - p->a, up = (low + p->derivative) / 2;
+        long double factor = (long double)p->factor / n;
+        if (low < 0 || up >= size) continue;
+        for (int i = 1; i <= p->derivative; i++) factor *= low + i;
         for (int first = m * stride; first < b->coefs; first += size * stride)
             for (int at = first; at < first + stride; at++) {
                 if (from[at] == 0) continue;
-                to[at] += factor * from[at];
+                to[at + (up - m) * stride] += factor * from[at];
                 any = true;
             }
     }
+    return any;
+}
+
+/* The place of a field's numbers of mix h. */
+static int64_t part_of(const struct builder *b, int h, int field) {
+    return ((int64_t)h * b->spec->eq->nfields + field) * b->coefs;
+}
+
+/* next(col) += 1/n L^T now(row) for one term, in row block g. */
+static bool add_term(struct builder *b, int t, int n, unsigned g) {
+    const struct ht_equations *eq = b->spec->eq;
+    const struct ht_term *term = &eq->term[t];
+    const int layer = ht_spec_profile(b->spec, term);
+    const int highest = layer >= 0 ? HT_PROFILE_DEGREE : 0;
+    bool any = false;
+    for (int h = 0; h < b->mixes; h++)
+        for (int a = 0; a <= highest; a++) {
+            const struct product p = {.axis = layer >= 0 ? layer : term->axis,
+                                      .a = a,
+                                      .derivative = term->derivative,
+                                      .factor = a > 0 ? b->spec->rise[t][a - 1]
+                                                      : b->spec->scale[t]};
+            int to = 0;
+            while (b->mix[to] != (b->mix[h] ^ (a % 2 ? 1u << p.axis : 0))) to++;
+            any |= add_product(b, &p, n,
+                               g ^ b->mix[h] ^ field_parity(eq, term->row),
+                               b->now + part_of(b, h, term->row),
+                               b->next + part_of(b, to, term->col));
+        }
     return any;
 }
 
@@ -128,7 +192,7 @@ static bool add_term(struct builder *b, const struct ht_term *term,
 static void evolve(struct builder *b, int field, const int index[3],
                    unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
-    int count = eq->nfields * b->coefs, at = field * b->coefs;
+    int count = b->mixes * eq->nfields * b->coefs, at = field * b->coefs;
     for (int k = 0; k < 3; k++) at += index[k] / 2 * b->stride[k];
     memset(b->phi, 0, (size_t)count * sizeof *b->phi);
     memset(b->now, 0, (size_t)count * sizeof *b->now);
@@ -137,11 +201,8 @@ static void evolve(struct builder *b, int field, const int index[3],
     for (int n = 1; any && n <= b->spec->stages; n++) {
         any = false;
         memset(b->next, 0, (size_t)count * sizeof *b->next);
-        for (int t = 0; t < eq->nterms; t++) {
-            unsigned class = g ^ field_parity(eq, eq->term[t].row);
-            if (add_term(b, &eq->term[t], b->spec->scale[t], n, class))
-                any = true;
-        }
+        for (int t = 0; t < eq->nterms; t++)
+            if (add_term(b, t, n, g)) any = true;
         for (int q = 0; q < count; q++) b->phi[q] += b->next[q];
         long double *swap = b->now;
         b->now = b->next;
@@ -162,13 +223,13 @@ static void contract(const long double *half, int n, int rest,
         }
 }
 
-/* Entries of a row for a source field, from its phi of class `class`. */
-static void interpolate(struct builder *b, int field, unsigned class,
+/* Entries of a row for a source field, from its phi of mix h, which is of class
+ * `class`. */
+static void interpolate(struct builder *b, int h, int field, unsigned class,
                         double *entry) {
     long double *in = b->a, *out = b->b;
     long double factor = b->spec->old_sign != 0 ? 2 : 1;
-    memcpy(in, b->phi + (int64_t)field * b->coefs,
-           (size_t)b->coefs * sizeof *in);
+    memcpy(in, b->phi + part_of(b, h, field), (size_t)b->coefs * sizeof *in);
     for (int k = 0; k < b->dims; k++) {
         contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in,
                  out);
@@ -188,14 +249,16 @@ static void add_row(struct builder *b, struct ht_blocks *blocks, int field,
     const unsigned g = split(b, i, index) ^ field_parity(eq, field);
     const unsigned to = ht_spec_turned(b->spec, g);
     int r = blocks->rows[to]++;
-    double *entry = blocks->entry[to] + (int64_t)r * blocks->sources;
+    double *entry = blocks->entry[to] + (int64_t)r * b->mixes * blocks->sources;
     blocks->row[to][r] = slot * b->coefs + i;
     evolve(b, field, index, g);
-    for (int f = 0; f < eq->nfields; f++) {
-        if (!stored(b->spec->src, f)) continue;
-        interpolate(b, f, g ^ field_parity(eq, f), entry + source);
-        source += b->coefs;
-    }
+    for (int h = 0; h < b->mixes; h++)
+        for (int f = 0; f < eq->nfields; f++) {
+            if (!stored(b->spec->src, f)) continue;
+            interpolate(b, h, f, g ^ b->mix[h] ^ field_parity(eq, f),
+                        entry + source);
+            source += b->coefs;
+        }
 }
 
 static void add_rows(struct builder *b, struct ht_blocks *blocks) {
@@ -227,12 +290,13 @@ static enum ht_err number_sources(const struct builder *b,
 static enum ht_err fill(struct builder *b, struct ht_blocks *blocks) {
     blocks->dims = b->dims;
     blocks->blocks = 1 << b->dims;
+    blocks->mixes = ht_blocks_mixes(b->spec, blocks->mix);
     TRY(number_sources(b, blocks));
     ht_blocks_rows(b->spec, blocks->rows);
     for (int g = 0; g < blocks->blocks; g++) {
         TRY(HT_ALLOC(blocks->row[g], blocks->rows[g]));
         TRY(HT_ALLOC(blocks->entry[g],
-                     (int64_t)blocks->rows[g] * blocks->sources));
+                     (int64_t)blocks->rows[g] * b->mixes * blocks->sources));
     }
     add_rows(b, blocks);
     return HT_OK;
@@ -284,7 +348,7 @@ enum ht_err ht_blocks_sums(const struct ht_spec *spec, int field, double *out) {
         if (odd) continue;
         const unsigned g = field_parity(spec->eq, field);
         evolve(&b, field, index, g);
-        interpolate(&b, field, 0, row);
+        interpolate(&b, 0, field, 0, row);
         for (int j = 0; j < coefs; j++)
             row[j] = split(&b, j, index) != 0 ? 0 : corners * row[j];
     }

@@ -1,5 +1,5 @@
 /* Operators of one spec with different factors in one buffer: those of
- * absorbing layers, where profiles are constant about each node.
+ * absorbing layers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ struct work {
     const struct ht_variant *variant;
     const struct ht_spec *spec;
     const struct ht_shape *shape;
-    const double (*scale)[HT_MAX_TERMS];
+    const struct ht_factors *factors;
     int64_t values;  /* of an operator */
     double *doubles; /* in the spec's precision */
     float *singles;
@@ -23,7 +23,8 @@ static enum ht_err make(void *data, int64_t chunk, int worker) {
     struct ht_spec spec = *w->spec;
     struct ht_operator op;
     (void)worker;
-    memcpy(spec.scale, w->scale[chunk], sizeof spec.scale);
+    memcpy(spec.scale, w->factors[chunk].scale, sizeof spec.scale);
+    memcpy(spec.rise, w->factors[chunk].rise, sizeof spec.rise);
     TRY(ht_operator_make(w->variant, &spec, w->shape, &op));
     const int64_t first = chunk * w->values;
     for (int64_t i = 0; i < w->values; i++)
@@ -65,10 +66,10 @@ enum ht_err ht_operators_create(struct ht_device *device,
                                 const struct ht_variant *variant,
                                 const struct ht_spec *spec,
                                 const struct ht_shape *shape, int count,
-                                const double (*scale)[HT_MAX_TERMS],
+                                const struct ht_factors *factors,
                                 int64_t *values, struct ht_buffer **out) {
     struct work w = {
-        .variant = variant, .spec = spec, .shape = shape, .scale = scale};
+        .variant = variant, .spec = spec, .shape = shape, .factors = factors};
     TRY(ht_operator_values(variant, spec, shape, values));
     w.values = *values;
     enum ht_err err = fill(device, &w, count, out);

@@ -109,10 +109,16 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     return HT_OK;
 }
 
-/* The tables of rows: the first row of each block and the rows' targets. */
+/* The tables of mixes and of rows: the first row of each block and the rows'
+ * targets. */
 static void add_tables(const struct ht_blocks *blocks,
                        const struct ht_shape *shape, struct ht_text *text) {
     int begin = 0;
+    ht_text_add(text, "#define HT_MIXES %d\nHT_TABLE const int ht_mix[%d] = {",
+                blocks->mixes, blocks->mixes);
+    for (int h = 0; h < blocks->mixes; h++)
+        ht_text_add(text, "%d,", blocks->mix[h]);
+    ht_text_add(text, "};\n");
     ht_text_add(text, "HT_TABLE const int ht_block_row[%d] = {0",
                 blocks->blocks + 1);
     for (int g = 0; g < blocks->blocks; g++) {
@@ -131,15 +137,25 @@ static void add_tables(const struct ht_blocks *blocks,
     ht_text_add(text, "};\n");
 }
 
-/* Appends a tile of one block over source entries [first, last). */
+/* Appends a tile of one block over source entries [first, last) of a mix. */
 static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile,
-                     int first, int last, struct ht_operator *out) {
+                     int h, int first, int last, struct ht_operator *out) {
     for (int s = first; s < last; s++)
-        for (int r = row; r < row + tile; r++)
+        for (int r = row; r < row + tile; r++) {
+            const int64_t at = (int64_t)r * blocks->mixes + h;
             out->value[out->count++] =
-                r < blocks->rows[g]
-                    ? blocks->entry[g][(int64_t)r * blocks->sources + s]
-                    : 0;
+                r < blocks->rows[g] ? blocks->entry[g][at * blocks->sources + s]
+                                    : 0;
+        }
+}
+
+/* Appends the tiles of all blocks over source entries [first, last). */
+static void add_chunk(const struct ht_blocks *blocks, int tile, int first,
+                      int last, struct ht_operator *out) {
+    for (int h = 0; h < blocks->mixes; h++)
+        for (int g = 0; g < blocks->blocks; g++)
+            for (int r = 0; r < blocks->rows[g]; r += tile)
+                add_tile(blocks, g, r, tile, h, first, last, out);
 }
 
 static enum ht_err pack_tiles(const struct ht_blocks *blocks,
@@ -149,16 +165,12 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks,
     int coefs = coefs_of(spec);
     add_tables(blocks, shape, &out->text);
     TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) *
-                                 blocks->sources));
+                                 blocks->mixes * blocks->sources));
     for (int field = 0; field < blocks->sources; field += coefs)
-        for (int i = 0; i < coefs; i += shape->chunk)
-            for (int g = 0; g < blocks->blocks; g++)
-                for (int r = 0; r < blocks->rows[g]; r += shape->tile) {
-                    int last =
-                        i + shape->chunk < coefs ? i + shape->chunk : coefs;
-                    add_tile(blocks, g, r, shape->tile, field + i, field + last,
-                             out);
-                }
+        for (int i = 0; i < coefs; i += shape->chunk) {
+            int last = i + shape->chunk < coefs ? i + shape->chunk : coefs;
+            add_chunk(blocks, shape->tile, field + i, field + last, out);
+        }
     return HT_OK;
 }
 

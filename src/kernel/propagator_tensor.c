@@ -68,7 +68,9 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
  * steps at a time (cl/propagator_planes.cl: never). */
 struct tensor_shape {
     struct cut cut;
-    int chunks, pairs, steps; /* steps: of the operator copied at a time */
+    /* chunks: of source entries, once for each mix; steps: of the operator
+     * copied at a time */
+    int chunks, pairs, steps, mixes, mix[8];
     bool resident;
     int infos;
     int64_t local_bytes;
@@ -89,8 +91,9 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
     int blocks =
         ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
     struct tensor_shape s = {.cut = make_cut(spec, parts),
-                             .chunks = (blocks + 3) / 4,
                              .pairs = spec->block / 2};
+    s.mixes = ht_blocks_mixes(spec, s.mix);
+    s.chunks = s.mixes * ((blocks + 3) / 4);
     int64_t step = (int64_t)s.cut.all * 64 * element_size;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     /* cl/propagator_planes.cl keeps addresses of results */
@@ -220,17 +223,19 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
     for (int k = 0; k < p->s.chunks * p->s.pairs; k++)
         for (int t = 0; t < 4; t++)
             for (int e = 0; e < 2; e++) {
-                int b = k / p->s.pairs * 4 + t;
+                int chunk = k / p->s.pairs, h = chunk % p->s.mixes;
+                int b = chunk / p->s.mixes * 4 + t;
                 int pair = p->s.pairs == 2 ? k % 2 ^ (t & 1) : 0;
                 int at = b * block + pair * 2 + e, lane = column * 4 + t;
                 int source = at < entries ? p->source[at] : -1;
                 if (source < 0) continue;
                 int64_t to =
                     (((int64_t)k * p->s.cut.all + tile) * 32 + lane) * 2 + e;
-                p->op[part * p->op_size + to] = two_halves(
-                    p->spec,
-                    p->blocks
-                        ->entry[g][(int64_t)row * p->blocks->sources + source]);
+                int64_t from =
+                    ((int64_t)row * p->s.mixes + h) * p->blocks->sources +
+                    source;
+                p->op[part * p->op_size + to] =
+                    two_halves(p->spec, p->blocks->entry[g][from]);
             }
 }
 
@@ -299,9 +304,20 @@ static void add_tiles(const struct tensor_shape *s, int cells,
     ht_text_add(text,
                 "0)\n#define HT_MOST_TILES %d\n#define HT_TILES %d\n"
                 "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
-                "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n",
+                "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n"
+                "#define HT_MIXES %d\n",
                 most, s->cut.all, s->cut.parts, s->resident, s->steps,
-                pitch_of(cells));
+                pitch_of(cells), s->mixes);
+}
+
+/* The parity of a pair of source entries, in all parts and mixes. */
+static void add_parities(const struct packing *p, int pair, int parity) {
+    const int each = 4 * p->s.pairs, chunk = pair / each;
+    for (int n = 0; n < p->s.cut.parts * p->s.mixes; n++) {
+        const int part = n / p->s.mixes, h = n % p->s.mixes;
+        p->info[part * p->s.infos + (chunk * p->s.mixes + h) * each +
+                pair % each] = parity ^ p->s.mix[h];
+    }
 }
 
 static enum ht_err pack_depth(const struct ht_blocks *blocks,
@@ -328,8 +344,7 @@ static enum ht_err pack_depth(const struct ht_blocks *blocks,
         for (int s = 0; s < blocks->sources; s++) {
             int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
             p.source[at] = s;
-            for (int part = 0; part < shape->parts; part++)
-                p.info[part * p.s.infos + at / 2] = blocks->parity[s];
+            add_parities(&p, at / 2, blocks->parity[s]);
         }
         err = pack_rows(&p, storage);
         add_tiles(&p.s, shape->cells, &out->text);

@@ -74,8 +74,6 @@ static const char *refuses(const struct ht_problem *problem,
                            struct ht_layer_plan *plan) {
     const bool sorted = ht_problem_spec(problem, tuning, HT_PRIMARY).sorted;
     if (problem->medium_degree >= 0) return "they need a uniform medium";
-    if (problem->layers->profile_degree > 0)
-        return "they need damping that is constant about each node";
     if (axes + 1 == 1u << problem->eq->dims &&
         (info->gpu || problem->eq->dims == 3))
         return "groups of targets have no operator in common";
@@ -103,9 +101,12 @@ const char *ht_layer_refuses_operators(const struct ht_problem *problem,
     return NULL;
 }
 
-/* Whether the upper layer of an axis is the lower one's mirror image. */
-static bool is_mirror(const struct ht_layer side[2]) {
-    return side[0].cells == side[1].cells && side[0].length == side[1].length &&
+/* Whether the layers of an axis share operators: the upper one is the lower
+ * one's mirror image, and so are what happens about its nodes. */
+static bool is_mirror(const struct ht_layers *layers,
+                      const struct ht_layer side[2]) {
+    return layers->profile_degree == 0 && side[0].cells == side[1].cells &&
+           side[0].length == side[1].length &&
            side[0].degree == side[1].degree && side[0].most == side[1].most &&
            side[0].alpha == side[1].alpha && side[0].sponge == side[1].sponge;
 }
@@ -117,7 +118,7 @@ static int64_t count_operators(const struct ht_layers *layers, unsigned axes) {
         const struct ht_layer *side = layers->side[n / 2];
         int64_t depths = 0;
         if ((axes >> n / 2 & 1u) == 0) continue;
-        for (int i = 0; i < (is_mirror(side) ? 1 : 2); i++)
+        for (int i = 0; i < (is_mirror(layers, side) ? 1 : 2); i++)
             if (side[i].cells > 0) depths += side[i].cells + n % 2;
         count[n % 2] *= depths;
     }

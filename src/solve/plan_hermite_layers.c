@@ -128,8 +128,7 @@ static bool polynomials(const struct ht_plan *plan) {
     if (params->absorbing.type == HT_ABSORBING_SPONGE) return false;
     if (params->absorbing.profile != HT_PROFILE_AUTO)
         return params->absorbing.profile == HT_PROFILE_POLYNOMIAL;
-    return !ht_equations_first_order(&plan->eq) &&
-           params->absorbing.organisation != HT_ORGANISATION_OPERATORS;
+    return !ht_equations_first_order(&plan->eq);
 }
 
 static ht_layer_usual *usual_of(const struct ht_plan *plan) {
@@ -158,11 +157,6 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
         return ht_params_error(
             params, "absorbing.organisation",
             "operators need a uniform medium: \"regions\" do not");
-    if (organisation == HT_ORGANISATION_OPERATORS && polynomials(plan))
-        return ht_params_error(
-            params, "absorbing.profile",
-            "operators need damping that is constant about each node: give "
-            "\"node\", or absorbing.organisation = \"regions\"");
     return check_thickness(plan, least_cells);
 }
 

@@ -2,7 +2,7 @@
  * a face, for each pair of depths of an edge. They depend on the problem's
  * profiles, not on the kernels. Depths count from the outer wall, so that the
  * sides of an axis whose layers are the same share theirs: their profiles are
- * equal in every bit.
+ * equal in every bit, where they are constant about each node.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,14 +52,14 @@ static int64_t counts_along(const struct ht_device_stepper *t,
 
 struct list {
     int count;
-    double (*scale)[HT_MAX_TERMS];
+    struct ht_factors *factors;
 };
 
 /* Multiplies the factors of terms by the profiles of an axis at a depth. */
 static void add_profiles(const struct ht_device_stepper *t,
                          const struct ht_equations *eq, enum ht_subgrid to,
                          int axis, int side, int64_t depth,
-                         double scale[HT_MAX_TERMS]) {
+                         struct ht_factors *factors) {
     const double above = ht_absorbing_at(to, depth);
     double profile[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
     int first = eq->nmaterials - eq->nprofiles;
@@ -68,9 +68,13 @@ static void add_profiles(const struct ht_device_stepper *t,
         t->problem.layers, axis,
         side == 0 ? above : (double)t->problem.layers->cells[axis] - above,
         profile);
-    for (int n = 0; n < eq->nterms; n++)
-        if (ht_material_layer(eq, eq->term[n].material) == axis)
-            scale[n] *= profile[eq->term[n].material - first][0];
+    for (int n = 0; n < eq->nterms; n++) {
+        if (ht_material_layer(eq, eq->term[n].material) != axis) continue;
+        const double *p = profile[eq->term[n].material - first];
+        for (int a = 1; a <= HT_PROFILE_DEGREE; a++)
+            factors->rise[n][a - 1] = p[a] * factors->scale[n];
+        factors->scale[n] *= p[0];
+    }
 }
 
 /* Appends the factors of a region's operators for a grid of targets; *first:
@@ -80,27 +84,27 @@ static enum ht_err add_region(const struct ht_device_stepper *t,
                               const struct ht_spec *spec, enum ht_subgrid to,
                               struct list *list, int64_t *first) {
     int64_t count[3];
-    double(*more)[HT_MAX_TERMS];
+    struct ht_factors *more;
     const int64_t all = counts_along(t, region, axes, to, count);
     TRY(HT_ALLOC(more, list->count + all));
     if (list->count > 0)
-        memcpy(more, list->scale, (size_t)list->count * sizeof *more);
-    free(list->scale);
-    list->scale = more;
+        memcpy(more, list->factors, (size_t)list->count * sizeof *more);
+    free(list->factors);
+    list->factors = more;
     for (int64_t n = 0; n < all; n++) {
         const int64_t depth[3] = {n / (count[1] * count[2]),
                                   n / count[2] % count[1], n % count[2]};
-        double *scale = more[list->count + n];
-        memcpy(scale, spec->scale, sizeof spec->scale);
+        struct ht_factors *factors = &more[list->count + n];
+        memcpy(factors->scale, spec->scale, sizeof spec->scale);
         for (int k = 0; k < 3; k++) {
             const int axis = ht_spec_axis(spec, k);
             if (axes >> axis & 1u)
                 add_profiles(t, spec->eq, to, axis, region->side[axis],
-                             depth[k], scale);
+                             depth[k], factors);
         }
     }
     for (*first = 0; *first + all <= list->count; ++*first)
-        if (memcmp(more[*first], more[list->count],
+        if (memcmp(&more[*first], &more[list->count],
                    (size_t)all * sizeof *more) == 0)
             return HT_OK;
     *first = list->count;
@@ -145,9 +149,9 @@ static enum ht_err make_set(struct ht_device_stepper *t, unsigned axes,
                            list, &o->first[side_bits(region, axes)][i]));
     }
     if (kernels == NULL) return HT_OK;
-    return ht_operators_create(
-        t->device, kernels->variant, &spec, &kernels->shape[0], list->count,
-        (const double(*)[HT_MAX_TERMS])list->scale, &o->values, &o->buffer);
+    return ht_operators_create(t->device, kernels->variant, &spec,
+                               &kernels->shape[0], list->count, list->factors,
+                               &o->values, &o->buffer);
 }
 
 enum ht_err ht_stepper_make_operators(struct ht_device_stepper *t) {
@@ -155,7 +159,7 @@ enum ht_err ht_stepper_make_operators(struct ht_device_stepper *t) {
     for (unsigned axes = 1; err == HT_OK && axes < HT_LAYER_SETS; axes++) {
         struct list list = {0};
         err = make_set(t, axes, &list);
-        free(list.scale);
+        free(list.factors);
     }
     return err;
 }

@@ -551,9 +551,6 @@ bad_layer 'operators in a medium that varies' \
     absorbing.organisation=operators medium.type=expression 'medium.c="1+x1"'
 bad_layer 'a source in a layer of taylor' 'sources.1.position|absorbing layer' \
     time.scheme=taylor 'sources=({position=[0.1,0.5];frequency=2.0;})'
-bad_layer 'operators of polynomials' 'absorbing.profile|node|regions' \
-    time.scheme=taylor absorbing.organisation=operators \
-    absorbing.profile=polynomial
 bad_layer 'polynomials of differences' 'absorbing.profile|fd|Hermite' \
     absorbing.profile=polynomial
 bad_layer 'polynomials of a sponge' 'absorbing.profile|sponge|Hermite' \

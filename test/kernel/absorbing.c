@@ -17,8 +17,9 @@
 
 enum { HALF_STEPS = 2 };
 
-/* How layers are computed; sponges by either scheme. */
-enum kind { REGIONS, POLYNOMIALS, OPERATORS, SPONGE, LEAPFROG };
+/* How layers are computed, MIXED: by operators with profiles that are
+ * polynomials; sponges by either scheme. */
+enum kind { REGIONS, POLYNOMIALS, OPERATORS, MIXED, SPONGE, LEAPFROG };
 
 struct scene {
     const char *system;
@@ -44,6 +45,10 @@ struct trial {
     struct ht_tuning tuning;
     char name[160];
 };
+
+static bool operators(const struct row *row) {
+    return row->kind == OPERATORS || row->kind == MIXED;
+}
 
 /* Two cells inside, and those of the layers. */
 static void make_axis(struct trial *t, const struct row *row, int k) {
@@ -81,9 +86,8 @@ static void make_problem(struct trial *t, const struct row *row) {
     }
     for (int m = 0; m < HT_MAX_MATERIALS; m++)
         t->problem.uniform[m] = 0.75 + 0.125 * m;
-    t->problem.fd.organisation = row->kind == OPERATORS
-                                     ? HT_ORGANISATION_OPERATORS
-                                     : HT_ORGANISATION_REGIONS;
+    t->problem.fd.organisation =
+        operators(row) ? HT_ORGANISATION_OPERATORS : HT_ORGANISATION_REGIONS;
     (void)ht_problem_set_scheme(
         &t->problem,
         ht_scheme_at(row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR));
@@ -92,9 +96,13 @@ static void make_problem(struct trial *t, const struct row *row) {
 /* Operators on a GPU read coefficients sorted by parity, from order 2 on. */
 static void make(struct trial *t, const struct row *row,
                  const struct ht_device_info *info) {
-    static const char *const names[] = {"", ", polynomials,", ", operators,",
-                                        ", sponge,", ", sponge of leapfrog,"};
-    const bool tensor = row->kind == OPERATORS && info->gpu;
+    static const char *const names[] = {"",
+                                        ", polynomials,",
+                                        ", operators,",
+                                        ", operators of polynomials,",
+                                        ", sponge,",
+                                        ", sponge of leapfrog,"};
+    const bool tensor = operators(row) && info->gpu;
     const bool sponge = row->kind == SPONGE || row->kind == LEAPFROG;
     *t = (struct trial){
         .eq = ht_equations_make(ht_system_find(row->scene->system),
@@ -104,7 +112,9 @@ static void make(struct trial *t, const struct row *row,
         .layers = {.type = sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
                    .dims = row->scene->dims,
                    .profile_degree =
-                       row->kind == POLYNOMIALS ? HT_PROFILE_DEGREE : 0,
+                       row->kind == POLYNOMIALS || row->kind == MIXED
+                           ? HT_PROFILE_DEGREE
+                           : 0,
                    .stages = 9}};
     for (int k = 0; k < 3; k++) make_axis(t, row, k);
     make_problem(t, row);
@@ -223,9 +233,8 @@ static void run_row(const struct row *row, struct ht_device *device,
     if (row->fp64 && !info->fp64) return;
     make(&t, row, info);
     const char *reason =
-        row->kind == OPERATORS
-            ? ht_layer_refuses_operators(&t.problem, info, &t.tuning)
-            : NULL;
+        operators(row) ? ht_layer_refuses_operators(&t.problem, info, &t.tuning)
+                       : NULL;
     if (reason != NULL) {
         TEST_SKIP("%s: %s", t.name, reason);
         return;
@@ -275,6 +284,11 @@ static const struct row rows[] = {
     {&cell_strip, 3, false, -1, 4, true, "propagator", OPERATORS},
     {&room, 1, true, -1, 2, false, "monolithic", OPERATORS},
     {&slab, 2, false, -1, 1, false, "monolithic", OPERATORS},
+    {&line, 3, true, -1, 1, false, "monolithic", MIXED},
+    {&corner, 2, true, -1, 1, false, "monolithic", MIXED},
+    {&cell_strip, 3, false, -1, 4, true, "propagator", MIXED},
+    {&room, 1, true, -1, 2, false, "monolithic", MIXED},
+    {&slab, 2, false, -1, 1, false, "monolithic", MIXED},
     {&line_of_u, 3, true, -1, 1, false, "monolithic", LEAPFROG},
     {&corner, 2, true, -1, 2, false, "propagator", LEAPFROG},
     {&hall, 1, false, -1, 4, true, "monolithic", LEAPFROG},
