@@ -1,13 +1,15 @@
 /* Every program text that htwave makes for a CUDA device, compiled by NVRTC
  * through the CUDA back end's own code, for the architectures 8.0 and 9.0; no
  * device is needed. Texts without assembly are the same for both, and compiled
- * for each in turn, unless HTWAVE_COVER=all.
+ * for each in turn, unless HTWAVE_COVER=all. Results are kept in htwave's
+ * program cache, by text, NVRTC and the back end's code.
  */
 #include "io/scratch.h"
 #include "test.h"
 
 #include "htwave/base.h"
 #include "src/app/commands.h"
+#include "src/device/cache.h"
 #include "src/device/cuda_nvrtc.h"
 
 /* A name's place in the order of the directory. */
@@ -48,15 +50,44 @@ static int registers_of(const char *text) {
     return at ? (int)strtol(at + sizeof key - 1, NULL, 10) : 0;
 }
 
+/* What the result depends on besides the text; no cache without the back end's
+ * file, or without XDG_CACHE_HOME. */
+static bool find_cache(int architecture, int registers,
+                       struct ht_device_info *info, char directory[4096]) {
+    const char *home = getenv("XDG_CACHE_HOME");
+    char *code = NULL;
+    size_t size = 0;
+    if (home == NULL ||
+        ht_file_read("src/device/cuda_nvrtc.c", &code, &size) != HT_OK)
+        return false;
+    *info = (struct ht_device_info){.backend = "nvrtc", .ptx = architecture};
+    snprintf(info->driver, sizeof info->driver, "%s", ht_nvrtc_version());
+    snprintf(info->name, sizeof info->name, "%016llx %d",
+             (unsigned long long)ht_hash(HT_HASH_SEED, code, size), registers);
+    snprintf(directory, 4096, "%s/nvrtc", home);
+    free(code);
+    return true;
+}
+
+static enum ht_err compile(const char *text, int architecture, void **code,
+                           size_t *size) {
+    const int registers = registers_of(text);
+    struct ht_device_info info;
+    char cache[4096];
+    const bool keeps = find_cache(architecture, registers, &info, cache);
+    if (keeps && ht_cache_load(cache, &info, text, code, size)) return HT_OK;
+    TRY(ht_nvrtc_compile(text, architecture, registers, code, size));
+    if (keeps) ht_cache_store(cache, &info, text, *code, *size);
+    return HT_OK;
+}
+
 static void compile_file(const char *directory, const char *name,
                          int architecture) {
     char *path = scratch_path(directory, name), *text = NULL;
     void *code = NULL;
     size_t length = 0, size = 0;
     enum ht_err err = ht_file_read(path, &text, &length);
-    if (err == HT_OK)
-        err = ht_nvrtc_compile(text, architecture, registers_of(text), &code,
-                               &size);
+    if (err == HT_OK) err = compile(text, architecture, &code, &size);
     TEST_CHECK(err == HT_OK && is_cubin(code, size),
                "%s for sm_%d: %d bytes of machine code %.2000s", name,
                architecture, (int)size, err ? ht_err_message() : "");
