@@ -589,13 +589,15 @@ static void test_sorts(bool gpu, const char *variant, int64_t cells,
 }
 
 /* Equal layers of an axis share theirs: at 8 cells 8 + 9 instead of twice as
- * many in its faces, in edges with another axis as many times fewer. */
+ * many in its faces, in edges with another axis as many times fewer. Of
+ * polynomials none are shared, and each has twice the numbers for each axis. */
 static void test_shared(void) {
-    double bytes[2];
-    for (int i = 0; i < 2; i++) {
+    double bytes[3];
+    for (int i = 0; i < 3; i++) {
         struct choice c;
         make_choice(&c, false, 1, 192, HT_ORGANISATION_OPERATORS);
         if (i == 1) c.layers.side[0][1].most = 2;
+        if (i == 2) c.layers.profile_degree = HT_PROFILE_DEGREE;
         bytes[i] =
             (double)ht_layer_operator_bytes(&c.problem, &c.info, &c.tuning);
     }
@@ -604,6 +606,8 @@ static void test_shared(void) {
                bytes[0]);
     TEST_CHECK(bytes[1] == 4 * (face * 4 / 3 + 5 * pair),
                "%.0f bytes where the layers along x1 differ", bytes[1]);
+    TEST_CHECK(bytes[2] == 4 * (4 * face + 16 * 3 * pair),
+               "%.0f bytes of polynomials", bytes[2]);
 }
 
 static void test_operators(void) {
