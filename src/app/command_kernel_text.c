@@ -319,18 +319,21 @@ static enum ht_err write_means(const char *directory) {
     return err;
 }
 
-/* Absorbing layers of Hermite methods: a face by operators, an edge by
- * operators, a corner by the Taylor series. */
+/* Absorbing layers of Hermite methods: faces by operators, an edge by
+ * operators, corners by the Taylor series; damping constant about a node and
+ * not. */
 static enum ht_err write_layers(const char *directory, int ptx) {
     static const struct {
         const char *variant, *system;
         unsigned axes;
-        int order, turn[3], rows;
+        int order, turn[3], rows, degree;
         bool fp64;
     } kinds[] = {
-        {"propagator-tensor", "acoustic", 1, 3, {1, 1, 1}, 0, false},
-        {"propagator-tensor", "wave", 5, 2, {1, 2, 0}, 1, true},
-        {"monolithic", "acoustic", 7, 2, {0, 0, 0}, 0, false},
+        {"propagator-tensor", "acoustic", 1, 3, {1, 1, 1}, 0, 0, false},
+        {"propagator-tensor", "wave", 5, 2, {1, 2, 0}, 1, 0, true},
+        {"propagator-tensor", "wave", 4, 3, {0, 0, 0}, 0, 2, false},
+        {"monolithic", "acoustic", 7, 2, {0, 0, 0}, 0, 0, false},
+        {"monolithic", "wave", 7, 2, {0, 0, 0}, 0, 2, true},
     };
     enum ht_err err = HT_OK;
     for (size_t i = 0; err == HT_OK && i < sizeof kinds / sizeof *kinds; i++) {
@@ -344,6 +347,7 @@ static enum ht_err write_layers(const char *directory, int ptx) {
         struct ht_text text = {0}, path = {0};
         struct ht_shape shape;
         TRY(ht_equations_absorb(&base, kinds[i].axes, &eq));
+        eq.profile_degree = kinds[i].degree;
         struct ht_spec spec = {.eq = &eq,
                                .order = kinds[i].order,
                                .fp64 = kinds[i].fp64,
