@@ -89,12 +89,6 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
            fabs(state->content - state->energy) <= differ * state->energy;
 }
 
-/* Second-order equations, absorbing layers of Hermite methods. */
-static bool gives_back(const struct ht_plan *plan) {
-    return plan->problem.layers != NULL && plan->problem.fd.order == 0 &&
-           !ht_equations_first_order(&plan->eq);
-}
-
 /* Growth at which a run is stopped, unless the scheme defines it. In a varying
  * medium the medium is the likely cause, and the growing waves are not
  * resolved. In a uniform medium the energy of unresolved data fluctuates, most
@@ -106,7 +100,6 @@ static double most_growth(const struct ht_plan *plan,
     if (plan->problem.layers != NULL &&
         (plan->problem.fd.order > 0 || ht_equations_first_order(&plan->eq)))
         return fmax(given, doubled);
-    if (gives_back(plan)) return fmax(given, 2 * doubled);
     if (given > 0) return given;
     if (!watch->rough) return doubled;
     if (plan->medium->uniform)
@@ -117,14 +110,18 @@ static double most_growth(const struct ht_plan *plan,
 
 /* Rise of the energy above which a run is reported as growing. Measured rises
  * of stable runs: 0.1 for random data in smooth media, 4 for random data of
- * second-order equations, 0.05 for a pulse of second-order equations, 0.87
- * where absorbing layers give back waves of 60 cells. The expected rounding
- * error is added. */
+ * second-order equations, 0.05 for a pulse of second-order equations, 0.23
+ * where absorbing layers give back waves of 200 cells, 0.87 where these are of
+ * 60 cells and damping varies about a node. The expected rounding error is
+ * added. */
 static double small_rise(const struct ht_plan *plan,
                          const struct ht_energy_watch *watch) {
+    const bool layers =
+        plan->problem.layers != NULL && plan->problem.fd.order == 0;
     const double small = ht_equations_first_order(&plan->eq) ? 0.01
-                         : gives_back(plan)                  ? 1.5
-                                                             : 0.1;
+                         : !layers                           ? 0.1
+                         : plan->layers.profile_degree == 0  ? 0.5
+                                                             : 0.9;
     if (watch->rough) return ht_equations_first_order(&plan->eq) ? 0.2 : 10;
     if (plan->problem.fd.order > 0) return small;
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;

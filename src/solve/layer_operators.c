@@ -102,7 +102,7 @@ const char *ht_layer_refuses_operators(const struct ht_problem *problem,
 }
 
 /* Whether the layers of an axis share operators: the upper one is the lower
- * one's mirror image, and so are what happens about its nodes. */
+ * one's mirror image, and damping about a node is its own. */
 static bool is_mirror(const struct ht_layers *layers,
                       const struct ht_layer side[2]) {
     return layers->profile_degree == 0 && side[0].cells == side[1].cells &&
