@@ -369,8 +369,8 @@ static void test_hermite_growth(void) {
     close_scene(&s);
 }
 
-int main(void) {
-    struct ht_device *device = NULL;
+/* Sides that absorb by no cells are sides without layers. */
+static void test_without_cells(void) {
     test_none("fd",
               "time.scheme=fd; grid.cells=[20,18]; grid.order=6; "
               "time.end=1; boundary.x2=rigid",
@@ -385,6 +385,39 @@ int main(void) {
               "boundary.x2=rigid",
               "boundary.x1=[\"absorbing\",\"free\"]; absorbing.cells=0",
               "boundary.x1=[\"rigid\",\"free\"]");
+}
+
+static void test_devices(void) {
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) {
+        TEST_SKIP("no device: %s", ht_err_message());
+        return;
+    }
+    test_device("time.scheme=fd; grid.cells=[14,13]; grid.order=6; "
+                "time.end=1; boundary.x1=absorbing; boundary.x2=free; "
+                "absorbing.cells=3",
+                device);
+    test_device("time.scheme=fd; grid.cells=[12,11,9]; grid.order=4; "
+                "time.end=1; boundary.x1=[\"rigid\",\"absorbing\"]; "
+                "boundary.x3=absorbing; absorbing.cells=3; "
+                "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); "
+                "medium.rho=1+0.5*cos(7*x1)",
+                device);
+    ht_device_close(device);
+}
+
+static void test_hermites(void) {
+    for (int i = 0; i < 4; i++)
+        test_hermite((double[]){1, 3, 15, 115}[i], (int[]){40, 40, 60, 600}[i],
+                     (int[]){1, 2, 3, 1}[i], "");
+    test_hermite(115, 600, 1, "absorbing.profile=node");
+    test_hermite(30, 600, 2, "");
+    test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
+    test_hermite_growth();
+}
+
+int main(void) {
+    test_without_cells();
     test_growth(true);
     test_growth(false);
     test_energy("time.scheme=fd; grid.cells=[46,44]; grid.order=6; time.end=1; "
@@ -394,21 +427,7 @@ int main(void) {
                 "boundary.x1=absorbing; absorbing.cells=4; boundary.x2=rigid; "
                 "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); "
                 "medium.rho=1+0.5*cos(7*x1)");
-    if (test_open_device(&device) == HT_OK) {
-        test_device("time.scheme=fd; grid.cells=[14,13]; grid.order=6; "
-                    "time.end=1; boundary.x1=absorbing; boundary.x2=free; "
-                    "absorbing.cells=3",
-                    device);
-        test_device("time.scheme=fd; grid.cells=[12,11,9]; grid.order=4; "
-                    "time.end=1; boundary.x1=[\"rigid\",\"absorbing\"]; "
-                    "boundary.x3=absorbing; absorbing.cells=3; "
-                    "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); "
-                    "medium.rho=1+0.5*cos(7*x1)",
-                    device);
-        ht_device_close(device);
-    } else {
-        TEST_SKIP("no device: %s", ht_err_message());
-    }
+    test_devices();
     for (int i = 0; i < 3; i++)
         test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
                         "time.end=1; boundary.x1=absorbing",
@@ -418,13 +437,7 @@ int main(void) {
         "time.end=1; boundary.x1=absorbing; boundary.x2=absorbing; "
         "medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
         15, 400);
-    for (int i = 0; i < 4; i++)
-        test_hermite((double[]){1, 3, 15, 115}[i], (int[]){40, 40, 60, 600}[i],
-                     (int[]){1, 2, 3, 1}[i], "");
-    test_hermite(115, 600, 1, "absorbing.profile=node");
-    test_hermite(30, 600, 2, "");
-    test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
-    test_hermite_growth();
+    test_hermites();
     test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
                     "time.end=1; boundary.x1=absorbing; absorbing.type=sponge; "
                     "absorbing.cells=32",
