@@ -188,7 +188,7 @@ enum ht_layer_profile {
     HT_LAYER_PROFILES
 };
 /* The highest degree in xi, along their axis, of profiles about a node. */
-enum { HT_PROFILE_DEGREE = 2 };
+enum { HT_PROFILE_DEGREE = 3 };
 /* The equations where the layers of these axes (bit k: axis k) overlap, from
  * the terms of the system: src/pde/absorbing.c. HT_ERR_INTERNAL if they have
  * more fields, terms or materials than equations hold. */

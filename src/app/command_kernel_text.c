@@ -331,9 +331,9 @@ static enum ht_err write_layers(const char *directory, int ptx) {
     } kinds[] = {
         {"propagator-tensor", "acoustic", 1, 3, {1, 1, 1}, 0, 0, false},
         {"propagator-tensor", "wave", 5, 2, {1, 2, 0}, 1, 0, true},
-        {"propagator-tensor", "wave", 4, 3, {0, 0, 0}, 0, 2, false},
+        {"propagator-tensor", "wave", 4, 3, {0, 0, 0}, 0, 3, false},
         {"monolithic", "acoustic", 7, 2, {0, 0, 0}, 0, 0, false},
-        {"monolithic", "wave", 7, 2, {0, 0, 0}, 0, 2, true},
+        {"monolithic", "wave", 7, 2, {0, 0, 0}, 0, 3, true},
     };
     enum ht_err err = HT_OK;
     for (size_t i = 0; err == HT_OK && i < sizeof kinds / sizeof *kinds; i++) {

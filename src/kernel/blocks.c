@@ -169,7 +169,7 @@ static bool add_term(struct builder *b, int t, int n, unsigned g) {
     const struct ht_equations *eq = b->spec->eq;
     const struct ht_term *term = &eq->term[t];
     const int layer = ht_spec_profile(b->spec, term);
-    const int highest = layer >= 0 ? HT_PROFILE_DEGREE : 0;
+    const int highest = layer >= 0 ? eq->profile_degree : 0;
     bool any = false;
     for (int h = 0; h < b->mixes; h++)
         for (int a = 0; a <= highest; a++) {

@@ -182,8 +182,9 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     }
     if (layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "%s; %s",
-                    layers->profile_degree > 0 ? "; quadratic about a node"
-                                               : "",
+                    layers->profile_degree == 0   ? ""
+                    : layers->profile_degree == 2 ? "; quadratic about a node"
+                                                  : "; cubic about a node",
                     organisation_of(sim));
     if (differences(sim) || layers->type == HT_ABSORBING_CPML)
         ht_text_add(text, "; the medium is constant along their normals");

@@ -71,7 +71,7 @@ static void add_profiles(const struct ht_device_stepper *t,
     for (int n = 0; n < eq->nterms; n++) {
         if (ht_material_layer(eq, eq->term[n].material) != axis) continue;
         const double *p = profile[eq->term[n].material - first];
-        for (int a = 1; a <= HT_PROFILE_DEGREE; a++)
+        for (int a = 1; a <= eq->profile_degree; a++)
             factors->rise[n][a - 1] = p[a] * factors->scale[n];
         factors->scale[n] *= p[0];
     }

@@ -50,6 +50,12 @@ static bool operators(const struct row *row) {
     return row->kind == OPERATORS || row->kind == MIXED;
 }
 
+/* As plans have it. */
+static int profile_degree(const struct row *row) {
+    if (row->kind != POLYNOMIALS && row->kind != MIXED) return 0;
+    return strcmp(row->scene->system, "wave") == 0 ? 3 : 2;
+}
+
 /* Two cells inside, and those of the layers. */
 static void make_axis(struct trial *t, const struct row *row, int k) {
     int64_t cells = k < row->scene->dims ? 2 : 1;
@@ -61,7 +67,7 @@ static void make_axis(struct trial *t, const struct row *row, int k) {
         t->layers.side[k][side] =
             (struct ht_layer){.cells = layer,
                               .length = (0.5 + 0.25 * k) * (double)layer,
-                              .degree = 2,
+                              .degree = profile_degree(row) > 2 ? 3.5 : 2,
                               .most = 1.5 + 0.5 * (side * differ) + 0.25 * k,
                               .alpha = 0.25,
                               .sponge = 0.0625};
@@ -111,10 +117,7 @@ static void make(struct trial *t, const struct row *row,
                  .order = tensor && row->order == 1 ? 2 : row->order},
         .layers = {.type = sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
                    .dims = row->scene->dims,
-                   .profile_degree =
-                       row->kind == POLYNOMIALS || row->kind == MIXED
-                           ? HT_PROFILE_DEGREE
-                           : 0,
+                   .profile_degree = profile_degree(row),
                    .stages = 9}};
     for (int k = 0; k < 3; k++) make_axis(t, row, k);
     make_problem(t, row);

@@ -35,7 +35,7 @@ static void make(struct trial *t, const struct scene *scene,
     *layers = (struct ht_layers){
         .type = kind->sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
         .dims = 3,
-        .profile_degree = kind->polynomials ? HT_PROFILE_DEGREE : 0,
+        .profile_degree = kind->polynomials ? 2 : 0,
         .stages = 6};
     for (int n = 0; n < 6; n++) {
         const int k = n / 2, side = n % 2;
