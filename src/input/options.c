@@ -131,8 +131,7 @@ static const struct ht_option option[] = {
      "Hermite methods: the damping about a node. node: constant; polynomial: "
      "quadratic, cubic for system = \"wave\", which reflects 15 to 55 dB less, "
      "and needs up to twice the work in a layer of as many cells. auto: "
-     "polynomial for system = "
-     "\"wave\", else node."},
+     "polynomial for system = \"wave\", else node."},
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
      1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without "

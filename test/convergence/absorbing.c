@@ -177,11 +177,10 @@ static void test_near(const char *system, int dims, int order, int layer,
                system, dims, order, layer);
 }
 
-/* Of wave the order that reflects more, unless every case is asked for. */
 static void test_close(const char *system) {
     const char *cover = getenv("HTWAVE_COVER");
     const bool pair = strcmp(system, "wave") == 0;
-    for (int order = pair && !test_all() ? 3 : 2; order <= 3; order++) {
+    for (int order = 2; order <= 3; order++) {
         test_near(system, 1, order, 8, pair ? -70 : -95);
         test_near(system, 2, order, 8, -60);
         test_near(system, 2, order, 12, -75);

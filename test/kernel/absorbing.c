@@ -50,7 +50,7 @@ static bool operators(const struct row *row) {
     return row->kind == OPERATORS || row->kind == MIXED;
 }
 
-/* As plans have it. */
+/* As plans have it from N = 2 on. */
 static int profile_degree(const struct row *row) {
     if (row->kind != POLYNOMIALS && row->kind != MIXED) return 0;
     return strcmp(row->scene->system, "wave") == 0 ? 3 : 2;

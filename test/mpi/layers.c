@@ -32,11 +32,11 @@ static void make(struct trial *t, const struct scene *scene,
     trial_cut(t, scene, tensor ? 2 : 1, wall, CELLS, 0);
     trial_problem(t, 5, kind->leapfrog, operators || kind->sponge ? -1 : 0);
     t->problem.halo.depth = trial_depth(scene, t, kind->depth);
-    *layers = (struct ht_layers){.type = kind->sponge ? HT_ABSORBING_SPONGE
-                                                      : HT_ABSORBING_CPML,
-                                 .dims = 3,
-                                 .profile_degree = kind->polynomials ? 2 : 0,
-                                 .stages = 6};
+    *layers = (struct ht_layers){
+        .type = kind->sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML,
+        .dims = 3,
+        .profile_degree = kind->polynomials ? HT_PROFILE_DEGREE : 0,
+        .stages = 6};
     for (int n = 0; n < 6; n++) {
         const int k = n / 2, side = n % 2;
         layers->cells[k] = t->whole.cells[k];

@@ -617,7 +617,7 @@ static void test_shared(void) {
         struct choice c;
         make_choice(&c, false, 1, 192, HT_ORGANISATION_OPERATORS);
         if (i == 1) c.layers.side[0][1].most = 2;
-        if (i == 2) c.layers.profile_degree = 2;
+        if (i == 2) c.layers.profile_degree = HT_PROFILE_DEGREE;
         bytes[i] =
             (double)ht_layer_operator_bytes(&c.problem, &c.info, &c.tuning);
     }
