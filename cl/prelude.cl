@@ -14,6 +14,8 @@
 #define HT_GLOBAL
 #define HT_LOCAL
 #define HT_LOCAL_ARRAY(type, name, size) __shared__ type name[size]
+/* All local memory that the launch gives (open_memory of a variant). */
+#define HT_LOCAL_MEMORY(type, name) extern __shared__ __align__(128) type name[]
 #define HT_TABLE __constant__
 #define HT_INLINE static __device__ __forceinline__
 #define HT_RESTRICT __restrict__

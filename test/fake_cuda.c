@@ -332,6 +332,10 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
     return module && which ? give(function, which) : FAILS;
 }
 
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+    return function == NULL || attribute < 0 || value < 0;
+}
+
 int cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
                        size_t *size) {
     if (!function || index > 1) return FAILS;

@@ -27,10 +27,14 @@ struct ht_device_info {
     int64_t max_group;                        /* work-items per group */
     int64_t max_arguments; /* bytes of a kernel's arguments; 0: not known */
     int compute_units;
+    /* Local memory that a launch can give to a group, where that is more than
+     * arrays of fixed size may take; 0: none. */
+    int64_t open_memory;
     int ptx; /* architecture (90: 9.0) when kernels may hold its PTX, else 0 */
-    bool greedy; /* given a limit of registers per work-item, its compiler uses
-                    all of them, so that fewer groups run side by side */
-    bool caches; /* its driver keeps compiled programs on disk by itself */
+    bool ptx_own; /* and what no other architecture has (9.0a) */
+    bool greedy;  /* given a limit of registers per work-item, its compiler uses
+                     all of them, so that fewer groups run side by side */
+    bool caches;  /* its driver keeps compiled programs on disk by itself */
     const char *no_gemm; /* why it has no matrix products; NULL: it has */
     const char *no_peer; /* why no process may copy into another's buffers;
                             NULL: it may */
@@ -89,6 +93,10 @@ HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program,
                                         const char *name,
                                         struct ht_kernel **out);
 void ht_kernel_destroy(struct ht_kernel *kernel); /* NULL allowed */
+/* Each launch gives a group this many bytes of local memory, at most the
+ * device's open_memory. */
+HT_CHECKED enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel,
+                                             int64_t bytes);
 
 /* Arguments of one kernel. */
 enum { HT_MAX_ARGS = 128 };

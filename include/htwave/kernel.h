@@ -22,9 +22,10 @@ struct ht_spec {
     unsigned constant; /* bit m: polynomials of material m have degree 0 in
                           every cell; 0 where medium_degree <= 0 */
     bool trim;         /* skip coefficients that cannot reach an output */
-    bool sorted; /* coefficients are sorted by parity (ht_storage_order), in
-                    blocks of 16 bytes */
-    int ptx;     /* architecture whose PTX a kernel may use; 0: none */
+    bool sorted;  /* coefficients are sorted by parity (ht_storage_order), in
+                     blocks of 16 bytes */
+    int ptx;      /* architecture whose PTX a kernel may use; 0: none */
+    bool ptx_own; /* also that of this architecture alone */
     unsigned src, dst; /* field masks of the source and the target grid: bit f
                           is set if field f is stored; 0: all fields */
     /* Axis k of the kernel's targets is axis (k + turn[k]) % 3 of the equations
@@ -66,6 +67,7 @@ struct ht_tuning {
     bool sorted;             /* as in ht_spec, also if the variant reads the
                                 plain order */
     int block, ptx;          /* as in ht_spec */
+    bool ptx_own;            /* likewise */
     int cells, rows, planes; /* per group: targets along x1, x2 rows, x3
                                 planes; 0: chosen */
 };
@@ -145,6 +147,10 @@ struct ht_variant {
     /* Least architecture of an NVIDIA device, in general and for double
      * precision; 0: any. */
     int ptx, ptx_double;
+    /* Needs what architecture `ptx` alone has. */
+    bool ptx_own;
+    /* Its local memory, shape.local_bytes, comes with the launch. */
+    bool open_memory;
     /* Why it cannot compute a spec whose medium and device it supports, or
      * NULL. A NULL function: it computes all of them. */
     const char *(*refuses)(const struct ht_spec *spec);

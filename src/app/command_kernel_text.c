@@ -24,9 +24,13 @@ static const struct ht_device_info any_device = {
     .memory = (int64_t)1 << 34,
     .max_buffer = (int64_t)1 << 32,
     .local_memory = (int64_t)48 * 1024,
+    .open_memory = (int64_t)227 * 1024,
     .max_group = 1024,
     .compute_units = 16,
 };
+
+/* The architecture that has PTX of its own (9.0a), with --ptx. */
+enum { OWN = 90 };
 
 /* Writes the text unless err says that it was not made; frees both. */
 static enum ht_err write_text(enum ht_err err, struct ht_text *path,
@@ -100,6 +104,7 @@ static enum ht_err write_turn(const char *directory, int ptx, int turn,
                                .order = order,
                                .trim = true,
                                .ptx = ptx,
+                               .ptx_own = ptx == OWN,
                                .sorted = ht_variant_at(v)->layouts ==
                                          HT_READS_SORTED};
         spec.fp64 = (spec.sorted ? turn / 2 : turn + v) % 2 != 0;
@@ -355,6 +360,7 @@ static enum ht_err write_layers(const char *directory, int ptx) {
                                .block = kinds[i].fp64 ? 2 : 4,
                                .medium_degree = -1,
                                .ptx = ptx,
+                               .ptx_own = ptx == OWN,
                                .stages = 4};
         memcpy(spec.turn, kinds[i].turn, sizeof spec.turn);
         if (ht_variant_refuses(variant, &spec) != NULL) continue;

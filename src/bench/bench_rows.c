@@ -100,6 +100,7 @@ enum ht_err ht_bench_plan_system(struct ht_bench *bench,
     struct ht_bench_row row = *like;
     row.tuning.trim = bench->info->gpu;
     row.tuning.ptx = bench->info->ptx;
+    row.tuning.ptx_own = bench->info->ptx_own;
     row.tuning.cells = bench->cells;
     row.tuning.rows = bench->rows;
     row.tuning.planes = bench->planes;

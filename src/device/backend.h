@@ -43,6 +43,8 @@ struct ht_backend {
     enum ht_err (*kernel_create)(void *program, const char *name,
                                  void **kernel);
     void (*kernel_destroy)(void *kernel);
+    /* NULL where every info has no open_memory. */
+    enum ht_err (*kernel_open_memory)(void *kernel, int64_t bytes);
     enum ht_err (*launch)(void *device, const struct ht_launch *launch,
                           void **timing);
     /* Launches that will be done in this order many times. What they point to

@@ -154,7 +154,10 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     info->max_arguments = 4096; /* of every architecture and version */
     info->compute_units =
         attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->open_memory = attribute(
+        cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     info->ptx = architecture_of(cuda, id);
+    info->ptx_own = ht_nvrtc_own(info->ptx);
     name_hardware(cuda, id, info);
     info->greedy = true; /* NVRTC 13 */
     if (!attribute(cuda, id, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
@@ -321,6 +324,7 @@ const struct ht_backend ht_backend_cuda = {
     .program_destroy = ht_cuda_program_destroy,
     .kernel_create = ht_cuda_kernel_create,
     .kernel_destroy = ht_cuda_kernel_destroy,
+    .kernel_open_memory = ht_cuda_kernel_open_memory,
     .launch = ht_cuda_launch,
     .sequence_create = ht_cuda_sequence_create,
     .sequence_destroy = ht_cuda_sequence_destroy,

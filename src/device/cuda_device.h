@@ -53,6 +53,7 @@
     X(cuModuleLoadDataEx)          \
     X(cuModuleUnload)              \
     X(cuModuleGetFunction)         \
+    X(cuFuncSetAttribute)          \
     X(cuLaunchKernel)
 
 struct ht_cuda {
@@ -147,6 +148,7 @@ void ht_cuda_program_destroy(void *handle);
 HT_CHECKED enum ht_err ht_cuda_kernel_create(void *program, const char *name,
                                              void **kernel);
 void ht_cuda_kernel_destroy(void *kernel);
+HT_CHECKED enum ht_err ht_cuda_kernel_open_memory(void *kernel, int64_t bytes);
 HT_CHECKED enum ht_err
 ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
 double ht_cuda_launch_seconds(void *handle);

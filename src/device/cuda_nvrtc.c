@@ -27,6 +27,7 @@
 
 static struct {
     bool tried;
+    int major;
     char version[24], missing[160];
 #define POINTER(name) __typeof__(name) *(name);
     FUNCTIONS(POINTER)
@@ -92,6 +93,7 @@ static void load(int driver) {
         return;
     }
     (void)nvrtc.nvrtcVersion(&major, &minor);
+    nvrtc.major = major;
     snprintf(nvrtc.version, sizeof nvrtc.version, "%d.%d", major, minor);
 }
 
@@ -103,6 +105,13 @@ const char *ht_nvrtc_missing(int driver) {
 
 const char *ht_nvrtc_version(void) {
     return nvrtc.version;
+}
+
+/* The first version that knows sm_90a. */
+enum { OWN_VERSION = 12, OWN_ARCHITECTURE = 90 };
+
+bool ht_nvrtc_own(int architecture) {
+    return architecture == OWN_ARCHITECTURE && nvrtc.major >= OWN_VERSION;
 }
 
 /* ---- compiling ---- */
@@ -176,8 +185,9 @@ static enum ht_err compile(nvrtcProgram program, int architecture,
     int known = 0;
     TRY(nearest(architecture, &known));
     bool cubin = known == architecture;
-    snprintf(target, sizeof target, "--gpu-architecture=%s_%d",
-             cubin ? "sm" : "compute", known);
+    snprintf(target, sizeof target, "--gpu-architecture=%s_%d%s",
+             cubin ? "sm" : "compute", known,
+             cubin && ht_nvrtc_own(known) ? "a" : "");
     snprintf(most, sizeof most, "--maxrregcount=%d", registers);
     nvrtcResult result =
         nvrtc.nvrtcCompileProgram(program, registers > 0 ? 5 : 4, options);

@@ -13,6 +13,10 @@ const char *ht_nvrtc_missing(int driver);
 /* "13.0"; "" when it is missing. */
 const char *ht_nvrtc_version(void);
 
+/* Whether machine code for this architecture may use what it alone has (9.0a).
+ */
+bool ht_nvrtc_own(int architecture);
+
 /* Machine code (a cubin) for the architecture (90: 9.0); where the compiler
  * does not support that, PTX for the nearest older one, which drivers
  * translate. registers: as in struct ht_backend. *code is owned by the caller.

@@ -17,8 +17,10 @@ struct cuda_program {
 };
 
 struct cuda_kernel {
+    const struct ht_cuda_device *device;
     CUfunction function;
-    int nparameters; /* -1: the driver does not report it */
+    unsigned open_memory; /* local memory of a group that a launch gives */
+    int nparameters;      /* -1: the driver does not report it */
     size_t size[HT_MAX_ARGS];
 };
 
@@ -159,6 +161,7 @@ enum ht_err ht_cuda_kernel_create(void *handle, const char *name, void **out) {
         free(kernel);
         return err;
     }
+    kernel->device = program->device;
     ask_parameters(cuda, kernel);
     *out = kernel;
     return HT_OK;
@@ -166,6 +169,18 @@ enum ht_err ht_cuda_kernel_create(void *handle, const char *name, void **out) {
 
 void ht_cuda_kernel_destroy(void *kernel) {
     free(kernel);
+}
+
+enum ht_err ht_cuda_kernel_open_memory(void *handle, int64_t bytes) {
+    struct cuda_kernel *kernel = handle;
+    TRY(ht_cuda_enter(kernel->device));
+    TRY(ht_cuda_check(kernel->device->cuda->cuFuncSetAttribute(
+                          kernel->function,
+                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                          (int)bytes),
+                      "reserving local memory for a kernel"));
+    kernel->open_memory = (unsigned)bytes;
+    return HT_OK;
 }
 
 /* ---- timers ---- */
@@ -296,12 +311,12 @@ enum ht_err ht_cuda_enqueue(const struct ht_cuda_device *device,
     void *parameter[HT_MAX_ARGS];
     TRY(collect(kernel, launch->nargs, launch->args, parameter));
     TRY(check_groups(groups, launch->group_size));
-    return ht_cuda_check(device->cuda->cuLaunchKernel(
-                             kernel->function, (unsigned)groups[0],
-                             (unsigned)groups[1], (unsigned)groups[2],
-                             (unsigned)launch->group_size, 1, 1, 0,
-                             device->queue[HT_QUEUE_WORK], parameter, NULL),
-                         "launching a kernel");
+    return ht_cuda_check(
+        device->cuda->cuLaunchKernel(
+            kernel->function, (unsigned)groups[0], (unsigned)groups[1],
+            (unsigned)groups[2], (unsigned)launch->group_size, 1, 1,
+            kernel->open_memory, device->queue[HT_QUEUE_WORK], parameter, NULL),
+        "launching a kernel");
 }
 
 enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch,

@@ -210,6 +210,15 @@ void ht_kernel_destroy(struct ht_kernel *kernel) {
     free(kernel);
 }
 
+enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
+    const struct ht_device *device = kernel->device;
+    REQUIRE(bytes <= device->info.open_memory, HT_ERR_INTERNAL,
+            "%lld bytes of local memory for a launch; %s gives %lld",
+            (long long)bytes, device->info.name,
+            (long long)device->info.open_memory);
+    return device->backend->kernel_open_memory(kernel->handle, bytes);
+}
+
 /* A buffer counts as its address. */
 static enum ht_err check_arguments(const struct ht_device *device, int nargs,
                                    const struct ht_arg *args) {

@@ -4,24 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "blocks.h"
+#include "tensor.h"
 #include "variant.h"
 
 enum {
     WARP = 32,
     TENSOR_CELLS = 16, /* of a warp */
     EDGE_WARPS = 2,    /* of a group where rows have different operators */
-    TENSOR_CHUNK = 4,  /* blocks: one for each l % 4 of warp lanes l */
     ROW_CELLS = 8,     /* of a warp in each plane, and */
     DEPTH = 2,         /* x3 planes at a time, of cl/propagator_planes.cl */
     TILE = 8           /* results of a product */
-};
-
-/* Division of the parity blocks into tiles and their distribution to parts. */
-struct cut {
-    int parts, blocks;      /* blocks of a part */
-    int tiles[8], first[8]; /* of each block of a part */
-    int all;                /* tiles of all parts */
 };
 
 /* Rows come in pairs of storage indices; every class of every field fills whole
@@ -41,10 +33,11 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
     return pairs;
 }
 
-static struct cut make_cut(const struct ht_spec *spec, int parts) {
+static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int targets = ht_slots(spec->dst, spec->eq->nfields) * padded_coefs;
-    struct cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
+    struct ht_tensor_cut cut = {.parts = parts,
+                                .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
         for (int p = 0; p < parts; p++) {
@@ -64,18 +57,6 @@ static struct cut make_cut(const struct ht_spec *spec, int parts) {
     return cut;
 }
 
-/* The operator in local memory: resident if it fits, else whole chunks, else k
- * steps at a time (cl/propagator_planes.cl: never). */
-struct tensor_shape {
-    struct cut cut;
-    /* chunks: of source entries, once for each mix; steps: of the operator
-     * copied at a time */
-    int chunks, pairs, steps, mixes, mix[8];
-    bool resident;
-    int infos;
-    int64_t local_bytes;
-};
-
 /* Nodes of a row in local memory: 4 blocks x 8 targets lie in different banks.
  */
 static int pitch_of(int cells) {
@@ -83,24 +64,25 @@ static int pitch_of(int cells) {
 }
 
 /* depth: x3 planes of targets at a time. */
-static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
-                                           int depth, int parts, int cells,
-                                           int rows, int64_t limit) {
+struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
+                                          int parts, int cells, int rows,
+                                          int64_t limit) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     int element_size = spec->fp64 ? 8 : 4;
     int blocks =
         ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
-    struct tensor_shape s = {.cut = make_cut(spec, parts),
-                             .pairs = spec->block / 2};
+    struct ht_tensor_shape s = {.cut = make_cut(spec, parts),
+                                .pairs = spec->block / 2};
     s.mixes = ht_blocks_mixes(spec, s.mix);
     s.chunks = s.mixes * ((blocks + 3) / 4);
     int64_t step = (int64_t)s.cut.all * 64 * element_size;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
-    /* cl/propagator_planes.cl keeps addresses of results */
-    int64_t data = 2 * (int64_t)TENSOR_CHUNK * 16 *
-                       ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) *
-                       (spec->eq->dims > 2 ? depth + 1 : 2) / 2 +
-                   (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
+    s.data_bytes = 2 * (int64_t)HT_TENSOR_CHUNK * 16 *
+                   ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) *
+                   (spec->eq->dims > 2 ? depth + 1 : 2) / 2;
+    /* cl/planes.cl keeps addresses of results */
+    const int64_t data =
+        s.data_bytes + (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
     /* In absorbing layers planes have different operators, and groups of a
      * single row, of two warps, must be many on a multiprocessor. */
     const bool layers = spec->eq->nprofiles > 0;
@@ -115,7 +97,7 @@ static struct tensor_shape tensor_shape_of(const struct ht_spec *spec,
 
 /* A work-item's registers must hold the results of all tiles of a part, 4 reals
  * each. */
-static int choose_parts(const struct ht_spec *spec, int most_tiles) {
+int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
     int parts = 1;
     while (parts < 1 << spec->eq->dims &&
            make_cut(spec, parts).all > most_tiles)
@@ -140,7 +122,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    int parts = choose_parts(spec, spec->fp64 ? 16 : 36);
+    int parts = ht_tensor_parts(spec, spec->fp64 ? 16 : 36);
     int cells = TENSOR_CELLS, rows = tuning->rows;
     REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
@@ -148,18 +130,19 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     if (rows <= 0) rows = 4;
     if (spec->eq->dims == 1) rows = 1;
     while (tuning->rows <= 0 && rows > 1 &&
-           tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
+           ht_tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
                limit)
         rows /= 2;
     if (spec->eq->nprofiles > 0 && rows == 1) cells *= EDGE_WARPS;
     while (cells > TENSOR_CELLS &&
-           tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
+           ht_tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes >
                limit)
         cells /= 2;
-    struct tensor_shape s = tensor_shape_of(spec, 1, parts, cells, rows, limit);
+    struct ht_tensor_shape s =
+        ht_tensor_shape_of(spec, 1, parts, cells, rows, limit);
     out->cells = cells;
     out->rows = rows;
-    out->chunk = TENSOR_CHUNK;
+    out->chunk = HT_TENSOR_CHUNK;
     out->parts = parts;
     out->registers =
         registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
@@ -193,7 +176,8 @@ static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs,
 struct packing {
     const struct ht_blocks *blocks;
     const struct ht_spec *spec;
-    struct tensor_shape s;
+    const struct ht_tensor_order *order;
+    struct ht_tensor_shape s;
     int coefs, padded_coefs, *source; /* [slot * padded_coefs + storage index]:
                                          source entry or -1 */
     int64_t op_size;                  /* values of a part */
@@ -206,14 +190,42 @@ static double rounded(double value, int bits) {
     return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
 }
 
+enum { HALF_BITS = 11 }; /* that tensor cores read of single precision */
+
 /* In single precision the nearest sum of two numbers of 11 bits, the first one
  * rounded (ht_high of cl/tf32.cl): 23 bits, 24 where the second one is at most
  * half of what it can be. */
 static double two_halves(const struct ht_spec *spec, double value) {
-    const int bits = 11;
     if (spec->fp64) return value;
-    const double high = rounded(value, bits);
-    return (float)(high + rounded(value - high, bits));
+    const double high = rounded(value, HALF_BITS);
+    return (float)(high + rounded(value - high, HALF_BITS));
+}
+
+/* Where an entry of the operator is: k step, tile and column of a part, warp
+ * lane l % 4 and element of its pair. */
+struct entry_place {
+    int part, k, tile, column, t, e;
+};
+
+static void store_entry(const struct packing *p, struct entry_place at,
+                        double value) {
+    const int tiles = p->s.cut.all, teams = p->order->teams;
+    double *op =
+        p->op + (at.part - (teams > 0 ? at.part % teams : 0)) * p->op_size;
+    if (teams == 0) {
+        const int lane = at.column * 4 + at.t;
+        op[(((int64_t)at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] =
+            two_halves(p->spec, value);
+        return;
+    }
+    const double high = rounded(value, HALF_BITS);
+    for (int half = 0; half < 2; half++) {
+        const int64_t tile =
+            (((int64_t)at.k * 2 + half) * teams + at.part % teams) * tiles +
+            at.tile;
+        op[tile * 64 + (at.e * TILE + at.column) * 4 + at.t] =
+            half == 0 ? high : rounded(value - high, HALF_BITS);
+    }
 }
 
 static void pack_row(const struct packing *p, int g, int tile, int column,
@@ -226,16 +238,15 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
                 int chunk = k / p->s.pairs, h = chunk % p->s.mixes;
                 int b = chunk / p->s.mixes * 4 + t;
                 int pair = p->s.pairs == 2 ? k % 2 ^ (t & 1) : 0;
-                int at = b * block + pair * 2 + e, lane = column * 4 + t;
+                int at = b * block + pair * 2 + e;
                 int source = at < entries ? p->source[at] : -1;
                 if (source < 0) continue;
-                int64_t to =
-                    (((int64_t)k * p->s.cut.all + tile) * 32 + lane) * 2 + e;
                 int64_t from =
                     ((int64_t)row * p->s.mixes + h) * p->blocks->sources +
                     source;
-                p->op[part * p->op_size + to] =
-                    two_halves(p->spec, p->blocks->entry[g][from]);
+                store_entry(p,
+                            (struct entry_place){part, k, tile, column, t, e},
+                            p->blocks->entry[g][from]);
             }
 }
 
@@ -290,7 +301,7 @@ static enum ht_err pack_rows(const struct packing *p, const int *storage) {
     return err;
 }
 
-static void add_tiles(const struct tensor_shape *s, int cells,
+static void add_tiles(const struct ht_tensor_shape *s, int cells,
                       struct ht_text *text) {
     int most = 0;
     ht_text_add(text, "#define HT_TILES_OF(g) (");
@@ -320,26 +331,30 @@ static void add_parities(const struct packing *p, int pair, int parity) {
     }
 }
 
-static enum ht_err pack_depth(const struct ht_blocks *blocks,
-                              const struct ht_spec *spec, int depth,
-                              const struct ht_shape *shape,
-                              struct ht_operator *out) {
+enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
+                           const struct ht_spec *spec,
+                           const struct ht_tensor_order *order,
+                           const struct ht_shape *shape,
+                           struct ht_operator *out) {
     int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
     struct ht_sizes z = ht_sizes_of(spec);
-    struct packing p = {
-        .blocks = blocks, .spec = spec, .padded_coefs = padded_coefs};
-    p.s = tensor_shape_of(spec, depth, shape->parts, shape->cells, shape->rows,
-                          shape->local_bytes);
+    struct packing p = {.blocks = blocks,
+                        .spec = spec,
+                        .order = order,
+                        .padded_coefs = padded_coefs};
+    p.s = ht_tensor_shape_of(spec, order->depth, order->parts, shape->cells,
+                             shape->rows, shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
     int entries = blocks->sources / p.coefs * padded_coefs;
-    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64;
+    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 *
+                (order->teams > 0 ? 2 : 1);
     TRY(HT_ALLOC(p.source, entries));
     enum ht_err err =
-        HT_ALLOC(out->value, shape->parts * (p.op_size + p.s.infos));
+        HT_ALLOC(out->value, order->parts * (p.op_size + p.s.infos));
     if (err == HT_OK) {
         p.op = out->value;
-        p.info = out->value + shape->parts * p.op_size;
-        out->count = shape->parts * (p.op_size + p.s.infos);
+        p.info = out->value + order->parts * p.op_size;
+        out->count = order->parts * (p.op_size + p.s.infos);
         for (int s = 0; s < entries; s++) p.source[s] = -1;
         for (int s = 0; s < blocks->sources; s++) {
             int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
@@ -357,14 +372,17 @@ static enum ht_err pack_products(const struct ht_blocks *blocks,
                                  const struct ht_spec *spec,
                                  const struct ht_shape *shape,
                                  struct ht_operator *out) {
-    return pack_depth(blocks, spec, 1, shape, out);
+    const struct ht_tensor_order order = {.depth = 1, .parts = shape->parts};
+    return ht_tensor_pack(blocks, spec, &order, shape, out);
 }
 
 static enum ht_err pack_planes(const struct ht_blocks *blocks,
                                const struct ht_spec *spec,
                                const struct ht_shape *shape,
                                struct ht_operator *out) {
-    return pack_depth(blocks, spec, DEPTH, shape, out);
+    const struct ht_tensor_order order = {.depth = DEPTH,
+                                          .parts = shape->parts};
+    return ht_tensor_pack(blocks, spec, &order, shape, out);
 }
 
 static const char *planes_refuse(const struct ht_spec *spec) {
@@ -378,7 +396,8 @@ static const char *planes_refuse(const struct ht_spec *spec) {
  * field's 8 tiles costs less than a group fewer on the multiprocessor does, and
  * where blocks have many tiles a third group is worth more than 255 registers.
  */
-static int planes_registers(const struct ht_spec *spec, const struct cut *cut) {
+static int planes_registers(const struct ht_spec *spec,
+                            const struct ht_tensor_cut *cut) {
     const int fields = spec->eq->nfields;
     int most = 0;
     for (int g = 0; g < cut->blocks; g++)
@@ -396,18 +415,18 @@ static enum ht_err planes_shape(const struct ht_tuning *tuning,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    const int parts = choose_parts(spec, 24), cells = TENSOR_CELLS;
+    const int parts = ht_tensor_parts(spec, 24), cells = TENSOR_CELLS;
     int rows = tuning->rows > 0 ? tuning->rows : 2;
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
             tuning->cells, cells);
-    struct tensor_shape s =
-        tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
+    struct ht_tensor_shape s =
+        ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
     if (tuning->rows <= 0 && s.local_bytes > limit)
-        s = tensor_shape_of(spec, DEPTH, parts, cells, rows = 1, limit);
+        s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows = 1, limit);
     out->cells = cells;
     out->rows = rows;
-    out->chunk = TENSOR_CHUNK;
+    out->chunk = HT_TENSOR_CHUNK;
     out->parts = parts;
     out->registers = planes_registers(spec, &s.cut);
     out->group_size = WARP * (cells / ROW_CELLS) * rows;
@@ -452,5 +471,5 @@ const struct ht_variant ht_variant_propagator_planes = {
     .cost = ht_cost_dense,
     .pack = pack_planes,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
-              "propagator_planes.cl"},
+              "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};

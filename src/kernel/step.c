@@ -67,9 +67,11 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
     ht_text_free(&text);
     for (int i = 0; err == HT_OK && i < 4; i++) {
         const struct ht_variant_stage *stage = &step->variant->stage[i % 2];
-        if (stage->kind != HT_STAGE_NONE)
-            err = ht_kernel_create(step->program, stage->entry,
-                                   &step->kernel[i / 2][i % 2]);
+        struct ht_kernel **kernel = &step->kernel[i / 2][i % 2];
+        if (stage->kind == HT_STAGE_NONE) continue;
+        err = ht_kernel_create(step->program, stage->entry, kernel);
+        if (err == HT_OK && step->variant->open_memory)
+            err = ht_kernel_open_memory(*kernel, step->shape.local_bytes);
     }
     if (err == HT_OK && ht_variant_needs_work(step->variant))
         err = ht_products_create(step->device, &step->spec, &step->products);

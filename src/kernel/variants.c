@@ -11,6 +11,7 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_registers,
     &ht_variant_propagator_lanes,
     &ht_variant_parity_chains,
+    &ht_variant_propagator_warpgroup,
     &ht_variant_propagator_planes,
     &ht_variant_propagator_tensor,
     &ht_variant_propagator,
@@ -38,6 +39,8 @@ const struct ht_variant *ht_variant_at(int index) {
 static const char *device_refuses(const struct ht_variant *variant,
                                   const struct ht_spec *spec) {
     if (variant->ptx == 0) return NULL;
+    if (variant->ptx_own && (!spec->ptx_own || spec->ptx != variant->ptx))
+        return "it needs an NVIDIA device of architecture 9.0 through CUDA";
     if (spec->ptx < variant->ptx)
         return "it needs an NVIDIA device of architecture 8.0 or later";
     if (spec->fp64 && spec->ptx < variant->ptx_double)

@@ -183,6 +183,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tuning *tuning = &sim->tuning;
     tuning->ptx = sim->info.ptx;
+    tuning->ptx_own = sim->info.ptx_own;
     tuning->fp64 = params->device.precision == HT_DOUBLE;
     tuning->block = choose_block(sim);
     tuning->cells = params->device.cells_per_group;

@@ -45,6 +45,7 @@ void ht_tuning_recall(struct ht_simulation *sim) {
     if (!ht_tuning_load(sim->cache, &sim->info, name, &tuned)) return;
     tuned.tuning.fp64 = sim->tuning.fp64;
     tuned.tuning.ptx = sim->info.ptx;
+    tuned.tuning.ptx_own = sim->info.ptx_own;
     /* The stored line may have been edited: it must be valid for this problem.
      */
     if (ht_kernels_plan(&sim->plan->problem, &sim->info, &tuned.tuning,

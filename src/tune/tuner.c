@@ -154,6 +154,7 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
             struct ht_tuning t = {.variant = variant, .fp64 = fp64};
             t.trim = gpu;
             t.ptx = ht_device_info(s->device)->ptx;
+            t.ptx_own = ht_device_info(s->device)->ptx_own;
             t.block = layouts > 1 ? layout[n] : 1;
             if ((s->choice->block != 0 && s->choice->block != t.block) ||
                 (s->choice->variant != NULL && s->choice->variant != variant) ||

@@ -93,6 +93,8 @@ static inline enum ht_err scene_find(struct scene *scene,
     bool blocked = params->device.layout == HT_LAYOUT_BLOCKED;
     struct ht_tuning tuning = {.fp64 = fp64,
                                .ptx = ht_device_info(scene->device)->ptx,
+                               .ptx_own =
+                                   ht_device_info(scene->device)->ptx_own,
                                .trim = true,
                                .block = !blocked ? 1
                                         : fp64   ? 2

@@ -127,6 +127,7 @@ static void make(struct trial *t, const struct row *row,
         .trim = true,
         .sorted = row->sorted || tensor,
         .ptx = info->ptx,
+        .ptx_own = info->ptx_own,
         .block = row->block};
     snprintf(t->name, sizeof t->name, "%s%s %s %d-D, N = %d, %s, degree %d",
              row->variant, names[row->kind], row->scene->system,

@@ -96,9 +96,11 @@ static void run_variants(struct scene *s, int dims, int order, bool fp64,
     make_scene(s, dims, order, -1);
     for (int v = 0; v < ht_variant_count(); v++) {
         const struct ht_variant *row = ht_variant_at(v);
-        const struct ht_tuning tuning = {.fp64 = fp64,
-                                         .sorted = true,
-                                         .ptx = ht_device_info(s->device)->ptx};
+        const struct ht_tuning tuning = {
+            .fp64 = fp64,
+            .sorted = true,
+            .ptx = ht_device_info(s->device)->ptx,
+            .ptx_own = ht_device_info(s->device)->ptx_own};
         const struct ht_spec spec =
             ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
         const char *why = ht_variant_refuses(row, &spec);

@@ -108,8 +108,9 @@ static enum ht_err write_texts(const char *directory, const char *ptx) {
 /* By the variant that the name begins with. */
 static bool has_assembly(const char *name) {
     static const char *const with[] = {"propagator-tensor", "propagator-planes",
+                                       "propagator-warpgroup",
                                        "propagator-lanes"};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (strncmp(name, with[i], strlen(with[i])) == 0) return true;
     return false;
 }

@@ -36,8 +36,10 @@ static enum ht_err open_scene(const char *options, struct ht_device *device,
     }
     TRY(ht_params_read(NULL, count, list, &s->params));
     TRY(ht_plan_create(s->params, NULL, &s->plan));
-    struct ht_tuning tuning = {
-        .ptx = ht_device_info(device)->ptx, .trim = true, .block = 1};
+    struct ht_tuning tuning = {.ptx = ht_device_info(device)->ptx,
+                               .ptx_own = ht_device_info(device)->ptx_own,
+                               .trim = true,
+                               .block = 1};
     const struct ht_spec spec =
         ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find(s->params->device.variant, &spec,

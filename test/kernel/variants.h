@@ -224,6 +224,7 @@ static void run_order(const struct ht_system *system, bool leapfrog, int dims,
             kind.spec.medium_degree = -1;
             kind.spec.fp64 = ht_device_info(device)->fp64;
             kind.spec.ptx = ht_device_info(device)->ptx;
+            kind.spec.ptx_own = ht_device_info(device)->ptx_own;
             struct ht_tuning tuning = tuning_of(&kind);
             struct ht_problem problem = make_problem(&kind, &grid);
             struct ht_spec spec =

@@ -41,6 +41,7 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64,
                                    ht_variant_find(c->variant, NULL, true),
                                .fp64 = fp64,
                                .ptx = ht_device_info(device)->ptx,
+                               .ptx_own = ht_device_info(device)->ptx_own,
                                .block = 1};
     struct ht_kernels kernels = {0};
     if (c->stages == 0) problem.stages = c->dims * (2 * c->order + 1);

@@ -184,8 +184,11 @@ static void make_trial(struct trial *t, const struct scene *scene,
     const struct ht_device_info *info = ht_device_info(scene->device);
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
-    t->tuning = (struct ht_tuning){
-        .variant = t->variant, .ptx = info->ptx, .trim = true, .block = 4};
+    t->tuning = (struct ht_tuning){.variant = t->variant,
+                                   .ptx = info->ptx,
+                                   .ptx_own = info->ptx_own,
+                                   .trim = true,
+                                   .block = 4};
     trial_cut(t, scene, 1, wall_sets[bits % WALL_SETS], planes[bits >> 8 & 3],
               (int)(bits >> 10 & 1));
     trial_problem(t, 9, leapfrog, degree);

@@ -23,12 +23,14 @@ static void make(struct trial *t, const struct scene *scene,
     const bool tensor = operators && ht_device_info(scene->device)->gpu;
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};
-    t->tuning = (struct ht_tuning){.variant = t->variant,
-                                   .fp64 = ht_device_info(scene->device)->fp64,
-                                   .ptx = ht_device_info(scene->device)->ptx,
-                                   .trim = true,
-                                   .sorted = tensor,
-                                   .block = 1};
+    t->tuning =
+        (struct ht_tuning){.variant = t->variant,
+                           .fp64 = ht_device_info(scene->device)->fp64,
+                           .ptx = ht_device_info(scene->device)->ptx,
+                           .ptx_own = ht_device_info(scene->device)->ptx_own,
+                           .trim = true,
+                           .sorted = tensor,
+                           .block = 1};
     trial_cut(t, scene, tensor ? 2 : 1, wall, CELLS, 0);
     trial_problem(t, 5, kind->leapfrog, operators || kind->sponge ? -1 : 0);
     t->problem.halo.depth = trial_depth(scene, t, kind->depth);

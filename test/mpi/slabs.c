@@ -250,6 +250,7 @@ static void run_variant(struct scene *scene, const struct ht_variant *variant,
     t.tuning = (struct ht_tuning){.variant = variant,
                                   .fp64 = info->fp64 && (bits >> 10 & 1),
                                   .ptx = info->ptx,
+                                  .ptx_own = info->ptx_own,
                                   .trim = true,
                                   .planes = (int)(bits >> 17 & 3)};
     t.tuning.block = bits >> 11 & 1 ? 1 : t.tuning.fp64 ? 2 : 4;
