@@ -146,19 +146,6 @@ HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face,
     result.y = HT_RESULT(1); \
     if (own) *at = result;
 
-/* Starts to copy the operator of a chunk, so many packs. */
-HT_INLINE void ht_operator_copy(const int item, const int chunk,
-                                const int packs, HT_GLOBAL const real *op,
-                                HT_LOCAL ht_pack *to) {
-    HT_GLOBAL const ht_pack *from =
-        (HT_GLOBAL const ht_pack *)op + (long)chunk * packs;
-    HT_UNROLL
-    for (int k = 0; k < packs; k += HT_GROUP_ITEMS) {
-        const int i = k + item < packs ? k + item : packs - 1;
-        ht_copy(to + i, from + i);
-    }
-}
-
 /* Where a result goes: its place in its field's buffer, of node 0, and from bit
  * HT_SLOT_BIT on the field's slot; slot -1 and place 0 for none. */
 #define HT_SLOT_BIT 48

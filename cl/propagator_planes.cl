@@ -108,6 +108,19 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
     }
 }
 
+/* Starts to copy the operator of a chunk. */
+HT_INLINE void ht_operator_copy(const int item, const int chunk,
+                                HT_GLOBAL const real *op,
+                                HT_LOCAL ht_pack *to) {
+    HT_GLOBAL const ht_pack *from =
+        (HT_GLOBAL const ht_pack *)op + (long)chunk * HT_CHUNK_PACKS;
+    HT_UNROLL
+    for (int k = 0; k < HT_CHUNK_PACKS; k += HT_GROUP_ITEMS) {
+        const int i = k + item < HT_CHUNK_PACKS ? k + item : HT_CHUNK_PACKS - 1;
+        ht_copy(to + i, from + i);
+    }
+}
+
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
@@ -136,8 +149,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     op += (long)part * HT_OP_SIZE;
     HT_BARRIER();
     for (int chunk = 0; chunk < (HT_RESIDENT ? HT_CHUNKS : 1); chunk++)
-        ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op,
-                         table + chunk * HT_CHUNK_PACKS);
+        ht_operator_copy(item, chunk, op, table + chunk * HT_CHUNK_PACKS);
     ht_copies_at(&a, begin, end, &copies);
     ht_chunk_copy(&a, &copies, 0, data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
@@ -177,7 +189,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
             stage ^= 1;
             if (last) ht_copies_at(&a, m3 + 2, end, &copies);
             if (!HT_RESIDENT)
-                ht_operator_copy(item, next, HT_CHUNK_PACKS, op,
+                ht_operator_copy(item, next, op,
                                  table + stage * HT_CHUNK_PACKS);
             ht_chunk_copy(&a, &copies, next,
                           data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));

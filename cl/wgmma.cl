@@ -31,9 +31,12 @@ HT_INLINE ht_right ht_right_at(HT_LOCAL const void *at) {
 #define HT_PRODUCTS_COMMIT() \
     __asm__ volatile("wgmma.commit_group.sync.aligned;" : : : "memory")
 /* Returns when all but the n last commit groups are done. */
-#define HT_PRODUCTS_WAIT(n)                                                   \
-    __asm__ volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(n) : "memor" \
-                                                                      "y")
+#define HT_PRODUCTS_WAIT(n)                              \
+    __asm__ volatile("wgmma.wait_group.sync.aligned %0;" \
+                     :                                   \
+                     : "n"(n)                            \
+                     : "memor"                           \
+                       "y")
 /* Reads of x stay behind the wait before this. */
 #define HT_AWAITED(x) __asm__ volatile("" : "+f"(x) : : "memory")
 
@@ -71,10 +74,3 @@ HT_INLINE ht_right ht_right_at(HT_LOCAL const void *at) {
             HT_WGMMA("32", HT_NAMES_4, "%16,%17,%18,%19", "%20", add)        \
             : HT_TILE(d, 0), HT_TILE(d, 1), HT_TILE(d, 2), HT_TILE(d, 3)     \
             : HT_LEFT(a), "l"(right))
-
-/* An int that is the same for all lanes of a warp, known to be so. */
-HT_INLINE int ht_uniform(int x) {
-    int y;
-    __asm__ volatile("shfl.sync.idx.b32 %0, %1, 0, 31, -1;" : "=r"(y) : "r"(x));
-    return y;
-}

@@ -209,23 +209,17 @@ struct entry_place {
 
 static void store_entry(const struct packing *p, struct entry_place at,
                         double value) {
-    const int tiles = p->s.cut.all, teams = p->order->teams;
-    double *op =
-        p->op + (at.part - (teams > 0 ? at.part % teams : 0)) * p->op_size;
-    if (teams == 0) {
-        const int lane = at.column * 4 + at.t;
-        op[(((int64_t)at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] =
+    double *op = p->op + at.part * p->op_size;
+    const int64_t tiles = p->s.cut.all, lane = at.column * 4 + at.t;
+    if (!p->order->halves) {
+        op[((at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] =
             two_halves(p->spec, value);
         return;
     }
     const double high = rounded(value, HALF_BITS);
-    for (int half = 0; half < 2; half++) {
-        const int64_t tile =
-            (((int64_t)at.k * 2 + half) * teams + at.part % teams) * tiles +
-            at.tile;
-        op[tile * 64 + (at.e * TILE + at.column) * 4 + at.t] =
-            half == 0 ? high : rounded(value - high, HALF_BITS);
-    }
+    op += (at.k * 2 * tiles + at.tile) * 64 + at.e * 32 + lane;
+    op[0] = high;
+    op[tiles * 64] = rounded(value - high, HALF_BITS);
 }
 
 static void pack_row(const struct packing *p, int g, int tile, int column,
@@ -342,19 +336,19 @@ enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
                         .spec = spec,
                         .order = order,
                         .padded_coefs = padded_coefs};
-    p.s = ht_tensor_shape_of(spec, order->depth, order->parts, shape->cells,
+    p.s = ht_tensor_shape_of(spec, order->depth, shape->parts, shape->cells,
                              shape->rows, shape->local_bytes);
     p.coefs = z.n1 * z.n2 * z.n3;
     int entries = blocks->sources / p.coefs * padded_coefs;
     p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 *
-                (order->teams > 0 ? 2 : 1);
+                (order->halves ? 2 : 1);
     TRY(HT_ALLOC(p.source, entries));
     enum ht_err err =
-        HT_ALLOC(out->value, order->parts * (p.op_size + p.s.infos));
+        HT_ALLOC(out->value, shape->parts * (p.op_size + p.s.infos));
     if (err == HT_OK) {
         p.op = out->value;
-        p.info = out->value + order->parts * p.op_size;
-        out->count = order->parts * (p.op_size + p.s.infos);
+        p.info = out->value + shape->parts * p.op_size;
+        out->count = shape->parts * (p.op_size + p.s.infos);
         for (int s = 0; s < entries; s++) p.source[s] = -1;
         for (int s = 0; s < blocks->sources; s++) {
             int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
@@ -372,7 +366,7 @@ static enum ht_err pack_products(const struct ht_blocks *blocks,
                                  const struct ht_spec *spec,
                                  const struct ht_shape *shape,
                                  struct ht_operator *out) {
-    const struct ht_tensor_order order = {.depth = 1, .parts = shape->parts};
+    const struct ht_tensor_order order = {.depth = 1};
     return ht_tensor_pack(blocks, spec, &order, shape, out);
 }
 
@@ -380,8 +374,7 @@ static enum ht_err pack_planes(const struct ht_blocks *blocks,
                                const struct ht_spec *spec,
                                const struct ht_shape *shape,
                                struct ht_operator *out) {
-    const struct ht_tensor_order order = {.depth = DEPTH,
-                                          .parts = shape->parts};
+    const struct ht_tensor_order order = {.depth = DEPTH};
     return ht_tensor_pack(blocks, spec, &order, shape, out);
 }
 
@@ -453,7 +446,7 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "tf32.cl", "propagator_tensor.cl"},
+              "tf32.cl", "tile_results.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
 const struct ht_variant ht_variant_propagator_planes = {

@@ -16,18 +16,29 @@ static void set_turn(unsigned axes, int dims, int turn[3]) {
     for (int k = 0; k < 3; k++) turn[k] = (order[k] + 3 - k) % 3;
 }
 
+/* The fastest kernels by operators that compute the spec. */
+static const struct ht_variant *find_variant(const struct ht_problem *law,
+                                             const struct ht_device_info *info,
+                                             const struct ht_tuning *tuning) {
+    struct ht_tuning layers = *tuning;
+    if (!info->gpu) return ht_variant_find("propagator", NULL, false);
+    layers.variant = ht_variant_find("propagator-layers", NULL, true);
+    const struct ht_spec spec = ht_problem_spec(law, &layers, HT_PRIMARY);
+    return ht_variant_refuses(layers.variant, &spec) == NULL
+               ? layers.variant
+               : ht_variant_find("propagator-tensor", NULL, true);
+}
+
 void ht_layer_plan(const struct ht_problem *law,
                    const struct ht_device_info *info,
                    const struct ht_tuning *interior, unsigned axes,
                    bool operators, struct ht_layer_plan *out) {
-    const char *name = !operators  ? "monolithic"
-                       : info->gpu ? "propagator-tensor"
-                                   : "propagator";
     const bool each = axes + 1 == 1u << law->eq->dims;
     struct ht_tuning *tuning = &out->tuning;
     int turn[3] = {0};
     *tuning = *interior;
-    tuning->variant = ht_variant_find(name, NULL, info->gpu);
+    tuning->variant = operators ? find_variant(law, info, tuning)
+                                : ht_variant_find("monolithic", NULL, true);
     tuning->sorted = ht_problem_spec(law, interior, HT_PRIMARY).sorted;
     tuning->trim = false;
     tuning->cells = tuning->rows = tuning->planes = 0;

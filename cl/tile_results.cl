@@ -1,0 +1,46 @@
+/* Products on tensor cores in tiles of cl/tile.cl: k steps of a pair of source
+ * entries for each l % 4 of warp lanes l, as many as a block has pairs, and
+ * results. Of these the macros are for kernels in whose scope are: the
+ * step's arguments a, info and its number HT_INFO_PARITIES of values before the
+ * results' (cl/propagator_tensor.cl), the warp lane's first target m1, m2, m3,
+ * the ends n1, n2 of targets, t = lane % 4, and acc.
+ */
+#define HT_PAIRS (HT_BLOCK / 2)
+typedef HT_VECTOR(2) ht_pair;
+#define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
+
+/* USE for the warp lane's results of all tiles, pairs in the nodes of its two
+ * targets. `own` is 0 if there is no such result; `at` then points to another
+ * valid pair, which may be read, since reads without branches overlap. */
+#define HT_EACH_RESULT(USE)                                                   \
+    HT_UNROLL                                                                 \
+    for (int tile = 0; tile < HT_TILES; tile++) {                             \
+        const int entry = info[HT_INFO_PARITIES + tile * 4 + t];              \
+        const int to = entry < 0 ? 0 : entry;                                 \
+        const int field = to / HT_PADDED_COEFS, index = to % HT_PADDED_COEFS; \
+        const int place = HT_DST_PLACE(field);                                \
+        const long nodes = HT_DST_NODES(&a, place);                           \
+        HT_GLOBAL real *chosen = dst0;                                        \
+        HT_EACH_DST(HT_DST_CHOOSE)                                            \
+        HT_UNROLL                                                             \
+        for (int target = 0; target < 2; target++) {                          \
+            const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;       \
+            const int own = entry >= 0 && m < n1 && m2 < n2;                  \
+            const int node = (int)ht_place_target(&a, place, last2, m3) +     \
+                             last1 * (int)HT_DST_CELL(&a, place);             \
+            HT_GLOBAL ht_pair *at =                                           \
+                (HT_GLOBAL ht_pair *)(chosen + HT_LAYOUT_AT(HT_BLOCK, index,  \
+                                                            node, nodes));    \
+            USE                                                               \
+        }                                                                     \
+    }
+#define HT_READ_RESULT                 \
+    const ht_pair old = *at;           \
+    acc[tile][2 * target] = old.x;     \
+    acc[tile][2 * target + 1] = old.y; \
+    (void)own;
+#define HT_STORE_RESULT                   \
+    ht_pair result;                       \
+    result.x = acc[tile][2 * target];     \
+    result.y = acc[tile][2 * target + 1]; \
+    if (own) *at = result;
