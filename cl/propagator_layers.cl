@@ -29,8 +29,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_layers(
     struct ht_tile tile;
     ht_tile_begin(&a, item, &tile);
     const int m1 = (int)tile.m1 + first1, m2 = (int)tile.m2 + row;
-    const int n1 = (int)a.end[0], n2 = (int)a.end[1];
-    const int last2 = m2 < n2 ? m2 : n2 - 1;
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += HT_OP_BEGIN(&a, 0, tile.m2, begin) + (long)part * HT_OP_SIZE;

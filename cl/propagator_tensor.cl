@@ -31,13 +31,27 @@
  * info: the parity of each (chunk, mix, l % 4, pair), then for each (tile, l %
  * 4) the target slot * HT_PADDED_COEFS + storage index of the pair of results,
  * -1 for none.
+ *
+ * At N = 1 each class has one coefficient (HT_SINGLE). Coefficients are in
+ * tensor order, which is sorted but for pairs: the two of a pair differ in the
+ * parity along the equations' first axis. Each block has one row for each
+ * field, the same columns in all blocks, so that a warp lane gets all
+ * coefficients of its fields at its targets and stores whole nodes. The second
+ * part of info is then for each column of a block's tiles the field's parity,
+ * -1 for none.
  */
+#define HT_SINGLE (HT_ORDER == 1)
+/* Bits of the equations' axes as those of the kernel's. */
+#define HT_TURNED(bits)                                           \
+    (((bits) >> HT_AXIS_1 & 1) | ((bits) >> HT_AXIS_2 & 1) << 1 | \
+     ((bits) >> HT_AXIS_3 & 1) << 2)
 #define HT_STEP_PACKS (HT_TILES * 64 / HT_BLOCK)
 #define HT_ROW_WARPS (HT_CELLS / 16)
 #define HT_PASSES (HT_CHUNKS * HT_MIXES)
 #define HT_OP_SIZE (HT_PASSES * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)
 #define HT_INFO_PARITIES (HT_PASSES * 4 * HT_PAIRS)
-#define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
+#define HT_INFOS \
+    (HT_INFO_PARITIES + (HT_SINGLE ? HT_MOST_TILES * 8 : HT_TILES * 4))
 #if HT_RESIDENT
 #define HT_OP_PACKS (HT_PASSES * HT_PAIRS * HT_STEP_PACKS)
 #else
@@ -111,14 +125,19 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
 }
 
 /* The left sides of a k step: vertex sums at the warp lane's two targets for
- * the pair of coefficients at `at`, whose parity is `parity`. */
+ * the pair of coefficients at `at`, the first of which has `parity`. */
 HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
                             const int part, real left[HT_PART_BLOCKS][4]) {
-    real sign[3] = {HT_SIGN_OF(parity, 0), HT_SIGN_OF(parity, 1),
-                    HT_SIGN_OF(parity, 2)};
+    real sign[2][3];
     HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++)
-        if ((part * HT_PART_BLOCKS) >> k & 1) sign[k] = -sign[k];
+    for (int e = 0; e < 2; e++) {
+        const int bits = parity ^ (HT_SINGLE ? HT_TURNED(e) : 0);
+        HT_UNROLL
+        for (int k = 0; k < 3; k++) sign[e][k] = HT_SIGN_OF(bits, k);
+        HT_UNROLL
+        for (int k = 0; k < HT_DIMS; k++)
+            if ((part * HT_PART_BLOCKS) >> k & 1) sign[e][k] = -sign[e][k];
+    }
     HT_UNROLL
     for (int target = 0; target < 2; target++) {
         real v[2][HT_CORNERS];
@@ -136,13 +155,76 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
 #endif
         HT_UNROLL
         for (int e = 0; e < 2; e++) {
-            ht_vertex_sums(v[e], sign);
+            ht_vertex_sums(v[e], sign[e]);
             HT_UNROLL
             for (int g = 0; g < HT_PART_BLOCKS; g++)
                 left[g][2 * e + target] = v[e][g];
         }
     }
 }
+
+#if HT_SINGLE
+/* The coefficients of a field of this parity, in their order, from its results
+ * in all blocks. */
+HT_INLINE void ht_sort_results(const int parity, real x[HT_CORNERS]) {
+    real y[HT_CORNERS];
+    HT_UNROLL
+    for (int k = 0; k < HT_DIMS; k++) {
+        const int odd = parity >> k & 1;
+        HT_UNROLL
+        for (int g = 0; g < HT_CORNERS; g++) y[g] = odd ? x[g ^ 1 << k] : x[g];
+        HT_UNROLL
+        for (int g = 0; g < HT_CORNERS; g++) x[g] = y[g];
+    }
+    HT_UNROLL
+    for (int i = 0; i < HT_CORNERS; i++) x[i] = y[HT_TURNED(i)];
+}
+
+/* Stores a node of a field; nodes: of the whole part. */
+HT_INLINE void ht_store_node(HT_GLOBAL ht_pack *to, const long nodes,
+                             const real x[HT_CORNERS]) {
+    HT_UNROLL
+    for (int b = 0; b < HT_FIELD_BLOCKS; b++) {
+        real v[HT_BLOCK];
+        HT_UNROLL
+        for (int i = 0; i < HT_BLOCK; i++)
+            v[i] = b * HT_BLOCK + i < HT_CORNERS
+                       ? x[(b * HT_BLOCK + i) % HT_CORNERS]
+                       : (real)0;
+        to[b * nodes] = ht_packed(v);
+    }
+}
+
+/* Stores the warp lane's results; t: l % 4; m1, m2, m3: its first target. */
+HT_INLINE void
+ht_store_results(const struct ht_step_args *a, const int t, const int m1,
+                 const int m2, const long m3, HT_LOCAL const int *info,
+                 real acc[HT_TILES][4] HT_EACH_DST(HT_DST_PARAM)) {
+    HT_UNROLL
+    for (int c = 0; c < 2 * HT_MOST_TILES; c++) {
+        const int field = c / 2 * 8 + 2 * t + c % 2;
+        const int parity = info[HT_INFO_PARITIES + field];
+        if (parity < 0 || m2 >= (int)a->end[1]) continue;
+        const int place = HT_DST_PLACE(field);
+        HT_GLOBAL real *chosen = dst0;
+        HT_EACH_DST(HT_DST_CHOOSE)
+        HT_UNROLL
+        for (int target = 0; target < 2; target++) {
+            const int m = m1 + 8 * target;
+            real x[HT_CORNERS];
+            HT_UNROLL
+            for (int g = 0; g < HT_CORNERS; g++)
+                x[g] = acc[HT_FIRST_TILE(g) + c / 2][2 * target + c % 2];
+            ht_sort_results(parity, x);
+            if (m < (int)a->end[0])
+                ht_store_node((HT_GLOBAL ht_pack *)chosen +
+                                  ht_place_target(a, place, m2, m3) +
+                                  m * HT_DST_CELL(a, place),
+                              HT_DST_NODES(a, place), x);
+        }
+    }
+}
+#endif
 
 /* Starts to copy the operator's k steps [first, first + HT_OP_STEPS). */
 HT_INLINE void ht_operator_copy(const int item, const int first,
@@ -169,8 +251,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     struct ht_tile tile;
     ht_tile_begin(&a, item, &tile);
     const int m1 = (int)tile.m1 + first1, m2 = (int)tile.m2 + row;
-    const int n1 = (int)a.end[0], n2 = (int)a.end[1];
-    const int last2 = m2 < n2 ? m2 : n2 - 1;
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += HT_OP_BEGIN(&a, 0, tile.m2, begin) + (long)part * HT_OP_SIZE;
@@ -264,7 +344,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
                             acc);
             }
         }
+#if HT_SINGLE
+        ht_store_results(&a, t, m1, m2, m3, info, acc HT_EACH_DST(HT_DST_ARG));
+#else
         HT_EACH_RESULT(HT_STORE_RESULT)
+#endif
         op = after;
     }
 }

@@ -3,7 +3,7 @@
  * results. Of these the macros are for kernels in whose scope are: the
  * step's arguments a, info and its number HT_INFO_PARITIES of values before the
  * results' (cl/propagator_tensor.cl), the warp lane's first target m1, m2, m3,
- * the ends n1, n2 of targets, t = lane % 4, and acc.
+ * t = lane % 4, and acc.
  */
 #define HT_PAIRS (HT_BLOCK / 2)
 typedef HT_VECTOR(2) ht_pair;
@@ -24,6 +24,8 @@ typedef HT_VECTOR(2) ht_pair;
         HT_EACH_DST(HT_DST_CHOOSE)                                            \
         HT_UNROLL                                                             \
         for (int target = 0; target < 2; target++) {                          \
+            const int n1 = (int)a.end[0], n2 = (int)a.end[1];                 \
+            const int last2 = m2 < n2 ? m2 : n2 - 1;                          \
             const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;       \
             const int own = entry >= 0 && m < n1 && m2 < n2;                  \
             const int node = (int)ht_place_target(&a, place, last2, m3) +     \

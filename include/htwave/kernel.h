@@ -75,6 +75,9 @@ struct ht_tuning {
 /* Most coefficients of a field at a node. */
 #define HT_MAX_COEFS \
     ((HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1))
+/* Whether coefficients of this spec, which says `sorted`, are in another order
+ * than that of the tensor: from N = 2 on. */
+bool ht_spec_sorts(const struct ht_spec *spec);
 /* storage[i]: storage index of coefficient i of a field. Returns the number of
  * coefficients that a field stores per node, padded to whole blocks. */
 int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);

@@ -340,6 +340,8 @@ static enum ht_err write_layers(const char *directory, int ptx) {
         {"propagator-layers", "acoustic", 1, 3, {1, 1, 1}, 0, 0, false},
         {"propagator-layers", "acoustic", 5, 3, {1, 2, 0}, 1, 0, false},
         {"propagator-layers", "wave", 4, 2, {0, 0, 0}, 0, 3, false},
+        {"propagator-tensor", "acoustic", 1, 1, {1, 1, 1}, 0, 0, false},
+        {"propagator-tensor", "acoustic", 5, 1, {1, 2, 0}, 1, 2, true},
         {"monolithic", "acoustic", 7, 2, {0, 0, 0}, 0, 0, false},
         {"monolithic", "wave", 7, 2, {0, 0, 0}, 0, 3, true},
     };

@@ -16,11 +16,18 @@ enum {
     TILE = 8           /* results of a product */
 };
 
+/* N = 1: each class of a field has one coefficient, so that each block has one
+ * row of each field. */
+static bool has_single_rows(const struct ht_spec *spec) {
+    return spec->order == 1;
+}
+
 /* Rows come in pairs of storage indices; every class of every field fills whole
- * pairs. */
+ * pairs, unless rows are single. */
 static int pairs_of_block(const struct ht_spec *spec, int g) {
     struct ht_sizes z = ht_sizes_of(spec);
     int pairs = 0;
+    if (has_single_rows(spec)) return (ht_slots(spec->dst, z.fields) + 1) / 2;
     for (int f = 0; f < z.fields; f++) {
         if (spec->dst != 0 && (spec->dst >> f & 1u) == 0) continue;
         int count = 0;
@@ -49,7 +56,8 @@ static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
         cut.first[g] = sum;
         sum += cut.tiles[g];
     }
-    while (parts * sum * TILE < targets) { /* room for padding */
+    /* room for padding; single rows are stored with theirs */
+    while (!has_single_rows(spec) && parts * sum * TILE < targets) {
         cut.tiles[cut.blocks - 1]++;
         sum++;
     }
@@ -76,7 +84,8 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
     s.mixes = ht_blocks_mixes(spec, s.mix);
     s.chunks = s.mixes * ((blocks + 3) / 4);
     int64_t step = (int64_t)s.cut.all * 64 * element_size;
-    s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
+    s.infos = s.chunks * 4 * s.pairs +
+              (has_single_rows(spec) ? s.cut.tiles[0] * TILE : s.cut.all * 4);
     s.data_bytes = 2 * (int64_t)HT_TENSOR_CHUNK * 16 *
                    ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) *
                    (spec->eq->dims > 2 ? depth + 1 : 2) / 2;
@@ -96,10 +105,11 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
 }
 
 /* A work-item's registers must hold the results of all tiles of a part, 4 reals
- * each. */
+ * each. Where rows are single, it stores whole nodes, which are of all blocks.
+ */
 int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
     int parts = 1;
-    while (parts < 1 << spec->eq->dims &&
+    while (!has_single_rows(spec) && parts < 1 << spec->eq->dims &&
            make_cut(spec, parts).all > most_tiles)
         parts *= 2;
     return parts;
@@ -114,7 +124,9 @@ static int registers_for(int tiles, bool greedy) {
 static const char *refuses(const struct ht_spec *spec) {
     const char *reason = ht_blocks_refuse(spec);
     if (reason != NULL) return reason;
-    return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
+    return spec->order < 2 && spec->eq->nprofiles == 0
+               ? "it needs grid.order = 2 or more, or absorbing layers"
+               : NULL;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
@@ -244,7 +256,8 @@ static void pack_row(const struct packing *p, int g, int tile, int column,
             }
 }
 
-/* The target entries of a part's results, [tile][l % 4]. */
+/* The target entries of a part's results, [tile][l % 4]; of single rows the
+ * parities of the fields, [row]. */
 static double *where_of(const struct packing *p, int part) {
     return p->info + (int64_t)part * p->s.infos +
            (int64_t)p->s.chunks * 4 * p->s.pairs;
@@ -325,6 +338,22 @@ static void add_parities(const struct packing *p, int pair, int parity) {
     }
 }
 
+/* Row r of each block belongs to the field in slot r. In block 0 the parity of
+ * its coefficient is that of the field. */
+static void pack_single_rows(const struct packing *p) {
+    const struct ht_sizes z = ht_sizes_of(p->spec);
+    const int fields = p->blocks->rows[0];
+    double *parity = where_of(p, 0);
+    for (int r = 0; r < p->s.cut.tiles[0] * TILE; r++) parity[r] = -1;
+    for (int r = 0; r < fields; r++) {
+        const int i = p->blocks->row[0][r] % p->coefs;
+        parity[r] = ht_spec_turned(p->spec, (unsigned)ht_parity_of(&z, i));
+    }
+    for (int g = 0; g < p->blocks->blocks; g++)
+        for (int r = 0; r < fields; r++)
+            pack_row(p, g, p->s.cut.first[g] + r / TILE, r % TILE, r);
+}
+
 enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
                            const struct ht_spec *spec,
                            const struct ht_tensor_order *order,
@@ -353,9 +382,14 @@ enum ht_err ht_tensor_pack(const struct ht_blocks *blocks,
         for (int s = 0; s < blocks->sources; s++) {
             int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
             p.source[at] = s;
-            add_parities(&p, at / 2, blocks->parity[s]);
+            /* that of a pair's first one says that of both */
+            if (at % 2 == 0 || !has_single_rows(spec))
+                add_parities(&p, at / 2, blocks->parity[s]);
         }
-        err = pack_rows(&p, storage);
+        if (has_single_rows(spec))
+            pack_single_rows(&p);
+        else
+            err = pack_rows(&p, storage);
         add_tiles(&p.s, shape->cells, &out->text);
     }
     free(p.source);

@@ -56,7 +56,7 @@ static void add_numbers(const struct ht_spec *spec,
         {"MOST_REGISTERS", shape->registers},
         {"PADDED_COEFS", padded_coefs},
         {"PTX", spec->ptx},
-        {"SORTED", spec->sorted},
+        {"SORTED", ht_spec_sorts(spec)},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name,
@@ -220,7 +220,7 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z,
     for (int i = 0; i < 2 * n; i++)
         ht_text_add(out, "%s%d", i ? ", " : "", i < n ? 0 : i - n + 1);
     ht_text_add(out, "};\n");
-    if (spec->sorted) add_places(spec, out);
+    if (ht_spec_sorts(spec)) add_places(spec, out);
     add_layers(spec, z, out);
     ht_text_add(out,
                 "/* of the fields stored on the source grid, by slot */\n"

@@ -183,7 +183,7 @@ int main(void) {
     bool fp64 = ht_device_info(s.device)->fp64;
     check_refusal();
     run_variants(&s, 2, 2, false, true);
-    if (fp64) run_variants(&s, 3, 1, true, true);
+    if (fp64) run_variants(&s, 3, 2, true, true);
     make_scene(&s, 2, 2, -1);
     run_two(&s, "monolithic", "propagator", false);
     run_two(&s, "propagator", "vector", false);
@@ -192,7 +192,7 @@ int main(void) {
     run_threads(&s);
     test_optimise(false); /* all that follow */
     run_variants(&s, 2, 2, false, false);
-    if (fp64) run_variants(&s, 3, 1, true, false);
+    if (fp64) run_variants(&s, 3, 2, true, false);
     ht_device_close(s.device);
     return test_end("layouts");
 }

@@ -19,7 +19,7 @@ static void make(struct trial *t, const struct scene *scene,
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
     const bool operators = kind->operators;
     const int64_t layer[3][2] = {{2, 0}, {0, 0}, {LAYER, LAYER}};
-    /* operators on a GPU read sorted coefficients, from order 2 on */
+    /* operators on a GPU read sorted coefficients; N = 1 is sorted anyway */
     const bool tensor = operators && ht_device_info(scene->device)->gpu;
     *t = (struct trial){.variant = ht_variant_find("monolithic", NULL, false),
                         .eq = ht_equations_make(ht_system_find("acoustic"), 3)};

@@ -635,7 +635,8 @@ static void test_operators(void) {
     const char *some = "operators, regions where these need less";
     test_choice(true, 3, 192, by, -1, "operators");
     test_choice(true, 3, 64, by, -1, "regions");
-    test_choice(true, 1, 192, by, -1, "regions");
+    test_choice(true, 1, 192, by, -1, "operators");
+    test_choice(true, 1, 32, by, -1, some);
     test_choice(false, 1, 192, by, -1, "operators");
     test_choice(false, 3, 16, by, -1, some);
     test_choice(false, 4, 192, by, -1, "regions");
