@@ -236,6 +236,7 @@ static void run(int depth, bool two_level, bool wall, int regions, bool turns) {
 
 /* ---- regions ---- */
 
+/* Regions with kernels share buffers: theirs are of a variant of two. */
 static void judge_regions(const char *what, const struct ht_problem *problem,
                           int regions, const struct ht_region *region,
                           bool good) {
@@ -245,7 +246,7 @@ static void judge_regions(const char *what, const struct ht_problem *problem,
                err == HT_OK ? "taken" : ht_err_message());
     if (err != HT_OK) return;
     int64_t sum = 0, own = 0, most = 0;
-    bool ascend = true;
+    bool ascend = true, shared = true;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         own += ht_box_nodes(&p.window[subgrid].own);
         for (int i = 0; i < p.count[subgrid]; i++) {
@@ -253,11 +254,15 @@ static void judge_regions(const char *what, const struct ht_problem *problem,
             sum += nodes;
             ascend = ascend && (i == 0 || nodes >= most);
             most = nodes;
+            shared = shared &&
+                     p.targets[subgrid][i].shares ==
+                         (region[p.targets[subgrid][i].region].kernels != NULL);
         }
     }
-    TEST_CHECK(sum == own && ascend, "%s: %lld targets of %lld%s", what,
-               (long long)sum, (long long)own,
-               ascend ? "" : ", not those of few nodes first");
+    TEST_CHECK(sum == own && ascend && shared, "%s: %lld targets of %lld%s%s",
+               what, (long long)sum, (long long)own,
+               ascend ? "" : ", not those of few nodes first",
+               shared ? "" : ", of kernels that share others' buffers");
     ht_partition_free(&p);
 }
 
@@ -269,6 +274,11 @@ static void test_partition(void) {
                              {.cells = {{2, 0, 0}, {5, 1, 1}}},
                              {.cells = {{2, 1, 0}, {5, 4, 1}}}};
     judge_regions("three regions, periodic", &problem, 3, r, true);
+    const struct ht_kernels two = {
+        .variant = ht_variant_find("two-rolled", NULL, false),
+        .spec[0] = {.eq = &eq, .order = 1, .src = 1, .dst = 1}};
+    r[0].kernels = r[2].kernels = &two;
+    judge_regions("two of them by two kernels", &problem, 3, r, true);
     for (int side = 0; side < 2; side++) grid.wall[0][side] = 1;
     judge_regions("three regions, walls along x1", &problem, 3, r, true);
     judge_regions("one of them left out", &problem, 2, r, false);
