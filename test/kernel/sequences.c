@@ -207,7 +207,7 @@ static const struct test_case cases[] = {
      "time.stages=2; boundary.x2=rigid; device.variant=fd-fused",
      0},
 };
-/* Operators of GPUs; too long for a CPU. */
+/* For GPUs, of which some run branches side by side: too long for a CPU. */
 static const struct test_case long_cases[] = {
     {"system=acoustic; grid.cells=[16,15,14]; grid.order=2; "
      "time.scheme=taylor; boundary.x1=absorbing; boundary.x2=absorbing; "
@@ -262,8 +262,9 @@ int main(int argc, char **argv) {
         return test_end("sequences");
     }
     test_optimise(false);
+    const bool gpu = ht_device_info(device)->gpu;
     const size_t count = sizeof cases / sizeof *cases;
-    const size_t more = test_all() ? sizeof long_cases / sizeof *cases : 0;
+    const size_t more = gpu ? sizeof long_cases / sizeof *cases : 0;
     for (size_t i = 0; i < count + more; i++) {
         const struct test_case *c =
             i < count ? &cases[i] : &long_cases[i - count];
