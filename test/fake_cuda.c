@@ -1,15 +1,16 @@
 /* A driver library for CUDA's devices on any machine (see fake_cuda.sh): they
  * can be listed, opened and hold memory, and run two kernels, known by their
- * names (below). Streams execute commands immediately, unless they are captured
- * for a graph. Time passes with kernels alone: 1 and 2 ms, half of it in
- * graphs.
+ * names (below). Streams execute commands immediately. Time passes with kernels
+ * alone: 1 and 2 ms, half of it in graphs, where kernels run as soon as those
+ * before them allow it. Kernels of a graph that use the same memory must be
+ * ordered by it.
  *
  *     FAKE_GPUS    names of the devices, a letter each
  *     FAKE_CODE    what the driver says at its start
  *     FAKE_QUEUE   what it says when a stream is made
  *     FAKE_POWER   of two: bytes of a device; 33 when not set
  *     FAKE_FOLDER  where memory is kept, as files that other processes can open
- *     FAKE_CAPTURE what it says at the end of a capture
+ *     FAKE_GRAPH   what it says when a graph is made ready
  *     FAKE_LOST    copies from device to device end well and do nothing
  *
  * Memory that is freed while another process has it open leaves the file
@@ -345,60 +346,114 @@ int cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
 }
 
 struct launch {
-    long function;
+    long function; /* 0: a node without work */
     unsigned items;
     float *x, c;
 };
-struct graph {
-    int count;
-    struct launch launch[1024];
-};
-static struct graph *captured; /* NULL: launches are done at once */
 
-static int run(const struct launch *launch, double part) {
+static int run(const struct launch *launch) {
     if (!find((char *)launch->x) ||
         !find((char *)(launch->x + launch->items) - 1))
         return FAILS;
     for (unsigned i = 0; i < launch->items; i++)
         launch->x[i] = launch->function == ADD ? launch->x[i] + launch->c
                                                : launch->x[i] * launch->c;
-    now += (double)launch->function * part;
+    return 0;
+}
+
+/* As cuda.h has it, whose first version ends here. */
+struct kernel {
+    long function;
+    unsigned groups[3], items[3], local;
+    void **parameter, *extra;
+};
+
+static int read_launch(const struct kernel *k, struct launch *out) {
+    if (k->groups[1] * k->groups[2] * k->items[1] * k->items[2] != 1 ||
+        k->local || k->extra)
+        return FAILS;
+    out->function = k->function;
+    out->items = k->groups[0] * k->items[0];
+    memcpy(&out->x, k->parameter[0], sizeof out->x);
+    memcpy(&out->c, k->parameter[1], sizeof out->c);
     return 0;
 }
 
 int cuLaunchKernel(void *function, unsigned n1, unsigned n2, unsigned n3,
                    unsigned i1, unsigned i2, unsigned i3, unsigned local,
                    void *stream, void **parameter, void *extra) {
-    struct launch launch = {.items = n1 * i1};
-    if (!stream || n2 * n3 * i2 * i3 != 1 || local || extra) return FAILS;
-    memcpy(&launch.function, &function, sizeof launch.function);
-    memcpy(&launch.x, parameter[0], sizeof launch.x);
-    memcpy(&launch.c, parameter[1], sizeof launch.c);
-    if (!captured) return run(&launch, 1);
-    if (captured->count == 1024) return FAILS;
-    captured->launch[captured->count++] = launch;
-    return 0;
+    struct kernel kernel = {0,     {n1, n2, n3}, {i1, i2, i3},
+                            local, parameter,    extra};
+    struct launch launch;
+    memcpy(&kernel.function, &function, sizeof kernel.function);
+    if (!stream || read_launch(&kernel, &launch) != 0) return FAILS;
+    now += (double)launch.function;
+    return run(&launch);
 }
 
-int cuStreamBeginCapture_v2(void *stream, int mode) {
-    if (!stream || mode != 1 || captured) return FAILS;
-    captured = calloc(1, sizeof *captured);
-    return captured ? 0 : FAILS;
+/* A node follows those that it waits for. Its handle is its number from 1. */
+enum { NODES = 512 };
+struct node {
+    struct launch launch;
+    double end;         /* ms, from the graph's start */
+    char before[NODES]; /* those that have ended when it begins */
+};
+struct graph {
+    int count;
+    struct node node[NODES];
+};
+
+int cuGraphCreate(struct graph **out, unsigned flags) {
+    *out = calloc(1, sizeof **out);
+    return *out && !flags ? 0 : FAILS;
 }
 
-int cuStreamEndCapture(void *stream, struct graph **graph) {
-    *graph = captured;
-    captured = NULL;
-    return stream && *graph ? number("FAKE_CAPTURE") : FAILS;
+static int add(struct graph *graph, const struct launch *launch,
+               const long *before, size_t count, void *out) {
+    if (graph->count == NODES) return FAILS;
+    struct node *node = &graph->node[graph->count++];
+    node->launch = *launch;
+    for (size_t i = 0; i < count; i++) {
+        if (before[i] < 1 || before[i] >= graph->count) return FAILS;
+        const struct node *other = &graph->node[before[i] - 1];
+        node->before[before[i] - 1] = 1;
+        for (int n = 0; n < NODES; n++) node->before[n] |= other->before[n];
+        if (other->end > node->end) node->end = other->end;
+    }
+    node->end += 0.5 * (double)launch->function;
+    return give(out, graph->count);
+}
+
+int cuGraphAddKernelNode(void *node, struct graph *graph, const long *before,
+                         size_t count, const struct kernel *kernel) {
+    struct launch launch;
+    if (!graph || read_launch(kernel, &launch) != 0) return FAILS;
+    return add(graph, &launch, before, count, node);
+}
+
+int cuGraphAddEmptyNode(void *node, struct graph *graph, const long *before,
+                        size_t count) {
+    const struct launch none = {0};
+    return graph ? add(graph, &none, before, count, node) : FAILS;
+}
+
+static int overlap(const struct launch *a, const struct launch *b) {
+    return a->function && b->function && a->x < b->x + b->items &&
+           b->x < a->x + a->items;
 }
 
 /* A graph that can be launched is a copy. */
 int cuGraphInstantiateWithFlags(struct graph **out, const struct graph *graph,
                                 unsigned long long flags) {
+    for (int i = 0; i < graph->count; i++)
+        for (int n = 0; n < i; n++)
+            if (overlap(&graph->node[i].launch, &graph->node[n].launch) &&
+                !graph->node[i].before[n])
+                return FAILS;
     *out = calloc(1, sizeof **out);
     if (!*out || flags) return FAILS;
     **out = *graph;
-    return 0;
+    return number("FAKE_GRAPH");
 }
 
 int cuGraphDestroy(struct graph *graph) {
@@ -411,9 +466,15 @@ int cuGraphExecDestroy(struct graph *graph) {
     return 0;
 }
 
+/* Any order of the nodes that keeps to the graph has the same results. */
 int cuGraphLaunch(const struct graph *graph, void *stream) {
-    if (!graph || !stream || captured) return FAILS;
-    for (int i = 0; i < graph->count; i++)
-        if (run(&graph->launch[i], 0.5) != 0) return FAILS;
+    double end = 0;
+    if (!graph || !stream) return FAILS;
+    for (int i = 0; i < graph->count; i++) {
+        const struct node *node = &graph->node[i];
+        if (node->launch.function && run(&node->launch) != 0) return FAILS;
+        if (node->end > end) end = node->end;
+    }
+    now += end;
     return 0;
 }

@@ -14,7 +14,7 @@ fake_cuda() {
     mkdir -p "$fake"
     without=$(echo "$*" | sed -n 's/.*-DFAKE_WITHOUT=\([A-Za-z0-9]*\).*/\1/p')
     fake_names=$(sed -n 's/^ *X(\(cu[A-Za-z0-9]*\)).*/\1/p' "$fake_header")
-    for name in $fake_names cuEventElapsedTime; do
+    for name in $fake_names cuEventElapsedTime cuGraphAddKernelNode; do
         [ "$name" != "$without" ] || continue
         for suffix in '' _v2 _v3; do
             grep -q "^int $name$suffix(" "$fake_source" ||

@@ -125,10 +125,16 @@ HT_CHECKED enum ht_err ht_sequence_begin(struct ht_device *device);
 HT_CHECKED enum ht_err ht_sequence_end(struct ht_device *device,
                                        enum ht_err err,
                                        struct ht_sequence **out);
-/* Enqueues all launches, in their order, `times` times over. Some runs are
- * timed launch by launch (HT_SAMPLE_EVERY); the device time of the others, from
- * the start of the first launch to the end of the last, is shared among the
- * timers of the kernels in proportion to these samples. */
+/* Launches recorded from now on are of a branch, from 1 on, until 0 ends it and
+ * all others. Those of a branch keep their order and may run beside those of
+ * other branches. All wait for what was recorded before the first branch; what
+ * is recorded after 0 waits for all. Where nothing is recorded launches keep
+ * their order. */
+void ht_sequence_branch(struct ht_device *device, int branch);
+/* Enqueues all launches, in their order but for branches, `times` times over.
+ * Some runs are timed launch by launch (HT_SAMPLE_EVERY); the device time of
+ * the others, from the start of the first launch to the end of the last, is
+ * shared among the timers of the kernels in proportion to these samples. */
 enum { HT_SAMPLE_EVERY = 256 };
 HT_CHECKED enum ht_err ht_sequence_run(struct ht_sequence *sequence,
                                        int64_t times);

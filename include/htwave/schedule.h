@@ -15,6 +15,14 @@
  * sequence of half steps and transfers, so all ranks make the same schedule
  * without communication. The same list serves forward and backward half steps,
  * the run, the counts, and the model of docs/scaling.md.
+ *
+ * Tasks wait for those before them, but steps that follow one another do not
+ * wait for each other: their targets are disjoint, and they read the other
+ * grid. So they are branches of a sequence (htwave/device.h); kernels that pass
+ * interpolants through the buffers of all regions are of one branch. Steps of
+ * few targets come first: a device begins launches that may run side by side in
+ * their order, and those of few, often long work-groups would be left over at
+ * its end, with nothing to fill the other units.
  */
 #ifndef HTWAVE_SCHEDULE_H
 #define HTWAVE_SCHEDULE_H
@@ -26,6 +34,7 @@
 struct ht_targets {
     struct ht_box box;
     int region;
+    bool shares; /* by kernels that use the buffers of interpolants */
 };
 struct ht_partition {
     struct ht_window window[2]; /* of each grid */
@@ -36,7 +45,8 @@ struct ht_partition {
     bool sources;               /* are added after steps */
     bool damped[2];             /* by a sponge */
     int count[2];
-    struct ht_targets *targets[2]; /* disjoint; together all held nodes */
+    /* disjoint; together all held nodes; those of few nodes first */
+    struct ht_targets *targets[2];
 };
 /* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem,
@@ -91,8 +101,10 @@ const char *ht_task_name(enum ht_task_kind kind);
 
 struct ht_task {
     enum ht_task_kind kind;
-    int pass; /* the half step, by its source grid (enum ht_subgrid); send,
-                 receive: the one that needs the planes */
+    int pass;   /* the half step, by its source grid (enum ht_subgrid); send,
+                   receive: the one that needs the planes */
+    int branch; /* 0: in order; steps in a row whose branches differ are
+                   independent */
     /* for a step, and the planes that get sources or a sponge: */
     enum ht_step_part part;
     struct ht_targets targets;

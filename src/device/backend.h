@@ -14,6 +14,9 @@ struct ht_launch {
     int nargs;
     const struct ht_arg *args;
     int64_t groups[3], group_size;
+    /* Of sequences: launches in a row with the same fork whose branches differ
+     * are independent. branch 0: all others wait, and are waited for. */
+    int fork, branch;
 };
 
 struct ht_backend {
@@ -47,8 +50,9 @@ struct ht_backend {
     enum ht_err (*kernel_open_memory)(void *kernel, int64_t bytes);
     enum ht_err (*launch)(void *device, const struct ht_launch *launch,
                           void **timing);
-    /* Launches that will be done in this order many times. What they point to
-     * stays until sequence_destroy, which waits for those under way. */
+    /* Launches that will be done in this order, or any other that keeps what
+     * forks and branches say, many times. What they point to stays until
+     * sequence_destroy, which waits for those under way. */
     enum ht_err (*sequence_create)(void *device, int count,
                                    const struct ht_launch *launch,
                                    void **sequence);

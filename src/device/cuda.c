@@ -35,8 +35,9 @@ static bool find_all(void *library, struct ht_cuda *cuda) {
                           &cuda->cuFuncGetParamInfo_v1);
     (void)ht_library_find(library, "cuDeviceGetUuid_v2",
                           &cuda->cuDeviceGetUuid_v2);
-    return need(library, "cuEventElapsedTime", &cuda->cuEventElapsedTime_v1)
-        HT_CUDA_FUNCTIONS(NEED);
+    return need(library, "cuEventElapsedTime", &cuda->cuEventElapsedTime_v1) &&
+           need(library, "cuGraphAddKernelNode", &cuda->cuGraphAddKernelNode_v1)
+               HT_CUDA_FUNCTIONS(NEED);
 }
 
 static const char *text_of(CUresult code) {

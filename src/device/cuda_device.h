@@ -26,8 +26,8 @@
     X(cuStreamDestroy)             \
     X(cuStreamSynchronize)         \
     X(cuStreamWaitEvent)           \
-    X(cuStreamBeginCapture)        \
-    X(cuStreamEndCapture)          \
+    X(cuGraphCreate)               \
+    X(cuGraphAddEmptyNode)         \
     X(cuGraphInstantiateWithFlags) \
     X(cuGraphDestroy)              \
     X(cuGraphLaunch)               \
@@ -60,9 +60,12 @@ struct ht_cuda {
 #define HT_CUDA_POINTER(name) __typeof__(name) *(name);
     HT_CUDA_FUNCTIONS(HT_CUDA_POINTER)
 #undef HT_CUDA_POINTER
-    /* Its first version, which every driver has. */
+    /* Their first versions, which every driver has. */
     CUresult (*cuEventElapsedTime_v1)(float *milliseconds, CUevent start,
                                       CUevent end);
+    CUresult (*cuGraphAddKernelNode_v1)(
+        CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+        size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *launch);
     /* Since driver 12.4; NULL: arguments are not checked. */
     CUresult (*cuFuncGetParamInfo_v1)(CUfunction function, size_t index,
                                       size_t *offset, size_t *size);
@@ -152,9 +155,11 @@ HT_CHECKED enum ht_err ht_cuda_kernel_open_memory(void *kernel, int64_t bytes);
 HT_CHECKED enum ht_err
 ht_cuda_launch(void *device, const struct ht_launch *launch, void **timing);
 double ht_cuda_launch_seconds(void *handle);
-/* A launch without a timer. The device's context must be current. */
-HT_CHECKED enum ht_err ht_cuda_enqueue(const struct ht_cuda_device *device,
-                                       const struct ht_launch *launch);
+/* A launch as the driver takes it, after checks. parameter: gets the places of
+ * its arguments, which *out refers to. */
+HT_CHECKED enum ht_err ht_cuda_describe(const struct ht_launch *launch,
+                                        void *parameter[HT_MAX_ARGS],
+                                        CUDA_KERNEL_NODE_PARAMS_v1 *out);
 /* A timer for the commands that follow, which is ended after them; err: theirs.
  * *timing: for ht_cuda_launch_seconds, where there is no error. */
 HT_CHECKED enum ht_err ht_cuda_timer_start(struct ht_cuda_device *device,

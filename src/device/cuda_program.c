@@ -304,19 +304,36 @@ static enum ht_err check_groups(const int64_t groups[3], int64_t group_size) {
     return HT_OK;
 }
 
-enum ht_err ht_cuda_enqueue(const struct ht_cuda_device *device,
-                            const struct ht_launch *launch) {
+enum ht_err ht_cuda_describe(const struct ht_launch *launch,
+                             void *parameter[HT_MAX_ARGS],
+                             CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct cuda_kernel *kernel = launch->kernel;
     const int64_t *groups = launch->groups;
-    void *parameter[HT_MAX_ARGS];
     TRY(collect(kernel, launch->nargs, launch->args, parameter));
     TRY(check_groups(groups, launch->group_size));
-    return ht_cuda_check(
-        device->cuda->cuLaunchKernel(
-            kernel->function, (unsigned)groups[0], (unsigned)groups[1],
-            (unsigned)groups[2], (unsigned)launch->group_size, 1, 1,
-            kernel->open_memory, device->queue[HT_QUEUE_WORK], parameter, NULL),
-        "launching a kernel");
+    *out =
+        (CUDA_KERNEL_NODE_PARAMS_v1){.func = kernel->function,
+                                     .gridDimX = (unsigned)groups[0],
+                                     .gridDimY = (unsigned)groups[1],
+                                     .gridDimZ = (unsigned)groups[2],
+                                     .blockDimX = (unsigned)launch->group_size,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .kernelParams = parameter};
+    return HT_OK;
+}
+
+static enum ht_err enqueue(const struct ht_cuda_device *device,
+                           const struct ht_launch *launch) {
+    void *parameter[HT_MAX_ARGS];
+    CUDA_KERNEL_NODE_PARAMS_v1 k;
+    TRY(ht_cuda_describe(launch, parameter, &k));
+    return ht_cuda_check(device->cuda->cuLaunchKernel(
+                             k.func, k.gridDimX, k.gridDimY, k.gridDimZ,
+                             k.blockDimX, k.blockDimY, k.blockDimZ,
+                             k.sharedMemBytes, device->queue[HT_QUEUE_WORK],
+                             parameter, NULL),
+                         "launching a kernel");
 }
 
 enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch,
@@ -324,5 +341,5 @@ enum ht_err ht_cuda_launch(void *handle, const struct ht_launch *launch,
     struct ht_cuda_device *device = handle;
     struct ht_cuda_timer *timer;
     TRY(ht_cuda_timer_start(device, &timer));
-    return ht_cuda_timer_end(timer, ht_cuda_enqueue(device, launch), timing);
+    return ht_cuda_timer_end(timer, enqueue(device, launch), timing);
 }

@@ -16,6 +16,7 @@ struct recorded {
 
 struct ht_sequence {
     struct ht_device *device;
+    int fork, branch; /* of the next launch */
     int count, room;
     struct recorded *recorded;
     struct ht_launch *launch; /* as the back end gets them */
@@ -99,8 +100,17 @@ enum ht_err ht_sequence_add(struct ht_sequence *s, struct ht_kernel *kernel,
     }
     s->recorded[s->count] = r;
     s->launch[s->count] = *launch;
+    s->launch[s->count].fork = s->fork;
+    s->launch[s->count].branch = s->branch;
     s->launch[s->count++].args = r.args;
     return HT_OK;
+}
+
+void ht_sequence_branch(struct ht_device *device, int branch) {
+    struct ht_sequence *s = device->recording;
+    if (s == NULL) return;
+    s->fork += branch == 0 && s->branch != 0;
+    s->branch = branch;
 }
 
 enum ht_err ht_sequence_begin(struct ht_device *device) {

@@ -115,14 +115,25 @@ static void add_region(const struct ht_grid *grid, enum ht_subgrid subgrid,
                        struct ht_partition *p) {
     const struct ht_box *cells = &from->cells;
     const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
+    const struct ht_kernels *kernels = from->kernels;
+    const bool shares =
+        kernels != NULL &&
+        ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
     const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
     for (int image = -images; image <= images; image++) {
         const struct ht_box box =
             targets_of(grid, subgrid, &p->window[subgrid], from, image);
         if (ht_box_nodes(&box) > 0)
-            p->targets[subgrid][p->count[subgrid]++] =
-                (struct ht_targets){.box = box, .region = region};
+            p->targets[subgrid][p->count[subgrid]++] = (struct ht_targets){
+                .box = box, .region = region, .shares = shares};
     }
+}
+
+/* Of the same number of nodes those of the first region. */
+static int by_nodes(const void *first, const void *second) {
+    const struct ht_targets *a = first, *b = second;
+    const int64_t more = ht_box_nodes(&a->box) - ht_box_nodes(&b->box);
+    return more != 0 ? (more > 0) - (more < 0) : a->region - b->region;
 }
 
 static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
@@ -148,6 +159,8 @@ static enum ht_err divide(const struct ht_problem *problem, int regions,
             add_region(problem->grid, which, &region[r], r, out);
         REQUIRE(covers(out, which), HT_ERR_INTERNAL,
                 "regions overlap or leave targets out");
+        qsort(out->targets[subgrid], (size_t)out->count[subgrid],
+              sizeof *out->targets[subgrid], by_nodes);
     }
     return HT_OK;
 }
@@ -250,9 +263,11 @@ static void add_steps(const struct ht_partition *p, enum ht_subgrid from,
         const struct ht_box box = intersect(&targets->box, &planes);
         if (ht_box_nodes(&box) == 0) continue;
         add_task(s, HT_TASK_STEP, from);
-        s->task[s->count - 1].part = part;
-        s->task[s->count - 1].targets =
-            (struct ht_targets){.box = box, .region = targets->region};
+        struct ht_task *task = &s->task[s->count - 1];
+        task->branch = targets->shares ? 1 : 1 + s->count;
+        task->part = part;
+        task->targets = *targets;
+        task->targets.box = box;
     }
     if (p->sources) add_planes(s, HT_TASK_INJECT, from, part, &planes);
     if (p->damped[to]) add_planes(s, HT_TASK_LAYERS, from, part, &planes);

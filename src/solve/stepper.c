@@ -45,16 +45,19 @@ static void stepper_destroy(void *self) {
 /* ---- tasks ---- */
 
 /* Fills the ghosts of the sources of a half step, all stored fields of the
- * grid. */
+ * grid, and those of what layers remember beside them. */
 static enum ht_err run_ghosts(struct ht_device_stepper *t,
                               const struct ht_task *task) {
     struct ht_buffer *u[HT_MAX_FIELDS];
     int fields = 0;
     for (int f = 0; f < t->problem.eq->nfields; f++)
         if (t->u[task->pass][f] != NULL) u[fields++] = t->u[task->pass][f];
+    ht_sequence_branch(t->device, 1);
     TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
                        u));
-    return task->pass == HT_DUAL ? ht_stepper_layer_ghosts(t) : HT_OK;
+    if (task->pass == HT_DUAL) TRY(ht_stepper_layer_ghosts(t, 2));
+    ht_sequence_branch(t->device, 0);
+    return HT_OK;
 }
 
 static enum ht_err run_step(struct ht_device_stepper *t,
@@ -187,8 +190,10 @@ static enum ht_err run_tasks(struct ht_device_stepper *t,
                              const struct ht_schedule *schedule) {
     for (int i = 0; i < schedule->count; i++) {
         const struct ht_task *task = &schedule->task[i];
+        ht_sequence_branch(t->device, task->branch);
         TRY(run_task[task->kind](t, task));
     }
+    ht_sequence_branch(t->device, 0);
     return HT_OK;
 }
 

@@ -171,10 +171,12 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
     ht_stepper_add_operators(t, region, to, args, buffers);
 }
 
-enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t) {
+enum ht_err ht_stepper_layer_ghosts(const struct ht_device_stepper *t,
+                                    int branch) {
     for (int n = 0; n < 6; n++) {
         const struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
         if (m->u[HT_DUAL][0] == NULL) continue;
+        ht_sequence_branch(t->device, branch + n);
         TRY(ht_ghosts_fill(t->layers->ghosts[n / 2],
                            &t->layer_ghosts[n / 2][n % 2], m->u[HT_DUAL]));
     }

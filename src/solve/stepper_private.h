@@ -101,8 +101,9 @@ void ht_stepper_add_layers(const struct ht_device_stepper *t,
                            const struct ht_region *region, enum ht_subgrid from,
                            struct ht_step_args *args,
                            struct ht_step_buffers *buffers);
+/* Each axis and side is a branch of its own, from this one on. */
 HT_CHECKED enum ht_err
-ht_stepper_layer_ghosts(const struct ht_device_stepper *t);
+ht_stepper_layer_ghosts(const struct ht_device_stepper *t, int branch);
 
 /* ---- stepper_sponge.c ---- */
 /* Device bytes of the polynomials of a sponge on this rank. */

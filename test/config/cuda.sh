@@ -44,8 +44,8 @@ if [ -x "$sequence" ]; then
     code=$?
     sed 's/^/    | /' answer.txt
     judge "sequences of launches as graphs: exit code $code" \
-        [ $code = 0 -a "$(grep -c 'off by' answer.txt)" = 4 ]
-    FAKE_CAPTURE=7 HTWAVE_BACKEND=cuda HTWAVE_DEVICE=gpu "$sequence" \
+        [ $code = 0 -a "$(grep -c 'off by' answer.txt)" = 5 ]
+    FAKE_GRAPH=7 HTWAVE_BACKEND=cuda HTWAVE_DEVICE=gpu "$sequence" \
         >answer.txt 2>&1
     judge 'a graph that cannot be made is an error' \
         grep -q 'sequence of kernels: as the fake was told (code 7)' answer.txt

@@ -2,19 +2,27 @@
  * one by one: the state is the same bit by bit, whatever the lengths of the
  * batches, with new data and single half steps between them, and the tasks are
  * counted alike. Walls (ghosts), the kept mean, arrays that change names, what
- * layers remember, sponges; what cannot be recorded falls back.
+ * layers remember, boxes of layers and regions, which run side by side,
+ * sponges; what cannot be recorded falls back.
+ *
+ *     sequences [PART]        the cases whose options contain it
+ *     sequences time OPTIONS  no test: milliseconds of a time step in either
+ *                             way, to see what running side by side gains
  */
 #include "../compiler.h"
 #include "../open_device.h"
-#include "../test.h"
+#include "../regions.h"
 
-#include "htwave/kernels.h"
-#include "htwave/plan.h"
-#include "htwave/start.h"
+#include "htwave/absorbing.h"
+#include "htwave/simulation.h"
 
 enum { MOST_OPTIONS = 20, TEXT = 1024, BATCHES = 6 };
 static const int batch[BATCHES] = {1, 5, 2, 61, 130, 3};
 
+struct test_case {
+    const char *options;
+    int regions; /* of the stepper by sequences; 0: as the options say */
+};
 struct scene {
     struct ht_params *params;
     struct ht_plan *plan;
@@ -22,34 +30,43 @@ struct scene {
     struct ht_stepper stepper[2]; /* by sequences, by launches */
 };
 
-/* "key=value; key=value" */
-static enum ht_err open_scene(const char *options, struct ht_device *device,
-                              struct scene *s) {
+/* From "key=value; key=value". */
+static enum ht_err read_options(const char *options, struct ht_params **out) {
     char text[TEXT], *list[MOST_OPTIONS];
     int count = 0;
-    *s = (struct scene){.plan = NULL};
     snprintf(text, sizeof text, "%s", options);
     for (char *part = strtok(text, ";"); part && count < MOST_OPTIONS;
          part = strtok(NULL, ";")) {
         part += strspn(part, " ");
         if (*part) list[count++] = part;
     }
-    TRY(ht_params_read(NULL, count, list, &s->params));
+    return ht_params_read(NULL, count, list, out);
+}
+
+static enum ht_err open_scene(const struct test_case *c,
+                              struct ht_device *device, struct scene *s) {
+    struct ht_region region[MOST_REGIONS];
+    *s = (struct scene){.plan = NULL};
+    TRY(read_options(c->options, &s->params));
     TRY(ht_plan_create(s->params, NULL, &s->plan));
+    const struct ht_problem *problem = &s->plan->problem;
     struct ht_tuning tuning = {.ptx = ht_device_info(device)->ptx,
                                .ptx_own = ht_device_info(device)->ptx_own,
                                .trim = true,
                                .block = 1};
-    const struct ht_spec spec =
-        ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find(s->params->device.variant, &spec,
                                      ht_device_info(device)->gpu);
-    TRY(ht_kernels_create(&s->plan->problem, device, &tuning, NULL,
-                          &s->kernels));
-    for (int i = 0; i < 2; i++)
-        TRY(ht_stepper_create(&s->plan->problem, device, &s->kernels,
-                              &s->stepper[i]));
-    return HT_OK;
+    tuning.sorted = ht_layer_sorts(problem, ht_device_info(device), &tuning);
+    TRY(ht_kernels_create(problem, device, &tuning, NULL, &s->kernels));
+    const struct ht_kernels *kernels = &s->kernels;
+    TRY(ht_stepper_create(problem, device, kernels, &s->stepper[1]));
+    if (c->regions == 0)
+        return ht_stepper_create(problem, device, kernels, &s->stepper[0]);
+    const int regions =
+        cut_regions(&s->plan->grid, 3, c->regions, &kernels, 1, region);
+    return ht_stepper_create_regions(problem, device, regions, region,
+                                     &s->stepper[0]);
 }
 
 static void close_scene(struct scene *s) {
@@ -135,11 +152,11 @@ static enum ht_err compare(const struct scene *s, int64_t *different,
     return err;
 }
 
-static void test_case(struct ht_device *device, const char *options) {
+static void judge_case(struct ht_device *device, const struct test_case *c) {
     struct scene s;
     int64_t different = 0, half_steps[2] = {0};
     double largest = 0, seconds[2] = {0};
-    enum ht_err err = open_scene(options, device, &s);
+    enum ht_err err = open_scene(c, device, &s);
     for (int i = 0; i < 2 && err == HT_OK; i++) {
         err = run(&s, i == 0);
         seconds[i] = ht_kernels_seconds(&s.kernels);
@@ -147,8 +164,8 @@ static void test_case(struct ht_device *device, const char *options) {
     if (err == HT_OK) err = compare(&s, &different, half_steps, &largest);
     TEST_CHECK(err == HT_OK && different == 0 && isfinite(largest) &&
                    largest > 1e-6,
-               "%s: %d values differ, largest %.3g %s", options, (int)different,
-               largest, err ? ht_err_message() : "");
+               "%s: %d values differ, largest %.3g %s", c->options,
+               (int)different, largest, err ? ht_err_message() : "");
     TEST_CHECK(half_steps[0] == half_steps[1] && half_steps[0] == 406,
                "half steps counted: %d and %d of 406", (int)half_steps[0],
                (int)half_steps[1]);
@@ -158,33 +175,104 @@ static void test_case(struct ht_device *device, const char *options) {
     close_scene(&s);
 }
 
+static const struct test_case cases[] = {
+    {"system=acoustic; grid.cells=[9,7]; grid.order=1; time.scheme=taylor; "
+     "boundary.x1=rigid; boundary.x2=[\"free\",\"rigid\"]",
+     0},
+    {"system=advection; grid.cells=[9,7]; grid.order=1; "
+     "medium.velocity=[1,1]; device.variant=registers",
+     0},
+    {"system=wave; grid.cells=[5,6]; grid.order=1; time.scheme=leapfrog", 0},
+    {"system=wave; grid.cells=[24,23]; grid.order=1; time.scheme=taylor; "
+     "boundary.x1=absorbing; absorbing.type=sponge",
+     0},
+    {"system=acoustic; grid.cells=[12,13]; grid.order=1; time.scheme=taylor; "
+     "boundary.x1=absorbing; boundary.x2=absorbing; absorbing.cells=3; "
+     "device.variant=two-rolled",
+     0},
+    {"system=acoustic; grid.cells=[9,5]; grid.order=1; time.scheme=taylor; "
+     "device.variant=two-rolled",
+     4},
+    {"system=wave; grid.cells=[9,7,5]; grid.order=1; time.scheme=leapfrog; "
+     "boundary.x1=rigid",
+     MOST_REGIONS},
+    {"time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
+     "time.dispersion=keep",
+     0},
+    {"time.scheme=fd; grid.cells=[30,26]; grid.order=4; boundary.x1=rigid; "
+     "boundary.x2=rigid; time.stages=1; time.dispersion=remove",
+     0},
+    {"time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
+     "boundary.x1=absorbing; boundary.x2=rigid",
+     0},
+    {"time.scheme=fd; grid.cells=[18,17,19]; grid.order=4; "
+     "time.stages=2; boundary.x2=rigid; device.variant=fd-fused",
+     0},
+};
+/* For GPUs, of which some run branches side by side: too long for a CPU. */
+static const struct test_case long_cases[] = {
+    {"system=acoustic; grid.cells=[16,15,14]; grid.order=2; "
+     "time.scheme=taylor; boundary.x1=absorbing; boundary.x2=absorbing; "
+     "boundary.x3=absorbing; absorbing.cells=4; "
+     "absorbing.organisation=operators",
+     0},
+    {"system=acoustic; grid.cells=[12,13,11]; grid.order=1; "
+     "time.scheme=taylor; boundary.x1=absorbing; boundary.x2=absorbing; "
+     "boundary.x3=absorbing; absorbing.cells=3; "
+     "absorbing.organisation=regions; device.variant=two-rolled",
+     0},
+    {"system=acoustic; grid.cells=[40,14,16]; grid.order=2; "
+     "time.scheme=taylor; device.variant=two-rolled",
+     MOST_REGIONS},
+};
+
+/* ---- times ---- */
+
+/* In turn, so that the device's clock is the same for both. */
+static enum ht_err time_steps(struct ht_simulation *sim) {
+    enum { STEPS = 40, ROUNDS = 4 };
+    const struct ht_stepper *stepper = &sim->run.stepper;
+    TRY(take(stepper, 2, true));
+    for (int n = 0; n < 2 * ROUNDS; n++) {
+        const double start = ht_clock();
+        TRY(take(stepper, STEPS, n % 2));
+        printf("# %s: %.3f ms per step\n", n % 2 ? "a sequence" : "one by one",
+               1e3 * (ht_clock() - start) / STEPS);
+    }
+    return HT_OK;
+}
+
+static int time_case(const char *options) {
+    struct ht_params *params = NULL;
+    struct ht_simulation *sim = NULL;
+    enum ht_err err = read_options(options, &params);
+    if (err == HT_OK) err = ht_simulation_plan(params, NULL, &sim);
+    if (err == HT_OK) err = ht_simulation_compile(sim);
+    if (err == HT_OK) err = ht_simulation_start(sim);
+    if (err == HT_OK) err = time_steps(sim);
+    if (err != HT_OK) fprintf(stderr, "%s\n", ht_err_message());
+    ht_simulation_destroy(sim);
+    ht_params_destroy(params);
+    return err != HT_OK;
+}
+
 int main(int argc, char **argv) {
-    static const char *const cases[] = {
-        "system=acoustic; grid.cells=[9,7]; grid.order=1; time.scheme=taylor; "
-        "boundary.x1=rigid; boundary.x2=[\"free\",\"rigid\"]",
-        "system=advection; grid.cells=[9,7]; grid.order=1; "
-        "medium.velocity=[1,1]; device.variant=registers",
-        "system=wave; grid.cells=[5,6]; grid.order=1; time.scheme=leapfrog",
-        "system=wave; grid.cells=[24,23]; grid.order=1; time.scheme=taylor; "
-        "boundary.x1=absorbing; absorbing.type=sponge",
-        "time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
-        "time.dispersion=keep",
-        "time.scheme=fd; grid.cells=[30,26]; grid.order=4; boundary.x1=rigid; "
-        "boundary.x2=rigid; time.stages=1; time.dispersion=remove",
-        "time.scheme=fd; grid.cells=[30,26]; grid.order=4; "
-        "boundary.x1=absorbing; boundary.x2=rigid",
-        "time.scheme=fd; grid.cells=[18,17,19]; grid.order=4; "
-        "time.stages=2; boundary.x2=rigid; device.variant=fd-fused",
-    };
     struct ht_device *device = NULL;
+    if (argc > 2 && strcmp(argv[1], "time") == 0) return time_case(argv[2]);
     if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("sequences");
     }
     test_optimise(false);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (argc < 2 || strstr(cases[i], argv[1]) != NULL)
-            test_case(device, cases[i]);
+    const bool gpu = ht_device_info(device)->gpu;
+    const size_t count = sizeof cases / sizeof *cases;
+    const size_t more = gpu ? sizeof long_cases / sizeof *cases : 0;
+    for (size_t i = 0; i < count + more; i++) {
+        const struct test_case *c =
+            i < count ? &cases[i] : &long_cases[i - count];
+        if (argc < 2 || strstr(c->options, argv[1]) != NULL)
+            judge_case(device, c);
+    }
     ht_device_close(device);
     return test_end("sequences");
 }

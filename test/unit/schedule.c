@@ -6,7 +6,8 @@
  * neighbours, walls, schemes and regions: every source plane that a task reads
  * must be of the source's newest version; by a scheme of two levels so must be
  * the target that it adds to; every own target is computed once and then
- * damped by a sponge, by a scheme of two levels before it, too.
+ * damped by a sponge, by a scheme of two levels before it, too. Only steps are
+ * branches, and those that may run side by side share nothing.
  */
 #include "test.h"
 
@@ -25,7 +26,7 @@ struct rank {
     bool under_way;
     int64_t nodes_done;
     int damped[ROOM]; /* how often in the half step under way */
-    int wrong;        /* reads of old planes */
+    int wrong;        /* reads of old planes, branches */
     struct ht_task_counts counts;
 };
 
@@ -63,7 +64,8 @@ static bool make_regions(struct rank *r, int regions) {
         if (HT_ALLOC(p->targets[subgrid], 3) != HT_OK) return false;
         for (int i = 0; i < regions; i++) {
             struct ht_targets *t = &p->targets[subgrid][p->count[subgrid]++];
-            *t = (struct ht_targets){.box = held, .region = i};
+            *t =
+                (struct ht_targets){.box = held, .region = i, .shares = i != 1};
             if (regions > 1 && i == 0) t->box.end[0] = 1;
             if (i > 0) t->box.begin[0] = 1;
             if (i == 1 && regions > 2) t->box.end[2] = held.end[2] / 2;
@@ -138,6 +140,31 @@ static void receive(struct rank *r, enum ht_subgrid from) {
     }
 }
 
+static bool disjoint(const struct ht_box *a, const struct ht_box *b) {
+    bool apart = false;
+    for (int k = 0; k < 3; k++)
+        apart = apart || a->end[k] <= b->begin[k] || b->end[k] <= a->begin[k];
+    return apart;
+}
+
+/* Steps in a row: those that share buffers are of one branch, the others of one
+ * each. */
+static int wrong_branches(const struct ht_schedule *s) {
+    int wrong = 0;
+    for (int i = 0; i < s->count; i++) {
+        const struct ht_task *a = &s->task[i];
+        wrong += (a->branch > 0) != (a->kind == HT_TASK_STEP);
+        for (int n = i - 1; n >= 0 && a->branch > 0; n--) {
+            const struct ht_task *b = &s->task[n];
+            if (b->branch == 0) break;
+            wrong += !disjoint(&a->targets.box, &b->targets.box) ||
+                     (a->branch == b->branch) !=
+                         (a->targets.shares && b->targets.shares);
+        }
+    }
+    return wrong;
+}
+
 static void half_step(struct rank *r, enum ht_subgrid from) {
     const enum ht_subgrid to = other(from);
     const struct ht_box *own = &r->p.window[to].own;
@@ -146,6 +173,7 @@ static void half_step(struct rank *r, enum ht_subgrid from) {
     struct ht_schedule s = {.task = tasks};
     ht_schedule_make(&r->p, from, &r->state, &s);
     r->nodes_done = 0;
+    r->wrong += wrong_branches(&s);
     for (int i = 0; i < s.count; i++) {
         const struct ht_task *task = &s.task[i];
         if (task->kind == HT_TASK_STEP) step(r, task);
@@ -208,6 +236,7 @@ static void run(int depth, bool two_level, bool wall, int regions, bool turns) {
 
 /* ---- regions ---- */
 
+/* Regions with kernels share buffers: theirs are of a variant of two. */
 static void judge_regions(const char *what, const struct ht_problem *problem,
                           int regions, const struct ht_region *region,
                           bool good) {
@@ -216,14 +245,24 @@ static void judge_regions(const char *what, const struct ht_problem *problem,
     TEST_CHECK((err == HT_OK) == good, "%s: %s", what,
                err == HT_OK ? "taken" : ht_err_message());
     if (err != HT_OK) return;
-    int64_t sum = 0, own = 0;
+    int64_t sum = 0, own = 0, most = 0;
+    bool ascend = true, shared = true;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         own += ht_box_nodes(&p.window[subgrid].own);
-        for (int i = 0; i < p.count[subgrid]; i++)
-            sum += ht_box_nodes(&p.targets[subgrid][i].box);
+        for (int i = 0; i < p.count[subgrid]; i++) {
+            const int64_t nodes = ht_box_nodes(&p.targets[subgrid][i].box);
+            sum += nodes;
+            ascend = ascend && (i == 0 || nodes >= most);
+            most = nodes;
+            shared = shared &&
+                     p.targets[subgrid][i].shares ==
+                         (region[p.targets[subgrid][i].region].kernels != NULL);
+        }
     }
-    TEST_CHECK(sum == own, "%s: %lld targets of %lld", what, (long long)sum,
-               (long long)own);
+    TEST_CHECK(sum == own && ascend && shared, "%s: %lld targets of %lld%s%s",
+               what, (long long)sum, (long long)own,
+               ascend ? "" : ", not those of few nodes first",
+               shared ? "" : ", of kernels that share others' buffers");
     ht_partition_free(&p);
 }
 
@@ -235,6 +274,11 @@ static void test_partition(void) {
                              {.cells = {{2, 0, 0}, {5, 1, 1}}},
                              {.cells = {{2, 1, 0}, {5, 4, 1}}}};
     judge_regions("three regions, periodic", &problem, 3, r, true);
+    const struct ht_kernels two = {
+        .variant = ht_variant_find("two-rolled", NULL, false),
+        .spec[0] = {.eq = &eq, .order = 1, .src = 1, .dst = 1}};
+    r[0].kernels = r[2].kernels = &two;
+    judge_regions("two of them by two kernels", &problem, 3, r, true);
     for (int side = 0; side < 2; side++) grid.wall[0][side] = 1;
     judge_regions("three regions, walls along x1", &problem, 3, r, true);
     judge_regions("one of them left out", &problem, 2, r, false);
