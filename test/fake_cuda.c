@@ -86,9 +86,17 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 }
 
 int cuDeviceGetAttribute(int *value, int what, int device) {
-    enum { THREADS = 1, SHARED = 8, BUS = 33, UNIFIED = 41, MAJOR = 75 };
+    enum {
+        THREADS = 1,
+        SHARED = 8,
+        BUS = 33,
+        UNIFIED = 41,
+        MAJOR = 75,
+        OPTIN = 97
+    };
     *value = what == THREADS   ? 1024
              : what == SHARED  ? 49152
+             : what == OPTIN   ? 2 * 49152
              : what == BUS     ? 16 + device
              : what == UNIFIED ? 1
              : what == MAJOR   ? 9
@@ -333,8 +341,16 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
     return module && which ? give(function, which) : FAILS;
 }
 
+/* Local memory of a launch: each must give what was reserved. */
+static unsigned reserved[3];
+
 int cuFuncSetAttribute(void *function, int attribute, int value) {
-    return function == NULL || attribute < 0 || value < 0;
+    enum { DYNAMIC = 8 };
+    long which;
+    memcpy(&which, &function, sizeof which);
+    if (which == 0 || attribute != DYNAMIC) return FAILS;
+    reserved[which] = (unsigned)value;
+    return 0;
 }
 
 int cuFuncGetParamInfo(void *function, size_t index, size_t *offset,
@@ -370,7 +386,7 @@ struct kernel {
 
 static int read_launch(const struct kernel *k, struct launch *out) {
     if (k->groups[1] * k->groups[2] * k->items[1] * k->items[2] != 1 ||
-        k->local || k->extra)
+        k->local != reserved[k->function] || k->extra)
         return FAILS;
     out->function = k->function;
     out->items = k->groups[0] * k->items[0];

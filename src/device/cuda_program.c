@@ -319,6 +319,7 @@ enum ht_err ht_cuda_describe(const struct ht_launch *launch,
                                      .blockDimX = (unsigned)launch->group_size,
                                      .blockDimY = 1,
                                      .blockDimZ = 1,
+                                     .sharedMemBytes = kernel->open_memory,
                                      .kernelParams = parameter};
     return HT_OK;
 }

@@ -25,6 +25,13 @@ static const char *refuses(const struct ht_spec *spec) {
     return refuses_any(spec);
 }
 
+/* Where blocks are a tile, planes are faster (bench/NOTES.md, Warpgroups). */
+static bool pays(const struct ht_spec *spec) {
+    const int fields = spec->eq->nfields;
+    return spec->order > 3 || ht_slots(spec->src, fields) > 1 ||
+           ht_slots(spec->dst, fields) > 1;
+}
+
 static const char *layers_refuse(const struct ht_spec *spec) {
     if (spec->eq->nprofiles == 0) return "it is for absorbing layers";
     return refuses_any(spec);
@@ -101,6 +108,7 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .medium = HT_UNIFORM,
     .blocks = true,
     .refuses = refuses,
+    .pays = pays,
     .layouts = HT_READS_SORTED,
     .ptx = 90,
     .ptx_own = true,

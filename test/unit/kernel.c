@@ -354,6 +354,29 @@ static void test_auto(void) {
     choose_half("wave", 3, 2, false, 0, "propagator-planes");
 }
 
+/* By what architecture 9.0 has through CUDA. */
+static void choose_own(const char *system, int order, int fields,
+                       const char *expected) {
+    struct ht_equations eq = equations(system, 3);
+    struct ht_spec spec = make_spec(&eq, order, -1, false);
+    spec.ptx = 90;
+    spec.ptx_own = true;
+    spec.src = spec.dst = fields == 1 ? 1 : 0;
+    spec.old_sign = fields == 1;
+    const char *name = ht_variant_find("auto", &spec, true)->name;
+    TEST_CHECK(strcmp(name, expected) == 0, "auto, %s, N = %d, 9.0a: %s",
+               system, order, name);
+}
+
+static void test_own(void) {
+    choose_own("acoustic", 1, 0, "propagator-lanes");
+    choose_own("acoustic", 2, 0, "propagator-warpgroup");
+    choose_own("acoustic", 7, 0, "propagator-warpgroup");
+    choose_own("wave", 3, 1, "propagator-planes");
+    choose_own("wave", 5, 1, "propagator-warpgroup");
+    choose_own("wave", 5, 0, "propagator-warpgroup");
+}
+
 static void test_refusals(void) {
     const struct ht_device_info plain = {
         .name = "toy", .gpu = true, .local_memory = 32768, .max_group = 256};
@@ -515,6 +538,7 @@ int main(void) {
     test_leapfrog_costs();
     test_shapes();
     test_auto();
+    test_own();
     test_refusals();
     test_text();
     test_layout();

@@ -28,6 +28,10 @@ static enum ht_err open_scene(struct scene *s) {
     free(text);
     if (err == HT_OK) err = ht_kernel_create(s->program, "ht_add", &s->add);
     if (err == HT_OK) err = ht_kernel_create(s->program, "ht_scale", &s->scale);
+    /* a back end that loses it for a launch is refused by the fake */
+    if (err == HT_OK && ht_device_info(s->device)->open_memory > 0)
+        err = ht_kernel_open_memory(s->scale,
+                                    ht_device_info(s->device)->open_memory);
     if (err == HT_OK) err = ht_buffer_create(s->device, sizeof values, &s->x);
     if (err == HT_OK) err = ht_buffer_write(s->x, whole(sizeof values), values);
     if (err == HT_OK) err = ht_buffer_create(s->device, sizeof values, &s->y);
