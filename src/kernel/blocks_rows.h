@@ -1,0 +1,287 @@
+/* Entries of parity blocks, computed by the adjoint of the evolution, of LANES
+ * rows at a time that belong to one field and class. blocks_double.c and
+ * blocks_long.c define the arithmetic, `ht_entry` and LANES, and include this
+ * file.
+ *
+ * The output (f, i) is a functional e on polynomial coefficients w_f'(j): it
+ * selects j = i of f. The adjoint of q stages maps e to
+ *     phi = sum_{n=0..q} (L^T)^n e / n!,
+ * where L^T raises indices: a term row <- col along axis a adds
+ *     scale[term] (j_a+1) .. (j_a+derivative) phi(row, j)  to
+ *     phi(col, j + derivative e_a),
+ * up to degree 2N+1. Every term of a system with parities preserves
+ * j + parity mod 2. Therefore phi(f', .) of a row in block g is nonzero in one
+ * parity class only, j_k mod 2 = bit k of g XOR parity(f'). The even or odd
+ * half of the Hermite matrix along each axis gives the coefficients of this
+ * class from the sums S_g.
+ *
+ * A term with a profile sum_a M_a xi^a along its axis k maps phi(row, j) to
+ * M_a (j_k-a+1) .. (j_k-a+derivative) phi(row, j) at j_k - a + derivative: odd
+ * a leave the class for the one with the other bit k, so there are 2^L of these
+ * in L layers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blocks_private.h"
+#include "counts.h"
+
+enum { MOST = 2 * HT_MAX_ORDER + 2 };
+
+/* Numbers of LANES rows side by side, so that the compiler uses vectors. */
+struct lanes {
+    ht_entry row[LANES];
+};
+
+struct builder {
+    const struct ht_spec *spec;
+    int dims;
+    int n[3], stride[3]; /* N+1 up to axis dims, else 1; strides of m below */
+    int coefs;           /* product of n */
+    ht_entry *half[2];   /* even and odd: [m][i] */
+    int mixes;           /* 2^L, and their masks of the equations' axes */
+    unsigned mix[8];
+    /* [mix][field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the
+     * class that the field has in the rows' block, with the bits of mix. */
+    struct lanes *phi, *now, *next;
+    bool *some, *more;   /* whether now, next are not zero */
+    struct lanes *a, *b; /* scratch of the contraction, [coefs] */
+};
+
+/* Multi-index of coefficient i and its parities, one bit per axis. */
+static unsigned split(const struct builder *b, int i, int index[3]) {
+    unsigned parity = 0;
+    for (int k = 0; k < 3; k++) {
+        index[k] = i % b->n[k];
+        i /= b->n[k];
+        parity |= (unsigned)(index[k] & 1) << k;
+    }
+    return parity;
+}
+
+static void builder_free(struct builder *b) {
+    free(b->half[0]);
+    free(b->half[1]);
+    free(b->phi);
+    free(b->now);
+    free(b->next);
+    free(b->some);
+    free(b->more);
+    free(b->a);
+    free(b->b);
+}
+
+static enum ht_err allocate(struct builder *b) {
+    const int n = b->spec->order + 1;
+    const int count = b->mixes * b->spec->eq->nfields * b->coefs;
+    TRY(HT_ALLOC(b->half[0], n * n));
+    TRY(HT_ALLOC(b->half[1], n * n));
+    TRY(HT_ALLOC(b->phi, count));
+    TRY(HT_ALLOC(b->now, count));
+    TRY(HT_ALLOC(b->next, count));
+    TRY(HT_ALLOC(b->some, count));
+    TRY(HT_ALLOC(b->more, count));
+    TRY(HT_ALLOC(b->a, b->coefs));
+    return HT_ALLOC(b->b, b->coefs);
+}
+
+static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
+    double even[MOST * MOST / 4], odd[MOST * MOST / 4];
+    const int n = spec->order + 1;
+    b->spec = spec;
+    b->dims = spec->eq->dims;
+    b->coefs = 1;
+    for (int k = 0; k < 3; k++) {
+        b->n[k] = k < b->dims ? n : 1;
+        b->stride[k] = b->coefs;
+        b->coefs *= b->n[k];
+    }
+    b->mixes = ht_blocks_masks(spec->eq, b->mix);
+    TRY(allocate(b));
+    ht_hermite_parity(spec->order, even, odd);
+    for (int m = 0; m < n * n; m++) {
+        b->half[0][m] = even[m];
+        b->half[1][m] = odd[m];
+    }
+    return HT_OK;
+}
+
+/* A term's coefficient M_a along an axis, that of its profile or its own. */
+struct product {
+    int axis, a, derivative;
+    double factor;
+};
+
+/* next from `to` on += factor/n L^T of now from `from` on, which is of class
+ * `class`, for one product. */
+static void add_product(struct builder *b, const struct product *p, int n,
+                        unsigned class, int64_t from, int64_t to) {
+    const int size = b->n[p->axis], stride = b->stride[p->axis];
+    const int odd = (int)(class >> p->axis & 1u);
+    for (int m = 0; m < size; m++) {
+        const int low = 2 * m + odd - p->a, up = (low + p->derivative) / 2;
+        ht_entry factor = (ht_entry)p->factor / n;
+        if (low < 0 || up >= size || p->factor == 0) continue;
+        for (int i = 1; i <= p->derivative; i++) factor *= low + i;
+        for (int first = m * stride; first < b->coefs; first += size * stride)
+            for (int at = first; at < first + stride; at++) {
+                const struct lanes *x = &b->now[from + at];
+                struct lanes *y = &b->next[to + at + (up - m) * stride];
+                if (!b->some[from + at]) continue;
+                b->more[to + at + (up - m) * stride] = true;
+                for (int l = 0; l < LANES; l++) y->row[l] += factor * x->row[l];
+            }
+    }
+}
+
+/* The place of a field's numbers of mix h. */
+static int64_t part_of(const struct builder *b, int h, int field) {
+    return ((int64_t)h * b->spec->eq->nfields + field) * b->coefs;
+}
+
+/* next(col) += 1/n L^T now(row) for one term, in block g. */
+static void add_term(struct builder *b, int t, int n, unsigned g) {
+    const struct ht_equations *eq = b->spec->eq;
+    const struct ht_term *term = &eq->term[t];
+    const int layer = ht_spec_profile(b->spec, term);
+    const int highest = layer >= 0 ? eq->profile_degree : 0;
+    for (int h = 0; h < b->mixes; h++)
+        for (int a = 0; a <= highest; a++) {
+            const struct product p = {.axis = layer >= 0 ? layer : term->axis,
+                                      .a = a,
+                                      .derivative = term->derivative,
+                                      .factor = a > 0 ? b->spec->rise[t][a - 1]
+                                                      : b->spec->scale[t]};
+            int to = 0;
+            while (b->mix[to] != (b->mix[h] ^ (a % 2 ? 1u << p.axis : 0))) to++;
+            add_product(b, &p, n,
+                        g ^ b->mix[h] ^ ht_blocks_parity(eq, term->row),
+                        part_of(b, h, term->row), part_of(b, to, term->col));
+        }
+}
+
+/* phi += next, and next becomes now; false if it is zero. */
+static bool take_stage(struct builder *b, int count) {
+    bool any = false;
+    struct lanes *swap = b->now;
+    bool *swap_some = b->some;
+    for (int q = 0; q < count; q++) {
+        if (!b->more[q]) continue;
+        any = true;
+        for (int l = 0; l < LANES; l++) b->phi[q].row[l] += b->next[q].row[l];
+    }
+    b->now = b->next;
+    b->next = swap;
+    b->some = b->more;
+    b->more = swap_some;
+    return any;
+}
+
+/* phi of the outputs (field, output[l]), all in block g. */
+static void evolve(struct builder *b, int field, int outputs, const int *output,
+                   unsigned g) {
+    const struct ht_equations *eq = b->spec->eq;
+    const int count = b->mixes * eq->nfields * b->coefs;
+    const size_t bytes = (size_t)count * sizeof *b->phi;
+    memset(b->phi, 0, bytes);
+    memset(b->now, 0, bytes);
+    memset(b->some, 0, (size_t)count * sizeof *b->some);
+    for (int l = 0; l < outputs; l++) {
+        int index[3], at = field * b->coefs;
+        (void)split(b, output[l], index);
+        for (int k = 0; k < 3; k++) at += index[k] / 2 * b->stride[k];
+        b->phi[at].row[l] = b->now[at].row[l] = 1;
+        b->some[at] = true;
+    }
+    bool any = true;
+    for (int n = 1; any && n <= b->spec->stages; n++) {
+        memset(b->next, 0, bytes);
+        memset(b->more, 0, (size_t)count * sizeof *b->more);
+        for (int t = 0; t < eq->nterms; t++) add_term(b, t, n, g);
+        any = take_stage(b, count);
+    }
+}
+
+/* out[source derivative][rest] = sum_m half[m][derivative] in[rest][m]. The
+ * fastest index becomes the slowest, so one call per axis restores the
+ * order. */
+static void contract(const ht_entry *half, int n, int rest,
+                     const struct lanes *in, struct lanes *out) {
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < rest; r++) {
+            struct lanes sum = {{0}};
+            for (int m = 0; m < n; m++)
+                for (int l = 0; l < LANES; l++)
+                    sum.row[l] += half[m * n + i] * in[r * n + m].row[l];
+            out[i * rest + r] = sum;
+        }
+}
+
+/* Entries of the rows for a source field, from their phi of mix h, which is of
+ * class `class`: row l from entry[l] on. */
+static void interpolate(struct builder *b, int h, int field, unsigned class,
+                        int outputs, double *const *entry) {
+    struct lanes *in = b->a, *out = b->b;
+    ht_entry factor = b->spec->old_sign != 0 ? 2 : 1;
+    memcpy(in, b->phi + part_of(b, h, field), (size_t)b->coefs * sizeof *in);
+    for (int k = 0; k < b->dims; k++) {
+        contract(b->half[class >> k & 1u], b->n[0], b->coefs / b->n[0], in,
+                 out);
+        struct lanes *swap = in;
+        in = out;
+        out = swap;
+        factor /= 2;
+    }
+    for (int l = 0; l < outputs; l++)
+        for (int i = 0; i < b->coefs; i++)
+            entry[l][i] = (double)(factor * in[i].row[l]);
+}
+
+/* The rows of the outputs (field, output[l]), all in block g. */
+static void add_rows(struct builder *b, struct ht_blocks *blocks, int field,
+                     int slot, int outputs, const int *output, unsigned g) {
+    const struct ht_equations *eq = b->spec->eq;
+    const unsigned to = ht_spec_turned(b->spec, g);
+    double *entry[LANES] = {NULL};
+    for (int l = 0; l < outputs; l++) {
+        const int64_t r = blocks->rows[to]++;
+        blocks->row[to][r] = slot * b->coefs + output[l];
+        entry[l] = blocks->entry[to] + r * b->mixes * blocks->sources;
+    }
+    evolve(b, field, outputs, output, g);
+    for (int h = 0; h < b->mixes; h++)
+        for (int f = 0; f < eq->nfields; f++) {
+            if (!ht_blocks_stores(b->spec->src, f)) continue;
+            interpolate(b, h, f, g ^ b->mix[h] ^ ht_blocks_parity(eq, f),
+                        outputs, entry);
+            for (int l = 0; l < outputs; l++) entry[l] += b->coefs;
+        }
+}
+
+/* The rows of a field, class by class. */
+static void add_field(struct builder *b, struct ht_blocks *blocks, int field,
+                      int slot) {
+    for (unsigned own = 0; own < 1u << b->dims; own++) {
+        const unsigned g = own ^ ht_blocks_parity(b->spec->eq, field);
+        int output[LANES] = {0}, count = 0, index[3];
+        for (int i = 0; i < b->coefs; i++) {
+            if (split(b, i, index) != own) continue;
+            output[count++] = i;
+            if (count < LANES) continue;
+            add_rows(b, blocks, field, slot, count, output, g);
+            count = 0;
+        }
+        if (count > 0) add_rows(b, blocks, field, slot, count, output, g);
+    }
+}
+
+static enum ht_err fill_blocks(const struct ht_spec *spec,
+                               struct ht_blocks *blocks) {
+    struct builder b = {0};
+    const enum ht_err err = builder_init(&b, spec);
+    memset(blocks->rows, 0, sizeof blocks->rows);
+    for (int f = 0, slot = 0; err == HT_OK && f < spec->eq->nfields; f++)
+        if (ht_blocks_stores(spec->dst, f)) add_field(&b, blocks, f, slot++);
+    builder_free(&b);
+    return err;
+}
