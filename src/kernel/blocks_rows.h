@@ -120,15 +120,17 @@ static void add_product(struct builder *b, const struct product *p, int n,
     const int odd = (int)(class >> p->axis & 1u);
     for (int m = 0; m < size; m++) {
         const int low = 2 * m + odd - p->a, up = (low + p->derivative) / 2;
+        const int shift = (up - m) * stride;
         ht_entry factor = (ht_entry)p->factor / n;
         if (low < 0 || up >= size || p->factor == 0) continue;
         for (int i = 1; i <= p->derivative; i++) factor *= low + i;
         for (int first = m * stride; first < b->coefs; first += size * stride)
             for (int at = first; at < first + stride; at++) {
                 const struct lanes *x = &b->now[from + at];
-                struct lanes *y = &b->next[to + at + (up - m) * stride];
+                const int64_t target = to + at + shift;
+                struct lanes *y = &b->next[target];
                 if (!b->some[from + at]) continue;
-                b->more[to + at + (up - m) * stride] = true;
+                b->more[target] = true;
                 for (int l = 0; l < LANES; l++) y->row[l] += factor * x->row[l];
             }
     }

@@ -222,14 +222,15 @@ struct entry_place {
 static void store_entry(const struct packing *p, struct entry_place at,
                         double value) {
     double *op = p->op + at.part * p->op_size;
-    const int64_t tiles = p->s.cut.all, lane = at.column * 4 + at.t;
+    const int64_t tiles = p->s.cut.all;
+    const int lane = at.column * 4 + at.t;
     if (!p->order->halves) {
         op[((at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] =
             two_halves(p->spec, value);
         return;
     }
     const double high = rounded(value, HALF_BITS);
-    op += (at.k * 2 * tiles + at.tile) * 64 + at.e * 32 + lane;
+    op += (2 * tiles * at.k + at.tile) * 64 + (int64_t)32 * at.e + lane;
     op[0] = high;
     op[tiles * 64] = rounded(value - high, HALF_BITS);
 }

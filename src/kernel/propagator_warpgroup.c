@@ -25,11 +25,12 @@ static const char *refuses(const struct ht_spec *spec) {
     return refuses_any(spec);
 }
 
-/* Where blocks are a tile, planes are faster (bench/NOTES.md, Warpgroups). */
+/* Where products are narrow, those of a warp are as fast or faster
+ * (bench/NOTES_warpgroups.md). */
 static bool pays(const struct ht_spec *spec) {
     const int fields = spec->eq->nfields;
-    return spec->order > 3 || ht_slots(spec->src, fields) > 1 ||
-           ht_slots(spec->dst, fields) > 1;
+    const int both = ht_slots(spec->src, fields) + ht_slots(spec->dst, fields);
+    return spec->order > 3 || both > 4 || (spec->order == 3 && both > 2);
 }
 
 static const char *layers_refuse(const struct ht_spec *spec) {

@@ -374,7 +374,8 @@ static void test_own(void) {
     choose_own("acoustic", 7, 0, "propagator-warpgroup");
     choose_own("wave", 3, 1, "propagator-planes");
     choose_own("wave", 5, 1, "propagator-warpgroup");
-    choose_own("wave", 5, 0, "propagator-warpgroup");
+    choose_own("wave", 2, 0, "propagator-planes");
+    choose_own("wave", 3, 0, "propagator-warpgroup");
 }
 
 static void test_refusals(void) {
