@@ -45,6 +45,7 @@ static void make_cell(struct cell *c, const char *system, int dims, int order,
     c->problem.uniform[1] = 0.8;
     c->spec = (struct ht_spec){
         .eq = &c->eq, .order = order, .medium_degree = -1, .stages = stages};
+    c->spec.fp64 = order % 2 == 0; /* either arithmetic of the entries */
     for (int t = 0; t < c->eq.nterms; t++) {
         const struct ht_term *term = &c->eq.term[t];
         c->spec.scale[t] =
