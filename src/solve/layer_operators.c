@@ -136,8 +136,9 @@ static int64_t count_operators(const struct ht_layers *layers, unsigned axes) {
     return count[0] + count[1];
 }
 
-/* Making operators takes a core some 4e-8 to 1e-7 s per number, 4e-7 s in double
- * precision, and they stay in the device's memory. A tenth of a second is none.
+/* Making operators takes a core some 4e-8 to 1e-7 s per number, 4e-7 s in
+ * double precision, and they stay in the device's memory. A tenth of a second
+ * is none.
  */
 static bool pays(const struct ht_problem *problem,
                  const struct ht_device_info *info,

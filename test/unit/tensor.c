@@ -59,8 +59,8 @@ static void set_numbers(struct packed *p, const struct scene *scene) {
     p->parts = p->shape.parts;
     p->chunks = p->blocks->mixes * ((entries / p->spec.block + 3) / 4);
     p->part_values =
-        (int64_t)p->chunks * pairs * p->tiles * 64 * (scene->halves ? 2 : 1);
-    p->infos = (int64_t)p->chunks * 4 * pairs + p->tiles * 4;
+        (int64_t)64 * p->chunks * pairs * p->tiles * (scene->halves ? 2 : 1);
+    p->infos = (int64_t)4 * (p->chunks * pairs + p->tiles);
 }
 
 static enum ht_err open_scene(const struct scene *scene, struct packed *p) {
@@ -142,11 +142,12 @@ static double packed_value(const struct packed *p, bool halves, int part,
     const double *op = p->op.value + part * p->part_values;
     const int64_t tiles = p->tiles;
     if (!halves)
-        return op[((at->k * tiles + at->tile) * 32 + at->column * 4 + at->t) *
+        return op[((at->k * tiles + at->tile) * 32 + (int64_t)4 * at->column +
+                   at->t) *
                       2 +
                   at->e];
-    op += (at->k * 2 * tiles + at->tile) * 64 + (at->e * 8 + at->column) * 4 +
-          at->t;
+    const int lane = (at->e * 8 + at->column) * 4 + at->t;
+    op += (2 * tiles * at->k + at->tile) * 64 + lane;
     return fits_half(op[0]) && fits_half(op[tiles * 64])
                ? op[0] + op[tiles * 64]
                : NAN;
@@ -209,7 +210,7 @@ static double compare(const struct packed *p, bool halves, int late,
     for (int part = 0; part < p->parts; part++)
         for (int n = 0; n < p->tiles * 8; n++) {
             const double *where = p->op.value + p->parts * p->part_values +
-                                  part * p->infos + p->chunks * 8;
+                                  part * p->infos + (int64_t)8 * p->chunks;
             const int at = (int)where[n / 8 * 4 + n % 8 / 2];
             const int entry = at < 0 ? -1 : entry_at(p, at + n % 2);
             int g = 0, row = 0;
