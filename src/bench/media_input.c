@@ -44,7 +44,8 @@ static void add_medium(struct ht_text *text, const char *medium, int dims) {
     if (strcmp(medium, "smooth") == 0)
         ht_text_add(text,
                     "    type = \"expression\";\n    c = \"1.5 + 0.5*"
-                    "sin(pi/4*x1)*sin(pi/4*x2)%s\";\n",
+                    "sin(pi/4*x1)%s%s\";\n",
+                    dims > 1 ? "*sin(pi/4*x2)" : "",
                     dims > 2 ? "*sin(pi/4*x3)" : "");
     if (strcmp(medium, "rough") == 0) add_rough(text, dims);
     ht_text_add(text, "};\n");
