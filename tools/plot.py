@@ -412,8 +412,9 @@ def draw_media(rows):
     methods = list(groups(rows, media_name))
     for medium, of_medium in groups(rows, lambda r: r["medium"]).items():
         figure, (ax,) = sheet(
-            f"Error over cost in a {medium} medium",
-            "{device}, {precision} precision, {dimensions}-D".format(**rows[0]))
+            f"Error over cost: {medium} medium",
+            "{device}, {precision} precision, {dimensions}-D".format(
+                **of_medium[0]))
         for name, group in groups(of_medium, media_name).items():
             index = methods.index(name)
             line = sorted((number(r["error"]), number(r["seconds"]))

@@ -325,7 +325,7 @@ static const struct ht_bench_case cases[] = {
      {60, 600},
      false},
     {"media",
-     "error over cost in a uniform, a smooth and a rough medium",
+     "error over cost in a uniform, a smooth and a rough medium, or in yours",
      NULL,
      ht_bench_media,
      false,

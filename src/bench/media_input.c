@@ -44,7 +44,8 @@ static void add_medium(struct ht_text *text, const char *medium, int dims) {
     if (strcmp(medium, "smooth") == 0)
         ht_text_add(text,
                     "    type = \"expression\";\n    c = \"1.5 + 0.5*"
-                    "sin(pi/4*x1)*sin(pi/4*x2)%s\";\n",
+                    "sin(pi/4*x1)%s%s\";\n",
+                    dims > 1 ? "*sin(pi/4*x2)" : "",
                     dims > 2 ? "*sin(pi/4*x3)" : "");
     if (strcmp(medium, "rough") == 0) add_rough(text, dims);
     ht_text_add(text, "};\n");
@@ -113,17 +114,17 @@ static enum ht_err write_samples(const struct ht_bench *bench, int dims) {
     return err;
 }
 
-enum ht_err ht_media_write(const struct ht_bench *bench, const char *medium,
-                           int dims, char **path) {
+enum ht_err ht_media_write(const struct ht_bench *bench,
+                           struct ht_media_medium *medium) {
     struct ht_text text = {0};
-    char name[64];
-    *path = NULL;
-    if (strcmp(medium, "rough") == 0) TRY(write_samples(bench, dims));
-    snprintf(name, sizeof name, "media-%s.cfg", medium);
-    add_input(&text, medium, dims);
+    char name[80];
+    if (strcmp(medium->name, "rough") == 0)
+        TRY(write_samples(bench, medium->dims));
+    snprintf(name, sizeof name, "media-%s.cfg", medium->name);
+    add_input(&text, medium->name, medium->dims);
     enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK) err = ht_bench_path(bench, name, path);
-    if (err == HT_OK) err = ht_file_write(*path, text.data, text.length);
+    if (err == HT_OK) err = ht_bench_path(bench, name, &medium->path);
+    if (err == HT_OK) err = ht_file_write(medium->path, text.data, text.length);
     ht_text_free(&text);
     return err;
 }

@@ -66,10 +66,11 @@ static void add_known(double value, struct ht_text *text) {
 }
 
 static void add_point(const struct ht_media *all,
+                      const struct ht_media_medium *medium,
                       const struct ht_media_method *m,
                       const struct ht_media_point *point,
                       struct ht_text *text) {
-    ht_text_add(text, "%s,%s,%d,%d,%s,%s,%.6g,%.6g,", m->medium,
+    ht_text_add(text, "%s,%s,%d,%d,%s,%s,%.6g,%.6g,", medium->name,
                 m->scheme->name, m->order, m->terms,
                 m->fit     ? m->fit
                 : m->terms ? "auto"
@@ -78,7 +79,16 @@ static void add_point(const struct ht_media *all,
     add_known(point->seconds, text);
     add_known(point->joules, text);
     add_known(point->bytes, text);
-    ht_text_add(text, "%d,\"%s\"\n", all->dims, all->bench->info->name);
+    ht_text_add(text, "%d,\"%s\"\n", medium->dims, all->bench->info->name);
+}
+
+static void add_points(const struct ht_media *all,
+                       const struct ht_media_medium *medium,
+                       struct ht_text *text) {
+    for (int i = 0; i < medium->count; i++)
+        for (int n = 0; n < medium->method[i].curve.count; n++)
+            add_point(all, medium, &medium->method[i],
+                      &medium->method[i].curve.point[n], text);
 }
 
 static enum ht_err write_csv(const struct ht_media *all) {
@@ -89,9 +99,7 @@ static enum ht_err write_csv(const struct ht_media *all) {
         "medium,method,order,terms,fit,precision,"
         "points_per_unit,error,seconds,joules,bytes,dimensions,device\n");
     for (int i = 0; i < all->count; i++)
-        for (int n = 0; n < all->method[i].curve.count; n++)
-            add_point(all, &all->method[i], &all->method[i].curve.point[n],
-                      &text);
+        add_points(all, &all->medium[i], &text);
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK) err = ht_bench_path(all->bench, "media.csv", &path);
     if (err == HT_OK) err = ht_file_write(path, text.data, text.length);
@@ -110,17 +118,36 @@ static bool known(const struct ht_media_reference *r, double error) {
     return error >= 2 * r->error;
 }
 
+/* "[1600, 400]" of a file. */
+static void add_cells(const struct ht_media_medium *medium,
+                      struct ht_text *text) {
+    for (int k = 0; k < medium->dims; k++)
+        ht_text_add(text, "%s%lld", k > 0 ? ", " : "[",
+                    2 * (long long)medium->unit[k]);
+    ht_text_add(text, "]");
+}
+
 static void add_head(const struct ht_media *all,
-                     const struct ht_media_reference *r, struct ht_text *text) {
+                     const struct ht_media_medium *medium,
+                     struct ht_text *text) {
+    const struct ht_media_reference *r = &medium->reference;
     ht_text_add(text,
-                "**%s medium**, %d-D, %s: seconds for a relative error of p of "
-                "(reference: order %d, %d points per unit, %s, own error about "
-                "%.1e)\n\n| method |",
-                r->medium, all->dims, all->bench->info->name, r->order,
-                r->points, r->fp64 ? "double" : "single", r->error);
+                "**%s medium**, %d-D, %s: seconds for a relative error of %s "
+                "of (reference: order %d, %g ",
+                medium->name, medium->dims, all->bench->info->name,
+                medium->field, r->order, r->points);
+    if (medium->file) {
+        ht_text_add(text, "times the file's cells, ");
+        add_cells(medium, text);
+    } else {
+        ht_text_add(text, "points per unit");
+    }
+    ht_text_add(text, ", %s, own error about %.1e)\n\n| method |",
+                r->fp64 ? "double" : "single", r->error);
     for (int e = 0; e < ERRORS; e++)
         if (known(r, errors[e])) ht_text_add(text, " %.0e |", errors[e]);
-    ht_text_add(text, " least error, at points per unit |\n|---|");
+    ht_text_add(text, " least error, at %s |\n|---|",
+                medium->file ? "times the file's cells" : "points per unit");
     for (int e = 0; e < ERRORS; e++)
         if (known(r, errors[e])) ht_text_add(text, "---|");
     ht_text_add(text, "---|\n");
@@ -133,7 +160,7 @@ static void add_end(const struct ht_media_method *m,
     for (int n = 0; n < m->curve.count; n++)
         if (best == NULL || m->curve.point[n].error < best->error)
             best = &m->curve.point[n];
-    if (m->why[0])
+    if (best == NULL && m->refused > 0 && m->grew == 0)
         ht_text_add(text, " refused");
     else if (best == NULL)
         ht_text_add(text, " -");
@@ -141,6 +168,9 @@ static void add_end(const struct ht_media_method *m,
         ht_text_add(text, " %.1e, %.3g", best->error, best->points);
     else
         ht_text_add(text, " below %.0e, %.3g", 2 * r->error, best->points);
+    if (m->refused > 0 && (best != NULL || m->grew > 0))
+        ht_text_add(text, "; %d grid%s refused", m->refused,
+                    m->refused > 1 ? "s" : "");
     if (m->warned) ht_text_add(text, "; energy rose");
     if (m->grew)
         ht_text_add(text, "; %d run%s ended by growth", m->grew,
@@ -165,17 +195,22 @@ static void add_method(const struct ht_media_method *m,
     add_end(m, r, text);
 }
 
+/* Methods for which no time was left are not shown. */
+static void add_table(const struct ht_media *all,
+                      const struct ht_media_medium *medium,
+                      struct ht_text *text) {
+    if (!medium->reference.known) return;
+    if (text->length > 0) ht_text_add(text, "\n");
+    add_head(all, medium, text);
+    for (int n = 0; n < medium->count; n++)
+        if (medium->method[n].finest > 0 || medium->method[n].refused > 0)
+            add_method(&medium->method[n], &medium->reference, text);
+}
+
 static enum ht_err write_tables(const struct ht_media *all,
                                 struct ht_text *text) {
     char *path = NULL;
-    for (int i = 0; i < all->references; i++) {
-        const struct ht_media_reference *r = &all->reference[i];
-        if (i > 0) ht_text_add(text, "\n");
-        add_head(all, r, text);
-        for (int n = 0; n < all->count; n++)
-            if (strcmp(all->method[n].medium, r->medium) == 0)
-                add_method(&all->method[n], r, text);
-    }
+    for (int i = 0; i < all->count; i++) add_table(all, &all->medium[i], text);
     TRY(ht_text_status(text));
     TRY(ht_bench_path(all->bench, "media.md", &path));
     enum ht_err err = ht_file_write(path, text->data, text->length);

@@ -147,6 +147,53 @@ timeout 100 "$htwave" run media/media-rough.cfg --quiet grid.cells=[96] \
     "device.select=$select" >/dev/null 2>message.txt
 judge "bench media: its input runs, exit code $?" [ -e again/summary.json ]
 
+# A medium of the user: samples beside the file that jump at x2 = 3.1, walls along
+# one axis. What the file says of its own run does not matter.
+mkdir models
+for sample in '\0\0\0200\077' '\0\0\0\0100'; do # 1 and 2
+    i=0
+    while [ $((i += 1)) -le 144 ]; do printf '%b' "$sample"; done
+done >models/own.f32
+cat >models/own.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [24, 12]; upper = [12.0, 6.0]; order = 2; };
+time = { end = 3.0; scheme = "taylor"; step = 0.001; stages = 7; };
+boundary = { x2 = ["free", "rigid"]; };
+medium = { type = "file"; c = "own.f32"; shape = [24, 12]; fit = "point";
+           spacing = [0.5, 0.5]; origin = [0.25, 0.35]; };
+initial = { type = "gaussian"; centre = [5.9, 2.1]; width = 1.2; };
+CFG
+timeout 300 "$htwave" bench media --device "$select" --quiet \
+    --media models/own.cfg --orders 1 --out own >table.txt 2>message.txt
+code=$?
+sed 's/^/    | /' message.txt
+judge "bench media of a file: exit code $code" [ $code = 0 ]
+judge 'bench media of a file: the table says in what it counts' grep -q \
+    '^\*\*own medium\*\*, 2-D.* times the file.s cells, \[24, 12\],' table.txt
+judge 'bench media of a file: a grid too small for order 16' \
+    grep -q '^| fd, order 16, 2 terms .*; 1 grid refused |$' table.txt
+errors_of() { # ORDER FIT: "multiple:error ..." of two terms
+    awk -F, -v order="$1" -v fit="$2" '$1 == "own" && $2 == "fd" &&
+        $3 == order && $4 == 2 && $5 == fit { printf "%s:%s ", $7, $8 }' \
+        own/media.csv
+}
+fitted=$(errors_of 4 auto) points=$(errors_of 8 point)
+judge "bench media of a file: errors fall, $fitted" awk -v e="$fitted" \
+    'BEGIN { split(e, x, "[: ]"); exit !(x[1] == 0.5 && x[3] == 1 &&
+    x[5] == 1.5 && x[7] == 2 && x[2] < 0.2 && x[4] < x[2] / 1.8 &&
+    x[6] < x[4] / 1.5 && x[8] < x[6] && x[8] < x[2] / 10) }'
+judge "bench media of a file: errors without a fit, $points" awk \
+    -v e="$points" -v f="$fitted" 'BEGIN { split(e, x, "[: ]")
+    split(f, y, "[: ]"); exit !(x[7] == 2 && x[8] > 3 * y[8]) }'
+hermite=$(awk -F, '$2 == "taylor" { printf "%s ", $7 }' own/media.csv)
+judge "bench media of a file: Taylor N = 1 on $hermite" \
+    [ "$hermite" = '0.25 0.5 1 ' ]
+timeout 100 "$htwave" bench media --device "$select" --media models/own.cfg \
+    --seconds 0 --out own >table.txt 2>message.txt
+judge 'bench media --seconds 0: nothing is measured, said so' \
+    grep -q '^note: [1-9][0-9]* rows left out' message.txt
+judge 'bench media --seconds 0: no table' [ ! -s table.txt ]
+
 # ---- bench absorbing ----
 timeout 300 "$htwave" bench absorbing --device "$select" --quiet --dims 1 \
     --orders 2 --cells 64 --out absorbing >table.txt 2>message.txt
@@ -196,6 +243,24 @@ refuses 'unknown case' 'nosuch.*rates.*table1' bench nosuch
 refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
 refuses 'unknown medium' 'media rugged.*rough' bench media --media rugged \
     --out none
+# own WHAT PATTERN SED: the user's file, changed so, is refused by name
+own() {
+    sed "$3" models/own.cfg >models/wrong.cfg
+    refuses "bench media, $1" "$2.*(models/wrong.cfg:[0-9]*)" bench media \
+        --media models/wrong.cfg --out none
+}
+own 'sources' 'sources = .*must be left out' \
+    '/^system/a sources = ({type="point"; position=[1.0,2.0]; frequency=1.0;});'
+own 'absorbing side' 'boundary.x2 = .*must be periodic or walls' \
+    's/"rigid"/"absorbing"/'
+own 'odd cells' 'grid.cells = \[24, 11\]: .*even' 's/\[24, 12\]; u/[24, 11]; u/'
+own 'random data' 'initial.type = "random".*same on all grids' \
+    's/"gaussian"/"random"/'
+own 'no data' 'initial.type = "zero".*nothing moves' 's/"gaussian"/"zero"/'
+own 'advection' 'system = "advection".*acoustic and wave' \
+    's/"acoustic"/"advection"/'
+refuses 'bench media, two of one name' 'two media have the name own' \
+    bench media --media models/own.cfg,models/own.cfg --out none
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
 refuses 'order 9' 'orders 9.*1..8' bench --orders 9
 refuses 'odd order of fd' 'orders 3.*2, 4 .. 16' bench absorbing --orders 3 \
