@@ -155,3 +155,18 @@ HT_INLINE long ht_where_of(const struct ht_step_args *a, const int entry) {
     return entry < 0 ? (long)-1 << HT_SLOT_BIT
                      : at + ((long)(entry / HT_PADDED_COEFS) << HT_SLOT_BIT);
 }
+
+/* The warp lane's nodes in the planes m3 and m3 + 1, and whether they are
+ * targets: else the last one's. */
+HT_INLINE void ht_targets_at(const struct ht_step_args *a, const int m1,
+                             const int m2, const long m3, const long end,
+                             int node[2], int inside[2]) {
+    const int n1 = (int)a->end[0], n2 = (int)a->end[1];
+    HT_UNROLL
+    for (int p = 0; p < 2; p++) {
+        const long q3 = m3 + p < end ? m3 + p : end - 1;
+        node[p] = (int)ht_target_row(a, m2 < n2 ? m2 : n2 - 1, q3) +
+                  (m1 < n1 ? m1 : n1 - 1);
+        inside[p] = m1 < n1 && m2 < n2 && m3 + p < end;
+    }
+}

@@ -32,16 +32,12 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_layers(
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += HT_OP_BEGIN(&a, 0, tile.m2, begin) + (long)part * HT_OP_SIZE;
-    /* blocks beyond the last one are never copied and must be zero */
-    for (int i = item; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_ITEMS) {
-        const real zero[HT_BLOCK] = {0};
-        data[i] = ht_packed(zero);
-    }
+    ht_tile_clear(item, data);
     HT_BARRIER();
     struct ht_level bottom, top;
     ht_level_set(&a, begin + a.shift[2], &bottom);
     ht_level_set(&a, begin + a.shift[2] + 1, &top);
-    ht_operator_copy(item, 0, op, (HT_LOCAL ht_pack *)table);
+    ht_operator_copy(item, 0, HT_CHUNK_PACKS, op, (HT_LOCAL ht_pack *)table);
     ht_tile_copy(&a, item, &tile, 0, &bottom, &top,
                  data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
@@ -51,11 +47,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_layers(
         HT_GLOBAL const real *const after =
             op + (m3 + 1 < end ? HT_OP_PLANE(&a) : 0);
         real acc[HT_TILES][4];
-        HT_UNROLL
-        for (int i = 0; i < HT_TILES; i++) {
-            HT_UNROLL
-            for (int e = 0; e < 4; e++) acc[i][e] = 0;
-        }
+        ht_results_begin(acc);
         HT_ROLLED
         for (int pass = 0; pass < HT_PASSES; pass++) {
             const int chunk = pass / HT_MIXES, first = pass % HT_MIXES == 0;
@@ -66,7 +58,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_layers(
             HT_BARRIER();
             unit ^= 1;
             ht_operator_copy(
-                item, more ? pass + 1 : 0, more ? op : after,
+                item, more ? pass + 1 : 0, HT_CHUNK_PACKS, more ? op : after,
                 (HT_LOCAL ht_pack *)(table + unit * HT_CHUNK_VALUES));
             if (first) {
                 if (last) {

@@ -108,19 +108,6 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
     }
 }
 
-/* Starts to copy the operator of a chunk. */
-HT_INLINE void ht_operator_copy(const int item, const int chunk,
-                                HT_GLOBAL const real *op,
-                                HT_LOCAL ht_pack *to) {
-    HT_GLOBAL const ht_pack *from =
-        (HT_GLOBAL const ht_pack *)op + (long)chunk * HT_CHUNK_PACKS;
-    HT_UNROLL
-    for (int k = 0; k < HT_CHUNK_PACKS; k += HT_GROUP_ITEMS) {
-        const int i = k + item < HT_CHUNK_PACKS ? k + item : HT_CHUNK_PACKS - 1;
-        ht_copy(to + i, from + i);
-    }
-}
-
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
@@ -137,7 +124,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
     const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
     const int m1 = (int)group1 + first1, m2 = (int)group2 + row;
-    const int n1 = (int)a.end[0], n2 = (int)a.end[1];
     HT_GLOBAL const real *info =
         op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
     struct ht_copies copies;
@@ -149,31 +135,20 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     op += (long)part * HT_OP_SIZE;
     HT_BARRIER();
     for (int chunk = 0; chunk < (HT_RESIDENT ? HT_CHUNKS : 1); chunk++)
-        ht_operator_copy(item, chunk, op, table + chunk * HT_CHUNK_PACKS);
+        ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op,
+                         table + chunk * HT_CHUNK_PACKS);
     ht_copies_at(&a, begin, end, &copies);
     ht_chunk_copy(&a, &copies, 0, data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
     int stage = 0; /* buffer of the next chunk */
     for (long m3 = begin; m3 < end; m3 += 2) {
         int node[2], inside[2];
-        HT_UNROLL
-        for (int p = 0; p < 2; p++) {
-            const long q3 = m3 + p < end ? m3 + p : end - 1;
-            node[p] = (int)ht_target_row(&a, m2 < n2 ? m2 : n2 - 1, q3) +
-                      (m1 < n1 ? m1 : n1 - 1);
-            inside[p] = m1 < n1 && m2 < n2 && m3 + p < end;
-        }
+        ht_targets_at(&a, m1, m2, m3, end, node, inside);
         real acc[HT_TILES][4];
 #if HT_OLD_SIGN != 0
         HT_EACH_RESULT(HT_READ_RESULT)
 #endif
-        HT_UNROLL
-        for (int i = 0; i < HT_TILES; i++) {
-            HT_UNROLL
-            for (int e = 0; e < 4; e++)
-                acc[i][e] =
-                    HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
-        }
+        ht_results_begin(acc);
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             const int last = chunk + 1 == HT_CHUNKS;
@@ -189,7 +164,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
             stage ^= 1;
             if (last) ht_copies_at(&a, m3 + 2, end, &copies);
             if (!HT_RESIDENT)
-                ht_operator_copy(item, next, op,
+                ht_operator_copy(item, next, HT_CHUNK_PACKS, op,
                                  table + stage * HT_CHUNK_PACKS);
             ht_chunk_copy(&a, &copies, next,
                           data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));

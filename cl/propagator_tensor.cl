@@ -141,15 +141,7 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
     HT_UNROLL
     for (int target = 0; target < 2; target++) {
         real v[2][HT_CORNERS];
-        HT_UNROLL
-        for (int w = 0; w < HT_CORNERS; w++) {
-            const ht_pair x = at[(((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) *
-                                      HT_CHUNK * HT_PITCH +
-                                  8 * target + (w & 1)) *
-                                 HT_PAIRS];
-            v[0][w] = x.x;
-            v[1][w] = x.y;
-        }
+        ht_corner_pairs(at, target, v);
 #if HT_DOUBLE
         HT_KEEP_ORDER(); /* double precision needs twice the registers */
 #endif
@@ -227,9 +219,8 @@ ht_store_results(const struct ht_step_args *a, const int t, const int m1,
 #endif
 
 /* Starts to copy the operator's k steps [first, first + HT_OP_STEPS). */
-HT_INLINE void ht_operator_copy(const int item, const int first,
-                                HT_GLOBAL const real *op,
-                                HT_LOCAL ht_pack *to) {
+HT_INLINE void ht_steps_copy(const int item, const int first,
+                             HT_GLOBAL const real *op, HT_LOCAL ht_pack *to) {
     HT_GLOBAL const ht_pack *from =
         (HT_GLOBAL const ht_pack *)op + (long)first * HT_STEP_PACKS;
     for (int i = item; i < HT_OP_STEPS * HT_STEP_PACKS; i += HT_GROUP_ITEMS)
@@ -254,20 +245,16 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += HT_OP_BEGIN(&a, 0, tile.m2, begin) + (long)part * HT_OP_SIZE;
-    /* blocks beyond the last one are never copied and must be zero */
-    for (int i = item; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_ITEMS) {
-        const real zero[HT_BLOCK] = {0};
-        data[i] = ht_packed(zero);
-    }
+    ht_tile_clear(item, data);
     HT_BARRIER();
     struct ht_level bottom, top;
     ht_level_set(&a, begin + a.shift[2], &bottom);
     ht_level_set(&a, begin + a.shift[2] + 1, &top);
 #if HT_RESIDENT
     for (int k = 0; k < HT_PASSES * HT_PAIRS; k += HT_OP_STEPS)
-        ht_operator_copy(item, k, op, table + k * HT_STEP_PACKS);
+        ht_steps_copy(item, k, op, table + k * HT_STEP_PACKS);
 #else
-    ht_operator_copy(item, 0, op, table);
+    ht_steps_copy(item, 0, op, table);
 #endif
     ht_tile_copy(&a, item, &tile, 0, &bottom, &top,
                  data HT_EACH_SRC(HT_SRC_ARG));
@@ -281,13 +268,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
 #if HT_OLD_SIGN != 0
         HT_EACH_RESULT(HT_READ_RESULT)
 #endif
-        HT_UNROLL
-        for (int i = 0; i < HT_TILES; i++) {
-            HT_UNROLL
-            for (int e = 0; e < 4; e++)
-                acc[i][e] =
-                    HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
-        }
+        ht_results_begin(acc);
         HT_ROLLED
         for (int pass = 0; pass < HT_PASSES; pass++) {
             const int chunk = pass / HT_MIXES, first = pass % HT_MIXES == 0;
@@ -307,9 +288,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
                     const int next = pass * HT_PAIRS + j + HT_OP_STEPS;
                     unit ^= 1;
                     const int more = next < HT_PASSES * HT_PAIRS;
-                    ht_operator_copy(item, more ? next : 0, more ? op : after,
-                                     table +
-                                         unit * HT_STEP_PACKS * HT_OP_STEPS);
+                    ht_steps_copy(item, more ? next : 0, more ? op : after,
+                                  table + unit * HT_STEP_PACKS * HT_OP_STEPS);
                     HT_COPY_COMMIT();
 #endif
                 }

@@ -25,7 +25,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
     const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
     const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
     const int m1 = (int)group1 + first1, m2 = (int)group2 + row;
-    const int n1 = (int)a.end[0], n2 = (int)a.end[1];
     HT_GLOBAL const real *info =
         op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
     struct ht_copies copies;
@@ -36,31 +35,19 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
         where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);
     op += (long)part * HT_OP_SIZE;
     HT_BARRIER();
-    ht_operator_copy(item, 0, op, (HT_LOCAL ht_pack *)table);
+    ht_operator_copy(item, 0, HT_CHUNK_PACKS, op, (HT_LOCAL ht_pack *)table);
     ht_copies_at(&a, begin, end, &copies);
     ht_chunk_copy(&a, &copies, 0, data HT_EACH_SRC(HT_SRC_ARG));
     HT_COPY_COMMIT();
     int stage = 0; /* buffer of the next chunk */
     for (long m3 = begin; m3 < end; m3 += 2) {
         int node[2], inside[2];
-        HT_UNROLL
-        for (int p = 0; p < 2; p++) {
-            const long q3 = m3 + p < end ? m3 + p : end - 1;
-            node[p] = (int)ht_target_row(&a, m2 < n2 ? m2 : n2 - 1, q3) +
-                      (m1 < n1 ? m1 : n1 - 1);
-            inside[p] = m1 < n1 && m2 < n2 && m3 + p < end;
-        }
+        ht_targets_at(&a, m1, m2, m3, end, node, inside);
         real acc[HT_TILES][4];
 #if HT_OLD_SIGN != 0
         HT_EACH_RESULT(HT_READ_RESULT)
 #endif
-        HT_UNROLL
-        for (int i = 0; i < HT_TILES; i++) {
-            HT_UNROLL
-            for (int e = 0; e < 4; e++)
-                acc[i][e] =
-                    HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
-        }
+        ht_results_begin(acc);
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             const int last = chunk + 1 == HT_CHUNKS;
@@ -71,7 +58,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
             stage ^= 1;
             if (last) ht_copies_at(&a, m3 + 2, end, &copies);
             ht_operator_copy(
-                item, next, op,
+                item, next, HT_CHUNK_PACKS, op,
                 (HT_LOCAL ht_pack *)(table + stage * HT_CHUNK_VALUES));
             ht_chunk_copy(&a, &copies, next,
                           data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));

@@ -116,3 +116,12 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
         }
     }
 }
+
+/* Blocks of the last chunk beyond the last block are never copied, and must be
+ * zero, for the operator has zeros there. */
+HT_INLINE void ht_tile_clear(const int item, HT_LOCAL ht_pack *data) {
+    for (int i = item; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_ITEMS) {
+        const real zero[HT_BLOCK] = {0};
+        data[i] = ht_packed(zero);
+    }
+}

@@ -9,6 +9,21 @@
 typedef HT_VECTOR(2) ht_pair;
 #define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
 
+/* The pairs at the corners of the warp lane's target 0 or 1, which are 8 nodes
+ * apart: v[e][w] of coefficient e. */
+HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
+                               real v[2][HT_CORNERS]) {
+    HT_UNROLL
+    for (int w = 0; w < HT_CORNERS; w++) {
+        const ht_pair x =
+            at[(((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) * HT_CHUNK * HT_PITCH +
+                8 * target + (w & 1)) *
+               HT_PAIRS];
+        v[0][w] = x.x;
+        v[1][w] = x.y;
+    }
+}
+
 /* USE for the warp lane's results of all tiles, pairs in the nodes of its two
  * targets. `own` is 0 if there is no such result; `at` then points to another
  * valid pair, which may be read, since reads without branches overlap. */

@@ -1,5 +1,6 @@
-/* Products of a chunk by a warpgroup (cl/wgmma.cl), shared by
- * cl/propagator_warpgroup.cl and cl/propagator_layers.cl, which define
+/* Products of a chunk by a warpgroup (cl/wgmma.cl), for
+ * cl/propagator_warpgroup.cl with the vertex sums of cl/plane_sums.cl and for
+ * cl/propagator_layers.cl with those of cl/tile_sums.cl:
  *
  *     struct ht_sums      vertex sums of a k step, of two targets of the lane
  *     ht_sums_begin()     makes them for a pair of coefficients
@@ -7,31 +8,18 @@
  *
  * A k step is 8 source entries, a pair for each l % 4 of warp lanes l; a chunk
  * is HT_PAIRS steps. A product is HT_WIDE tiles from a tile of a parity block
- * on; results beyond the block are not used, so that all products use registers
- * alike. It has three parts, low x high, high x low, high x high, from zero for
- * each k step, since tensor cores cut off sums; results are added to `acc`
- * while the next product runs. The operator is in both halves:
+ * on, so that all products use registers alike; results beyond the block, of
+ * the next tiles or whatever lies behind the operator, are not used. It has
+ * three parts, low x high, high x low, high x high, from zero for each k step,
+ * since tensor cores cut off sums; results are added to `acc` while the next
+ * product runs. The operator is in both halves:
  *     op[part][chunk][k step][high, low][tile][64]
  * with tiles in the order of cl/wgmma.cl.
  */
 #define HT_WIDE (HT_MOST_TILES < HT_MOST_WIDE ? HT_MOST_TILES : HT_MOST_WIDE)
-/* values of the operator: a half of a k step, a chunk */
-#define HT_HALF_VALUES (HT_TILES * 64)
-#define HT_CHUNK_VALUES (HT_PAIRS * 2 * HT_HALF_VALUES)
+/* values of the operator of a chunk */
+#define HT_CHUNK_VALUES HT_SIZE_HALVES(HT_PAIRS, HT_TILES)
 #define HT_CHUNK_PACKS (HT_CHUNK_VALUES / HT_BLOCK)
-
-/* Starts to copy the operator of a chunk. */
-HT_INLINE void ht_operator_copy(const int item, const int chunk,
-                                HT_GLOBAL const real *op,
-                                HT_LOCAL ht_pack *to) {
-    HT_GLOBAL const ht_pack *from =
-        (HT_GLOBAL const ht_pack *)op + (long)chunk * HT_CHUNK_PACKS;
-    HT_UNROLL
-    for (int k = 0; k < HT_CHUNK_PACKS; k += HT_GROUP_ITEMS) {
-        const int i = k + item < HT_CHUNK_PACKS ? k + item : HT_CHUNK_PACKS - 1;
-        ht_copy(to + i, from + i);
-    }
-}
 
 /* A product that runs: its tiles in acc; 0 wide: none. */
 struct ht_running {

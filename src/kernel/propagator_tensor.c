@@ -481,7 +481,8 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "tf32.cl", "tile_results.cl", "propagator_tensor.cl"},
+              "tf32.cl", "operator.cl", "tile_results.cl",
+              "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
 const struct ht_variant ht_variant_propagator_planes = {
@@ -499,5 +500,5 @@ const struct ht_variant ht_variant_propagator_planes = {
     .cost = ht_cost_dense,
     .pack = pack_planes,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
-              "planes.cl", "propagator_planes.cl"},
+              "operator.cl", "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};

@@ -1,6 +1,7 @@
 /* Host side of cl/propagator_warpgroup.cl and cl/propagator_layers.cl: the
  * shapes of groups that are one warpgroup.
  */
+#include "local_sizes.h"
 #include "tensor.h"
 #include "variant.h"
 
@@ -41,7 +42,7 @@ static const char *layers_refuse(const struct ht_spec *spec) {
 /* The operator of two chunks, the source nodes of two, places of results and
  * parities. */
 static int64_t local_bytes(const struct ht_tensor_shape *s, int depth) {
-    const int64_t chunk = (int64_t)s->pairs * 2 * s->cut.all * 64 * 4;
+    const int64_t chunk = 4 * HT_SIZE_HALVES((int64_t)s->pairs, s->cut.all);
     const int64_t places = (int64_t)s->cut.all * 4 * (depth > 1 ? 8 : 4);
     return 2 * chunk + s->data_bytes + places +
            (int64_t)s->chunks * 4 * s->pairs * 4;
@@ -55,6 +56,8 @@ static enum ht_err set_shape(const struct ht_tuning *tuning,
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
             tuning->cells, cells);
+    REQUIRE(tuning->rows == 0 || tuning->rows == rows, HT_ERR_INPUT,
+            "%d rows per group: this variant works on %d", tuning->rows, rows);
     const struct ht_tensor_shape s =
         ht_tensor_shape_of(spec, depth, parts, cells, rows, 0);
     out->cells = cells;
@@ -120,8 +123,8 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .cost = ht_cost_dense,
     .pack = pack,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
-              "wgmma.cl", "planes.cl", "plane_sums.cl", "warpgroup.cl",
-              "propagator_warpgroup.cl"},
+              "wgmma.cl", "operator.cl", "planes.cl", "plane_sums.cl",
+              "warpgroup.cl", "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};
 
 const struct ht_variant ht_variant_propagator_layers = {
@@ -142,6 +145,6 @@ const struct ht_variant ht_variant_propagator_layers = {
     .cost = ht_cost_dense,
     .pack = layers_pack,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "tf32.cl", "wgmma.cl", "tile_results.cl", "tile_sums.cl",
-              "warpgroup.cl", "propagator_layers.cl"},
+              "tf32.cl", "wgmma.cl", "operator.cl", "tile_results.cl",
+              "tile_sums.cl", "warpgroup.cl", "propagator_layers.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_layers"}}};
