@@ -47,6 +47,7 @@ struct ht_step_args {
     long op_cell;
     long op_row;
     long op_plane;
+    int op_mirror; /* bit k: they are the mirror images of those along axis k */
 #endif
 };
 

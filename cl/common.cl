@@ -117,10 +117,23 @@ HT_INLINE long ht_place_target(const struct ht_step_args *a, const int place,
 #endif
 }
 
+/* The numbers of a work-group along the axes of targets. Groups start in the
+ * order of the device's first number: with HT_PLANES_FIRST those of all x3
+ * planes one after the other. */
+#if HT_PLANES_FIRST
+#define HT_GROUP_ALONG_1() HT_GROUP_2()
+#define HT_GROUP_ALONG_2() HT_GROUP_3()
+#define HT_GROUP_ALONG_3() HT_GROUP_1()
+#else
+#define HT_GROUP_ALONG_1() HT_GROUP_1()
+#define HT_GROUP_ALONG_2() HT_GROUP_2()
+#define HT_GROUP_ALONG_3() HT_GROUP_3()
+#endif
+
 /* x3 planes [first, last) of targets that a work-group computes one after the
  * other. */
 HT_INLINE long ht_first_plane(const struct ht_step_args *a) {
-    return a->begin[2] + HT_GROUP_3() * a->march;
+    return a->begin[2] + HT_GROUP_ALONG_3() * a->march;
 }
 HT_INLINE long ht_last_plane(const struct ht_step_args *a) {
     const long last = ht_first_plane(a) + a->march;

@@ -131,9 +131,9 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
     }
 }
 
-/* result += op * sums for one tile of a block and `count` entries of a
+/* result += sign * op * sums for one tile of a block and `count` entries of a
  * chunk. */
-HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count,
+HT_INLINE void ht_tile(HT_GLOBAL const real *op, const real sign, int count,
                        HT_LOCAL const vector *sums, HT_LOCAL vector *result) {
     vector sum[HT_TILE][HT_ROWS];
     HT_UNROLL
@@ -143,7 +143,7 @@ HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count,
         HT_UNROLL
         for (int n = 0; n < HT_TILE * HT_ROWS; n++)
             sum[n / HT_ROWS][n % HT_ROWS] = fma(
-                (vector)op[k * HT_TILE + n / HT_ROWS],
+                (vector)(sign * op[k * HT_TILE + n / HT_ROWS]),
                 sums[k * HT_ROWS + n % HT_ROWS], sum[n / HT_ROWS][n % HT_ROWS]);
     }
     HT_UNROLL
@@ -191,11 +191,12 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(
                         faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums,
                         stage);
                 for (int n = 0; n < HT_MIXES * HT_CORNERS; n++) {
-                    const int g = n % HT_CORNERS;
-                    const int of = g ^ ht_mix[n / HT_CORNERS];
+                    const int g = n % HT_CORNERS, mix = n / HT_CORNERS;
+                    const int of = g ^ ht_mix[mix];
                     for (int row = ht_block_row[g]; row < ht_block_row[g + 1];
                          row += HT_TILE, at += HT_TILE * count)
-                        ht_tile(at, count, sums + of * HT_CHUNK * HT_ROWS,
+                        ht_tile(at, ht_mix_sign(&a, mix), count,
+                                sums + of * HT_CHUNK * HT_ROWS,
                                 result + row * HT_ROWS);
                 }
             }

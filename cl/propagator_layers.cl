@@ -22,7 +22,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_layers(
     HT_LOCAL ht_pack *data = (HT_LOCAL ht_pack *)(table + 2 * HT_CHUNK_VALUES);
     HT_LOCAL int *info = (HT_LOCAL int *)(data + 2 * HT_STAGE_SIZE);
     const int item = HT_ITEM(), t = item % 4;
-    const int part = (int)(HT_GROUP_1() % HT_PARTS);
+    const int part = (int)(HT_GROUP_ALONG_1() % HT_PARTS);
     const int row = item / (32 * HT_ROW_WARPS);
     const int first1 = item / 32 % HT_ROW_WARPS * 16 + item % 32 / 4;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
@@ -77,7 +77,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_layers(
                                            (row * HT_CHUNK + t) * HT_PITCH +
                                            first1),
                 info + (pass * 4 + t) * HT_PAIRS, part,
-                table + from * HT_CHUNK_VALUES, acc);
+                table + from * HT_CHUNK_VALUES,
+                ht_mix_sign(&a, pass % HT_MIXES), acc);
         }
         HT_EACH_RESULT(HT_STORE_RESULT)
         op = after;

@@ -86,11 +86,15 @@
 #define HT_TOGETHER \
     (HT_MOST_TILES >= 4 ? 1 : HT_MOST_TILES >= 2 ? 2 : HT_PART_BLOCKS)
 
-/* acc += products of one k step. left[g]: fragment of block g. */
-HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
+/* acc += sign * products of one k step. left[g]: fragment of block g. */
+HT_INLINE void ht_products(const int lane, const real sign,
+                           real left[HT_PART_BLOCKS][4],
                            HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
 #if HT_DOUBLE
 #define HT_PRODUCT HT_MULTIPLY(acc[tile], left[g], right.x, right.y);
+    HT_UNROLL
+    for (int i = 0; HT_MIXES > 1 && i < 4 * HT_PART_BLOCKS; i++)
+        left[i / 4][i % 4] *= sign;
     HT_EACH_TILE(0, HT_PART_BLOCKS, HT_PRODUCT)
 #else
     HT_UNROLL
@@ -115,7 +119,7 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4],
     HT_MULTIPLY(HT_OWN, high[g - g0], ht_high(right.x), ht_high(right.y));
 #define HT_ADD_PART \
     HT_UNROLL       \
-    for (int i = 0; i < 4; i++) acc[tile][i] += HT_OWN[i];
+    for (int i = 0; i < 4; i++) HT_ADD_SIGNED(acc[tile][i], sign, HT_OWN[i]);
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_LOW)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_HIGH)
@@ -235,7 +239,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
     const int item = HT_ITEM(), t = item % 4;
-    const int part = (int)(HT_GROUP_1() % HT_PARTS);
+    const int part = (int)(HT_GROUP_ALONG_1() % HT_PARTS);
     const int row = item / (32 * HT_ROW_WARPS);
     const int first1 = item / 32 % HT_ROW_WARPS * 16 + item % 32 / 4;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
@@ -320,8 +324,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
                     table + ((unit ^ 1) * HT_OP_STEPS + j % HT_OP_STEPS) *
                                 HT_STEP_PACKS;
 #endif
-                ht_products(item % 32, left, (HT_LOCAL const ht_pair *)right,
-                            acc);
+                ht_products(item % 32, ht_mix_sign(&a, pass % HT_MIXES), left,
+                            (HT_LOCAL const ht_pair *)right, acc);
             }
         }
 #if HT_SINGLE

@@ -23,6 +23,26 @@
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
 #define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, HT_TILE_3, HT_CHUNK, HT_PITCH)
+/* Where node number n of a tile is. Numbers rise first along the axis along
+ * which a field's neighbouring nodes are stored side by side, x1 of the
+ * equations, so that neighbouring work-items copy neighbouring nodes.
+ * HT_TILE_LINE numbers rows in both planes. */
+#if HT_AXIS_2 == 0
+#define HT_TILE_CELL(n) ((n) / HT_TILE_2 % HT_TILE_1)
+#define HT_TILE_ROW(n) ((n) % HT_TILE_2)
+#define HT_TILE_PLANE(n) ((n) / (HT_TILE_1 * HT_TILE_2))
+#define HT_TILE_LINE(n) (HT_TILE_PLANE(n) * HT_TILE_2 + HT_TILE_ROW(n))
+#elif HT_AXIS_3 == 0
+#define HT_TILE_CELL(n) ((n) / HT_TILE_3 % HT_TILE_1)
+#define HT_TILE_ROW(n) ((n) / (HT_TILE_1 * HT_TILE_3))
+#define HT_TILE_PLANE(n) ((n) % HT_TILE_3)
+#define HT_TILE_LINE(n) (HT_TILE_PLANE(n) * HT_TILE_2 + HT_TILE_ROW(n))
+#else
+#define HT_TILE_CELL(n) ((n) % HT_TILE_1)
+#define HT_TILE_ROW(n) ((n) / HT_TILE_1 % HT_TILE_2)
+#define HT_TILE_PLANE(n) ((n) / (HT_TILE_1 * HT_TILE_2))
+#define HT_TILE_LINE(n) ((n) / HT_TILE_1)
+#endif
 #define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
@@ -41,13 +61,13 @@ struct ht_level {
 
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item,
                              struct ht_tile *tile) {
-    tile->m1 = a->begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
-    tile->m2 = a->begin[1] + HT_GROUP_2() * HT_ROWS;
+    tile->m1 = a->begin[0] + HT_GROUP_ALONG_1() / HT_PARTS * HT_CELLS;
+    tile->m2 = a->begin[1] + HT_GROUP_ALONG_2() * HT_ROWS;
     HT_UNROLL
     for (int i = 0; i < HT_COPIES; i++) {
         const int n = i * HT_GROUP_ITEMS + item;
-        const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
-        const int top = n / (HT_TILE_1 * HT_TILE_2);
+        const int c1 = HT_TILE_CELL(n), c2 = HT_TILE_ROW(n);
+        const int top = HT_TILE_PLANE(n);
         /* nodes beyond the last target are copied but not used: clamp */
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
         q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
@@ -110,8 +130,8 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
         for (int i = 0; i < HT_COPIES; i++) {
             const int n = i * HT_GROUP_ITEMS + item;
             if (n < HT_TILE_NODES)
-                ht_copy(data + (n / HT_TILE_1 * HT_CHUNK + b) * HT_PITCH +
-                            n % HT_TILE_1,
+                ht_copy(data + (HT_TILE_LINE(n) * HT_CHUNK + b) * HT_PITCH +
+                            HT_TILE_CELL(n),
                         from + ht_tile_node(tile, i, place, bottom, top));
         }
     }

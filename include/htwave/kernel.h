@@ -84,18 +84,19 @@ int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
-    int cells;       /* targets along x1 per group */
-    int rows;        /* x2 rows of targets per group */
-    bool flat;       /* equal groups: of cells * rows targets that follow one
-                        another in an x3 plane, across the ends of rows */
-    int slabs;       /* values of n3 exchanged between two barriers */
-    int face_fields; /* fields interpolated in the plane at a time */
-    int planes;      /* x3 planes per group; 0: chosen at each launch */
-    bool roll;       /* stores sums that neighbouring x3 planes share */
-    int chunk;       /* source entries of parity blocks at a time */
-    int tile;        /* rows of a parity block at a time; results along
-                        x1 of a separable half step */
-    int parts;       /* groups that share the same targets; 0 means 1 */
+    int cells;         /* targets along x1 per group */
+    int rows;          /* x2 rows of targets per group */
+    bool flat;         /* equal groups: of cells * rows targets that follow one
+                          another in an x3 plane, across the ends of rows */
+    int slabs;         /* values of n3 exchanged between two barriers */
+    int face_fields;   /* fields interpolated in the plane at a time */
+    int planes;        /* x3 planes per group; 0: chosen at each launch */
+    bool planes_first; /* the groups of all planes start together */
+    bool roll;         /* stores sums that neighbouring x3 planes share */
+    int chunk;         /* source entries of parity blocks at a time */
+    int tile;          /* rows of a parity block at a time; results along
+                          x1 of a separable half step */
+    int parts;         /* groups that share the same targets; 0 means 1 */
     int group_size, naive_group_size; /* work-items per group */
     int registers;       /* most per work-item; 0: the compiler's choice */
     int64_t local_bytes; /* largest local memory of a kernel */
@@ -128,7 +129,7 @@ struct ht_operator {
 /* Kinds of media as the highest degree of their polynomials. */
 enum { HT_UNIFORM = -1, HT_PER_NODE = 0, HT_POLYNOMIALS = 1 << 20 };
 
-enum { HT_MAX_FILES = 12 };
+enum { HT_MAX_FILES = 13 };
 
 /* A variant consists of a file in src/kernel with its table row and its files
  * in cl/. The row holds all facts about the variant; src/kernel/variants.c

@@ -187,5 +187,6 @@ const struct ht_variant ht_variant_propagator = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_tiles,
-    .files = {"common.cl", "loose.cl", "vectors.cl", "propagator.cl"},
+    .files = {"common.cl", "loose.cl", "vectors.cl", "mixes.cl",
+              "propagator.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}};

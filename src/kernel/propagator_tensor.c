@@ -121,6 +121,11 @@ static int registers_for(int tiles, bool greedy) {
     return tiles > 20 ? 0 : tiles > 8 ? 168 : greedy ? 144 : 128;
 }
 
+bool ht_tensor_planes_first(const struct ht_spec *spec, int rows) {
+    const bool layers = spec->eq->nprofiles > 0 && spec->eq->dims > 2;
+    return layers && (rows != 1 || ht_spec_axis(spec, 0) == 0);
+}
+
 static const char *refuses(const struct ht_spec *spec) {
     const char *reason = ht_blocks_refuse(spec);
     if (reason != NULL) return reason;
@@ -158,6 +163,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     out->parts = parts;
     out->registers =
         registers_for(s.cut.all * (spec->fp64 ? 2 : 1), info->greedy);
+    out->planes_first = ht_tensor_planes_first(spec, rows);
     out->group_size = WARP * (cells / TENSOR_CELLS) * rows;
     out->local_bytes = s.local_bytes;
     if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
@@ -327,6 +333,10 @@ static void add_tiles(const struct ht_tensor_shape *s, int cells,
                 "#define HT_MIXES %d\n",
                 most, s->cut.all, s->cut.parts, s->resident, s->steps,
                 pitch_of(cells), s->mixes);
+    if (s->mixes == 1) return;
+    ht_text_add(text, "HT_TABLE const int ht_mix[%d] = {", s->mixes);
+    for (int h = 0; h < s->mixes; h++) ht_text_add(text, "%d,", s->mix[h]);
+    ht_text_add(text, "};\n");
 }
 
 /* The parity of a pair of source entries, in all parts and mixes. */
@@ -481,7 +491,7 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "tf32.cl", "operator.cl", "tile_results.cl",
+              "mixes.cl", "tf32.cl", "operator.cl", "tile_results.cl",
               "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 

@@ -86,6 +86,7 @@ static enum ht_err layers_shape(const struct ht_tuning *tuning,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int rows = 4;
+    out->planes_first = ht_tensor_planes_first(spec, tuning->rows);
     return set_shape(tuning, spec, info, 1, ht_tensor_parts(spec, MOST_LAYERS),
                      tuning->rows == 1 ? 1 : rows, out);
 }
@@ -122,9 +123,9 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
-              "wgmma.cl", "operator.cl", "planes.cl", "plane_sums.cl",
-              "warpgroup.cl", "propagator_warpgroup.cl"},
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "mixes.cl",
+              "tf32.cl", "wgmma.cl", "operator.cl", "planes.cl",
+              "plane_sums.cl", "warpgroup.cl", "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};
 
 const struct ht_variant ht_variant_propagator_layers = {
@@ -145,6 +146,7 @@ const struct ht_variant ht_variant_propagator_layers = {
     .cost = ht_cost_dense,
     .pack = layers_pack,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "tf32.cl", "wgmma.cl", "operator.cl", "tile_results.cl",
-              "tile_sums.cl", "warpgroup.cl", "propagator_layers.cl"},
+              "mixes.cl", "tf32.cl", "wgmma.cl", "operator.cl",
+              "tile_results.cl", "tile_sums.cl", "warpgroup.cl",
+              "propagator_layers.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_layers"}}};

@@ -213,6 +213,10 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
     }
+    if (step->shape.planes_first) {
+        const int64_t along[3] = {groups[0], groups[1], groups[2]};
+        for (int k = 0; k < 3; k++) groups[k] = along[(k + 2) % 3];
+    }
     add_arguments(step, kind, args, buffers, &list);
     return ht_kernel_launch(step->kernel[part][i], list.count, list.arg, groups,
                             group_size);

@@ -38,6 +38,8 @@ int ht_tensor_parts(const struct ht_spec *spec, int most_tiles);
 struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
                                           int parts, int cells, int rows,
                                           int64_t limit);
+/* Layers: the groups of planes that read the same nodes start together. */
+bool ht_tensor_planes_first(const struct ht_spec *spec, int rows);
 
 /* The order of an operator's values. */
 struct ht_tensor_order {

@@ -113,11 +113,9 @@ const char *ht_layer_refuses_operators(const struct ht_problem *problem,
 }
 
 /* Whether the layers of an axis share operators: the upper one is the lower
- * one's mirror image, and damping about a node is its own. */
-static bool is_mirror(const struct ht_layers *layers,
-                      const struct ht_layer side[2]) {
-    return layers->profile_degree == 0 && side[0].cells == side[1].cells &&
-           side[0].length == side[1].length &&
+ * one's mirror image. */
+static bool is_mirror(const struct ht_layer side[2]) {
+    return side[0].cells == side[1].cells && side[0].length == side[1].length &&
            side[0].degree == side[1].degree && side[0].most == side[1].most &&
            side[0].alpha == side[1].alpha && side[0].sponge == side[1].sponge;
 }
@@ -129,28 +127,32 @@ static int64_t count_operators(const struct ht_layers *layers, unsigned axes) {
         const struct ht_layer *side = layers->side[n / 2];
         int64_t depths = 0;
         if ((axes >> n / 2 & 1u) == 0) continue;
-        for (int i = 0; i < (is_mirror(layers, side) ? 1 : 2); i++)
+        for (int i = 0; i < (is_mirror(side) ? 1 : 2); i++)
             if (side[i].cells > 0) depths += side[i].cells + n % 2;
         count[n % 2] *= depths;
     }
     return count[0] + count[1];
 }
 
-/* Making operators takes a core some 4e-8 to 1e-7 s per number, 4e-7 s in
- * double precision, and they stay in the device's memory. A tenth of a second
- * is none.
+/* Making operators takes a core some 4e-8 to 1e-7 s per number, of cubic
+ * profiles and in double precision 4e-7 s, and they stay in the device's
+ * memory. A tenth of a second is none. GPUs make four of an operator's
+ * multiplications on tensor cores, in single precision, while they make one of
+ * the series (measured: bench/NOTES_layers.md).
  */
 static bool pays(const struct ht_problem *problem,
                  const struct ht_device_info *info,
                  const struct ht_layer_plan *plan, unsigned axes) {
-    const double part = info->gpu ? 1.0 / 32 : 4, few = 2.5e5;
+    const bool fast = info->gpu && !plan->spec[0].fp64;
+    const double part = fast ? 1.0 / 8 : info->gpu ? 1.0 / 32 : 4, few = 2.5e5;
+    const double worth = fast ? 4 : 1;
     const struct ht_variant *series = ht_variant_find("monolithic", NULL, true);
     const double fma =
         ht_variant_cost(plan->tuning.variant, &plan->spec[0], -1).fma;
     const double state = (double)ht_grid_total(problem->grid, HT_PRIMARY) *
                          ht_grid_coefs(problem->grid) * problem->eq->nfields;
     return problem->eq->dims > 1 &&
-           fma < ht_variant_cost(series, &plan->spec[0], -1).fma &&
+           fma < worth * ht_variant_cost(series, &plan->spec[0], -1).fma &&
            (double)count_operators(problem->layers, axes) * fma <
                fmax(part * state, few);
 }

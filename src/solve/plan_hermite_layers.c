@@ -55,17 +55,20 @@ static void usual_polynomials(enum ht_absorbing_type type, int order,
     layer->reflection = cells < 4 ? 3e-4 : pow(10, -fmin(3 + cells / 2, 6));
 }
 
-/* From N = 2 and 4 cells on steeper, with next to no sponge. */
+/* From N = 2 and 4 cells on steeper, with next to no sponge; from 8 cells on
+ * long waves are absorbed, too, at which thinner layers grow. */
 static void usual_second_polynomials(enum ht_absorbing_type type, int order,
                                      struct ht_layer *layer) {
     const double half = (double)layer->cells / 2;
     const bool weak = order == 1 || layer->cells < 4;
+    const bool thick = order > 1 && layer->cells >= 8;
     (void)type;
-    layer->alpha = 0.1;
-    layer->sponge = weak ? 0.001 : 0.0001;
+    layer->alpha = thick ? 0.03 : 0.1;
+    layer->sponge = weak ? 0.001 : thick ? 0.00003 : 0.0001;
     layer->degree = weak || layer->cells < 6 ? 3 : 4;
-    layer->reflection =
-        pow(10, -(weak ? fmin(1 + half, 5) : fmin(2 + half, 6)));
+    layer->reflection = pow(10, -(weak    ? fmin(1 + half, 5)
+                                  : thick ? 6.5
+                                          : 2 + half));
 }
 
 static bool matched(const struct ht_plan *plan) {
@@ -205,8 +208,8 @@ static const struct measured first_polynomials[] = {
     {12, {-115, -118, -119, -104}}, {16, {-121, -123, -123, -117}}};
 static const struct measured second_polynomials[] = {
     {3, {-39, -40, -41, -41}},     {4, {-54, -68, -67, -65}},
-    {6, {-69, -86, -88, -85}},     {8, {-79, -109, -107, -103}},
-    {12, {-97, -118, -119, -117}}, {16, {-104, -117, -117, -117}}};
+    {6, {-69, -86, -88, -85}},     {8, {-79, -109, -106, -101}},
+    {12, {-97, -127, -123, -119}}, {16, {-104, -135, -135, -131}}};
 enum { ROWS = sizeof first_order / sizeof *first_order };
 
 static const struct measured *rows_of(const struct ht_plan *plan) {

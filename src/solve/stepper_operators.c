@@ -2,7 +2,7 @@
  * a face, for each pair of depths of an edge. They depend on the problem's
  * profiles, not on the kernels. Depths count from the outer wall, so that the
  * sides of an axis whose layers are the same share theirs: their profiles are
- * equal in every bit, where they are constant about each node.
+ * mirror images in every bit, and kernels mirror what varies about a node.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ struct list {
     struct ht_factors *factors;
 };
 
-/* Multiplies the factors of terms by the profiles of an axis at a depth. */
+/* Multiplies the factors of terms by the profiles of an axis at a depth, for
+ * the upper side those of its mirror image. */
 static void add_profiles(const struct ht_device_stepper *t,
                          const struct ht_equations *eq, enum ht_subgrid to,
                          int axis, int side, int64_t depth,
@@ -68,6 +69,9 @@ static void add_profiles(const struct ht_device_stepper *t,
         t->problem.layers, axis,
         side == 0 ? above : (double)t->problem.layers->cells[axis] - above,
         profile);
+    for (int i = 0; side == 1 && i < HT_LAYER_PROFILES; i++)
+        for (int a = 1; a <= HT_PROFILE_DEGREE; a += 2)
+            profile[i][a] = 0 - profile[i][a]; /* no negative zeros */
     for (int n = 0; n < eq->nterms; n++) {
         if (ht_material_layer(eq, eq->term[n].material) != axis) continue;
         const double *p = profile[eq->term[n].material - first];
@@ -218,6 +222,7 @@ void ht_stepper_add_operators(const struct ht_device_stepper *t,
     args->op_cell = (long)(step[0] * o->values);
     args->op_row = (long)(step[1] * o->values);
     args->op_plane = (long)(step[2] * o->values);
+    args->op_mirror = (int)ht_spec_turned(spec, side_bits(region, axes));
     buffers->operators = o->buffer;
     turn_args(spec, args);
 }

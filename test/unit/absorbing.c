@@ -609,8 +609,8 @@ static void test_sorts(bool gpu, const char *variant, int64_t cells,
 }
 
 /* Equal layers of an axis share theirs: at 8 cells 8 + 9 instead of twice as
- * many in its faces, in edges with another axis as many times fewer. Of
- * polynomials none are shared, and each has twice the numbers for each axis. */
+ * many in its faces, in edges with another axis as many times fewer. Those of
+ * polynomials have twice the numbers for each axis. */
 static void test_shared(void) {
     double bytes[3];
     for (int i = 0; i < 3; i++) {
@@ -626,15 +626,59 @@ static void test_shared(void) {
                bytes[0]);
     TEST_CHECK(bytes[1] == 4 * (face * 4 / 3 + 5 * pair),
                "%.0f bytes where the layers along x1 differ", bytes[1]);
-    TEST_CHECK(bytes[2] == 4 * (4 * face + 16 * 3 * pair),
+    TEST_CHECK(bytes[2] == 4 * (2 * face + 4 * 3 * pair),
                "%.0f bytes of polynomials", bytes[2]);
+}
+
+/* Tensor cores make up for more multiplications than the series takes. */
+static void test_edges(void) {
+    for (int fp64 = 0; fp64 < 2; fp64++) {
+        struct choice c;
+        make_choice(&c, true, 3, 192, HT_ORGANISATION_AUTO);
+        c.eq = ht_equations_make(ht_system_find("wave"), 3);
+        c.layers.profile_degree = HT_PROFILE_DEGREE;
+        c.tuning.fp64 = fp64;
+        const bool edges =
+            ht_layer_by_operators(&c.problem, &c.info, &c.tuning, 3);
+        TEST_CHECK(edges == !fp64, "edges of wave, %s, N = 3: %s",
+                   fp64 ? "double" : "single", edges ? "operators" : "series");
+    }
+}
+
+/* The upper layer's profiles are the lower one's mirror images in every bit,
+ * which operators that both share take for granted. */
+static void test_mirror(void) {
+    struct choice c;
+    int differ = 0;
+    make_choice(&c, false, 2, 30, HT_ORGANISATION_AUTO);
+    c.layers.profile_degree = HT_PROFILE_DEGREE;
+    for (int side = 0; side < 2; side++) {
+        c.layers.side[0][side].length = 8 * 0.1;
+        c.layers.side[0][side].most = 1 / 3.0;
+        c.layers.side[0][side].alpha = 0.1;
+        c.layers.side[0][side].sponge = 0.005;
+    }
+    for (int half = 0; half <= 16; half++) {
+        double p[2][HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
+        ht_absorbing_profiles(&c.layers, 0, half / 2.0, p[0]);
+        ht_absorbing_profiles(&c.layers, 0, 30 - half / 2.0, p[1]);
+        for (int n = 0; n < HT_LAYER_PROFILES * (HT_PROFILE_DEGREE + 1); n++) {
+            const int i = n / (HT_PROFILE_DEGREE + 1);
+            const int a = n % (HT_PROFILE_DEGREE + 1);
+            differ += p[0][i][a] != (a % 2 ? -p[1][i][a] : p[1][i][a]);
+            differ += half == 8 && p[0][i][a] == 0;
+        }
+    }
+    TEST_CHECK(differ == 0, "%d coefficients of profiles are not mirrored",
+               differ);
 }
 
 static void test_operators(void) {
     const enum ht_organisation by = HT_ORGANISATION_AUTO;
     const char *some = "operators, regions where these need less";
     test_choice(true, 3, 192, by, -1, "operators");
-    test_choice(true, 3, 64, by, -1, "regions");
+    test_choice(true, 3, 64, by, -1, some);
+    test_choice(true, 3, 32, by, -1, "regions");
     test_choice(true, 1, 192, by, -1, "operators");
     test_choice(true, 1, 32, by, -1, some);
     test_choice(false, 1, 192, by, -1, "operators");
@@ -644,10 +688,12 @@ static void test_operators(void) {
     test_choice(false, 3, 192, HT_ORGANISATION_REGIONS, -1, "regions");
     test_choice(false, 4, 64, HT_ORGANISATION_OPERATORS, -1, "operators");
     test_sorts(true, "parity-chains", 192, true, "operators");
-    test_sorts(true, "parity-chains", 64, false, "regions");
+    test_sorts(true, "parity-chains", 32, false, "regions");
     test_sorts(true, "propagator-tensor", 192, false, "operators");
     test_sorts(false, "propagator", 192, false, "operators");
     test_shared();
+    test_edges();
+    test_mirror();
 }
 
 int main(int argc, char **argv) {
@@ -673,6 +719,8 @@ int main(int argc, char **argv) {
     test_growth("wave", "polynomial", 3, 4, 2.2, 0);
     test_growth("wave", "polynomial", 2, 4, 0.02, 0.5);
     test_growth("wave", "polynomial", 2, 6, 0.02, 0.5);
+    test_growth("wave", "polynomial", 2, 8, 0.02, 0.5);
+    test_growth("wave", "polynomial", 3, 8, 0.06, 0.25);
     test_planted();
     test_planted_alpha();
     for (int order = 1; order <= 3; order++) {
