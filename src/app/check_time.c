@@ -237,23 +237,29 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim,
 
 /* ---- all of it ---- */
 
+/* Of Hermite methods on a CPU, at least so many: a state of 1.25e7 numbers does
+ * not stay in its caches, as those of runs do not. */
+static double cells_beyond_caches(const struct ht_simulation *sim,
+                                  double least) {
+    const double numbers =
+        2.0 * sim->plan->problem.eq->nfields * ht_grid_coefs(&sim->plan->grid);
+    return fmin(fmax(1.25e7 / numbers, least), 131072);
+}
+
 static double most_cells(const struct ht_simulation *sim) {
     const bool fd = sim->plan->problem.fd.order > 0;
     if (sim->oracle) return 8;
     if (sim->info.gpu) return fd ? 1 << 24 : 262144;
-    return fd ? 1 << 18 : 2048; /* a launch takes as long as 1e4 points of fd */
+    /* a launch takes as long as 1e4 points of fd */
+    return fd ? 1 << 18 : cells_beyond_caches(sim, 2048);
 }
 
-/* With layers. In one and two dimensions small grids stay in the caches of
- * CPUs, as those of runs do not. */
+/* With layers, in three dimensions enough for these and some cells inside. */
 static double most_with_layers(const struct ht_simulation *sim) {
-    const struct ht_problem *problem = &sim->plan->problem;
-    const double least = 16 * most_cells(sim);
-    const double numbers =
-        2.0 * problem->eq->nfields * ht_grid_coefs(&sim->plan->grid);
+    const double least = 32768;
     if (sim->info.gpu) return 2 * most_cells(sim);
-    if (problem->fd.order > 0 || sim->plan->grid.dims == 3) return least;
-    return fmin(fmax(1.25e7 / numbers, least), 4 * least);
+    if (sim->plan->problem.fd.order > 0) return 16 * most_cells(sim);
+    return sim->plan->grid.dims == 3 ? least : cells_beyond_caches(sim, least);
 }
 
 /* Without layers. */

@@ -38,7 +38,10 @@ int ht_tensor_parts(const struct ht_spec *spec, int most_tiles);
 struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
                                           int parts, int cells, int rows,
                                           int64_t limit);
-/* Layers: the groups of planes that read the same nodes start together. */
+/* Whether groups of all planes that read the same nodes start together: in
+ * layers. In edges (one row per group) only where nodes of a group are stored
+ * side by side; else groups that share an operator come first. Measured on an
+ * H100 (bench/NOTES_layers.md). */
 bool ht_tensor_planes_first(const struct ht_spec *spec, int rows);
 
 /* The order of an operator's values. */
