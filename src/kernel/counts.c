@@ -285,6 +285,26 @@ static double medium_values(const struct ht_spec *spec,
     return values;
 }
 
+struct ht_chain_fields ht_chain_fields(const struct ht_spec *spec) {
+    return (struct ht_chain_fields){.p_from =
+                                        spec->src == 0 || (spec->src & 1u),
+                                    .v_from = spec->src == 0 || spec->src > 1,
+                                    .p_to = spec->dst == 0 || (spec->dst & 1u),
+                                    .v_to = spec->dst == 0 || spec->dst > 1};
+}
+
+double ht_potential_fma(const struct ht_spec *spec) {
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const struct ht_chain_fields s = ht_chain_fields(spec);
+    const double dims = spec->eq->dims, coefs = (double)z.n1 * z.n2 * z.n3;
+    const double potential = coefs * (1 + dims / z.n1);
+    const double rows = s.p_to * coefs + s.v_to * potential;
+    const double lines = coefs / z.n1 * (1 << spec->eq->dims);
+    return (s.p_from + s.v_from) * coefs * rows +
+           s.v_from * s.v_to * dims * coefs * coefs +
+           s.v_from * dims * lines * (2 * z.n1 - 1);
+}
+
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (spec->differences > 0) {
         struct ht_cost cost = ht_cost_differences(spec);
@@ -300,6 +320,7 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (uniform && z.chain >= 0 && spec->old_sign == 0)
         fma = fmin(fma, interpolation_fma(&z, dims) +
                             chains_fma(&z, spec->order, dims, stages));
+    if (uniform && z.chain >= 0) fma = fmin(fma, ht_potential_fma(spec));
     if (uniform)
         fma = fmin(fma, spec->eq->system->translates ? separable_fma(&z, dims)
                                                      : dense);

@@ -188,5 +188,5 @@ const struct ht_variant ht_variant_propagator = {
     .cost = ht_cost_dense,
     .pack = pack_tiles,
     .files = {"common.cl", "loose.cl", "vectors.cl", "mixes.cl",
-              "propagator.cl"},
+              "block_sums.cl", "propagator.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}};

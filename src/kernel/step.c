@@ -58,7 +58,7 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
     TRY(ht_operator_make(step->variant, &step->spec, &step->shape, &op));
     enum ht_err err =
         ht_kernel_text_of(step->variant, &step->spec, &step->shape, &op, &text);
-    if (err == HT_OK && step->variant->blocks &&
+    if (err == HT_OK && ht_variant_has(step->variant, HT_STAGE_OPERATOR) &&
         !ht_spec_operators(step->variant, &step->spec))
         err = upload(step, &op);
     ht_operator_free(&op);

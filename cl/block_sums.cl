@@ -1,0 +1,137 @@
+/* Vertex sums of parity blocks (src/kernel/blocks.h) and their products with an
+ * operator, on CPUs: neighbouring targets along x1 are the lanes of vectors, of
+ * HT_ROWS rows (cl/vectors.cl).
+ *
+ *     sums[block][entry of a chunk of HT_CHUNK][row]
+ *
+ * The sums over the vertices of a face (the vertices in one x3 plane) serve the
+ * targets below and above it. With HT_ROLL they are stored for the next plane,
+ *     faces[source entry][sign bits of x1 and x2][row].
+ */
+#define HT_CORNERS (1 << HT_DIMS)
+#define HT_FACE_SUMS (HT_DIMS > 1 ? 4 : 2)
+#define HT_ENTRIES (HT_SOURCES * HT_COEFS)
+
+/* Parity of coefficient i of a field: bit k is set if the coefficient changes
+ * sign under reflection of the kernel's axis k, which is axis HT_AXIS_k+1 of
+ * the coefficients. */
+HT_INLINE int ht_entry_parity(int field_parity, int i) {
+    const int bits = field_parity ^ (i % HT_N1 % 2 + i / HT_N1 % HT_N2 % 2 * 2 +
+                                     i / (HT_N1 * HT_N2) % 2 * 4);
+    return (bits >> HT_AXIS_1 & 1) + (bits >> HT_AXIS_2 & 1) * 2 +
+           (bits >> HT_AXIS_3 & 1) * 4;
+}
+
+/* Sums of coefficient i over the vertices of a face: face[w] takes the lower
+ * vertices along axis k with the sign -1 if bit k of w is set. */
+HT_INLINE void ht_face_sums(const struct ht_step_args *a,
+                            HT_GLOBAL const real *src, const int place, int i,
+                            const struct ht_ends *e, const struct ht_plane *p,
+                            vector face[HT_FACE_SUMS][HT_ROWS],
+                            HT_LOCAL real *stage) {
+    vector sum[HT_SOURCE_ROWS], difference[HT_SOURCE_ROWS];
+    HT_UNROLL
+    for (int j = 0; j < HT_SOURCE_ROWS; j++) {
+        vector left, right;
+        ht_read_row(a, src, place, i, e, p->row[place][j], &left, &right,
+                    stage);
+        sum[j] = right + left;
+        difference[j] = right - left;
+    }
+    HT_UNROLL
+    for (int v = 0; v < HT_ROWS; v++) {
+#if HT_DIMS > 1
+        face[0][v] = sum[v + 1] + sum[v];
+        face[1][v] = difference[v + 1] + difference[v];
+        face[2][v] = sum[v + 1] - sum[v];
+        face[3][v] = difference[v + 1] - difference[v];
+#else
+        face[0][v] = sum[v];
+        face[1][v] = difference[v];
+#endif
+    }
+}
+
+/* Sums over the face below the first targets of a march. faces: those of the
+ * field. */
+HT_INLINE void ht_first_faces(const struct ht_step_args *a,
+                              HT_GLOBAL const real *src, const int place,
+                              const struct ht_ends *e, const struct ht_plane *p,
+                              HT_LOCAL vector *faces, HT_LOCAL real *stage) {
+    for (int i = 0; i < HT_COEFS; i++) {
+        vector face[HT_FACE_SUMS][HT_ROWS];
+        ht_face_sums(a, src, place, i, e, p, face, stage);
+        HT_UNROLL
+        for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++)
+            faces[i * HT_FACE_SUMS * HT_ROWS + n] =
+                face[n / HT_ROWS][n % HT_ROWS];
+    }
+}
+
+/* sums[g][k][v] of the entries i0 + k of one field. below, above: the source
+ * planes of the targets; plane `below` is read without HT_ROLL only. */
+HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,
+                       const int place, int i0, int count, int field_parity,
+                       const struct ht_ends *e, const struct ht_plane *below,
+                       const struct ht_plane *above, HT_LOCAL vector *faces,
+                       HT_LOCAL vector *sums, HT_LOCAL real *stage) {
+    for (int k = 0; k < count; k++) {
+        const int i = i0 + k, parity = ht_entry_parity(field_parity, i);
+        vector face[HT_FACE_SUMS][HT_ROWS];
+        ht_face_sums(a, src, place, i, e, above, face, stage);
+#if HT_DIMS > 2
+        vector lower[HT_FACE_SUMS][HT_ROWS];
+#if HT_ROLL
+        HT_LOCAL vector *kept = faces + i * HT_FACE_SUMS * HT_ROWS;
+        HT_UNROLL
+        for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++) {
+            lower[n / HT_ROWS][n % HT_ROWS] = kept[n];
+            kept[n] = face[n / HT_ROWS][n % HT_ROWS];
+        }
+#else
+        ht_face_sums(a, src, place, i, e, below, lower, stage);
+#endif
+#endif
+        HT_UNROLL
+        for (int w = 0; w < HT_FACE_SUMS; w++) {
+            HT_LOCAL vector *to =
+                sums +
+                (((w ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
+#if HT_DIMS > 2
+            HT_LOCAL vector *odd =
+                sums +
+                ((((w + 4) ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) *
+                    HT_ROWS;
+#endif
+            HT_UNROLL
+            for (int v = 0; v < HT_ROWS; v++) {
+#if HT_DIMS > 2
+                to[v] = face[w][v] + lower[w][v];
+                odd[v] = face[w][v] - lower[w][v];
+#else
+                to[v] = face[w][v];
+#endif
+            }
+        }
+    }
+}
+
+/* result += sign * op * sums for one tile of a block and `count` entries of a
+ * chunk. */
+HT_INLINE void ht_tile(HT_GLOBAL const real *op, const real sign, int count,
+                       HT_LOCAL const vector *sums, HT_LOCAL vector *result) {
+    vector sum[HT_TILE][HT_ROWS];
+    HT_UNROLL
+    for (int n = 0; n < HT_TILE * HT_ROWS; n++)
+        sum[n / HT_ROWS][n % HT_ROWS] = result[n];
+    for (int k = 0; k < count; k++) {
+        HT_UNROLL
+        for (int n = 0; n < HT_TILE * HT_ROWS; n++)
+            sum[n / HT_ROWS][n % HT_ROWS] = fma(
+                (vector)(sign * op[k * HT_TILE + n / HT_ROWS]),
+                sums[k * HT_ROWS + n % HT_ROWS], sum[n / HT_ROWS][n % HT_ROWS]);
+    }
+    HT_UNROLL
+    for (int n = 0; n < HT_TILE * HT_ROWS; n++)
+        result[n] = sum[n / HT_ROWS][n % HT_ROWS];
+}
