@@ -374,10 +374,11 @@ static enum ht_err place_rows(const struct packing *p, unsigned turned,
 static enum ht_err add_tables(const struct packing *p) {
     const struct ht_chain_fields s = ht_chain_fields(p->spec);
     const int dims = p->spec->eq->dims;
-    const int coefs = p->series.coefs, blocks = 1 << dims;
-    const int cube = cube_of(p->spec);
+    const int blocks = 1 << dims, cube = cube_of(p->spec);
+    const int64_t coefs = p->series.coefs, row = blocks + 1;
     struct ht_text *text = &p->out->text;
-    int *at = NULL, first[9], velocity_first[27], next = 0, velocities = 0;
+    int *at = NULL, first[9] = {0}, velocity_first[27] = {0};
+    int next = 0, velocities = 0;
     TRY(HT_ALLOC(at, 4 * coefs + cube));
     int *const potential_at = at + 4 * coefs;
     int *results[2] = {at, potential_at};
@@ -385,7 +386,7 @@ static enum ht_err add_tables(const struct packing *p) {
     for (int k = 0; err == HT_OK && interpolates(p->spec) && k < dims; k++) {
         int *partner[2] = {at + (k + 1) * coefs, NULL};
         err = place_rows(p, 1u << k, true, false, &velocities,
-                         velocity_first + k * (blocks + 1), partner);
+                         velocity_first + k * row, partner);
     }
     if (err == HT_OK) {
         ht_text_add(text,
@@ -396,12 +397,12 @@ static enum ht_err add_tables(const struct packing *p) {
                     next, velocities, interpolates(p->spec), s.p_from, s.v_from,
                     s.p_to);
         add_table(text, "block_row", blocks + 1, first);
-        add_table(text, "pressure_at", coefs, at);
+        add_table(text, "pressure_at", (int)coefs, at);
         add_table(text, "potential_at", cube, potential_at);
         if (interpolates(p->spec)) {
             add_table(text, "velocity_row", dims * (blocks + 1),
                       velocity_first);
-            add_table(text, "velocity_at", dims * coefs, at + coefs);
+            add_table(text, "velocity_at", dims * (int)coefs, at + coefs);
         }
     }
     free(at);
@@ -413,7 +414,10 @@ static enum ht_err pack(const struct ht_blocks *blocks,
                         const struct ht_shape *shape, struct ht_operator *out) {
     double even[MOST * MOST], odd[MOST * MOST];
     const struct ht_sizes z = ht_sizes_of(spec);
-    const int coefs = coefs_of(spec), tile = shape->tile;
+    const int64_t coefs = coefs_of(spec);
+    const int64_t rows = 2 * (int64_t)all_results(spec, shape->tile) +
+                         all_velocities(spec, shape->tile);
+    const int64_t factors = 4 * (int64_t)(spec->order + 1);
     long double *work = NULL;
     (void)blocks;
     TRY(HT_ALLOC(work, 4 * coefs));
@@ -423,7 +427,7 @@ static enum ht_err pack(const struct ht_blocks *blocks,
                         .series = {.spec = spec,
                                    .line = {even, odd},
                                    .n1 = spec->order + 1,
-                                   .coefs = coefs,
+                                   .coefs = (int)coefs,
                                    .a = work,
                                    .next = work + coefs,
                                    .p = work + 2 * coefs,
@@ -433,9 +437,7 @@ static enum ht_err pack(const struct ht_blocks *blocks,
         p.series.stretch[k] =
             spec->scale[z.term_of_chain[k]] * spec->scale[z.term_of_partner[k]];
     enum ht_err err =
-        HT_ALLOC(out->value, (int64_t)coefs * (2 * all_results(spec, tile) +
-                                               all_velocities(spec, tile)) +
-                                 spec->eq->dims * 4 * (spec->order + 1));
+        HT_ALLOC(out->value, coefs * rows + spec->eq->dims * factors);
     if (err == HT_OK) err = add_tables(&p);
     if (err == HT_OK) err = pack_values(&p);
     free(work);
