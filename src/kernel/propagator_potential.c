@@ -157,13 +157,14 @@ struct series {
     double stretch[3];     /* of d_k^2: s_k t_k */
     unsigned bits;         /* parity along each axis */
     int n1, coefs;         /* N + 1; (N + 1)^dims */
+    int *digit[3];         /* m[k] of coefficient m */
     long double *a, *next; /* [coefs] */
     long double *p, *potential;
 };
 
-static int digit(const struct series *s, int at, int k) {
-    while (k-- > 0) at /= s->n1;
-    return at % s->n1;
+static void set_digits(struct series *s) {
+    for (int k = 0, along = 1; k < 3; k++, along *= s->n1)
+        for (int m = 0; m < s->coefs; m++) s->digit[k][m] = m / along % s->n1;
 }
 
 /* a: the interpolant of entry i of the source's class sums. */
@@ -172,22 +173,21 @@ static void interpolate(struct series *s, int i) {
         s->a[m] = 1;
         for (int k = 0; k < s->spec->eq->dims; k++)
             s->a[m] *= s->line[s->bits >> k & 1u]
-                              [digit(s, m, k) * s->n1 + digit(s, i, k)] /
+                              [s->digit[k][m] * s->n1 + s->digit[k][i]] /
                        2;
     }
 }
 
 /* a <- sum of s_k t_k d_k^2 a. */
 static void apply_laplacian(struct series *s) {
-    for (int m = 0; m < s->coefs; m++) {
-        s->next[m] = 0;
-        for (int k = 0, along = 1; k < s->spec->eq->dims; k++, along *= s->n1) {
-            const int n = 2 * digit(s, m, k) + (int)(s->bits >> k & 1u);
-            if (digit(s, m, k) + 1 < s->n1)
-                s->next[m] += (long double)s->stretch[k] * (n + 2) * (n + 1) *
-                              s->a[m + along];
+    for (int m = 0; m < s->coefs; m++) s->next[m] = 0;
+    for (int k = 0, along = 1; k < s->spec->eq->dims; k++, along *= s->n1)
+        for (int m = along; m < s->coefs; m++) {
+            const int n = 2 * s->digit[k][m] + (int)(s->bits >> k & 1u);
+            if (s->digit[k][m] > 0 && s->a[m] != 0)
+                s->next[m - along] +=
+                    (long double)s->stretch[k] * (n * (n - 1)) * s->a[m];
         }
-    }
     long double *const old = s->a;
     s->a = s->next;
     s->next = old;
@@ -419,27 +419,36 @@ static enum ht_err pack(const struct ht_blocks *blocks,
                          all_velocities(spec, shape->tile);
     const int64_t factors = 4 * (int64_t)(spec->order + 1);
     long double *work = NULL;
+    int *digits = NULL;
     (void)blocks;
     TRY(HT_ALLOC(work, 4 * coefs));
-    struct packing p = {.spec = spec,
-                        .shape = shape,
-                        .out = out,
-                        .series = {.spec = spec,
-                                   .line = {even, odd},
-                                   .n1 = spec->order + 1,
-                                   .coefs = (int)coefs,
-                                   .a = work,
-                                   .next = work + coefs,
-                                   .p = work + 2 * coefs,
-                                   .potential = work + 3 * coefs}};
+    enum ht_err err = HT_ALLOC(digits, 3 * coefs);
+    if (err != HT_OK) {
+        free(work);
+        return err;
+    }
+    struct packing p = {
+        .spec = spec,
+        .shape = shape,
+        .out = out,
+        .series = {.spec = spec,
+                   .line = {even, odd},
+                   .n1 = spec->order + 1,
+                   .coefs = (int)coefs,
+                   .a = work,
+                   .next = work + coefs,
+                   .p = work + 2 * coefs,
+                   .potential = work + 3 * coefs,
+                   .digit = {digits, digits + coefs, digits + 2 * coefs}}};
+    set_digits(&p.series);
     ht_hermite_parity(spec->order, even, odd);
     for (int k = 0; k < spec->eq->dims; k++)
         p.series.stretch[k] =
             spec->scale[z.term_of_chain[k]] * spec->scale[z.term_of_partner[k]];
-    enum ht_err err =
-        HT_ALLOC(out->value, coefs * rows + spec->eq->dims * factors);
+    err = HT_ALLOC(out->value, coefs * rows + spec->eq->dims * factors);
     if (err == HT_OK) err = add_tables(&p);
     if (err == HT_OK) err = pack_values(&p);
+    free(digits);
     free(work);
     return err;
 }
