@@ -68,6 +68,19 @@ HT_INLINE void ht_first_faces(const struct ht_step_args *a,
     }
 }
 
+/* The same of all fields, where they are kept. */
+HT_INLINE void ht_march_begin(const struct ht_step_args *a,
+                              const struct ht_ends *e, const struct ht_plane *p,
+                              HT_LOCAL vector *faces,
+                              HT_LOCAL real *stage HT_EACH_SRC(HT_SRC_PARAM)) {
+    for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
+        HT_GLOBAL const real *from = src0;
+        HT_EACH_SRC(HT_SOURCE_CHOOSE)
+        ht_first_faces(a, from, HT_SRC_PLACE(slot), e, p,
+                       faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
+    }
+}
+
 /* sums[g][k][v] of the entries i0 + k of one field. below, above: the source
  * planes of the targets; plane `below` is read without HT_ROLL only. */
 HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src,

@@ -157,18 +157,14 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator_potential(
     struct ht_plane below, above;
     ht_set_ends(&a, m1, &ends);
     ht_set_plane(&a, m2, begin + a.shift[2], &below);
-    for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
-        HT_GLOBAL const real *from = src0;
-        HT_EACH_SRC(HT_SOURCE_CHOOSE)
-        ht_first_faces(&a, from, HT_SRC_PLACE(slot), &ends, &below,
-                       faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
-    }
+    ht_march_begin(&a, &ends, &below, faces, stage HT_EACH_SRC(HT_SRC_ARG));
     for (long m3 = begin; m3 < end; m3++) {
         ht_set_plane(&a, m2, m3 + a.shift[2] + 1, &above);
         HT_GLOBAL const real *at = op;
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
         for (int n = 0; n < HT_VELOCITY_ROWS * HT_ROWS; n++) velocity[n] = 0;
-        for (int n = 0; n < HT_CORNERS * HT_CHUNK * HT_ROWS; n++)
+        for (int n = 0; HT_FROM_VELOCITY && n < HT_CORNERS * HT_CHUNK * HT_ROWS;
+             n++)
             divergence[n] = 0;
         for (int slot = 0; slot < HT_SOURCES; slot++) {
             const int k = slot - HT_FROM_PRESSURE; /* -1: p */

@@ -45,6 +45,9 @@ int ht_parity_of(const struct ht_sizes *z, int i);
 /* Appends the table HT_TABLE const real ht_<name>[count]. */
 void ht_text_table(struct ht_text *out, const char *name, const double *values,
                    int count, bool fp64);
+/* The same of integers. */
+void ht_text_ints(struct ht_text *out, const char *name, const int *values,
+                  int count);
 
 /* ht_kernel_text with a given operator. */
 HT_CHECKED enum ht_err ht_kernel_text_of(const struct ht_variant *variant,

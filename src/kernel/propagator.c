@@ -114,11 +114,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
 static void add_tables(const struct ht_blocks *blocks,
                        const struct ht_shape *shape, struct ht_text *text) {
     int begin = 0;
-    ht_text_add(text, "#define HT_MIXES %d\nHT_TABLE const int ht_mix[%d] = {",
-                blocks->mixes, blocks->mixes);
-    for (int h = 0; h < blocks->mixes; h++)
-        ht_text_add(text, "%d,", blocks->mix[h]);
-    ht_text_add(text, "};\n");
+    ht_text_add(text, "#define HT_MIXES %d\n", blocks->mixes);
+    ht_text_ints(text, "mix", blocks->mix, blocks->mixes);
     ht_text_add(text, "HT_TABLE const int ht_block_row[%d] = {0",
                 blocks->blocks + 1);
     for (int g = 0; g < blocks->blocks; g++) {

@@ -76,14 +76,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     return HT_OK;
 }
 
-static void add_ints(const char *name, const int *values, int count,
-                     struct ht_text *text) {
-    ht_text_add(text, "HT_TABLE const int ht_%s[%d] = {", name, count);
-    for (int i = 0; i < count; i++)
-        ht_text_add(text, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
-    ht_text_add(text, "};\n");
-}
-
 static enum ht_err pack_literals(const struct ht_blocks *blocks,
                                  const struct ht_spec *spec,
                                  const struct ht_shape *shape,
@@ -121,8 +113,8 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks,
                     "#define HT_STAGES (HT_CHUNKS < %d ? HT_CHUNKS + 1 : %d)\n"
                     "#define HT_BLOCK_ROWS %d\n",
                     MOST_STAGES - 1, MOST_STAGES, most);
-        add_ints("bits", bits, entries, &out->text);
-        add_ints("target", target, targets, &out->text);
+        ht_text_ints(&out->text, "bits", bits, entries);
+        ht_text_ints(&out->text, "target", target, targets);
         ht_text_table(&out->text, "entry", value,
                       blocks->blocks * most * entries, spec->fp64);
     }

@@ -336,14 +336,6 @@ static enum ht_err pack_values(struct packing *p) {
 
 /* ---- tables ---- */
 
-static void add_table(struct ht_text *text, const char *name, int count,
-                      const int *values) {
-    ht_text_add(text, "HT_TABLE const int ht_%s[%d] = {", name, count);
-    for (int i = 0; i < count; i++)
-        ht_text_add(text, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
-    ht_text_add(text, "};\n");
-}
-
 /* Appends the first rows of the blocks, [blocks + 1], and where coefficients
  * are: at[0] of p or the partner, at[1] of the potential. */
 static enum ht_err place_rows(const struct packing *p, unsigned turned,
@@ -396,13 +388,13 @@ static enum ht_err add_tables(const struct packing *p) {
                     "#define HT_MIXES 1\n",
                     next, velocities, interpolates(p->spec), s.p_from, s.v_from,
                     s.p_to);
-        add_table(text, "block_row", blocks + 1, first);
-        add_table(text, "pressure_at", (int)coefs, at);
-        add_table(text, "potential_at", cube, potential_at);
+        ht_text_ints(text, "block_row", first, blocks + 1);
+        ht_text_ints(text, "pressure_at", at, (int)coefs);
+        ht_text_ints(text, "potential_at", potential_at, cube);
         if (interpolates(p->spec)) {
-            add_table(text, "velocity_row", dims * (blocks + 1),
-                      velocity_first);
-            add_table(text, "velocity_at", dims * (int)coefs, at + coefs);
+            ht_text_ints(text, "velocity_row", velocity_first,
+                         dims * (blocks + 1));
+            ht_text_ints(text, "velocity_at", at + coefs, dims * (int)coefs);
         }
     }
     free(at);

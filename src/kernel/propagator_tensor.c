@@ -333,10 +333,7 @@ static void add_tiles(const struct ht_tensor_shape *s, int cells,
                 "#define HT_MIXES %d\n",
                 most, s->cut.all, s->cut.parts, s->resident, s->steps,
                 pitch_of(cells), s->mixes);
-    if (s->mixes == 1) return;
-    ht_text_add(text, "HT_TABLE const int ht_mix[%d] = {", s->mixes);
-    for (int h = 0; h < s->mixes; h++) ht_text_add(text, "%d,", s->mix[h]);
-    ht_text_add(text, "};\n");
+    if (s->mixes > 1) ht_text_ints(text, "mix", s->mix, s->mixes);
 }
 
 /* The parity of a pair of source entries, in all parts and mixes. */

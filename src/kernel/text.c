@@ -146,6 +146,14 @@ void ht_text_table(struct ht_text *out, const char *name, const double *values,
     ht_text_add(out, "};\n");
 }
 
+void ht_text_ints(struct ht_text *out, const char *name, const int *values,
+                  int count) {
+    ht_text_add(out, "HT_TABLE const int ht_%s[%d] = {", name, count);
+    for (int i = 0; i < count; i++)
+        ht_text_add(out, "%d,%s", values[i], i % 16 == 15 ? "\n" : " ");
+    ht_text_add(out, "};\n");
+}
+
 static void add_places(const struct ht_spec *spec, struct ht_text *out) {
     int storage[HT_MAX_COEFS], coefs = 1;
     const int padded = ht_storage_order(spec, storage);
