@@ -1,6 +1,6 @@
-/* Tiles of targets in two neighbouring x3 planes, in three dimensions and
- * single precision, for products on tensor cores: source nodes in local memory,
- * sums over faces, and where results go. Shared by cl/propagator_planes.cl and
+/* Tiles of targets in two neighbouring x3 planes, in three dimensions, for
+ * products on tensor cores: source nodes in local memory, sums over faces, and
+ * where results go. Shared by cl/propagator_planes.cl and
  * cl/propagator_warpgroup.cl.
  *
  * A group computes HT_CELLS targets in each of HT_ROWS rows of both planes. A
@@ -15,7 +15,8 @@
  * A k step is 8 source entries, two neighbouring ones for each l % 4; a chunk
  * is HT_PAIRS steps.
  */
-#define HT_PAIRS 2
+#define HT_PACK_PAIRS (HT_BLOCK / 2)
+#define HT_PAIRS (HT_CHUNK / 4 * HT_PACK_PAIRS)
 typedef HT_VECTOR(2) ht_pair;
 #define HT_PART_BLOCKS (8 / HT_PARTS)
 #define HT_ROW_WARPS (HT_CELLS / 8)
@@ -73,20 +74,27 @@ HT_INLINE void ht_copies_at(const struct ht_step_args *a, const long m3,
 }
 
 /* Starts to copy a chunk, without branches: beyond the last block that one,
- * for which the operator has zeros. */
+ * for which the operator has zeros. A chunk within a field steps from block to
+ * block. */
 HT_INLINE void ht_chunk_copy(const struct ht_step_args *a,
                              const struct ht_copies *copies, const int chunk,
                              HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
+    const int steps = HT_SOURCES == 1 || HT_FIELD_BLOCKS % HT_CHUNK == 0;
     const long nodes = a->src_nodes;
+    HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)src0;
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
         const int next = chunk * HT_CHUNK + b;
         const int block = next < HT_BLOCKS ? next : HT_BLOCKS - 1;
-        const int field = block / HT_FIELD_BLOCKS;
-        HT_GLOBAL const real *chosen = src0;
-        HT_EACH_SRC(HT_SRC_CHOOSE)
-        HT_GLOBAL const ht_pack *from =
-            (HT_GLOBAL const ht_pack *)chosen + block % HT_FIELD_BLOCKS * nodes;
+        if (b == 0 || !steps) {
+            const int field = block / HT_FIELD_BLOCKS;
+            HT_GLOBAL const real *chosen = src0;
+            HT_EACH_SRC(HT_SRC_CHOOSE)
+            from = (HT_GLOBAL const ht_pack *)chosen +
+                   block % HT_FIELD_BLOCKS * nodes;
+        } else if (HT_BLOCKS % HT_CHUNK == 0 || next < HT_BLOCKS) {
+            from += nodes;
+        }
         HT_UNROLL
         for (int i = 0; i < HT_COPIES; i++)
             ht_copy(data + copies->to[i] + b * HT_PITCH,
@@ -94,25 +102,46 @@ HT_INLINE void ht_chunk_copy(const struct ht_step_args *a,
     }
 }
 
-/* sums[e]: those over the vertices of a face, with all signs along x1 and x2,
- * of coefficient e of the pair at `at`. */
-HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face,
-                            const real sign[3], real sums[2][4]) {
+/* Pair number j of a work-item in a chunk, in local memory and among the
+ * parities. Of packs of two pairs lanes with odd t = l % 4 swap the pairs to
+ * avoid bank conflicts. at: the work-item's first node. */
+#if HT_PACK_PAIRS == 2
+#define HT_PAIR_AT(at, t, j) ((HT_LOCAL const ht_pair *)(at) + ((j) ^ ((t)&1)))
+#define HT_PAIR_NUMBER(chunk, t, j) (((chunk)*4 + (t)) * 2 + ((j) ^ ((t)&1)))
+#else
+#define HT_PAIR_AT(at, t, j) ((at) + (j)*4 * HT_PITCH)
+#define HT_PAIR_NUMBER(chunk, t, j) (((chunk)*HT_PAIRS + (j)) * 4 + (t))
+#endif
+
+/* The pairs of coefficients at the four vertices of a face: v[e][w] of
+ * coefficient e. */
+HT_INLINE void ht_face_pairs(HT_LOCAL const ht_pair *at, const int face,
+                             real v[2][4]) {
     HT_UNROLL
     for (int w = 0; w < 4; w++) {
         const ht_pair x =
             at[((face * HT_TILE_2 + (w >> 1)) * HT_CHUNK * HT_PITCH + (w & 1)) *
-               HT_PAIRS];
-        sums[0][w] = x.x;
-        sums[1][w] = x.y;
+               HT_PACK_PAIRS];
+        v[0][w] = x.x;
+        v[1][w] = x.y;
     }
-    HT_UNROLL
-    for (int e = 0; e < 2; e++) {
-        ht_butterfly(sign[0], &sums[e][0], &sums[e][1]);
-        ht_butterfly(sign[0], &sums[e][2], &sums[e][3]);
-        ht_butterfly(sign[1], &sums[e][0], &sums[e][2]);
-        ht_butterfly(sign[1], &sums[e][1], &sums[e][3]);
-    }
+}
+
+/* In place, the sums over the vertices of a face, with all signs along x1 and
+ * x2. */
+HT_INLINE void ht_face_butterflies(const real sign[3], real v[4]) {
+    ht_butterfly(sign[0], &v[0], &v[1]);
+    ht_butterfly(sign[0], &v[2], &v[3]);
+    ht_butterfly(sign[1], &v[0], &v[2]);
+    ht_butterfly(sign[1], &v[1], &v[3]);
+}
+
+/* sums[e]: those of a face of coefficient e of the pair at `at`. */
+HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face,
+                            const real sign[3], real sums[2][4]) {
+    ht_face_pairs(at, face, sums);
+    ht_face_butterflies(sign, sums[0]);
+    ht_face_butterflies(sign, sums[1]);
 }
 
 /* USE for the warp lane's results of all tiles, pairs in the nodes of its

@@ -1,7 +1,7 @@
 /* The half step by parity blocks as cl/propagator_tensor.cl does it, in three
- * dimensions and single precision, two neighbouring x3 planes at a time
- * (cl/planes.cl). The two k steps of a chunk start from zero together, small
- * products first. Parts, the operator, its order and info are those of
+ * dimensions, two neighbouring x3 planes at a time (cl/planes.cl). In single
+ * precision the two k steps of a chunk start from zero together, small products
+ * first. Parts, the operator, its order and info are those of
  * cl/propagator_tensor.cl.
  */
 /* of the operator of a chunk */
@@ -10,8 +10,15 @@
 #if HT_RESIDENT
 #define HT_OP_PACKS (HT_CHUNKS * HT_CHUNK_PACKS)
 #else
-#define HT_OP_PACKS (2 * HT_CHUNK_PACKS)
+#define HT_OP_PACKS (HT_STAGES * HT_CHUNK_PACKS)
 #endif
+
+/* Chunks are copied so many ahead of use; HT_AHEAD <= HT_CHUNKS. */
+#define HT_AHEAD (HT_STAGES - 1)
+#define HT_STAGE_AFTER(stage, n)                 \
+    (HT_STAGES == 2              ? (stage) ^ (n) \
+     : (stage) + (n) < HT_STAGES ? (stage) + (n) \
+                                 : (stage) + (n)-HT_STAGES)
 
 /* Blocks whose products are interleaved, so that at least four products are in
  * flight between two that add to the same results. */
@@ -32,12 +39,29 @@
         }                                                         \
     }
 
-/* acc += products of a chunk. left[j][g]: fragment of k step j, block g. Those
- * of all k steps start from zero together, small ones first. */
+#define HT_EACH_STEP HT_UNROLL for (int j = 0; j < HT_PAIRS; j++)
+
+#if HT_DOUBLE
+/* acc += products of a chunk. left[j][g]: fragment of k step j, block g. */
 HT_INLINE void ht_products(const int lane,
                            real left[HT_PAIRS][HT_PART_BLOCKS][4],
                            HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
-#define HT_EACH_STEP HT_UNROLL for (int j = 0; j < HT_PAIRS; j++)
+#define HT_PRODUCT                                             \
+    const ht_pair right = op[at + (j * HT_TILES + tile) * 32]; \
+    HT_MULTIPLY(acc[tile], left[j][g], right.x, right.y);      \
+    (void)own;
+    int at = lane; /* unknown: else each tile has a register for its place */
+    HT_RECOMPUTE(at);
+    HT_EACH_STEP {
+        HT_EACH_TILE(0, HT_PART_BLOCKS, HT_PRODUCT)
+    }
+}
+#else
+/* The same. Products of all k steps start from zero together, small ones
+ * first. */
+HT_INLINE void ht_products(const int lane,
+                           real left[HT_PAIRS][HT_PART_BLOCKS][4],
+                           HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
     HT_UNROLL
     for (int g0 = 0; g0 < HT_PART_BLOCKS; g0 += HT_TOGETHER) {
         real high[HT_PAIRS][HT_TOGETHER][4], low[HT_PAIRS][HT_TOGETHER][4];
@@ -83,28 +107,36 @@ HT_INLINE void ht_products(const int lane,
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_ADD_PART)
     }
 }
+#endif
 
 /* The left sides of a k step: vertex sums at the warp lane's targets for the
- * pair of coefficients at `at`, whose parity is `parity`. */
+ * pair of coefficients at `at`, whose parity is `parity`. Where a group has the
+ * blocks of one sign along x3, that axis comes first, so that nothing else is
+ * summed; else the faces, whose sums serve both signs. */
 HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity,
                             const int part, real left[HT_PART_BLOCKS][4]) {
     const int bits = parity ^ part * HT_PART_BLOCKS;
     const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1),
                           HT_SIGN_OF(bits, 2)};
-    real lower[2][4], upper[2][4];
-    ht_face_sums(at, 0, sign, lower);
+    real face[3][2][4];
     HT_UNROLL
-    for (int plane = 0; plane < 2; plane++) {
-        ht_face_sums(at, plane + 1, sign, upper);
+    for (int i = 0; i < 3; i++) {
+        if (HT_PARTS > 1)
+            ht_face_pairs(at, i, face[i]);
+        else
+            ht_face_sums(at, i, sign, face[i]);
+    }
+    HT_UNROLL
+    for (int i = 0; i < 4; i++) {
+        const int e = i / 2, plane = i % 2;
+        real v[8];
         HT_UNROLL
-        for (int e = 0; e < 2; e++) {
-            HT_UNROLL
-            for (int g = 0; g < HT_PART_BLOCKS; g++)
-                left[g][2 * e + plane] = fma(g < 4 ? sign[2] : -sign[2],
-                                             lower[e][g % 4], upper[e][g % 4]);
-            HT_UNROLL
-            for (int g = 0; g < 4; g++) lower[e][g] = upper[e][g];
-        }
+        for (int g = 0; g < 8; g++)
+            v[g] = fma(g < 4 ? sign[2] : -sign[2], face[plane][e][g % 4],
+                       face[plane + 1][e][g % 4]);
+        if (HT_PARTS > 1) ht_face_butterflies(sign, v);
+        HT_UNROLL
+        for (int g = 0; g < HT_PART_BLOCKS; g++) left[g][i] = v[g];
     }
 }
 
@@ -112,7 +144,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     struct ht_step_args a,
     HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM)
         HT_EACH_DST(HT_DST_PARAM)) {
-    HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
+    HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(long, where, HT_TILES * 4);
     HT_LOCAL_ARRAY(int, parities, HT_INFO_PARITIES);
@@ -134,12 +166,20 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
         where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);
     op += (long)part * HT_OP_SIZE;
     HT_BARRIER();
-    for (int chunk = 0; chunk < (HT_RESIDENT ? HT_CHUNKS : 1); chunk++)
+    for (int chunk = 0; HT_RESIDENT && chunk < HT_CHUNKS; chunk++)
         ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op,
                          table + chunk * HT_CHUNK_PACKS);
-    ht_copies_at(&a, begin, end, &copies);
-    ht_chunk_copy(&a, &copies, 0, data HT_EACH_SRC(HT_SRC_ARG));
+#define HT_COPY_CHUNK(chunk, to)                                      \
+    if (!HT_RESIDENT)                                                 \
+        ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op,             \
+                         table + (to)*HT_CHUNK_PACKS);                \
+    ht_chunk_copy(&a, &copies, chunk,                                 \
+                  data + (to)*HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG)); \
     HT_COPY_COMMIT();
+    ht_copies_at(&a, begin, end, &copies);
+    for (int chunk = 0; chunk < HT_AHEAD; chunk++) {
+        HT_COPY_CHUNK(chunk, chunk)
+    }
     int stage = 0; /* buffer of the next chunk */
     for (long m3 = begin; m3 < end; m3 += 2) {
         int node[2], inside[2];
@@ -151,32 +191,29 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
         ht_results_begin(acc);
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
-            const int last = chunk + 1 == HT_CHUNKS;
-            const int next = last ? 0 : chunk + 1;
-            HT_LOCAL const ht_pack *at = data + stage * HT_STAGE_SIZE +
+            real left[HT_PAIRS][HT_PART_BLOCKS][4];
+            const int from = stage, to = HT_STAGE_AFTER(from, HT_AHEAD);
+            const int next = chunk + HT_AHEAD, turn = next == HT_CHUNKS;
+            HT_LOCAL const ht_pack *at = data + from * HT_STAGE_SIZE +
                                          (row * HT_CHUNK + t) * HT_PITCH +
                                          first1;
             HT_LOCAL const ht_pack *right =
-                table + (HT_RESIDENT ? chunk : stage) * HT_CHUNK_PACKS;
-            real left[HT_PAIRS][HT_PART_BLOCKS][4];
-            HT_COPY_WAIT(0);
+                table + (HT_RESIDENT ? chunk : from) * HT_CHUNK_PACKS;
+            HT_COPY_WAIT(HT_AHEAD - 1);
             HT_BARRIER();
-            stage ^= 1;
-            if (last) ht_copies_at(&a, m3 + 2, end, &copies);
-            if (!HT_RESIDENT)
-                ht_operator_copy(item, next, HT_CHUNK_PACKS, op,
-                                 table + stage * HT_CHUNK_PACKS);
-            ht_chunk_copy(&a, &copies, next,
-                          data + stage * HT_STAGE_SIZE HT_EACH_SRC(HT_SRC_ARG));
-            HT_COPY_COMMIT();
+            stage = HT_STAGE_AFTER(stage, 1);
+            if (turn) ht_copies_at(&a, m3 + 2, end, &copies);
+            const int wrapped = HT_AHEAD > 1 ? next - HT_CHUNKS : 0;
+            HT_COPY_CHUNK(next < HT_CHUNKS ? next : wrapped, to)
             HT_EACH_STEP {
-                /* lanes with odd t swap the pairs to avoid bank conflicts */
-                const int pair = j ^ (t & 1);
-                ht_left_side((HT_LOCAL const ht_pair *)at + pair,
-                             parities[(chunk * 4 + t) * HT_PAIRS + pair], part,
+                ht_left_side(HT_PAIR_AT(at, t, j),
+                             parities[HT_PAIR_NUMBER(chunk, t, j)], part,
                              left[j]);
             }
             ht_products(item % 32, left, (HT_LOCAL const ht_pair *)right, acc);
+            /* else NVRTC takes the pragma of a last loop of one turn for that
+             * of this loop, and unrolls it */
+            HT_RECOMPUTE(stage);
         }
         HT_EACH_RESULT(HT_STORE_RESULT)
     }

@@ -58,15 +58,6 @@
 #define HT_OP_PACKS (2 * HT_OP_STEPS * HT_STEP_PACKS)
 #endif
 
-#if HT_DOUBLE
-#define HT_MULTIPLY(c, a, b0, b1)                                             \
-    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "      \
-                     "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"     \
-                     : "+d"((c)[0]), "+d"((c)[1]), "+d"((c)[2]), "+d"((c)[3]) \
-                     : "d"((a)[0]), "d"((a)[1]), "d"((a)[2]), "d"((a)[3]),    \
-                       "d"(b0), "d"(b1))
-#endif
-
 /* USE for the tiles of parity blocks [first, end), with the warp lane's part of
  * the operator in `right`. */
 #define HT_EACH_TILE(first, end, USE)                             \

@@ -99,8 +99,18 @@ struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth,
     s.steps = layers && rows == 1 ? 1 : s.pairs;
     if (!s.resident && depth == 1 && data + 2 * (int64_t)s.steps * step > limit)
         s.steps = 1;
+    s.stages = 2;
     s.local_bytes =
         data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
+    /* Of cl/planes.cl in double precision a third one where it fits: 8 to 13 %
+     * faster; in single precision none is. */
+    const int64_t third =
+        s.data_bytes / 2 + (s.resident ? 0 : (int64_t)s.steps * step);
+    if (depth > 1 && spec->fp64 && s.local_bytes + third <= limit) {
+        s.stages++;
+        s.data_bytes += s.data_bytes / 2;
+        s.local_bytes += third;
+    }
     return s;
 }
 
@@ -330,9 +340,9 @@ static void add_tiles(const struct ht_tensor_shape *s, int cells,
                 "0)\n#define HT_MOST_TILES %d\n#define HT_TILES %d\n"
                 "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
                 "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n"
-                "#define HT_MIXES %d\n",
+                "#define HT_STAGES %d\n#define HT_MIXES %d\n",
                 most, s->cut.all, s->cut.parts, s->resident, s->steps,
-                pitch_of(cells), s->mixes);
+                pitch_of(cells), s->stages, s->mixes);
     if (s->mixes > 1) ht_text_ints(text, "mix", s->mix, s->mixes);
 }
 
@@ -421,20 +431,21 @@ static enum ht_err pack_planes(const struct ht_blocks *blocks,
 }
 
 static const char *planes_refuse(const struct ht_spec *spec) {
-    if (spec->fp64) return "it is for single precision";
     if (spec->eq->dims < 3) return "it is for three dimensions";
     if (spec->eq->nprofiles > 0) return "it does not compute absorbing layers";
     return refuses(spec);
 }
 
-/* Measured on an H200 (bench/NOTES.md): what spills at 128 registers of one
- * field's 8 tiles costs less than a group fewer on the multiprocessor does, and
- * where blocks have many tiles a third group is worth more than 255 registers.
- */
+/* Measured on an H200 and, in double precision, an H100 (bench/NOTES.md): what
+ * spills at 128 registers of one field's 8 tiles costs less than a group fewer
+ * on the multiprocessor does, and where blocks have many tiles a third group is
+ * worth more than 255 registers. */
 static int planes_registers(const struct ht_spec *spec,
                             const struct ht_tensor_cut *cut) {
     const int fields = spec->eq->nfields;
     int most = 0;
+    if (spec->fp64)
+        return cut->all > 12 || (cut->all <= 8 && spec->order > 2) ? 255 : 168;
     for (int g = 0; g < cut->blocks; g++)
         if (cut->tiles[g] > most) most = cut->tiles[g];
     if (cut->all > 16) return 255;
@@ -444,13 +455,15 @@ static int planes_registers(const struct ht_spec *spec,
     return cut->all <= 8 || most >= 8 ? 168 : 255;
 }
 
-/* Parts of at most 24 tiles, whose results registers hold. */
+/* Parts of at most 24 tiles, 16 in double precision, whose results registers
+ * hold. */
 static enum ht_err planes_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
     const int64_t limit = ht_local_limit(info);
-    const int parts = ht_tensor_parts(spec, 24), cells = TENSOR_CELLS;
+    const int parts = ht_tensor_parts(spec, spec->fp64 ? 16 : 24);
+    const int cells = TENSOR_CELLS;
     int rows = tuning->rows > 0 ? tuning->rows : 2;
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
             "device.cells_per_group = %d: this variant works on %d",
@@ -488,24 +501,25 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .cost = ht_cost_dense,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "mixes.cl", "tf32.cl", "operator.cl", "tile_results.cl",
-              "propagator_tensor.cl"},
+              "mixes.cl", "tf32.cl", "dmma.cl", "operator.cl",
+              "tile_results.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
 const struct ht_variant ht_variant_propagator_planes = {
     .name = "propagator-planes",
-    .meaning = "as propagator-tensor, in three dimensions and single "
-               "precision, two x3 planes at a time (uniform media)",
+    .meaning = "as propagator-tensor, in three dimensions, two x3 planes at a "
+               "time (uniform media)",
     .medium = HT_UNIFORM,
     .blocks = true,
     .refuses = planes_refuse,
     .layouts = HT_READS_SORTED,
     .ptx = 80,
+    .ptx_double = 90,
     .made_for = HT_FOR_GPU,
     .counts32 = true,
     .shape = planes_shape,
     .cost = ht_cost_dense,
     .pack = pack_planes,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
-              "operator.cl", "planes.cl", "propagator_planes.cl"},
+              "dmma.cl", "operator.cl", "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};

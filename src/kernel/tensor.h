@@ -28,7 +28,8 @@ struct ht_tensor_shape {
     int chunks, pairs, steps, mixes, mix[8];
     bool resident;
     int infos;
-    int64_t data_bytes;  /* source nodes of two chunks */
+    int stages;          /* chunks in local memory, one of them in use */
+    int64_t data_bytes;  /* their source nodes */
     int64_t local_bytes; /* these, the operator and infos */
 };
 

@@ -340,7 +340,7 @@ static void test_auto(void) {
     choose(3, 3, -1, false, 90, "parity-chains");
     choose(3, 3, 0, false, 0, "parity-chains");
     choose(3, 4, -1, false, 90, "propagator-planes");
-    choose(3, 2, -1, true, 90, "propagator-tensor");
+    choose(3, 2, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 80, "parity-chains");
     choose(3, 2, 0, true, 90, "parity-chains");
     choose(3, 3, 0, true, 90, "monolithic");
@@ -353,7 +353,7 @@ static void test_auto(void) {
     choose_half("acoustic", 3, 1, true, 0, "propagator-lanes");
     choose_half("acoustic", 2, 5, false, 0, "propagator-lanes");
     choose_half("wave", 3, 2, false, 1, "propagator-lanes");
-    choose_half("wave", 3, 2, true, 1, "propagator-tensor");
+    choose_half("wave", 3, 2, true, 1, "propagator-planes");
     choose_half("wave", 2, 6, false, 1, "propagator-tensor");
     choose_half("wave", 3, 2, false, 0, "propagator-planes");
 }

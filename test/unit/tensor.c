@@ -3,9 +3,10 @@
  * plain host code multiplies the packed operator by random sums, as the
  * fragments of the products lie in it, and the dense blocks by the same sums.
  * Judged is the largest difference over what splitting an entry into halves
- * loses, 2^-23, times the sum of the magnitudes of all products; every target
- * must be some result's, once. An operator that is read a k step too far, or
- * without its second halves, must exceed that.
+ * loses, 2^-23, times the sum of the magnitudes of all products, or in double
+ * precision, which splits nothing, over 2^-45 times that sum, for a few hundred
+ * roundings; every target must be some result's, once. An operator that is read
+ * a k step too far, or without its second halves, must exceed that.
  */
 #include "test.h"
 
@@ -21,6 +22,7 @@ struct scene {
     unsigned axes; /* of absorbing layers */
     int degree;    /* of their profiles about a node */
     bool halves;   /* the operator is in two halves, in the order of wgmma */
+    bool fp64;
 };
 
 struct packed {
@@ -31,7 +33,7 @@ struct packed {
     struct ht_blocks *blocks;
     struct ht_sizes z;
     int storage[HT_MAX_COEFS], padded, coefs;
-    int tiles, parts, chunks; /* chunks: with all mixes */
+    int tiles, parts, pairs, chunks; /* chunks: with all mixes */
     int64_t part_values, infos;
     double *sum; /* [g][source]: a random S_g,s */
 };
@@ -39,6 +41,7 @@ struct packed {
 static const struct ht_device_info device = {
     .name = "toy",
     .gpu = true,
+    .fp64 = true,
     .local_memory = (int64_t)48 * 1024,
     .open_memory = (int64_t)227 * 1024,
     .max_group = 1024,
@@ -53,14 +56,14 @@ static int defined(const struct packed *p, const char *name) {
 }
 
 static void set_numbers(struct packed *p, const struct scene *scene) {
-    const int pairs = p->spec.block / 2;
     const int entries = p->z.sources * p->padded;
+    p->pairs = p->spec.block / 2;
     p->tiles = defined(p, "TILES");
     p->parts = p->shape.parts;
     p->chunks = p->blocks->mixes * ((entries / p->spec.block + 3) / 4);
     p->part_values =
-        (int64_t)64 * p->chunks * pairs * p->tiles * (scene->halves ? 2 : 1);
-    p->infos = (int64_t)4 * (p->chunks * pairs + p->tiles);
+        (int64_t)64 * p->chunks * p->pairs * p->tiles * (scene->halves ? 2 : 1);
+    p->infos = (int64_t)4 * (p->chunks * p->pairs + p->tiles);
 }
 
 static enum ht_err open_scene(const struct scene *scene, struct packed *p) {
@@ -74,7 +77,8 @@ static enum ht_err open_scene(const struct scene *scene, struct packed *p) {
         ht_variant_find(scene->variant, NULL, true);
     p->spec = (struct ht_spec){.eq = &p->eq,
                                .order = scene->order,
-                               .block = 4,
+                               .fp64 = scene->fp64,
+                               .block = scene->fp64 ? 2 : 4,
                                .sorted = true,
                                .medium_degree = -1,
                                .ptx = 90,
@@ -160,24 +164,26 @@ static double product(const struct packed *p, bool halves, int part, int tile,
     const struct ht_blocks *blocks = p->blocks;
     const double *parity =
         p->op.value + p->parts * p->part_values + part * p->infos;
+    const int steps = p->pairs * p->chunks;
     double sum = 0;
-    for (int k = 0; k < 2 * p->chunks; k++)
+    for (int k = 0; k < steps; k++)
         for (int n = 0; n < 8; n++) {
             struct place at = {k, tile, column, n / 2, n % 2};
-            const int chunk = k / 2, h = chunk % blocks->mixes;
-            const int pair = k % 2 ^ (at.t & 1);
+            const int chunk = k / p->pairs, h = chunk % blocks->mixes;
+            const int pair = p->pairs == 2 ? k % 2 ^ (at.t & 1) : 0;
             const int block = chunk / blocks->mixes * 4 + at.t;
-            const int from = block * 4 + pair * 2 + at.e;
+            const int from = (block * p->pairs + pair) * 2 + at.e;
             const int source =
                 from < p->z.sources * p->padded ? entry_at(p, from) : -1;
-            at.k = (k + late) % (2 * p->chunks);
+            at.k = (k + late) % steps;
             const double value = packed_value(p, halves, part, &at);
             if (source < 0) {
                 *right = *right && (value == 0 || late != 0);
                 continue;
             }
-            *right = *right && (int)parity[(chunk * 4 + at.t) * 2 + pair] ==
-                                   (blocks->parity[source] ^ blocks->mix[h]);
+            const int bits = (int)parity[(chunk * 4 + at.t) * p->pairs + pair];
+            *right =
+                *right && bits == (blocks->parity[source] ^ blocks->mix[h]);
             sum +=
                 value * p->sum[(g ^ blocks->mix[h]) * blocks->sources + source];
         }
@@ -210,7 +216,8 @@ static double compare(const struct packed *p, bool halves, int late,
     for (int part = 0; part < p->parts; part++)
         for (int n = 0; n < p->tiles * 8; n++) {
             const double *where = p->op.value + p->parts * p->part_values +
-                                  part * p->infos + (int64_t)8 * p->chunks;
+                                  part * p->infos +
+                                  (int64_t)4 * p->pairs * p->chunks;
             const int at = (int)where[n / 8 * 4 + n % 8 / 2];
             const int entry = at < 0 ? -1 : entry_at(p, at + n % 2);
             int g = 0, row = 0;
@@ -222,7 +229,8 @@ static double compare(const struct packed *p, bool halves, int late,
             const double got =
                 product(p, halves, part, n / 8, n % 8, g, late, right);
             if (isnan(got)) return NAN;
-            worst = fmax(worst, fabs(got - exact) / (ldexp(1, -23) * whole));
+            const double bound = ldexp(whole, p->spec.fp64 ? -45 : -23);
+            worst = fmax(worst, fabs(got - exact) / bound);
         }
     return worst;
 }
@@ -235,8 +243,10 @@ static void test_scene(const struct scene *scene) {
     if (err == HT_OK) {
         const int all = p.z.targets * p.coefs;
         const double worst = compare(&p, scene->halves, 0, &targets, &right);
-        TEST_BELOW(worst, 1, "%s, %s, N = %d, layers %u of degree %d, %d parts",
-                   scene->variant, scene->system, scene->order, scene->axes,
+        TEST_BELOW(worst, 1,
+                   "%s, %s, N = %d, %s, layers %u of degree %d, %d parts",
+                   scene->variant, scene->system, scene->order,
+                   scene->fp64 ? "double" : "single", scene->axes,
                    scene->degree, p.parts);
         TEST_CHECK(targets == all && right,
                    "%d results of %d, parities and zeros in their places",
@@ -251,16 +261,19 @@ static void test_scene(const struct scene *scene) {
 
 int main(void) {
     static const struct scene scenes[] = {
-        {"propagator-tensor", "acoustic", 2, 0, 0, 0, false},
-        {"propagator-tensor", "wave", 2, 0, 5, 3, false},
-        {"propagator-planes", "wave", 4, -1, 0, 0, false},
-        {"propagator-warpgroup", "acoustic", 2, 0, 0, 0, true},
-        {"propagator-warpgroup", "acoustic", 3, 0, 0, 0, true},
-        {"propagator-warpgroup", "acoustic", 4, 0, 0, 0, true},
-        {"propagator-warpgroup", "wave", 5, -1, 0, 0, true},
-        {"propagator-layers", "acoustic", 3, 0, 1, 0, true},
-        {"propagator-layers", "acoustic", 2, 0, 6, 2, true},
-        {"propagator-layers", "wave", 2, 0, 4, 3, true},
+        {"propagator-tensor", "acoustic", 2, 0, 0, 0, false, false},
+        {"propagator-tensor", "wave", 2, 0, 5, 3, false, false},
+        {"propagator-tensor", "wave", 3, 0, 4, 0, false, true},
+        {"propagator-planes", "wave", 4, -1, 0, 0, false, false},
+        {"propagator-planes", "wave", 5, -1, 0, 0, false, true},
+        {"propagator-planes", "acoustic", 2, 0, 0, 0, false, true},
+        {"propagator-warpgroup", "acoustic", 2, 0, 0, 0, true, false},
+        {"propagator-warpgroup", "acoustic", 3, 0, 0, 0, true, false},
+        {"propagator-warpgroup", "acoustic", 4, 0, 0, 0, true, false},
+        {"propagator-warpgroup", "wave", 5, -1, 0, 0, true, false},
+        {"propagator-layers", "acoustic", 3, 0, 1, 0, true, false},
+        {"propagator-layers", "acoustic", 2, 0, 6, 2, true, false},
+        {"propagator-layers", "wave", 2, 0, 4, 3, true, false},
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++)
         test_scene(&scenes[i]);
