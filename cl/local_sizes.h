@@ -52,6 +52,9 @@
 #define HT_SIZE_PASSED(passes, values, items) \
     ((passes) ? (values) * (items) + 1 : 1)
 
+/* cl/separable_team.cl: a value of each coefficient of each cell. */
+#define HT_SIZE_TEAM_CUBE(cube, cells) ((cube) * (cells))
+
 /* cl/propagator.cl, in vectors: vertex sums of a chunk, results, sums over a
  * face that the next plane reads again. */
 #define HT_SIZE_BLOCK_SUMS(corners, chunk, rows) ((corners) * (chunk) * (rows))

@@ -33,6 +33,12 @@ typedef HT_VECTOR(2) ht_pair;
 #define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
+/* Blocks of a chunk that are of one field. */
+#if HT_SOURCES == 1 || HT_FIELD_BLOCKS % HT_CHUNK == 0
+#define HT_STEPS HT_CHUNK
+#else
+#define HT_STEPS 1
+#endif
 
 /* The nodes that a work-item copies: in their plane, in the window, and in
  * local memory; work-items that are left over copy the last one, too. The host
@@ -79,14 +85,13 @@ HT_INLINE void ht_copies_at(const struct ht_step_args *a, const long m3,
 HT_INLINE void ht_chunk_copy(const struct ht_step_args *a,
                              const struct ht_copies *copies, const int chunk,
                              HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
-    const int steps = HT_SOURCES == 1 || HT_FIELD_BLOCKS % HT_CHUNK == 0;
     const long nodes = a->src_nodes;
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)src0;
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
         const int next = chunk * HT_CHUNK + b;
         const int block = next < HT_BLOCKS ? next : HT_BLOCKS - 1;
-        if (b == 0 || !steps) {
+        if (b % HT_STEPS == 0) {
             const int field = block / HT_FIELD_BLOCKS;
             HT_GLOBAL const real *chosen = src0;
             HT_EACH_SRC(HT_SRC_CHOOSE)

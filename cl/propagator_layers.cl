@@ -32,7 +32,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_layers(
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += HT_OP_BEGIN(&a, 0, tile.m2, begin) + (long)part * HT_OP_SIZE;
-    ht_tile_clear(item, data);
     HT_BARRIER();
     struct ht_level bottom, top;
     ht_level_set(&a, begin + a.shift[2], &bottom);

@@ -67,7 +67,7 @@
         for (int n = 0; n < HT_MOST_TILES; n++) {                 \
             if (n >= HT_TILES_OF(g)) continue;                    \
             const int tile = HT_FIRST_TILE(g) + n;                \
-            const ht_pair right = op[tile * 32 + lane];           \
+            const ht_pair right = op[at + tile * 32];             \
             USE                                                   \
         }                                                         \
     }
@@ -81,6 +81,8 @@
 HT_INLINE void ht_products(const int lane, const real sign,
                            real left[HT_PART_BLOCKS][4],
                            HT_LOCAL const ht_pair *op, real acc[HT_TILES][4]) {
+    int at = lane; /* unknown: else each tile has a register for its place */
+    HT_RECOMPUTE(at);
 #if HT_DOUBLE
 #define HT_PRODUCT HT_MULTIPLY(acc[tile], left[g], right.x, right.y);
     HT_UNROLL
@@ -240,7 +242,6 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
     for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += HT_OP_BEGIN(&a, 0, tile.m2, begin) + (long)part * HT_OP_SIZE;
-    ht_tile_clear(item, data);
     HT_BARRIER();
     struct ht_level bottom, top;
     ht_level_set(&a, begin + a.shift[2], &bottom);

@@ -1,8 +1,5 @@
-/* The half step as a tensor product of one-dimensional operators, for one field
- * advected by a constant velocity. The operator along an axis interpolates
- * between two neighbours and shifts the interpolant:
- * ht_axis[((k * 2 + side) * HT_N1 + r) * HT_N1 + i] multiplies derivative i at
- * the neighbour on `side` of axis k in derivative r.
+/* The half step as a tensor product of one-dimensional operators
+ * (cl/separable_axes.cl), for one field advected by a constant velocity.
  *
  * Work-item row * HT_CELLS + cell computes one target per x3 plane and marches
  * along x3. It applies the operators along x1 and x2 to the four source nodes
@@ -19,8 +16,6 @@
 #define HT_TILE_PARTS ((HT_N1 + HT_TILE - 1) / HT_TILE)
 #define HT_PLANE (HT_N2 * HT_TILE) /* results (r2, r1) */
 #define HT_LINE_PACKS ((HT_N1 * HT_N2 + HT_BLOCK - 1) / HT_BLOCK + 1)
-#define HT_AXIS_AT(k, side, r, i) \
-    ht_axis[(((k)*2 + (side)) * HT_N1 + (r)) * HT_N1 + (i)]
 
 /* A slab is the coefficients (i3, i2, i1) of one i3 at a node, read with the
  * whole blocks that contain them; its first coefficient is

@@ -46,6 +46,12 @@
 #define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
 #define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
 #define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
+/* Blocks of a chunk that are of one field. */
+#if HT_SOURCES == 1 || HT_FIELD_BLOCKS % HT_CHUNK == 0
+#define HT_STEPS HT_CHUNK
+#else
+#define HT_STEPS 1
+#endif
 
 /* The tile of a work-group and the nodes that a work-item copies, of each place
  * of fields. The host ensures that 2 * node fits int. */
@@ -53,7 +59,11 @@ struct ht_tile {
     long m1, m2; /* first target */
     /* 2 * (index in its plane) + (1: top plane) */
     int node[HT_PLACES][HT_COPIES];
+    int to[HT_COPIES]; /* in a stage */
 };
+/* Without branches copies cost less: work-items that are left over copy the
+ * last node, too, which only asynchronous copies may. */
+#define HT_TILE_ALL (HT_PTX >= 80)
 /* The first nodes of a source plane. */
 struct ht_level {
     int node[HT_PLACES];
@@ -65,9 +75,11 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item,
     tile->m2 = a->begin[1] + HT_GROUP_ALONG_2() * HT_ROWS;
     HT_UNROLL
     for (int i = 0; i < HT_COPIES; i++) {
-        const int n = i * HT_GROUP_ITEMS + item;
+        const int own = i * HT_GROUP_ITEMS + item;
+        const int n = own < HT_TILE_NODES ? own : HT_TILE_NODES - 1;
         const int c1 = HT_TILE_CELL(n), c2 = HT_TILE_ROW(n);
         const int top = HT_TILE_PLANE(n);
+        tile->to[i] = HT_TILE_LINE(n) * HT_CHUNK * HT_PITCH + c1;
         /* nodes beyond the last target are copied but not used: clamp */
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
         q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
@@ -106,42 +118,38 @@ HT_INLINE int ht_tile_node(const struct ht_tile *tile, const int i,
     return base + (node >> 1);
 }
 
-/* Starts to copy a chunk of the tile. bottom, top: the two source planes. */
+/* Starts to copy a chunk of the tile; beyond the last block that one, for which
+ * the operator has zeros. A chunk within a field steps from block to block.
+ * bottom, top: the two source planes. */
 HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
                             const struct ht_tile *tile, const int chunk,
                             const struct ht_level *bottom,
                             const struct ht_level *top,
                             HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const int own = chunk * HT_CHUNK; /* first block */
+    HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)src0;
+    long nodes = 0;
+    int node[HT_COPIES];
     HT_UNROLL
     for (int b = 0; b < HT_CHUNK; b++) {
-        /* if each chunk lies within one field, the field is selected once */
-        const int whole = HT_FIELD_BLOCKS % HT_CHUNK == 0;
-        const int field = (own + (whole ? 0 : b)) / HT_FIELD_BLOCKS;
-        const int first = (own + (whole ? 0 : b)) % HT_FIELD_BLOCKS;
-        if (own + b >= HT_BLOCKS) continue;
-        const int place = HT_SRC_PLACE(field);
-        const long nodes = HT_SRC_NODES(a, place);
-        HT_GLOBAL const real *chosen = src0;
-        HT_EACH_SRC(HT_SRC_CHOOSE)
-        HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)chosen +
-                                        first * nodes + (whole ? b : 0) * nodes;
-        HT_UNROLL
-        for (int i = 0; i < HT_COPIES; i++) {
-            const int n = i * HT_GROUP_ITEMS + item;
-            if (n < HT_TILE_NODES)
-                ht_copy(data + (HT_TILE_LINE(n) * HT_CHUNK + b) * HT_PITCH +
-                            HT_TILE_CELL(n),
-                        from + ht_tile_node(tile, i, place, bottom, top));
+        const int block = own + b < HT_BLOCKS ? own + b : HT_BLOCKS - 1;
+        if (b % HT_STEPS == 0) {
+            const int field = block / HT_FIELD_BLOCKS;
+            const int place = HT_SRC_PLACE(field);
+            HT_GLOBAL const real *chosen = src0;
+            HT_EACH_SRC(HT_SRC_CHOOSE)
+            nodes = HT_SRC_NODES(a, place);
+            from = (HT_GLOBAL const ht_pack *)chosen +
+                   block % HT_FIELD_BLOCKS * nodes;
+            HT_UNROLL
+            for (int i = 0; i < HT_COPIES; i++)
+                node[i] = ht_tile_node(tile, i, place, bottom, top);
+        } else if (HT_BLOCKS % HT_CHUNK == 0 || own + b < HT_BLOCKS) {
+            from += nodes;
         }
-    }
-}
-
-/* Blocks of the last chunk beyond the last block are never copied, and must be
- * zero, for the operator has zeros there. */
-HT_INLINE void ht_tile_clear(const int item, HT_LOCAL ht_pack *data) {
-    for (int i = item; i < 2 * HT_STAGE_SIZE; i += HT_GROUP_ITEMS) {
-        const real zero[HT_BLOCK] = {0};
-        data[i] = ht_packed(zero);
+        HT_UNROLL
+        for (int i = 0; i < HT_COPIES; i++)
+            if (HT_TILE_ALL || i * HT_GROUP_ITEMS + item < HT_TILE_NODES)
+                ht_copy(data + tile->to[i] + b * HT_PITCH, from + node[i]);
     }
 }

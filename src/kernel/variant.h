@@ -19,7 +19,8 @@ HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
 /* columns.c: a work-item for each column of a target's coefficients. */
 extern const struct ht_variant ht_variant_chains, ht_variant_monolithic,
     ht_variant_two_rolled, ht_variant_two_naive, ht_variant_gemm;
-extern const struct ht_variant ht_variant_separable;        /* separable.c */
+extern const struct ht_variant ht_variant_separable,
+    ht_variant_separable_team;                              /* separable.c */
 extern const struct ht_variant ht_variant_registers;        /* registers.c */
 extern const struct ht_variant ht_variant_propagator;       /* propagator.c */
 extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */

@@ -7,6 +7,7 @@
 
 /* In order of expected speed, fastest first. */
 static const struct ht_variant *const variants[] = {
+    &ht_variant_separable_team,
     &ht_variant_separable,
     &ht_variant_registers,
     &ht_variant_propagator_lanes,

@@ -25,6 +25,7 @@ static const struct velocity_case cases[] = {
     {"registers", 3, 1, 2, {-0.02, 0, -0.9}},
     {"registers", 3, 3, 5, {0.9, 0, -0.01}}, /* 4 work-items for a target */
     {"separable", 2, 2, 0, {0, -0.8}},
+    {"separable-team", 3, 4, 0, {-0.9, 0, 0.3}},
 };
 
 static enum ht_err verify(const struct velocity_case *c, bool fp64,
