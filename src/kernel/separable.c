@@ -66,8 +66,8 @@ static enum ht_err team_shape(const struct ht_tuning *tuning,
     const struct ht_sizes z = ht_sizes_of(spec);
     const int64_t limit = ht_local_limit(info), most = info->max_group;
     const int64_t cube = (int64_t)z.n1 * z.n2 * z.n3;
-    const int64_t cell = (int64_t)2 * (spec->fp64 ? 8 : 4) *
-                         HT_SIZE_TEAM_CUBE(cube, (int64_t)1);
+    const int64_t cell =
+        (int64_t)2 * (spec->fp64 ? 8 : 4) * HT_SIZE_TEAM_CUBE(cube, (int64_t)1);
     out->tile = team_tile(spec);
     const int team = z.n1 * ((z.n1 + out->tile - 1) / out->tile);
     out->rows = 1;
