@@ -476,6 +476,7 @@ static enum ht_err planes_shape(const struct ht_tuning *tuning,
     out->rows = rows;
     out->chunk = HT_TENSOR_CHUNK;
     out->parts = parts;
+    out->depth = DEPTH;
     out->registers = planes_registers(spec, &s.cut);
     out->group_size = WARP * (cells / ROW_CELLS) * rows;
     out->local_bytes = s.local_bytes;

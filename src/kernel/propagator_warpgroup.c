@@ -64,6 +64,7 @@ static enum ht_err set_shape(const struct ht_tuning *tuning,
     out->rows = rows;
     out->chunk = HT_TENSOR_CHUNK;
     out->parts = parts;
+    out->depth = depth;
     out->group_size = WARPGROUP;
     out->local_bytes = local_bytes(&s, depth);
     if (out->local_bytes > info->open_memory)
