@@ -24,7 +24,7 @@ if ! python3 -c 'import matplotlib' 2>/dev/null; then
 fi
 
 # ---- numbers ----
-python3 - "$plot" "$here/bench/accuracy_h200.csv" >answer.txt 2>&1 <<'PY'
+python3 - "$plot" "$here/bench/accuracy.csv" >answer.txt 2>&1 <<'PY'
 import importlib.util, io, csv, sys
 spec = importlib.util.spec_from_file_location("plot", sys.argv[1])
 plot = importlib.util.module_from_spec(spec)
@@ -80,10 +80,12 @@ PY
 relay answer.txt
 
 # ---- files ----
-plots 'accuracy' "$here/bench/accuracy_h200.csv" accuracy.png \
+plots 'accuracy' "$here/bench/accuracy.csv" accuracy.png \
+    accuracy_acoustic_leapfrog.png \
     accuracy_acoustic_taylor.png accuracy_fd_1_term.png \
-    accuracy_fd_2_terms.png accuracy_wave_leapfrog.png
-"$plot" "$here/bench/accuracy_h200.csv" --out vector --format svg >names.txt
+    accuracy_fd_2_terms.png accuracy_wave_leapfrog.png \
+    accuracy_wave_taylor.png
+"$plot" "$here/bench/accuracy.csv" --out vector --format svg >names.txt
 judge "SVG: $(tr '\n' ' ' <names.txt)" grep -q '<svg' vector/accuracy.svg
 judge '--help' [ "$("$plot" --help | grep -c -e 'bench.csv' -e '--out')" -ge 2 ]
 
@@ -98,9 +100,9 @@ refused() {
 refused 'no file' 'No such file' nosuch.csv
 echo 'a,b,c' >other.csv
 refused 'other columns' 'has not the columns' other.csv
-cut -d, -f1-13 "$here/bench/accuracy_h200.csv" >cut.csv
+cut -d, -f1-13 "$here/bench/accuracy.csv" >cut.csv
 refused 'a column less' 'column .* of accuracy.csv is missing' cut.csv
-head -n 1 "$here/bench/accuracy_h200.csv" >empty.csv
+head -n 1 "$here/bench/accuracy.csv" >empty.csv
 refused 'no rows' 'no rows' empty.csv
 { cat empty.csv; echo 'wave,leapfrog,3'; } >short.csv
 refused 'a row cut short' 'row 1 has not 18 fields' short.csv
