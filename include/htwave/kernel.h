@@ -214,6 +214,9 @@ HT_CHECKED enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                                         const struct ht_spec *spec,
                                         const struct ht_device_info *info,
                                         struct ht_shape *out);
+/* x3 planes of a group's march: the least multiple of the planes that it
+ * computes at a time, or its last ones would be thrown away. */
+long ht_shape_march(const struct ht_shape *shape, long planes);
 /* Bytes of interpolants per target and field that a variant stores between its
  * kernels; 0 for variants with one kernel. */
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant,

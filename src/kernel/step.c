@@ -267,10 +267,7 @@ enum ht_err ht_step_launch(struct ht_step *step, enum ht_step_part part,
     long chunk = args->end[2] - args->begin[2];
     if (some.march <= 0) some.march = step->shape.planes;
     if (some.march <= 0) some.march = choose_march(step, args);
-    /* else a group's last planes are computed and thrown away */
-    if (step->shape.depth > 1)
-        some.march = (long)ht_divide_up(some.march, step->shape.depth) *
-                     step->shape.depth;
+    some.march = ht_shape_march(&step->shape, some.march);
     if (step->variant->stage[1].kind != HT_STAGE_NONE &&
         chunk > buffers->poly_planes)
         chunk = (long)buffers->poly_planes;

@@ -244,3 +244,8 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning,
                              .naive_group_size = 1};
     return variant->shape(tuning, spec, info, out);
 }
+
+long ht_shape_march(const struct ht_shape *shape, long planes) {
+    const int64_t depth = shape->depth > 1 ? shape->depth : 1;
+    return (long)(ht_divide_up(planes, depth) * depth);
+}

@@ -382,6 +382,31 @@ static void test_own(void) {
     choose_own("wave", 3, 0, "propagator-warpgroup");
 }
 
+/* Of kernels that compute two x3 planes at a time even. */
+static void test_march(const char *name, const char *expected) {
+    struct ht_equations eq = equations("wave", 3);
+    struct ht_spec spec = make_spec(&eq, 4, -1, false);
+    static const struct ht_device_info info = {.name = "toy",
+                                               .gpu = true,
+                                               .max_group = 1024,
+                                               .local_memory = 48 << 10,
+                                               .open_memory = 227 << 10};
+    const struct ht_tuning tuning = {.variant =
+                                         ht_variant_find(name, NULL, true)};
+    struct ht_shape shape = {0};
+    char marches[32];
+    spec.ptx = 90;
+    spec.ptx_own = spec.sorted = true;
+    spec.block = 4;
+    const enum ht_err err = ht_variant_shape(&tuning, &spec, &info, &shape);
+    snprintf(marches, sizeof marches, "%ld %ld %ld %ld",
+             ht_shape_march(&shape, 1), ht_shape_march(&shape, 2),
+             ht_shape_march(&shape, 7), ht_shape_march(&shape, 8));
+    TEST_CHECK(err == HT_OK && strcmp(marches, expected) == 0,
+               "marches of %s over 1, 2, 7, 8 planes: %s %s", name, marches,
+               err ? ht_err_message() : "");
+}
+
 static void test_refusals(void) {
     const struct ht_device_info plain = {
         .name = "toy", .gpu = true, .local_memory = 32768, .max_group = 256};
@@ -544,6 +569,9 @@ int main(void) {
     test_shapes();
     test_auto();
     test_own();
+    test_march("propagator-tensor", "1 2 7 8");
+    test_march("propagator-planes", "2 2 8 8");
+    test_march("propagator-warpgroup", "2 2 8 8");
     test_refusals();
     test_text();
     test_layout();
