@@ -8,11 +8,10 @@
  * [2^14, 2^15), because halves end at 65504 and lose digits below 2^-14,
  * whatever the units of a field.
  *
- * Work-groups: first axis HT_PACK_ITEMS values each, second axis the field.
+ * Work-groups: first axis HT_PACK_ITEMS values of a block of coefficients each,
+ * second axis the field, third the block. Value v of a block is that of node v
+ * / HT_BLOCK of the box.
  */
-#define HT_PACK_BLOCK_OF(v, a) ((v) / ((a).nodes * HT_BLOCK))
-#define HT_PACK_INDEX(v, a) \
-    ((int)(HT_PACK_BLOCK_OF(v, a) * HT_BLOCK + (v) % HT_BLOCK))
 
 #if HT_PACK_HALF
 #define HT_PACK_WRITE(values, i, x) HT_STORE_HALF(values, i, x)
@@ -26,18 +25,20 @@
 #define HT_PACK_OUT(slot) , HT_GLOBAL real *HT_RESTRICT u##slot
 #define HT_PACK_CHOOSE(slot) chosen = field == slot ? u##slot : chosen;
 
-/* Number in the window of node n of the box. */
+/* Number in the window of node n of the box, of which the host ensures that it
+ * has less than 2^31: divisions of 64 bits took most of a kernel's time. */
 HT_INLINE long ht_pack_node(const struct ht_pack_args *a, long n) {
-    const long row = n / a->count[0], plane = row / a->count[1];
-    return a->first + plane * a->plane + (row - plane * a->count[1]) * a->row +
-           n - row * a->count[0];
+    const unsigned row = (unsigned)n / (unsigned)a->count[0];
+    const unsigned plane = row / (unsigned)a->count[1];
+    return a->first + plane * a->plane +
+           (row - plane * (unsigned)a->count[1]) * a->row + n -
+           row * (unsigned)a->count[0];
 }
 
-/* Index in the field of value v of a field's part of the message. */
-HT_INLINE long ht_pack_source(const struct ht_pack_args *a, long v) {
-    const long block = HT_PACK_BLOCK_OF(v, *a);
-    const long n = v / HT_BLOCK - block * a->nodes;
-    return (block * a->total + ht_pack_node(a, n)) * HT_BLOCK + v % HT_BLOCK;
+/* Index in the field of value v of a block. */
+HT_INLINE long ht_pack_source(const struct ht_pack_args *a, int block, long v) {
+    const long node = ht_pack_node(a, v / HT_BLOCK);
+    return (block * a->total + node) * HT_BLOCK + v % HT_BLOCK;
 }
 
 /* Length of the scales, in units of 16 bytes. */
@@ -100,31 +101,37 @@ HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_pack_scale(
 HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_pack(
     struct ht_pack_args a,
     HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
-    const int field = (int)HT_GROUP_2();
+    const int field = (int)HT_GROUP_2(), block = (int)HT_GROUP_3();
     const long v = HT_GROUP_1() * HT_PACK_ITEMS + HT_ITEM();
+    const long values = a.nodes * HT_BLOCK; /* of a block */
     HT_GLOBAL const real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
-    if (v < a.blocks * a.nodes * HT_BLOCK) {
-        real x = chosen[ht_pack_source(&a, v)];
+    if (v < values) {
+        real x = chosen[ht_pack_source(&a, block, v)];
 #if HT_PACK_SCALED
-        x *= ht_pack_scales(&a, message, field)[HT_PACK_INDEX(v, a)];
+        x *= ht_pack_scales(&a, message,
+                            field)[block * HT_BLOCK + (int)(v % HT_BLOCK)];
 #endif
-        HT_PACK_WRITE(ht_pack_values(&a, message, field), v, x);
+        HT_PACK_WRITE(ht_pack_values(&a, message, field), block * values + v,
+                      x);
     }
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_PACK_ITEMS) void ht_unpack(
     struct ht_pack_args a,
     HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_OUT)) {
-    const int field = (int)HT_GROUP_2();
+    const int field = (int)HT_GROUP_2(), block = (int)HT_GROUP_3();
     const long v = HT_GROUP_1() * HT_PACK_ITEMS + HT_ITEM();
+    const long values = a.nodes * HT_BLOCK; /* of a block */
     HT_GLOBAL real *chosen = u0;
     HT_EACH_PACKED(HT_PACK_CHOOSE)
-    if (v < a.blocks * a.nodes * HT_BLOCK) {
-        real x = HT_PACK_READ(ht_pack_values(&a, message, field), v);
+    if (v < values) {
+        real x = HT_PACK_READ(ht_pack_values(&a, message, field),
+                              block * values + v);
 #if HT_PACK_SCALED
-        x /= ht_pack_scales(&a, message, field)[HT_PACK_INDEX(v, a)];
+        x /= ht_pack_scales(&a, message,
+                            field)[block * HT_BLOCK + (int)(v % HT_BLOCK)];
 #endif
-        chosen[ht_pack_source(&a, v)] = x;
+        chosen[ht_pack_source(&a, block, v)] = x;
     }
 }

@@ -111,8 +111,10 @@ enum ht_err ht_packer_create(struct ht_device *device,
 static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
                           struct ht_buffer *const *u,
                           const struct ht_pack_range *range,
-                          struct ht_buffer *message, int64_t groups) {
+                          struct ht_buffer *message, int64_t groups,
+                          int64_t blocks) {
     const struct ht_window *window = range->window;
+    const int64_t nodes = ht_box_nodes(&range->box);
     const int64_t *begin = range->box.begin, *end = range->box.end;
     const struct ht_pack_args args = {
         .total = (long)ht_window_nodes(window),
@@ -120,21 +122,31 @@ static enum ht_err launch(struct ht_packer *packer, struct ht_kernel *kernel,
         .plane = (long)ht_window_plane(window),
         .first = (long)ht_window_at(window, begin[0], begin[1], begin[2]),
         .count = {(long)(end[0] - begin[0]), (long)(end[1] - begin[1])},
-        .nodes = (long)ht_box_nodes(&range->box),
+        .nodes = (long)nodes,
         .at = (long)(range->at / UNIT),
         .blocks = packer->format.padded_coefs / packer->format.block};
     struct ht_arg list[2 + HT_MAX_FIELDS] = {
         {.value = &args, .size = sizeof args}, {.buffer = message}};
-    const int64_t many[3] = {groups, packer->format.fields, 1};
+    REQUIRE(nodes <= INT32_MAX, HT_ERR_DEVICE,
+            "a message of %lld nodes: kernels count up to %d; more ranks have "
+            "smaller ones",
+            (long long)nodes, INT32_MAX);
+    const int64_t many[3] = {groups, packer->format.fields, blocks};
     for (int f = 0; f < packer->format.fields; f++) list[2 + f].buffer = u[f];
     return ht_kernel_launch(kernel, 2 + packer->format.fields, list, many,
                             packer->group_size);
 }
 
-static int64_t groups_of(const struct ht_packer *packer,
-                         const struct ht_pack_range *range) {
-    int64_t values = packer->format.padded_coefs * ht_box_nodes(&range->box);
-    return (values + packer->group_size - 1) / packer->group_size;
+/* Packs or unpacks, a block of coefficients at a time. */
+static enum ht_err move(struct ht_packer *packer, struct ht_kernel *kernel,
+                        struct ht_buffer *const *u,
+                        const struct ht_pack_range *range,
+                        struct ht_buffer *message) {
+    const struct ht_pack_format *format = &packer->format;
+    const int64_t values = format->block * ht_box_nodes(&range->box);
+    return launch(packer, kernel, u, range, message,
+                  ht_divide_up(values, packer->group_size),
+                  format->padded_coefs / format->block);
 }
 
 enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,
@@ -142,17 +154,15 @@ enum ht_err ht_packer_pack(struct ht_packer *packer, struct ht_buffer *const *u,
                            struct ht_buffer *message) {
     if (packer->scale != NULL)
         TRY(launch(packer, packer->scale, u, range, message,
-                   packer->format.padded_coefs));
-    return launch(packer, packer->pack, u, range, message,
-                  groups_of(packer, range));
+                   packer->format.padded_coefs, 1));
+    return move(packer, packer->pack, u, range, message);
 }
 
 enum ht_err ht_packer_unpack(struct ht_packer *packer,
                              struct ht_buffer *const *u,
                              const struct ht_pack_range *range,
                              struct ht_buffer *message) {
-    return launch(packer, packer->unpack, u, range, message,
-                  groups_of(packer, range));
+    return move(packer, packer->unpack, u, range, message);
 }
 
 double ht_packer_total(const struct ht_packer *packer) {
