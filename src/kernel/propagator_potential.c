@@ -149,63 +149,106 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
 
 /* ---- the operator ---- */
 
-/* Of a coefficient with indices i, coefficients of one parity: index m[k] of
- * axis k stands for 2 m[k] + its bit. */
+/* With A_k^a = (s_k t_k d_k^2)^a / a! of the interpolant along axis k, a power
+ * of their sum over the axes is k! times the sum of the products A_1^a A_2^b
+ * A_3^c with a + b + c = k. So all powers are summed axis by axis, for every
+ * entry and coefficient of one parity block at once; index m of axis k stands
+ * for coefficient 2 m + its bit. */
+enum { POWERS = 3 * MOST, HALF = (MOST + 2) / 2 };
 struct series {
     const struct ht_spec *spec;
     const double *line[2]; /* ht_hermite_parity: even, odd */
-    double stretch[3];     /* of d_k^2: s_k t_k */
+    double stretch[3];     /* s_k t_k */
     unsigned bits;         /* parity along each axis */
     int n1, coefs;         /* N + 1; (N + 1)^dims */
-    int *digit[3];         /* m[k] of coefficient m */
-    long double *a, *next; /* [coefs] */
-    long double *p, *potential;
+    /* k! times the factor of power k: of p, of its potential */
+    long double weight[2][POWERS];
+    long double power[3][MOST][MOST][MOST]; /* [axis][a][m][entry] */
+    /* both kinds, summed over x3: [a + b][m3][entry]; over x2 as well:
+     * [m3][entry][m2][entry][a] */
+    long double outer[2][2 * MOST][HALF][MOST];
+    long double inner[2][HALF][MOST][HALF][MOST][MOST];
 };
 
-static void set_digits(struct series *s) {
-    for (int k = 0, along = 1; k < 3; k++, along *= s->n1)
-        for (int m = 0; m < s->coefs; m++) s->digit[k][m] = m / along % s->n1;
+/* Entries of an axis, powers that do not vanish, and coefficients of results.
+ */
+static int entries_of(const struct series *s, int axis) {
+    return axis < s->spec->eq->dims ? s->n1 : 1;
+}
+static int half_of(const struct series *s, int axis) {
+    return axis < s->spec->eq->dims ? (s->n1 + 2) / 2 : 1;
 }
 
-/* a: the interpolant of entry i of the source's class sums. */
-static void interpolate(struct series *s, int i) {
-    for (int m = 0; m < s->coefs; m++) {
-        s->a[m] = 1;
-        for (int k = 0; k < s->spec->eq->dims; k++)
-            s->a[m] *= s->line[s->bits >> k & 1u]
-                              [s->digit[k][m] * s->n1 + s->digit[k][i]] /
-                       2;
+/* Of p and its integral over the half step, from p (`first` 0) or its rate (1)
+ * at the start; -1: of the interpolant alone. Terms of the partners are of one
+ * order more. */
+static void set_weights(struct series *s, int first) {
+    long double factor = s->spec->old_sign != 0 ? 2 : 1, permutations = 1;
+    int order = first;
+    for (int k = 0; k < POWERS; k++, order += 2) {
+        s->weight[0][k] = s->weight[1][k] = 0;
+        if (first < 0) s->weight[0][k] = k == 0;
+        if (first < 0 || order > s->spec->stages) continue;
+        if (k > 0) permutations *= k;
+        if (order > 1) factor /= order;
+        s->weight[0][k] = factor * permutations;
+        factor /= order + 1;
+        if (order < s->spec->stages) s->weight[1][k] = factor * permutations;
     }
 }
 
-/* a <- sum of s_k t_k d_k^2 a. */
-static void apply_laplacian(struct series *s) {
-    for (int m = 0; m < s->coefs; m++) s->next[m] = 0;
-    for (int k = 0, along = 1; k < s->spec->eq->dims; k++, along *= s->n1)
-        for (int m = along; m < s->coefs; m++) {
-            const int n = 2 * s->digit[k][m] + (int)(s->bits >> k & 1u);
-            if (s->digit[k][m] > 0 && s->a[m] != 0)
-                s->next[m - along] +=
-                    (long double)s->stretch[k] * (n * (n - 1)) * s->a[m];
-        }
-    long double *const old = s->a;
-    s->a = s->next;
-    s->next = old;
+static void set_powers(struct series *s, int axis) {
+    const int n = entries_of(s, axis), bit = (int)(s->bits >> axis & 1u);
+    const bool there = axis < s->spec->eq->dims;
+    for (int a = 0; a < n; a++)
+        for (int m = 0; m < n; m++)
+            for (int i = 0; i < n; i++) {
+                const int from = 2 * (m + 1) + bit;
+                long double *to = &s->power[axis][a][m][i];
+                if (a == 0)
+                    *to = there ? (long double)s->line[bit][m * n + i] / 2 : 1;
+                else
+                    *to = m + 1 == n
+                              ? 0
+                              : s->power[axis][a - 1][m + 1][i] *
+                                    s->stretch[axis] * (from * (from - 1)) / a;
+            }
 }
 
-/* p and its integral over the half step, from p (`first` 0) or its rate (1) at
- * the start. Terms of the partners are of one order more. */
-static void sum_series(struct series *s, int i, int first) {
-    long double factor = s->spec->old_sign != 0 ? 2 : 1;
-    interpolate(s, i);
-    for (int m = 0; m < s->coefs; m++) s->p[m] = s->potential[m] = 0;
-    for (int order = first; order <= s->spec->stages; order += 2) {
-        if (order > 1) factor /= order;
-        for (int m = 0; m < s->coefs; m++) s->p[m] += factor * s->a[m];
-        factor /= order + 1;
-        for (int m = 0; order < s->spec->stages && m < s->coefs; m++)
-            s->potential[m] += factor * s->a[m];
-        apply_laplacian(s);
+/* outer[kind][e][m3][i3]: sum over c of A_3^c times weight e + c. */
+static void sum_outer(struct series *s, int kind) {
+    const int n = entries_of(s, 2);
+    for (int e = 0; e < 2 * MOST; e++)
+        for (int m = 0; m < half_of(s, 2); m++)
+            for (int i = 0; i < n; i++) {
+                long double sum = 0;
+                for (int c = 0; c < n && e + c < POWERS; c++)
+                    sum += s->power[2][c][m][i] * s->weight[kind][e + c];
+                s->outer[kind][e][m][i] = sum;
+            }
+}
+
+/* inner[kind][m3][i3][m2][i2][a]: sum over b of A_2^b times outer a + b. */
+static void sum_inner(struct series *s, int kind, int m3, int i3) {
+    const int n = entries_of(s, 1);
+    for (int m = 0; m < half_of(s, 1); m++)
+        for (int i = 0; i < n; i++)
+            for (int a = 0; a < s->n1; a++) {
+                long double sum = 0;
+                for (int b = 0; b < n; b++)
+                    sum += s->power[1][b][m][i] * s->outer[kind][a + b][m3][i3];
+                s->inner[kind][m3][i3][m][i][a] = sum;
+            }
+}
+
+static void sum_series(struct series *s, unsigned bits, int first) {
+    s->bits = bits;
+    set_weights(s, first);
+    for (int k = 0; k < 3; k++) set_powers(s, k);
+    for (int kind = 0; kind < 2; kind++) {
+        sum_outer(s, kind);
+        for (int m = 0; m < half_of(s, 2); m++)
+            for (int i = 0; i < entries_of(s, 2); i++) sum_inner(s, kind, m, i);
     }
 }
 
@@ -247,40 +290,35 @@ enum { MOST_ROWS = 2 * (MOST + 1) * (MOST + 1) * (MOST + 1) / 4 };
 struct packing {
     const struct ht_spec *spec;
     const struct ht_shape *shape;
-    struct series series;
+    struct series *series;
     struct ht_operator *out;
 };
 
-static long double result_of(const struct series *s, const struct row *row) {
-    int at = 0;
-    for (int k = s->spec->eq->dims - 1; k >= 0; k--)
-        at = at * s->n1 + row->index[k] / 2;
-    return (row->potential ? s->potential : s->p)[at];
+/* What entry i of the class sums contributes to a row. */
+static double value_of(const struct series *s, const struct row *row, int i) {
+    const int *index = row->index, n2 = entries_of(s, 1);
+    const int i1 = i % s->n1, i2 = i / s->n1 % n2, i3 = i / s->n1 / n2;
+    const long double *inner =
+        s->inner[row->potential][index[2] / 2][i3][index[1] / 2][i2];
+    long double sum = 0;
+    for (int a = 0; a < s->n1; a++)
+        sum += s->power[0][a][index[0] / 2][i1] * inner[a];
+    return (double)sum;
 }
 
-/* Appends a block: [tile][entry][row of the tile]. first: 0 and 1 as in
- * sum_series, -1: interpolation. */
+/* Appends a block: [tile][entry][row of the tile]. first: as set_weights. */
 static enum ht_err pack_block(struct packing *p, unsigned bits, bool pressure,
                               bool potential, int first) {
-    const int tile = p->shape->tile, coefs = p->series.coefs;
+    const int tile = p->shape->tile, coefs = p->series->coefs;
     struct row *rows = NULL;
     TRY(HT_ALLOC(rows, MOST_ROWS));
     const int count = list_rows(p->spec, bits, pressure, potential, rows);
     double *to = p->out->value + p->out->count;
-    p->series.bits = bits;
-    for (int i = 0; i < coefs; i++) {
-        if (first >= 0)
-            sum_series(&p->series, i, first);
-        else
-            interpolate(&p->series, i);
-        for (int r = 0; r < count; r++) {
-            const struct series *s = &p->series;
-            struct series plain = *s;
-            plain.p = s->a;
+    sum_series(p->series, bits, first);
+    for (int i = 0; i < coefs; i++)
+        for (int r = 0; r < count; r++)
             to[(r / tile * coefs + i) * tile + r % tile] =
-                (double)result_of(first >= 0 ? s : &plain, &rows[r]);
-        }
-    }
+                value_of(p->series, &rows[r], i);
     p->out->count += (int64_t)padded(count, tile) * coefs;
     free(rows);
     return HT_OK;
@@ -297,7 +335,7 @@ static enum ht_err pack_results(struct packing *p, int first) {
  * end, times N + 1, of what entry j of the sums of a parity gives; t_k (i + 1).
  */
 static void pack_factors(struct packing *p, double chain, double partner) {
-    const int n1 = p->series.n1;
+    const int n1 = p->series->n1;
     double *to = p->out->value + p->out->count;
     for (int i = 0; i + 1 < n1; i++) *to++ = chain * (i + 1);
     for (int bit = 0; bit < 2; bit++)
@@ -310,7 +348,7 @@ static void pack_factors(struct packing *p, double chain, double partner) {
                 for (int b = 0; b < n1; b++)
                     binomial *= (long double)(n - b) / (b + 1);
                 sum += binomial * powl(0.5L, n - n1) *
-                       p->series.line[odd][m * n1 + j];
+                       p->series->line[odd][m * n1 + j];
             }
             *to++ = (double)(chain * n1 * sum);
         }
@@ -367,7 +405,7 @@ static enum ht_err add_tables(const struct packing *p) {
     const struct ht_chain_fields s = ht_chain_fields(p->spec);
     const int dims = p->spec->eq->dims;
     const int blocks = 1 << dims, cube = cube_of(p->spec);
-    const int64_t coefs = p->series.coefs, row = blocks + 1;
+    const int64_t coefs = p->series->coefs, row = blocks + 1;
     struct ht_text *text = &p->out->text;
     int *at = NULL, first[9] = {0}, velocity_first[27] = {0};
     int next = 0, velocities = 0;
@@ -410,38 +448,23 @@ static enum ht_err pack(const struct ht_blocks *blocks,
     const int64_t rows = 2 * (int64_t)all_results(spec, shape->tile) +
                          all_velocities(spec, shape->tile);
     const int64_t factors = 4 * (int64_t)(spec->order + 1);
-    long double *work = NULL;
-    int *digits = NULL;
+    struct packing p = {.spec = spec, .shape = shape, .out = out};
     (void)blocks;
-    TRY(HT_ALLOC(work, 4 * coefs));
-    enum ht_err err = HT_ALLOC(digits, 3 * coefs);
-    if (err != HT_OK) {
-        free(work);
-        return err;
-    }
-    struct packing p = {
-        .spec = spec,
-        .shape = shape,
-        .out = out,
-        .series = {.spec = spec,
-                   .line = {even, odd},
-                   .n1 = spec->order + 1,
-                   .coefs = (int)coefs,
-                   .a = work,
-                   .next = work + coefs,
-                   .p = work + 2 * coefs,
-                   .potential = work + 3 * coefs,
-                   .digit = {digits, digits + coefs, digits + 2 * coefs}}};
-    set_digits(&p.series);
+    TRY(HT_ALLOC(p.series, 1));
+    p.series->spec = spec;
+    p.series->line[0] = even;
+    p.series->line[1] = odd;
+    p.series->n1 = spec->order + 1;
+    p.series->coefs = (int)coefs;
     ht_hermite_parity(spec->order, even, odd);
     for (int k = 0; k < spec->eq->dims; k++)
-        p.series.stretch[k] =
+        p.series->stretch[k] =
             spec->scale[z.term_of_chain[k]] * spec->scale[z.term_of_partner[k]];
-    err = HT_ALLOC(out->value, coefs * rows + spec->eq->dims * factors);
+    enum ht_err err =
+        HT_ALLOC(out->value, coefs * rows + spec->eq->dims * factors);
     if (err == HT_OK) err = add_tables(&p);
     if (err == HT_OK) err = pack_values(&p);
-    free(digits);
-    free(work);
+    free(p.series);
     return err;
 }
 
