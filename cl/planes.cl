@@ -15,8 +15,7 @@
  * A k step is 8 source entries, two neighbouring ones for each l % 4; a chunk
  * is HT_PAIRS steps.
  */
-#define HT_PACK_PAIRS (HT_BLOCK / 2)
-#define HT_PAIRS (HT_CHUNK / 4 * HT_PACK_PAIRS)
+#define HT_PAIRS (HT_BLOCK / 2)
 typedef HT_VECTOR(2) ht_pair;
 #define HT_PART_BLOCKS (8 / HT_PARTS)
 #define HT_ROW_WARPS (HT_CELLS / 8)
@@ -30,15 +29,6 @@ typedef HT_VECTOR(2) ht_pair;
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * 3)
 #define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, 3, HT_CHUNK, HT_PITCH)
-#define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
-#define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
-#define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
-/* Blocks of a chunk that are of one field. */
-#if HT_SOURCES == 1 || HT_FIELD_BLOCKS % HT_CHUNK == 0
-#define HT_STEPS HT_CHUNK
-#else
-#define HT_STEPS 1
-#endif
 
 /* The nodes that a work-item copies: in their plane, in the window, and in
  * local memory; work-items that are left over copy the last one, too. The host
@@ -107,17 +97,6 @@ HT_INLINE void ht_chunk_copy(const struct ht_step_args *a,
     }
 }
 
-/* Pair number j of a work-item in a chunk, in local memory and among the
- * parities. Of packs of two pairs lanes with odd t = l % 4 swap the pairs to
- * avoid bank conflicts. at: the work-item's first node. */
-#if HT_PACK_PAIRS == 2
-#define HT_PAIR_AT(at, t, j) ((HT_LOCAL const ht_pair *)(at) + ((j) ^ ((t)&1)))
-#define HT_PAIR_NUMBER(chunk, t, j) (((chunk)*4 + (t)) * 2 + ((j) ^ ((t)&1)))
-#else
-#define HT_PAIR_AT(at, t, j) ((at) + (j)*4 * HT_PITCH)
-#define HT_PAIR_NUMBER(chunk, t, j) (((chunk)*HT_PAIRS + (j)) * 4 + (t))
-#endif
-
 /* The pairs of coefficients at the four vertices of a face: v[e][w] of
  * coefficient e. */
 HT_INLINE void ht_face_pairs(HT_LOCAL const ht_pair *at, const int face,
@@ -126,7 +105,7 @@ HT_INLINE void ht_face_pairs(HT_LOCAL const ht_pair *at, const int face,
     for (int w = 0; w < 4; w++) {
         const ht_pair x =
             at[((face * HT_TILE_2 + (w >> 1)) * HT_CHUNK * HT_PITCH + (w & 1)) *
-               HT_PACK_PAIRS];
+               HT_PAIRS];
         v[0][w] = x.x;
         v[1][w] = x.y;
     }

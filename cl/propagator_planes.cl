@@ -206,8 +206,10 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
             const int wrapped = HT_AHEAD > 1 ? next - HT_CHUNKS : 0;
             HT_COPY_CHUNK(next < HT_CHUNKS ? next : wrapped, to)
             HT_EACH_STEP {
-                ht_left_side(HT_PAIR_AT(at, t, j),
-                             parities[HT_PAIR_NUMBER(chunk, t, j)], part,
+                /* lanes with odd t swap the pairs to avoid bank conflicts */
+                const int pair = HT_PAIRS == 2 ? j ^ (t & 1) : 0;
+                ht_left_side((HT_LOCAL const ht_pair *)at + pair,
+                             parities[(chunk * 4 + t) * HT_PAIRS + pair], part,
                              left[j]);
             }
             ht_products(item % 32, left, (HT_LOCAL const ht_pair *)right, acc);

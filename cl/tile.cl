@@ -43,15 +43,6 @@
 #define HT_TILE_PLANE(n) ((n) / (HT_TILE_1 * HT_TILE_2))
 #define HT_TILE_LINE(n) ((n) / HT_TILE_1)
 #endif
-#define HT_FIELD_BLOCKS (HT_PADDED_COEFS / HT_BLOCK) /* blocks of one field */
-#define HT_BLOCKS (HT_SOURCES * HT_FIELD_BLOCKS)
-#define HT_CHUNKS ((HT_BLOCKS + HT_CHUNK - 1) / HT_CHUNK)
-/* Blocks of a chunk that are of one field. */
-#if HT_SOURCES == 1 || HT_FIELD_BLOCKS % HT_CHUNK == 0
-#define HT_STEPS HT_CHUNK
-#else
-#define HT_STEPS 1
-#endif
 
 /* The tile of a work-group and the nodes that a work-item copies, of each place
  * of fields. The host ensures that 2 * node fits int. */

@@ -130,7 +130,7 @@ struct ht_operator {
 /* Kinds of media as the highest degree of their polynomials. */
 enum { HT_UNIFORM = -1, HT_PER_NODE = 0, HT_POLYNOMIALS = 1 << 20 };
 
-enum { HT_MAX_FILES = 13 };
+enum { HT_MAX_FILES = 14 };
 
 /* A variant consists of a file in src/kernel with its table row and its files
  * in cl/. The row holds all facts about the variant; src/kernel/variants.c

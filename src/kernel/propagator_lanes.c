@@ -138,6 +138,6 @@ const struct ht_variant ht_variant_propagator_lanes = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_literals,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "propagator_lanes.cl"},
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
+              "tile.cl", "propagator_lanes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_lanes"}}};

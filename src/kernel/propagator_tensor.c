@@ -501,8 +501,8 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .shape = choose_shape,
     .cost = ht_cost_dense,
     .pack = pack_products,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "mixes.cl", "tf32.cl", "dmma.cl", "operator.cl",
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
+              "tile.cl", "mixes.cl", "tf32.cl", "dmma.cl", "operator.cl",
               "tile_results.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
@@ -522,5 +522,6 @@ const struct ht_variant ht_variant_propagator_planes = {
     .cost = ht_cost_dense,
     .pack = pack_planes,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl",
-              "dmma.cl", "operator.cl", "planes.cl", "propagator_planes.cl"},
+              "dmma.cl", "operator.cl", "chunks.cl", "planes.cl",
+              "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};

@@ -125,7 +125,7 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .cost = ht_cost_dense,
     .pack = pack,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "mixes.cl",
-              "tf32.cl", "wgmma.cl", "operator.cl", "planes.cl",
+              "tf32.cl", "wgmma.cl", "operator.cl", "chunks.cl", "planes.cl",
               "plane_sums.cl", "warpgroup.cl", "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};
 
@@ -146,8 +146,8 @@ const struct ht_variant ht_variant_propagator_layers = {
     .shape = layers_shape,
     .cost = ht_cost_dense,
     .pack = layers_pack,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tile.cl",
-              "mixes.cl", "tf32.cl", "wgmma.cl", "operator.cl",
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl",
+              "tile.cl", "mixes.cl", "tf32.cl", "wgmma.cl", "operator.cl",
               "tile_results.cl", "tile_sums.cl", "warpgroup.cl",
               "propagator_layers.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_layers"}}};
