@@ -52,6 +52,22 @@
 #define HT_SIZE_PASSED(passes, values, items) \
     ((passes) ? (values) * (items) + 1 : 1)
 
+/* cl/parity_team.cl, per work-item: a row of whole vectors of 16 bytes, an odd
+ * number of them against bank conflicts, with a plane of positions and a record
+ * of `part` values, behind the plane or (not kept) in its place. Then the
+ * interpolants of three fields at h^3 positions of eight classes. */
+#define HT_SIZE_TEAM_RECORD(wide, plane, keep) \
+    ((keep) ? ((plane) + (wide)-1) / (wide) * (wide) : 0)
+#define HT_SIZE_TEAM_VALUES(wide, plane, part, keep) \
+    (HT_SIZE_TEAM_RECORD(wide, plane, keep) +        \
+     ((keep) || (part) > (plane) ? (part) : (plane)))
+#define HT_SIZE_TEAM_ROW(wide, plane, part, keep)                          \
+    (((HT_SIZE_TEAM_VALUES(wide, plane, part, keep) + (wide)-1) / (wide) | \
+      1) *                                                                 \
+     (wide))
+#define HT_SIZE_TEAM_ROWS(items, row) ((items) * (row))
+#define HT_SIZE_TEAM_LOWS(cells, h) (24 * (h) * (h) * (h) * (cells))
+
 /* cl/separable_team.cl: a value of each coefficient of each cell. */
 #define HT_SIZE_TEAM_CUBE(cube, cells) ((cube) * (cells))
 

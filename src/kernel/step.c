@@ -70,7 +70,8 @@ static enum ht_err build(struct ht_step *step, const char *cache) {
         struct ht_kernel **kernel = &step->kernel[i / 2][i % 2];
         if (stage->kind == HT_STAGE_NONE) continue;
         err = ht_kernel_create(step->program, stage->entry, kernel);
-        if (err == HT_OK && step->variant->open_memory)
+        if (err == HT_OK && step->variant->open_memory &&
+            ht_device_info(step->device)->open_memory > 0)
             err = ht_kernel_open_memory(*kernel, step->shape.local_bytes);
     }
     if (err == HT_OK && ht_variant_needs_work(step->variant))

@@ -32,10 +32,15 @@ extern const struct ht_variant ht_variant_propagator_warpgroup,
     ht_variant_propagator_layers;                 /* propagator_warpgroup.c */
 extern const struct ht_variant ht_variant_vector; /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
+extern const struct ht_variant ht_variant_parity_team;   /* parity_team.c */
 extern const struct ht_variant ht_variant_warp;          /* warp.c */
 
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);
+
+/* Whether a scalar and its partners (ht_sizes.chain) have materials that differ
+ * between axes. */
+bool ht_chain_materials_differ(const struct ht_spec *spec);
 
 /* Bytes of local memory that a kernel may use. */
 int64_t ht_local_limit(const struct ht_device_info *info);

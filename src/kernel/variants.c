@@ -12,6 +12,7 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_registers,
     &ht_variant_propagator_lanes,
     &ht_variant_propagator_layers,
+    &ht_variant_parity_team,
     &ht_variant_propagator_warpgroup,
     &ht_variant_parity_chains,
     &ht_variant_propagator_planes,
@@ -188,6 +189,19 @@ struct ht_cost ht_variant_cost(const struct ht_variant *variant,
 }
 
 /* ---- shared by several variants' shapes ---- */
+
+/* Materials of a uniform medium are in the factors of the axes. */
+bool ht_chain_materials_differ(const struct ht_spec *spec) {
+    const struct ht_term *term = spec->eq->term;
+    const struct ht_sizes z = ht_sizes_of(spec);
+    for (int k = 1; k < spec->eq->dims && spec->medium_degree >= 0; k++)
+        if (term[z.term_of_chain[k]].material !=
+                term[z.term_of_chain[0]].material ||
+            term[z.term_of_partner[k]].material !=
+                term[z.term_of_partner[0]].material)
+            return true;
+    return false;
+}
 
 int64_t ht_local_limit(const struct ht_device_info *info) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes

@@ -9,7 +9,14 @@
 
 #include "htwave/kernel.h"
 
-static const char array[] = "HT_LOCAL_ARRAY(";
+/* The text behind the name of a macro that declares a local array, or NULL. */
+static const char *array_at(const char *at) {
+    static const char *const names[] = {"HT_LOCAL_ARRAY(", "HT_OPEN_ARRAY("};
+    for (int n = 0; n < 2; n++)
+        if (strncmp(at, names[n], strlen(names[n])) == 0)
+            return at + strlen(names[n]);
+    return NULL;
+}
 
 /* Appends a kernel that stores the size of every local array of the text,
  * a negative entry before those of each kernel; returns the entries. */
@@ -18,10 +25,10 @@ static int append_sizes(struct ht_text *text) {
     const char *at = strstr(text->data, "struct ht_step_args {");
     int count = 0;
     while (at != NULL && *at != '\0') {
+        const char *type = array_at(at);
         if (strncmp(at, "HT_KERNEL ", 10) == 0) {
             ht_text_add(&body, "    to[%d] = -1;\n", count++);
-        } else if (strncmp(at, array, sizeof array - 1) == 0) {
-            const char *type = at + sizeof array - 1;
+        } else if (type != NULL) {
             const char *size = strchr(strchr(type, ',') + 1, ',') + 1;
             ht_text_add(&body,
                         "    to[%d] = (int)(sizeof(%.*s) / sizeof(real)) * "

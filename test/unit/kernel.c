@@ -340,10 +340,16 @@ static void test_auto(void) {
     choose(3, 3, -1, false, 90, "parity-chains");
     choose(3, 3, 0, false, 0, "parity-chains");
     choose(3, 4, -1, false, 90, "propagator-planes");
+    choose(3, 4, -1, false, 0, "parity-team");
+    choose(3, 4, 0, false, 90, "parity-team");
+    choose(3, 5, -1, false, 90, "parity-team");
+    choose(3, 5, -1, true, 90, "propagator-planes");
+    choose(3, 6, -1, true, 90, "parity-team");
+    choose(3, 7, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 80, "parity-chains");
     choose(3, 2, 0, true, 90, "parity-chains");
-    choose(3, 3, 0, true, 90, "monolithic");
+    choose(3, 3, 0, true, 90, "parity-team");
     choose(1, 3, -1, false, 90, "parity-chains");
     choose(2, 3, -1, false, 90, "propagator-lanes");
     choose(2, 2, -1, true, 90, "propagator-lanes");
@@ -375,7 +381,8 @@ static void choose_own(const char *system, int order, int fields,
 static void test_own(void) {
     choose_own("acoustic", 1, 0, "propagator-lanes");
     choose_own("acoustic", 2, 0, "propagator-warpgroup");
-    choose_own("acoustic", 7, 0, "propagator-warpgroup");
+    choose_own("acoustic", 4, 0, "propagator-warpgroup");
+    choose_own("acoustic", 5, 0, "parity-team");
     choose_own("wave", 3, 1, "propagator-planes");
     choose_own("wave", 5, 1, "propagator-warpgroup");
     choose_own("wave", 2, 0, "propagator-planes");
@@ -503,6 +510,7 @@ static void test_text(void) {
     const struct ht_device_info info = {.name = "toy",
                                         .fp64 = true,
                                         .local_memory = 1 << 22,
+                                        .open_memory = 227 << 10,
                                         .max_group = 1024};
     for (int order = 1; order <= HT_MAX_ORDER; order++) {
         int wrong = 0, texts = 0;
