@@ -19,14 +19,21 @@ static const char *refuses(const struct ht_spec *spec) {
     return NULL;
 }
 
+/* Whether a variant can compute a spec in the place of this one. */
+static bool applies(const struct ht_variant *other,
+                    const struct ht_spec *spec) {
+    return ht_variant_refuses(other, spec) == NULL;
+}
+
 /* Measured on an H200 (bench/NOTES_team.md). Without the local memory that
  * launches by CUDA give, the highest orders do not fit in double precision. */
 static bool pays(const struct ht_spec *spec) {
-    const bool tensor =
-        ht_variant_refuses(&ht_variant_propagator_planes, spec) == NULL;
-    if (!spec->fp64) return spec->order > (tensor ? 4 : 3);
+    if (!spec->fp64)
+        return spec->order >
+               (applies(&ht_variant_propagator_warpgroup, spec) ? 4 : 3);
     if (spec->order > 6 && !spec->ptx_own) return false;
-    return spec->order > (!tensor ? 2 : spec->ptx_own ? 4 : 5);
+    if (!applies(&ht_variant_propagator_planes, spec)) return spec->order > 2;
+    return spec->order > (spec->ptx_own ? 3 : 5);
 }
 
 /* Positions of results along an axis. */

@@ -339,8 +339,7 @@ static void test_auto(void) {
     choose(3, 2, -1, false, 90, "parity-chains");
     choose(3, 3, -1, false, 90, "parity-chains");
     choose(3, 3, 0, false, 0, "parity-chains");
-    choose(3, 4, -1, false, 90, "propagator-planes");
-    choose(3, 4, -1, false, 0, "parity-team");
+    choose(3, 4, -1, false, 90, "parity-team");
     choose(3, 4, 0, false, 90, "parity-team");
     choose(3, 5, -1, false, 90, "parity-team");
     choose(3, 5, -1, true, 90, "propagator-planes");
