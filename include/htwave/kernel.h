@@ -192,6 +192,11 @@ const struct ht_variant *ht_variant_at(int index);
  * fastest on a GPU or a CPU among those that apply. */
 const struct ht_variant *ht_variant_find(const char *name,
                                          const struct ht_spec *spec, bool gpu);
+/* The same; "auto": of those whose shapes the device can run, if there is one.
+ */
+const struct ht_variant *ht_variant_choose(const char *name,
+                                           const struct ht_spec *spec,
+                                           const struct ht_device_info *info);
 /* Why a variant does not apply to a spec; NULL if it applies. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);

@@ -35,11 +35,11 @@ static struct ht_spec spec_of(const struct ht_bench_row *row,
 static bool wants_variant(const struct ht_bench *bench,
                           const struct ht_spec *spec,
                           const struct ht_variant *variant) {
-    const bool gpu = bench->info->gpu;
     if (bench->sweep.variants != NULL)
         return ht_args_listed(bench->sweep.variants, variant->name);
-    if (bench->usual) return variant == ht_variant_find("auto", spec, gpu);
-    return ht_variant_suits(variant, gpu);
+    if (bench->usual)
+        return variant == ht_variant_choose("auto", spec, bench->info);
+    return ht_variant_suits(variant, bench->info->gpu);
 }
 
 /* Plans a row for every variant that applies. */

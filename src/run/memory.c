@@ -137,7 +137,7 @@ static const struct ht_variant *leanest(const struct ht_simulation *sim) {
     const struct ht_spec spec =
         ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
     const struct ht_variant *best =
-        ht_variant_find("auto", &spec, sim->info.gpu);
+        ht_variant_choose("auto", &spec, &sim->info);
     for (int i = 0; i < ht_variant_count(); i++)
         if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
             ht_variant_poly_bytes(ht_variant_at(i), &spec) <

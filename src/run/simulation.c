@@ -123,7 +123,7 @@ static enum ht_err check_variant(const struct ht_simulation *sim) {
 static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
     sim->tuning.variant =
-        ht_variant_find(sim->params->device.variant, &spec, sim->info.gpu);
+        ht_variant_choose(sim->params->device.variant, &spec, &sim->info);
     if (sim->tuning.variant == NULL) return unknown_variant(sim);
     return check_variant(sim);
 }

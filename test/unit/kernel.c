@@ -318,6 +318,25 @@ static void choose(int dims, int order, int degree, bool fp64, int ptx,
                ptx, name);
 }
 
+/* The same on a device with this many bytes of local memory. */
+static void choose_on(int order, bool fp64, int ptx, int64_t local_memory,
+                      const char *expected) {
+    struct ht_equations eq = equations("acoustic", 3);
+    struct ht_spec spec = make_spec(&eq, order, -1, fp64);
+    const struct ht_device_info info = {.name = "toy",
+                                        .gpu = true,
+                                        .fp64 = true,
+                                        .max_group = 1024,
+                                        .local_memory = local_memory};
+    spec.ptx = ptx;
+    spec.block = fp64 ? 2 : 4;
+    const struct ht_variant *variant = ht_variant_choose("auto", &spec, &info);
+    TEST_CHECK(variant != NULL && strcmp(variant->name, expected) == 0,
+               "auto, N = %d, %s, ptx %d, %d bytes of local memory: %s", order,
+               fp64 ? "double" : "single", ptx, (int)local_memory,
+               variant ? variant->name : "none");
+}
+
 /* Uniform, ptx 90, of a half step of leapfrog: of acoustics p from v1 to v3; of
  * `wave` u from u (`fields` is 1), or both fields by Taylor series (0). */
 static void choose_half(const char *system, int dims, int order, bool fp64,
@@ -354,6 +373,10 @@ static void test_auto(void) {
     choose(2, 2, -1, true, 90, "propagator-lanes");
     choose(2, 3, -1, true, 90, "propagator-tensor");
     choose(2, 3, -1, true, 0, "propagator-lanes");
+    choose_on(7, true, 90, 48 << 10, "propagator-tensor");
+    choose_on(8, false, 0, 48 << 10, "parity-team");
+    choose_on(8, false, 0, 32 << 10, "chains");
+    choose_on(8, false, 0, 1 << 10, "parity-team"); /* none fits */
     choose_half("acoustic", 3, 2, false, 0, "propagator-planes");
     choose_half("acoustic", 3, 1, true, 0, "propagator-lanes");
     choose_half("acoustic", 2, 5, false, 0, "propagator-lanes");
