@@ -451,16 +451,6 @@ HT_INLINE void ht_put_tables(const int item, const int stages,
 
 /* ---- a field ---- */
 
-/* The order of the fields: partners by axis, then the scalar (field 0). */
-#define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
-    if (slot == axis) chosen = src##f;
-HT_INLINE HT_GLOBAL const real *
-ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
-    HT_GLOBAL const real *chosen = src0;
-    HT_EACH_PARTNER(HT_CHOOSE_PARTNER)
-    return chosen;
-}
-
 /* Exchanges the sums of a field, whose units x holds; then x holds those of the
  * next partner. */
 #define HT_EXCHANGE(slot)                                                    \
@@ -547,17 +537,6 @@ HT_INLINE void ht_store_packs(const struct ht_team *t, const int f,
 
 /* ---- a target ---- */
 
-#if HT_MEDIUM_DEGREE < 0
-#define HT_MATERIAL(m) 1
-#else
-#define HT_MATERIAL(m) medium##m[node]
-#endif
-/* All axes have the same materials. */
-#define HT_GET_MATERIALS(axis, f, tp, tv, mp, mv) \
-    if (axis == 0) {                              \
-        of_scalar = HT_MATERIAL(mp);              \
-        of_partner = HT_MATERIAL(mv);             \
-    }
 #define HT_DECLARE_LOW(axis, f, tp, tv, mp, mv) real low_##axis[HT_LOWS];
 
 /* Computes one target per cell of the row (m2, m3). On entry x holds the units

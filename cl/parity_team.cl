@@ -479,27 +479,6 @@ HT_INLINE void ht_put_partner(const struct ht_team *t, const int axis,
 
 /* ---- a target ---- */
 
-/* The order of the fields: partners by axis, then the scalar (field 0). */
-#define HT_CHOOSE_PARTNER(axis, f, tp, tv, mp, mv) \
-    if (slot == axis) chosen = src##f;
-HT_INLINE HT_GLOBAL const real *
-ht_field_source(const int slot HT_EACH_SRC(HT_SRC_PARAM)) {
-    HT_GLOBAL const real *chosen = src0;
-    HT_EACH_PARTNER(HT_CHOOSE_PARTNER)
-    return chosen;
-}
-
-#if HT_MEDIUM_DEGREE < 0
-#define HT_MATERIAL(m) 1
-#else
-#define HT_MATERIAL(m) medium##m[node]
-#endif
-#define HT_GET_MATERIALS(axis, f, tp, tv, mp, mv) \
-    if (axis == 0) {                              \
-        of_scalar = HT_MATERIAL(mp);              \
-        of_partner = HT_MATERIAL(mv);             \
-    }
-
 /* Source nodes around a target. */
 HT_INLINE void ht_set_nodes(const struct ht_step_args *a, const long m1,
                             const long m2, const long m3,

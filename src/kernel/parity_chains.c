@@ -92,5 +92,5 @@ const struct ht_variant ht_variant_parity_chains = {
     .shape = choose_shape,
     .cost = ht_cost_series,
     .files = {"common.cl", "packs.cl", "wide.cl", "ptx.cl", "vertices.cl",
-              "parity_chains.cl"},
+              "partners.cl", "parity_chains.cl"},
     .stage = {{HT_STAGE_STEP, "ht_parity_chains"}}};

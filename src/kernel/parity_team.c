@@ -270,5 +270,5 @@ const struct ht_variant ht_variant_parity_team = {
     .pack = pack_series,
     .cost = ht_cost_series,
     .files = {"common.cl", "packs.cl", "wide.cl", "ptx.cl", "vertices.cl",
-              "parity_team.cl"},
+              "partners.cl", "parity_team.cl"},
     .stage = {{HT_STAGE_STEP, "ht_parity_team"}}};
