@@ -75,11 +75,9 @@
     (HT_AT_LINES(2, 0) + ((axis)*2 + (odd)) * HT_PADDED_LINE)
 #define HT_AT_NEXT(axis) (HT_AT_TOP(2, 0) + (axis)*HT_PADDED_LINE)
 #define HT_AT_WEIGHTS HT_AT_NEXT(2)
-#define HT_STEPS (HT_N1 + 2 * HT_H) /* of c, from -2 HT_H */
 #define HT_AT_WEIGHT(series, m, c) \
-    (HT_AT_WEIGHTS +               \
-     (((series) * (HT_POWERS + 1) + (m)) * HT_STEPS + (c) + 2 * HT_H) * 2)
-#define HT_AT_SHIFTS HT_AT_WEIGHT(2, 0, -2 * HT_H)
+    (HT_AT_WEIGHTS + (((series) * (HT_POWERS + 1) + (m)) * HT_N1 + (c)) * 2)
+#define HT_AT_SHIFTS HT_AT_WEIGHT(2, 0, 0)
 #define HT_AT_SHIFT(odd, a, b) \
     (HT_AT_SHIFTS + ((odd) * (HT_H + 1) + (a)) * HT_N1 + (b))
 #define HT_AT_SLOPE(odd) (HT_AT_SHIFT(2, 0, 0) + (odd)*HT_N1)

@@ -48,7 +48,7 @@ static int table_values(const struct ht_spec *spec) {
     const int n = spec->order, n1 = n + 1, h = results_of(spec);
     const int wide = spec->fp64 ? 2 : 4;
     const int padded = (int)ht_divide_up(n1, wide) * wide;
-    return 4 * n1 * padded + 6 * padded + 4 * (2 * n + 1) * (n1 + 2 * h) +
+    return 4 * n1 * padded + 6 * padded + 4 * (2 * n + 1) * n1 +
            2 * (h + 1) * n1 + 2 * n1 + 10 * h;
 }
 
@@ -131,11 +131,10 @@ static long double reciprocal(const struct series *s, int n) {
 static void put_weights(struct series *s) {
     for (int odd = 0; odd < 2; odd++)
         for (int m = 0; m <= 2 * s->order; m++)
-            for (int c = -2 * s->h; c <= s->order; c++)
+            for (int c = 0; c <= s->order; c++)
                 for (int more = 0; more < 2; more++)
-                    put(s, c < 0 ? 0
-                                 : binomial(m + c, c) * powl(s->lambda, m) *
-                                       reciprocal(s, 2 * (m + c) + odd + more));
+                    put(s, binomial(m + c, c) * powl(s->lambda, m) *
+                               reciprocal(s, 2 * (m + c) + odd + more));
 }
 
 /* Along x1: Lambda_1^(b - a) from position b to a, and the derivative of v_1.
