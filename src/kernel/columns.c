@@ -80,11 +80,7 @@ static enum ht_err shape_of(const struct ht_tuning *tuning,
         "%lld: choose a lower grid.order",
         spec->order, spec->eq->dims, column, info->name,
         (long long)info->max_group);
-    REQUIRE(
-        (int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
-        "device.cells_per_group = %d: %d work-items per cell, and %s allows "
-        "%lld per group",
-        cells, column, info->name, (long long)info->max_group);
+    TRY(ht_group_fits(cells, column, info));
     bool chosen = cells > 0;
     int wanted = info->max_group < 128 ? (int)info->max_group : 128;
     out->cells = chosen ? cells : wanted > column ? wanted / column : 1;

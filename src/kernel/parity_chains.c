@@ -62,11 +62,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     while (tuning->cells == 0 && out->cells > 1 &&
            (int64_t)out->cells * classes > info->max_group)
         out->cells /= 2;
-    REQUIRE(
-        (int64_t)out->cells * classes <= info->max_group, HT_ERR_INPUT,
-        "device.cells_per_group = %d: %d work-items per cell, and %s allows "
-        "%lld per group",
-        out->cells, classes, info->name, (long long)info->max_group);
+    TRY(ht_group_fits(out->cells, classes, info));
     out->chunk = choose_chunk(spec, classes);
     out->local_bytes = local_bytes(spec, classes, out);
     while (tuning->cells == 0 && out->cells > 1 && out->local_bytes > limit) {

@@ -240,10 +240,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
             (int64_t)out->cells * team > info->max_group))
         out->cells /= 2;
     if (local_bytes(spec, out) > limit) out->roll = false;
-    REQUIRE((int64_t)out->cells * team <= info->max_group, HT_ERR_INPUT,
-            "device.cells_per_group = %d: by %d work-items each, more than the "
-            "%lld that %s allows per group",
-            out->cells, team, (long long)info->max_group, info->name);
+    TRY(ht_group_fits(out->cells, team, info));
     out->group_size = out->cells * team;
     out->local_bytes = local_bytes(spec, out);
     /* two groups on a multiprocessor */

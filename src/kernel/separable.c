@@ -75,10 +75,7 @@ static enum ht_err team_shape(const struct ht_tuning *tuning,
     while (tuning->cells == 0 && out->cells > 1 &&
            (cell * out->cells > limit || (int64_t)out->cells * team > most))
         out->cells /= 2;
-    REQUIRE((int64_t)out->cells * team <= most, HT_ERR_INPUT,
-            "device.cells_per_group = %d: by %d work-items each, more than the "
-            "%lld that %s allows per group",
-            out->cells, team, (long long)most, info->name);
+    TRY(ht_group_fits(out->cells, team, info));
     out->group_size = out->cells * team;
     out->local_bytes = cell * out->cells;
     /* three groups on a multiprocessor */

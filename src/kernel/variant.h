@@ -53,6 +53,11 @@ HT_CHECKED enum ht_err ht_local_too_little(const struct ht_spec *spec,
                                            const struct ht_device_info *info,
                                            int cells, int64_t limit);
 
+/* Fails with HT_ERR_INPUT: so many work-items for each cell are more than the
+ * device allows per group. */
+HT_CHECKED enum ht_err ht_group_fits(int cells, int items,
+                                     const struct ht_device_info *info);
+
 /* Number of fields in a mask of stored fields; mask 0 means all. */
 int ht_slots(unsigned mask, int fields);
 /* Nodes of a tile around `rows` rows of targets, with rows padded to pitch. */

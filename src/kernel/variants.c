@@ -232,6 +232,15 @@ bool ht_chain_materials_differ(const struct ht_spec *spec) {
     return false;
 }
 
+enum ht_err ht_group_fits(int cells, int items,
+                          const struct ht_device_info *info) {
+    REQUIRE((int64_t)cells * items <= info->max_group, HT_ERR_INPUT,
+            "device.cells_per_group = %d: %d work-items per cell, and %s "
+            "allows %lld per group",
+            cells, items, info->name, (long long)info->max_group);
+    return HT_OK;
+}
+
 int64_t ht_local_limit(const struct ht_device_info *info) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes
      * all of it; a larger share would cost occupancy anyway. */
