@@ -212,23 +212,6 @@ struct packing {
     double *op, *info;                /* [part][..] */
 };
 
-static double rounded(double value, int bits) {
-    int exponent = 0;
-    double fraction = frexp(value, &exponent);
-    return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
-}
-
-enum { HALF_BITS = 11 }; /* that tensor cores read of single precision */
-
-/* In single precision the nearest sum of two numbers of 11 bits, the first one
- * rounded (ht_high of cl/tf32.cl): 23 bits, 24 where the second one is at most
- * half of what it can be. */
-static double two_halves(const struct ht_spec *spec, double value) {
-    if (spec->fp64) return value;
-    const double high = rounded(value, HALF_BITS);
-    return (float)(high + rounded(value - high, HALF_BITS));
-}
-
 /* Where an entry of the operator is: k step, tile and column of a part, warp
  * lane l % 4 and element of its pair. */
 struct entry_place {
@@ -241,14 +224,13 @@ static void store_entry(const struct packing *p, struct entry_place at,
     const int64_t tiles = p->s.cut.all;
     const int lane = at.column * 4 + at.t;
     if (!p->order->halves) {
-        op[((at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] =
-            two_halves(p->spec, value);
+        op[((at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] = value;
         return;
     }
-    const double high = rounded(value, HALF_BITS);
+    const double high = ht_first_half(value);
     op += (2 * tiles * at.k + at.tile) * 64 + (int64_t)32 * at.e + lane;
     op[0] = high;
-    op[tiles * 64] = rounded(value - high, HALF_BITS);
+    op[tiles * 64] = value - high;
 }
 
 static void pack_row(const struct packing *p, int g, int tile, int column,

@@ -256,7 +256,8 @@ enum ht_err ht_operator_make(const struct ht_variant *variant,
     *out = (struct ht_operator){0};
     if (variant->pack == NULL) return HT_OK;
     if (variant->blocks) TRY(ht_blocks_create(spec, &blocks));
-    enum ht_err err = variant->pack(blocks, spec, shape, out);
+    enum ht_err err = blocks != NULL ? ht_blocks_round(spec, blocks) : HT_OK;
+    if (err == HT_OK) err = variant->pack(blocks, spec, shape, out);
     if (err == HT_OK) err = ht_text_status(&out->text);
     ht_blocks_destroy(blocks);
     if (err != HT_OK) ht_operator_free(out);
