@@ -53,17 +53,17 @@
     ((passes) ? (values) * (items) + 1 : 1)
 
 /* cl/parity_team.cl, per work-item: a row of whole vectors of 16 bytes, an odd
- * number of them against bank conflicts, with a plane of positions and a record
- * of `part` values, behind the plane or (not kept) in its place. Then the
- * interpolants of three fields at h^3 positions of eight classes. */
-#define HT_SIZE_TEAM_RECORD(wide, plane, keep) \
-    ((keep) ? ((plane) + (wide)-1) / (wide) * (wide) : 0)
-#define HT_SIZE_TEAM_VALUES(wide, plane, part, keep) \
-    (HT_SIZE_TEAM_RECORD(wide, plane, keep) +        \
-     ((keep) || (part) > (plane) ? (part) : (plane)))
-#define HT_SIZE_TEAM_ROW(wide, plane, part, keep)                          \
-    (((HT_SIZE_TEAM_VALUES(wide, plane, part, keep) + (wide)-1) / (wide) | \
-      1) *                                                                 \
+ * number of them against bank conflicts, for `planes` planes of positions or
+ * `part` values of results. Then the interpolants of three fields at h^3
+ * positions of eight classes. */
+#define HT_SIZE_TEAM_PLANE(wide, plane) (((plane) + (wide)-1) / (wide) * (wide))
+#define HT_SIZE_TEAM_VALUES(wide, planes, plane, part)         \
+    ((planes)*HT_SIZE_TEAM_PLANE(wide, plane) > (part)         \
+         ? (planes)*HT_SIZE_TEAM_PLANE(wide, plane)            \
+         : (part))
+#define HT_SIZE_TEAM_ROW(wide, planes, plane, part)                         \
+    (((HT_SIZE_TEAM_VALUES(wide, planes, plane, part) + (wide)-1) / (wide) | \
+      1) *                                                                  \
      (wide))
 #define HT_SIZE_TEAM_ROWS(items, row) ((items) * (row))
 #define HT_SIZE_TEAM_LOWS(cells, h) (24 * (h) * (h) * (h) * (cells))

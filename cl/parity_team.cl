@@ -51,18 +51,18 @@
                     : HT_LOW(a2, a3))
 #define HT_POWERS (2 * HT_ORDER) /* Lambda_23^m = 0 above */
 #define HT_MEMBERS (HT_CLASSES * HT_N1)
-/* Positions a1 of results at a time. */
-#define HT_AT_ONCE HT_TILE
 /* Packs that hold a line, which begins anywhere in one. */
 #define HT_MOST_SKIP \
     (HT_N1 % HT_BLOCK == 0 ? 0 : HT_BLOCK - (HT_N1 % 2 ? 1 : 2))
 #define HT_LINE_PACKS ((HT_N1 + HT_MOST_SKIP + HT_BLOCK - 1) / HT_BLOCK)
 #define HT_LINE (HT_LINE_PACKS * HT_BLOCK)
 
-#define HT_ROW HT_SIZE_TEAM_ROW(HT_WIDE, HT_PLANE, HT_PART, HT_ROLL)
-/* Where a record of P and S is in its row: behind a plane that is kept, or in
- * the place of one that is not needed any more. */
-#define HT_RECORD HT_SIZE_TEAM_RECORD(HT_WIDE, HT_PLANE, HT_ROLL)
+/* A row holds the plane of a scalar or of both, side by side, later what the
+ * work-item has of P and S. */
+#define HT_PLANES (HT_ROLL ? 2 : 1)
+#define HT_ROW HT_SIZE_TEAM_ROW(HT_WIDE, HT_PLANES, HT_PLANE, HT_PART)
+#define HT_AT_PLANE(series) \
+    (HT_ROLL ? (series)*HT_SIZE_TEAM_PLANE(HT_WIDE, HT_PLANE) : 0)
 #define HT_ROW_OF(g, a, cell) \
     ((((a)*HT_CLASSES + (g)) * HT_CELLS + (cell)) * HT_ROW)
 #define HT_NEXT_ROW (HT_CLASSES * HT_CELLS * HT_ROW) /* from a to a + 1 */
@@ -77,10 +77,9 @@
 #define HT_AT_WEIGHTS HT_AT_NEXT(2)
 #define HT_AT_WEIGHT(series, m, c) \
     (HT_AT_WEIGHTS + (((series) * (HT_POWERS + 1) + (m)) * HT_N1 + (c)) * 2)
-#define HT_AT_SHIFTS HT_AT_WEIGHT(2, 0, 0)
-#define HT_AT_SHIFT(odd, a, b) \
-    (HT_AT_SHIFTS + ((odd) * (HT_H + 1) + (a)) * HT_N1 + (b))
-#define HT_AT_SLOPE(odd) (HT_AT_SHIFT(2, 0, 0) + (odd)*HT_N1)
+#define HT_AT_SCALE(odd) (HT_AT_WEIGHT(2, 0, 0) + (odd)*HT_N1)
+#define HT_AT_UNSCALE(odd) (HT_AT_SCALE(2) + (odd) * (HT_H + 1))
+#define HT_AT_SLOPE(odd) (HT_AT_UNSCALE(2) + (odd)*HT_N1)
 #define HT_AT_BACK(axis, odd) (HT_AT_SLOPE(2) + ((axis)*2 + (odd)) * HT_H)
 #define HT_AT_GAIN(axis, odd) (HT_AT_BACK(2, 0) + ((axis)*2 + (odd)) * HT_H)
 #define HT_TABLES (HT_AT_GAIN(3, 0))
@@ -260,14 +259,20 @@ HT_INLINE void ht_put_lows(const struct ht_team *t, const unsigned p,
     for (int q = 0; q < HT_LOWS; q++) to[q] = whole[HT_POS(q % HT_H, q / HT_H)];
 }
 
-/* e += the derivative of a plane of v along x2 (axis 0) or x3 (1), both sums of
- * derivatives. odd: the parity of v along the axis. */
+/* e += `by` times the derivative of a plane of v along x2 (axis 0) or x3 (1),
+ * both sums of derivatives. odd: the parity of v along the axis. */
 HT_INLINE void ht_add_derivative(const struct ht_team *t, const int axis,
-                                 const int odd, const real plane[HT_PLANE],
+                                 const int odd, const real by,
+                                 const real plane[HT_PLANE],
                                  real e[HT_PLANE]) {
     real top[HT_PADDED_LINE], next[HT_PADDED_LINE];
     ht_get_line(t->tables + HT_AT_TOP(axis, odd), top);
     ht_get_line(t->tables + HT_AT_NEXT(axis), next);
+    HT_UNROLL
+    for (int i = 0; i < HT_N1; i++) {
+        top[i] *= by;
+        next[i] *= by;
+    }
     HT_UNROLL
     for (int q = 0; q < HT_N1; q++) {
         e[HT_ON(axis, q, HT_ORDER)] += ht_dot(axis, q, top, plane);
@@ -280,32 +285,30 @@ HT_INLINE void ht_add_derivative(const struct ht_team *t, const int axis,
 
 /* ---- the series ---- */
 
-/* What the powers of a plane give to P and S at positions first, first + 1 ..
- * of x1: part[n][HT_SUM(..)] to S, part[n][HT_SUMS + HT_LOW(..)] to P. */
-HT_INLINE void ht_add_powers(HT_LOCAL const real *weights, const int c,
-                             const real lambda, real u[HT_PLANE],
-                             real part[HT_AT_ONCE][HT_PART]) {
+/* Adds what the powers of a plane at position b give to P and S at position a
+ * of x1: part[HT_SUM(..)] to S, part[HT_SUMS + HT_LOW(..)] to P. */
+HT_INLINE void ht_add_powers(const struct ht_team *t, const int series,
+                             const int a, const int b, const real lambda,
+                             real u[HT_PLANE], real part[HT_PART]) {
+    HT_LOCAL const real *weights = t->tables + HT_AT_WEIGHT(series, 0, b - a);
     real power = 1;
+    if (HT_MEDIUM_DEGREE >= 0)
+        for (int c = a; c < b; c++) power *= lambda;
     HT_UNROLL
     for (int m = 0; m <= HT_POWERS; m++) {
+        HT_LOCAL const real *w =
+            weights + (HT_AT_WEIGHT(0, m, 0) - HT_AT_WEIGHT(0, 0, 0));
+        const real of_p = power * w[0], of_s = power * w[1];
         HT_UNROLL
-        for (int n = 0; n < HT_AT_ONCE; n++) {
-            const int beyond = HT_AT_ONCE > HT_H && n == HT_H;
-            if (n > c) continue;
-            HT_LOCAL const real *w = weights + HT_AT_WEIGHT(0, m, -n);
-            const real of_p = power * w[0], of_s = power * w[1];
-            HT_UNROLL
-            for (int q = 0; q < HT_PLANE; q++) {
-                const int a2 = q % HT_N1, a3 = q / HT_N1;
-                if (a2 + a3 > HT_POWERS - m) continue;
-                if (a2 < HT_H && a3 < HT_H && !beyond)
-                    part[n][HT_SUMS + HT_LOW(a2, a3)] =
-                        fma(of_p, u[q], part[n][HT_SUMS + HT_LOW(a2, a3)]);
-                if (a2 <= HT_H && a3 <= HT_H &&
-                    (a2 == HT_H) + (a3 == HT_H) + beyond < 2)
-                    part[n][HT_SUM(a2, a3)] =
-                        fma(of_s, u[q], part[n][HT_SUM(a2, a3)]);
-            }
+        for (int q = 0; q < HT_PLANE; q++) {
+            const int a2 = q % HT_N1, a3 = q / HT_N1;
+            if (a2 + a3 > HT_POWERS - m) continue;
+            if (a2 < HT_H && a3 < HT_H)
+                part[HT_SUMS + HT_LOW(a2, a3)] =
+                    fma(of_p, u[q], part[HT_SUMS + HT_LOW(a2, a3)]);
+            if (a2 <= HT_H && a3 <= HT_H && (a2 == HT_H) + (a3 == HT_H) < 2)
+                part[HT_SUM(a2, a3)] =
+                    fma(of_s, u[q], part[HT_SUM(a2, a3)]);
         }
         if (HT_MEDIUM_DEGREE >= 0) power *= lambda;
         HT_UNROLL
@@ -322,90 +325,56 @@ HT_INLINE void ht_add_powers(HT_LOCAL const real *weights, const int c,
     }
 }
 
-HT_INLINE void ht_put_record(HT_LOCAL real *to, const real factor,
-                             const real part[HT_PART]) {
-    HT_UNROLL
-    for (int s = 0; s < HT_PART; s += HT_WIDE) {
-        real v[HT_WIDE];
-        HT_UNROLL
-        for (int q = 0; q < HT_WIDE; q++) v[q] = factor * part[s + q];
-        *(HT_LOCAL ht_wide *)(to + s) = ht_widened(v);
+/* What planes of a scalar, which are in rows, give to the position a of the
+ * work-item: of those from ht_team_planes on, to that of the next one. */
+HT_INLINE void ht_add_planes(const struct ht_team *t, const int series,
+                             const real lambda, real part[HT_PART]) {
+    const int a = ht_team_planes[3 * t->own];
+    const int end = ht_team_planes[3 * t->own + 2];
+    HT_ROLLED
+    for (int b = ht_team_planes[3 * t->own + 1]; b < end; b++) {
+        real u[HT_PLANE];
+        ht_get_plane(t->rows + HT_ROW_OF(t->g, b, t->cell) + HT_AT_PLANE(series), u);
+        ht_add_powers(t, series, a, b, lambda, u, part);
     }
 }
 
-/* The sum over a team of the records of position a, in row a. */
-HT_INLINE void ht_sum_records(const struct ht_team *t, const int a) {
-    HT_LOCAL real *first = t->rows + HT_ROW_OF(t->g, a, t->cell) + HT_RECORD;
-    HT_GROUP_BARRIER();
-    for (int s = t->own * HT_WIDE; s < HT_PART; s += HT_N1 * HT_WIDE) {
+HT_INLINE void ht_put_record(HT_LOCAL real *to, const real part[HT_PART]) {
+    HT_UNROLL
+    for (int s = 0; s < HT_PART; s += HT_WIDE)
+        *(HT_LOCAL ht_wide *)(to + s) = ht_widened(part + s);
+}
+
+/* Where P and S at position a are when their sums are complete. */
+HT_INLINE HT_LOCAL real *ht_record_of(const struct ht_team *t, const int a) {
+    return t->rows + HT_ROW_OF(t->g, ht_team_owners[a], t->cell);
+}
+
+/* The sums over the work-items of the same position. */
+HT_INLINE void ht_sum_records(const struct ht_team *t) {
+    const int packs = HT_PART / HT_WIDE;
+    for (int n = t->own; n < (HT_H + 1) * packs; n += HT_N1) {
+        const int a = n / packs, s = n % packs * HT_WIDE;
+        const int owners = ht_team_owners[a + 1] - ht_team_owners[a];
+        HT_LOCAL real *first = ht_record_of(t, a) + s;
         real sum[HT_WIDE];
-        ht_widen(*(HT_LOCAL ht_wide *)(first + s), sum);
-        for (int b = 1; b < HT_N1 - a; b++) {
+        ht_widen(*(HT_LOCAL ht_wide *)first, sum);
+        for (int o = 1; o < owners; o++) {
             real v[HT_WIDE];
-            ht_widen(*(HT_LOCAL ht_wide *)(first + b * HT_NEXT_ROW + s), v);
+            ht_widen(*(HT_LOCAL ht_wide *)(first + o * HT_NEXT_ROW), v);
             HT_UNROLL
             for (int q = 0; q < HT_WIDE; q++) sum[q] += v[q];
         }
-        *(HT_LOCAL ht_wide *)(first + s) = ht_widened(sum);
-    }
-    HT_GROUP_BARRIER();
-}
-
-/* P and S of all classes, in records 0 .. HT_H. The work-item's row has its
- * positions of p. */
-HT_INLINE void ht_sum_series(const struct ht_team *t, const real lambda,
-                             const real e[HT_PLANE]) {
-    HT_LOCAL real *mine = t->rows + HT_ROW_OF(t->g, t->own, t->cell);
-#if !HT_ROLL && HT_AT_ONCE <= HT_H
-    real p[HT_PLANE];
-    ht_get_plane(mine, p);
-    HT_GROUP_BARRIER();
-#endif
-    HT_ROLLED
-    for (int first = 0; first <= HT_H; first += HT_AT_ONCE) {
-        real part[HT_AT_ONCE][HT_PART];
-        HT_UNROLL
-        for (int n = 0; n < HT_AT_ONCE; n++) {
-            HT_UNROLL
-            for (int q = 0; q < HT_PART; q++) part[n][q] = 0;
-        }
-        HT_ROLLED
-        for (int series = 1; series >= 0 && first <= t->own; series--) {
-            real u[HT_PLANE];
-            if (series > 0) {
-                HT_UNROLL
-                for (int q = 0; q < HT_PLANE; q++) u[q] = e[q];
-            } else {
-#if !HT_ROLL && HT_AT_ONCE <= HT_H
-                HT_UNROLL
-                for (int q = 0; q < HT_PLANE; q++) u[q] = p[q];
-#else
-                ht_get_plane(mine, u);
-#endif
-            }
-            ht_add_powers(t->tables + HT_AT_WEIGHT(series, 0, t->own - first) -
-                              HT_AT_WEIGHT(0, 0, 0),
-                          t->own - first, lambda, u, part);
-        }
-        HT_UNROLL
-        for (int n = 0; n < HT_AT_ONCE; n++) {
-            const int a = first + n;
-            if (a > HT_H) continue;
-            real factor = t->tables[HT_AT_SHIFT((int)(t->g & 1u), a, t->own)];
-            if (HT_MEDIUM_DEGREE >= 0)
-                for (int b = a; b < t->own; b++) factor *= lambda;
-            if (t->own >= a) ht_put_record(mine + HT_RECORD, factor, part[n]);
-            ht_sum_records(t, a);
-        }
+        *(HT_LOCAL ht_wide *)first = ht_widened(sum);
     }
 }
 
 /* ---- results ---- */
 
-/* Puts positions (a1, a2, a3) of class p of field f, those whose indices are at
- * most N. value[HT_LOW(a2, a3)]. */
+/* Puts `by` times positions (a1, a2, a3) of class p of field f, those whose
+ * indices are at most N. value[HT_LOW(a2, a3)]. */
 HT_INLINE void ht_put_results(const struct ht_team *t, const int f,
-                              const unsigned p, const int a1,
+                              const unsigned p, const int a1, const real by,
                               const real value[HT_LOWS]) {
     const int odd1 = (int)(p & 1u), odd2 = (int)(p >> 1 & 1u);
     const int odd3 = (int)(p >> 2);
@@ -415,7 +384,7 @@ HT_INLINE void ht_put_results(const struct ht_team *t, const int f,
     if (odd1 + 2 * a1 > HT_ORDER) return;
     HT_UNROLL
     for (int a3 = 0; a3 < HT_H; a3++) {
-        const real back3 = t->tables[HT_AT_BACK(1, odd3) + a3];
+        const real back3 = by * t->tables[HT_AT_BACK(1, odd3) + a3];
         if (odd3 + 2 * a3 > HT_ORDER) continue;
         HT_UNROLL
         for (int a2 = 0; a2 < HT_H; a2++)
@@ -454,13 +423,13 @@ HT_INLINE void ht_put_partner(const struct ht_team *t, const int axis,
                              : here[HT_SUM(a2 + (axis == 1), a3 + (axis == 2))];
         value[q] = fma(gain, s, (real)0.5 * low[q]);
     }
-    ht_put_results(t, f, of, a1, value);
+    ht_put_results(t, f, of, a1, 1, value);
 }
 
 #define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                            \
     if ((axis == 0 ? first : t->own) < HT_H)                               \
-        ht_put_partner(t, axis, f, axis == 0 ? first : t->own, of_partner, \
-                       here, next);
+        ht_put_partner(t, axis, f, axis == 0 ? first : t->own, \
+                       of_partner * unscale[axis == 0], here, next);
 
 #define HT_STORE_FIELD(slot, f)                                           \
     for (int b = t->member; b < HT_PACKS; b += HT_MEMBERS) {              \
@@ -493,43 +462,88 @@ HT_INLINE void ht_set_nodes(const struct ht_step_args *a, const long m1,
     }
 }
 
-/* The positions of e in the work-item's plane, those of p in its row. first:
- * its position of v_1. */
-HT_INLINE void ht_get_scalars(const struct ht_step_args *a,
-                              const struct ht_team *t, const int first,
-                              const int node[HT_CLASSES],
-                              real e[HT_PLANE] HT_EACH_SRC(HT_SRC_PARAM)) {
+/* The positions of a scalar in the work-item's plane: e (series 1), p (0).
+ * first: its position of v_1. */
+HT_INLINE void ht_get_scalar(const struct ht_step_args *a,
+                             const struct ht_team *t, const int series,
+                             const int first, const int node[HT_CLASSES],
+                             const real of_scalar,
+                             real scalar[HT_PLANE] HT_EACH_SRC(HT_SRC_PARAM)) {
+    const int odd = (int)(t->g & 1u);
+    const real by = t->tables[HT_AT_SCALE(odd) + t->own];
     HT_UNROLL
-    for (int q = 0; q < HT_PLANE; q++) e[q] = 0;
+    for (int q = 0; q < HT_PLANE; q++) scalar[q] = 0;
     HT_ROLLED
-    for (int slot = 0; slot < 4; slot++) {
+    for (int slot = series ? 0 : 3; slot < (series ? 3 : 4); slot++) {
         const unsigned of = slot < 3 ? t->g ^ 1u << slot : t->g;
         const int at = slot == 0 ? first : t->own;
-        HT_LOCAL real *row = t->rows + HT_ROW_OF((int)of, at, t->cell);
         real plane[HT_PLANE];
         ht_put_rows(t, a->src_nodes, node,
                     ht_field_source(slot HT_EACH_SRC(HT_SRC_ARG)));
-        ht_get_plane(row, plane);
-        if (slot == 3) {
-            ht_to_positions(t, plane);
-            ht_keep_plane(row, plane);
-            continue;
-        }
-        if (at < HT_H)
+        ht_get_plane(t->rows + HT_ROW_OF((int)of, at, t->cell), plane);
+        if (slot < 3 && at < HT_H)
             ht_put_lows(t, of, plane,
                         t->lows + HT_LOW_ROW(slot, (int)of, at, t->cell));
-        if (slot == 0) {
-            const real slope =
-                t->tables[HT_AT_SLOPE((int)(t->g & 1u)) + t->own];
+        if (slot == 1)
+            ht_add_derivative(t, 0, (int)(of >> 1 & 1u), by, plane, scalar);
+        else if (slot == 2)
+            ht_add_derivative(t, 1, (int)(of >> 2), by, plane, scalar);
+        else {
+            const real times =
+                slot == 3 ? by : t->tables[HT_AT_SLOPE(odd) + t->own];
             HT_UNROLL
-            for (int q = 0; q < HT_PLANE; q++) e[q] = slope * plane[q];
-        } else if (slot == 1) {
-            ht_add_derivative(t, 0, (int)(of >> 1 & 1u), plane, e);
-        } else {
-            ht_add_derivative(t, 1, (int)(of >> 2), plane, e);
-            ht_to_positions(t, e);
+            for (int q = 0; q < HT_PLANE; q++) scalar[q] = times * plane[q];
         }
     }
+    if (HT_MEDIUM_DEGREE >= 0 && series) {
+        HT_UNROLL
+        for (int q = 0; q < HT_PLANE; q++) scalar[q] *= of_scalar;
+    }
+    ht_to_positions(t, scalar);
+}
+
+/* The planes of a scalar, in rows. */
+HT_INLINE void ht_put_scalar(const struct ht_step_args *a,
+                             const struct ht_team *t, const int series,
+                             const int first, const int node[HT_CLASSES],
+                             const real of_scalar HT_EACH_SRC(HT_SRC_PARAM)) {
+    real scalar[HT_PLANE];
+    ht_get_scalar(a, t, series, first, node, of_scalar,
+                  scalar HT_EACH_SRC(HT_SRC_ARG));
+    HT_GROUP_BARRIER();
+    ht_keep_plane(t->rows + HT_ROW_OF(t->g, t->own, t->cell) + HT_AT_PLANE(series), scalar);
+}
+
+/* P and S of all classes, in records. Where rows hold the planes of both
+ * scalars, no sums are kept while a field is read. */
+HT_INLINE void ht_sum_series(const struct ht_step_args *a,
+                             const struct ht_team *t, const int first,
+                             const int node[HT_CLASSES], const real of_scalar,
+                             const real lambda HT_EACH_SRC(HT_SRC_PARAM)) {
+    real part[HT_PART];
+#if HT_ROLL
+    HT_ROLLED
+    for (int series = 1; series >= 0; series--)
+        ht_put_scalar(a, t, series, first, node,
+                      of_scalar HT_EACH_SRC(HT_SRC_ARG));
+    HT_GROUP_BARRIER();
+#endif
+    HT_UNROLL
+    for (int q = 0; q < HT_PART; q++) part[q] = 0;
+    HT_ROLLED
+    for (int series = 1; series >= 0; series--) {
+#if !HT_ROLL
+        ht_put_scalar(a, t, series, first, node,
+                      of_scalar HT_EACH_SRC(HT_SRC_ARG));
+        HT_GROUP_BARRIER();
+#endif
+        ht_add_planes(t, series, lambda, part);
+    }
+    HT_GROUP_BARRIER();
+    ht_put_record(t->rows + HT_ROW_OF(t->g, t->own, t->cell), part);
+    HT_GROUP_BARRIER();
+    ht_sum_records(t);
+    HT_GROUP_BARRIER();
 }
 
 HT_INLINE void ht_team_target(const struct ht_step_args *a,
@@ -546,26 +560,21 @@ HT_INLINE void ht_team_target(const struct ht_step_args *a,
                                            : 0;
     int around[HT_CLASSES];
     real of_scalar = 1, of_partner = 1;
-    real e[HT_PLANE];
     HT_EACH_PARTNER(HT_GET_MATERIALS)
     ht_set_nodes(a, inside, m2, m3, around);
-    ht_get_scalars(a, t, first, around, e HT_EACH_SRC(HT_SRC_ARG));
-    if (HT_MEDIUM_DEGREE >= 0) {
-        HT_UNROLL
-        for (int q = 0; q < HT_PLANE; q++) e[q] *= of_scalar;
-    }
-    ht_sum_series(t, of_scalar * of_partner, e);
+    ht_sum_series(a, t, first, around, of_scalar,
+                  of_scalar * of_partner HT_EACH_SRC(HT_SRC_ARG));
     {
         real here[HT_PART], next[HT_PART];
         const int above = t->g & 1u ? first : t->own + 1;
         const int at[2] = {t->own < HT_H ? t->own : 0,
                            above <= HT_H ? above : 0};
-        HT_LOCAL const real *records =
-            t->rows + HT_ROW_OF(t->g, 0, t->cell) + HT_RECORD;
-        ht_get_record(records + at[0] * HT_NEXT_ROW, HT_PART, here);
-        ht_get_record(records + at[1] * HT_NEXT_ROW, HT_LOWS, next);
+        HT_LOCAL const real *table = t->tables + HT_AT_UNSCALE((int)(t->g & 1u));
+        const real unscale[2] = {table[at[0]], table[at[1]]};
+        ht_get_record(ht_record_of(t, at[0]), HT_PART, here);
+        ht_get_record(ht_record_of(t, at[1]), HT_LOWS, next);
         HT_GROUP_BARRIER();
-        if (t->own < HT_H) ht_put_results(t, 0, t->g, t->own, here + HT_SUMS);
+        if (t->own < HT_H) ht_put_results(t, 0, t->g, t->own, unscale[0], here + HT_SUMS);
         HT_EACH_PARTNER(HT_PUT_PARTNER)
     }
     HT_GROUP_BARRIER();
@@ -595,6 +604,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_parity_team(
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS + team.cell;
     for (int n = HT_ITEM(); n < HT_TABLES; n += HT_GROUP_ITEMS)
         tables[n] = ht_team_tables[n];
+    HT_GROUP_BARRIER();
     for (long m3 = begin; m3 < end; m3++)
         ht_team_target(&a, &team, m1, m2,
                        m3 HT_EACH_SRC(HT_SRC_ARG) HT_EACH_DST(HT_DST_ARG)

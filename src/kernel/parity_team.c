@@ -1,5 +1,6 @@
 /* Host side of cl/parity_team.cl. */
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static int table_values(const struct ht_spec *spec) {
     const int wide = spec->fp64 ? 2 : 4;
     const int padded = (int)ht_divide_up(n1, wide) * wide;
     return 4 * n1 * padded + 6 * padded + 4 * (2 * n + 1) * n1 +
-           2 * (h + 1) * n1 + 2 * n1 + 10 * h;
+           4 * n1 + 2 * (h + 1) + 10 * h;
 }
 
 /* The numbers of the series, as in cl/parity_team.cl: alpha_k, beta_k, lambda
@@ -87,13 +88,17 @@ static const double *line_of(const struct series *s, int odd, int m) {
     return (odd ? s->odd : s->even) + (ptrdiff_t)m * s->n1;
 }
 
+/* Of position a along an axis, from coefficients. */
+static long double scale(const struct series *s, int axis, int odd, int a) {
+    return factorial(2 * a + odd) * powl(s->ratio[axis], a);
+}
+
 /* The interpolation along x2 and x3. */
 static void put_lines(struct series *s) {
     for (int axis = 1; axis < 3; axis++)
         for (int odd = 0; odd < 2; odd++)
             for (int m = 0; m < s->n1; m++) {
-                const long double factor =
-                    0.5L * factorial(2 * m + odd) * powl(s->ratio[axis], m);
+                const long double factor = 0.5L * scale(s, axis, odd, m);
                 for (int i = 0; i < s->n1; i++)
                     put(s, factor * line_of(s, odd, m)[i]);
                 pad(s);
@@ -133,24 +138,23 @@ static void put_weights(struct series *s) {
         for (int m = 0; m <= 2 * s->order; m++)
             for (int c = 0; c <= s->order; c++)
                 for (int more = 0; more < 2; more++)
-                    put(s, binomial(m + c, c) * powl(s->lambda, m) *
+                    put(s, binomial(m + c, c) * powl(s->lambda, m + c) *
                                reciprocal(s, 2 * (m + c) + odd + more));
 }
 
-/* Along x1: Lambda_1^(b - a) from position b to a, and the derivative of v_1.
- */
-static void put_shifts(struct series *s) {
-    const long double lambda = s->alpha[0] * s->beta[0];
+/* Along x1: to and from the positions that powers take, from twice the
+ * coefficients and to these; the derivative of v_1, in those. */
+static void put_scales(struct series *s) {
     for (int odd = 0; odd < 2; odd++)
-        for (int a = 0; a <= s->h; a++)
-            for (int b = 0; b < s->n1; b++)
-                put(s, b < a
-                           ? 0
-                           : 0.5L * factorial(2 * b + odd) /
-                                 factorial(2 * a + odd) * powl(lambda, b - a));
+        for (int b = 0; b < s->n1; b++) put(s, 0.5L * scale(s, 0, odd, b));
+    for (int odd = 0; odd < 2; odd++)
+        for (int a = 0; a <= s->h; a++) put(s, 1 / scale(s, 0, odd, a));
     for (int odd = 0; odd < 2; odd++)
         for (int b = 0; b < s->n1; b++)
-            put(s, odd && b == s->order ? 0 : s->alpha[0] * (2 * b + odd + 1));
+            put(s, odd && b == s->order
+                       ? 0
+                       : 0.5L * scale(s, 0, odd, b) * s->alpha[0] *
+                             (2 * b + odd + 1));
 }
 
 /* From positions to coefficients; derivatives of S. */
@@ -158,7 +162,7 @@ static void put_results(struct series *s) {
     for (int axis = 1; axis < 3; axis++)
         for (int odd = 0; odd < 2; odd++)
             for (int a = 0; a < s->h; a++)
-                put(s, 1 / (factorial(2 * a + odd) * powl(s->ratio[axis], a)));
+                put(s, 1 / scale(s, axis, odd, a));
     for (int axis = 0; axis < 3; axis++)
         for (int odd = 0; odd < 2; odd++)
             for (int a = 0; a < s->h; a++)
@@ -181,10 +185,44 @@ static void start_series(const struct ht_spec *spec, struct series *s) {
         s->beta[k] = spec->scale[z.term_of_partner[k]];
     }
     const long double sigma = (long double)s->n1 * s->n1;
-    s->lambda =
-        sigma * fmaxl(s->alpha[1] * s->beta[1], s->alpha[2] * s->beta[2]);
+    for (int k = 0; k < 3; k++)
+        s->lambda = fmaxl(s->lambda, sigma * s->alpha[k] * s->beta[k]);
     for (int k = 0; k < 3; k++)
         s->ratio[k] = s->lambda > 0 ? s->alpha[k] * s->beta[k] / s->lambda : 1;
+}
+
+/* Position a of results has contributions of the planes b >= a. Each work-item
+ * of a team has planes of one position: positions get one work-item each, then
+ * one more as long as there are any, first that with the most planes for each
+ * of its work-items. In the text: a, begin and end of b for each work-item;
+ * the first work-item of each position, and their number. */
+static void put_planes(const struct ht_spec *spec, struct ht_text *out) {
+    const int n1 = spec->order + 1, positions = results_of(spec) + 1;
+    int owners[MOST + 1] = {0}, first[MOST + 2] = {0}, planes[3 * MOST];
+    for (int own = 0; own < n1; own++) {
+        int next = 0;
+        int64_t most = 0;
+        for (int a = positions - 1; a >= 0; a--) {
+            const int64_t each = owners[a] == 0
+                                     ? INT_MAX
+                                     : ht_divide_up(n1 - a, owners[a]);
+            if (each < most) continue;
+            most = each;
+            next = a;
+        }
+        owners[next]++;
+    }
+    for (int a = 0; a < positions; a++) {
+        first[a + 1] = first[a] + owners[a];
+        for (int n = 0; n < owners[a]; n++) {
+            int *at = planes + 3 * (first[a] + n);
+            at[0] = a;
+            at[1] = a + (n1 - a) * n / owners[a];
+            at[2] = a + (n1 - a) * (n + 1) / owners[a];
+        }
+    }
+    ht_text_ints(out, "team_planes", planes, 3 * n1);
+    ht_text_ints(out, "team_owners", first, positions + 1);
 }
 
 static enum ht_err pack_series(const struct ht_blocks *blocks,
@@ -199,8 +237,9 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
     put_lines(&s);
     put_derivatives(&s);
     put_weights(&s);
-    put_shifts(&s);
+    put_scales(&s);
     put_results(&s);
+    put_planes(spec, &out->text);
     ht_text_table(&out->text, "team_tables", s.value, s.count, spec->fp64);
     free(s.value);
     return HT_OK;
@@ -212,17 +251,23 @@ static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape) {
     const int wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
     const int64_t h = results_of(spec);
-    const int64_t row =
-        HT_SIZE_TEAM_ROW(wide, (int64_t)n1 * n1, 2 * h * (h + 1), shape->roll);
+    const int64_t row = HT_SIZE_TEAM_ROW(
+        wide, shape->roll ? 2 : 1, (int64_t)n1 * n1, 2 * h * (h + 1));
     const int64_t values =
         HT_SIZE_TEAM_ROWS((int64_t)CLASSES * n1 * shape->cells, row) +
         HT_SIZE_TEAM_LOWS((int64_t)shape->cells, h) + table_values(spec);
     return ht_divide_up(values, wide) * 16;
 }
 
-/* Four cells make a warp of the work-items of one position. At low orders the
- * registers hold what a plane gives to all results, at others to one position
- * at a time; then planes are kept where local memory suffices. */
+/* Measured on an H200 (bench/NOTES_team.md): registers with which more groups
+ * are worth what does not fit into them; 0: all. */
+static int registers_for(const struct ht_spec *spec) {
+    if (spec->fp64) return spec->order < 6 ? 168 : 0;
+    return spec->order < 5 ? 128 : spec->order < 6 ? 168 : 0;
+}
+
+/* Four cells make a warp of the work-items of one position. Rows hold planes of
+ * both scalars where no cells or groups are lost by it. */
 static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
@@ -230,21 +275,23 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int64_t limit =
         info->open_memory > 0 ? info->open_memory : ht_local_limit(info);
     const int team = CLASSES * (spec->order + 1);
-    const int most = 256; /* work-items with all registers */
-    const bool all = spec->order < (spec->fp64 ? 4 : 6);
-    out->tile = all ? results_of(spec) + 1 : 1;
-    out->roll = !all;
+    const int most = 256, all = 65536; /* work-items, registers of a group */
+    out->registers = registers_for(spec);
+    if (getenv("XREGS")) out->registers = atoi(getenv("XREGS"));
     out->cells = tuning->cells > 0 ? tuning->cells : 4;
     while (tuning->cells == 0 && out->cells > 1 &&
            (local_bytes(spec, out) > limit || out->cells * team > most ||
             (int64_t)out->cells * team > info->max_group))
         out->cells /= 2;
-    if (local_bytes(spec, out) > limit) out->roll = false;
     TRY(ht_group_fits(out->cells, team, info));
     out->group_size = out->cells * team;
+    const int groups = info->open_memory > 0 && out->registers > 0
+                           ? all / (out->registers * out->group_size)
+                           : 1;
+    out->roll = true;
+    out->roll = groups * local_bytes(spec, out) <= limit;
+    if (getenv("XROLL")) out->roll = atoi(getenv("XROLL"));
     out->local_bytes = local_bytes(spec, out);
-    /* two groups on a multiprocessor */
-    out->registers = spec->order < (spec->fp64 ? 5 : 6) ? 168 : 0;
     if (out->local_bytes > limit)
         return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
