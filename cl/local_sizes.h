@@ -57,13 +57,13 @@
  * `part` values of results. Then the interpolants of three fields at h^3
  * positions of eight classes. */
 #define HT_SIZE_TEAM_PLANE(wide, plane) (((plane) + (wide)-1) / (wide) * (wide))
-#define HT_SIZE_TEAM_VALUES(wide, planes, plane, part)         \
-    ((planes)*HT_SIZE_TEAM_PLANE(wide, plane) > (part)         \
-         ? (planes)*HT_SIZE_TEAM_PLANE(wide, plane)            \
+#define HT_SIZE_TEAM_VALUES(wide, planes, plane, part) \
+    ((planes)*HT_SIZE_TEAM_PLANE(wide, plane) > (part) \
+         ? (planes)*HT_SIZE_TEAM_PLANE(wide, plane)    \
          : (part))
-#define HT_SIZE_TEAM_ROW(wide, planes, plane, part)                         \
+#define HT_SIZE_TEAM_ROW(wide, planes, plane, part)                          \
     (((HT_SIZE_TEAM_VALUES(wide, planes, plane, part) + (wide)-1) / (wide) | \
-      1) *                                                                  \
+      1) *                                                                   \
      (wide))
 #define HT_SIZE_TEAM_ROWS(items, row) ((items) * (row))
 #define HT_SIZE_TEAM_LOWS(cells, h) (24 * (h) * (h) * (h) * (cells))

@@ -9,7 +9,7 @@
  *           and writes
  *               rows[a1][class][cell][i3 (N + 1) + i2];
  *     plane (a2, a3) of position a1 = own in class g, of one scalar after the
- *           other.
+ *           other; then what planes b give to one position of results.
  *
  * Four cells make a warp of the work-items of one position: all its lanes take
  * the same branches, and all warps of a group the same way at the same time,
@@ -22,16 +22,20 @@
  *
  * Of Lambda = Lambda_1 + Lambda_23 a power M has the terms
  *     M! / (m! c!) Lambda_23^m Lambda_1^c,    M = m + c,
- * and Lambda_1^c takes position b of x1 to b - c. So the work-item of b
- * computes powers of Lambda_23 in its plane alone and what they give to P and S
- * at all positions a1 <= b, weighted by tables[HT_AT_WEIGHT(series, m, c)];
- * then the teams sum that over b.
+ * and Lambda_1^c takes position b of x1 to a = b - c. So a work-item takes
+ * powers of Lambda_23 in a plane b, from local memory, and sums what they give
+ * to P and S at one position a, weighted by tables[HT_AT_WEIGHT(series, m, c)],
+ * in registers, over the planes b that it has of this position
+ * (ht_team_planes: work is shared out so that no work-item has many more than
+ * others); then those of the same position are summed. Powers of a plane are
+ * computed once for each a. Computing them once for two or all positions takes
+ * fewer instructions and is slower, by the registers of the sums.
  *
- * In its plane position (a2, a3) holds j! r^a times the coefficient, as in
- * cl/parity_chains.cl, but r_k = lambda_k / (lambda sigma) so that numbers stay
- * near those of the coefficients at any order; lambda is the larger of those of
- * x2 and x3. Along x1 values are twice the coefficients, of P and S the
- * coefficients.
+ * In its plane position a along an axis holds j! r^a times the coefficient,
+ * j = 2 a or 2 a + 1, as in cl/parity_chains.cl, but r_k = lambda_k / (lambda
+ * sigma), sigma = (N+1)^2, so that numbers stay near those of the coefficients
+ * at any order; lambda is the largest of the axes. Lines along x1 are
+ * interpolated to twice the coefficients.
  */
 #define HT_CLASSES 8
 #define HT_PLANE (HT_N1 * HT_N1)
@@ -263,8 +267,7 @@ HT_INLINE void ht_put_lows(const struct ht_team *t, const unsigned p,
  * both sums of derivatives. odd: the parity of v along the axis. */
 HT_INLINE void ht_add_derivative(const struct ht_team *t, const int axis,
                                  const int odd, const real by,
-                                 const real plane[HT_PLANE],
-                                 real e[HT_PLANE]) {
+                                 const real plane[HT_PLANE], real e[HT_PLANE]) {
     real top[HT_PADDED_LINE], next[HT_PADDED_LINE];
     ht_get_line(t->tables + HT_AT_TOP(axis, odd), top);
     ht_get_line(t->tables + HT_AT_NEXT(axis), next);
@@ -307,8 +310,7 @@ HT_INLINE void ht_add_powers(const struct ht_team *t, const int series,
                 part[HT_SUMS + HT_LOW(a2, a3)] =
                     fma(of_p, u[q], part[HT_SUMS + HT_LOW(a2, a3)]);
             if (a2 <= HT_H && a3 <= HT_H && (a2 == HT_H) + (a3 == HT_H) < 2)
-                part[HT_SUM(a2, a3)] =
-                    fma(of_s, u[q], part[HT_SUM(a2, a3)]);
+                part[HT_SUM(a2, a3)] = fma(of_s, u[q], part[HT_SUM(a2, a3)]);
         }
         if (HT_MEDIUM_DEGREE >= 0) power *= lambda;
         HT_UNROLL
@@ -334,7 +336,8 @@ HT_INLINE void ht_add_planes(const struct ht_team *t, const int series,
     HT_ROLLED
     for (int b = ht_team_planes[3 * t->own + 1]; b < end; b++) {
         real u[HT_PLANE];
-        ht_get_plane(t->rows + HT_ROW_OF(t->g, b, t->cell) + HT_AT_PLANE(series), u);
+        ht_get_plane(
+            t->rows + HT_ROW_OF(t->g, b, t->cell) + HT_AT_PLANE(series), u);
         ht_add_powers(t, series, a, b, lambda, u, part);
     }
 }
@@ -426,8 +429,8 @@ HT_INLINE void ht_put_partner(const struct ht_team *t, const int axis,
     ht_put_results(t, f, of, a1, 1, value);
 }
 
-#define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                            \
-    if ((axis == 0 ? first : t->own) < HT_H)                               \
+#define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                \
+    if ((axis == 0 ? first : t->own) < HT_H)                   \
         ht_put_partner(t, axis, f, axis == 0 ? first : t->own, \
                        of_partner * unscale[axis == 0], here, next);
 
@@ -511,7 +514,9 @@ HT_INLINE void ht_put_scalar(const struct ht_step_args *a,
     ht_get_scalar(a, t, series, first, node, of_scalar,
                   scalar HT_EACH_SRC(HT_SRC_ARG));
     HT_GROUP_BARRIER();
-    ht_keep_plane(t->rows + HT_ROW_OF(t->g, t->own, t->cell) + HT_AT_PLANE(series), scalar);
+    ht_keep_plane(t->rows + HT_ROW_OF(t->g, t->own, t->cell) +
+                      HT_AT_PLANE(series),
+                  scalar);
 }
 
 /* P and S of all classes, in records. Where rows hold the planes of both
@@ -569,12 +574,14 @@ HT_INLINE void ht_team_target(const struct ht_step_args *a,
         const int above = t->g & 1u ? first : t->own + 1;
         const int at[2] = {t->own < HT_H ? t->own : 0,
                            above <= HT_H ? above : 0};
-        HT_LOCAL const real *table = t->tables + HT_AT_UNSCALE((int)(t->g & 1u));
+        HT_LOCAL const real *table =
+            t->tables + HT_AT_UNSCALE((int)(t->g & 1u));
         const real unscale[2] = {table[at[0]], table[at[1]]};
         ht_get_record(ht_record_of(t, at[0]), HT_PART, here);
         ht_get_record(ht_record_of(t, at[1]), HT_LOWS, next);
         HT_GROUP_BARRIER();
-        if (t->own < HT_H) ht_put_results(t, 0, t->g, t->own, unscale[0], here + HT_SUMS);
+        if (t->own < HT_H)
+            ht_put_results(t, 0, t->g, t->own, unscale[0], here + HT_SUMS);
         HT_EACH_PARTNER(HT_PUT_PARTNER)
     }
     HT_GROUP_BARRIER();

@@ -94,10 +94,10 @@ struct ht_shape {
     int depth;         /* of them computed at a time; 0 means 1 */
     bool planes_first; /* the groups of all planes start together */
     bool roll;         /* stores sums that neighbouring x3 planes share; planes
-                          of a team beside what they give to its series */
+                          of both of a team's scalars at a time */
     int chunk;         /* source entries of parity blocks at a time */
     int tile;          /* rows of a parity block at a time; results along
-                          x1 of a separable half step or of a series */
+                          x1 of a separable half step */
     int parts;         /* groups that share the same targets; 0 means 1 */
     int group_size, naive_group_size; /* work-items per group */
     int registers;       /* most per work-item; 0: the compiler's choice */

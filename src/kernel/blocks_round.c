@@ -183,7 +183,7 @@ static enum ht_err part_init(const struct rounding *r, struct part *p, int g,
     *p = (struct part){.coefs = r->coefs,
                        .rows = r->blocks->rows[g],
                        .pitch = r->blocks->sources,
-                       .first = r->blocks->entry[g] + slot * r->coefs};
+                       .first = r->blocks->entry[g] + (int64_t)slot * r->coefs};
     TRY(HT_ALLOC(p->order, p->coefs));
     TRY(HT_ALLOC(p->size, p->coefs));
     TRY(HT_ALLOC(p->weight, p->coefs));
@@ -201,7 +201,8 @@ static void part_free(struct part *p) {
 
 /* Parities of a field's interpolant in block g, bits of the equations' axes. */
 static unsigned interpolant(const struct rounding *r, int g, int slot) {
-    const unsigned of = (unsigned)(g ^ r->blocks->parity[slot * r->coefs]);
+    const unsigned of =
+        (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
     unsigned odd = 0;
     for (int k = 0; k < r->blocks->dims; k++)
         odd |= (of >> k & 1u) << ht_spec_axis(r->spec, k);

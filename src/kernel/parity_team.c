@@ -26,15 +26,14 @@ static bool applies(const struct ht_variant *other,
     return ht_variant_refuses(other, spec) == NULL;
 }
 
-/* Measured on an H200 (bench/NOTES_team.md). Without the local memory that
- * launches by CUDA give, the highest orders do not fit in double precision. */
+/* Measured on an H200 (bench/NOTES_team.md): at N = 4 as fast as products of
+ * tensor cores, with less rounding. Without the local memory that launches by
+ * CUDA give, the highest orders do not fit in double precision. */
 static bool pays(const struct ht_spec *spec) {
-    if (!spec->fp64)
-        return spec->order >
-               (applies(&ht_variant_propagator_warpgroup, spec) ? 4 : 3);
+    if (!spec->fp64) return spec->order > 3;
     if (spec->order > 6 && !spec->ptx_own) return false;
     if (!applies(&ht_variant_propagator_planes, spec)) return spec->order > 2;
-    return spec->order > (spec->ptx_own ? 3 : 5);
+    return spec->order > (spec->ptx_own ? 3 : 4);
 }
 
 /* Positions of results along an axis. */
@@ -49,8 +48,8 @@ static int table_values(const struct ht_spec *spec) {
     const int n = spec->order, n1 = n + 1, h = results_of(spec);
     const int wide = spec->fp64 ? 2 : 4;
     const int padded = (int)ht_divide_up(n1, wide) * wide;
-    return 4 * n1 * padded + 6 * padded + 4 * (2 * n + 1) * n1 +
-           4 * n1 + 2 * (h + 1) + 10 * h;
+    return 4 * n1 * padded + 6 * padded + 4 * (2 * n + 1) * n1 + 4 * n1 +
+           2 * (h + 1) + 10 * h;
 }
 
 /* The numbers of the series, as in cl/parity_team.cl: alpha_k, beta_k, lambda
@@ -151,18 +150,16 @@ static void put_scales(struct series *s) {
         for (int a = 0; a <= s->h; a++) put(s, 1 / scale(s, 0, odd, a));
     for (int odd = 0; odd < 2; odd++)
         for (int b = 0; b < s->n1; b++)
-            put(s, odd && b == s->order
-                       ? 0
-                       : 0.5L * scale(s, 0, odd, b) * s->alpha[0] *
-                             (2 * b + odd + 1));
+            put(s, odd && b == s->order ? 0
+                                        : 0.5L * scale(s, 0, odd, b) *
+                                              s->alpha[0] * (2 * b + odd + 1));
 }
 
 /* From positions to coefficients; derivatives of S. */
 static void put_results(struct series *s) {
     for (int axis = 1; axis < 3; axis++)
         for (int odd = 0; odd < 2; odd++)
-            for (int a = 0; a < s->h; a++)
-                put(s, 1 / scale(s, axis, odd, a));
+            for (int a = 0; a < s->h; a++) put(s, 1 / scale(s, axis, odd, a));
     for (int axis = 0; axis < 3; axis++)
         for (int odd = 0; odd < 2; odd++)
             for (int a = 0; a < s->h; a++)
@@ -203,9 +200,8 @@ static void put_planes(const struct ht_spec *spec, struct ht_text *out) {
         int next = 0;
         int64_t most = 0;
         for (int a = positions - 1; a >= 0; a--) {
-            const int64_t each = owners[a] == 0
-                                     ? INT_MAX
-                                     : ht_divide_up(n1 - a, owners[a]);
+            const int64_t each =
+                owners[a] == 0 ? INT_MAX : ht_divide_up(n1 - a, owners[a]);
             if (each < most) continue;
             most = each;
             next = a;
@@ -215,7 +211,7 @@ static void put_planes(const struct ht_spec *spec, struct ht_text *out) {
     for (int a = 0; a < positions; a++) {
         first[a + 1] = first[a] + owners[a];
         for (int n = 0; n < owners[a]; n++) {
-            int *at = planes + 3 * (first[a] + n);
+            int *at = planes + (ptrdiff_t)3 * (first[a] + n);
             at[0] = a;
             at[1] = a + (n1 - a) * n / owners[a];
             at[2] = a + (n1 - a) * (n + 1) / owners[a];
@@ -251,8 +247,8 @@ static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape) {
     const int wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
     const int64_t h = results_of(spec);
-    const int64_t row = HT_SIZE_TEAM_ROW(
-        wide, shape->roll ? 2 : 1, (int64_t)n1 * n1, 2 * h * (h + 1));
+    const int64_t row = HT_SIZE_TEAM_ROW(wide, shape->roll ? 2 : 1,
+                                         (int64_t)n1 * n1, 2 * h * (h + 1));
     const int64_t values =
         HT_SIZE_TEAM_ROWS((int64_t)CLASSES * n1 * shape->cells, row) +
         HT_SIZE_TEAM_LOWS((int64_t)shape->cells, h) + table_values(spec);
@@ -263,6 +259,7 @@ static int64_t local_bytes(const struct ht_spec *spec,
  * are worth what does not fit into them; 0: all. */
 static int registers_for(const struct ht_spec *spec) {
     if (spec->fp64) return spec->order < 6 ? 168 : 0;
+    if (spec->order < 4) return 96;
     return spec->order < 5 ? 128 : spec->order < 6 ? 168 : 0;
 }
 
@@ -277,7 +274,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int team = CLASSES * (spec->order + 1);
     const int most = 256, all = 65536; /* work-items, registers of a group */
     out->registers = registers_for(spec);
-    if (getenv("XREGS")) out->registers = atoi(getenv("XREGS"));
     out->cells = tuning->cells > 0 ? tuning->cells : 4;
     while (tuning->cells == 0 && out->cells > 1 &&
            (local_bytes(spec, out) > limit || out->cells * team > most ||
@@ -285,12 +281,12 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
         out->cells /= 2;
     TRY(ht_group_fits(out->cells, team, info));
     out->group_size = out->cells * team;
-    const int groups = info->open_memory > 0 && out->registers > 0
-                           ? all / (out->registers * out->group_size)
-                           : 1;
+    const int64_t groups =
+        info->open_memory > 0 && out->registers > 0
+            ? ht_most(1, all / (out->registers * out->group_size))
+            : 1;
     out->roll = true;
     out->roll = groups * local_bytes(spec, out) <= limit;
-    if (getenv("XROLL")) out->roll = atoi(getenv("XROLL"));
     out->local_bytes = local_bytes(spec, out);
     if (out->local_bytes > limit)
         return ht_local_too_little(spec, info, out->cells, limit);

@@ -119,8 +119,9 @@ static enum ht_err compare(const struct row *row, struct errors *e) {
         for (int n = 0; n < WAVES; n++) {
             double kappa[3];
             for (int k = 0; k < 3; k++)
-                kappa[k] = 0.3 * row->order *
-                           (1 + ht_rng_uniform(9, (uint64_t)(3 * n + k)));
+                kappa[k] =
+                    0.3 * row->order *
+                    (1 + ht_rng_uniform(9, (uint64_t)n * 3 + (uint64_t)k));
             add_wave(&spec, exact, rounded, g, kappa, e);
         }
     }

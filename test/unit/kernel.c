@@ -361,8 +361,8 @@ static void test_auto(void) {
     choose(3, 4, -1, false, 90, "parity-team");
     choose(3, 4, 0, false, 90, "parity-team");
     choose(3, 5, -1, false, 90, "parity-team");
-    choose(3, 5, -1, true, 90, "propagator-planes");
-    choose(3, 6, -1, true, 90, "parity-team");
+    choose(3, 4, -1, true, 90, "propagator-planes");
+    choose(3, 5, -1, true, 90, "parity-team");
     choose(3, 7, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 90, "propagator-planes");
     choose(3, 2, -1, true, 80, "parity-chains");
@@ -403,8 +403,8 @@ static void choose_own(const char *system, int order, int fields,
 static void test_own(void) {
     choose_own("acoustic", 1, 0, "propagator-lanes");
     choose_own("acoustic", 2, 0, "propagator-warpgroup");
-    choose_own("acoustic", 4, 0, "propagator-warpgroup");
-    choose_own("acoustic", 5, 0, "parity-team");
+    choose_own("acoustic", 3, 0, "propagator-warpgroup");
+    choose_own("acoustic", 4, 0, "parity-team");
     choose_own("wave", 3, 1, "propagator-planes");
     choose_own("wave", 5, 1, "propagator-warpgroup");
     choose_own("wave", 2, 0, "propagator-planes");
