@@ -246,7 +246,7 @@ enum ht_err ht_blocks_round(const struct ht_spec *spec,
                          .coefs = z.n1 * z.n2 * z.n3,
                          .n = {z.n1, z.n2, z.n3}};
     if (spec->fp64) return HT_OK;
-    if (blocks->mixes > 1) {
+    if (blocks->mixes > 1 || spec->eq->nprofiles > 0) {
         round_all(blocks);
         return HT_OK;
     }

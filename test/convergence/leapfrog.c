@@ -236,16 +236,16 @@ static void energies(struct scene *scene) {
  * must not make them grow. Steps are few enough that the bound is below 1. */
 static void operators(struct scene *scene) {
     static const char *const cases[] = {
-        "grid.order=4 grid.cells=[3,2,2]", "grid.order=6 grid.cells=[3,2,2]",
-        "grid.order=7 grid.cells=[4,3]", "grid.order=5 grid.cells=[4,3]"};
+        "grid.order=6 grid.cells=[3,2,2]", "grid.order=7 grid.cells=[4,3]",
+        "grid.order=4 grid.cells=[3,2,2]", "grid.order=5 grid.cells=[4,3]"};
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         char text[SCENE_TEXT];
         snprintf(text, sizeof text,
                  "%s initial.type=random device.precision=single "
                  "device.variant=propagator",
                  cases[n]);
-        conserved(scene, "wave", 3000, text);
-        if (n != 1 || test_all()) conserved(scene, "acoustic", 3000, text);
+        if (test_all() || n < 2) conserved(scene, "wave", 3000, text);
+        if (test_all() || n == 2) conserved(scene, "acoustic", 3000, text);
     }
 }
 
