@@ -327,8 +327,8 @@ HT_INLINE void ht_add_powers(const struct ht_team *t, const int series,
     }
 }
 
-/* What planes of a scalar, which are in rows, give to the position a of the
- * work-item: of those from ht_team_planes on, to that of the next one. */
+/* What the planes b of a scalar, which are in rows, give to the work-item's
+ * position a. ht_team_planes: a, begin and end of b. */
 HT_INLINE void ht_add_planes(const struct ht_team *t, const int series,
                              const real lambda, real part[HT_PART]) {
     const int a = ht_team_planes[3 * t->own];

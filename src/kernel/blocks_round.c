@@ -9,7 +9,7 @@
  * the cosine where the sum adds both sides. So the errors d_i of a row should
  * make
  *     mean over 0 <= kappa_k <= K of (sum_i s_i d_i)^2
- *         + sum_i (FREE d_i / size_i)^2
+ *         + sum_i (KEEP d_i / size_i)^2
  * small. The second sum, with the sizes of a column's entries, keeps what
  * unresolved waves see. Entries are rounded one after the other, the one that
  * matters most first, each to the nearest number to what is best given the
@@ -33,7 +33,7 @@ enum {
 };
 /* Waves to kappa = RESOLVED N count: at N = 5 those of 2.1 cells and more. */
 static const double RESOLVED = 0.6;
-static const double FREE = 1e-3;
+static const double KEEP = 1e-3;
 static const double LEAST_SIZE = 1e-12, NOISE = 1e-13; /* of the largest */
 
 double ht_first_half(double value) {
@@ -142,10 +142,10 @@ static void factorise(const struct rounding *r, const struct part *p,
                       unsigned odd) {
     const int64_t n = p->coefs;
     for (int64_t i = 0; i < n; i++) {
-        const double free = FREE / p->size[p->order[i]];
+        const double keep = KEEP / p->size[p->order[i]];
         for (int64_t j = i; j < n; j++)
             p->factor[i * n + j] = mean_of(r, odd, p->order[i], p->order[j]);
-        p->factor[i * n + i] += free * free;
+        p->factor[i * n + i] += keep * keep;
     }
     for (int64_t k = 0; k < n; k++) {
         const double *row = p->factor + k * n;

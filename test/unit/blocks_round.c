@@ -1,11 +1,11 @@
 /* Rounding of parity blocks' entries (src/kernel/blocks_round.c): what the
  * errors of a row give for resolved plane waves is compared with that of
  * entries rounded each for itself. Waves are drawn at random, not those that
- * the rounding knows. A row of n entries has errors of n signs: so many as
- * resolved waves need cancel, with the entries that are left, which fall by
- * powers of ten; measured 6 to 23 times less than without (one dimension has
- * too few entries). Sizes are kept: the change of an entry is small beside the
- * largest of its column.
+ * the rounding knows. A row has more entries than resolved waves set
+ * conditions, and they fall by powers of ten, so that most of the errors
+ * cancel: measured 6 to 23 times less than without (one dimension has too few
+ * entries). The change of an entry must be small beside the largest of its
+ * column.
  */
 #include "test.h"
 
