@@ -170,9 +170,9 @@ static void round_row(const struct part *p, double *entry) {
     for (int i = p->coefs - 1; i >= 0; i--) {
         const double *row = p->factor + (int64_t)i * p->coefs;
         double *value = entry + p->order[i];
-        if (fabs(*value) <= NOISE * largest) continue;
         const double exact = *value;
-        *value = two_halves(exact - p->error[i] / row[i]);
+        const bool noise = fabs(exact) <= NOISE * largest;
+        *value = two_halves(noise ? exact : exact - p->error[i] / row[i]);
         const double error = *value - exact;
         for (int j = 0; j < i; j++) p->error[j] += row[j] * error;
     }

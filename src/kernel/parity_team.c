@@ -272,7 +272,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
     const int64_t limit =
         info->open_memory > 0 ? info->open_memory : ht_local_limit(info);
     const int team = CLASSES * (spec->order + 1);
-    const int most = 256, all = 65536; /* work-items, registers of a group */
+    const int most = 256;  /* work-items of a group with all registers */
+    const int all = 65536; /* registers of a multiprocessor */
     out->registers = registers_for(spec);
     out->cells = tuning->cells > 0 ? tuning->cells : 4;
     while (tuning->cells == 0 && out->cells > 1 &&
