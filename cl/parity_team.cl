@@ -42,12 +42,14 @@
 #define HT_ENTRIES (HT_PLANE * HT_N1)
 #define HT_PACKS ((HT_ENTRIES + HT_BLOCK - 1) / HT_BLOCK)
 #define HT_POS(a2, a3) ((a3)*HT_N1 + (a2))
-/* Positions of results along an axis (i <= N), and of a plane: those of S,
- * which has one more along x2 or x3, then those of P. */
+/* Positions of results along an axis (i <= N), HT_REACH of S, whose derivative
+ * they take: i <= N + 1, one more at odd N. In a plane: those of S, which has
+ * that one more along x2 or x3, then those of P. */
 #define HT_H (HT_ORDER / 2 + 1)
+#define HT_REACH ((HT_ORDER + 1) / 2 + 1)
 #define HT_LOWS (HT_H * HT_H)
-#define HT_SUMS (HT_LOWS + 2 * HT_H)
-#define HT_PART (HT_LOWS + HT_SUMS)
+#define HT_SUMS (HT_LOWS + 2 * (HT_REACH - HT_H) * HT_H)
+#define HT_PART ((HT_LOWS + HT_SUMS + HT_WIDE - 1) / HT_WIDE * HT_WIDE)
 #define HT_LOW(a2, a3) ((a3)*HT_H + (a2))
 #define HT_SUM(a2, a3)                      \
     ((a3) == HT_H   ? HT_LOWS + HT_H + (a2) \
@@ -309,7 +311,7 @@ HT_INLINE void ht_add_powers(const struct ht_team *t, const int series,
             if (a2 < HT_H && a3 < HT_H)
                 part[HT_SUMS + HT_LOW(a2, a3)] =
                     fma(of_p, u[q], part[HT_SUMS + HT_LOW(a2, a3)]);
-            if (a2 <= HT_H && a3 <= HT_H && (a2 == HT_H) + (a3 == HT_H) < 2)
+            if (a2 < HT_REACH && a3 < HT_REACH && (a2 < HT_H || a3 < HT_H))
                 part[HT_SUM(a2, a3)] = fma(of_s, u[q], part[HT_SUM(a2, a3)]);
         }
         if (HT_MEDIUM_DEGREE >= 0) power *= lambda;
@@ -356,7 +358,7 @@ HT_INLINE HT_LOCAL real *ht_record_of(const struct ht_team *t, const int a) {
 /* The sums over the work-items of the same position. */
 HT_INLINE void ht_sum_records(const struct ht_team *t) {
     const int packs = HT_PART / HT_WIDE;
-    for (int n = t->own; n < (HT_H + 1) * packs; n += HT_N1) {
+    for (int n = t->own; n < HT_REACH * packs; n += HT_N1) {
         const int a = n / packs, s = n % packs * HT_WIDE;
         const int owners = ht_team_owners[a + 1] - ht_team_owners[a];
         HT_LOCAL real *first = ht_record_of(t, a) + s;
@@ -421,9 +423,12 @@ HT_INLINE void ht_put_partner(const struct ht_team *t, const int axis,
     HT_UNROLL
     for (int q = 0; q < HT_LOWS; q++) {
         const int a2 = q % HT_H, a3 = q / HT_H;
+        /* beyond HT_REACH: of i > N, which is not stored */
+        const int b2 = axis == 1 && a2 + 1 < HT_REACH ? a2 + 1 : a2;
+        const int b3 = axis == 2 && a3 + 1 < HT_REACH ? a3 + 1 : a3;
         const real s = axis == 0 ? next[HT_SUM(a2, a3)]
                        : odd     ? here[HT_SUM(a2, a3)]
-                             : here[HT_SUM(a2 + (axis == 1), a3 + (axis == 2))];
+                                 : here[HT_SUM(b2, b3)];
         value[q] = fma(gain, s, (real)0.5 * low[q]);
     }
     ht_put_results(t, f, of, a1, 1, value);
@@ -573,7 +578,7 @@ HT_INLINE void ht_team_target(const struct ht_step_args *a,
         real here[HT_PART], next[HT_PART];
         const int above = t->g & 1u ? first : t->own + 1;
         const int at[2] = {t->own < HT_H ? t->own : 0,
-                           above <= HT_H ? above : 0};
+                           above < HT_REACH ? above : 0};
         HT_LOCAL const real *table =
             t->tables + HT_AT_UNSCALE((int)(t->g & 1u));
         const real unscale[2] = {table[at[0]], table[at[1]]};

@@ -36,9 +36,13 @@ static bool pays(const struct ht_spec *spec) {
     return spec->order > (spec->ptx_own ? 3 : 4);
 }
 
-/* Positions of results along an axis. */
+/* Positions of results along an axis; of S, HT_REACH in cl/parity_team.cl. */
 static int results_of(const struct ht_spec *spec) {
     return spec->order / 2 + 1;
+}
+
+static int reach_of(const struct ht_spec *spec) {
+    return (spec->order + 1) / 2 + 1;
 }
 
 /* ---- tables ---- */
@@ -194,7 +198,7 @@ static void start_series(const struct ht_spec *spec, struct series *s) {
  * of its work-items. In the text: a, begin and end of b for each work-item;
  * the first work-item of each position, and their number. */
 static void put_planes(const struct ht_spec *spec, struct ht_text *out) {
-    const int n1 = spec->order + 1, positions = results_of(spec) + 1;
+    const int n1 = spec->order + 1, positions = reach_of(spec);
     int owners[MOST + 1] = {0}, first[MOST + 2] = {0}, planes[3 * MOST];
     for (int own = 0; own < n1; own++) {
         int next = 0;
@@ -246,9 +250,9 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
 static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape) {
     const int wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
-    const int64_t h = results_of(spec);
+    const int64_t h = results_of(spec), more = reach_of(spec) - h;
     const int64_t row = HT_SIZE_TEAM_ROW(wide, shape->roll ? 2 : 1,
-                                         (int64_t)n1 * n1, 2 * h * (h + 1));
+                                         (int64_t)n1 * n1, 2 * h * (h + more));
     const int64_t values =
         HT_SIZE_TEAM_ROWS((int64_t)CLASSES * n1 * shape->cells, row) +
         HT_SIZE_TEAM_LOWS((int64_t)shape->cells, h) + table_values(spec);
