@@ -20,89 +20,26 @@
  * derivative along x2 and x3 is the next entry; the one behind the last, N + 1,
  * follows from the interpolant (HT_AT_TOP).
  *
- * Of Lambda = Lambda_1 + Lambda_23 a power M has the terms
- *     M! / (m! c!) Lambda_23^m Lambda_1^c,    M = m + c,
- * and Lambda_1^c takes position b of x1 to a = b - c. So a work-item takes
- * powers of Lambda_23 in a plane b, from local memory, and sums what they give
- * to P and S at one position a, weighted by tables[HT_AT_WEIGHT(series, m, c)],
- * in registers, over the planes b that it has of this position
- * (ht_team_planes: work is shared out so that no work-item has many more than
- * others); then those of the same position are summed. Powers of a plane are
- * computed once for each a. Computing them once for two or all positions takes
- * fewer instructions and is slower, by the registers of the sums.
- *
- * In its plane position a along an axis holds j! r^a times the coefficient,
- * j = 2 a or 2 a + 1, as in cl/parity_chains.cl, but r_k = lambda_k / (lambda
- * sigma), sigma = (N+1)^2, so that numbers stay near those of the coefficients
- * at any order; lambda is the largest of the axes. Lines along x1 are
- * interpolated to twice the coefficients.
+ * Of both series cl/team_series.cl tells. Lines along x1 are interpolated to
+ * twice the coefficients.
  */
-#define HT_CLASSES 8
-#define HT_PLANE (HT_N1 * HT_N1)
-#define HT_ENTRIES (HT_PLANE * HT_N1)
-#define HT_PACKS ((HT_ENTRIES + HT_BLOCK - 1) / HT_BLOCK)
-#define HT_POS(a2, a3) ((a3)*HT_N1 + (a2))
-/* Positions of results along an axis (i <= N), HT_REACH of S, whose derivative
- * they take: i <= N + 1, one more at odd N. In a plane: those of S, which has
- * that one more along x2 or x3, then those of P. */
-#define HT_H (HT_ORDER / 2 + 1)
-#define HT_REACH ((HT_ORDER + 1) / 2 + 1)
-#define HT_LOWS (HT_H * HT_H)
-#define HT_SUMS (HT_LOWS + 2 * (HT_REACH - HT_H) * HT_H)
-#define HT_PART ((HT_LOWS + HT_SUMS + HT_WIDE - 1) / HT_WIDE * HT_WIDE)
-#define HT_LOW(a2, a3) ((a3)*HT_H + (a2))
-#define HT_SUM(a2, a3)                      \
-    ((a3) == HT_H   ? HT_LOWS + HT_H + (a2) \
-     : (a2) == HT_H ? HT_LOWS + (a3)        \
-                    : HT_LOW(a2, a3))
-#define HT_POWERS (2 * HT_ORDER) /* Lambda_23^m = 0 above */
-#define HT_MEMBERS (HT_CLASSES * HT_N1)
 /* Packs that hold a line, which begins anywhere in one. */
 #define HT_MOST_SKIP \
     (HT_N1 % HT_BLOCK == 0 ? 0 : HT_BLOCK - (HT_N1 % 2 ? 1 : 2))
 #define HT_LINE_PACKS ((HT_N1 + HT_MOST_SKIP + HT_BLOCK - 1) / HT_BLOCK)
 #define HT_LINE (HT_LINE_PACKS * HT_BLOCK)
 
-/* A row holds the plane of a scalar or of both, side by side, later what the
- * work-item has of P and S. */
-#define HT_PLANES (HT_ROLL ? 2 : 1)
-#define HT_ROW HT_SIZE_TEAM_ROW(HT_WIDE, HT_PLANES, HT_PLANE, HT_PART)
-#define HT_AT_PLANE(series) \
-    (HT_ROLL ? (series)*HT_SIZE_TEAM_PLANE(HT_WIDE, HT_PLANE) : 0)
-#define HT_ROW_OF(g, a, cell) \
-    ((((a)*HT_CLASSES + (g)) * HT_CELLS + (cell)) * HT_ROW)
-#define HT_NEXT_ROW (HT_CLASSES * HT_CELLS * HT_ROW) /* from a to a + 1 */
-
-/* Tables in local memory, those of ht_team_tables (src/kernel/parity_team.c).
- */
-#define HT_PADDED_LINE ((HT_N1 + HT_WIDE - 1) / HT_WIDE * HT_WIDE)
-#define HT_AT_LINES(axis, odd) (((axis)*2 + (odd)) * HT_N1 * HT_PADDED_LINE)
-#define HT_AT_TOP(axis, odd) \
-    (HT_AT_LINES(2, 0) + ((axis)*2 + (odd)) * HT_PADDED_LINE)
-#define HT_AT_NEXT(axis) (HT_AT_TOP(2, 0) + (axis)*HT_PADDED_LINE)
-#define HT_AT_WEIGHTS HT_AT_NEXT(2)
-#define HT_AT_WEIGHT(series, m, c) \
-    (HT_AT_WEIGHTS + (((series) * (HT_POWERS + 1) + (m)) * HT_N1 + (c)) * 2)
-#define HT_AT_SCALE(odd) (HT_AT_WEIGHT(2, 0, 0) + (odd)*HT_N1)
-#define HT_AT_UNSCALE(odd) (HT_AT_SCALE(2) + (odd) * (HT_H + 1))
-#define HT_AT_SLOPE(odd) (HT_AT_UNSCALE(2) + (odd)*HT_N1)
-#define HT_AT_BACK(axis, odd) (HT_AT_SLOPE(2) + ((axis)*2 + (odd)) * HT_H)
-#define HT_AT_GAIN(axis, odd) (HT_AT_BACK(2, 0) + ((axis)*2 + (odd)) * HT_H)
-#define HT_TABLES (HT_AT_GAIN(3, 0))
-#define HT_ALL_ROWS HT_SIZE_TEAM_ROWS(HT_MEMBERS *HT_CELLS, HT_ROW)
+/* Of x1: from twice the coefficients to positions, SLOPE to the derivative's
+ * (by the parity of e). Of roles 1 and 2: interpolation, derivatives. */
+#define HT_AT_LINES(role, odd) \
+    (HT_AT_OWN_TABLES + (((role)-1) * 2 + (odd)) * HT_N1 * HT_PADDED_LINE)
+#define HT_AT_TOP(role, odd) \
+    (HT_AT_LINES(3, 0) + (((role)-1) * 2 + (odd)) * HT_PADDED_LINE)
+#define HT_AT_NEXT(role) (HT_AT_TOP(3, 0) + ((role)-1) * HT_PADDED_LINE)
+#define HT_AT_SCALE(odd) (HT_AT_NEXT(3) + (odd)*HT_N1)
+#define HT_AT_SLOPE(odd) (HT_AT_SCALE(2) + (odd)*HT_N1)
+#define HT_ALL_ROWS (HT_CELLS * HT_TEAM)
 #define HT_VALUES (HT_ALL_ROWS + HT_TABLES + HT_SIZE_TEAM_LOWS(HT_CELLS, HT_H))
-
-/* A work-item in its group, and what the group shares. */
-struct ht_team {
-    int member, cell, own;
-    unsigned g;
-    HT_LOCAL real *rows, *lows;
-    HT_LOCAL const real *tables;
-};
-
-/* Interpolants of v_k at positions of results. */
-#define HT_LOW_ROW(k, g, a, cell) \
-    ((((k)*HT_CLASSES + (g)) * HT_H + (a)) * HT_CELLS + (cell)) * HT_LOWS
 
 /* ---- a field's lines ---- */
 
@@ -190,89 +127,36 @@ HT_INLINE void ht_put_rows(const struct ht_team *t, const long nodes,
 
 /* ---- planes ---- */
 
-HT_INLINE void ht_get_plane(HT_LOCAL const real *row, real plane[HT_PLANE]) {
-    HT_UNROLL
-    for (int s = 0; s < HT_PLANE; s += HT_WIDE) {
-        real v[HT_WIDE];
-        ht_widen(*(HT_LOCAL const ht_wide *)(row + s), v);
-        HT_UNROLL
-        for (int q = 0; q < HT_WIDE; q++)
-            if (s + q < HT_PLANE) plane[s + q] = v[q];
-    }
-}
-
-HT_INLINE void ht_keep_plane(HT_LOCAL real *row, const real plane[HT_PLANE]) {
-    HT_UNROLL
-    for (int s = 0; s < HT_PLANE; s += HT_WIDE) {
-        real v[HT_WIDE];
-        HT_UNROLL
-        for (int q = 0; q < HT_WIDE; q++)
-            v[q] = s + q < HT_PLANE ? plane[s + q] : (real)0;
-        *(HT_LOCAL ht_wide *)(row + s) = ht_widened(v);
-    }
-}
-
-HT_INLINE void ht_get_line(HT_LOCAL const real *table,
-                           real line[HT_PADDED_LINE]) {
-    HT_UNROLL
-    for (int s = 0; s < HT_PADDED_LINE; s += HT_WIDE)
-        ht_widen(*(HT_LOCAL const ht_wide *)(table + s), line + s);
-}
-
-/* Entry n of line number q of a plane along x2 (axis 0) or x3 (1). */
-#define HT_ON(axis, q, n) ((axis) == 0 ? (q)*HT_N1 + (n) : (n)*HT_N1 + (q))
-
-HT_INLINE real ht_dot(const int axis, const int q,
-                      const real line[HT_PADDED_LINE],
-                      const real from[HT_PLANE]) {
-    real sum = line[0] * from[HT_ON(axis, q, 0)];
-    HT_UNROLL
-    for (int i = 1; i < HT_N1; i++)
-        sum = fma(line[i], from[HT_ON(axis, q, i)], sum);
-    return sum;
-}
-
-/* The first `rows` rows of the interpolation along an axis, of the first
- * `lines` lines. */
-HT_INLINE void ht_interpolate(const struct ht_team *t, const int axis,
-                              const int odd, const int rows, const int lines,
-                              const real from[HT_PLANE], real to[HT_PLANE]) {
-    HT_UNROLL
-    for (int m = 0; m < rows; m++) {
-        real line[HT_PADDED_LINE];
-        ht_get_line(t->tables + HT_AT_LINES(axis, odd) + m * HT_PADDED_LINE,
-                    line);
-        HT_UNROLL
-        for (int q = 0; q < lines; q++)
-            to[HT_ON(axis, q, m)] = ht_dot(axis, q, line, from);
-    }
-}
-
 /* Sums of derivatives to the positions of class g, in place. */
 HT_INLINE void ht_to_positions(const struct ht_team *t, real plane[HT_PLANE]) {
     real between[HT_PLANE];
-    ht_interpolate(t, 0, (int)(t->g >> 1 & 1u), HT_N1, HT_N1, plane, between);
-    ht_interpolate(t, 1, (int)(t->g >> 2), HT_N1, HT_N1, between, plane);
+    ht_interpolate(t->tables + HT_AT_LINES(1, (int)(t->g >> 1 & 1u)), 1, HT_N1,
+                   HT_N1, plane, between);
+    ht_interpolate(t->tables + HT_AT_LINES(2, (int)(t->g >> 2)), 2, HT_N1,
+                   HT_N1, between, plane);
 }
 
 /* Those of class p that results need. */
 HT_INLINE void ht_put_lows(const struct ht_team *t, const unsigned p,
                            const real plane[HT_PLANE], HT_LOCAL real *to) {
     real between[HT_PLANE], whole[HT_PLANE];
-    ht_interpolate(t, 0, (int)(p >> 1 & 1u), HT_H, HT_N1, plane, between);
-    ht_interpolate(t, 1, (int)(p >> 2), HT_H, HT_H, between, whole);
+    ht_interpolate(t->tables + HT_AT_LINES(1, (int)(p >> 1 & 1u)), 1, HT_H,
+                   HT_N1, plane, between);
+    ht_interpolate(t->tables + HT_AT_LINES(2, (int)(p >> 2)), 2, HT_H, HT_H,
+                   between, whole);
     HT_UNROLL
-    for (int q = 0; q < HT_LOWS; q++) to[q] = whole[HT_POS(q % HT_H, q / HT_H)];
+    for (int q = 0; q < HT_LOWS; q++)
+        to[q] = whole[q / HT_H * HT_N1 + q % HT_H];
 }
 
-/* e += `by` times the derivative of a plane of v along x2 (axis 0) or x3 (1),
- * both sums of derivatives. odd: the parity of v along the axis. */
-HT_INLINE void ht_add_derivative(const struct ht_team *t, const int axis,
+/* e += `by` times the derivative of a plane of v along the fast axis (role 1)
+ * or the slow one (2), both sums of derivatives. odd: the parity of v there. */
+HT_INLINE void ht_add_derivative(const struct ht_team *t, const int role,
                                  const int odd, const real by,
                                  const real plane[HT_PLANE], real e[HT_PLANE]) {
     real top[HT_PADDED_LINE], next[HT_PADDED_LINE];
-    ht_get_line(t->tables + HT_AT_TOP(axis, odd), top);
-    ht_get_line(t->tables + HT_AT_NEXT(axis), next);
+    ht_get_line(t->tables + HT_AT_TOP(role, odd), top);
+    ht_get_line(t->tables + HT_AT_NEXT(role), next);
     HT_UNROLL
     for (int i = 0; i < HT_N1; i++) {
         top[i] *= by;
@@ -280,177 +164,13 @@ HT_INLINE void ht_add_derivative(const struct ht_team *t, const int axis,
     }
     HT_UNROLL
     for (int q = 0; q < HT_N1; q++) {
-        e[HT_ON(axis, q, HT_ORDER)] += ht_dot(axis, q, top, plane);
+        e[HT_ON(role, q, HT_ORDER)] += ht_dot(role, q, top, plane);
         HT_UNROLL
         for (int i = 0; i < HT_ORDER; i++)
-            e[HT_ON(axis, q, i)] = fma(next[i], plane[HT_ON(axis, q, i + 1)],
-                                       e[HT_ON(axis, q, i)]);
+            e[HT_ON(role, q, i)] = fma(next[i], plane[HT_ON(role, q, i + 1)],
+                                       e[HT_ON(role, q, i)]);
     }
 }
-
-/* ---- the series ---- */
-
-/* Adds what the powers of a plane at position b give to P and S at position a
- * of x1: part[HT_SUM(..)] to S, part[HT_SUMS + HT_LOW(..)] to P. */
-HT_INLINE void ht_add_powers(const struct ht_team *t, const int series,
-                             const int a, const int b, const real lambda,
-                             real u[HT_PLANE], real part[HT_PART]) {
-    HT_LOCAL const real *weights = t->tables + HT_AT_WEIGHT(series, 0, b - a);
-    real power = 1;
-    if (HT_MEDIUM_DEGREE >= 0)
-        for (int c = a; c < b; c++) power *= lambda;
-    HT_UNROLL
-    for (int m = 0; m <= HT_POWERS; m++) {
-        HT_LOCAL const real *w =
-            weights + (HT_AT_WEIGHT(0, m, 0) - HT_AT_WEIGHT(0, 0, 0));
-        const real of_p = power * w[0], of_s = power * w[1];
-        HT_UNROLL
-        for (int q = 0; q < HT_PLANE; q++) {
-            const int a2 = q % HT_N1, a3 = q / HT_N1;
-            if (a2 + a3 > HT_POWERS - m) continue;
-            if (a2 < HT_H && a3 < HT_H)
-                part[HT_SUMS + HT_LOW(a2, a3)] =
-                    fma(of_p, u[q], part[HT_SUMS + HT_LOW(a2, a3)]);
-            if (a2 < HT_REACH && a3 < HT_REACH && (a2 < HT_H || a3 < HT_H))
-                part[HT_SUM(a2, a3)] = fma(of_s, u[q], part[HT_SUM(a2, a3)]);
-        }
-        if (HT_MEDIUM_DEGREE >= 0) power *= lambda;
-        HT_UNROLL
-        for (int q = 0; q < HT_PLANE; q++) {
-            const int a2 = q % HT_N1, a3 = q / HT_N1;
-            if (a2 + a3 > HT_POWERS - m - 1) continue;
-            if (a2 == HT_ORDER)
-                u[q] = u[(q + HT_N1) % HT_PLANE];
-            else if (a3 == HT_ORDER)
-                u[q] = u[q + 1];
-            else
-                u[q] = u[q + 1] + u[q + HT_N1];
-        }
-    }
-}
-
-/* What the planes b of a scalar, which are in rows, give to the work-item's
- * position a. ht_team_planes: a, begin and end of b. */
-HT_INLINE void ht_add_planes(const struct ht_team *t, const int series,
-                             const real lambda, real part[HT_PART]) {
-    const int a = ht_team_planes[3 * t->own];
-    const int end = ht_team_planes[3 * t->own + 2];
-    HT_ROLLED
-    for (int b = ht_team_planes[3 * t->own + 1]; b < end; b++) {
-        real u[HT_PLANE];
-        ht_get_plane(
-            t->rows + HT_ROW_OF(t->g, b, t->cell) + HT_AT_PLANE(series), u);
-        ht_add_powers(t, series, a, b, lambda, u, part);
-    }
-}
-
-HT_INLINE void ht_put_record(HT_LOCAL real *to, const real part[HT_PART]) {
-    HT_UNROLL
-    for (int s = 0; s < HT_PART; s += HT_WIDE)
-        *(HT_LOCAL ht_wide *)(to + s) = ht_widened(part + s);
-}
-
-/* Where P and S at position a are when their sums are complete. */
-HT_INLINE HT_LOCAL real *ht_record_of(const struct ht_team *t, const int a) {
-    return t->rows + HT_ROW_OF(t->g, ht_team_owners[a], t->cell);
-}
-
-/* The sums over the work-items of the same position. */
-HT_INLINE void ht_sum_records(const struct ht_team *t) {
-    const int packs = HT_PART / HT_WIDE;
-    for (int n = t->own; n < HT_REACH * packs; n += HT_N1) {
-        const int a = n / packs, s = n % packs * HT_WIDE;
-        const int owners = ht_team_owners[a + 1] - ht_team_owners[a];
-        HT_LOCAL real *first = ht_record_of(t, a) + s;
-        real sum[HT_WIDE];
-        ht_widen(*(HT_LOCAL ht_wide *)first, sum);
-        for (int o = 1; o < owners; o++) {
-            real v[HT_WIDE];
-            ht_widen(*(HT_LOCAL ht_wide *)(first + o * HT_NEXT_ROW), v);
-            HT_UNROLL
-            for (int q = 0; q < HT_WIDE; q++) sum[q] += v[q];
-        }
-        *(HT_LOCAL ht_wide *)first = ht_widened(sum);
-    }
-}
-
-/* ---- results ---- */
-
-/* Puts `by` times positions (a1, a2, a3) of class p of field f, those whose
- * indices are at most N. value[HT_LOW(a2, a3)]. */
-HT_INLINE void ht_put_results(const struct ht_team *t, const int f,
-                              const unsigned p, const int a1, const real by,
-                              const real value[HT_LOWS]) {
-    const int odd1 = (int)(p & 1u), odd2 = (int)(p >> 1 & 1u);
-    const int odd3 = (int)(p >> 2);
-    HT_LOCAL real *to = t->rows +
-                        (f * HT_CELLS + t->cell) * HT_PACKS * HT_BLOCK +
-                        (odd3 * HT_N1 + odd2) * HT_N1 + odd1 + 2 * a1;
-    if (odd1 + 2 * a1 > HT_ORDER) return;
-    HT_UNROLL
-    for (int a3 = 0; a3 < HT_H; a3++) {
-        const real back3 = by * t->tables[HT_AT_BACK(1, odd3) + a3];
-        if (odd3 + 2 * a3 > HT_ORDER) continue;
-        HT_UNROLL
-        for (int a2 = 0; a2 < HT_H; a2++)
-            if (odd2 + 2 * a2 <= HT_ORDER)
-                to[2 * (a3 * HT_N1 + a2) * HT_N1] =
-                    value[HT_LOW(a2, a3)] *
-                    (back3 * t->tables[HT_AT_BACK(0, odd2) + a2]);
-    }
-}
-
-HT_INLINE void ht_get_record(HT_LOCAL const real *row, const int count,
-                             real record[HT_PART]) {
-    HT_UNROLL
-    for (int s = 0; s < HT_PART; s += HT_WIDE)
-        if (s < count)
-            ht_widen(*(HT_LOCAL const ht_wide *)(row + s), record + s);
-}
-
-/* v_k of class g with bit k inverted: its interpolant and the derivative of S
- * along axis k. */
-HT_INLINE void ht_put_partner(const struct ht_team *t, const int axis,
-                              const int f, const int a1, const real of_partner,
-                              const real here[HT_PART],
-                              const real next[HT_PART]) {
-    const int odd = (int)(t->g >> axis & 1u);
-    const unsigned of = t->g ^ 1u << axis;
-    HT_LOCAL const real *low = t->lows + HT_LOW_ROW(axis, (int)of, a1, t->cell);
-    const real gain =
-        of_partner * t->tables[HT_AT_GAIN(axis, odd) + (axis == 0 ? a1 : 0)];
-    real value[HT_LOWS];
-    HT_UNROLL
-    for (int q = 0; q < HT_LOWS; q++) {
-        const int a2 = q % HT_H, a3 = q / HT_H;
-        /* beyond HT_REACH: of i > N, which is not stored */
-        const int b2 = axis == 1 && a2 + 1 < HT_REACH ? a2 + 1 : a2;
-        const int b3 = axis == 2 && a3 + 1 < HT_REACH ? a3 + 1 : a3;
-        const real s = axis == 0 ? next[HT_SUM(a2, a3)]
-                       : odd     ? here[HT_SUM(a2, a3)]
-                                 : here[HT_SUM(b2, b3)];
-        value[q] = fma(gain, s, (real)0.5 * low[q]);
-    }
-    ht_put_results(t, f, of, a1, 1, value);
-}
-
-#define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                \
-    if ((axis == 0 ? first : t->own) < HT_H)                   \
-        ht_put_partner(t, axis, f, axis == 0 ? first : t->own, \
-                       of_partner * unscale[axis == 0], here, next);
-
-#define HT_STORE_FIELD(slot, f)                                           \
-    for (int b = t->member; b < HT_PACKS; b += HT_MEMBERS) {              \
-        HT_LOCAL const real *from =                                       \
-            t->rows + ((f)*HT_CELLS + t->cell) * HT_PACKS * HT_BLOCK;     \
-        real w[HT_BLOCK];                                                 \
-        HT_UNROLL                                                         \
-        for (int j = 0; j < HT_BLOCK; j++)                                \
-            w[j] = b * HT_BLOCK + j < HT_ENTRIES ? from[b * HT_BLOCK + j] \
-                                                 : (real)0;               \
-        ((HT_GLOBAL ht_pack *)dst##slot)[b * a->dst_nodes + node] =       \
-            ht_packed(w);                                                 \
-    }
 
 /* ---- a target ---- */
 
@@ -468,6 +188,14 @@ HT_INLINE void ht_set_nodes(const struct ht_step_args *a, const long m1,
         node[w] = row + left;
         node[w + 1] = row + right;
     }
+}
+
+/* The position of v_1 that a member derives: that of the scalar where v_1 is
+ * odd, the next one where it is even; there the last member has the first one.
+ */
+HT_INLINE int ht_first_of(const struct ht_team *t) {
+    if (!(t->g >> HT_OWN & 1u)) return t->own;
+    return t->own + 1 < HT_N1 ? t->own + 1 : 0;
 }
 
 /* The positions of a scalar in the work-item's plane: e (series 1), p (0).
@@ -493,9 +221,9 @@ HT_INLINE void ht_get_scalar(const struct ht_step_args *a,
             ht_put_lows(t, of, plane,
                         t->lows + HT_LOW_ROW(slot, (int)of, at, t->cell));
         if (slot == 1)
-            ht_add_derivative(t, 0, (int)(of >> 1 & 1u), by, plane, scalar);
+            ht_add_derivative(t, 1, (int)(of >> 1 & 1u), by, plane, scalar);
         else if (slot == 2)
-            ht_add_derivative(t, 1, (int)(of >> 2), by, plane, scalar);
+            ht_add_derivative(t, 2, (int)(of >> 2), by, plane, scalar);
         else {
             const real times =
                 slot == 3 ? by : t->tables[HT_AT_SLOPE(odd) + t->own];
@@ -524,6 +252,31 @@ HT_INLINE void ht_put_scalar(const struct ht_step_args *a,
                   scalar);
 }
 
+/* The sums over the work-items of the same position, when all have read their
+ * planes. */
+HT_INLINE void ht_sum_records(const struct ht_team *t,
+                              const real part[HT_PART]) {
+    const int packs = HT_PART / HT_WIDE;
+    HT_GROUP_BARRIER();
+    ht_put_record(t->rows + HT_ROW_OF(t->g, t->own, t->cell), part);
+    HT_GROUP_BARRIER();
+    for (int n = t->own; n < HT_REACH * packs; n += HT_N1) {
+        const int a = n / packs, s = n % packs * HT_WIDE;
+        const int owners = ht_team_owners[a + 1] - ht_team_owners[a];
+        HT_LOCAL real *first = ht_record_of(t, a) + s;
+        real sum[HT_WIDE];
+        ht_widen(*(HT_LOCAL ht_wide *)first, sum);
+        for (int o = 1; o < owners; o++) {
+            real v[HT_WIDE];
+            ht_widen(*(HT_LOCAL ht_wide *)(first + o * HT_NEXT_ROW), v);
+            HT_UNROLL
+            for (int q = 0; q < HT_WIDE; q++) sum[q] += v[q];
+        }
+        *(HT_LOCAL ht_wide *)first = ht_widened(sum);
+    }
+    HT_GROUP_BARRIER();
+}
+
 /* P and S of all classes, in records. Where rows hold the planes of both
  * scalars, no sums are kept while a field is read. */
 HT_INLINE void ht_sum_series(const struct ht_step_args *a,
@@ -549,50 +302,49 @@ HT_INLINE void ht_sum_series(const struct ht_step_args *a,
 #endif
         ht_add_planes(t, series, lambda, part);
     }
+    ht_sum_records(t, part);
+}
+
+#define HT_PUT_PARTNER(axis, f, tp, tv, mp, mv)                              \
+    {                                                                        \
+        const int at = axis == HT_OWN ? first : t->own;                      \
+        if (at < HT_H) {                                                     \
+            ht_get_partner(t, axis, at, of_partner *unscale[axis == HT_OWN], \
+                           axis == HT_OWN ? next : here, value);             \
+            ht_put_results(t, f, t->g ^ 1u << axis, at, value);              \
+        }                                                                    \
+    }
+
+/* Results of a target, in rows by field and cell, from complete records. */
+HT_INLINE void ht_put_target(const struct ht_team *t, const real of_partner) {
+    const int odd = (int)(t->g >> HT_OWN & 1u), first = ht_first_of(t);
+    const int above = odd ? first : t->own + 1;
+    const int at[2] = {t->own < HT_H ? t->own : 0,
+                       above < HT_REACH ? above : 0};
+    HT_LOCAL const real *table = t->tables + HT_AT_UNSCALE(odd);
+    const real unscale[2] = {table[at[0]], table[at[1]]};
+    real here[HT_PART], next[HT_PART], value[HT_LOWS];
+    ht_get_record(ht_record_of(t, at[0]), 0, HT_PART, here);
+    ht_get_record(ht_record_of(t, at[1]), 0, HT_LOWS, next);
     HT_GROUP_BARRIER();
-    ht_put_record(t->rows + HT_ROW_OF(t->g, t->own, t->cell), part);
-    HT_GROUP_BARRIER();
-    ht_sum_records(t);
+    if (t->own < HT_H) {
+        ht_get_scalar_results(t, unscale[0], here, value);
+        ht_put_results(t, 0, t->g, t->own, value);
+    }
+    HT_EACH_PARTNER(HT_PUT_PARTNER)
     HT_GROUP_BARRIER();
 }
 
 HT_INLINE void ht_team_target(const struct ht_step_args *a,
-                              const struct ht_team *t, long m1, long m2,
-                              long m3 HT_EACH_SRC(HT_SRC_PARAM)
-                                  HT_EACH_DST(HT_DST_PARAM)
-                                      HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
-    const long inside = m1 < a->end[0] ? m1 : a->end[0] - 1;
-    const long node = ht_target_row(a, m2, m3) + inside;
-    /* e takes v_1 in positions of x1: those of v_1 where it is odd, the next
-     * ones where it is even; there the last work-item has the first one. */
-    const int first = !(t->g & 1u)         ? t->own
-                      : t->own + 1 < HT_N1 ? t->own + 1
-                                           : 0;
+                              const struct ht_team *t, const long m1,
+                              const long m2, const long m3,
+                              const real of_scalar,
+                              const real of_partner HT_EACH_SRC(HT_SRC_PARAM)) {
     int around[HT_CLASSES];
-    real of_scalar = 1, of_partner = 1;
-    HT_EACH_PARTNER(HT_GET_MATERIALS)
-    ht_set_nodes(a, inside, m2, m3, around);
-    ht_sum_series(a, t, first, around, of_scalar,
+    ht_set_nodes(a, m1, m2, m3, around);
+    ht_sum_series(a, t, ht_first_of(t), around, of_scalar,
                   of_scalar * of_partner HT_EACH_SRC(HT_SRC_ARG));
-    {
-        real here[HT_PART], next[HT_PART];
-        const int above = t->g & 1u ? first : t->own + 1;
-        const int at[2] = {t->own < HT_H ? t->own : 0,
-                           above < HT_REACH ? above : 0};
-        HT_LOCAL const real *table =
-            t->tables + HT_AT_UNSCALE((int)(t->g & 1u));
-        const real unscale[2] = {table[at[0]], table[at[1]]};
-        ht_get_record(ht_record_of(t, at[0]), HT_PART, here);
-        ht_get_record(ht_record_of(t, at[1]), HT_LOWS, next);
-        HT_GROUP_BARRIER();
-        if (t->own < HT_H)
-            ht_put_results(t, 0, t->g, t->own, unscale[0], here + HT_SUMS);
-        HT_EACH_PARTNER(HT_PUT_PARTNER)
-    }
-    HT_GROUP_BARRIER();
-    if (m1 < a->end[0]) {
-        HT_EACH_DST(HT_STORE_FIELD)
-    }
+    ht_put_target(t, of_partner);
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_parity_team(
@@ -603,22 +355,23 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_parity_team(
     HT_OPEN_ARRAY(ht_wide, memory, (HT_VALUES + HT_WIDE - 1) / HT_WIDE);
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     const long m2 = a.begin[1] + HT_GROUP_2();
+    HT_LOCAL real *rows = (HT_LOCAL real *)memory;
+    HT_LOCAL real *tables = rows + HT_ALL_ROWS;
     struct ht_team team;
-    (void)scale;
-    team.member = HT_ITEM() / HT_CELLS;
-    team.cell = HT_ITEM() % HT_CELLS;
-    team.g = (unsigned)(team.member % HT_CLASSES);
-    team.own = team.member / HT_CLASSES;
-    team.rows = (HT_LOCAL real *)memory;
-    HT_LOCAL real *tables = team.rows + HT_ALL_ROWS;
-    team.tables = tables;
-    team.lows = tables + HT_TABLES;
+    ht_set_team(rows, tables, tables + HT_TABLES, &team);
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS + team.cell;
-    for (int n = HT_ITEM(); n < HT_TABLES; n += HT_GROUP_ITEMS)
-        tables[n] = ht_team_tables[n];
-    HT_GROUP_BARRIER();
-    for (long m3 = begin; m3 < end; m3++)
-        ht_team_target(&a, &team, m1, m2,
-                       m3 HT_EACH_SRC(HT_SRC_ARG) HT_EACH_DST(HT_DST_ARG)
-                           HT_EACH_MATERIAL(HT_MEDIUM_ARG));
+    (void)scale;
+    const long inside = m1 < a.end[0] ? m1 : a.end[0] - 1;
+    for (long m3 = begin; m3 < end; m3++) {
+        const long node = ht_target_row(&a, m2, m3) + inside;
+        real of_scalar = 1, of_partner = 1;
+        ht_pack results[HT_STORES];
+        HT_EACH_PARTNER(HT_GET_MATERIALS)
+        ht_team_target(&a, &team, inside, m2, m3, of_scalar,
+                       of_partner HT_EACH_SRC(HT_SRC_ARG));
+        ht_get_results(&team, results);
+        if (m1 < a.end[0]) {
+            HT_STORE_RESULTS(&a, &team, node, results)
+        }
+    }
 }

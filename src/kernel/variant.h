@@ -33,6 +33,7 @@ extern const struct ht_variant ht_variant_propagator_warpgroup,
 extern const struct ht_variant ht_variant_vector; /* taylor_vectors.c */
 extern const struct ht_variant ht_variant_parity_chains; /* parity_chains.c */
 extern const struct ht_variant ht_variant_parity_team;   /* parity_team.c */
+extern const struct ht_variant ht_variant_parity_faces;  /* parity_faces.c */
 extern const struct ht_variant ht_variant_warp;          /* warp.c */
 
 /* Whether one of the variant's kernels is of this kind. */

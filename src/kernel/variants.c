@@ -12,6 +12,7 @@ static const struct ht_variant *const variants[] = {
     &ht_variant_registers,
     &ht_variant_propagator_lanes,
     &ht_variant_propagator_layers,
+    &ht_variant_parity_faces,
     &ht_variant_parity_team,
     &ht_variant_propagator_warpgroup,
     &ht_variant_parity_chains,

@@ -404,7 +404,9 @@ static void test_own(void) {
     choose_own("acoustic", 1, 0, "propagator-lanes");
     choose_own("acoustic", 2, 0, "propagator-warpgroup");
     choose_own("acoustic", 3, 0, "propagator-warpgroup");
-    choose_own("acoustic", 4, 0, "parity-team");
+    choose_own("acoustic", 4, 0, "parity-faces");
+    choose_own("acoustic", 6, 0, "parity-faces");
+    choose_own("acoustic", 7, 0, "parity-team");
     choose_own("wave", 3, 1, "propagator-planes");
     choose_own("wave", 5, 1, "propagator-warpgroup");
     choose_own("wave", 2, 0, "propagator-planes");
