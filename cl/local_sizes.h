@@ -54,8 +54,11 @@
 
 /* cl/parity_team.cl, per work-item: a row of whole vectors of 16 bytes, an odd
  * number of them against bank conflicts, for `planes` planes of positions or
- * `part` values of results; per cell 8 values beyond a multiple of 16. Then the
- * interpolants of three fields at h^3 positions of eight classes. */
+ * `part` values of results; per cell two vectors beyond a multiple of four, so
+ * that those of four cells are in other banks. Then the interpolants of three
+ * fields at h^3 positions of eight classes. */
+#define HT_SIZE_TEAM_PITCH(wide, values) \
+    (((values) + 2 * (wide)-1) / (4 * (wide)) * (4 * (wide)) + 2 * (wide))
 #define HT_SIZE_TEAM_PLANE(wide, plane) (((plane) + (wide)-1) / (wide) * (wide))
 #define HT_SIZE_TEAM_VALUES(wide, planes, plane, part) \
     ((planes)*HT_SIZE_TEAM_PLANE(wide, plane) > (part) \
@@ -65,17 +68,19 @@
     (((HT_SIZE_TEAM_VALUES(wide, planes, plane, part) + (wide)-1) / (wide) | \
       1) *                                                                   \
      (wide))
-#define HT_SIZE_TEAM_ROWS(items, row) (((items) * (row) + 7) / 16 * 16 + 8)
+#define HT_SIZE_TEAM_ROWS(wide, items, row) \
+    HT_SIZE_TEAM_PITCH(wide, (items) * (row))
 #define HT_SIZE_TEAM_LOWS(cells, h) (24 * (h) * (h) * (h) * (cells))
 
 /* cl/parity_faces.cl: a plane of a face, of whole vectors, an odd number of
- * them; those of all i3 of a cell, 8 values beyond a multiple of 16; those of a
- * field in four quarters of the classes, a vector more before the second and
- * the fourth; two fields, or rows. Then what is kept of a lower face. */
+ * them; those of all i3 of a cell, in other banks than those of another cell;
+ * those of a field in four quarters of the classes, a vector more before the
+ * second and the fourth; two fields, or rows. Then what is kept of a lower
+ * face. */
 #define HT_SIZE_FACE_PLANE(wide, plane) \
     ((((plane) + (wide)-1) / (wide) | 1) * (wide))
 #define HT_SIZE_FACE_CELL(wide, n1, plane) \
-    (((n1)*HT_SIZE_FACE_PLANE(wide, plane) + 7) / 16 * 16 + 8)
+    HT_SIZE_TEAM_PITCH(wide, (n1)*HT_SIZE_FACE_PLANE(wide, plane))
 #define HT_SIZE_FACE_FIELD(wide, cells, cell) \
     (4 * (cells) * (cell) + 2 * (wide))
 #define HT_SIZE_FACE_HALF(faces, rows) ((faces) > (rows) ? (faces) : (rows))

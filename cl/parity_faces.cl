@@ -4,15 +4,17 @@
  * it reads the four nodes of its upper face alone; of the lower one it has kept
  * what it needs. Work-item 8 own + g of a cell has four parts:
  *
- *     face  of a field, a parity of x1 and an index i3: it sums the nodes of
- *           the face along x1 and x2 and interpolates there, for both parities
- *           of x2, to
+ *     pair  plane i3 of a field at two nodes, neighbours along x1 at the lower
+ *           or the upper side along x2: their sum and difference, interpolated
+ *           along x1. It swaps one of them for that of the other side, which
+ *           its neighbour has, and does the same along x2:
  *               faces[field][quarter][cell][i3][a2 (N + 1) + a1],
  *           quarter: the parities of (x1, x2);
- *     lines of p and of e = div v along x3, (quarter, a1, a2): it takes faces
- * and what is kept of the lower one, keeps the upper one and interpolates to
- * positions of x3, the planes of the series; then lines of v_k at the positions
- * of results; plane a3 = own of class g: sums of the series, then results.
+ *     lines along x3, (quarter, a1, a2), of e = div v and of p, each with what
+ *           is kept of the lower face; it keeps the upper one;
+ *     lines of v_k at the positions of results, in the same way;
+ *     plane (a1, a2) of position a3 = own in class g: sums of the series; then
+ *           results of some of the fields.
  *
  * The divergence e of the interpolants of v_k is again a polynomial of degree
  * 2N + 1 along each axis. Along x1 and x2 it is taken of positions, along x3 of
@@ -474,13 +476,17 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_parity_faces(
         HT_EACH_PARTNER(HT_GET_MATERIALS)
         ht_faces_target(&team, &share, kept, face == begin, of_scalar,
                         of_partner, &pair);
-        ht_get_results(&team, results);
+        HT_UNROLL
+        for (int r = 0; r < HT_STORES; r++)
+            results[r] = ht_get_result(&team, r);
         /* Otherwise the compiler has all of it in registers at once. */
         HT_KEEP_ORDER();
         if (HT_ROLL) ht_read_pair(&a, &share, next, &pair);
         HT_KEEP_ORDER();
         if (inside && face > begin) {
-            HT_STORE_RESULTS(&a, &team, node, results)
+            HT_UNROLL
+            for (int r = 0; r < HT_STORES; r++)
+                HT_STORE_RESULT(&a, &team, node, r, results[r])
         }
         HT_KEEP_ORDER();
         if (!HT_ROLL) ht_read_pair(&a, &share, next, &pair);

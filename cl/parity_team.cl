@@ -365,13 +365,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_parity_team(
     for (long m3 = begin; m3 < end; m3++) {
         const long node = ht_target_row(&a, m2, m3) + inside;
         real of_scalar = 1, of_partner = 1;
-        ht_pack results[HT_STORES];
         HT_EACH_PARTNER(HT_GET_MATERIALS)
         ht_team_target(&a, &team, inside, m2, m3, of_scalar,
                        of_partner HT_EACH_SRC(HT_SRC_ARG));
-        ht_get_results(&team, results);
-        if (m1 < a.end[0]) {
-            HT_STORE_RESULTS(&a, &team, node, results)
-        }
+        if (m1 >= a.end[0]) continue;
+        for (int r = 0; r < HT_STORES; r++)
+            HT_STORE_RESULT(&a, &team, node, r, ht_get_result(&team, r))
     }
 }

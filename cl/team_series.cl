@@ -47,7 +47,7 @@
 #define HT_ROW HT_SIZE_TEAM_ROW(HT_WIDE, HT_PLANES, HT_PLANE, HT_PART)
 #define HT_AT_PLANE(series) \
     (HT_PLANES > 1 ? (series)*HT_SIZE_TEAM_PLANE(HT_WIDE, HT_PLANE) : 0)
-#define HT_TEAM HT_SIZE_TEAM_ROWS(HT_MEMBERS, HT_ROW)
+#define HT_TEAM HT_SIZE_TEAM_ROWS(HT_WIDE, HT_MEMBERS, HT_ROW)
 #define HT_ROW_OF(g, a, cell) ((cell)*HT_TEAM + ((a)*HT_CLASSES + (g)) * HT_ROW)
 #define HT_NEXT_ROW (HT_CLASSES * HT_ROW) /* from a to a + 1 */
 
@@ -298,21 +298,18 @@ HT_INLINE void ht_get_partner(const struct ht_team *t, const int axis,
     ht_to_coefficients(t, of, value);
 }
 
-/* Results of all fields, by packs: from rows, and to the target `node`. A
- * work-item without a pack reads the last one. */
+/* Results of all fields, by packs: number r of a work-item from rows, and to
+ * the target `node`. One without a pack reads the last one. */
 #define HT_ALL_PACKS (HT_FIELDS * HT_PACKS)
 #define HT_STORES ((HT_ALL_PACKS + HT_MEMBERS - 1) / HT_MEMBERS)
-HT_INLINE void ht_get_results(const struct ht_team *t,
-                              ht_pack pack[HT_STORES]) {
-    HT_UNROLL
-    for (int r = 0; r < HT_STORES; r++) {
-        const int own = t->member + r * HT_MEMBERS;
-        const int n = own < HT_ALL_PACKS ? own : HT_ALL_PACKS - 1;
-        const int f = n / HT_PACKS, b = n % HT_PACKS;
-        pack[r] = ((HT_LOCAL const ht_pack *)
-                       t->rows)[(f * HT_CELLS + t->cell) * HT_PACKS + b];
-    }
+HT_INLINE ht_pack ht_get_result(const struct ht_team *t, const int r) {
+    const int own = t->member + r * HT_MEMBERS;
+    const int n = own < HT_ALL_PACKS ? own : HT_ALL_PACKS - 1;
+    const int f = n / HT_PACKS, b = n % HT_PACKS;
+    return ((HT_LOCAL const ht_pack *)
+                t->rows)[(f * HT_CELLS + t->cell) * HT_PACKS + b];
 }
+
 HT_INLINE void ht_store_pack(HT_GLOBAL real *field, const long at, const int b,
                              const ht_pack pack) {
     real w[HT_BLOCK];
@@ -324,12 +321,11 @@ HT_INLINE void ht_store_pack(HT_GLOBAL real *field, const long at, const int b,
 }
 #define HT_CHOOSE_DST(slot, f) \
     if (n / HT_PACKS == f) field = dst##slot;
-#define HT_STORE_RESULTS(a, t, node, pack)                                \
-    HT_UNROLL                                                             \
-    for (int r = 0; r < HT_STORES; r++) {                                 \
-        const int n = (t)->member + r * HT_MEMBERS, b = n % HT_PACKS;     \
-        HT_GLOBAL real *field = dst0;                                     \
-        HT_EACH_DST(HT_CHOOSE_DST)                                        \
-        if (n < HT_ALL_PACKS)                                             \
-            ht_store_pack(field, b *(a)->dst_nodes + (node), b, pack[r]); \
+#define HT_STORE_RESULT(a, t, node, r, pack)                           \
+    {                                                                  \
+        const int n = (t)->member + (r)*HT_MEMBERS, b = n % HT_PACKS;  \
+        HT_GLOBAL real *field = dst0;                                  \
+        HT_EACH_DST(HT_CHOOSE_DST)                                     \
+        if (n < HT_ALL_PACKS)                                          \
+            ht_store_pack(field, b *(a)->dst_nodes + (node), b, pack); \
     }

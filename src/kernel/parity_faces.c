@@ -57,15 +57,15 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
 
 static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape) {
-    const int wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
+    const int64_t wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
     const int64_t h = ht_team_results(spec), cells = shape->cells;
     const int64_t cell = HT_SIZE_FACE_CELL(wide, n1, n1 * n1);
     const int64_t fields = 2 * HT_SIZE_FACE_FIELD(wide, cells, cell);
-    const int64_t rows =
-        cells * HT_SIZE_TEAM_ROWS(HT_TEAM_CLASSES * n1, ht_team_row(spec, 1));
+    const int64_t rows = cells * HT_SIZE_TEAM_ROWS(wide, HT_TEAM_CLASSES * n1,
+                                                   ht_team_row(spec, 1));
     const int64_t values =
         2 * HT_SIZE_FACE_HALF(fields, rows) + HT_SIZE_TEAM_LOWS(cells, h) +
-        HT_SIZE_KEPT(cells, (int64_t)n1, h * h) + ht_team_tables(spec) + SLOPES;
+        HT_SIZE_KEPT(cells, n1, h * h) + ht_team_tables(spec) + SLOPES;
     return ht_divide_up(values, wide) * 16;
 }
 

@@ -61,12 +61,13 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
 
 static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape) {
-    const int wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
+    const int wide = spec->fp64 ? 2 : 4;
+    const int64_t n1 = spec->order + 1, h = ht_team_results(spec);
     const int64_t row = ht_team_row(spec, shape->roll ? 2 : 1);
     const int64_t values =
-        shape->cells * HT_SIZE_TEAM_ROWS(HT_TEAM_CLASSES * n1, row) +
-        HT_SIZE_TEAM_LOWS((int64_t)shape->cells, ht_team_results(spec)) +
-        ht_team_tables(spec) + table_values(spec);
+        shape->cells * HT_SIZE_TEAM_ROWS(wide, HT_TEAM_CLASSES * n1, row) +
+        HT_SIZE_TEAM_LOWS((int64_t)shape->cells, h) + ht_team_tables(spec) +
+        table_values(spec);
     return ht_divide_up(values, wide) * 16;
 }
 
