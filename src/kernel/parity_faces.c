@@ -41,7 +41,7 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
     const int begin = s.count, roles[] = {2, 0, 1};
     for (int role = 0; role < 3; role++)
         for (int odd = 0; odd < 2; odd++)
-            ht_team_put_lines(&s, roles[role], odd, s.n1, true);
+            ht_team_put_lines(&s, roles[role], odd);
     add_literals(&s, begin, "team_lines", spec, &out->text);
     for (int odd = 0; odd < 2; odd++) ht_team_put_top(&s, 2, odd);
     add_literals(&s, begin, "team_top", spec, &out->text);

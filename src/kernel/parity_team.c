@@ -47,8 +47,7 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
     TRY(ht_team_start(spec, (struct ht_team_axes){0, 1, 2}, table_values(spec),
                       &s));
     for (int axis = 1; axis < 3; axis++)
-        for (int odd = 0; odd < 2; odd++)
-            ht_team_put_lines(&s, axis, odd, s.n1, true);
+        for (int odd = 0; odd < 2; odd++) ht_team_put_lines(&s, axis, odd);
     for (int axis = 1; axis < 3; axis++)
         for (int odd = 0; odd < 2; odd++) ht_team_put_top(&s, axis, odd);
     for (int axis = 1; axis < 3; axis++) ht_team_put_next(&s, axis);

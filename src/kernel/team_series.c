@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "blocks.h"
 #include "local_sizes.h"
 
 const char *ht_team_refuses(const struct ht_spec *spec) {
@@ -79,13 +80,14 @@ long double ht_team_scale(const struct ht_team_series *s, int axis, int odd,
     return factorial(2 * a + odd) * powl(s->ratio[axis], a);
 }
 
-void ht_team_put_lines(struct ht_team_series *s, int axis, int odd, int rows,
-                       bool scaled) {
-    for (int m = 0; m < rows; m++) {
-        const long double factor =
-            scaled ? 0.5L * ht_team_scale(s, axis, odd, m) : 1;
+void ht_team_put_lines(struct ht_team_series *s, int axis, int odd) {
+    for (int m = 0; m < s->n1; m++) {
+        const long double factor = 0.5L * ht_team_scale(s, axis, odd, m);
+        double row[HT_TEAM_ORDERS];
         for (int i = 0; i < s->n1; i++)
-            ht_team_put(s, factor * line_of(s, odd, m)[i]);
+            row[i] = (double)(factor * line_of(s, odd, m)[i]);
+        ht_line_round(s->spec, odd, row);
+        for (int i = 0; i < s->n1; i++) ht_team_put(s, row[i]);
         ht_team_pad(s);
     }
 }
@@ -147,7 +149,8 @@ static void set_numbers(const struct ht_spec *spec, struct ht_team_series *s) {
         s->alpha[k] = spec->scale[z.term_of_chain[k]];
         s->beta[k] = spec->scale[z.term_of_partner[k]];
     }
-    const long double sigma = (long double)s->n1 * s->n1;
+    /* a power of two, by which no number of a table is rounded */
+    const long double sigma = exp2l(roundl(2 * log2l(s->n1)));
     for (int k = 0; k < 3; k++)
         s->lambda = fmaxl(s->lambda, sigma * s->alpha[k] * s->beta[k]);
     for (int k = 0; k < 3; k++)
@@ -156,7 +159,8 @@ static void set_numbers(const struct ht_spec *spec, struct ht_team_series *s) {
 
 enum ht_err ht_team_start(const struct ht_spec *spec, struct ht_team_axes axes,
                           int own, struct ht_team_series *s) {
-    *s = (struct ht_team_series){.axes = axes,
+    *s = (struct ht_team_series){.spec = spec,
+                                 .axes = axes,
                                  .order = spec->order,
                                  .n1 = spec->order + 1,
                                  .h = ht_team_results(spec),

@@ -19,6 +19,7 @@ struct ht_team_axes {
 /* The numbers of the series, as in cl/team_series.cl: alpha_k, beta_k, lambda
  * sigma, r_k; the tables as far as they are filled. */
 struct ht_team_series {
+    const struct ht_spec *spec;
     struct ht_team_axes axes;
     int order, n1, h, reach, stages;
     int wide;     /* values of 16 bytes */
@@ -54,10 +55,8 @@ void ht_team_pad(struct ht_team_series *s);
 /* What makes the position of an index of a coefficient, 2 a + odd. */
 long double ht_team_scale(const struct ht_team_series *s, int axis, int odd,
                           int a);
-/* The first rows of the interpolation along an axis, N + 1 sums of derivatives
- * to positions; of twice the coefficients without `scaled`. */
-void ht_team_put_lines(struct ht_team_series *s, int axis, int odd, int rows,
-                       bool scaled);
+/* The interpolation along an axis, N + 1 sums of derivatives to positions. */
+void ht_team_put_lines(struct ht_team_series *s, int axis, int odd);
 /* The derivative of order N + 1, times N + 1, at the upper end of what sums of
  * derivatives interpolate; the factors of the others (both by alpha). */
 void ht_team_put_top(struct ht_team_series *s, int axis, int odd);
