@@ -60,8 +60,8 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
 
 static int64_t local_bytes(const struct ht_spec *spec,
                            const struct ht_shape *shape) {
-    const int wide = spec->fp64 ? 2 : 4;
-    const int64_t n1 = spec->order + 1, h = ht_team_results(spec);
+    const int64_t wide = spec->fp64 ? 2 : 4, n1 = spec->order + 1;
+    const int64_t h = ht_team_results(spec);
     const int64_t row = ht_team_row(spec, shape->roll ? 2 : 1);
     const int64_t values =
         shape->cells * HT_SIZE_TEAM_ROWS(wide, HT_TEAM_CLASSES * n1, row) +
