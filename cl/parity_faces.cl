@@ -74,7 +74,7 @@ struct ht_line_results {
 
 /* ---- faces ---- */
 
-/* The packs of a plane, the first one's at `from`. */
+/* A plane at a node, whose first pack is at `from`. */
 HT_INLINE void ht_read_plane(HT_GLOBAL const ht_pack *from, const long nodes,
                              real x[HT_FACE_PACKS * HT_BLOCK]) {
     HT_UNROLL
@@ -204,8 +204,7 @@ HT_INLINE void ht_put_face(const struct ht_team *t,
 /* ---- lines along x3 ---- */
 
 /* A line of a face with the lower one that is kept, which it replaces, to its
- * sums of both parities. Values of the line are `pitch` apart, kept ones
- * `after`. */
+ * sums of both parities. Kept values of a line are `after` apart. */
 HT_INLINE void ht_line_sums(HT_LOCAL const real *line, HT_LOCAL real *kept,
                             const int after, real even[HT_N1],
                             real odd[HT_N1]) {

@@ -19,8 +19,9 @@
  *
  * Position a along an axis k holds j! r^a times the coefficient, j = 2 a or
  * 2 a + 1, as in cl/parity_chains.cl, but r_k = lambda_k / (lambda sigma),
- * sigma = (N+1)^2, so that numbers stay near those of the coefficients at any
- * order; lambda is the largest of the axes.
+ * sigma the power of two next to (N+1)^2, so that numbers stay near those of
+ * the coefficients at any order and, where spacings are equal, r rounds
+ * nothing; lambda is the largest of the axes.
  */
 #define HT_CLASSES 8
 #define HT_PLANE (HT_N1 * HT_N1)

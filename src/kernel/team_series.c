@@ -149,7 +149,7 @@ static void set_numbers(const struct ht_spec *spec, struct ht_team_series *s) {
         s->alpha[k] = spec->scale[z.term_of_chain[k]];
         s->beta[k] = spec->scale[z.term_of_partner[k]];
     }
-    /* a power of two, by which no number of a table is rounded */
+    /* a power of two, which rounds no number of a table */
     const long double sigma = exp2l(roundl(2 * log2l(s->n1)));
     for (int k = 0; k < 3; k++)
         s->lambda = fmaxl(s->lambda, sigma * s->alpha[k] * s->beta[k]);
