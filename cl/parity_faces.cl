@@ -82,19 +82,6 @@ HT_INLINE void ht_read_plane(HT_GLOBAL const ht_pack *from, const long nodes,
         ht_unpack(from[b * nodes], &x[b * HT_BLOCK]);
 }
 
-/* Drops the first `skip` values. */
-HT_INLINE void ht_skip(const int skip, real x[HT_FACE_PACKS * HT_BLOCK]) {
-#if HT_MOST_SKIP > 1
-    HT_UNROLL
-    for (int q = 0; q + 2 < HT_FACE_PACKS * HT_BLOCK; q++)
-        x[q] = skip & 2 ? x[q + 2] : x[q];
-#endif
-#if HT_MOST_SKIP > 0
-    HT_UNROLL
-    for (int q = 0; q < HT_PLANE; q++) x[q] = skip & 1 ? x[q + 1] : x[q];
-#endif
-}
-
 /* What a work-item has of a face: plane i3 of a field, of a pair of nodes at
  * the lower or upper side along x2, then of a parity of x1 (bit). */
 struct ht_share {
@@ -140,7 +127,8 @@ HT_INLINE void ht_to_positions(const int role, const int odd, const int pitch,
         HT_UNROLL
         for (int i = 0; i < HT_N1; i++) {
             const real by =
-                ht_team_lines[((role * 2 + odd) * HT_N1 + m) * HT_N1 + i];
+                ht_team_lines[((role * 2 + odd) * HT_N1 + m) * HT_PADDED_LINE +
+                              i];
             /* equal values without derivatives give a constant */
             if (odd || m == 0 || i > 0)
                 line[m] = fma(by, at[i * pitch], line[m]);
@@ -186,8 +174,8 @@ HT_INLINE void ht_put_face(const struct ht_team *t,
         HT_FACE(0, 1 + 2 * share->bit, 0, 0) - HT_FACE(0, 2 * share->bit, 0, 0);
     const int upper =
         HT_FACE(0, 2 + share->bit, 0, 0) - HT_FACE(0, share->bit, 0, 0);
-    ht_skip(skip, pair->low);
-    ht_skip(skip, pair->high);
+    ht_skip(HT_MOST_SKIP, skip, HT_PLANE, pair->low);
+    ht_skip(HT_MOST_SKIP, skip, HT_PLANE, pair->high);
     ht_sum_planes(1, pair->low, pair->high);
     HT_GROUP_BARRIER();
     ht_keep_plane(own, pair->low);
@@ -263,7 +251,8 @@ HT_INLINE void ht_top_sums(const int odd, const real v3[HT_N1], real *upper,
     real sum[2] = {0, 0};
     HT_UNROLL
     for (int i = 0; i < HT_N1; i++)
-        sum[i % 2] = fma(ht_team_top[odd * HT_N1 + i], v3[i], sum[i % 2]);
+        sum[i % 2] =
+            fma(ht_team_top[odd * HT_PADDED_LINE + i], v3[i], sum[i % 2]);
     *upper = sum[0] + sum[1];
     *lower = odd ? sum[1] - sum[0] : sum[0] - sum[1];
 }
@@ -364,8 +353,8 @@ HT_INLINE void ht_put_scalar(const struct ht_team *t, const int series,
 
 /* ---- results ---- */
 
-/* P and S at position a of x3, `count` values from `begin` on: the sums over
- * its owners. */
+/* Values begin to end of P and S at position a of x3: the sums over its
+ * owners. */
 HT_INLINE void ht_sum_record(const struct ht_team *t, const int a,
                              const int begin, const int end,
                              real record[HT_PART]) {

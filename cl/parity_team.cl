@@ -43,19 +43,6 @@
 
 /* ---- a field's lines ---- */
 
-/* Drops the first `skip` values of a line. */
-HT_INLINE void ht_skip(const int skip, real line[HT_LINE]) {
-#if HT_MOST_SKIP > 1
-    HT_UNROLL
-    for (int i = 0; i < HT_N1 + HT_MOST_SKIP - 2; i++)
-        line[i] = skip & 2 ? line[i + 2] : line[i];
-#endif
-#if HT_MOST_SKIP % 2
-    HT_UNROLL
-    for (int i = 0; i < HT_N1; i++) line[i] = skip & 1 ? line[i + 1] : line[i];
-#endif
-}
-
 /* Line number `line` of a field at the vertices, bit k of w: upper side. */
 HT_INLINE void ht_read_lines(const int line, const long nodes,
                              const int node[HT_CLASSES],
@@ -78,7 +65,8 @@ HT_INLINE void ht_read_lines(const int line, const long nodes,
 HT_INLINE void ht_write_lines(const struct ht_team *t, const int line,
                               real x[HT_CLASSES][HT_LINE]) {
     HT_UNROLL
-    for (int w = 0; w < HT_CLASSES; w++) ht_skip(line * HT_N1 % HT_BLOCK, x[w]);
+    for (int w = 0; w < HT_CLASSES; w++)
+        ht_skip(HT_MOST_SKIP, line * HT_N1 % HT_BLOCK, HT_N1, x[w]);
     const real sign2 = line % HT_N1 & 1 ? (real)-1 : (real)1;
     const real sign3 = line / HT_N1 & 1 ? (real)-1 : (real)1;
     HT_UNROLL

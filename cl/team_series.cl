@@ -92,6 +92,18 @@ HT_INLINE void ht_set_team(HT_LOCAL real *rows, HT_LOCAL real *tables,
     HT_GROUP_BARRIER();
 }
 
+/* Of what packs hold, drops the first `skip` values, at most `most`, so that
+ * `count` begin at the first one. */
+HT_INLINE void ht_skip(const int most, const int skip, const int count,
+                       real *x) {
+    HT_UNROLL
+    for (int i = 0; i < (most > 1 ? count + most - 2 : 0); i++)
+        x[i] = skip & 2 ? x[i + 2] : x[i];
+    HT_UNROLL
+    for (int i = 0; i < (most % 2 ? count : 0); i++)
+        x[i] = skip & 1 ? x[i + 1] : x[i];
+}
+
 /* ---- planes ---- */
 
 HT_INLINE void ht_get_plane(HT_LOCAL const real *row, real plane[HT_PLANE]) {

@@ -205,14 +205,15 @@ static double single(double value) {
     return (float)value;
 }
 
-void ht_line_round(const struct ht_spec *spec, int odd, double *row) {
+void ht_lines_round(const struct ht_spec *spec, int odd, double *lines) {
     const int n1 = spec->order + 1;
     int order[MOST];
     double size[MOST], weight[MOST], error[MOST], factor[MOST * MOST];
     struct rounding r = {.spec = spec, .coefs = n1, .n = {n1, 1, 1}};
     struct part p = {.coefs = n1,
-                     .rows = 1,
-                     .first = row,
+                     .rows = n1,
+                     .pitch = n1,
+                     .first = lines,
                      .order = order,
                      .size = size,
                      .factor = factor,
@@ -224,7 +225,7 @@ void ht_line_round(const struct ht_spec *spec, int odd, double *row) {
     set_sizes(&p);
     set_order(&r, &p, (unsigned)odd);
     factorise(&r, &p, (unsigned)odd);
-    round_row(&p, row);
+    for (int64_t row = 0; row < n1; row++) round_row(&p, lines + row * n1);
 }
 
 /* Parities of a field's interpolant in block g, bits of the equations' axes. */

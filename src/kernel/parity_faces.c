@@ -16,19 +16,6 @@ static void put_slopes(struct ht_team_series *s, int axis) {
     ht_team_put(s, s->alpha[axis] / s->ratio[axis]);
 }
 
-/* Makes the lines that were put into the tables from `begin` on a table of the
- * text, whose values are literals in the kernel. */
-static void add_literals(struct ht_team_series *s, int begin, const char *name,
-                         const struct ht_spec *spec, struct ht_text *out) {
-    double value[6 * HT_TEAM_ORDERS * HT_TEAM_ORDERS];
-    const int line = ht_team_line(spec);
-    int count = 0;
-    for (int at = begin; at < s->count; at += line)
-        for (int i = 0; i < s->n1; i++) value[count++] = s->value[at + i];
-    ht_text_table(out, name, value, count, spec->fp64);
-    s->count = begin;
-}
-
 static enum ht_err pack_series(const struct ht_blocks *blocks,
                                const struct ht_spec *spec,
                                const struct ht_shape *shape,
@@ -42,14 +29,14 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
     for (int role = 0; role < 3; role++)
         for (int odd = 0; odd < 2; odd++)
             ht_team_put_lines(&s, roles[role], odd);
-    add_literals(&s, begin, "team_lines", spec, &out->text);
+    ht_team_take(&s, begin, "team_lines", &out->text);
     for (int odd = 0; odd < 2; odd++) ht_team_put_top(&s, 2, odd);
-    add_literals(&s, begin, "team_top", spec, &out->text);
+    ht_team_take(&s, begin, "team_top", &out->text);
     ht_team_put_next(&s, 2);
-    add_literals(&s, begin, "team_next", spec, &out->text);
+    ht_team_take(&s, begin, "team_next", &out->text);
     for (int axis = 0; axis < 2; axis++) put_slopes(&s, axis);
     ht_team_pad(&s);
-    ht_team_finish(&s, spec, 1, &out->text);
+    ht_team_finish(&s, 1, &out->text);
     return HT_OK;
 }
 
@@ -79,15 +66,9 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    const int64_t limit =
-        info->open_memory > 0 ? info->open_memory : ht_local_limit(info);
     out->registers = registers_for(spec);
     out->roll = spec->order > 4; /* with as few registers it is slower */
-    TRY(ht_team_cells(tuning, spec, info, local_bytes, limit, out));
-    out->local_bytes = local_bytes(spec, out);
-    if (out->local_bytes > limit)
-        return ht_local_too_little(spec, info, out->cells, limit);
-    return HT_OK;
+    return ht_team_shape(tuning, spec, info, local_bytes, out);
 }
 
 const struct ht_variant ht_variant_parity_faces = {

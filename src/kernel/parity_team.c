@@ -32,7 +32,7 @@ static void put_scales(struct ht_team_series *s) {
             ht_team_put(s, 0.5L * ht_team_scale(s, 0, odd, b));
     for (int odd = 0; odd < 2; odd++)
         for (int b = 0; b < s->n1; b++)
-            ht_team_put(s, odd && b == s->order
+            ht_team_put(s, odd && b == s->n1 - 1
                                ? 0
                                : 0.5L * ht_team_scale(s, 0, odd, b) *
                                      s->alpha[0] * (2 * b + odd + 1));
@@ -52,7 +52,7 @@ static enum ht_err pack_series(const struct ht_blocks *blocks,
         for (int odd = 0; odd < 2; odd++) ht_team_put_top(&s, axis, odd);
     for (int axis = 1; axis < 3; axis++) ht_team_put_next(&s, axis);
     put_scales(&s);
-    ht_team_finish(&s, spec, shape->roll ? 2 : 1, &out->text);
+    ht_team_finish(&s, shape->roll ? 2 : 1, &out->text);
     return HT_OK;
 }
 
@@ -84,20 +84,16 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning,
                                 const struct ht_spec *spec,
                                 const struct ht_device_info *info,
                                 struct ht_shape *out) {
-    const int64_t limit =
-        info->open_memory > 0 ? info->open_memory : ht_local_limit(info);
     const int all = 65536; /* registers of a multiprocessor */
     out->registers = registers_for(spec);
-    TRY(ht_team_cells(tuning, spec, info, local_bytes, limit, out));
+    TRY(ht_team_shape(tuning, spec, info, local_bytes, out));
     const int64_t groups =
         info->open_memory > 0 && out->registers > 0
             ? ht_most(1, all / (out->registers * out->group_size))
             : 1;
     out->roll = true;
-    out->roll = groups * local_bytes(spec, out) <= limit;
+    out->roll = groups * local_bytes(spec, out) <= ht_team_limit(info);
     out->local_bytes = local_bytes(spec, out);
-    if (out->local_bytes > limit)
-        return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
 }
 

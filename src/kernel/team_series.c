@@ -81,14 +81,15 @@ long double ht_team_scale(const struct ht_team_series *s, int axis, int odd,
 }
 
 void ht_team_put_lines(struct ht_team_series *s, int axis, int odd) {
-    for (int m = 0; m < s->n1; m++) {
-        const long double factor = 0.5L * ht_team_scale(s, axis, odd, m);
-        double row[HT_TEAM_ORDERS];
-        for (int i = 0; i < s->n1; i++)
-            row[i] = (double)(factor * line_of(s, odd, m)[i]);
-        ht_line_round(s->spec, odd, row);
-        for (int i = 0; i < s->n1; i++) ht_team_put(s, row[i]);
-        ht_team_pad(s);
+    double lines[HT_TEAM_ORDERS * HT_TEAM_ORDERS];
+    const int n1 = s->n1;
+    for (int n = 0; n < n1 * n1; n++)
+        lines[n] = (double)(0.5L * ht_team_scale(s, axis, odd, n / n1) *
+                            line_of(s, odd, n / n1)[n % n1]);
+    ht_lines_round(s->spec, odd, lines);
+    for (int n = 0; n < n1 * n1; n++) {
+        ht_team_put(s, lines[n]);
+        if (n % n1 == n1 - 1) ht_team_pad(s);
     }
 }
 
@@ -112,14 +113,14 @@ void ht_team_put_next(struct ht_team_series *s, int axis) {
 }
 
 static long double reciprocal(const struct ht_team_series *s, int n) {
-    return n <= s->stages ? 1 / factorial(n) : 0;
+    return n <= s->spec->stages ? 1 / factorial(n) : 0;
 }
 
 /* Of p, then of e, to P and to S. */
 static void put_weights(struct ht_team_series *s) {
     for (int odd = 0; odd < 2; odd++)
-        for (int m = 0; m <= 2 * s->order; m++)
-            for (int c = 0; c <= s->order; c++)
+        for (int m = 0; m <= 2 * s->spec->order; m++)
+            for (int c = 0; c <= s->spec->order; c++)
                 for (int more = 0; more < 2; more++)
                     ht_team_put(s, binomial(m + c, c) * powl(s->lambda, m + c) *
                                        reciprocal(s, 2 * (m + c) + odd + more));
@@ -142,7 +143,8 @@ static void put_gain(struct ht_team_series *s, int axis) {
                                  : s->beta[axis] / s->ratio[axis]);
 }
 
-static void set_numbers(const struct ht_spec *spec, struct ht_team_series *s) {
+static void set_numbers(struct ht_team_series *s) {
+    const struct ht_spec *spec = s->spec;
     const struct ht_sizes z = ht_sizes_of(spec);
     ht_hermite_parity(spec->order, s->even, s->odd);
     for (int k = 0; k < 3; k++) {
@@ -161,16 +163,13 @@ enum ht_err ht_team_start(const struct ht_spec *spec, struct ht_team_axes axes,
                           int own, struct ht_team_series *s) {
     *s = (struct ht_team_series){.spec = spec,
                                  .axes = axes,
-                                 .order = spec->order,
                                  .n1 = spec->order + 1,
                                  .h = ht_team_results(spec),
                                  .reach = ht_team_reach(spec),
-                                 .stages = spec->stages,
                                  .wide = wide_of(spec),
-                                 .least = spec->fp64 ? DBL_MIN : FLT_MIN,
-                                 .most = ht_team_tables(spec) + own};
-    set_numbers(spec, s);
-    TRY(HT_ALLOC(s->value, s->most));
+                                 .least = spec->fp64 ? DBL_MIN : FLT_MIN};
+    set_numbers(s);
+    TRY(HT_ALLOC(s->value, ht_team_tables(spec) + own));
     put_weights(s);
     put_back(s, axes.own, s->reach);
     put_back(s, axes.fast, s->h);
@@ -216,27 +215,36 @@ static void put_planes(const struct ht_team_series *s, struct ht_text *out) {
     ht_text_ints(out, "team_owners", first, positions + 1);
 }
 
-void ht_team_finish(struct ht_team_series *s, const struct ht_spec *spec,
-                    int planes, struct ht_text *out) {
+void ht_team_take(struct ht_team_series *s, int begin, const char *name,
+                  struct ht_text *out) {
+    ht_text_table(out, name, s->value + begin, s->count - begin, s->spec->fp64);
+    s->count = begin;
+}
+
+void ht_team_finish(struct ht_team_series *s, int planes, struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_OWN %d\n#define HT_FAST %d\n#define HT_SLOW %d\n"
                 "#define HT_PLANES %d\n#define HT_TABLES %d\n",
                 s->axes.own, s->axes.fast, s->axes.slow, planes, s->count);
     put_planes(s, out);
-    ht_text_table(out, "team_tables", s->value, s->count, spec->fp64);
+    ht_team_take(s, 0, "team_tables", out);
     free(s->value);
     s->value = NULL;
 }
 
 /* ---- shape ---- */
 
-enum ht_err ht_team_cells(const struct ht_tuning *tuning,
+int64_t ht_team_limit(const struct ht_device_info *info) {
+    return info->open_memory > 0 ? info->open_memory : ht_local_limit(info);
+}
+
+enum ht_err ht_team_shape(const struct ht_tuning *tuning,
                           const struct ht_spec *spec,
                           const struct ht_device_info *info,
-                          ht_team_bytes *bytes, int64_t limit,
-                          struct ht_shape *out) {
+                          ht_team_bytes *bytes, struct ht_shape *out) {
     const int team = HT_TEAM_CLASSES * (spec->order + 1);
     const int most = 256; /* work-items of a group with all registers */
+    const int64_t limit = ht_team_limit(info);
     out->cells = tuning->cells > 0 ? tuning->cells : 4;
     while (tuning->cells == 0 && out->cells > 1 &&
            (bytes(spec, out) > limit || out->cells * team > most ||
@@ -244,5 +252,8 @@ enum ht_err ht_team_cells(const struct ht_tuning *tuning,
         out->cells /= 2;
     TRY(ht_group_fits(out->cells, team, info));
     out->group_size = out->cells * team;
+    out->local_bytes = bytes(spec, out);
+    if (out->local_bytes > limit)
+        return ht_local_too_little(spec, info, out->cells, limit);
     return HT_OK;
 }

@@ -21,13 +21,13 @@ struct ht_team_axes {
 struct ht_team_series {
     const struct ht_spec *spec;
     struct ht_team_axes axes;
-    int order, n1, h, reach, stages;
+    int n1, h, reach;
     int wide;     /* values of 16 bytes */
     double least; /* of the precision */
     long double alpha[3], beta[3], lambda, ratio[3];
     double even[HT_TEAM_ORDERS * HT_TEAM_ORDERS];
     double odd[HT_TEAM_ORDERS * HT_TEAM_ORDERS];
-    int count, most;
+    int count;
     double *value; /* owned */
 };
 
@@ -55,25 +55,31 @@ void ht_team_pad(struct ht_team_series *s);
 /* What makes the position of an index of a coefficient, 2 a + odd. */
 long double ht_team_scale(const struct ht_team_series *s, int axis, int odd,
                           int a);
-/* The interpolation along an axis, N + 1 sums of derivatives to positions. */
+/* The interpolation along an axis, N + 1 sums of derivatives to positions, in
+ * single precision rounded by ht_lines_round. */
 void ht_team_put_lines(struct ht_team_series *s, int axis, int odd);
 /* The derivative of order N + 1, times N + 1, at the upper end of what sums of
  * derivatives interpolate; the factors of the others (both by alpha). */
 void ht_team_put_top(struct ht_team_series *s, int axis, int odd);
 void ht_team_put_next(struct ht_team_series *s, int axis);
+/* Makes what was put from value `begin` on a table of the text. */
+void ht_team_take(struct ht_team_series *s, int begin, const char *name,
+                  struct ht_text *out);
 /* The text of tables, which are full, of the shares of work-items and of the
  * numbers that cl/team_series.cl names; frees. planes: in a row. */
-void ht_team_finish(struct ht_team_series *s, const struct ht_spec *spec,
-                    int planes, struct ht_text *out);
+void ht_team_finish(struct ht_team_series *s, int planes, struct ht_text *out);
 
-/* The largest number of cells of 4, 2, 1 whose groups the device can run with
- * the local memory that bytes() says. registers: of a work-item, 0: all. */
+/* Bytes of local memory of a group with the cells of a shape. */
 typedef int64_t ht_team_bytes(const struct ht_spec *spec,
                               const struct ht_shape *shape);
-HT_CHECKED enum ht_err ht_team_cells(const struct ht_tuning *tuning,
+/* Local memory that a group may have, with what launches by CUDA give. */
+int64_t ht_team_limit(const struct ht_device_info *info);
+/* The largest number of cells of 4, 2, 1 whose groups the device can run;
+ * fails where it can run none. */
+HT_CHECKED enum ht_err ht_team_shape(const struct ht_tuning *tuning,
                                      const struct ht_spec *spec,
                                      const struct ht_device_info *info,
-                                     ht_team_bytes *bytes, int64_t limit,
+                                     ht_team_bytes *bytes,
                                      struct ht_shape *out);
 
 #endif
