@@ -70,8 +70,8 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # Long sums of numbers, which address checks make five times as long: what they
 # call is called by commands and by other tests of the host, too.
 NUMBERS := config/check.sh config/examples.sh config/experiments.sh io/traces \
-    unit/absorbing unit/cover unit/differences unit/solution_layered unit/stability \
-    unit/threads
+    unit/absorbing unit/cover unit/differences unit/fit unit/layers \
+    unit/solution_layered unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(NUMBERS),$(HOST_ITEMS)) \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))

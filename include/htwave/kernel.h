@@ -43,7 +43,13 @@ struct ht_spec {
     /* Of operators of layers whose profiles vary about a node: what multiplies
      * xi, xi^2 beside scale, along the axis of the term's profile. */
     double rise[HT_MAX_TERMS][HT_PROFILE_DEGREE];
+    double noise; /* the unit roundoff times what the series amplifies it by;
+                     0: not known. Kernels do not depend on it. */
 };
+
+/* The largest noise of a series that does not grow (src/solve/amplification.c).
+ */
+double ht_most_noise(int dims);
 
 /* The factors of one operator among those of a layer: as in ht_spec. */
 struct ht_factors {
@@ -143,6 +149,7 @@ struct ht_variant {
     bool differences; /* of finite differences (fd_kernel.h), else Hermite */
     int medium;       /* the most general kind of medium: HT_UNIFORM .. */
     bool blocks;      /* needs the half step as parity blocks (blocks.h) */
+    bool series;      /* sums the Taylor series term by term on the device */
     /* Orders of coefficients in which it reads and writes a state. */
     enum { HT_READS_PLAIN = 1, HT_READS_SORTED = 2, HT_READS_ANY = 3 } layouts;
     bool counts32; /* uses 32-bit node indices */
@@ -201,6 +208,9 @@ const struct ht_variant *ht_variant_choose(const char *name,
 /* Why a variant does not apply to a spec; NULL if it applies. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
+/* Whether it does not because its rounding would grow. */
+bool ht_variant_noisy(const struct ht_variant *variant,
+                      const struct ht_spec *spec);
 /* What a variant needs and a device lacks; NULL: nothing. */
 const char *ht_variant_lacks(const struct ht_variant *variant,
                              const struct ht_device_info *info);

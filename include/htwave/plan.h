@@ -58,6 +58,11 @@ HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
  * positive and the same on all ranks. Call it before a stepper is created.
  * Refuses halos deeper than a slab, on all ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
+/* A little less than the largest CFL number at which single precision is stable
+ * in kernels that sum the series of a Hermite method (ht_most_noise), if the
+ * run's own is larger. */
+HT_CHECKED enum ht_err ht_plan_quiet_cfl(const struct ht_plan *plan,
+                                         double *cfl);
 /* The power of h to which errors are proportional in a smooth medium. */
 int ht_plan_full_order(const struct ht_plan *plan);
 /* The time from which on no source acts; 0 without sources. */

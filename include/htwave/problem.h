@@ -52,6 +52,8 @@ struct ht_problem {
     const void *medium;
     double dt;
     int stages;
+    double amplification;           /* of rounding by its series, relative
+                                       (src/solve/amplification.c); 0: not known */
     const struct ht_scheme *scheme; /* NULL: by old_sign */
     unsigned stored[2];             /* field mask per grid; 0: all fields */
     int old_sign;                   /* as in ht_spec */

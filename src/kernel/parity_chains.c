@@ -80,6 +80,7 @@ const struct ht_variant ht_variant_parity_chains = {
     .meaning = "two scalar series, a work-item per class of parities of a "
                "target, in registers (media constant per node)",
     .medium = HT_PER_NODE,
+    .series = true,
     .layouts = HT_READS_ANY,
     .refuses = refuses,
     .pays = pays,

@@ -76,6 +76,7 @@ const struct ht_variant ht_variant_parity_faces = {
     .meaning = "as parity-team, what was computed of the lower face of a "
                "target kept, for devices with much local memory",
     .medium = HT_PER_NODE,
+    .series = true,
     .layouts = HT_READS_PLAIN,
     .refuses = ht_team_refuses,
     .pays = pays,

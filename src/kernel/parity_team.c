@@ -103,6 +103,7 @@ const struct ht_variant ht_variant_parity_team = {
                "work-items; in three dimensions at high orders (media constant "
                "per node)",
     .medium = HT_PER_NODE,
+    .series = true,
     .layouts = HT_READS_PLAIN,
     .refuses = ht_team_refuses,
     .pays = pays,

@@ -187,6 +187,7 @@ const struct ht_variant ht_variant_registers = {
                "registers of one work-item or a few (constant velocity)",
     .made_for = HT_FOR_GPU,
     .medium = HT_UNIFORM,
+    .series = true,
     .layouts = HT_READS_PLAIN,
     .counts32 = true,
     .refuses = refuses,

@@ -51,6 +51,7 @@ const struct ht_variant ht_variant_vector = {
     .meaning = "as monolithic, targets along x1 as vectors; for CPUs",
     .made_for = HT_FOR_CPU,
     .medium = HT_POLYNOMIALS,
+    .series = true,
     .layouts = HT_READS_ANY,
     .shape = choose_shape,
     .cost = ht_cost_series,

@@ -1,5 +1,6 @@
 /* The table of kernel variants and the checks common to all.
  */
+#include <math.h>
 #include <string.h>
 
 #include "local_sizes.h"
@@ -68,7 +69,20 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
     if (spec->medium_degree > variant->medium)
         return variant->medium == HT_UNIFORM ? "it needs a uniform medium"
                                              : "it needs medium.degree = 0";
-    return reason != NULL ? reason : device_refuses(variant, spec);
+    if (reason == NULL) reason = device_refuses(variant, spec);
+    if (reason == NULL && ht_variant_noisy(variant, spec))
+        reason = "the rounding of its series would grow at this order, step "
+                 "and precision";
+    return reason;
+}
+
+double ht_most_noise(int dims) {
+    return 2 * pow(4, dims - 1);
+}
+
+bool ht_variant_noisy(const struct ht_variant *variant,
+                      const struct ht_spec *spec) {
+    return variant->series && spec->noise > ht_most_noise(spec->eq->dims);
 }
 
 bool ht_spec_reads(const struct ht_spec *spec, int material) {

@@ -100,6 +100,7 @@ const struct ht_variant ht_variant_warp = {
                "others by shuffles (3-D, N up to 3)",
     .made_for = HT_FOR_GPU,
     .medium = HT_POLYNOMIALS,
+    .series = true,
     .layouts = HT_READS_ANY,
     .refuses = refuses,
     .pays = pays,

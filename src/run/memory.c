@@ -138,6 +138,7 @@ static const struct ht_variant *leanest(const struct ht_simulation *sim) {
         ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
     const struct ht_variant *best =
         ht_variant_choose("auto", &spec, &sim->info);
+    if (best == NULL) best = sim->tuning.variant; /* which was named */
     for (int i = 0; i < ht_variant_count(); i++)
         if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL &&
             ht_variant_poly_bytes(ht_variant_at(i), &spec) <

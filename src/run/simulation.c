@@ -99,6 +99,33 @@ static enum ht_err refuse_variant(const struct ht_simulation *sim,
     return err;
 }
 
+/* As much of a step as single precision allows, cut to two decimals. */
+static enum ht_err refuse_noise(const struct ht_simulation *sim,
+                                const struct ht_spec *spec) {
+    const struct ht_params *params = sim->params;
+    const bool named = strcmp(params->device.variant, "auto") != 0;
+    struct ht_text names = {0};
+    double cfl;
+    TRY(ht_plan_quiet_cfl(sim->plan, &cfl));
+    ht_variant_list(spec, &names);
+    enum ht_err err = ht_text_status(&names);
+    if (err == HT_OK)
+        err = ht_params_error(
+            params,
+            named                     ? "device.variant"
+            : params->time.step > 0.0 ? "time.step"
+                                      : "time.cfl",
+            "in single precision rounding grows in %s at order %d in %d "
+            "dimensions with cfl %.2f: up to %.2f it does not; or "
+            "device.precision = \"double\"%s%s",
+            named ? "its series" : "series", spec->order, spec->eq->dims,
+            sim->plan->cfl, floor(100 * cfl) / 100,
+            names.length > 0 ? "; or " : "",
+            names.length > 0 ? names.data : "");
+    ht_text_free(&names);
+    return err;
+}
+
 static enum ht_err unknown_variant(const struct ht_simulation *sim) {
     struct ht_text names = {0};
     for (int i = 0; i < ht_variant_count(); i++)
@@ -115,6 +142,11 @@ static enum ht_err unknown_variant(const struct ht_simulation *sim) {
 static enum ht_err check_variant(const struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
     const char *reason = ht_variant_refuses(sim->tuning.variant, &spec);
+    struct ht_spec quiet = spec;
+    quiet.noise = 0;
+    if (reason != NULL &&
+        ht_variant_refuses(sim->tuning.variant, &quiet) == NULL)
+        return refuse_noise(sim, &spec);
     if (reason == NULL)
         reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
     return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);
@@ -124,6 +156,9 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
     sim->tuning.variant =
         ht_variant_choose(sim->params->device.variant, &spec, &sim->info);
+    if (sim->tuning.variant == NULL &&
+        strcmp(sim->params->device.variant, "auto") == 0)
+        return refuse_noise(sim, &spec);
     if (sim->tuning.variant == NULL) return unknown_variant(sim);
     return check_variant(sim);
 }
@@ -184,7 +219,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     struct ht_tuning *tuning = &sim->tuning;
     tuning->ptx = sim->info.ptx;
     tuning->ptx_own = sim->info.ptx_own;
-    tuning->fp64 = params->device.precision == HT_DOUBLE;
+    tuning->fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
     tuning->block = choose_block(sim);
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
@@ -199,7 +234,6 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
         if (sim->rank == 0) ht_tuning_recall(sim);
         return settle_kernels(sim);
     }
-    tuning->fp64 = true;
     tuning->block = 1;
     tuning->sorted = false;
     tuning->variant = NULL;

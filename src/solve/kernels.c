@@ -2,6 +2,7 @@
  * and the reduction for their fields. The two half steps differ only if the
  * grids store different fields.
  */
+#include <float.h>
 #include <string.h>
 
 #include "halo.h"
@@ -47,7 +48,10 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
         .differences = problem->fd.order,
         .density = problem->fd.density,
         .old_sign = problem->old_sign,
-        .stages = problem->stages};
+        .stages = problem->stages,
+        .noise = problem->amplification *
+                 (tuning->fp64 ? DBL_EPSILON : FLT_EPSILON) / 2};
+    if (problem->eq->nmemory > 0) spec.noise = 0; /* in layers */
     spec.sorted =
         tuning->sorted || (tuning->variant != NULL &&
                            (tuning->variant->layouts & HT_READS_PLAIN) == 0);

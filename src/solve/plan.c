@@ -1,12 +1,15 @@
 /* From parameters to a problem: grid, walls, medium, initial data, stages, time
  * step and the expected error.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "amplification.h"
 #include "expect.h"
 #include "fd_plan.h"
+#include "htwave/kernel.h"
 #include "htwave/plan.h"
 #include "htwave/threads.h"
 #include "plan_layers.h"
@@ -310,7 +313,8 @@ static const char *more_stages(const struct ht_plan *plan, char words[64]) {
     return words;
 }
 
-static enum ht_err choose_step(struct ht_plan *plan) {
+/* most: of a CFL number that the input leaves open. */
+static enum ht_err choose_step(struct ht_plan *plan, double most) {
     char more[64];
     const struct ht_params *params = plan->params;
     double per_time = cfl_of(plan, 1), dt = params->time.step;
@@ -320,6 +324,7 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     if (!ht_params_is_set(params, "time.cfl") &&
         (differences(plan) || plan->problem.stages == full_stages(plan)))
         cfl = fmin(cfl, scheme_of(plan)->usual_part * plan->cfl_limit);
+    if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
     if (dt > 0) {
         if (dt * per_time > plan->cfl_limit * (1 + rounding))
             return ht_params_error(
@@ -345,6 +350,24 @@ static enum ht_err choose_step(struct ht_plan *plan) {
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
     plan->cfl = cfl_of(plan, plan->problem.dt);
     return HT_OK;
+}
+
+/* How far the series amplifies rounding. Where the medium varies, all kernels
+ * of Hermite methods sum it, and steps that the input leaves open are short
+ * enough for that. */
+static enum ht_err limit_rounding(struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    double *amplification = &plan->problem.amplification, cfl;
+    const double *speed = plan->medium->speed;
+    if (differences(plan)) return HT_OK;
+    TRY(ht_series_amplification(&plan->problem, speed, amplification));
+    if (plan->medium->uniform || ht_in_double(params) ||
+        ht_params_is_set(params, "time.cfl") || params->time.step > 0 ||
+        *amplification * FLT_EPSILON / 2 <= ht_most_noise(plan->eq.dims))
+        return HT_OK;
+    TRY(ht_plan_quiet_cfl(plan, &cfl));
+    TRY(choose_step(plan, cfl));
+    return ht_series_amplification(&plan->problem, speed, amplification);
 }
 
 static void set_problem(struct ht_plan *plan) {
@@ -445,10 +468,11 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     choose_halo(plan);
     TRY(scan_medium(plan, sampled));
     TRY(ht_plan_make_layers(plan));
-    TRY(choose_stages(plan));
-    TRY(choose_step(plan));
-    ht_plan_limit_layers(plan);
     set_problem(plan);
+    TRY(choose_stages(plan));
+    TRY(choose_step(plan, INFINITY));
+    TRY(limit_rounding(plan));
+    ht_plan_limit_layers(plan);
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
     if (!plan->medium->uniform) ht_plan_continue_medium(plan);
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));

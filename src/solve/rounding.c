@@ -19,7 +19,7 @@
 #include "expect.h"
 #include "fd_plan.h"
 
-static bool in_double(const struct ht_params *params) {
+bool ht_in_double(const struct ht_params *params) {
     return params->device.precision == HT_DOUBLE ||
            strcmp(params->device.backend, "oracle") == 0;
 }
@@ -30,7 +30,7 @@ static bool in_double(const struct ht_params *params) {
  * 1e-10. */
 void ht_expect_rounding(const struct ht_plan *plan, double wavelengths,
                         struct ht_expected *expected) {
-    const bool fp64 = in_double(plan->params);
+    const bool fp64 = ht_in_double(plan->params);
     const struct ht_rounding *row =
         ht_problem_scheme(&plan->problem)->rounding(&plan->eq);
     if (row == NULL) {

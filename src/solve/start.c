@@ -162,6 +162,7 @@ static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
     (void)ht_problem_set_scheme(&s->part.problem, starter);
     s->part.problem.dt = -plan->problem.dt;
     s->part.problem.stages = starter->full_stages(&plan->eq, plan->grid.order);
+    s->part.problem.amplification = 0; /* nothing grows in one half step */
 }
 
 /* Number of x3 planes of cells per layer: all fields of both grids in about

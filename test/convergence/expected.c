@@ -433,6 +433,7 @@ int main(int count, char **word) {
     struct scene scene;
     if (!scene_start(&scene)) return test_end("expected");
     if (count > 1 && strcmp(word[1], "table") == 0) {
+        scene.noisy = true;
         print_table(&scene, count - 2, word + 2);
     } else {
         direction();

@@ -1,0 +1,88 @@
+/* Rounding of series at high orders in single precision: runs with the largest
+ * step that htwave allows kernels that sum them stay as accurate as rounding
+ * allows; with the largest step that is stable without rounding they grow, and
+ * are refused. Kernels that do not sum the series take that step.
+ *
+ * Waves that cross a node at a time along each axis are the weakest case: their
+ * scheme damps nothing.
+ */
+#include "scene.h"
+
+struct noise {
+    const char *system;
+    int dims, order;
+    const char *cells, *cycles, *more;
+    const char *series, *quiet; /* variants */
+    double end;
+};
+
+static const struct noise cases[] = {
+    {"advection", 2, 8, "[6,6]", "[1,2]", " medium.velocity=[1,1]", "two-naive",
+     "separable", 40},
+    {"advection", 2, 7, "[5,5]", "[1,2]", " medium.velocity=[1,1]",
+     "monolithic", "separable", 60},
+    {"advection", 3, 6, "[4,4,4]", "[1,1,2]", " medium.velocity=[1,1,1]",
+     "two-naive", "separable", 8},
+    {"acoustic", 3, 8, "[3,3,3]", "[1,1,1]", "", "chains", "propagator", 4},
+};
+
+static enum ht_err open_run(struct scene *scene, const struct noise *c,
+                            const char *variant, double cfl,
+                            struct scene_run *run) {
+    return scene_open(scene, run,
+                      "device.precision=single system=%s grid.order=%d "
+                      "grid.cells=%s initial.type=plane initial.cycles=%s "
+                      "time.end=%g time.cfl=%.17g device.variant=%s%s",
+                      c->system, c->order, c->cells, c->cycles, c->end, cfl,
+                      variant, c->more);
+}
+
+/* The error at the end; infinite where values are not finite. */
+static double run_to_end(struct scene *scene, const struct noise *c,
+                         const char *variant, double cfl) {
+    struct scene_run run;
+    double error = NAN;
+    enum ht_err err = open_run(scene, c, variant, cfl, &run);
+    if (err == HT_OK) err = scene_finish(&run, &error);
+    if (err != HT_OK && err != HT_ERR_NOT_FINITE)
+        TEST_CHECK(false, "%s: %s", variant, ht_err_message());
+    scene_close(&run);
+    return isfinite(error) ? error : INFINITY;
+}
+
+static double quiet_cfl(struct scene *scene, const struct noise *c) {
+    struct scene_run run;
+    double cfl = 0;
+    enum ht_err err = open_run(scene, c, c->series, 1, &run);
+    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "rounding"),
+               "%s %dD N=%d at cfl 1: %s", c->system, c->dims, c->order,
+               err ? ht_err_message() : "accepted");
+    if (run.plan != NULL) err = ht_plan_quiet_cfl(run.plan, &cfl);
+    scene_close(&run);
+    return err == HT_OK ? cfl : 0;
+}
+
+static void judge(struct scene *scene, const struct noise *c) {
+    const double small = 3e-3, large = 1;
+    scene->noisy = false;
+    const double cfl = quiet_cfl(scene, c);
+    TEST_CHECK(cfl > 0.7 && cfl < 1, "largest cfl of series: %.3f", cfl);
+    const double error = run_to_end(scene, c, c->series, cfl);
+    TEST_CHECK(error < small, "with it, error %.1e (below %g)", error, small);
+    const double other = run_to_end(scene, c, c->quiet, 1);
+    TEST_CHECK(other < small, "%s at cfl 1, error %.1e (below %g)", c->quiet,
+               other, small);
+    scene->noisy = true;
+    const double grown = run_to_end(scene, c, c->series, 1);
+    TEST_CHECK(grown > large, "series at cfl 1, error %.1e (above %g)", grown,
+               large);
+}
+
+int main(void) {
+    struct scene scene;
+    if (!scene_start(&scene)) return test_end("noise");
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        judge(&scene, &cases[n]);
+    scene_end(&scene);
+    return test_end("noise");
+}
