@@ -47,8 +47,8 @@ struct ht_spec {
                      0: not known. Kernels do not depend on it. */
 };
 
-/* The largest noise of a series that does not grow (src/solve/amplification.c).
- */
+/* The largest noise with which runs stay stable, 2 x 4^(d-1): see
+ * src/solve/amplification.c. */
 double ht_most_noise(int dims);
 
 /* The factors of one operator among those of a layer: as in ht_spec. */

@@ -8,13 +8,19 @@
  * eigenvalues of |E| are at most u rho(|A|), rho by power iteration with
  * positive data: on one periodic cell, whose nodes have the same data.
  *
- * Runs of 5 cells along each axis in single precision, by "vector", "two-naive"
- * and "parity-team": with u rho <= 26 errors grow linearly in time (acoustic,
- * 3-D, N = 7 at cfl 1: 22, N = 8 at 0.8: 26); from 36 on some runs double their
- * energy in less than ten steps (advection along (1,1), N = 8 at 0.9: 37;
- * acoustic, N = 8 at 0.9: 105, at 1: 420; advection along (1,1,1), N = 6 at
- * 0.9: 410). Variants that apply operators sum the series on the host, in
- * double precision or better.
+ * Less than u rho grows, since errors are random and the scheme damps. Runs in
+ * single precision on 3 to 7 cells along each axis, by kernels that sum the
+ * series on the device:
+ *
+ *     2-D  errors stay linear in time up to 8 (advection along (1,1), N = 8 at
+ *          cfl 0.8), and grow from 10 on where nothing is damped (N = 7 at 1),
+ *          else from 36 on (N = 8 at 0.9);
+ *     3-D  linear up to 32 (acoustic, N = 7 at 1: 22, N = 8 at 0.8: 26;
+ *          advection along (1,1,1), N = 5 at 0.98: 32); some grow from 105 on
+ *          (acoustic and wave, N = 8 at 0.9), all from 200 on.
+ *
+ * Hence ht_most_noise. Variants that apply operators sum the series on the
+ * host, in double precision or better.
  */
 #include "amplification.h"
 
@@ -52,20 +58,21 @@ static enum ht_err half_step(const struct ht_part *cell,
                              enum ht_subgrid from, double *x, double *zeros,
                              double *growth) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    const int coefs = ht_grid_coefs(&cell->grid),
-              fields = cell->problem.eq->nfields;
+    const int coefs = ht_grid_coefs(&cell->grid);
+    const int fields = cell->problem.eq->nfields, count = fields * coefs;
     TRY(oracle->ops->put(oracle->self, to, 0, 1, zeros));
     TRY(oracle->ops->put(oracle->self, from, 0, 1, x));
     TRY(oracle->ops->half_step(oracle->self, from));
     TRY(oracle->ops->finish(oracle->self));
-    *growth = 0;
-    for (int n = 0; n < fields * coefs; n++) x[n] = 0;
+    for (int n = 0; n < count; n++) x[n] = 0;
     for (int f = 0; f < fields; f++)
         if (ht_problem_stores(&cell->problem, to, f))
             TRY(oracle->ops->get(oracle->self, to, f, coefs, 0, 1,
                                  x + (ptrdiff_t)f * coefs));
-    for (int n = 0; n < fields * coefs; n++) *growth = fmax(*growth, x[n]);
-    for (int n = 0; n<fields * coefs && * growth> 0; n++) x[n] /= *growth;
+    *growth = 0;
+    for (int n = 0; n < count; n++) *growth = fmax(*growth, x[n]);
+    if (*growth == 0) return HT_OK;
+    for (int n = 0; n < count; n++) x[n] /= *growth;
     return HT_OK;
 }
 
@@ -91,10 +98,10 @@ enum ht_err ht_series_amplification(const struct ht_problem *problem,
     struct ht_part cell;
     struct ht_stepper oracle = {.ops = NULL};
     double *x = NULL, *zeros = NULL;
+    *out = 0;
+    if (fmax(speed[0], fmax(speed[1], speed[2])) == 0) return HT_OK;
     make_cell(problem, speed, &cell);
     const int count = ht_grid_coefs(&cell.grid) * cell.problem.eq->nfields;
-    *out = 0;
-    if (!(fmax(speed[0], fmax(speed[1], speed[2])) > 0)) return HT_OK;
     enum ht_err err = HT_ALLOC(x, count);
     if (err == HT_OK) err = HT_ALLOC(zeros, count);
     if (err == HT_OK) err = ht_oracle_create(&cell.problem, &oracle);

@@ -352,17 +352,20 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     return HT_OK;
 }
 
-/* How far the series amplifies rounding. Where the medium varies, all kernels
- * of Hermite methods sum it, and steps that the input leaves open are short
- * enough for that. */
+/* How far the series amplifies rounding: nowhere too far below N = 5 (noise
+ * 0.7) and in double precision (0.02 at N = 8), both of advection along (1,1,1)
+ * at cfl 1. Where the medium varies, all kernels of Hermite methods sum the
+ * series, and steps that the input leaves open are short enough for that. */
 static enum ht_err limit_rounding(struct ht_plan *plan) {
+    const int harmless = 4;
     const struct ht_params *params = plan->params;
     double *amplification = &plan->problem.amplification, cfl;
     const double *speed = plan->medium->speed;
-    if (differences(plan)) return HT_OK;
+    if (differences(plan) || plan->order <= harmless || ht_in_double(params))
+        return HT_OK;
     TRY(ht_series_amplification(&plan->problem, speed, amplification));
-    if (plan->medium->uniform || ht_in_double(params) ||
-        ht_params_is_set(params, "time.cfl") || params->time.step > 0 ||
+    if (plan->medium->uniform || ht_params_is_set(params, "time.cfl") ||
+        params->time.step > 0 ||
         *amplification * FLT_EPSILON / 2 <= ht_most_noise(plan->eq.dims))
         return HT_OK;
     TRY(ht_plan_quiet_cfl(plan, &cfl));

@@ -7,6 +7,7 @@
 #include "htwave/kernel.h"
 #include "htwave/num.h"
 #include "htwave/plan.h"
+#include "src/solve/amplification.h"
 #include "test.h"
 
 enum { MOST = 2 * HT_MAX_ORDER + 2, OPTIONS = 9, LENGTH = 80 };
@@ -35,7 +36,10 @@ static struct ht_plan *plan_of(const char *options, struct ht_params **params) {
 static double amplification_of(const char *options) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = plan_of(options, &params);
-    const double found = plan->problem.amplification;
+    double found = NAN;
+    if (ht_series_amplification(&plan->problem, plan->medium->speed, &found) !=
+        HT_OK)
+        TEST_CHECK(false, "%s", ht_err_message());
     ht_plan_destroy(plan);
     ht_params_destroy(params);
     return found;
