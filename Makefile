@@ -67,11 +67,11 @@ LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
     $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))
 HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
-# Long measurements, and long sums of numbers, which address checks make five
-# times as long: what they call is called by commands and by other tests of the
-# host, too. With address checks at night only.
-NUMBERS := config/bench.sh config/check.sh config/examples.sh \
-    config/experiments.sh io/traces unit/absorbing unit/cover unit/differences unit/fit unit/layers \
+# Long sums of numbers, which address checks make five times as long: what they
+# call is called by commands and by other tests of the host, too. With address
+# checks at night only.
+NUMBERS := config/check.sh config/examples.sh config/experiments.sh io/traces \
+    unit/absorbing unit/cover unit/differences unit/fit unit/layers \
     unit/solution_layered unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \

@@ -47,9 +47,9 @@ struct ht_spec {
                      0: not known. Kernels do not depend on it. */
 };
 
-/* The largest noise with which runs stay stable, 2 x 4^(d-1): see
+/* Whether noise is more than that with which runs stay stable, 2 x 4^(d-1): see
  * src/solve/amplification.c. */
-double ht_most_noise(int dims);
+bool ht_noise_grows(double noise, int dims);
 
 /* The factors of one operator among those of a layer: as in ht_spec. */
 struct ht_factors {
@@ -208,9 +208,6 @@ const struct ht_variant *ht_variant_choose(const char *name,
 /* Why a variant does not apply to a spec; NULL if it applies. */
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec);
-/* Whether it does not because its rounding would grow. */
-bool ht_variant_noisy(const struct ht_variant *variant,
-                      const struct ht_spec *spec);
 /* What a variant needs and a device lacks; NULL: nothing. */
 const char *ht_variant_lacks(const struct ht_variant *variant,
                              const struct ht_device_info *info);

@@ -59,7 +59,7 @@ HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
  * Refuses halos deeper than a slab, on all ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
 /* A little less than the largest CFL number at which single precision is stable
- * in kernels that sum the series of a Hermite method (ht_most_noise), if the
+ * in kernels that sum the series of a Hermite method (ht_noise_grows), if the
  * run's own is larger. */
 HT_CHECKED enum ht_err ht_plan_quiet_cfl(const struct ht_plan *plan,
                                          double *cfl);

@@ -345,7 +345,8 @@ static const struct ht_option option[] = {
     {"device.precision", HT_OPT_CHOICE, AT(device.precision), "\"single\"", ANY,
      CHOICES(HT_EACH_PRECISION), "",
      "Arithmetic and storage: 32 or 64 bit floating point. At high orders "
-     "(N = 8; advection in three dimensions N >= 5) kernels that sum series "
+     "(N = 8; advection N >= 7, in three dimensions N >= 5) kernels that sum "
+     "series "
      "are refused in single precision for steps with which rounding grows; the "
      "message says how long steps may be."},
     {"device.variant", HT_OPT_STRING, AT(device.variant), "\"auto\"", ANY, NULL,

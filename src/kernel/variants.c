@@ -55,6 +55,10 @@ static const char *device_refuses(const struct ht_variant *variant,
     return NULL;
 }
 
+bool ht_noise_grows(double noise, int dims) {
+    return noise > 2 * pow(4, dims - 1);
+}
+
 const char *ht_variant_refuses(const struct ht_variant *variant,
                                const struct ht_spec *spec) {
     const char *reason =
@@ -70,19 +74,11 @@ const char *ht_variant_refuses(const struct ht_variant *variant,
         return variant->medium == HT_UNIFORM ? "it needs a uniform medium"
                                              : "it needs medium.degree = 0";
     if (reason == NULL) reason = device_refuses(variant, spec);
-    if (reason == NULL && ht_variant_noisy(variant, spec))
+    if (reason == NULL && variant->series &&
+        ht_noise_grows(spec->noise, spec->eq->dims))
         reason = "the rounding of its series would grow at this order, step "
                  "and precision";
     return reason;
-}
-
-double ht_most_noise(int dims) {
-    return 2 * pow(4, dims - 1);
-}
-
-bool ht_variant_noisy(const struct ht_variant *variant,
-                      const struct ht_spec *spec) {
-    return variant->series && spec->noise > ht_most_noise(spec->eq->dims);
 }
 
 bool ht_spec_reads(const struct ht_spec *spec, int material) {

@@ -99,11 +99,15 @@ static enum ht_err refuse_variant(const struct ht_simulation *sim,
     return err;
 }
 
+static bool is_named(const struct ht_simulation *sim) {
+    return strcmp(sim->params->device.variant, "auto") != 0;
+}
+
 /* As much of a step as single precision allows, cut to two decimals. */
 static enum ht_err refuse_noise(const struct ht_simulation *sim,
                                 const struct ht_spec *spec) {
     const struct ht_params *params = sim->params;
-    const bool named = strcmp(params->device.variant, "auto") != 0;
+    const bool named = is_named(sim);
     struct ht_text names = {0};
     double cfl;
     TRY(ht_plan_quiet_cfl(sim->plan, &cfl));
@@ -156,10 +160,8 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
     const struct ht_spec spec = spec_of(sim);
     sim->tuning.variant =
         ht_variant_choose(sim->params->device.variant, &spec, &sim->info);
-    if (sim->tuning.variant == NULL &&
-        strcmp(sim->params->device.variant, "auto") == 0)
-        return refuse_noise(sim, &spec);
-    if (sim->tuning.variant == NULL) return unknown_variant(sim);
+    if (sim->tuning.variant == NULL)
+        return is_named(sim) ? unknown_variant(sim) : refuse_noise(sim, &spec);
     return check_variant(sim);
 }
 

@@ -19,7 +19,7 @@
  *          advection along (1,1,1), N = 5 at 0.98: 32); some grow from 105 on
  *          (acoustic and wave, N = 8 at 0.9), all from 200 on.
  *
- * Hence ht_most_noise. Variants that apply operators sum the series on the
+ * Hence ht_noise_grows. Variants that apply operators sum the series on the
  * host, in double precision or better.
  */
 #include "amplification.h"
@@ -116,17 +116,21 @@ enum ht_err ht_series_amplification(const struct ht_problem *problem,
     return err;
 }
 
+bool ht_series_grows(const struct ht_problem *problem) {
+    return ht_noise_grows(problem->amplification * FLT_EPSILON / 2,
+                          problem->eq->dims);
+}
+
 enum ht_err ht_plan_quiet_cfl(const struct ht_plan *plan, double *cfl) {
     const int halvings = 10;
     double below = 0, above = plan->cfl;
     for (int i = 0; i < halvings; i++) {
         struct ht_problem slower = plan->problem;
         const double middle = (below + above) / 2;
-        double amplification;
         slower.dt *= middle / plan->cfl;
         TRY(ht_series_amplification(&slower, plan->medium->speed,
-                                    &amplification));
-        if (amplification * FLT_EPSILON / 2 > ht_most_noise(plan->eq.dims))
+                                    &slower.amplification));
+        if (ht_series_grows(&slower))
             above = middle;
         else
             below = middle;

@@ -10,4 +10,8 @@ HT_CHECKED enum ht_err ht_series_amplification(const struct ht_problem *problem,
                                                const double speed[3],
                                                double *out);
 
+/* Whether the rounding of single precision grows with problem->amplification.
+ */
+bool ht_series_grows(const struct ht_problem *problem);
+
 #endif

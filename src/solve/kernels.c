@@ -51,7 +51,7 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem,
         .stages = problem->stages,
         .noise = problem->amplification *
                  (tuning->fp64 ? DBL_EPSILON : FLT_EPSILON) / 2};
-    if (problem->eq->nmemory > 0) spec.noise = 0; /* in layers */
+    if (problem->eq->nmemory > 0) spec.noise = 0; /* of layers none is known */
     spec.sorted =
         tuning->sorted || (tuning->variant != NULL &&
                            (tuning->variant->layouts & HT_READS_PLAIN) == 0);
