@@ -119,12 +119,12 @@ static enum ht_err refuse_noise(const struct ht_simulation *sim,
             named                     ? "device.variant"
             : params->time.step > 0.0 ? "time.step"
                                       : "time.cfl",
-            "in single precision rounding grows in %s at order %d in %d "
-            "dimensions with cfl %.2f: up to %.2f it does not; or "
+            "in single precision the rounding of %s grows at order %d in %d "
+            "dimensions with cfl %.2f: take a cfl of at most %.2f or "
             "device.precision = \"double\"%s%s",
             named ? "its series" : "series", spec->order, spec->eq->dims,
             sim->plan->cfl, floor(100 * cfl) / 100,
-            names.length > 0 ? "; or " : "",
+            names.length > 0 ? ", or variant " : "",
             names.length > 0 ? names.data : "");
     ht_text_free(&names);
     return err;

@@ -443,6 +443,15 @@ if have_device; then
     over 'groups too large' 'device.cells_per_group = 1024' \
         device.backend=auto device.variant=monolithic \
         device.cells_per_group=1024 grid.order=8
+    over 'rounding grows in a variant' \
+        'device.variant = "monolithic"|rounding|cfl 0.9|at most 0.8|or device.precision = "double", or variant "' \
+        device.backend=auto device.variant=monolithic time.scheme=taylor \
+        'grid.cells=[4,4,4]' grid.order=8 time.end=90 time.cfl=0.99
+    over 'rounding grows in all variants' \
+        'time.cfl = 0.89|rounding|at most 0.8|or device.precision = "double" (' \
+        device.backend=auto 'medium.type=expression' \
+        'medium.c="1 + 0.1*sin(2*pi*x1)"' time.scheme=taylor \
+        'grid.cells=[4,4,4]' grid.order=8 time.end=90 time.cfl=0.89
 else
     skip 'limits of a device: none is here'
 fi
