@@ -207,6 +207,7 @@ static enum ht_err make_response(const struct ht_problem *p, enum ht_subgrid to,
     }
     tiny.grid = &grid;
     tiny.halo = (struct ht_halo_choice){.depth = 0};
+    tiny.layers = NULL; /* of the run; two cells have no room for them */
     tiny.shots = NULL;
     tiny.duhamel = NULL;
     tiny.medium_degree = -1;

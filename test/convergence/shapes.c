@@ -493,6 +493,13 @@ static void test_hermite_waves(void) {
         "grid.cells=[24, 4]|grid.upper=[24.0, 4.0]|boundary.x2=rigid|"
         "time.end=40.0|time.scheme=leapfrog|grid.order=4|" WAVE
         "from = [6.3, 0.0]; to = [16.4, 4.0]; direction = [-1.0, 0.0]; })");
+    (void)test_hermite_wave("Taylor N = 3, absorbing sides", 5, 1e-3, 1e-3,
+                            ROW "boundary.x1=absorbing|time.scheme=taylor|"
+                                "grid.order=3|absorbing.cells=4|" WAVE THROUGH);
+    (void)test_hermite_wave("leapfrog N = 5, sponge", 5, 5e-6, 5e-6,
+                            ROW "boundary.x1=absorbing|absorbing.type=sponge|"
+                                "absorbing.cells=6|time.scheme=leapfrog|"
+                                "grid.order=5|" WAVE THROUGH);
 }
 
 /* ---- a disk ---- */
