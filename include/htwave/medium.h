@@ -27,17 +27,18 @@ struct ht_medium {
                                     that are uniform, whatever the others are,
                                     so that its polynomials are numbers */
     double speed[3];             /* largest signal speed along each axis */
-    double speed_min;   /* smallest above 0 over axes and nodes, for cells per
-                           wavelength; 0 when nothing moves */
-    int64_t flattened;  /* nodes of both grids where a rough or unresolved
-                           medium was reduced to degree 0. Final after create,
-                           of the whole grid, up to 2e6 different nodes;
-                           beyond, fills count those of own planes,
-                           each plane once */
-    bool rough;         /* has jumps or kinks, or is not resolved: layers that
-                           differ, expressions that are not smooth, files at
-                           degree 0, nodes flattened (as far as they are known).
-                           Orders and errors of smooth media do not hold then */
+    double speed_min;  /* smallest above 0 over axes and nodes, of parameters at
+                          the node, for cells per wavelength; 0 when nothing
+                          moves */
+    int64_t flattened; /* nodes of both grids where a rough or unresolved
+                          medium was reduced to degree 0. Final after create,
+                          of the whole grid, up to 2e6 different nodes;
+                          beyond, fills count those of own planes,
+                          each plane once */
+    bool rough;        /* has jumps or kinks, or is not resolved: layers that
+                          differ, expressions that are not smooth, files at
+                          degree 0, nodes flattened (as far as they are known).
+                          Orders and errors of smooth media do not hold then */
     bool wall_gradient; /* varies across a wall: order drops there */
     double visited;     /* part of the different nodes evaluated, 1: all */
     struct ht_medium_source *source; /* private */

@@ -186,13 +186,16 @@ enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
 enum ht_err ht_medium_estimate(const struct ht_medium *medium,
                                const struct ht_medium_work *work,
                                const double x[3],
+                               const double there[HT_MAX_MATERIALS],
                                double material[HT_MAX_MATERIALS]) {
     const struct ht_grid *grid = medium->grid;
     const struct ht_system *system = medium->eq->system;
     double values[HT_MAX_MATERIALS] = {0};
     bool flattened = false, usable = true;
-    if (medium->source->type == HT_MEDIUM_EXPRESSION)
-        return ht_medium_point(medium, x, material);
+    if (medium->source->type == HT_MEDIUM_EXPRESSION) {
+        memcpy(material, there, HT_MAX_MATERIALS * sizeof *material);
+        return HT_OK;
+    }
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_medium_row *row = &medium->source->row[p];
         values[p] = row->samples ? ht_samples_value(row->samples, grid->dims,

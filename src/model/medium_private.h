@@ -64,10 +64,11 @@ HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium,
                                        double material[HT_MAX_MATERIALS]);
 /* Materials at a node, without the other coefficients of its polynomials and
  * before any reduction to means (which is made only where the value is not
- * valid). */
+ * valid). there: those of the point x. */
 HT_CHECKED enum ht_err ht_medium_estimate(const struct ht_medium *medium,
                                           const struct ht_medium_work *work,
                                           const double x[3],
+                                          const double there[HT_MAX_MATERIALS],
                                           double material[HT_MAX_MATERIALS]);
 /* The polynomials of a node at x into work->material; flattened: they were
  * reduced to the means over the cell. */

@@ -35,15 +35,19 @@ struct found {
     int64_t flattened;
 };
 
-/* A zero speed along an axis (an advected field that does not move there) is
+/* used: what the scheme has at a node; there: of the parameters at the node.
+ * Where the density jumps inside a cell the mean of K over it and that of 1/rho
+ * belong to different places, and their speed is less than any in the medium.
+ * A zero speed along an axis (an advected field that does not move there) is
  * irrelevant for wavelengths: speed_min is the smallest other one. */
-static void note_speed(const struct ht_medium *medium, const double *material,
-                       struct found *found) {
+static void note_speed(const struct ht_medium *medium, const double *used,
+                       const double *there, struct found *found) {
     for (int k = 0; k < medium->grid->dims; k++) {
-        double speed = medium->eq->system->speed(material, k);
-        found->speed[k] = fmax(found->speed[k], speed);
-        if (speed > 0 && (found->speed_min == 0 || speed < found->speed_min))
-            found->speed_min = speed;
+        const double fast = medium->eq->system->speed(used, k);
+        const double slow = medium->eq->system->speed(there, k);
+        found->speed[k] = fmax(found->speed[k], fast);
+        if (slow > 0 && (found->speed_min == 0 || slow < found->speed_min))
+            found->speed_min = slow;
     }
 }
 
@@ -60,7 +64,8 @@ static enum ht_err scan_node(const struct ht_medium *medium,
                              const struct ht_medium_work *work,
                              const double x[3], int64_t same,
                              struct found *found) {
-    double material[HT_MAX_MATERIALS] = {0};
+    double material[HT_MAX_MATERIALS] = {0}, there[HT_MAX_MATERIALS];
+    TRY(ht_medium_point(medium, x, there));
     if (medium->source->counted) {
         bool flattened = false;
         TRY(ht_medium_node(medium, work, x, &flattened));
@@ -68,9 +73,9 @@ static enum ht_err scan_node(const struct ht_medium *medium,
         for (int m = 0; m < medium->eq->nmaterials; m++)
             material[m] = work->material[m][0];
     } else {
-        TRY(ht_medium_estimate(medium, work, x, material));
+        TRY(ht_medium_estimate(medium, work, x, there, material));
     }
-    note_speed(medium, material, found);
+    note_speed(medium, material, there, found);
     return HT_OK;
 }
 
@@ -273,7 +278,7 @@ enum ht_err ht_medium_visit(struct ht_medium *medium) {
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
         struct found found = {.flattened = 0};
-        note_speed(medium, medium->constant, &found);
+        note_speed(medium, medium->constant, medium->constant, &found);
         add_found(&found, medium);
         medium->source->counted = true;
         return HT_OK;

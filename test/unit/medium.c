@@ -267,6 +267,28 @@ static void write_rough(void) {
     write_raw(path_of("rough.f32"), ROUGH_SIZE * ROUGH_SIZE, c);
 }
 
+/* c = 1 everywhere while the density jumps between nodes. */
+static void test_density_jump(void) {
+    static const float rho[5] = {1, 100, 1, 1, 0.01F};
+    char file[512];
+    write_raw(path_of("c.f32"), 5, rho);
+    snprintf(file, sizeof file,
+             "medium.type=file; medium.rho=\"%s\"; medium.shape=[5];"
+             "medium.spacing=[0.23]",
+             path_of("c.f32"));
+    const char *const options[] = {
+        "medium.type=layers; medium.axis=x1; medium.interfaces=[0.29];"
+        "medium.c=[1.0, 1.0]; medium.rho=[1.0, 100.0]",
+        "medium.type=expression; medium.rho=\"1 + 99*step(x1-0.29)\"", file};
+    for (int i = 0; i < 3; i++) {
+        struct scene s;
+        acoustic(&s, LINE, 2, 1, options[i]);
+        TEST_BELOW(fabs(s.medium->speed_min - 1), 1e-12,
+                   "density jumps, c = 1: the slowest speed (case %d)", i);
+        close_scene(&s);
+    }
+}
+
 /* Smallest M/M_0 over points of all cells of a 2-D grid; *flat: nodes that
  * have a constant only. */
 static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid,
@@ -474,6 +496,7 @@ int main(void) {
     test_file_order();
     test_file_mean();
     test_rough();
+    test_density_jump();
     test_late_count();
     test_ranges();
     test_real();
