@@ -5,8 +5,9 @@
  * u - U obeys u_t = L u. The Taylor scheme's polynomial takes (D L)^l u at the
  * ends of a step for derivatives by time, with weights w: the sample lacks
  *     U(t) - sum over ends and l of w (D L)^l U,
- * t0 amid the step. Leapfrog's takes values and second derivatives at several
- * steps, and U over so long a time would cancel nearly all of u; there
+ * t0 amid the step. Leapfrog's, at the start of a run from initial data, takes
+ * values and second derivatives at several steps, and U over so long a time
+ * would cancel nearly all of u; there
  * u_tt = L^2 u + L g s + g s' adds what is missing, s' the signal's slope.
  */
 #include <math.h>
@@ -198,7 +199,7 @@ static int64_t first_record(const struct ht_source_samples *s, int64_t trace) {
 void ht_source_samples_add(struct ht_source_samples *s, double at,
                            const struct ht_resampled *by, int64_t from,
                            int64_t traces, double *out) {
-    if (s == NULL || by->count < 2) return;
+    if (s == NULL || by->count < 2 || s->of.derivatives == 1) return;
     memset(s->known, 0,
            (size_t)s->problem->duhamel->shots->count * sizeof *s->known);
     for (int64_t i = first_record(s, from);

@@ -6,6 +6,11 @@
 
 #include "fd.h"
 
+/* Of the sinc over 32 levels: errs by 7e-7 up to 2.2 radians from a level to
+ * the next, by 2e-4 at 2.4, 1.3e-2 at 2.6. */
+enum { SINC = 16, POLYNOMIAL = 6 };
+static const double SHAPE = 13.4;
+
 struct ht_resampler {
     struct ht_resampling of;
     struct ht_birkhoff polynomial; /* of as many levels as the last sample */
@@ -35,10 +40,11 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
     if (scheme->method == HT_FINITE_DIFFERENCES) {
         out.levels = HT_RECEIVERS_STENCIL;
     } else if (scheme->two_level) {
-        out.levels = 6;
+        out.sinc = true;
+        out.levels = 2 * SINC;
         out.per_step =
             problem->stored[HT_PRIMARY] == problem->stored[HT_DUAL] ? 2 : 1;
-        out.derivatives = 2;
+        out.derivatives = plan->solution->rest ? 1 : 2;
         out.derivative[1] = 2;
     } else {
         out.levels = 2;
@@ -49,7 +55,9 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
 }
 
 int64_t ht_resampling_beyond(const struct ht_plan *plan) {
-    if (!ht_resampling_of(plan).whole) return 0;
+    const struct ht_resampling of = ht_resampling_of(plan);
+    if (of.sinc) return ht_divide_up(SINC - 1, of.per_step);
+    if (!of.whole) return 0;
     return ht_fd_steps_beside((double)plan->steps);
 }
 
@@ -71,8 +79,9 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at,
     if (r->of.whole)
         return at + (double)ht_fd_steps_beside(at) <= (double)reached;
     if (at > (double)reached) return false;
-    if (at == floor(at) || last) return true;
-    return newest + 1 >= r->of.levels && below + beside <= (double)newest;
+    if (at == floor(at) || (last && !r->of.sinc)) return true;
+    return (r->of.sinc || newest + 1 >= r->of.levels) &&
+           below + beside <= (double)newest;
 }
 
 /* ---- weights ---- */
@@ -80,7 +89,8 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at,
 /* Values and second derivatives at an odd number of levels fix no polynomial.
  */
 static int64_t levels_of(const struct ht_resampler *r, int64_t held) {
-    const int64_t levels = ht_least(r->of.levels, held);
+    const int64_t most = r->of.sinc ? POLYNOMIAL : r->of.levels;
+    const int64_t levels = ht_least(most, held);
     return r->of.derivatives > 1 ? levels / 2 * 2 : levels;
 }
 
@@ -105,6 +115,26 @@ static void find_window(const struct ht_resampler *r, double below,
     out->low = (int64_t)below - (out->count / 2 - 1);
     out->low = ht_least(out->low, held - out->count);
     out->low = ht_most(out->low, 0);
+}
+
+/* Of the levels around those below and above `below`; those before the first
+ * are 0. */
+static void take_sinc(struct ht_resampler *r, double level, double below,
+                      struct ht_resampled *out) {
+    const int64_t before = ht_most(SINC - 1 - (int64_t)below, 0);
+    const int step = r->of.derivatives;
+    double sum = 0;
+    for (int64_t j = 0; j < 2 * SINC; j++) {
+        double *weight = r->weight + j * step;
+        weight[0] =
+            ht_kaiser_sinc(level - below + SINC - 1 - (double)j, SINC, SHAPE);
+        for (int d = 1; d < step; d++) weight[d] = 0;
+        sum += weight[0];
+    }
+    for (int64_t j = 0; j < 2 * SINC; j++) r->weight[j * step] /= sum;
+    out->low = (int64_t)below - (SINC - 1) + before;
+    out->count = 2 * SINC - before;
+    out->weight = r->weight + before * step;
 }
 
 /* fd_dispersion.c */
@@ -147,8 +177,12 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
         for (int i = 0; i < r->of.derivatives; i++) r->weight[i] = i == 0;
         return HT_OK;
     }
-    find_window(r, below, held, out);
     out->apart = 1.0 / per_step;
+    if (r->of.sinc && (r->of.derivatives == 1 || below >= SINC - 1)) {
+        take_sinc(r, level, below, out);
+        return HT_OK;
+    }
+    find_window(r, below, held, out);
     out->from = (from + (double)out->low) / per_step;
     return find_weights(r, level - (double)out->low, out->count);
 }
