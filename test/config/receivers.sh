@@ -135,6 +135,20 @@ judge 'it moves traces, CSV and series away' \
     -e out/run-001/series.csv -a ! -e out/series.csv ]
 rm -rf out
 
+# ---- streams that are closed, or whose reader has gone ----
+"$htwave" run line.cfg "$device" 2>/dev/null && mv out open
+"$htwave" run line.cfg --verbose "$device" >&- 2>&-
+judge "output and messages closed: exit code $?, the same traces" \
+    cmp open/traces.h5 out/traces.h5
+rm -rf open out
+{
+    "$htwave" run line.cfg --verbose "$device"
+    echo $? >code.txt
+} 2>&1 | :
+judge "nobody reads the log: exit code $(cat code.txt)" [ "$(cat code.txt)" = 0 \
+    -a -e out/summary.json ]
+rm -rf out
+
 killed() { # SIGNAL OVERRIDE...
     signal=$1
     shift
