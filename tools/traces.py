@@ -35,23 +35,28 @@ def label(name, quantity=None):
 def read(path):
     """[(group, field, time, position, data[receiver, sample])]"""
     import h5py
+    import numpy as np
 
     with open_file(path) as file:
         for key, value in file.attrs.items():
             if key.startswith("unit_"):
                 UNITS[key[5:]] = text(value)
         ended = text(file.attrs.get("ended", "end"))
-        if ended != "end":
+        if ended == "killed":
+            print("note: the run was killed, or goes on: traces so far")
+        elif ended != "end":
             print(f"note: the run ended at time {float(file.attrs['end_time']):.6g}"
                   f" ({ended}): traces end there")
         for name, group in file.items():
             if not isinstance(group, h5py.Group) or "time" not in group:
                 raise Refused("holds no traces of receivers")
             time, position = group["time"][:], group["position"][:]
+            # none of a run that was killed before the first block
+            done = np.count_nonzero(np.isfinite(time))
             for field in group:
-                if field not in ("time", "position"):
-                    yield (name, field, time, position,
-                           group[field][:].astype(float))
+                if field not in ("time", "position") and done > 0:
+                    yield (name, field, time[:done], position,
+                           group[field][:, :done].astype(float))
 
 
 def distances(position):

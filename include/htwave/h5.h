@@ -14,6 +14,11 @@ struct ht_h5; /* an open file */
 HT_CHECKED enum ht_err ht_h5_create(const char *path, struct ht_h5 **out);
 HT_CHECKED enum ht_err ht_h5_commit(struct ht_h5 *file);
 void ht_h5_discard(struct ht_h5 *file);
+/* Writes all that HDF5 keeps in memory and gives a created file its name while
+ * it stays open: from here on it can be read, also after the process was
+ * killed, as long as only ht_h5_write_planes follow. ht_h5_discard leaves it
+ * there. */
+HT_CHECKED enum ht_err ht_h5_publish(struct ht_h5 *file);
 HT_CHECKED enum ht_err ht_h5_open(const char *path, struct ht_h5 **out);
 void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
 

@@ -105,11 +105,12 @@ HT_CHECKED enum ht_err
 ht_output_check_traces(const struct ht_params *params,
                        const struct ht_receivers *receivers);
 /* traces.h5 and the other formats of output.traces, by rank 0 alone: begins
- * under a temporary name; adds samples [first, last) of a group,
- * data[reading][receiver][sample], which follow those before; gives the files
- * their names; how: "end", "interrupted" or "not finite", and the time reached,
- * are attributes of traces.h5. Without the last there are none. receivers must
- * outlive the output. */
+ * traces.h5; adds samples [first, last) of a group,
+ * data[reading][receiver][sample], which follow those before; ends it and
+ * writes the other formats; how: "end", "interrupted", "not finite" or
+ * "failed", and the time reached, are attributes of traces.h5. Without the last
+ * traces.h5 says "killed" and has the samples so far. receivers must outlive
+ * the output. */
 HT_CHECKED enum ht_err
 ht_output_traces_begin(struct ht_output *output,
                        const struct ht_receivers *receivers);

@@ -69,6 +69,10 @@ struct ht_observer {
      * that is interrupted, is looked at in any case. */
     int64_t (*next)(void *context, const struct ht_run *run, int64_t from);
     enum ht_err (*look)(void *context, const struct ht_view *view);
+    /* After a failure that is no refusal: writes what it holds in memory. Not
+     * collective: neither the device nor the other ranks may answer. NULL:
+     * nothing. */
+    enum ht_err (*save)(void *context, const struct ht_run *run);
     /* Releases what `begin` has taken: after the last look or a failure, also
      * one of `begin`. Not collective. NULL: nothing. */
     void (*end)(void *context);

@@ -3,7 +3,7 @@
  *
  * Invariants: an HDF5 handle opened in a function is closed there on every
  * path, except the file's; struct ht_h5 of a created file owns the temporary
- * name until commit or discard.
+ * name until publish, commit or discard.
  */
 #include "h5_private.h"
 
@@ -61,14 +61,30 @@ void ht_h5_shut(struct ht_h5 *file) {
     ht_h5_disk_drop(file);
 }
 
+static enum ht_err check_written(const struct ht_h5 *file) {
+    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path,
+            ht_h5_reason(file->error));
+    return HT_OK;
+}
+
+enum ht_err ht_h5_publish(struct ht_h5 *file) {
+    if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 && !file->error)
+        file->error = EIO;
+    TRY(check_written(file));
+    if (file->temporary) TRY(ht_file_commit(file->temporary, file->path));
+    free(file->temporary);
+    file->temporary = NULL;
+    return HT_OK;
+}
+
 enum ht_err ht_h5_commit(struct ht_h5 *file) {
+    const char *name = file->temporary;
     ht_h5_shut(file);
-    enum ht_err err = HT_OK;
-    if (file->error)
-        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", file->path,
-                         ht_h5_reason(file->error));
-    if (!err) err = ht_file_commit(file->temporary, file->path);
-    if (err) unlink(file->temporary);
+    enum ht_err err = check_written(file);
+    if (!err)
+        err = name ? ht_file_commit(name, file->path)
+                   : ht_file_sync(file->path, file->path);
+    if (err && name) unlink(name);
     ht_h5_free(file);
     return err;
 }
@@ -78,7 +94,7 @@ void ht_h5_discard(struct ht_h5 *file) {
     /* nothing needs to be written to disk from here on */
     if (!file->error) file->error = ECANCELED;
     ht_h5_shut(file);
-    unlink(file->temporary);
+    if (file->temporary) unlink(file->temporary);
     ht_h5_free(file);
 }
 

@@ -11,7 +11,8 @@ struct ht_h5 {
     hid_t id;               /* H5I_INVALID_HID: shared out, open elsewhere */
     hid_t driver;           /* of h5_disk.c, held while the file is open */
     hid_t access;           /* of h5_ranks.c, from ready to joined; else 0 */
-    char *path, *temporary; /* temporary: NULL for a file opened to read */
+    char *path, *temporary; /* temporary: NULL for a file opened to read, or
+                               published */
     int error;              /* the first errno of a write */
 };
 

@@ -2,8 +2,9 @@
  * wave_NNNN.png, summary.json. Their directory has those of one run only
  * (directory.c).
  *
- * Every file is written under a temporary name and renamed, so a reader (also
- * ParaView during a run) sees complete files only. Numbers in names count from
+ * Every file but series.csv and traces.h5, which grow, is written under a
+ * temporary name and renamed, so a reader (also ParaView during a run) sees
+ * complete files only. Numbers in names count from
  * 0, those of snapshots from directory.first.
  */
 #include "htwave/output.h"

@@ -288,9 +288,20 @@ static enum ht_err gather_slice(struct ht_comm *comm,
     return err;
 }
 
+/* What computes does not depend on pictures: one that cannot be drawn does not
+ * end a run. Returns whether it was. */
+static bool draw_slice(const struct ht_pictures *p, struct view *view,
+                       double time, const double *values, const char *path) {
+    enum ht_err err = read_background(p, view);
+    if (!err) err = write_picture(p, view, time, values, path);
+    if (err) ht_warn("a picture is missing: %s", ht_err_message());
+    return err == HT_OK;
+}
+
+/* *drawn: rank 0 says whether it was. */
 static enum ht_err take_picture(const struct ht_pictures *p, struct view *view,
                                 double time, const double *const *nodal,
-                                const char *path) {
+                                const char *path, bool *drawn) {
     struct ht_comm *comm = p->medium->grid->slab.comm;
     const struct ht_slice *slice = &view->slice;
     double *values = NULL;
@@ -299,8 +310,7 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view,
     enum ht_err err = gather_slice(comm, slice, nodal[view->field], values);
     if (!err && values) {
         ht_slice_close(slice, values);
-        err = read_background(p, view);
-        if (!err) err = write_picture(p, view, time, values, path);
+        *drawn = draw_slice(p, view, time, values, path);
     }
     free(values);
     return err;
@@ -309,21 +319,22 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view,
 static enum ht_err draw_view(struct ht_pictures *p, struct view *view,
                              double time, const double *const *nodal) {
     char name[HT_SLICE_NAME + 24], *path = NULL;
+    bool drawn = true;
     if (*view->name)
         snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
     else
         snprintf(name, sizeof name, HT_PICTURE_NAME, p->drawn);
     enum ht_err err =
         ht_directory_path(p->params->output.directory, name, &path);
-    if (!err) err = take_picture(p, view, time, nodal, path);
+    if (!err) err = take_picture(p, view, time, nodal, path, &drawn);
     err = ht_comm_agree(p->medium->grid->slab.comm, err);
-    if (err) {
+    if (drawn && !err) {
+        free(p->last);
+        p->last = path;
+    } else {
         free(path);
-        return err;
     }
-    free(p->last);
-    p->last = path;
-    return HT_OK;
+    return err;
 }
 
 enum ht_err ht_pictures_draw(struct ht_pictures *p, double time,

@@ -1,6 +1,10 @@
 /* The receivers' traces; see the header. traces.h5 has a group for each group
  * of receivers: time [sample], position [receiver][axis], and per field
  * [receiver][sample]. The other formats are written from it at the end.
+ *
+ * Of a process that is killed the file keeps the samples so far. It is laid out
+ * for all samples first, and then only values are written: those of a block,
+ * then its times. A time that is not a number has no sample yet.
  */
 #include "traces.h"
 
@@ -150,6 +154,21 @@ static enum ht_err write_positions(struct ht_traces *t,
     return err;
 }
 
+static enum ht_err write_times(struct ht_traces *t,
+                               const struct ht_receiver_group *group,
+                               int64_t first, int64_t last, bool known) {
+    double *time = NULL;
+    char name[NAME];
+    TRY(HT_ALLOC(time, last - first));
+    for (int64_t n = first; n < last; n++)
+        time[n - first] =
+            known ? ht_receivers_time(t->receivers, group, n) : NAN;
+    name_set(group, "time", name);
+    enum ht_err err = ht_h5_write_planes(t->file, name, 0, first, last, time);
+    free(time);
+    return err;
+}
+
 static enum ht_err reserve(struct ht_traces *t) {
     for (int n = 0; n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
@@ -158,6 +177,7 @@ static enum ht_err reserve(struct ht_traces *t) {
         TRY(write_positions(t, group));
         name_set(group, "time", name);
         TRY(ht_h5_reserve_chunks(t->file, name, 1, extent + 1, false));
+        TRY(write_times(t, group, 0, group->samples, false));
         for (int r = 0; r < group->readings; r++) {
             name_set(group, group->reading[r].name, name);
             TRY(ht_h5_reserve_chunks(t->file, name, 2, extent, t->single));
@@ -175,8 +195,10 @@ static enum ht_err begin(struct ht_traces *t) {
     TRY(err);
     TRY(ht_h5_set_text(t->file, "system", t->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
+    TRY(ht_h5_set_text(t->file, "ended", "killed"));
     TRY(ht_units_write(&t->params->output.units, t->file));
-    return reserve(t);
+    TRY(reserve(t));
+    return ht_h5_publish(t->file);
 }
 
 enum ht_err ht_traces_create(const struct ht_params *params,
@@ -204,20 +226,6 @@ void ht_traces_destroy(struct ht_traces *t) {
     free(t);
 }
 
-static enum ht_err write_times(struct ht_traces *t,
-                               const struct ht_receiver_group *group,
-                               int64_t first, int64_t last) {
-    double *time = NULL;
-    char name[NAME];
-    TRY(HT_ALLOC(time, last - first));
-    for (int64_t n = first; n < last; n++)
-        time[n - first] = ht_receivers_time(t->receivers, group, n);
-    name_set(group, "time", name);
-    enum ht_err err = ht_h5_write_planes(t->file, name, 0, first, last, time);
-    free(time);
-    return err;
-}
-
 enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first,
                           int64_t last, const double *data) {
     const struct ht_receiver_group *group = &t->receivers->group[n];
@@ -226,14 +234,13 @@ enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first,
             "traces: samples %lld to %lld after %lld", (long long)first,
             (long long)last, (long long)t->done[n]);
     if (first == last) return HT_OK;
-    TRY(write_times(t, group, first, last));
     for (int r = 0; r < group->readings; r++) {
         name_set(group, group->reading[r].name, name);
         TRY(ht_h5_write_planes(t->file, name, 1, first, last,
                                data + r * group->count * (last - first)));
     }
     t->done[n] = last;
-    return HT_OK;
+    return write_times(t, group, first, last, true);
 }
 
 /* ---- the end ---- */
@@ -295,10 +302,9 @@ enum ht_err ht_traces_finish(struct ht_traces *t, const char *how,
                              double time) {
     TRY(ht_h5_set_text(t->file, "ended", how));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
-    for (int n = 0; n < t->receivers->count; n++) {
-        TRY(cut(t, n));
-        TRY(write_formats(t, n));
-    }
+    for (int n = 0; n < t->receivers->count; n++) TRY(cut(t, n));
+    TRY(ht_h5_publish(t->file));
+    for (int n = 0; n < t->receivers->count; n++) TRY(write_formats(t, n));
     struct ht_h5 *file = t->file;
     t->file = NULL;
     return ht_h5_commit(file);

@@ -38,8 +38,7 @@ HT_CHECKED enum ht_err ht_trace_close(struct ht_trace_file *file,
 
 /* ---- the traces of a run ---- */
 struct ht_traces;
-/* traces.h5 with room for all samples, under a temporary name. receivers must
- * outlive the traces. */
+/* traces.h5 with room for all samples. receivers must outlive the traces. */
 HT_CHECKED enum ht_err ht_traces_create(const struct ht_params *params,
                                         const struct ht_receivers *receivers,
                                         int dims, struct ht_traces **out);
@@ -48,11 +47,11 @@ HT_CHECKED enum ht_err ht_traces_create(const struct ht_params *params,
 HT_CHECKED enum ht_err ht_traces_add(struct ht_traces *traces, int group,
                                      int64_t first, int64_t last,
                                      const double *data);
-/* Cuts what was not reached, writes the other formats and the attributes ended
- * and end_time, gives traces.h5 its name. */
+/* Cuts what was not reached, writes the attributes ended and end_time and the
+ * other formats. */
 HT_CHECKED enum ht_err ht_traces_finish(struct ht_traces *traces,
                                         const char *how, double time);
-/* Removes what is not finished; NULL allowed. */
+/* What is not finished stays as it was written; NULL allowed. */
 void ht_traces_destroy(struct ht_traces *traces);
 
 #endif

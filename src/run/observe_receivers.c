@@ -32,6 +32,7 @@ struct ht_recorder {
     int derivatives; /* by time, of a trace at a level */
     int per_step;    /* levels of a step */
     bool leads;      /* rank 0, which has the members below */
+    bool writes;     /* the traces are begun and not ended */
     struct ht_resampler *resampler;
     struct ht_source_samples *near; /* of sources; NULL: none */
     int64_t keeps; /* newest steps that later samples may need */
@@ -274,7 +275,9 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
         most = values > most ? values : most;
     }
     TRY(HT_ALLOC(r->turned, most));
-    return ht_output_traces_begin(r->output, r->receivers);
+    TRY(ht_output_traces_begin(r->output, r->receivers));
+    r->writes = true;
+    return HT_OK;
 }
 
 static enum ht_err receivers_begin(void *context, const struct ht_run *run) {
@@ -320,6 +323,19 @@ static const char *how_ended(const struct ht_run *run) {
     return run->interrupted ? "interrupted" : "end";
 }
 
+static enum ht_err end_traces(struct ht_recorder *r, const char *how,
+                              double time) {
+    r->writes = false;
+    return ht_output_traces_end(r->output, how, time);
+}
+
+static enum ht_err receivers_save(void *context, const struct ht_run *run) {
+    struct ht_recorder *r = context;
+    if (!r->writes) return HT_OK;
+    TRY(add_steps(r, 0, true));
+    return end_traces(r, "failed", ht_run_time(run));
+}
+
 /* All that is written of the run's last step has been: steps beyond it are for
  * receivers alone. */
 static enum ht_err receivers_look(void *context, const struct ht_view *view) {
@@ -341,8 +357,7 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
         TRY(collect(r, comm, reached, reached == end));
     }
     if (!view->last || !r->leads) return ht_comm_agree(comm, HT_OK);
-    return ht_comm_agree(
-        comm, ht_output_traces_end(r->output, how_ended(run), view->time));
+    return ht_comm_agree(comm, end_traces(r, how_ended(run), view->time));
 }
 
 static void receivers_end(void *context) {
@@ -385,5 +400,6 @@ struct ht_observer ht_observe_receivers(struct ht_recorder *recorder) {
                                 .begin = receivers_begin,
                                 .next = receivers_next,
                                 .look = receivers_look,
+                                .save = receivers_save,
                                 .end = receivers_end};
 }

@@ -187,18 +187,26 @@ static enum ht_err take_steps(struct loop *l) {
     }
 }
 
-/* After a judge has refused the state, which all ranks do alike. Failures are
- * warnings: the judge's message is the run's. */
-static void look_at_refused(struct loop *l) {
-    char *judged = NULL;
-    l->last = l->run->refused = true;
+static enum ht_err save_one(struct loop *l, int i) {
+    const struct ht_observer *o = &l->observer[i];
+    if (l->run->refused) return o->keeps ? look(l, i) : HT_OK;
+    return o->save != NULL ? o->save(o->context, l->run) : HT_OK;
+}
+
+/* After a failure what the observers hold is written: by a last look where a
+ * judge has refused the state, which all ranks do alike. Failures of that are
+ * warnings: the first message is the run's. */
+static void save_all(struct loop *l, enum ht_err failure) {
+    char *message = NULL;
+    l->last = true;
+    l->run->refused = failure == HT_ERR_NOT_FINITE;
     l->held = 0;
-    if (ht_text_copy(ht_err_message(), &judged) != HT_OK) return;
+    if (ht_text_copy(ht_err_message(), &message) != HT_OK) return;
     for (int i = 0; i < l->count; i++)
-        if (l->observer[i].keeps && look(l, i) != HT_OK)
+        if (save_one(l, i) != HT_OK)
             ht_warn("%s: %s", l->observer[i].name, ht_err_message());
-    ht_err_set(HT_ERR_NOT_FINITE, "%s", judged);
-    free(judged);
+    ht_err_set(failure, "%s", message);
+    free(message);
 }
 
 /* ---- before and after ---- */
@@ -248,8 +256,10 @@ enum ht_err ht_run_execute(struct ht_run *run, int count,
     REQUIRE(count <= HT_MAX_OBSERVERS, HT_ERR_INTERNAL,
             "%d observers of a run: at most %d", count, HT_MAX_OBSERVERS);
     enum ht_err err = begin_all(&l);
-    if (err == HT_OK) err = take_steps(&l);
-    if (err == HT_ERR_NOT_FINITE) look_at_refused(&l);
+    if (err == HT_OK) {
+        err = take_steps(&l);
+        if (err != HT_OK) save_all(&l, err);
+    }
     end_all(&l);
     return err;
 }

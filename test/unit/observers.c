@@ -2,11 +2,14 @@
  * what the measures of the state give when called directly; outputs are at
  * their steps; bad states are refused before they are written.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "../io/scratch.h"
 #include "test.h"
 
+#include "htwave/h5.h"
 #include "htwave/observers.h"
 #include "htwave/oracle.h"
 #include "htwave/start.h"
@@ -55,15 +58,19 @@ static void run_trial(const char *directory, const char *text,
         TEST_CHECK(false, "%.60s is prepared: %s", text, ht_err_message());
         exit(test_end("observers"));
     }
-    struct ht_observer o[7];
+    struct ht_observer o[8];
+    struct ht_recorder *recorder = NULL;
     int count = 0;
+    t->err = ht_recorder_create(t->output, NULL, &recorder);
     if (first != NULL) o[count++] = *first;
     o[count++] = ht_observe_energy(&t->energies);
     o[count++] = ht_observe_conserved(t->conserved);
     o[count++] = ht_observe_error(t->plan, &t->error);
     o[count++] = ht_observe_snapshots(t->params, t->output);
     o[count++] = ht_observe_pictures(t->params, t->output);
-    t->err = ht_run_execute(&t->run, count, o);
+    o[count++] = ht_observe_receivers(recorder);
+    if (t->err == HT_OK) t->err = ht_run_execute(&t->run, count, o);
+    ht_recorder_destroy(recorder);
 }
 
 static void close_trial(struct trial *t) {
@@ -248,6 +255,74 @@ static void test_spoilt(const char *directory, const char *text,
     close_trial(&t);
 }
 
+/* ---- failures ---- */
+
+static enum ht_err fail_look(void *context, const struct ht_view *view) {
+    if (view->run->steps != *(const int64_t *)context) return HT_OK;
+    FAIL(HT_ERR_DEVICE, "the device is lost");
+}
+
+/* What receivers hold in memory is written when something else fails. */
+static void test_failure(const char *directory) {
+    int64_t step = 3, extent[8] = {0};
+    double p[3] = {NAN, NAN, NAN};
+    int rank = 0;
+    const struct ht_observer fails = {.name = "fails",
+                                      .context = &step,
+                                      .next = spoil_next,
+                                      .look = fail_look};
+    struct trial t;
+    struct ht_h5 *file = NULL;
+    char *path = scratch_path(directory, "traces.h5");
+    run_trial(directory,
+              PLANE "output.snapshots=false output.pictures=false "
+                    "receivers=({position=[0,0];})",
+              &fails, &t);
+    TEST_CHECK(t.err == HT_ERR_DEVICE && t.run.steps == step &&
+                   strcmp(ht_err_message(), "the device is lost") == 0,
+               "a failure at step %d: %s", (int)t.run.steps, ht_err_message());
+    enum ht_err err = ht_h5_open(path, &file);
+    if (!err) err = ht_h5_extent(file, "receivers-1/p", &rank, extent);
+    if (!err && extent[1] == 3) err = ht_h5_read(file, "receivers-1/p", 3, p);
+    TEST_CHECK(!err && rank == 2 && extent[1] == 3 && p[0] == 1 &&
+                   fabs(p[2] - cos(0.4 * acos(-1.0))) < 1e-3,
+               "the traces have the samples until then: %d (3), %g, %g, %g",
+               (int)extent[1], p[0], p[1], p[2]);
+    ht_h5_close(file);
+    free(path);
+    close_trial(&t);
+}
+
+/* Where the second picture should be stands a folder. */
+static enum ht_err block_look(void *context, const struct ht_view *view) {
+    (void)view;
+    if (mkdir(context, 0700) == 0 || errno == EEXIST) return HT_OK;
+    FAIL(HT_ERR_IO, "mkdir");
+}
+
+static void test_lost_picture(const char *directory) {
+    char *path = scratch_path(directory, "wave_0001.png"),
+         *last = scratch_path(directory, "wave_0005.png");
+    const struct ht_observer blocks = {.name = "blocks",
+                                       .context = path,
+                                       .next = spoil_next,
+                                       .look = block_look};
+    struct trial t;
+    run_trial(directory, PLANE, &blocks, &t);
+    if (ht_output_draws(t.params))
+        TEST_CHECK(t.err == HT_OK &&
+                       count_files(directory, "wave_%04d.png") == 6 &&
+                       strcmp(ht_output_last_picture(t.output), last) == 0,
+                   "a picture that cannot be written ends no run: %s",
+                   ht_err_message());
+    else
+        TEST_SKIP("this htwave was built without cairo");
+    close_trial(&t);
+    rmdir(path);
+    free(path);
+    free(last);
+}
+
 /* Standard error of the run below, counted by lines that begin so. */
 static int count_lines(const char *path, const char *begin) {
     char *data = NULL;
@@ -302,6 +377,8 @@ int main(void) {
                 PLANE "output.snapshots=false output.picture.every=0.3", 3, 1);
     test_spoilt(directory, PLANE "output.pictures=false output.every=0.0", 4,
                 0);
+    test_failure(directory);
+    test_lost_picture(directory);
     test_growth(directory);
     scratch_remove(directory);
     return test_end("observers");
