@@ -130,6 +130,9 @@ HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
 /* Forces a temporary file to disk; path is for messages. */
 HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
+/* A file or folder that belongs to the user of this process and that nobody
+ * else can write. */
+bool ht_file_is_private(const char *path);
 
 /* ---- lock.c ---- */
 /* Held by one process at a time; released when the process ends, for whatever

@@ -264,6 +264,12 @@ enum ht_err ht_file_make_directory(const char *path) {
     return probe_directory(path);
 }
 
+bool ht_file_is_private(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_uid == geteuid() &&
+           (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 bool ht_file_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;

@@ -1,7 +1,9 @@
 /* The program cache: one file per (device, driver, program text), named by the
  * hash of these. The file contains them in full, and they are compared in full.
  * Files appear by rename, so that two processes never see half a file, and end
- * in a checksum, so that a truncated or damaged file is detected.
+ * in a checksum, so that a truncated or damaged file is detected. What is in
+ * them is executed: only files and a folder are taken that are the user's and
+ * that nobody else can write.
  *
  *      "htwave program 1\n"  key bytes  binary bytes  checksum
  *      then the key and the binary (all counts are 64-bit, this machine's)
@@ -10,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char magic[] = "htwave program 1\n";
 
@@ -64,7 +67,7 @@ bool ht_cache_load(const char *directory, const struct ht_device_info *info,
     bool found = false;
     if (make_key(info, text, &key) == HT_OK &&
         make_path(directory, &key, &path) == HT_OK &&
-        ht_file_exists(path.data) &&
+        ht_file_is_private(directory) && ht_file_is_private(path.data) &&
         ht_file_read(path.data, &data, &length) == HT_OK &&
         length >= sizeof(struct header) + key.length) {
         const char *inside = verify(data, length, &key, size);
@@ -77,6 +80,21 @@ bool ht_cache_load(const char *directory, const struct ht_device_info *info,
     ht_text_free(&key);
     ht_text_free(&path);
     return found;
+}
+
+/* For the user alone, whatever the umask is. */
+static enum ht_err write_private(const char *directory, const char *path,
+                                 const void *data, size_t size) {
+    const mode_t old = umask(S_IRWXG | S_IRWXO);
+    enum ht_err err = ht_file_make_directory(directory);
+    if (err == HT_OK && !ht_file_is_private(directory))
+        err = ht_err_set(HT_ERR_IO,
+                         "%s belongs to another user, or others can write to "
+                         "it: chmod go-w, or choose another device.cache",
+                         directory);
+    if (err == HT_OK) err = ht_file_write(path, data, size);
+    umask(old);
+    return err;
 }
 
 static enum ht_err store(const char *directory, const struct ht_text *key,
@@ -93,8 +111,7 @@ static enum ht_err store(const char *directory, const struct ht_text *key,
     memcpy(whole + sizeof header, key->data, key->length);
     memcpy(whole + sizeof header + key->length, binary, size);
     enum ht_err err = make_path(directory, key, &path);
-    if (err == HT_OK) err = ht_file_make_directory(directory);
-    if (err == HT_OK) err = ht_file_write(path.data, whole, length);
+    if (err == HT_OK) err = write_private(directory, path.data, whole, length);
     ht_text_free(&path);
     free(whole);
     return err;

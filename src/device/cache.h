@@ -1,5 +1,6 @@
 /* Compiled programs on disk. A cache never makes a run fail: an entry that
- * cannot be read, verified or written counts as absent.
+ * cannot be read, verified or written, or that others than the user could have
+ * written, counts as absent.
  */
 #ifndef HTWAVE_DEVICE_CACHE_H
 #define HTWAVE_DEVICE_CACHE_H

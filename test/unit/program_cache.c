@@ -176,6 +176,34 @@ static void test_strangers(struct ht_device *device, const char *cache,
     free(copy);
 }
 
+/* Under the most open umask the cache is the user's alone; what others can
+ * write, or own, is compiled anew. */
+static void test_others(struct ht_device *device, const char *cache,
+                        const char *file) {
+    enum { NOBODY = 65534 };
+    struct stat info[2];
+    TEST_CHECK(stat(cache, &info[0]) == 0 && stat(file, &info[1]) == 0 &&
+                   (info[0].st_mode & 077) == 0 && (info[1].st_mode & 077) == 0,
+               "folder and file are the user's alone: %o, %o",
+               info[0].st_mode & 0777, info[1].st_mode & 0777);
+    for (int i = 0; i < 2; i++) {
+        const char *path = i ? file : cache;
+        (void)chmod(path, info[i].st_mode | S_IWGRP);
+        expect_build(device, 1, cache, false,
+                     i ? "a file that the group can write"
+                       : "a folder that the group can write");
+        (void)chmod(path, info[i].st_mode);
+        expect_build(device, 1, cache, true, "and that it cannot");
+        if (chown(path, NOBODY, (gid_t)-1) != 0) {
+            TEST_SKIP("files of another user: only root can make them");
+            continue;
+        }
+        expect_build(device, 1, cache, false, "of another user");
+        if (i == 0) (void)chown(path, info[i].st_uid, (gid_t)-1);
+        expect_build(device, 1, cache, true, "of this user again");
+    }
+}
+
 static void test_cache(struct ht_device *device, const char *root) {
     char *cache = scratch_path(root, "made/on/demand");
     struct file good;
@@ -189,6 +217,7 @@ static void test_cache(struct ht_device *device, const char *root) {
         test_lengths(device, cache, &good);
         test_flips(device, cache, &good);
         test_strangers(device, cache, &good);
+        test_others(device, cache, good.path);
     }
     free(good.data);
     expect_build(device, 2, cache, false, "another text");
@@ -299,6 +328,7 @@ int main(void) {
     char *root = scratch_make("program_cache"), *shared;
     if (root == NULL) return 1;
     (void)setenv("POCL_KERNEL_CACHE", "0", 1);
+    (void)umask(0);
     test_processes(root);
     struct ht_device *device = open_device();
     if (device != NULL) {
