@@ -127,7 +127,6 @@ int ht_device_choose(int count, const struct ht_device_info *infos,
 }
 
 static void add_reason(const char *backend, struct ht_text *text) {
-    if (strcmp(backend, "auto") == 0) return;
     const char *missing = ht_device_missing(backend);
     if (missing != NULL)
         ht_text_add(text, "; no %s: %s", backend, missing);
@@ -144,10 +143,11 @@ static enum ht_err none_matches(int count, const struct ht_device_info *infos,
     for (int n = 0; n < count; n++)
         ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name,
                     infos[n].backend);
-    if (count == 0)
-        ht_text_add(&text, "none (is an OpenCL driver installed? the package "
-                           "pocl-opencl-icd runs on any CPU)");
-    add_reason(backend, &text);
+    if (count == 0) ht_text_add(&text, "none");
+    const bool any = strcmp(backend, "auto") == 0;
+    if (!any) add_reason(backend, &text);
+    for (int b = 0; any && count == 0 && b < NBACKENDS; b++)
+        add_reason(backends[b]->name, &text);
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK)
         err = ht_err_set(HT_ERR_DEVICE,

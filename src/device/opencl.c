@@ -45,17 +45,23 @@ enum ht_err ht_cl_check(cl_int code, const char *what) {
     return HT_OK;
 }
 
-/* All devices of all platforms; *out is owned by the caller. A loader without a
- * platform counts as no device. */
+enum { MAX_PLATFORMS = 32 };
+
+/* A loader without a platform is an error of its own: none. */
+static cl_uint all_platforms(cl_platform_id platforms[MAX_PLATFORMS]) {
+    cl_uint count = 0;
+    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &count) != CL_SUCCESS)
+        return 0;
+    return count > MAX_PLATFORMS ? MAX_PLATFORMS : count;
+}
+
+/* All devices of all platforms; *out is owned by the caller. */
 static enum ht_err all_devices(int *count, cl_device_id **out) {
-    enum { MAX_PLATFORMS = 32 };
     cl_platform_id platforms[MAX_PLATFORMS];
-    cl_uint nplatforms = 0, total = 0;
+    const cl_uint nplatforms = all_platforms(platforms);
+    cl_uint total = 0;
     *count = 0;
     *out = NULL;
-    if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &nplatforms) != CL_SUCCESS)
-        nplatforms = 0;
-    if (nplatforms > MAX_PLATFORMS) nplatforms = MAX_PLATFORMS;
     for (cl_uint p = 0; p < nplatforms; p++) {
         cl_uint n = 0;
         if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &n) ==
@@ -79,11 +85,52 @@ static enum ht_err cl_count(int *count) {
     return HT_OK;
 }
 
+static bool is_pocl(const char *platform) {
+    return strstr(platform, "Portable Computing Language") != NULL;
+}
+
+/* PoCL has no device where it cannot write its cache, by its own rule here. */
+static enum ht_err try_pocl_cache(void) {
+    const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    struct ht_text path = {0};
+    if (own != NULL)
+        ht_text_add(&path, "%s", own);
+    else if (xdg != NULL && *xdg != '\0')
+        ht_text_add(&path, "%s/pocl/kcache", xdg);
+    else if (home != NULL)
+        ht_text_add(&path, "%s/.cache/pocl/kcache", home);
+    else
+        ht_text_add(&path, "/tmp/pocl/kcache");
+    enum ht_err err = ht_text_status(&path);
+    if (err == HT_OK) err = ht_file_make_directory(path.data);
+    ht_text_free(&path);
+    return err;
+}
+
 static const char *cl_missing(void) {
+    static char reason[512];
+    cl_platform_id platforms[MAX_PLATFORMS];
+    const cl_uint nplatforms = all_platforms(platforms);
     int count = 0;
     if (cl_count(&count) != HT_OK || count > 0) return NULL;
-    return "no driver is installed (the package pocl-opencl-icd runs on any "
-           "CPU)";
+    if (nplatforms == 0)
+        return "no driver is installed (the package pocl-opencl-icd runs on "
+               "any CPU)";
+    for (cl_uint p = 0; p < nplatforms; p++) {
+        char name[128] = "";
+        clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name - 1, name,
+                          NULL);
+        snprintf(reason, sizeof reason,
+                 "the driver is installed (%s) but finds no device", name);
+        if (!is_pocl(name) || try_pocl_cache() == HT_OK) continue;
+        snprintf(reason, sizeof reason,
+                 "PoCL finds no device without a folder that it can write "
+                 "(set POCL_CACHE_DIR): %s",
+                 ht_err_message());
+        break;
+    }
+    return reason;
 }
 
 static enum ht_err device_at(int index, cl_device_id *id) {
@@ -135,7 +182,7 @@ static struct ht_pci pci_of(cl_device_id id) {
 }
 
 static bool by_pocl(const struct ht_device_info *info) {
-    return strstr(info->platform, "Portable Computing Language") != NULL;
+    return is_pocl(info->platform);
 }
 
 /* PoCL does, unless its environment forbids it. Asked for a program's binary it

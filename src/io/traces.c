@@ -239,8 +239,9 @@ enum ht_err ht_traces_add(struct ht_traces *t, int n, int64_t first,
         TRY(ht_h5_write_planes(t->file, name, 1, first, last,
                                data + r * group->count * (last - first)));
     }
+    TRY(write_times(t, group, first, last, true));
     t->done[n] = last;
-    return write_times(t, group, first, last, true);
+    return HT_OK;
 }
 
 /* ---- the end ---- */

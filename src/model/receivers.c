@@ -272,11 +272,11 @@ enum ht_err ht_receivers_create(const struct ht_params *params,
     *out = NULL;
     if (params->receivers.count == 0) return HT_OK;
     TRY(HT_ALLOC(m.out, 1));
-    m.out->count = params->receivers.count;
     m.out->dt = of->dt;
     m.out->steps = of->steps;
     m.out->end = params->time.end;
-    enum ht_err err = HT_ALLOC(m.out->group, m.out->count);
+    enum ht_err err = HT_ALLOC(m.out->group, params->receivers.count);
+    if (err == HT_OK) m.out->count = params->receivers.count;
     for (int n = 0; err == HT_OK && n < m.out->count; n++)
         err = make_group(&m, n);
     if (err == HT_OK)

@@ -140,6 +140,11 @@ if have_device; then
 else
     skip 'check: layers: no device is here'
 fi
+if have_device && [ -z "${HTWAVE_DEVICE:-}" ]; then
+    POCL_CACHE_DIR=/dev/null/none "$htwave" run plane.cfg 2>message.txt
+    judge "PoCL without a folder for its cache: $(cat message.txt)" \
+        grep -q 'set POCL_CACHE_DIR.*/dev/null' message.txt
+fi
 
 # ---- run ----
 answers run 0 run plane.cfg "$device" --json
