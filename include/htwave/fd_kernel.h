@@ -220,9 +220,10 @@ ht_fd_sampler_create(struct ht_device *device, bool fp64, const char *cache,
                      int64_t items, const struct ht_fd_item *item,
                      int64_t slots, struct ht_fd_sampler **out);
 void ht_fd_sampler_destroy(struct ht_fd_sampler *sampler); /* NULL allowed */
-int64_t ht_fd_sampler_bytes(int64_t patterns, int64_t items, int64_t slots,
-                            bool fp64);
-HT_CHECKED enum ht_err ht_fd_sampler_text(bool fp64, int lanes,
+/* points: nodes of a pattern along an axis, at most. */
+int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items,
+                            int64_t slots, bool fp64);
+HT_CHECKED enum ht_err ht_fd_sampler_text(bool fp64, int points, int lanes,
                                           struct ht_text *out);
 /* row, plane: nodes of the window's rows and planes. Enqueued. */
 HT_CHECKED enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *sampler,

@@ -26,6 +26,9 @@
 enum { HT_FIT_MODULUS = 0 }; /* else 1 + axis: b along that axis */
 
 struct ht_fit;
+/* Spacings to either side that the windowed sinc of a fit takes. */
+enum { HT_FIT_REACH = 4 };
+
 /* auto: point where the medium is a smooth expression, else sinc. Refuses
  * systems other than acoustic and wave. The medium must outlive the fit. */
 HT_CHECKED enum ht_err ht_fit_create(const struct ht_medium *medium,

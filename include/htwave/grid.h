@@ -27,6 +27,7 @@ struct ht_grid {
     /* Cells of the layer in front of an absorbing side, whose wall is rigid;
      * 0: none (htwave/layers.h). */
     int64_t layer[3][2];
+    int point_nodes; /* about a point along an axis (htwave/point.h) */
     struct ht_slab slab;
 };
 

@@ -110,16 +110,15 @@ int ht_stability_full(enum ht_symbol kind, int dims, int order);
 int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl);
 
 /* ---- kaiser.c ---- */
-/* sin(pi r)/(pi r) I_0(shape sqrt(1 - (r/half)^2)) for |r| < half, else 0, and
- * its derivative, which is 0 where r = 0. */
+/* sin(pi r)/(pi r) I_0(shape sqrt(1 - (r/half)^2)) for |r| < half, else 0. */
 double ht_kaiser_sinc(double r, double half, double shape);
-double ht_kaiser_sinc_slope(double r, double half, double shape);
 
 /* ---- lagrange.c ---- */
 /* The value at `at` of the polynomial through values at 0, 1 .. count - 1 is
  * their sum with these weights; at a node it is the value there, exactly. */
-enum { HT_LAGRANGE_MOST = 16 };
 void ht_lagrange_weights(int count, double at, double *weight);
+/* The same of its derivative. */
+void ht_lagrange_slopes(int count, double at, double *weight);
 
 /* ---- birkhoff.c ---- */
 /* Data: derivatives of given orders, the same at 0, 1 .. levels - 1. */

@@ -272,7 +272,7 @@ static enum ht_err write_samplers(const char *directory) {
         struct ht_text text = {0}, path = {0};
         ht_text_add(&path, "%s/fd_sample_%s.cl", directory,
                     fp64 ? "double" : "single");
-        err = ht_fd_sampler_text(fp64, 64, &text);
+        err = ht_fd_sampler_text(fp64, ht_point_nodes(8), 64, &text);
         err = write_text(err, &path, &text);
     }
     return err;

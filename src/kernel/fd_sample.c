@@ -8,14 +8,11 @@
 #include "htwave/kernel_sources.h"
 
 enum { LANES = 64 };
-/* Entries of a pattern in its tables. */
-static const int64_t weights = 2 * (int64_t)HT_POINT_NODES;
-static const int64_t node_ints = 2 + 2 * (int64_t)HT_POINT_NODES;
 
 struct ht_fd_sampler {
     struct ht_device *device;
     bool fp64;
-    int lanes;
+    int points, lanes; /* nodes along an axis, at most */
     int64_t items, slots;
     struct ht_program *program;
     struct ht_kernel *kernel;
@@ -33,31 +30,41 @@ void ht_fd_sampler_destroy(struct ht_fd_sampler *s) {
     free(s);
 }
 
-enum ht_err ht_fd_sampler_text(bool fp64, int lanes, struct ht_text *out) {
+enum ht_err ht_fd_sampler_text(bool fp64, int points, int lanes,
+                               struct ht_text *out) {
     ht_text_add(out,
                 "#define HT_DOUBLE %d\n#define HT_FD_POINT %d\n"
                 "#define HT_FD_ITEMS %d\n",
-                fp64, HT_POINT_NODES, lanes);
+                fp64, points, lanes);
     TRY(ht_kernel_add_source("prelude.cl", out));
     TRY(ht_kernel_add_source("fd_sample_args.h", out));
     TRY(ht_kernel_add_source("fd_sample.cl", out));
     return ht_text_status(out);
 }
 
-int64_t ht_fd_sampler_bytes(int64_t patterns, int64_t items, int64_t slots,
-                            bool fp64) {
+/* Entries of a pattern in its tables: of weights, and of nodes. */
+static int64_t weights_of(int points) {
+    return 2 * (int64_t)points;
+}
+
+static int64_t ints_of(int points) {
+    return 2 + 2 * (int64_t)points;
+}
+
+int64_t ht_fd_sampler_bytes(int points, int64_t patterns, int64_t items,
+                            int64_t slots, bool fp64) {
     const int64_t word = fp64 ? 8 : 4;
-    return patterns * (node_ints * 4 + weights * word) +
+    return patterns * (ints_of(points) * 4 + weights_of(points) * word) +
            items * (8 + slots * word);
 }
 
 static enum ht_err build(struct ht_fd_sampler *s, const char *cache) {
     struct ht_text text = {0};
     s->lanes = LANES;
-    while (s->lanes > HT_POINT_NODES &&
+    while (s->lanes / 2 >= s->points &&
            s->lanes > ht_device_info(s->device)->max_group)
         s->lanes /= 2;
-    enum ht_err err = ht_fd_sampler_text(s->fp64, s->lanes, &text);
+    enum ht_err err = ht_fd_sampler_text(s->fp64, s->points, s->lanes, &text);
     if (err == HT_OK)
         err = ht_program_build(s->device, text.data, cache, &s->program);
     ht_text_free(&text);
@@ -91,33 +98,33 @@ static enum ht_err store_items(struct ht_fd_sampler *s,
 
 static enum ht_err store_nodes(struct ht_fd_sampler *s, int64_t patterns,
                                const struct ht_fd_pattern *pattern) {
+    const int64_t ints = ints_of(s->points);
     int *table = NULL;
-    TRY(HT_ALLOC(table, patterns * node_ints));
+    TRY(HT_ALLOC(table, patterns * ints));
     for (int64_t p = 0; p < patterns; p++)
         for (int k = 0; k < 2; k++) {
-            int *row = table + p * node_ints;
+            int *row = table + p * ints;
             row[k] = pattern[p].axis[k].count;
             for (int i = 0; i < row[k]; i++)
-                row[2 + k * HT_POINT_NODES + i] =
-                    (int)pattern[p].axis[k].node[i];
+                row[2 + k * s->points + i] = (int)pattern[p].axis[k].node[i];
         }
-    enum ht_err err = store(
-        s, table, patterns * node_ints * (int64_t)sizeof *table, &s->node);
+    enum ht_err err =
+        store(s, table, patterns * ints * (int64_t)sizeof *table, &s->node);
     free(table);
     return err;
 }
 
 static enum ht_err store_weights(struct ht_fd_sampler *s, int64_t patterns,
                                  const struct ht_fd_pattern *pattern) {
-    const int64_t entries = patterns * weights;
+    const int64_t weights = weights_of(s->points), entries = patterns * weights;
     double *wide = NULL;
     float *narrow = NULL;
     enum ht_err err = HT_ALLOC(wide, entries);
     if (err == HT_OK) err = HT_ALLOC(narrow, entries);
     for (int64_t i = 0; err == HT_OK && i < entries; i++) {
         const struct ht_point_axis *axis =
-            &pattern[i / weights].axis[i / HT_POINT_NODES % 2];
-        const int at = (int)(i % HT_POINT_NODES);
+            &pattern[i / weights].axis[i / s->points % 2];
+        const int at = (int)(i % s->points);
         wide[i] = at < axis->count ? axis->weight[at] : 0;
         narrow[i] = (float)wide[i];
     }
@@ -141,6 +148,10 @@ enum ht_err ht_fd_sampler_create(struct ht_device *device, bool fp64,
     s->fp64 = fp64;
     s->items = items;
     s->slots = slots;
+    s->points = 1;
+    for (int64_t p = 0; p < patterns; p++)
+        for (int k = 0; k < 2; k++)
+            s->points = (int)ht_most(s->points, pattern[p].axis[k].count);
     enum ht_err err = build(s, cache);
     if (err == HT_OK) err = store_items(s, item);
     if (err == HT_OK) err = store_nodes(s, patterns, pattern);
@@ -162,7 +173,7 @@ enum ht_err ht_fd_sampler_take(struct ht_fd_sampler *s, int64_t row,
                                            .plane = (long)plane,
                                            .items = (long)s->items,
                                            .slot = (long)slot};
-    const int64_t each = s->lanes / HT_POINT_NODES;
+    const int64_t each = s->lanes / s->points;
     const int64_t groups[3] = {(s->items + each - 1) / each, 1, 1};
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
                                  {.buffer = s->item},

@@ -20,7 +20,7 @@
 
 /* The integral is tabulated at FINE intervals per spacing; interpolation goes
  * through the ends of DEGREE of them. */
-enum { REACH = 4, FINE = 128, DEGREE = 8, GAUSS = 5 };
+enum { REACH = HT_FIT_REACH, FINE = 128, DEGREE = 8, GAUSS = 5 };
 static const double SHAPE = 5.125221525907206;
 
 static double window(double r) {

@@ -6,8 +6,15 @@
 
 #include "htwave/num.h"
 
-static const double VALUE_SHAPE = 6.31, SLOPE_SHAPE = 7.2;
 static const double CLOSE = 1e-9; /* spacings; rounding of positions */
+
+int ht_point_nodes(int order) {
+    return order + 4;
+}
+
+double ht_point_reach(const struct ht_grid *grid) {
+    return 2 + grid->point_nodes / 4.0;
+}
 
 int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
     for (int k = 0; k < 3 && k < grid->dims; k++) {
@@ -55,32 +62,6 @@ static void add_node(struct ht_point_axis *axis, int64_t m, double weight) {
     axis->weight[at] = weight;
 }
 
-/* Of nodes below - 3 .. below + 4, for a point at `at`. */
-static void values_at(double at, int64_t below, double weight[HT_POINT_NODES]) {
-    const double middle = ht_kaiser_sinc(0, HT_POINT_REACH, VALUE_SHAPE);
-    for (int i = 0; i < HT_POINT_NODES; i++) {
-        const double r = at - (double)(below + i - HT_POINT_REACH + 1);
-        weight[i] = ht_kaiser_sinc(r, HT_POINT_REACH, VALUE_SHAPE) / middle;
-        if (at == (double)below) weight[i] = r == 0;
-    }
-}
-
-/* The derivative by the point's place, in spacings, of weights that are made to
- * add up to 1: so a constant has none. */
-static void slopes_at(double at, int64_t below, double weight[HT_POINT_NODES]) {
-    double value[HT_POINT_NODES], sum = 0, rise = 0;
-    for (int i = 0; i < HT_POINT_NODES; i++) {
-        const double r = at - (double)(below + i - HT_POINT_REACH + 1);
-        value[i] = ht_kaiser_sinc(r, HT_POINT_REACH, SLOPE_SHAPE);
-        weight[i] = ht_kaiser_sinc_slope(r, HT_POINT_REACH, SLOPE_SHAPE);
-        if (at == (double)below) value[i] = r == 0 ? value[i] : 0;
-        sum += value[i];
-        rise += weight[i];
-    }
-    for (int i = 0; i < HT_POINT_NODES; i++)
-        weight[i] = (weight[i] - value[i] * rise / sum) / sum;
-}
-
 void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
                         bool slope, struct ht_point_axis *out) {
     double weight[HT_POINT_NODES] = {0};
@@ -92,12 +73,14 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x,
     const double h = grid->h[axis];
     double at = (x - grid->lower[axis]) / h;
     if (fabs(at - round(at)) <= CLOSE) at = round(at);
-    const int64_t below = (int64_t)floor(at);
-    (slope ? slopes_at : values_at)(at, below, weight);
-    for (int i = 0; i < HT_POINT_NODES; i++) {
+    const bool centred = slope && at == floor(at);
+    const int count = grid->point_nodes + (centred ? 1 : 0);
+    const int64_t first = (int64_t)floor(at) - (count - 1) / 2;
+    (slope ? ht_lagrange_slopes
+           : ht_lagrange_weights)(count, at - (double)first, weight);
+    for (int i = 0; i < count; i++) {
         int sign;
-        const int64_t node =
-            fold(grid, axis, below + i - HT_POINT_REACH + 1, &sign);
+        const int64_t node = fold(grid, axis, first + i, &sign);
         if (weight[i] == 0 || on_free_wall(grid, axis, node)) continue;
         add_node(out, node, sign * weight[i] / (slope ? h : 1));
     }

@@ -51,9 +51,10 @@ static enum ht_err look_at(const struct ht_medium *medium,
     double place[3] = {0};
     bool found = false;
     for (int k = 0; k < medium->grid->dims; k++) {
-        const double reach = shot->type == HT_SHOT_VOLUME
-                                 ? HT_POINT_WIDEST * shot->width
-                                 : HT_POINT_REACH * medium->grid->h[k];
+        const double reach =
+            shot->type == HT_SHOT_VOLUME
+                ? HT_POINT_WIDEST * shot->width
+                : ht_point_reach(medium->grid) * medium->grid->h[k];
         if (shot->type == HT_SHOT_PLANE && k != shot->axis) continue;
         for (int i = 0; i < 2; i++)
             if (material[i] >= 0)
@@ -111,9 +112,10 @@ static void warn(const struct ht_grid *grid, const struct ht_shot *shot,
         snprintf(which, sizeof which, " at (%s) is", where);
     ht_warn("sources.%d%s spread over nodes on both sides of a jump of the "
             "medium near (%s): waves err there by more than the dispersion of "
-            "the grid; move it %s away",
+            "the grid; move it %g %s away",
             group, which, place_text(grid, jump->jump, what),
-            shot->type == HT_SHOT_VOLUME ? "seven widths" : "four spacings");
+            shot->type == HT_SHOT_VOLUME ? 7 : ht_point_reach(grid),
+            shot->type == HT_SHOT_VOLUME ? "widths" : "spacings");
 }
 
 enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {

@@ -231,7 +231,7 @@ int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index,
     int64_t nodes = shot->type == HT_SHOT_INCIDENT ? 0 : shot->points;
     for (int k = 0; k < grid->dims; k++) {
         const int64_t all = k < 2 ? ht_grid_nodes(grid, HT_PRIMARY, k) : planes;
-        int64_t along = HT_POINT_NODES;
+        int64_t along = grid->point_nodes + 1;
         if (shot->type == HT_SHOT_PLANE && k != shot->axis) along = all;
         if (shot->type == HT_SHOT_VOLUME)
             along =

@@ -15,3 +15,16 @@ void ht_lagrange_weights(int count, double at, double *weight) {
     }
     for (int j = 0; j < count; j++) weight[j] /= sum;
 }
+
+/* The rule of products, factor by factor: no place is special. */
+void ht_lagrange_slopes(int count, double at, double *weight) {
+    for (int i = 0; i < count; i++) {
+        double value = 1, slope = 0;
+        for (int j = 0; j < count; j++) {
+            if (j == i) continue;
+            slope = (slope * (at - j) + value) / (i - j);
+            value *= (at - j) / (i - j);
+        }
+        weight[i] = slope;
+    }
+}

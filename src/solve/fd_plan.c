@@ -138,8 +138,7 @@ double ht_plan_shot_points(const struct ht_plan *plan) {
     return plan->medium->speed_min / (plan->shots->highest * widest);
 }
 
-/* Points at which a wave along an axis errs by `most` over ten wavelengths, and
- * the weights between nodes by 3 %. */
+/* Points at which a wave along an axis errs by `most` over ten wavelengths. */
 double ht_plan_needed_points(const struct ht_plan *plan) {
     if (plan->duhamel != NULL) return plan->duhamel->needed;
     const struct ht_fd_weights w = ht_fd_weights(plan->order);

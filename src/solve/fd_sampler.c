@@ -1,4 +1,4 @@
-/* Receivers of finite differences: values by the windowed sinc of
+/* Receivers of finite differences: values by the polynomials of
  * htwave/point.h. The nodes of a point are a product of lists per axis. A part
  * is the sum over those in one x3 plane, taken by the plane's owner after each
  * step (task SAMPLE); the weight of the plane comes in on the host.
@@ -28,12 +28,14 @@ static int64_t slots_of(int64_t parts) {
 }
 
 static int64_t most_parts(const struct ht_plan *plan) {
-    return plan->receivers->traces * (plan->grid.dims > 2 ? HT_POINT_NODES : 1);
+    return plan->receivers->traces *
+           (plan->grid.dims > 2 ? plan->grid.point_nodes + 1 : 1);
 }
 
 int64_t ht_differences_sampler_bytes(const struct ht_plan *plan, bool fp64) {
     const int64_t parts = most_parts(plan);
-    return ht_fd_sampler_bytes(plan->receivers->traces, parts, slots_of(parts),
+    return ht_fd_sampler_bytes(plan->grid.point_nodes + 1,
+                               plan->receivers->traces, parts, slots_of(parts),
                                fp64);
 }
 

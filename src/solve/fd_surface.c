@@ -197,7 +197,7 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
         "the medium varies at the surface of its box: %s is %.9g near (%s), "
         "%.9g at from; jumps must be %d spacings from it",
         plan->eq.system->material[material].name, found, place, wanted,
-        s->reach + HT_POINT_REACH + 1);
+        s->reach + HT_FIT_REACH + 1);
 }
 
 /* One of K, b_1 .. on a plane of the grid. */

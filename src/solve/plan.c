@@ -9,6 +9,7 @@
 #include "expect.h"
 #include "fd_plan.h"
 #include "htwave/plan.h"
+#include "htwave/point.h"
 #include "htwave/threads.h"
 #include "plan_layers.h"
 #include "plan_scheme.h"
@@ -390,6 +391,7 @@ static enum ht_err fill_medium(const void *medium, enum ht_subgrid subgrid,
 static enum ht_err choose_scheme(struct ht_plan *plan) {
     TRY(ht_plan_choose_scheme(plan));
     plan->grid.order = differences(plan) ? 0 : plan->order;
+    if (differences(plan)) plan->grid.point_nodes = ht_point_nodes(plan->order);
     return HT_OK;
 }
 

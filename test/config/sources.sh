@@ -68,9 +68,9 @@ silent 'a point near a jump of 5 %' "{position=[30,17.3];$f}" \
     'medium.c=[1.0,1.0]' 'medium.rho=[1.0,1.05]'
 warned 'a jump of density alone' 'sources.1 at (30, 24)' \
     "{position=[30,24];$f}" 'medium.c=[1.0,1.5]' 'medium.rho=[2.25,1.0]'
-warned 'a line across a jump' 'sources.2: 2 of 11 places, the first at (30, 17)' \
+warned 'a line across a jump' 'sources.2: 3 of 11 places, the first at (30, 17)' \
     "{position=[30,9];$f},{type=\"line\";from=[30,5];to=[30,45];count=11;$f}"
-warned 'a volume near a jump' 'sources.1 at (30, 8).*seven widths' \
+warned 'a volume near a jump' 'sources.1 at (30, 8).*7 widths' \
     "{type=\"volume\";position=[30,8];width=2.0;$f}"
 silent 'a small volume there' \
     "{type=\"volume\";position=[30,8];width=1.5;$f}"

@@ -228,8 +228,7 @@ static void judge_distance(int dims, int wall, double points,
     }
     const double error = trace_error(&e, kind, 8.5 * length, &expected);
     if (kind->removed)
-        bound = fmin(bound,
-                     expected + (force ? 6 : 2) * (points < 5 ? 1.3e-3 : 7e-4));
+        bound = fmin(bound, 1.2 * expected);
     else
         bound = 2 * fmax(bound, expected);
     TEST_BELOW(error, bound,
@@ -247,7 +246,7 @@ static void test_distance(int dims, int wall, double points, int order,
 }
 
 /* One term at the usual step, 0.95 of its limit: the error in space is left,
- * that is of dispersion, and of either point between nodes (htwave/point.h). */
+ * that of dispersion, since points between nodes err by less. */
 static void test_removed(void) {
     for (int order = 8; order <= 16; order += 8) {
         const struct kind kind = {.order = order, .terms = 1, .removed = true};

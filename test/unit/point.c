@@ -12,7 +12,7 @@ enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
 
 static struct ht_grid make_grid(int dims, const int64_t cells[3], int low,
                                 int high) {
-    struct ht_grid grid = {.dims = dims};
+    struct ht_grid grid = {.dims = dims, .point_nodes = ht_point_nodes(8)};
     const double h[3] = {0.5, 0.25, 2};
     for (int k = 0; k < 3; k++) {
         const bool exists = k < dims;
@@ -66,23 +66,29 @@ static double axis_error(const struct ht_grid *grid, int cycles, bool slope) {
     return worst;
 }
 
-/* The table of the header; between its columns errors are at most 1.2 times
- * those of the worse one. */
-static void test_axis(int low, int high, const char *name) {
-    static const struct {
-        int cycles; /* half wavelengths on 120 cells */
-        double value, slope;
-    } rows[] = {{2, 6e-4, 1.5e-2},   {12, 6e-4, 1e-2}, {24, 8e-4, 7e-3},
-                {30, 8e-4, 5e-3},    {40, 8e-4, 2e-3}, {48, 1.2e-3, 1.5e-3},
-                {60, 1.4e-3, 1.7e-2}};
+/* Interpolation of a wave exp(i k x) through n nodes h apart errs by at most
+ *     (k h)^n/n! times the largest product of distances to them in spacings,
+ * midway between nodes ((1/2)(3/2) .. (n - 1)/2)^2; a slope at a node, over k,
+ *     (k h)^(n-1)/n! (n/2)! (n/2 - 1)!.
+ * A standing wave is half the sum of two. */
+static void test_axis(int nodes, int low, int high, const char *name) {
     const int64_t cells[3] = {120, 1, 1};
-    const struct ht_grid grid = make_grid(1, cells, low, high);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const double nodes = 240.0 / rows[i].cycles; /* per wavelength */
-        TEST_BELOW(axis_error(&grid, rows[i].cycles, false), rows[i].value,
-                   "%s: values at %.3g nodes per wavelength", name, nodes);
-        TEST_BELOW(axis_error(&grid, rows[i].cycles, true), rows[i].slope,
-                   "%s: slopes at %.3g nodes per wavelength", name, nodes);
+    struct ht_grid grid = make_grid(1, cells, low, high);
+    grid.point_nodes = nodes;
+    for (int cycles = 2; cycles <= 60; cycles += cycles < 20 ? 6 : 20) {
+        const double angle = pi * cycles / 120, rounding = 2e-14;
+        double value = 1, slope = 1 / angle;
+        for (int i = 1; i <= nodes / 2; i++) {
+            const double part = angle * angle / ((2 * i - 1) * 2 * i);
+            value *= part * (i - 0.5) * (i - 0.5);
+            slope *= part * i * (i < nodes / 2 ? i : 1);
+        }
+        TEST_BELOW(axis_error(&grid, cycles, false), value + rounding,
+                   "%s, %d nodes: values at %.3g per wavelength", name, nodes,
+                   240.0 / cycles);
+        TEST_BELOW(axis_error(&grid, cycles, true), slope + rounding / angle,
+                   "%s, %d nodes: slopes at %.3g per wavelength", name, nodes,
+                   240.0 / cycles);
     }
 }
 
@@ -177,10 +183,13 @@ static void test_outside(void) {
 }
 
 int main(void) {
-    test_axis(PERIODIC, PERIODIC, "periodic");
-    test_axis(RIGID, RIGID, "rigid walls");
-    test_axis(FREE, FREE, "free walls");
-    test_axis(RIGID, FREE, "rigid and free wall");
+    for (int order = 2; order <= 16; order += 2) {
+        const int nodes = ht_point_nodes(order);
+        test_axis(nodes, PERIODIC, PERIODIC, "periodic");
+        test_axis(nodes, RIGID, RIGID, "rigid walls");
+        test_axis(nodes, FREE, FREE, "free walls");
+        test_axis(nodes, RIGID, FREE, "rigid and free wall");
+    }
     test_nodes();
     for (int dims = 1; dims <= 3; dims++)
         for (int slope = -1; slope < dims; slope++) {
