@@ -15,12 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "htwave/kernel.h"
+
 enum { COVER_FACTORS = 12, COVER_LEVELS = 8 };
 
 typedef unsigned char cover_row[COVER_FACTORS];
 
 struct cover {
     int factors, levels[COVER_FACTORS];
+    bool singles; /* each level is met, not each pair */
     /* What a row costs; 0: it is not possible. */
     double (*cost)(const unsigned char *row, void *context);
     void *context;
@@ -38,17 +41,23 @@ struct cover_candidate {
     double cost, worth; /* worth: new pairs by cost, when last counted */
 };
 
-/* Open pairs in the row; they are closed when `meet`. */
-static inline int cover_count(struct cover_pairs *pairs, int factors,
-                              const unsigned char *row, bool meet) {
+/* Open pairs in the row, which become `open`. A level alone is a pair with
+ * itself. */
+static inline int cover_count(const struct cover *c, struct cover_pairs *pairs,
+                              const unsigned char *row) {
     int count = 0;
-    for (int a = 0; a < factors; a++)
-        for (int b = a + 1; b < factors; b++) {
-            bool *open = &pairs->open[a][row[a]][b][row[b]];
-            count += *open;
-            if (meet) *open = false;
-        }
+    for (int a = 0; a < c->factors; a++)
+        for (int b = a + !c->singles; b < (c->singles ? a + 1 : c->factors);
+             b++)
+            count += pairs->open[a][row[a]][b][row[b]];
     return count;
+}
+
+static inline void cover_set(const struct cover *c, struct cover_pairs *pairs,
+                             const unsigned char *row, bool open) {
+    for (int a = 0; a < c->factors; a++)
+        for (int b = a; b < c->factors; b++)
+            pairs->open[a][row[a]][b][row[b]] = open;
 }
 
 /* The next row of the full product; false after the last. */
@@ -77,9 +86,7 @@ static inline size_t cover_candidates(const struct cover *c,
         (*out)[count].cost = cost;
         (*out)[count].worth = 1e300;
         memcpy((*out)[count++].row, row, sizeof row);
-        for (int a = 0; a < c->factors; a++)
-            for (int b = a + 1; b < c->factors; b++)
-                pairs->open[a][row[a]][b][row[b]] = true;
+        cover_set(c, pairs, row, true);
     } while (cover_next(c, row));
     return count;
 }
@@ -94,8 +101,7 @@ static inline struct cover_candidate *cover_best(const struct cover *c,
     double most = 0;
     for (size_t i = 0; i < count; i++) {
         if (list[i].worth <= most) continue;
-        list[i].worth =
-            cover_count(pairs, c->factors, list[i].row, false) / list[i].cost;
+        list[i].worth = cover_count(c, pairs, list[i].row) / list[i].cost;
         if (list[i].worth <= most) continue;
         most = list[i].worth;
         best = &list[i];
@@ -103,8 +109,7 @@ static inline struct cover_candidate *cover_best(const struct cover *c,
     return best;
 }
 
-/* Sets count and row, to be freed; factors, levels, cost and context are given.
- */
+/* Sets count and row, to be freed; all else is given. */
 static inline void cover_make(struct cover *c) {
     struct cover_pairs *pairs = calloc(1, sizeof *pairs);
     struct cover_candidate *list = NULL, *best;
@@ -113,13 +118,24 @@ static inline void cover_make(struct cover *c) {
     c->count = 0;
     c->row = NULL;
     while ((best = cover_best(c, pairs, list, count)) != NULL) {
-        cover_count(pairs, c->factors, best->row, true);
+        cover_set(c, pairs, best->row, false);
         c->row = realloc(c->row, ((size_t)c->count + 1) * sizeof *c->row);
         if (c->row == NULL) abort();
         memcpy(c->row[c->count++], best->row, sizeof *c->row);
     }
     free(list);
     free(pairs);
+}
+
+/* Variants that gain little over others, of whose options all pairs are met:
+ * each option of theirs is. */
+static inline bool cover_briefly(const struct ht_variant *variant) {
+    static const char *const names[] = {
+        "warp",           "parity-team", "parity-faces",        "registers",
+        "separable-team", "chains",      "propagator-potential"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(variant->name, names[i]) == 0) return true;
+    return false;
 }
 
 #endif
