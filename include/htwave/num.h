@@ -138,10 +138,6 @@ HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives,
 void ht_birkhoff_weights(const struct ht_birkhoff *b, double at,
                          double *weight);
 
-/* ---- bessel.c ---- */
-/* J_0(z), J_1(z) .. J_(count-1)(z), z >= 0, to rounding. */
-void ht_bessel_orders(double z, int64_t count, double *out);
-
 /* ---- legendre.c ---- */
 /* Legendre's polynomials of degrees below count at x. */
 void ht_legendre(int count, double x, double *out);

@@ -42,6 +42,10 @@ struct ht_observer ht_observe_receivers(struct ht_recorder *recorder);
 /* For a plan with receivers: of the host's memory, that rank 0 takes for
  * samples on their way to the file; period: of the sampler. */
 int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
+/* Seconds that rank 0 takes in all for making samples of all steps, where they
+ * are made so: from the time of two traces of each group. */
+HT_CHECKED enum ht_err ht_recorder_time(const struct ht_plan *plan,
+                                        double *seconds);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);
 
 #endif

@@ -61,11 +61,27 @@ HT_CHECKED enum ht_err ht_resampler_weights(struct ht_resampler *resampler,
                                             struct ht_resampled *out);
 
 /* The same for the integral of a trace without derivatives between two times,
- * in steps, of one step at most; all steps at once, and from 0 on, where they
- * are `whole`. Ready where a time a moment after the later one is. */
+ * in steps, of one step at most. Ready where a time a moment after the later
+ * one is. */
 HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler,
                                              double from, double to,
                                              int64_t first, int64_t reached,
                                              struct ht_resampled *out);
+
+/* Samples where all steps are taken, `whole` (fd_dispersion.c), in place of
+ * those by weights: at `at` + j `every`, in
+ * steps, of traces whose values at step n begin at value[n width], or of their
+ * integrals from step 0. steps: as far as ht_fd_steps_beside beyond the last
+ * sample. Work is that of Fourier transforms over all steps. */
+struct ht_whole {
+    const double *value;
+    int64_t width, steps;
+    double at, every;
+    int64_t samples;
+    bool integral;
+};
+/* out[trace][sample] */
+HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of,
+                                         int64_t traces, double *out);
 
 #endif

@@ -10,6 +10,7 @@
 #include "htwave/observers.h"
 #include "htwave/resampler.h"
 #include "htwave/sampler.h"
+#include "htwave/threads.h"
 
 /* MOST: samples of a block; VALUES: of all blocks, unless one sample of each
  * trace is more. */
@@ -23,6 +24,7 @@ struct block {
     double *start, *factor; /* of ht_integrals_find */
     double *sum;            /* the integral up to a step, in steps */
     int64_t summed;         /* that step */
+    int64_t transformed;    /* steps that samples are made of, if all are */
 };
 struct ht_recorder {
     struct ht_output *output;
@@ -118,7 +120,7 @@ static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from,
     struct block *block = &r->block[n];
     struct record record = {.group = &r->receivers->group[n], .block = block};
     const int64_t count = record.group->count;
-    if (!block->integrals || ht_resampler_is_whole(r->resampler)) return HT_OK;
+    if (!block->integrals) return HT_OK;
     for (; block->summed < step; block->summed++)
         for (int i = 0; i < record.group->readings; i++) {
             record.from = from + i * count;
@@ -193,6 +195,56 @@ static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from,
     return last ? write_block(r, n) : HT_OK;
 }
 
+/* The next `count` samples, of all steps. */
+static enum ht_err write_whole(struct ht_recorder *r, int n, int64_t from,
+                               int64_t count) {
+    const struct ht_receiver_group *group = &r->receivers->group[n];
+    const double dt = r->receivers->dt;
+    struct block *block = &r->block[n];
+    struct ht_whole whole = {.width = r->width,
+                             .steps = r->count,
+                             .at = step_of(r, group, block->first),
+                             .every = 1,
+                             .samples = count};
+    if (group->every > 0) whole.every = dt > 0 ? group->every / dt : 0;
+    for (int i = 0; i < group->readings; i++) {
+        const int64_t own = i * group->count;
+        double *out = r->turned + own * count;
+        whole.value = r->value + from + own;
+        whole.integral = group->reading[i].integral;
+        TRY(ht_resample_whole(&whole, group->count, out));
+        for (int64_t t = 0; whole.integral && t < group->count * count; t++)
+            out[t] = block->start[own + t / count] +
+                     block->factor[own + t / count] * dt * out[t];
+    }
+    TRY(ht_output_traces_add(r->output, n, block->first, block->first + count,
+                             r->turned));
+    block->first += count;
+    return HT_OK;
+}
+
+/* Transforms of all steps so far are made when these are half as many again:
+ * all together take three times as long as the last. */
+static const double ALL_TRANSFORMS = 3;
+
+static enum ht_err make_whole(struct ht_recorder *r, int n, int64_t from,
+                              bool last) {
+    const struct ht_receiver_group *group = &r->receivers->group[n];
+    struct block *block = &r->block[n];
+    int64_t ready = 0;
+    if (!last && r->count < block->transformed + block->transformed / 2)
+        return HT_OK;
+    block->transformed = r->count;
+    while (block->first + ready < group->samples &&
+           is_ready(r, block, step_of(r, group, block->first + ready), last))
+        ready++;
+    for (int64_t some; ready > 0; ready -= some) {
+        some = ht_least(ready, r->most);
+        TRY(write_whole(r, n, from, some));
+    }
+    return HT_OK;
+}
+
 /* Keeps the steps that later samples may need. */
 static void forget(struct ht_recorder *r) {
     const int64_t gone = r->count - r->keeps;
@@ -208,7 +260,8 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
     r->count += steps;
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
-        TRY(make_samples(r, n, from, last));
+        TRY((ht_resampler_is_whole(r->resampler) ? make_whole : make_samples)(
+            r, n, from, last));
         from += group->count * group->readings;
     }
     forget(r);
@@ -235,9 +288,10 @@ static enum ht_err find_integrals(const struct ht_plan *plan,
     return HT_OK;
 }
 
-static int64_t samples_of_block(const struct ht_receivers *receivers) {
-    const int64_t most = ht_least(VALUES / receivers->traces, MOST);
-    return ht_most(most, 1);
+static int64_t samples_of_block(const struct ht_plan *plan) {
+    const int64_t most = ht_least(VALUES / plan->receivers->traces, MOST);
+    if (!ht_resampling_of(plan).whole) return ht_most(most, 1);
+    return ht_most(most, ht_resampling_keeps(plan) / 2);
 }
 
 /* Values of the steps that are kept, and of those since the last look. */
@@ -249,13 +303,41 @@ static int64_t values_of(const struct ht_plan *plan, int64_t period) {
 
 int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period) {
     const struct ht_receivers *receivers = plan->receivers;
-    const int64_t samples = samples_of_block(receivers);
+    const int64_t samples = samples_of_block(plan);
     int64_t values = values_of(plan, period), most = 0;
-    values += samples * receivers->traces;
+    if (!ht_resampling_of(plan).whole) values += samples * receivers->traces;
     for (int n = 0; n < receivers->count; n++)
         most = ht_most(most, receivers->group[n].count *
                                  receivers->group[n].readings * samples);
     return (values + most) * (int64_t)sizeof(double);
+}
+
+enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds) {
+    const struct ht_receivers *receivers = plan->receivers;
+    const int64_t steps = ht_resampling_keeps(plan);
+    double *value = NULL;
+    *seconds = 0;
+    if (!ht_resampling_of(plan).whole) return HT_OK;
+    TRY(HT_ALLOC(value, 4 * steps));
+    enum ht_err err = HT_OK;
+    for (int n = 0; err == HT_OK && n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        const int64_t samples = ht_least(group->samples, steps);
+        const int64_t pairs =
+            ht_divide_up(group->count, 2) * (int64_t)group->readings;
+        const struct ht_whole whole = {.value = value,
+                                       .width = 2,
+                                       .steps = steps,
+                                       .every = (double)plan->steps /
+                                                (double)samples,
+                                       .samples = samples};
+        const double before = ht_clock();
+        err = ht_resample_whole(&whole, 2, value + 2 * steps);
+        *seconds += ALL_TRANSFORMS * (ht_clock() - before) *
+                    ceil((double)pairs / ht_threads_count());
+    }
+    free(value);
+    return err;
 }
 
 static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
@@ -264,13 +346,14 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     r->keeps = ht_resampling_keeps(plan);
     TRY(ht_resampler_create(plan, &r->resampler));
     TRY(ht_source_samples_create(plan, &r->near));
-    r->most = samples_of_block(r->receivers);
+    r->most = samples_of_block(plan);
     TRY(HT_ALLOC(r->value, values_of(plan, ht_sampler_period(r->sampler))));
     TRY(HT_ALLOC(r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
         const int64_t values = group->count * group->readings * r->most;
-        TRY(HT_ALLOC(r->block[n].data, values));
+        if (!ht_resampler_is_whole(r->resampler))
+            TRY(HT_ALLOC(r->block[n].data, values));
         TRY(find_integrals(plan, group, &r->block[n]));
         most = values > most ? values : most;
     }

@@ -7,7 +7,7 @@
  *               F(W) cos(w dt/2) exp(i w n dt) dw,
  * and samples come from the values of the steps by
  *     u(t) = (1/pi) Re integral of U_n(w) exp(i W t) dw
- *          = J_0(2t/dt) u_0 + 2 sum_n J_2n(2t/dt) u_n          (resampler.c).
+ *          = J_0(2t/dt) u_0 + 2 sum_n J_2n(2t/dt) u_n    (resampler_whole.c).
  * Both integrals are those over w, not W, so that the traces of initial data at
  * rest, cos(w t) of each mode, are transformed in the same way, mode by mode
  * without any error (Jacobi and Anger). With a rate they begin with sin(w t),

@@ -15,7 +15,6 @@ struct ht_resampler {
     struct ht_resampling of;
     struct ht_birkhoff polynomial; /* of as many levels as the last sample */
     double *weight;
-    double *bessel; /* J_0, J_1 .. if all are taken */
 };
 
 /* ---- what is needed ---- */
@@ -137,28 +136,6 @@ static void take_sinc(struct ht_resampler *r, double level, double below,
     out->weight = r->weight + before * step;
 }
 
-/* fd_dispersion.c */
-static void take_all(struct ht_resampler *r, double at, int64_t reached,
-                     struct ht_resampled *out) {
-    const int64_t last = (int64_t)ceil(at) + ht_fd_steps_beside(at);
-    out->low = 0;
-    out->count = ht_least(reached, last) + 1;
-    ht_bessel_orders(2 * at, 2 * out->count, r->bessel);
-    for (int64_t n = 0; n < out->count; n++)
-        r->weight[n] = (n > 0 ? 2 : 1) * r->bessel[2 * n];
-}
-
-/* The integral of J_2n from 0 to z is 2 (J_(2n+1) + J_(2n+3) + ..). */
-static void integrate_all(struct ht_resampler *r, double at, int64_t reached,
-                          struct ht_resampled *out) {
-    double sum = 0;
-    take_all(r, at, reached, out);
-    for (int64_t n = out->count - 1; n >= 0; n--) {
-        sum += r->bessel[2 * n + 1];
-        r->weight[n] = (n > 0 ? 2 : 1) * sum;
-    }
-}
-
 enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
                                  int64_t first, int64_t reached,
                                  struct ht_resampled *out) {
@@ -169,10 +146,6 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at,
     const double level = at * per_step - from, below = floor(level);
     *out = (struct ht_resampled){
         .low = (int64_t)below, .count = 1, .weight = r->weight};
-    if (r->of.whole) {
-        take_all(r, at, reached, out);
-        return HT_OK;
-    }
     if (level == below) {
         for (int i = 0; i < r->of.derivatives; i++) r->weight[i] = i == 0;
         return HT_OK;
@@ -199,10 +172,6 @@ enum ht_err ht_resampler_integral(struct ht_resampler *r, double from,
                                   struct ht_resampled *out) {
     double part[HT_RECEIVERS_STENCIL];
     *out = (struct ht_resampled){.weight = r->weight};
-    if (r->of.whole) {
-        integrate_all(r, to, reached, out);
-        return HT_OK;
-    }
     find_window(r, floor(from) - (double)first, reached - first + 1, out);
     for (int64_t j = 0; j < out->count; j++) r->weight[j] = 0;
     for (int g = 0; g < GAUSS; g++) {
@@ -225,9 +194,7 @@ enum ht_err ht_resampler_create(const struct ht_plan *plan,
     *out = NULL;
     TRY(HT_ALLOC(r, 1));
     r->of = ht_resampling_of(plan);
-    const int64_t most = r->of.whole ? ht_resampling_keeps(plan) : r->of.levels;
-    enum ht_err err = HT_ALLOC(r->weight, most * r->of.derivatives);
-    if (err == HT_OK && r->of.whole) err = HT_ALLOC(r->bessel, 2 * most);
+    enum ht_err err = HT_ALLOC(r->weight, r->of.levels * r->of.derivatives);
     if (err == HT_OK)
         *out = r;
     else
@@ -238,6 +205,5 @@ enum ht_err ht_resampler_create(const struct ht_plan *plan,
 void ht_resampler_destroy(struct ht_resampler *r) {
     if (r == NULL) return;
     free(r->weight);
-    free(r->bessel);
     free(r);
 }

@@ -1,0 +1,194 @@
+/* Samples without the dispersion of one term in time (fd_dispersion.c), all
+ * those of a trace at once. With the steps' values u_n, s = 2 sin(w/2) and
+ *     C(w) = u_0 + 2 sum over n of u_n cos(n w)
+ * the sample at tau steps is the mean of C(w) cos(s tau) over a period of w,
+ * its integral from 0 that of C(w) sin(s tau)/s. Both are
+ *     1/M sum over q of ..,   w = 2 pi q/M,
+ * but for J_2n(2 tau) of n beyond M less the number of steps. C at all w is a
+ * Fourier transform. The sums, of uneven frequencies s at even times, are sums
+ * on a grid of frequencies over which each s is spread with the window
+ * exp(B sqrt(1 - (2 y/W)^2)), a Fourier transform again, and a division by the
+ * window's (A. H. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput.
+ * 41, 2019, C479): 1e-13. Two traces are the parts of one complex number.
+ */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "fd.h"
+#include "htwave/fourier.h"
+#include "htwave/krylov.h"
+#include "htwave/resampler.h"
+#include "htwave/threads.h"
+
+/* The grid of frequencies has twice the points of samples, or more. */
+enum { W = 14, PARTS = 32 };
+static const double B = 2.3 * W;
+static const double pi = 3.14159265358979323846;
+
+struct transform {
+    const struct ht_whole *of;
+    int bits[2];            /* 2^bits: M, and the grid of frequencies */
+    int64_t count;          /* q = 0 .. M/2 */
+    int64_t *first;         /* [q]: of W points of the grid */
+    double *weight;         /* [q][W] */
+    double complex *middle; /* [q]: exp(i s tau) of the sample in the middle */
+    double *part;           /* [q]: of values, or of integrals over s */
+    double *factor;         /* [sample]: 1 over the window's transform */
+    double complex **room;  /* [worker] of both transforms */
+    int64_t traces;
+    double *out;
+};
+
+static double slow(const struct transform *t, int64_t q) {
+    return 2 * sin(pi * (double)q / (double)((int64_t)1 << t->bits[0]));
+}
+
+static int64_t middle_of(const struct transform *t) {
+    return t->of->samples / 2;
+}
+
+static void set_frequency(struct transform *t, int64_t q) {
+    const struct ht_whole *of = t->of;
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t grid = (int64_t)1 << t->bits[1];
+    const double s = slow(t, q), turns = s * of->every / (2 * pi);
+    const double at = (turns - floor(turns)) * (double)grid;
+    const double tau = of->at + (double)middle_of(t) * of->every;
+    const double share = (q == 0 || 2 * q == size ? 1.0 : 2.0) / (double)size;
+    t->first[q] = (int64_t)ceil(at - W / 2.0);
+    t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
+    t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
+    for (int k = 0; k < W; k++) {
+        const double y = 2 * ((double)(t->first[q] + k) - at) / W;
+        t->weight[q * W + k] = exp(B * (sqrt(fmax(1 - y * y, 0)) - 1));
+    }
+}
+
+/* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
+static double window_transform(double angle) {
+    double sum = 0;
+    for (int k = -PARTS; k <= PARTS; k++) {
+        const double a = pi / 2 * k / PARTS;
+        sum += exp(B * (cos(a) - 1)) * cos(angle * W / 2 * sin(a)) * cos(a);
+    }
+    return sum * W / 2 * pi / 2 / PARTS;
+}
+
+static enum ht_err make(struct transform *t, int64_t steps) {
+    const struct ht_whole *of = t->of;
+    const double last = of->at + (double)of->samples * of->every;
+    const int64_t least = steps + (int64_t)last + 2 * ht_fd_steps_beside(last);
+    while (((int64_t)1 << t->bits[0]) < least) t->bits[0]++;
+    while (((int64_t)1 << t->bits[1]) < ht_most(2 * of->samples, 2 * W))
+        t->bits[1]++;
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t grid = (int64_t)1 << t->bits[1];
+    t->count = size / 2 + 1;
+    TRY(HT_ALLOC(t->first, t->count));
+    TRY(HT_ALLOC(t->weight, t->count * W));
+    TRY(HT_ALLOC(t->middle, t->count));
+    TRY(HT_ALLOC(t->part, t->count));
+    TRY(HT_ALLOC(t->factor, of->samples));
+    TRY(HT_ALLOC(t->room, ht_threads_count()));
+    for (int i = 0; i < ht_threads_count(); i++)
+        TRY(HT_ALLOC(t->room[i], size + grid));
+    for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
+    for (int64_t j = 0; j < of->samples; j++)
+        t->factor[j] = 1 / window_transform(2 * pi / (double)grid *
+                                            (double)(j - middle_of(t)));
+    return HT_OK;
+}
+
+/* C at frequency q: the transform's even part, u_0 once. */
+static double complex series(const struct transform *t, const double complex *x,
+                             double complex first, int64_t q) {
+    const int64_t mirror = q > 0 ? ((int64_t)1 << t->bits[0]) - q : 0;
+    return x[q] + x[mirror] - first;
+}
+
+/* Adds the waves s and -s to the grid. */
+static void spread(const struct transform *t, int64_t q, double complex value,
+                   double complex *grid) {
+    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
+    const double complex turn = t->middle[q], back = conj(turn);
+    const double complex half = t->part[q] / 2 * value;
+    const double complex i = ht_complex(0, 1);
+    const double complex up = t->of->integral ? -i * half * turn : half * turn;
+    const double complex down = t->of->integral ? i * half * back : half * back;
+    for (int k = 0; k < W; k++) {
+        const int64_t at = t->first[q] + k;
+        grid[at & mask] += t->weight[q * W + k] * up;
+        grid[-at & mask] += t->weight[q * W + k] * down;
+    }
+}
+
+/* Samples of the traces `trace` and, if there is one, the next. */
+static void transform_pair(const struct transform *t, int64_t trace,
+                           int64_t steps, double complex *x) {
+    const struct ht_whole *of = t->of;
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t points = (int64_t)1 << t->bits[1];
+    const bool two = trace + 1 < t->traces;
+    double complex *grid = x + size;
+    for (int64_t n = 0; n < size; n++) {
+        const double *u = of->value + n * of->width + trace;
+        x[n] = n < steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
+    }
+    const double complex first = x[0];
+    ht_fourier(t->bits[0], x);
+    for (int64_t l = 0; l < points; l++) grid[l] = 0;
+    for (int64_t q = 0; q < t->count; q++)
+        spread(t, q, series(t, x, first, q), grid);
+    ht_fourier(t->bits[1], grid);
+    const double complex still =
+        of->integral ? series(t, x, first, 0) / (double)size : 0;
+    for (int64_t j = 0; j < of->samples; j++) {
+        const double tau = of->at + (double)j * of->every;
+        const double complex sample =
+            t->factor[j] * grid[(middle_of(t) - j) & (points - 1)] +
+            still * tau;
+        t->out[trace * of->samples + j] = creal(sample);
+        if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
+    }
+}
+
+/* Steps before the first one that is not finite. */
+static int64_t finite_steps(const struct transform *t) {
+    const struct ht_whole *of = t->of;
+    for (int64_t n = 0; n < of->steps; n++)
+        for (int64_t i = 0; i < t->traces; i++)
+            if (!isfinite(of->value[n * of->width + i])) return n;
+    return of->steps;
+}
+
+struct pairs {
+    const struct transform *transform;
+    int64_t steps;
+};
+
+static enum ht_err transform_chunk(void *data, int64_t chunk, int worker) {
+    const struct pairs *p = data;
+    transform_pair(p->transform, 2 * chunk, p->steps,
+                   p->transform->room[worker]);
+    return HT_OK;
+}
+
+enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces,
+                              double *out) {
+    struct transform t = {.of = of, .traces = traces, .out = out};
+    const struct pairs pairs = {&t, finite_steps(&t)};
+    enum ht_err err = make(&t, of->steps);
+    if (err == HT_OK)
+        err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk,
+                             (void *)&pairs);
+    for (int i = 0; t.room != NULL && i < ht_threads_count(); i++)
+        free(t.room[i]);
+    free(t.room);
+    free(t.first);
+    free(t.weight);
+    free(t.middle);
+    free(t.part);
+    free(t.factor);
+    return err;
+}

@@ -1,0 +1,66 @@
+/* Samples from all steps at once against the exact ones of modes: of the steps'
+ * values cos(w n), at tau steps, cos(s tau) with s = 2 sin(w/2), and sin(s
+ * tau)/s of its integral; an odd number of traces, samples between steps, on
+ * steps and more than steps apart, few and many steps; a trace that ends.
+ * Rounding of s tau grows with tau.
+ */
+#include "htwave/resampler.h"
+
+#include "test.h"
+
+enum { TRACES = 5, MOST_SAMPLES = 700 };
+static const double waves[TRACES] = {1e-4, 0.03, 0.7, 2, 3.1};
+
+static double sample(double w, double tau, bool integral) {
+    const double s = 2 * sin(w / 2);
+    return integral ? sin(s * tau) / s : cos(s * tau);
+}
+
+static void test_modes(double at, double every, int64_t samples,
+                       bool integral) {
+    static double out[TRACES * MOST_SAMPLES];
+    const double last = at + every * (double)samples;
+    const int64_t steps = 40 + (int64_t)(1.1 * last), width = TRACES + 2;
+    double *value = NULL, worst = 0;
+    if (HT_ALLOC(value, steps * width) != HT_OK) abort();
+    for (int64_t n = 0; n < steps; n++)
+        for (int i = 0; i < TRACES; i++)
+            value[n * width + i] = cos(waves[i] * (double)n);
+    const struct ht_whole of = {value, width,   steps,   at,
+                                every, samples, integral};
+    if (ht_resample_whole(&of, TRACES, out) != HT_OK) abort();
+    for (int i = 0; i < TRACES; i++)
+        for (int64_t j = 0; j < samples; j++) {
+            const double exact =
+                sample(waves[i], at + every * (double)j, integral);
+            worst = fmax(worst, fabs(out[i * samples + j] - exact));
+        }
+    free(value);
+    TEST_BELOW(worst, 1e-12 * (integral ? last + 1 : 1 + last / 1000),
+               "%s at %g, %g ..: %d samples of %d steps",
+               integral ? "integrals" : "values", at, at + every, (int)samples,
+               (int)steps);
+}
+
+/* Values that are not finite, and later ones, belong to no sample before. */
+static void test_end_of_trace(void) {
+    double value[200], out[10];
+    for (int n = 0; n < 200; n++) value[n] = n < 150 ? cos(0.3 * n) : NAN;
+    const struct ht_whole of = {value, 1, 200, 90, 1, 10, false};
+    if (ht_resample_whole(&of, 1, out) != HT_OK) abort();
+    for (int j = 0; j < 10; j++)
+        TEST_BELOW(fabs(out[j] - sample(0.3, 90 + j, false)), 1e-12,
+                   "sample %d of steps that end", j);
+}
+
+int main(void) {
+    for (int integral = 0; integral < 2; integral++) {
+        test_modes(0, 1, 1, integral);
+        test_modes(0, 1, 50, integral);
+        test_modes(0, 0.37, MOST_SAMPLES, integral);
+        test_modes(812.25, 7.3, 400, integral);
+        test_modes(0, 41.9, MOST_SAMPLES, integral);
+    }
+    test_end_of_trace();
+    return test_end("whole");
+}
