@@ -144,6 +144,45 @@ static enum ht_err check_lattice(const struct ht_medium *medium,
     return HT_OK;
 }
 
+/* Of an axis, how much of its box has samples, and how many of these spacings:
+ * each sample stands for half a spacing to either side. */
+static double covered(const struct ht_grid *grid,
+                      const struct ht_samples *samples, int k) {
+    const double spacing = samples->spacing[k];
+    const double first = samples->origin[k] - spacing / 2;
+    const double last = first + (double)samples->shape[k] * spacing;
+    return fmax(fmin(grid->upper[k], last) - fmax(grid->lower[k], first), 0);
+}
+
+/* Files in other units, or from elsewhere: half of the box along some axis has
+ * no samples or only one; or the box is a small part of them along all. */
+static void warn_elsewhere(const struct ht_medium *medium, const char *key,
+                           const struct ht_samples *samples) {
+    const struct ht_grid *grid = medium->grid;
+    char box[96] = "", file[96] = "";
+    bool beside = false, small = true;
+    int at[2] = {0};
+    for (int k = 0; k < grid->dims; k++) {
+        const double h = samples->spacing[k];
+        const double last =
+            samples->origin[k] + (double)(samples->shape[k] - 1) * h;
+        const double both = covered(grid, samples, k);
+        const char *by = k > 0 ? " x " : "";
+        at[0] += snprintf(box + at[0], sizeof box - (size_t)at[0],
+                          "%s[%.4g, %.4g]", by, grid->lower[k], grid->upper[k]);
+        at[1] += snprintf(file + at[1], sizeof file - (size_t)at[1],
+                          "%s[%.4g, %.4g]", by, samples->origin[k], last);
+        if (samples->shape[k] == 1) continue;
+        beside |= both < (grid->upper[k] - grid->lower[k]) / 2 || both < h;
+        small &= both < (double)samples->shape[k] * h / 4;
+    }
+    if (beside || small)
+        ht_warn("%s has samples from %s, of which the box, %s, has few: look "
+                "at medium.origin, medium.spacing and their units; where there "
+                "are none those at the ends continue",
+                key, file, box);
+}
+
 static enum ht_err row_file(const struct ht_medium *medium, int parameter,
                             const char *path) {
     struct ht_medium_source *source = medium->source;
@@ -164,7 +203,9 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter,
     }
     TRY(ht_params_blame(params, row->key,
                         ht_samples_read(&format, &row->samples)));
-    return check_lattice(medium, parameter);
+    TRY(check_lattice(medium, parameter));
+    warn_elsewhere(medium, row->key, row->samples);
+    return HT_OK;
 }
 
 static enum ht_err row_expression(const struct ht_medium *medium, int parameter,

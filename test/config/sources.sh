@@ -78,6 +78,21 @@ warned 'a plane beside a jump' 'sources.1: 61 of 61 places' \
     "{type=\"plane\";axis=\"x2\";at=22.0;$f}"
 silent 'a plane through the layers' "{type=\"plane\";axis=\"x1\";at=22.0;$f}"
 
+# ---- samples of a medium that lie elsewhere ----
+for i in 1 2 3 4 5 6 7 8 9 10; do # 1.0, 1.0, 2.0
+    printf '\000\000\200\077\000\000\200\077\000\000\000\100'
+done >own.f32
+m='medium={type="file";c="own.f32";shape=[6,5];rho=1.0'
+o="{position=[30,9];$f}"
+silent 'samples over the box' "$o" "$m;spacing=[12.0,12.0];}"
+silent 'samples of most of it' "$o" "$m;spacing=[8.0,8.0];origin=[9.0,9.0];}"
+warned 'samples in other units' \
+    'medium.c .*\[0, 5e+04\] x \[0, 4e+04\].*\[0, 60\] x \[0, 50\]' "$o" \
+    "$m;spacing=[10000.0,10000.0];}"
+warned 'samples beside the box' 'medium.c has samples from \[0, 60\] x \[90' \
+    "$o" "$m;spacing=[12.0,12.0];origin=[0.0,90.0];}"
+warned 'a spacing left out' 'medium.c has samples from \[0, 5\]' "$o" "$m;}"
+
 # ---- constant part, silent places, band ----
 g='signal="gaussian";frequency=0.03;'
 silent 'a constant part and a free side' "{position=[30,9];$g}"
