@@ -79,8 +79,8 @@ warned 'a plane beside a jump' 'sources.1: 61 of 61 places' \
 silent 'a plane through the layers' "{type=\"plane\";axis=\"x1\";at=22.0;$f}"
 
 # ---- samples of a medium that lie elsewhere ----
-for i in 1 2 3 4 5 6 7 8 9 10; do # 1.0, 1.0, 2.0
-    printf '\000\000\200\077\000\000\200\077\000\000\000\100'
+for i in 1 2 3 4 5 6 7 8 9 10; do # 1.0, 1.0, 1.0625
+    printf '\000\000\200\077\000\000\200\077\000\000\210\077'
 done >own.f32
 m='medium={type="file";c="own.f32";shape=[6,5];rho=1.0'
 o="{position=[30,9];$f}"
