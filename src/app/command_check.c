@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "commands.h"
+#include "htwave/disk.h"
 #include "htwave/observers.h"
 #include "htwave/predict.h"
 #include "htwave/report.h"
@@ -16,11 +17,8 @@
 
 /* The nearest existing parent directory must be writable. */
 static enum ht_err check_directory(const struct ht_params *params) {
-    char *path = NULL, *slash = NULL;
-    TRY(ht_text_copy(params->output.directory, &path));
-    while (!ht_file_exists(path) && (slash = strrchr(path, '/')) != NULL)
-        slash[slash == path ? 1 : 0] = '\0';
-    const char *above = ht_file_exists(path) ? path : ".";
+    char *above = NULL;
+    TRY(ht_disk_above(params->output.directory, &above));
     bool good = access(above, W_OK | X_OK) == 0;
     enum ht_err err = HT_OK;
     if (!good)
@@ -29,7 +27,7 @@ static enum ht_err check_directory(const struct ht_params *params) {
                             "cannot be written: %s is not a directory, or not "
                             "writable",
                             above);
-    free(path);
+    free(above);
     return err;
 }
 
@@ -109,6 +107,7 @@ static enum ht_err report(const struct ht_simulation *sim,
     struct ht_text text = {0};
     ht_json_open(&json, NULL, '{');
     ht_report_plan_json(sim, &json);
+    ht_json_number(&json, "output_bytes", ht_disk_need(sim->plan).total);
     ht_json_number(&json, "selfcheck_ratio", sim->selfcheck_ratio);
     ht_json_number(&json, "expected_s", ht_estimate_seconds(sim, estimate));
     if (estimate->rate > 0)
@@ -124,6 +123,9 @@ static enum ht_err report(const struct ht_simulation *sim,
     ht_json_close(&json, '}');
     ht_json_end(&json);
     ht_report_banner(sim, &text);
+    ht_text_add(&text, "  disk      ");
+    ht_disk_describe(sim->plan, &text);
+    ht_text_add(&text, "\n");
     add_estimate(sim, estimate, &text);
     ht_text_add(&text, "%s\n",
                 sim->no_device ? "fine, but no device is available" : "fine");
@@ -151,6 +153,7 @@ static enum ht_err check(struct ht_simulation *sim,
                         sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     TRY(check_directory(sim->params));
+    if (sim->rank == 0) TRY(ht_disk_check(sim->plan));
     if (sim->no_device == NULL) {
         TRY(ht_simulation_compile(sim));
         TRY(ht_estimate_time(sim, &estimate));

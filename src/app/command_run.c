@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "commands.h"
+#include "htwave/disk.h"
 #include "htwave/observers.h"
 #include "htwave/report.h"
 #include "htwave/stop.h"
@@ -89,7 +90,9 @@ static enum ht_err check_output(const struct ht_simulation *sim) {
     TRY(ht_output_check(sim->params, sim->plan->medium,
                         sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
-    return sim->rank == 0 ? ht_output_idle(sim->params) : HT_OK;
+    if (sim->rank > 0) return HT_OK;
+    TRY(ht_output_idle(sim->params));
+    return ht_disk_check(sim->plan);
 }
 
 static enum ht_err simulate(struct run *r, const struct ht_params *params,

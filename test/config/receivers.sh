@@ -91,6 +91,19 @@ refused 'an interval that SEG-Y does not hold' \
     'output.traces=["segy"]'
 refused 'more traces than memory' 'receivers|1e+10 traces need|the host has|take fewer' \
     'receivers=({type="plane";from=[0,0];to=[2,0];side=[0,1.6];count=100000;count2=100000;})'
+refused 'more traces than the disk' \
+    'output.directory|36.4 TiB to write|free' \
+    'receivers=({type="line";from=[0,0];to=[2,0];count=10000;every=1e-5;})' \
+    time.end=1e4
+# 51 samples of 7 traces and 7 of one, 4 bytes each, their times of 8; with
+# snapshots six times 20 x 16 values
+"$htwave" check line.cfg --json "$device" >answer.txt 2>message.txt
+judge "$(number answer.txt output_bytes) bytes to write (1920)" \
+    [ "$(number answer.txt output_bytes)" = 1920 ]
+"$htwave" check line.cfg --json "$device" output.snapshots=true \
+    output.every=0.1 >answer.txt 2>message.txt
+judge "$(number answer.txt output_bytes) bytes with snapshots (9600)" \
+    [ "$(number answer.txt output_bytes)" = 9600 ]
 
 printf '0.5 0.3\n# a comment\n 0.6,0.4\t# another\n\n' >places.txt
 from_file() {

@@ -1,0 +1,131 @@
+/* Room on disk. The numbers are those of the plan: samples, times of outputs;
+ * attributes and headers are left out. */
+#include "htwave/disk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "htwave/output.h"
+
+/* ---- what is written ---- */
+
+/* Times of an output, that of the end among them; every 0: it alone. */
+static double count_times(const struct ht_plan *plan, double every) {
+    const double rounding = 1e-9;
+    if (!(every > 0)) return 1;
+    const double apart = plan->params->time.end / every;
+    const double whole = floor(apart * (1 + rounding));
+    const double count = 1 + whole + (apart > whole * (1 + rounding));
+    return fmin(count, (double)plan->steps + 1);
+}
+
+/* Texts have so many characters a number, with its comma. */
+static double bytes_of_traces(const struct ht_plan *plan) {
+    enum { SINGLE_TEXT = 16, DOUBLE_TEXT = 24, SEGY = 4 };
+    const struct ht_names *formats = &plan->params->output.traces;
+    const bool fp64 = plan->params->device.precision == HT_DOUBLE;
+    double bytes = 0, value = fp64 ? 8 : 4;
+    if (plan->receivers == NULL) return 0;
+    for (int i = 0; i < formats->count; i++)
+        value += strcmp(formats->name[i], "segy") == 0 ? SEGY
+                 : fp64                                ? DOUBLE_TEXT
+                                                       : SINGLE_TEXT;
+    for (int n = 0; n < plan->receivers->count; n++) {
+        const struct ht_receiver_group *group = &plan->receivers->group[n];
+        bytes += (double)group->samples *
+                 (8 + value * (double)(group->count * group->readings));
+    }
+    return bytes;
+}
+
+static double bytes_of_snapshots(const struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const struct ht_grid *grid = &plan->grid;
+    double values = params->output.fields.count;
+    if (!params->output.snapshots) return 0;
+    for (int f = 0; params->output.fields.count == 0 && f < plan->eq.nfields;
+         f++)
+        values += ht_problem_stores(&plan->problem, HT_PRIMARY, f);
+    if (params->output.coefficients) values *= 1 + ht_grid_coefs(grid);
+    for (int k = 0; k < grid->dims; k++)
+        values *= (double)ht_grid_nodes(grid, HT_PRIMARY, k);
+    return values * (params->device.precision == HT_DOUBLE ? 8 : 4) *
+           count_times(plan, params->output.every);
+}
+
+/* About half a byte per pixel. */
+static double bytes_of_pictures(const struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const double side = params->output.picture.pixels;
+    const int slices = params->output.picture.slices.count;
+    if (!ht_output_draws(params)) return 0;
+    return side * side / 2 * (slices > 0 ? slices : 1) *
+           count_times(plan, params->output.picture.every);
+}
+
+struct ht_disk_need ht_disk_need(const struct ht_plan *plan) {
+    struct ht_disk_need need = {.traces = bytes_of_traces(plan),
+                                .snapshots = bytes_of_snapshots(plan),
+                                .pictures = bytes_of_pictures(plan)};
+    need.total = need.traces + need.snapshots + need.pictures;
+    return need;
+}
+
+/* ---- room ---- */
+
+enum ht_err ht_disk_above(const char *path, char **out) {
+    char *slash;
+    TRY(ht_text_copy(path, out));
+    while (!ht_file_exists(*out) && (slash = strrchr(*out, '/')) != NULL)
+        slash[slash == *out ? 1 : 0] = '\0';
+    if (ht_file_exists(*out)) return HT_OK;
+    free(*out);
+    return ht_text_copy(".", out);
+}
+
+/* Infinite where the system does not say it. */
+static double free_bytes(const char *directory) {
+    struct statvfs room;
+    char *above = NULL;
+    double bytes = INFINITY;
+    if (ht_disk_above(directory, &above) != HT_OK) return bytes;
+    if (statvfs(above, &room) == 0 && room.f_blocks > 0)
+        bytes = (double)room.f_bavail * (double)room.f_frsize;
+    free(above);
+    return bytes;
+}
+
+void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
+    const struct ht_disk_need need = ht_disk_need(plan);
+    const double room = free_bytes(plan->params->output.directory);
+    const double part[] = {need.traces, need.snapshots, need.pictures};
+    static const char *const what[] = {"traces", "snapshots", "pictures about"};
+    const char *between = ": ";
+    char bytes[32];
+    ht_text_add(text, "%s to write", ht_text_bytes(need.total, bytes));
+    for (int i = 0; i < 3; i++) {
+        if (!(part[i] > 0)) continue;
+        ht_text_add(text, "%s%s %s", between, what[i],
+                    ht_text_bytes(part[i], bytes));
+        between = ", ";
+    }
+    if (isfinite(room))
+        ht_text_add(text, "; %s free", ht_text_bytes(room, bytes));
+}
+
+enum ht_err ht_disk_check(const struct ht_plan *plan) {
+    struct ht_text text = {0};
+    if (ht_disk_need(plan).total <= free_bytes(plan->params->output.directory))
+        return HT_OK;
+    ht_disk_describe(plan, &text);
+    enum ht_err err = ht_text_status(&text);
+    if (err == HT_OK)
+        err = ht_params_error(plan->params, "output.directory",
+                              "lacks room, %s: take fewer receivers, samples "
+                              "or snapshots, or another folder",
+                              text.data);
+    ht_text_free(&text);
+    return err;
+}
