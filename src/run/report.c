@@ -595,9 +595,12 @@ static double rate(const struct ht_simulation *sim,
     return seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : NAN;
 }
 
+/* Not known where the measured limit is below the rate: other work has slowed
+ * the device down while it was measured. */
 static double limit_fraction(const struct ht_simulation *sim,
                              const struct ht_result *result) {
-    return rate(sim, result) / result->parallel.limit;
+    const double fraction = rate(sim, result) / result->parallel.limit;
+    return fraction <= 1 ? fraction : (double)NAN;
 }
 
 static double drift(double initial, double final) {

@@ -1,5 +1,6 @@
 /* Files of traces: HDF5, CSV and SEG-Y hold the same numbers.
  */
+#include "htwave/report.h"
 #include "recorded.h"
 
 static unsigned char *read_bytes(const struct trial *t, const char *name,
@@ -114,9 +115,37 @@ static void formats(const char *backend, const char *precision) {
     finish(&t);
 }
 
+/* ---- the report ---- */
+
+/* A device's limit that was measured too low gives no share above 100 %. */
+static void share_of_limit(void) {
+    struct trial t;
+    record(&t, "oracle", NONE,
+           "system=wave grid={cells=[12];} time={scheme=\"fd\";end=0.6;} "
+           "receivers=({position=[0.3];})");
+    for (int low = 0; low < 2; low++) {
+        const struct ht_result result = {
+            .parallel.limit = low ? 1e-3 : 1e15,
+            .parallel.joules = NAN,
+            .energy = {.initial = NAN, .final = NAN, .rise = NAN},
+            .conserved = {NAN, NAN},
+            .error = NAN};
+        struct ht_text text = {0};
+        ht_report_summary(t.sim, &result, t.output, &text);
+        const char *rate = text.data ? strstr(text.data, "  rate ") : NULL;
+        const char *share = rate ? strstr(rate, " % of the device") : NULL;
+        TEST_CHECK(rate != NULL && (share == NULL) == low,
+                   "a limit %s the rate: %.*s", low ? "below" : "above",
+                   rate ? (int)strcspn(rate, "\n") : 0, rate ? rate : "");
+        ht_text_free(&text);
+    }
+    finish(&t);
+}
+
 int main(void) {
     ht_log_level_set(HT_LOG_QUIET);
     formats("oracle", "double");
     if (have_device()) formats("device", "single");
+    share_of_limit();
     return test_end("trace_files");
 }
