@@ -154,6 +154,11 @@ const char *ht_alternative(const char *list, int index, int *length);
 /* The system with this name, or NULL. */
 const struct ht_system *ht_system_find(const char *name);
 
+/* Whether the terms are those that second_order implies, signs included:
+ *     u_t = -K div f,  f_t = -1/rho grad u,   or   u_t = v,  v_t = K lap u,
+ * since finite differences know no others. */
+bool ht_second_order_holds(const struct ht_system *system);
+
 /* A system in dims dimensions: the fields and terms that exist there, with
  * fields renumbered. Plain value, no ownership.
  *

@@ -20,6 +20,38 @@ const struct ht_system *ht_system_find(const char *name) {
     return NULL;
 }
 
+/* The term of a row that its form of second order takes. */
+static bool is_of_form(const struct ht_second_order *form,
+                       const struct ht_term *t) {
+    const bool first = t->row == form->field;
+    if (form->flux < 0 && first)
+        return t->col == form->rate && t->derivative == 0 && t->coef == 1 &&
+               t->material < 0;
+    if (form->flux < 0)
+        return t->col == form->field && t->derivative == 2 && t->coef == 1 &&
+               t->material == form->modulus && form->inverse_density < 0;
+    return t->derivative == 1 && t->coef == -1 &&
+           (first ? t->col == form->flux + t->axis
+                  : t->col == form->field && t->row == form->flux + t->axis) &&
+           t->material == (first ? form->modulus : form->inverse_density);
+}
+
+bool ht_second_order_holds(const struct ht_system *system) {
+    const struct ht_second_order *form = &system->second_order;
+    const int other = form->flux < 0 ? form->rate : form->flux;
+    const int others = form->flux < 0 ? 1 : 3;
+    int found = 0;
+    for (int i = 0; form->known && i < system->nterms; i++) {
+        const struct ht_term *term = &system->term[i];
+        if (term->row != form->field &&
+            (term->row < other || term->row >= other + others))
+            continue;
+        if (!is_of_form(form, term)) return false;
+        found++;
+    }
+    return !form->known || found == (form->flux < 0 ? 4 : 6);
+}
+
 const char *ht_alternative(const char *list, int index, int *length) {
     for (; index > 0; index--) {
         list = strchr(list, '|');

@@ -37,6 +37,10 @@ static enum ht_err find_system(struct ht_plan *plan) {
         ht_text_free(&names);
         return err;
     }
+    REQUIRE(ht_second_order_holds(system), HT_ERR_INTERNAL,
+            "the terms of the system \"%s\" or their signs are not those of "
+            "its form of second order",
+            system->name);
     plan->eq = ht_equations_make(system, params->grid.dims);
     return HT_OK;
 }

@@ -560,6 +560,9 @@ static void check_system(const struct ht_system *system) {
     if (system->translates)
         TEST_CHECK(wrong_translation(system) == 0, "%s: translates",
                    system->name);
+    TEST_CHECK(ht_second_order_holds(system),
+               "%s: the terms are those of its form of second order",
+               system->name);
     check_medium(system);
     for (int dims = 1; dims <= 3; dims++) {
         check_energy(system, dims);
@@ -629,6 +632,17 @@ static void check_planted(void) {
     TEST_CHECK(make_sample(&bad, 2, &s) && standing_residual(&s, upper) > 0.01,
                "planted: a term's sign, mode %.2g",
                standing_residual(&s, upper));
+    /* SH waves, v_t = 1/rho div s, s_t = mu grad v: the energy stays. */
+    bad = *good;
+    for (int t = 0; t < bad.nterms; t++) bad.term[t].coef = 1;
+    TEST_CHECK(worst_energy(&bad) < 1e-12 && !ht_second_order_holds(&bad),
+               "planted: signs unlike those of the form of second order");
+    bad = *good;
+    bad.second_order.flux = 2;
+    TEST_CHECK(!ht_second_order_holds(&bad), "planted: fluxes elsewhere");
+    bad = *ht_system_find("wave");
+    bad.nterms--;
+    TEST_CHECK(!ht_second_order_holds(&bad), "planted: a term left out");
     bad = *good;
     bad.energy.term[0].material = 1;
     TEST_CHECK(worst_energy(&bad) > 0.01 && wrong_weights(&bad) > 0,
