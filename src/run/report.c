@@ -442,6 +442,40 @@ static void note_receivers(const struct ht_simulation *sim) {
                     n + 1, all->group[n].every, period, points);
 }
 
+/* Radians per time of the fastest wave that is known; 0: none is. */
+static double largest_frequency(const struct ht_plan *plan) {
+    double square = 0, speed = 0;
+    for (int k = 0; k < plan->grid.dims; k++) {
+        square += pow(plan->solution->wavenumber[k], 2);
+        speed = fmax(speed, plan->medium->speed[k]);
+    }
+    return fmax(speed * sqrt(square),
+                plan->shots ? 2 * acos(-1.0) * plan->shots->highest : 0);
+}
+
+/* Traces of one term in time that keep its dispersion, without being asked to:
+ * a wave omega has the frequency (2/dt) asin(omega dt/2). */
+static void note_dispersion(const struct ht_simulation *sim) {
+    const struct ht_plan *plan = sim->plan;
+    const double dt = plan->problem.dt, omega = largest_frequency(plan);
+    const double faster = 2 * asin(fmin(omega * dt / 2, 1)) - omega * dt;
+    char size[160] = "";
+    if (plan->problem.stages > 1 || plan->problem.fd.undispersed ||
+        plan->receivers == NULL || !(dt > 0) ||
+        plan->params->time.dispersion == HT_DISPERSION_KEEP)
+        return;
+    if (omega > 0)
+        snprintf(size, sizeof size,
+                 ": the highest frequency, %.3g, is %.2g %% too high, at the "
+                 "end by %.2g periods",
+                 omega / (2 * acos(-1.0)), 100 * faster / (omega * dt),
+                 faster * (double)plan->steps / (2 * acos(-1.0)));
+    ht_note("traces keep the dispersion of one term in time, since the run "
+            "begins with waves that move or has plane waves from outside%s; "
+            "time.stages = 2 errs less",
+            size);
+}
+
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
@@ -449,6 +483,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
     note_receivers(sim);
     if (differences(sim)) {
         note_fit(sim);
+        note_dispersion(sim);
         return;
     }
     if (medium->flattened > 0 && medium->degree > 0)

@@ -72,6 +72,16 @@ refused 'dispersion of two terms removed' \
 refused 'dispersion removed of data with a rate' \
     'time.dispersion = "remove"|at rest' time.dispersion=remove time.stages=1 \
     initial.field=v1
+# 1 Hz: omega dt/2 = sin(w dt/2) of the step's frequency w
+"$htwave" check line.cfg "$device" time.stages=1 \
+    'initial={type="plane";cycles=[2,0];}' >answer.txt 2>&1
+judge 'a plane wave keeps the dispersion of one term: its size' awk '
+    / steps of / { for (i = 1; i < NF; i++) if ($i == "of" && !dt) dt = $(i+1) }
+    /traces keep the dispersion/ { n++; for (i = 1; i < NF; i++)
+        if ($(i+1) == "%") said = $i }
+    END { s = 3.14159265 * dt; w = 2 * atan2(s, sqrt(1 - s * s))
+          error = said / (100 * (w / (2 * s) - 1)) - 1
+          exit !(n == 1 && error < 0.06 && error > -0.06) }' answer.txt
 refused 'a field twice' 'receivers.1.fields|"p" twice' \
     'receivers.1.fields=["p","p"]'
 refused 'a point without position' 'receivers.1|must give position' \
