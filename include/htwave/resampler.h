@@ -69,10 +69,10 @@ HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler,
                                              struct ht_resampled *out);
 
 /* Samples where all steps are taken, `whole` (fd_dispersion.c), in place of
- * those by weights: at `at` + j `every`, in
- * steps, of traces whose values at step n begin at value[n width], or of their
- * integrals from step 0. steps: as far as ht_fd_steps_beside beyond the last
- * sample. Work is that of Fourier transforms over all steps. */
+ * those by weights: at `at` + j `every`, in steps, of traces whose values at
+ * step n begin at value[n width], or of their integrals from step 0. steps: as
+ * far as ht_fd_steps_beside beyond the last sample. Work is that of Fourier
+ * transforms over all steps. */
 struct ht_whole {
     const double *value;
     int64_t width, steps;
@@ -83,5 +83,11 @@ struct ht_whole {
 /* out[trace][sample] */
 HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of,
                                          int64_t traces, double *out);
+/* The way back, of a signal: from its values f at times `apart` steps apart,
+ * from 0 on, those at steps 0 .. count - 1 that make one term in time emit it.
+ */
+HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart,
+                                           const double *f, int64_t count,
+                                           double *out);
 
 #endif

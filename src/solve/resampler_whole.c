@@ -10,6 +10,8 @@
  * exp(B sqrt(1 - (2 y/W)^2)), a Fourier transform again, and a division by the
  * window's (A. H. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput.
  * 41, 2019, C479): 1e-13. Two traces are the parts of one complex number.
+ *     The signals of sources take the same way back: their transform at the
+ * uneven frequencies s, by the same tables, and a Fourier transform of that.
  */
 #include <complex.h>
 #include <math.h>
@@ -75,10 +77,9 @@ static double window_transform(double angle) {
     return sum * W / 2 * pi / 2 / PARTS;
 }
 
-static enum ht_err make(struct transform *t, int64_t steps) {
+/* M: at least so much. */
+static enum ht_err make(struct transform *t, int64_t least) {
     const struct ht_whole *of = t->of;
-    const double last = of->at + (double)of->samples * of->every;
-    const int64_t least = steps + (int64_t)last + 2 * ht_fd_steps_beside(last);
     while (((int64_t)1 << t->bits[0]) < least) t->bits[0]++;
     while (((int64_t)1 << t->bits[1]) < ht_most(2 * of->samples, 2 * W))
         t->bits[1]++;
@@ -174,21 +175,68 @@ static enum ht_err transform_chunk(void *data, int64_t chunk, int worker) {
     return HT_OK;
 }
 
+static void release(struct transform *t) {
+    for (int i = 0; t->room != NULL && i < ht_threads_count(); i++)
+        free(t->room[i]);
+    free(t->room);
+    free(t->first);
+    free(t->weight);
+    free(t->middle);
+    free(t->part);
+    free(t->factor);
+}
+
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces,
                               double *out) {
     struct transform t = {.of = of, .traces = traces, .out = out};
     const struct pairs pairs = {&t, finite_steps(&t)};
-    enum ht_err err = make(&t, of->steps);
+    const double last = of->at + (double)of->samples * of->every;
+    enum ht_err err =
+        make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
     if (err == HT_OK)
         err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk,
                              (void *)&pairs);
-    for (int i = 0; t.room != NULL && i < ht_threads_count(); i++)
-        free(t.room[i]);
-    free(t.room);
-    free(t.first);
-    free(t.weight);
-    free(t.middle);
-    free(t.part);
-    free(t.factor);
+    release(&t);
+    return err;
+}
+
+/* ---- signals ---- */
+
+/* Of the signal's values, at frequency q. */
+static double complex gather(const struct transform *t, int64_t q,
+                             const double complex *grid) {
+    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
+    double complex sum = 0;
+    for (int k = 0; k < W; k++)
+        sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
+    return conj(t->middle[q]) * sum;
+}
+
+static void transform_signal(const struct transform *t, const double *f,
+                             double complex *x) {
+    const int64_t size = (int64_t)1 << t->bits[0];
+    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
+    double complex *grid = x + size;
+    for (int64_t j = 0; j < size + mask + 1; j++) x[j] = 0;
+    for (int64_t j = 0; j < t->of->samples; j++)
+        grid[(j - middle_of(t)) & mask] = f[j] * t->factor[j];
+    ht_fourier(t->bits[1], grid);
+    for (int64_t q = 0; q < t->count; q++)
+        x[q] = conj(gather(t, q, grid)) * t->of->every * t->part[q] *
+               cos(pi * (double)q / (double)size);
+    ht_fourier(t->bits[0], x);
+}
+
+/* M is four times the signal's length, so that its images are apart. */
+enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
+                                int64_t count, double *out) {
+    const struct ht_whole of = {.every = apart, .samples = values};
+    struct transform t = {.of = &of};
+    const enum ht_err err = make(&t, 4 * ht_most(count, 16));
+    if (err == HT_OK) {
+        transform_signal(&t, f, t.room[0]);
+        for (int64_t n = 0; n < count; n++) out[n] = creal(t.room[0][n]);
+    }
+    release(&t);
     return err;
 }

@@ -2,7 +2,7 @@
  * values cos(w n), at tau steps, cos(s tau) with s = 2 sin(w/2), and sin(s
  * tau)/s of its integral; an odd number of traces, samples between steps, on
  * steps and more than steps apart, few and many steps; a trace that ends.
- * Rounding of s tau grows with tau.
+ * Rounding of s tau grows with tau. Signals the other way.
  */
 #include "htwave/resampler.h"
 
@@ -53,7 +53,30 @@ static void test_end_of_trace(void) {
                    "sample %d of steps that end", j);
 }
 
+/* Steps of a signal f against the integral over frequencies, term by term:
+ *     f_n = 1/pi integral of cos(w/2) sum of f_j cos(n w - s j apart) apart.
+ */
+static void test_signal(void) {
+    enum { VALUES = 400, COUNT = 110, PARTS = 600 };
+    const double pi = acos(-1.0), apart = 0.25;
+    double f[VALUES], out[COUNT], worst = 0;
+    for (int j = 0; j < VALUES; j++)
+        f[j] = exp(-pow((j - 200) / 32.0, 2)) * cos(0.15 * j);
+    if (ht_transform_signal(VALUES, apart, f, COUNT, out) != HT_OK) abort();
+    for (int n = 0; n < COUNT; n++) {
+        double sum = 0;
+        for (int q = 0; q < PARTS; q++) {
+            const double w = pi * (q + 0.5) / PARTS, s = 2 * sin(w / 2);
+            for (int j = 0; j < VALUES; j++)
+                sum += f[j] * cos(n * w - s * j * apart) * cos(w / 2);
+        }
+        worst = fmax(worst, fabs(out[n] - sum * apart / PARTS));
+    }
+    TEST_BELOW(worst, 1e-12, "steps of a signal");
+}
+
 int main(void) {
+    test_signal();
     for (int integral = 0; integral < 2; integral++) {
         test_modes(0, 1, 1, integral);
         test_modes(0, 1, 50, integral);
