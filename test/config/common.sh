@@ -3,6 +3,7 @@
 # what computes: the serial reference unless HTWAVE_DEVICE asks for a device, of
 # the back end HTWAVE_BACKEND or any).
 
+export LC_ALL=C # numbers have points
 htwave=${HTWAVE_BUILD:-build}/htwave
 case $htwave in
 /*) ;;

@@ -125,7 +125,7 @@ static void test_smooth(int order, int coarse, int fine) {
 
 int main(void) {
     if (!fd_have_device()) return test_end("blocks");
-    if (!mkdtemp(fd_directory)) return 1;
+    if ((fd_directory = scratch_make("differences")) == NULL) return 1;
     test_blocks();
     if (test_all()) test_smooth(4, 2, 4);
     test_smooth(8, 2, 3);

@@ -13,6 +13,7 @@
 #include "htwave/energy.h"
 #include "htwave/scheme.h"
 #include "htwave/simulation.h"
+#include "io/scratch.h"
 
 enum { FD_TEXT = 2048, FD_OPTIONS = 60 };
 
@@ -133,7 +134,7 @@ static inline double fd_distance(int64_t count, const double *a,
 
 /* ---- media in files ---- */
 
-static char fd_directory[] = "/tmp/htwave-differences-XXXXXX";
+static char *fd_directory;
 
 static inline const char *fd_path(const char *name) {
     static char path[2][128];

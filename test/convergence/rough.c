@@ -216,7 +216,7 @@ int main(void) {
     };
     enum { SCENES = sizeof scenes / sizeof *scenes };
     if (!fd_have_device()) return test_end("rough");
-    if (!mkdtemp(fd_directory)) return 1;
+    if ((fd_directory = scratch_make("differences")) == NULL) return 1;
     for (int i = 0; i < SCENES; i++) {
         const struct scene *s = &scenes[i];
         /* Rounding averages out over points as over steps, like

@@ -12,6 +12,7 @@
  */
 #include <unistd.h>
 
+#include "io/scratch.h"
 #include "test.h"
 
 #include "htwave/energy.h"
@@ -28,7 +29,7 @@ enum {
 };
 
 static struct ht_comm *comm;
-static char directory[] = "/tmp/htwave-mpi-plan-XXXXXX";
+static char *directory;
 
 static bool speaks(void) {
     return ht_comm_rank(comm) == 0;
@@ -425,7 +426,7 @@ static bool try_refusal(const char *what) {
 
 int main(int count, char **list) {
     stop_on(ht_comm_start(&comm));
-    if (!mkdtemp(directory)) return 1;
+    if ((directory = scratch_make("mpi-plan")) == NULL) return 1;
     write_files();
     if (count > 1) {
         bool known = try_refusal(list[1]);

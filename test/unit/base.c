@@ -9,6 +9,7 @@
 
 #include "../test.h"
 #include "htwave/base.h"
+#include "io/scratch.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ADDRESS_SANITIZER
@@ -18,7 +19,7 @@
 #endif
 #endif
 
-static char scratch[] = "/tmp/htwave-base-XXXXXX";
+static char *scratch;
 
 static const char *inside(const char *name) {
     static char path[256];
@@ -491,7 +492,7 @@ static void clean(void) {
 }
 
 int main(void) {
-    if (!mkdtemp(scratch)) return 1;
+    if ((scratch = scratch_make("base")) == NULL) return 1;
     test_err();
     test_mem();
     test_text();

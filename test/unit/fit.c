@@ -665,7 +665,7 @@ static void test_refusals(void) {
 }
 
 int main(void) {
-    if (!mkdtemp(scene_directory)) return 1;
+    if ((scene_directory = scratch_make("medium")) == NULL) return 1;
     test_window();
     for (int walls = 0; walls < 2; walls++) {
         test_one_axis(HT_FIT_SINC, walls);

@@ -5,8 +5,9 @@
 
 #include "../test.h"
 #include "htwave/params.h"
+#include "io/scratch.h"
 
-static char scratch[] = "/tmp/htwave-lists-XXXXXX";
+static char *scratch;
 
 enum { MOST = 4 };
 
@@ -310,7 +311,8 @@ static void test_tables(void) {
 }
 
 int main(void) {
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) return 1;
+    if ((scratch = scratch_make("lists")) == NULL || chdir(scratch) != 0)
+        return 1;
     test_read();
     test_printed();
     test_overrides();

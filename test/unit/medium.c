@@ -487,7 +487,7 @@ static void test_constant_materials(void) {
 
 int main(void) {
     static const char *const files[] = {"c.h5", "c.f32", "rough.f32"};
-    if (!mkdtemp(scene_directory)) return 1;
+    if ((scene_directory = scratch_make("medium")) == NULL) return 1;
     test_constant();
     test_constant_materials();
     test_advection();

@@ -215,7 +215,7 @@ static void test_thin(void) {
 }
 
 int main(void) {
-    if (!mkdtemp(scene_directory)) return 1;
+    if ((scene_directory = scratch_make("medium")) == NULL) return 1;
     test_smooth();
     test_step(0);
     test_step(-1);

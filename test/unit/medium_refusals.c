@@ -137,7 +137,7 @@ static void test_place(void) {
 
 int main(void) {
     static const char *const files[] = {"nan.f32", "negative.f32", "x.cfg"};
-    if (!mkdtemp(scene_directory)) return 1;
+    if ((scene_directory = scratch_make("medium")) == NULL) return 1;
     test_refusals();
     test_byte_order();
     test_place();

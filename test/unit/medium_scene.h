@@ -7,8 +7,9 @@
 
 #include "../test.h"
 #include "htwave/medium.h"
+#include "io/scratch.h"
 
-static char scene_directory[] = "/tmp/htwave-medium-XXXXXX";
+static char *scene_directory;
 
 static const int64_t LINE[3] = {8, 0, 0}, SQUARE[3] = {6, 5, 0},
                      BOX[3] = {4, 5, 6};

@@ -6,8 +6,9 @@
 
 #include "../test.h"
 #include "htwave/params.h"
+#include "io/scratch.h"
 
-static char scratch[] = "/tmp/htwave-params-XXXXXX";
+static char *scratch;
 
 /* Reads text as the file x.cfg with up to two overrides (may be NULL). */
 static enum ht_err read_text(const char *text, const char *first,
@@ -627,7 +628,8 @@ static void test_help(void) {
 
 int main(void) {
     static const char *const left[] = {"x.cfg", "binary", "help"};
-    if (!mkdtemp(scratch) || chdir(scratch) != 0) return 1;
+    if ((scratch = scratch_make("params")) == NULL || chdir(scratch) != 0)
+        return 1;
     test_defaults();
     test_file();
     test_round_trip();

@@ -3,8 +3,8 @@
  * messages are the true ones.
  */
 #include <float.h>
-#include <unistd.h>
 
+#include "io/scratch.h"
 #include "test.h"
 
 #include "htwave/plan.h"
@@ -92,18 +92,19 @@ static void test_refusals(void) {
 /* The place is the line of the file, also when the key there is not the one
  * that the rule is about. */
 static void test_place(void) {
-    char path[] = "/tmp/htwave-plan-XXXXXX";
+    char *directory = scratch_make("plan");
+    if (directory == NULL) exit(1);
+    char *path = scratch_path(directory, "run.cfg");
     const char *text = "grid = { cells = [8]; order = 3; };\n"
                        "time = {\n  stages = 3;\n  cfl = 0.8;\n};\n";
-    int fd = mkstemp(path);
-    if (fd < 0 || ht_file_write(path, text, strlen(text)) != HT_OK) exit(1);
-    close(fd);
+    if (ht_file_write(path, text, strlen(text)) != HT_OK) exit(1);
     struct trial t = begin_file(path, "");
     TEST_CHECK(t.err == HT_ERR_INPUT && strstr(t.message, ":4)") &&
                    strstr(t.message, "time.cfl = 0.8: unstable"),
                "file and line: %s", t.message);
     end(&t);
-    unlink(path);
+    free(path);
+    scratch_remove(directory);
 }
 
 /* ---- stability ---- */

@@ -10,8 +10,9 @@
 #include "../test.h"
 #include "htwave/h5.h"
 #include "htwave/medium.h"
+#include "io/scratch.h"
 
-static char directory[] = "/tmp/htwave-samples-XXXXXX";
+static char *directory;
 
 static void stop_on(enum ht_err err) {
     if (err == HT_OK) return;
@@ -364,7 +365,7 @@ static void test_refusals(void) {
 }
 
 int main(void) {
-    if (!mkdtemp(directory)) return 1;
+    if ((directory = scratch_make("samples")) == NULL) return 1;
     test_exact();
     test_order();
     test_ends();

@@ -4,13 +4,14 @@
  */
 #include <unistd.h>
 
+#include "io/scratch.h"
 #include "test.h"
 
 #include "htwave/plan.h"
 
 enum { MOST_OPTIONS = 20, TEXT = 1024 };
 
-static char directory[] = "/tmp/htwave-auto-XXXXXX";
+static char *directory;
 
 /* "key=value; key=value", %s: the directory */
 static enum ht_err plan_of(const char *options, struct ht_params **params,
@@ -200,7 +201,7 @@ static void test_refusals(void) {
 int main(void) {
     char path[TEXT];
     static const char *const names[] = {"equal.f32", "one.f32"};
-    if (mkdtemp(directory) == NULL) return 1;
+    if ((directory = scratch_make("auto")) == NULL) return 1;
     write_samples(names[0], 1.5f);
     write_samples(names[1], 1.6f);
     test_media();

@@ -3,8 +3,7 @@
  */
 #include "htwave/signal.h"
 
-#include <unistd.h>
-
+#include "io/scratch.h"
 #include "test.h"
 
 static const double pi = 3.14159265358979323846;
@@ -191,13 +190,13 @@ static void test_refusals(const char *path) {
 }
 
 int main(void) {
-    char path[] = "/tmp/htwave-signal-XXXXXX";
-    const int fd = mkstemp(path);
-    if (fd < 0) return 1;
-    close(fd);
+    char *directory = scratch_make("signal");
+    if (directory == NULL) return 1;
+    char *path = scratch_path(directory, "signal.txt");
     test_kinds();
     test_file(path);
     test_refusals(path);
-    unlink(path);
+    free(path);
+    scratch_remove(directory);
     return test_end("signal");
 }

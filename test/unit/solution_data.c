@@ -3,9 +3,8 @@
  */
 #include "solution_setup.h"
 
-#include <unistd.h>
-
 #include "htwave/h5.h"
+#include "io/scratch.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -128,8 +127,9 @@ static bool write_file(const struct setup *setup, const char *path,
  * `bound` from nodal values. */
 static void check_file(const struct request *source, bool coefficients,
                        double bound) {
-    char path[80], setting[120];
-    snprintf(path, sizeof path, "/tmp/htwave_test_%ld.h5", (long)getpid());
+    char setting[400], *directory = scratch_make("solution");
+    if (directory == NULL) exit(1);
+    char *path = scratch_path(directory, "u.h5");
     snprintf(setting, sizeof setting, "initial.file=\"%s\"", path);
     struct setup setup, copy;
     set_up(&setup, source);
@@ -162,7 +162,8 @@ static void check_file(const struct request *source, bool coefficients,
                "file: wrong shape is refused");
     tear_down(&copy);
     tear_down(&setup);
-    remove(path);
+    free(path);
+    scratch_remove(directory);
     free(u);
     free(v);
 }

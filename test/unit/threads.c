@@ -4,6 +4,7 @@
  */
 #include "htwave/threads.h"
 #include "htwave/h5.h"
+#include "io/scratch.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -103,7 +104,7 @@ static void test_division(void) {
 /* ---- runs ---- */
 
 enum { MOST_OPTIONS = 16 };
-static char directory[] = "/tmp/htwave-threads-XXXXXX";
+static char *directory;
 
 struct result {
     enum ht_err err;
@@ -360,7 +361,7 @@ static void test_refused(void) {
 int main(void) {
     static const char *const files[] = {"c.raw", "rho.raw", "data.h5"};
     char path[128];
-    if (!mkdtemp(directory)) return 1;
+    if ((directory = scratch_make("threads")) == NULL) return 1;
     ht_log_level_set(HT_LOG_QUIET);
     for (int t = 0; t < COUNTS; t++) {
         test_chunks(thread_counts[t]);
