@@ -81,7 +81,8 @@ static double window_transform(double angle) {
 static enum ht_err make(struct transform *t, int64_t least) {
     const struct ht_whole *of = t->of;
     while (((int64_t)1 << t->bits[0]) < least) t->bits[0]++;
-    while (((int64_t)1 << t->bits[1]) < ht_most(2 * of->samples, 2 * W))
+    while (((int64_t)1 << t->bits[1]) <
+           ht_most(2 * of->samples, 2 * (int64_t)W))
         t->bits[1]++;
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t grid = (int64_t)1 << t->bits[1];
@@ -188,14 +189,14 @@ static void release(struct transform *t) {
 
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces,
                               double *out) {
-    struct transform t = {.of = of, .traces = traces, .out = out};
-    const struct pairs pairs = {&t, finite_steps(&t)};
+    struct transform t = {.of = of, .traces = traces};
+    struct pairs pairs = {&t, finite_steps(&t)};
     const double last = of->at + (double)of->samples * of->every;
+    t.out = out;
     enum ht_err err =
         make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
     if (err == HT_OK)
-        err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk,
-                             (void *)&pairs);
+        err = ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &pairs);
     release(&t);
     return err;
 }
