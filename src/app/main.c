@@ -315,6 +315,7 @@ int main(int argc, char **argv) {
     enum ht_err err = ht_comm_start(&comm);
     ht_stop_end(ht_comm_rank(comm) == 0);
     if (err == HT_OK) err = dispatch(comm, argc, argv);
+    if (err == HT_OK) err = ht_args_print(&(struct ht_text){.data = NULL});
     err = ht_comm_agree(comm, err);
     int code = ht_err_exit_code(err);
     if (err != HT_OK && ht_comm_rank(comm) == 0)

@@ -209,7 +209,8 @@ enum ht_err ht_args_print(const struct ht_text *text) {
     TRY(ht_text_status(text));
     bool good = text->length == 0 ||
                 fwrite(text->data, 1, text->length, stdout) == text->length;
-    good = fflush(stdout) == 0 && good;
+    good = fflush(stdout) == 0 && !ferror(stdout) && good;
+    good = good || errno == EPIPE; /* the reader has seen enough */
     REQUIRE(good, HT_ERR_IO, "cannot write to standard output: %s",
             strerror(errno));
     return HT_OK;

@@ -83,6 +83,19 @@ judge 'help is --help' cmp -s answer.txt help.txt
 "$htwave" run --help >help.txt
 answers 'help run' 0 help run
 judge 'help run is run --help' cmp -s answer.txt help.txt
+if [ -c /dev/full ]; then
+    for full in --help --help-config; do
+        "$htwave" $full >/dev/full 2>message.txt
+        judge "$full that cannot be written: exit code $?, $(cat message.txt)" \
+            grep -q 'cannot write to standard output' message.txt
+    done
+fi
+{
+    "$htwave" --help-config 2>message.txt
+    echo $? >code.txt
+} | :
+judge "help of which nobody reads the end: exit code $(cat code.txt)" \
+    [ "$(cat code.txt)" = 0 -a ! -s message.txt ]
 answers '--help-config' 0 --help-config
 says '--help-config' grid.cells device.planes_per_group
 answers '--help-config --markdown' 0 --help-config --markdown
