@@ -4,10 +4,6 @@
  * with missing parts, too; what is lost or used after its end is found with
  * address checks.
  */
-#define ht_mem_alloc real_alloc
-#include "src/base/mem.c"
-#undef ht_mem_alloc
-
 #include "../io/scratch.h"
 #include "test.h"
 
@@ -24,7 +20,10 @@ enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
     REQUIRE(++allocated != fails_at, HT_ERR_MEMORY, "%s", message);
     if (fails_at == 0 && allocated < MOST)
         place[allocated] = __builtin_return_address(0);
-    return real_alloc(count, size, out);
+    void *fresh = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+    REQUIRE(fresh != NULL, HT_ERR_MEMORY, "out of memory");
+    memcpy(out, &fresh, sizeof fresh);
+    return HT_OK;
 }
 
 struct trial {
