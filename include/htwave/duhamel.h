@@ -23,7 +23,8 @@ struct ht_source_form {
     double along[3]; /* the same along each axis; 0: it does not vary there */
     int order;       /* Q */
     double cut;      /* what is smaller than this part of the largest is left */
-    double error; /* relative, in L2, of a trace by what the Gaussian lacks */
+    double error;    /* relative, in L2, of a trace, at most, by the source */
+    double travel;   /* and by the scheme, ten wavelengths away */
     double reach[3]; /* cells up to which nodes take it, at most, along axes
                         where it varies */
 };

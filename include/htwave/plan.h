@@ -83,6 +83,12 @@ void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3],
 /* The same of Hermite methods for the measured case of a point source, 6 cells
  * from the layers, 5 cells per wavelength, dB; NaN: not known. */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan);
+/* What comes back from layers, if there are some, of the waves of the sources,
+ * if there are some, at 0 and 60 degrees, dB: the root of the energy of all
+ * their frequencies, by the equations and by what the grid reflects. The
+ * wavelength beyond which so much comes back of waves along the normal. */
+bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]);
+double ht_plan_layer_longest(const struct ht_plan *plan, double part);
 /* Their part of a step's memory traffic by finite differences: of the time,
  * where kernels are bound by memory. */
 double ht_plan_layer_share(const struct ht_plan *plan);

@@ -57,6 +57,13 @@ void ht_shot_position(const struct ht_shot *shot, int point, double x[3]);
 const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq,
                                       enum ht_shot_kind kind);
 
+/* Parts of the energy of a shot's waves, far away, in the bands of its signal;
+ * they add up to 1. */
+void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
+                   double out[HT_SIGNAL_BANDS]);
+/* The frequency amid a band. */
+double ht_shot_band(const struct ht_shot *shot, int band);
+
 /* ---- shots_spread.c ---- */
 /* What a shot of amplitude 1 adds to u_tt at the nodes, without the modulus:
  * the sum over its points of weights of the delta or, of forces, of -div of

@@ -18,6 +18,27 @@ const struct ht_shot_law *ht_shot_law(const struct ht_equations *eq,
                                  : &eq->system->second_order.monopole;
 }
 
+/* Of u_tt = c^2 div grad u + f(t) delta(x) in d dimensions u far away is f
+ * divided by the power (3 - d)/2 of the frequency. */
+void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
+                   double out[HT_SIGNAL_BANDS]) {
+    const double *band = ht_signal_bands(shot->signal);
+    const int dims = shot->type == HT_SHOT_PLANE ? 1 : eq->dims;
+    double whole = 0, power = ht_shot_law(eq, shot->kind)->derivative +
+                              (shot->kind == HT_SHOT_FORCE) + 0.5 * (dims - 3);
+    if (shot->type == HT_SHOT_INCIDENT) power = 0;
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+        out[b] = band[b] * pow(b + 0.5, 2 * power);
+        whole += out[b];
+    }
+    for (int b = 0; b < HT_SIGNAL_BANDS && whole > 0; b++) out[b] /= whole;
+}
+
+double ht_shot_band(const struct ht_shot *shot, int band) {
+    return ht_signal_traits(shot->signal).highest * 2 * (band + 0.5) /
+           HT_SIGNAL_BANDS;
+}
+
 static enum ht_err check_kind(const struct ht_params *params,
                               const struct ht_equations *eq,
                               enum ht_shot_kind kind, int group) {

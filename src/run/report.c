@@ -166,6 +166,21 @@ static void add_reflection(const struct ht_plan *plan, struct ht_text *text) {
                 db[0], db[1], db[2]);
 }
 
+static void add_returned(const struct ht_plan *plan, struct ht_text *text) {
+    const double part = 0.01, longest = ht_plan_layer_longest(plan, part);
+    double db[2];
+    if (ht_plan_layer_shots_db(plan, db))
+        ht_text_add(text,
+                    "            expected of the sources' own waves %.0f dB at "
+                    "0, %.0f dB at 60 degrees\n",
+                    db[0], db[1]);
+    if (isfinite(longest))
+        ht_text_add(text,
+                    "            %g %% and more come back of waves longer than "
+                    "%.3g\n",
+                    100 * part, longest);
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     char bytes[32];
@@ -190,6 +205,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
     add_reflection(sim->plan, text);
+    add_returned(sim->plan, text);
     if (!differences(sim) && layers->type == HT_ABSORBING_SPONGE) {
         add_sponge(sim->plan, text);
         return;
@@ -286,9 +302,11 @@ static void add_forms(const struct ht_plan *plan, struct ht_text *text) {
             ht_text_add(
                 text,
                 "            group %d: radius %g cells, order %d, reach "
-                "%.2g, errs by %.1e\n",
+                "%.2g, errs by at most %.1e; the scheme by about %.1e ten "
+                "wavelengths away\n",
                 i + 1, d->form[i].radius, 2 * d->form[i].order,
-                ht_source_reach_most(&d->form[i]), d->form[i].error);
+                ht_source_reach_most(&d->form[i]), d->form[i].error,
+                d->form[i].travel);
     if (d->shots->count > most)
         ht_text_add(text, "            and %d more\n", d->shots->count - most);
 }
@@ -514,13 +532,15 @@ static void add_fit_json(const struct ht_simulation *sim,
 
 /* The largest of all groups. */
 static void add_forms_json(const struct ht_duhamel *d, struct ht_json *json) {
-    double error = 0, radius = 0;
+    double error = 0, radius = 0, travel = 0;
     for (int i = 0; i < d->shots->count; i++) {
         error = fmax(error, d->form[i].error);
         radius = fmax(radius, d->form[i].radius);
+        travel = fmax(travel, d->form[i].travel);
     }
     ht_json_number(json, "sources_radius", radius);
     ht_json_number(json, "sources_error", error);
+    ht_json_number(json, "sources_travel_error", travel);
 }
 
 static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
@@ -532,27 +552,30 @@ static void add_shots_json(const struct ht_plan *plan, struct ht_json *json) {
     if (plan->duhamel != NULL) add_forms_json(plan->duhamel, json);
 }
 
-static void add_db(const char *key, const double db[3], struct ht_json *json) {
+static void add_db(const char *key, const double *db, int count,
+                   struct ht_json *json) {
     ht_json_open(json, key, '[');
-    for (int i = 0; i < 3; i++) ht_json_number(json, NULL, db[i]);
+    for (int i = 0; i < count; i++) ht_json_number(json, NULL, db[i]);
     ht_json_close(json, ']');
 }
 
 static void add_layers_json(const struct ht_simulation *sim,
                             struct ht_json *json) {
     const struct ht_plan *plan = sim->plan;
-    double db[3], half[3];
+    double db[3], half[3], own[2];
     if (plan->problem.layers == NULL) return;
     ht_json_string(json, "absorbing", ht_absorbing_word(plan->layers.type));
     ht_json_integer(json, "absorbing_bytes", sim->budget.layers);
+    if (ht_plan_layer_shots_db(plan, own))
+        add_db("absorbing_sources_db", own, 2, json);
     ht_json_number(json, "absorbing_point_source_db",
                    ht_plan_layer_point_reflection(plan));
     if (plan->problem.fd.order > 0) {
         ht_plan_layer_reflection(plan, db);
-        add_db("absorbing_reflection_db", db, json);
+        add_db("absorbing_reflection_db", db, 3, json);
     } else if (plan->layers.type == HT_ABSORBING_SPONGE) {
         ht_plan_sponge_reflection(plan, db, half);
-        add_db("absorbing_reflection_of_thickness_db", db, json);
+        add_db("absorbing_reflection_of_thickness_db", db, 3, json);
     }
 }
 

@@ -1,10 +1,5 @@
-/* The plan of sources of Hermite methods: their Gaussians, what is refused, how
- * fine a grid they need.
- *
- * A trace takes the signal filtered by the Gaussian's spectrum, so its error is
- * known from the signal's: the root of the mean of (1 - spectrum)^2 over the
- * trace's energy. A wider Gaussian has less beyond what the grid carries, and
- * more error in the signal's band.
+/* The plan of sources of Hermite methods: what is refused, how fine a grid they
+ * need.
  */
 #include <complex.h>
 #include <math.h>
@@ -23,12 +18,6 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
     free(duhamel->point);
     free(duhamel->wave);
     free(duhamel);
-}
-
-static double widest(const struct ht_plan *plan) {
-    double h = 0;
-    for (int k = 0; k < plan->grid.dims; k++) h = fmax(h, plan->grid.h[k]);
-    return h;
 }
 
 /* ---- points ---- */
@@ -70,141 +59,6 @@ static enum ht_err make_points(const struct ht_plan *plan,
 
 /* ---- the Gaussian ---- */
 
-/* Largest wavenumber of a frequency in cells, where it is slowest. */
-static double wavenumber(const struct ht_plan *plan, const struct ht_duhamel *d,
-                         int shot, double frequency) {
-    double slowest = INFINITY;
-    for (int64_t i = 0; i < d->points; i++)
-        if (d->point[i].shot == shot)
-            slowest =
-                fmin(slowest, plan->eq.system->speed(d->point[i].material, 0));
-    return 2 * pi * frequency / slowest * widest(plan);
-}
-
-/* What the waves of a source consist of: its signal up to a wavenumber in
- * cells, far away times the wavenumber to a power. */
-struct waves {
-    const struct ht_signal *signal;
-    double highest, power;
-};
-
-/* Of u_tt = c^2 div grad u + f(t) delta(x) in d dimensions u far away is f
- * divided by the power (3 - d)/2 of the frequency. */
-static struct waves make_waves(const struct ht_plan *plan,
-                               const struct ht_duhamel *d, int i) {
-    const struct ht_shot *shot = &plan->shots->shot[i];
-    const bool plane = shot->type == HT_SHOT_PLANE;
-    const double highest = ht_signal_traits(shot->signal).highest;
-    return (struct waves){shot->signal, wavenumber(plan, d, i, highest),
-                          ht_shot_law(&plan->eq, shot->kind)->derivative +
-                              (shot->kind == HT_SHOT_FORCE) +
-                              0.5 * ((plane ? 1 : plan->grid.dims) - 3)};
-}
-
-static double error_of(const struct waves *waves, double radius, int order) {
-    const double *band = ht_signal_bands(waves->signal);
-    double sum = 0, whole = 0;
-    for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
-        const double part = 2 * (b + 0.5) / HT_SIGNAL_BANDS;
-        const double energy = band[b] * pow(part, 2 * waves->power);
-        const double k = waves->highest * part;
-        whole += energy;
-        sum += energy * pow(ht_flat_missing(order, k * radius), 2);
-    }
-    return whole > 0 ? sqrt(sum / whole) : 0;
-}
-
-static const int orders[] = {4, 8, 16, 24};
-enum { ORDERS = sizeof orders / sizeof *orders };
-
-/* The least order that keeps a tenth of the tolerance, else the highest: orders
- * cost nothing but at the edge of what the grid carries. */
-static void choose_order(const struct waves *waves, double tolerance,
-                         struct ht_source_form *form) {
-    for (int i = 0; i < ORDERS; i++) {
-        form->order = orders[i];
-        form->error = error_of(waves, form->radius, form->order);
-        if (form->error <= 0.1 * tolerance) return;
-    }
-}
-
-static bool damps(const struct ht_plan *plan) {
-    return ht_problem_scheme(&plan->problem)->dissipates;
-}
-
-/* Leapfrog damps nothing of it. */
-static double least_radius(const struct ht_plan *plan) {
-    return damps(plan) ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
-}
-
-/* What a Gaussian has beyond the waves that the grid carries turns into waves
- * of other frequencies: relative errors of traces, by the radius, measured in 1
- * to 3 dimensions (docs/sources.md). Low orders carry less; forces stir
- * vortices, too, which stay. The last radius of a row leaves less than the
- * signal's band loses by a wider one. */
-enum { RADII = 6 };
-static const double radii[RADII] = {0.5, 0.75, 1, 1.25, 1.5, 1.75};
-struct remainder {
-    int order;          /* up to this one */
-    double left[RADII]; /* 0: the widest, and beyond */
-};
-enum { ROWS = 5 };
-static const struct remainder of_monopoles[ROWS] = {
-    {3, {0.25, 3e-2, 1.7e-2, 1.5e-3}},
-    {4, {0.2, 7e-3, 3e-3}},
-    {5, {0.2, 2e-3, 2e-4}},
-    {6, {0.1, 2e-3, 5e-5}},
-    {HT_MAX_ORDER, {2e-2, 2e-5, 2e-7}}};
-static const struct remainder of_forces[ROWS] = {
-    {3, {1, 0.15, 0.1, 1e-2}},
-    {4, {1, 3e-2, 1.5e-2}},
-    {5, {0.7, 6e-3, 1.8e-3}},
-    {6, {0.2, 2e-3, 1e-4}},
-    {HT_MAX_ORDER, {4e-2, 5e-5, 4e-6}}};
-/* One field, its time derivative or none. */
-static const struct remainder of_pairs[ROWS] = {
-    {3, {5e-3, 3.4e-3, 2.4e-3, 1e-3}},
-    {4, {4e-3, 1.4e-3, 1e-3}},
-    {HT_MAX_ORDER, {1e-3, 2e-4, 1e-4}}};
-/* Leapfrog of pressure and velocity; narrower ones are refused. */
-static const struct remainder of_leapfrog[ROWS] = {
-    {3, {1, 1, 1, 7e-2, 1.2e-2}}};
-
-static const double *remainders(const struct ht_plan *plan,
-                                const struct ht_shot *shot) {
-    const bool vortices = shot->kind == HT_SHOT_FORCE && plan->grid.dims > 1 &&
-                          shot->type != HT_SHOT_PLANE;
-    const bool pair = plan->eq.system->second_order.flux < 0;
-    const struct remainder *row = pair       ? of_pairs
-                                  : vortices ? of_forces
-                                             : of_monopoles;
-    if (!pair && !damps(plan) && plan->order <= of_leapfrog->order)
-        row = of_leapfrog;
-    while (row->order < plan->order) row++;
-    return row->left;
-}
-
-static double remainder_of(const double *left, double radius) {
-    int i = 0;
-    while (i + 1 < RADII && radii[i + 1] <= radius + 1e-9) i++;
-    return left[i];
-}
-
-/* The widest first, whose nodes are the most; narrower ones while they leave
- * less than the signal's band loses. */
-static void choose_radius(const struct ht_plan *plan,
-                          const struct ht_shot *shot, const struct waves *waves,
-                          struct ht_source_form *form) {
-    const double *left = remainders(plan, shot);
-    int i = 0;
-    while (left[i] > 0) i++;
-    for (bool narrower = true; narrower; i -= narrower) {
-        form->radius = radii[i];
-        choose_order(waves, shot->tolerance, form);
-        narrower = i > 0 && form->error > fmax(shot->tolerance, left[i - 1]);
-    }
-}
-
 static enum ht_err refuse_radius(const struct ht_plan *plan, int group,
                                  double least) {
     char key[40];
@@ -226,21 +80,15 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i,
                              struct ht_duhamel *d) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     struct ht_source_form *form = &d->form[i];
-    const double least = least_radius(plan);
-    const struct waves waves = make_waves(plan, d, i);
-    form->radius = shot->radius;
+    const double least = ht_source_least_radius(plan);
+    const struct ht_source_waves waves = ht_source_waves(plan, d, i);
     if (shot->radius > 0 && shot->radius < least)
         return refuse_radius(plan, i + 1, least);
-    if (shot->radius > 0)
-        choose_order(&waves, shot->tolerance, form);
-    else
-        choose_radius(plan, shot, &waves, form);
-    form->error =
-        fmax(form->error, remainder_of(remainders(plan, shot), form->radius));
+    ht_source_choose(plan, shot, &waves, form);
     if (form->error > shot->tolerance)
         ht_warn("sources.%d: its highest frequency has %.2g cells per "
-                "wavelength, where a source of radius %g errs by %.1e, above "
-                "the tolerance of %.1e: %stake more cells",
+                "wavelength, where a source of radius %g errs by up to %.1e, "
+                "above the tolerance of %.1e: %stake more cells",
                 i + 1, 2 * pi / waves.highest, form->radius, form->error,
                 shot->tolerance,
                 shot->radius > 0 ? "leave radius out, or " : "");
@@ -260,7 +108,7 @@ static enum ht_err make_volume(const struct ht_plan *plan, int i,
         return ht_params_error(plan->params, key,
                                "does not belong to sources of type \"volume\"");
     form->order = 1;
-    form->radius = shot->width / widest(plan);
+    form->radius = shot->width / ht_source_cell(plan);
     for (int k = 0; k < plan->grid.dims; k++)
         form->along[k] = shot->width / plan->grid.h[k];
     return HT_OK;
@@ -447,11 +295,11 @@ static enum ht_err check_medium(const struct ht_plan *plan,
 
 /* ---- cells per wavelength ---- */
 
-/* The error of a wave along an axis over ten wavelengths, by the scheme in one
- * dimension. */
+/* The error of a wave of so many cells along an axis after a distance in cells,
+ * by the scheme in one dimension. */
 static enum ht_err wave_error(const struct ht_plan *plan,
                               const struct ht_duhamel *d, double cells,
-                              double *error) {
+                              double distance, double *error) {
     const struct ht_equations eq = ht_equations_make(plan->eq.system, 1);
     const double *material =
         d->points > 0 ? d->point[0].material : d->wave[0].material;
@@ -464,7 +312,7 @@ static enum ht_err wave_error(const struct ht_plan *plan,
     double sum = 0, whole = 0;
     for (int k = 0; k < 3; k++) {
         grid.cells[k] = 1;
-        grid.h[k] = k == 0 ? widest(plan) : 1;
+        grid.h[k] = k == 0 ? ht_source_cell(plan) : 1;
         grid.upper[k] = grid.h[k];
     }
     (void)ht_problem_set_scheme(&problem, scheme);
@@ -476,7 +324,7 @@ static enum ht_err wave_error(const struct ht_plan *plan,
         .problem = &problem,
         .material = material,
         .dt = problem.dt,
-        .steps = ceil(10 * cells * grid.h[0] / (speed * problem.dt)),
+        .steps = ceil(distance * grid.h[0] / (speed * problem.dt)),
         .operations = 1e7};
     TRY(ht_bloch_step(&run, k, &wave));
     for (int f = 0; f < eq.nfields; f++) {
@@ -493,8 +341,30 @@ static enum ht_err find_needed(const struct ht_plan *plan,
     double error = INFINITY;
     for (int tenths = 7; tenths < 1000 && error > most; tenths++) {
         d->needed = tenths / 10.0;
-        TRY(wave_error(plan, d, d->needed, &error));
+        TRY(wave_error(plan, d, d->needed, 10 * d->needed, &error));
     }
+    return HT_OK;
+}
+
+/* What the scheme adds to a trace of a shot ten wavelengths of its strongest
+ * band away. */
+static enum ht_err find_travel(const struct ht_plan *plan,
+                               const struct ht_duhamel *d, int i,
+                               double *travel) {
+    const struct ht_source_waves waves = ht_source_waves(plan, d, i);
+    const double small = 1e-9;
+    double sum = 0;
+    int strongest = 0;
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++)
+        if (waves.energy[b] > waves.energy[strongest]) strongest = b;
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+        double error = 0;
+        if (waves.energy[b] <= small) continue;
+        TRY(wave_error(plan, d, 2 * pi / waves.k[b],
+                       20 * pi / waves.k[strongest], &error));
+        sum += waves.energy[b] * pow(fmin(error, 2), 2);
+    }
+    *travel = sqrt(sum);
     return HT_OK;
 }
 
@@ -623,8 +493,10 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     TRY(find_needed(plan, d));
     TRY(check_cells(plan, d));
     for (int i = 0; i < d->shots->count; i++)
-        if (d->shots->shot[i].type != HT_SHOT_INCIDENT)
+        if (d->shots->shot[i].type != HT_SHOT_INCIDENT) {
             TRY(make_form(plan, i, d));
+            TRY(find_travel(plan, d, i, &d->form[i].travel));
+        }
     TRY(check_medium(plan, d));
     d->terms = count_terms(plan);
     return count_nodes(plan, d);

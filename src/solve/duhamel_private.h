@@ -40,6 +40,22 @@ ht_source_vector_image(const struct ht_problem *problem,
                        const struct ht_source_vector *source,
                        const struct ht_source_image *const image[3]);
 
+/* ---- the Gaussian, duhamel_radius.c ---- */
+/* What the waves of a source consist of: wavenumbers in cells, where it is
+ * slowest, and their parts of the energy. */
+struct ht_source_waves {
+    double highest, k[HT_SIGNAL_BANDS], energy[HT_SIGNAL_BANDS];
+};
+struct ht_source_waves ht_source_waves(const struct ht_plan *plan,
+                                       const struct ht_duhamel *d, int shot);
+/* The largest spacing, in which radii are. */
+double ht_source_cell(const struct ht_plan *plan);
+double ht_source_least_radius(const struct ht_plan *plan);
+/* Radius, where it is not given, and order of a form, and its error. */
+void ht_source_choose(const struct ht_plan *plan, const struct ht_shot *shot,
+                      const struct ht_source_waves *waves,
+                      struct ht_source_form *form);
+
 /* ---- lists ---- */
 /* A node of a window takes a shape times the amplitudes of a column; number:
  * in what order entries of the same column are added. */

@@ -487,6 +487,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(choose_dispersion(plan));
     TRY(check_shots(plan));
     TRY(make_receivers(plan));
+    ht_plan_warn_layers(plan);
     return ht_expect(plan);
 }
 

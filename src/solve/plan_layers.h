@@ -14,6 +14,8 @@ HT_CHECKED enum ht_err ht_plan_make_hermite_layers(struct ht_plan *plan);
 /* The rest for Hermite methods, once the step is known: stages in the layers,
  * and their damping within the limit of the step. */
 void ht_plan_limit_layers(struct ht_plan *plan);
+/* Warns where layers send back more than 3 % of a source's waves. */
+void ht_plan_warn_layers(const struct ht_plan *plan);
 /* Continues the problem's medium into the perfectly matched layers of Hermite
  * methods, constant along their normals. */
 void ht_plan_continue_medium(struct ht_plan *plan);

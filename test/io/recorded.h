@@ -135,7 +135,7 @@ static double *read_set(struct trial *t, const char *name, int64_t extent[8]) {
 }
 
 /* In double precision. */
-static bool have_device(void) {
+static inline bool have_device(void) {
     struct ht_device *device = NULL;
     if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
