@@ -514,9 +514,9 @@ static const struct ht_option shot_option[] = {
      "# are comments. Relative names as in medium.type."},
     {"delay", HT_OPT_VALUE, IN_SHOT(delay), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins "
-     "with the run (a Ricker has its peak at 1.6 / frequency); 0 for bursts "
-     "and files. Of a plane wave: at the corner of its box that it reaches "
-     "first."},
+     "with the run (a Ricker has its peak at 5 / (pi frequency)); 0 for "
+     "bursts and files. Of a plane wave: at the corner of its box that it "
+     "reaches first."},
     {"amplitude", HT_OPT_REAL, IN_SHOT(amplitude), "1.0", ANY, NULL, "",
      "Factor of the signal: a volume per time (monopole) or a force, of a "
      "plane per area, in one and two dimensions per area and per length; of a "

@@ -81,13 +81,22 @@ static enum ht_err check_layers(const struct ht_params *params,
         k + 1, x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
 }
 
-/* The spectrum of a narrower Gaussian reaches beyond the grid's waves. */
+/* The spectrum of a narrower Gaussian reaches beyond the grid's waves; of a
+ * wider one than the box, images at the sides have no end. */
 static enum ht_err check_width(const struct ht_params *params,
                                const struct ht_grid *grid,
                                const struct ht_shot *shot, int group) {
-    double widest = 0;
+    double widest = 0, longest = 0;
     char key[64];
-    for (int k = 0; k < grid->dims; k++) widest = fmax(widest, grid->h[k]);
+    for (int k = 0; k < grid->dims; k++) {
+        widest = fmax(widest, grid->h[k]);
+        longest = fmax(longest, grid->upper[k] - grid->lower[k]);
+    }
+    if (shot->width > longest)
+        return ht_params_error(params, key_of(group, "width", key),
+                               "a volume is as wide as the box is long, %.6g, "
+                               "at most",
+                               longest);
     if (shot->width >= widest * (1 - 1e-9)) return HT_OK;
     return ht_params_error(params, key_of(group, "width", key),
                            "the grid resolves volumes of %.6g and more, its "

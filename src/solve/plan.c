@@ -13,6 +13,7 @@
 #include "htwave/threads.h"
 #include "plan_layers.h"
 #include "plan_scheme.h"
+#include "warn_receivers.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {
     if (plan == NULL) return;
@@ -488,6 +489,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     TRY(check_shots(plan));
     TRY(make_receivers(plan));
     ht_plan_warn_layers(plan);
+    ht_plan_warn_receivers(plan);
     return ht_expect(plan);
 }
 

@@ -181,6 +181,9 @@ shot 'a plane that ends at a free side' 'sources.1.axis|free side of x2' '' \
 shot 'a wide volume by a Hermite method' 'sources.1.width|up to 6 cells, here 0.5' '' \
     'sources=({ type = "volume"; position = [0.5, 0.5]; width = 0.6; frequency = 1.0; })' \
     time.scheme=taylor grid.order=4
+shot 'a volume wider than the box' 'sources.1.width|as the box is long, 1,' '' \
+    'sources=({ type = "volume"; position = [0.5, 0.5]; width = 1e9; frequency = 1.0; })' \
+    time.scheme=fd grid.order=4
 shot 'a volume with a radius' 'sources.1.radius|"volume"' '' \
     'sources=({ type = "volume"; position = [0.5, 0.5]; width = 0.2; frequency = 1.0; radius = 1.0; })' \
     time.scheme=taylor grid.order=4

@@ -78,6 +78,35 @@ warned 'a plane beside a jump' 'sources.1: 61 of 61 places' \
     "{type=\"plane\";axis=\"x2\";at=22.0;$f}"
 silent 'a plane through the layers' "{type=\"plane\";axis=\"x1\";at=22.0;$f}"
 
+# ---- receivers that err by more than is said ----
+h='medium={type="constant";c=1.0;rho=1.0;}'
+near() { # a receiver on x2 = 9, by a Hermite method
+    printf 'receivers=({name="a";position=[%s,9.0];every=0.3;})' "$1"
+}
+warned 'a receiver in a source' 'at (31, 9) is 1 cells from sources.1' \
+    "{position=[30,9];$f}" "$h" "$(near 31.0)" time.scheme=taylor grid.order=3
+silent 'a receiver six cells from it' \
+    "{position=[30,9];$f}" "$h" "$(near 36.0)" time.scheme=taylor grid.order=3
+b='type="plane wave";from=[20,0.0];to=[40.3,50];direction=[1.0,0.0];'
+for scheme in taylor fd; do
+    warned "a receiver at the end of a plane wave's box, $scheme" \
+        'at (40.6, 9) takes values from both sides' "{$b$f}" "$h" \
+        "$(near 40.6)" boundary.x2=rigid time.scheme=$scheme grid.order=4
+    silent "a receiver beside it, $scheme" "{$b$f}" "$h" \
+        "$(near 50.0)" boundary.x2=rigid time.scheme=$scheme grid.order=4
+done
+warned 'samples between long steps' 'carry frequencies up to 0.4' \
+    '{position=[30,9];frequency=0.25;}' "$h" "$(near 50.0)" \
+    time.scheme=leapfrog grid.order=8 time.end=100.0
+
+# ---- waves that layers let through ----
+warned 'waves longer than a layer' 'of the waves of sources.1 .* come back' \
+    '{position=[30,9];frequency=0.001;}' "$h" time.scheme=taylor \
+    grid.order=3 boundary.x1=absorbing time.end=3000.0 \
+    'absorbing.profile="polynomial"'
+silent 'waves as long as it' "{position=[30,9];frequency=0.1;}" "$h" \
+    time.scheme=taylor grid.order=3 boundary.x1=absorbing
+
 # ---- samples of a medium that lie elsewhere ----
 for i in 1 2 3 4 5 6 7 8 9 10; do # 1.0, 1.0, 1.0625
     printf '\000\000\200\077\000\000\200\077\000\000\210\077'
