@@ -35,7 +35,8 @@ def open_file(path):
     import h5py
 
     if not path.is_file():
-        raise Refused("no such file")
+        raise Refused("is a folder: name a file in it" if path.is_dir()
+                      else "no such file")
     try:
         return h5py.File(path, "r")
     except OSError:

@@ -169,6 +169,7 @@ fails() {
 fails snapshots.py 'no such file' none.h5
 fails snapshots.py 'has no q: it has' out/fields_000000.h5 --field q
 fails snapshots.py 'no snapshot' out/traces.h5
+fails snapshots.py 'out: is a folder' out
 fails snapshots.py 'is no HDF5 file' out/input.cfg
 fails model.py 'has no vs: it has c, rho' model/model.h5 --parameter vs
 fails model.py 'no such file' none.h5
