@@ -355,6 +355,12 @@ static enum ht_err find_travel(const struct ht_plan *plan,
     const double small = 1e-9;
     double sum = 0;
     int strongest = 0;
+    /* often all are alike */
+    if (i > 0) {
+        const struct ht_source_waves before = ht_source_waves(plan, d, i - 1);
+        *travel = d->form[i - 1].travel;
+        if (memcmp(&waves, &before, sizeof waves) == 0) return HT_OK;
+    }
     for (int b = 0; b < HT_SIGNAL_BANDS; b++)
         if (waves.energy[b] > waves.energy[strongest]) strongest = b;
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
