@@ -1,22 +1,30 @@
-/* Absorbing layers of finite differences (docs/absorbing.md). Of a layer, with
- * D the first difference along its normal, away from its wall, and e =
- * exp(-sigma dt/2) at half points,
- *     q = (e^2 - 1) v + (e - 1) D u,   v = v + q + D u,
- * half a spacing above the nodes, and at the nodes, with e there and
- * f = (1 - e)/sigma,
- *     c = a scale D q,   F = F + a L_k u + c,
- *     d = d + c,   u = u + c + f r + f r',   r = e r',   r' = e r - sigma F.
- * A step without layers has added L u to d and d to u. q is odd at the wall;
- * beyond the layer it is 0.
+/* Absorbing layers of finite differences (docs/absorbing.md). Derivatives along
+ * the normal of a layer go through a filter 1/s of one memory, once at half
+ * points and once at nodes: of what comes in, x, it takes out x + e with
+ *     e = p0 x + m,   m = p1 x + p2 e.
+ * With D the first difference along the normal, away from the wall, it is
+ * applied half a spacing above the nodes to x = D u, with e called q, and at
+ * the nodes to x = a L_k u + c,   c = a scale D q,   d = g (d + c + e),   u = u
+ * + d, where a step without layers has added a L u to d before. u is odd at the
+ * wall, where it is 0, and q is even; beyond the layer q is 0.
+ *
+ * In the first step memories hold data, of half points h v/(b dt), v inwards,
+ * of nodes minus dt times what v along the other axes has in u_t. With X = d +
+ * c
+ * + m - a (L - L_k) u/2, which is what flows into a node along the axis in the
+ * step,
+ *     q = (p0 + f/2) D u + f m,   e = p0 X - f u,
+ *     m = (p0 + p1) X - (1 - p2) e,
+ * as if data had been damped before time 0, too: they leave no rest.
  *
  * A work-item computes q at the half points around its node itself, from u and
- * from v before the step, which stands in a buffer of its own: so one launch
- * does all of a step, and q is not stored. The wall is rigid: u is even there.
+ * from m before the step, which stands in a buffer of its own: so one launch
+ * does all of a step, and q is not stored.
  *
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *
- * profile: of each layer and depth HT_FD_PROFILES numbers, e^2 - 1 and e - 1 at
- * the half point, e, f and sigma at the node.
+ * profile: of each layer and depth HT_FD_PROFILES numbers, p0, p1, p2 and f at
+ * the half point, the same at the node, and g.
  */
 #if HT_FD_DENSITY /* D has the weights of the fluxes */
 struct ht_fd_layer_coefs {
@@ -52,12 +60,11 @@ struct ht_fd_layer_coefs {
                                                : 2 * HT_FD_LAYER_R - 1)
 
 /* What the layers remember, and their profiles. */
-#define HT_FD_MEMORY_PARAMS                                              \
-    HT_GLOBAL const real *HT_RESTRICT profile,                           \
-        HT_GLOBAL const real *HT_RESTRICT before,                        \
-        HT_GLOBAL real *HT_RESTRICT v, HT_GLOBAL real *HT_RESTRICT flow, \
-        HT_GLOBAL real *HT_RESTRICT rest
-#define HT_FD_MEMORY_ARGS profile, before, v, flow, rest
+#define HT_FD_MEMORY_PARAMS                       \
+    HT_GLOBAL const real *HT_RESTRICT profile,    \
+        HT_GLOBAL const real *HT_RESTRICT before, \
+        HT_GLOBAL real *HT_RESTRICT halves, HT_GLOBAL real *HT_RESTRICT nodes
+#define HT_FD_MEMORY_ARGS profile, before, halves, nodes
 
 /* Work-items of a group that lie side by side; there are so many such rows. */
 #define HT_FD_ROWS_OF_ITEMS (HT_FD_ROW_ITEMS / HT_FD_LAYER_WIDTH)
@@ -209,6 +216,14 @@ HT_INLINE int ht_fd_seen(const struct ht_fd_line *l, const int depth,
     return node < last ? node : last;
 }
 
+/* u at a depth, odd at the wall. */
+HT_INLINE real ht_fd_near(const struct ht_fd_line *l, const int depth,
+                          const bool behind, HT_GLOBAL const real *u) {
+    const real value =
+        *ht_fd_behind(u + l->wall, ht_fd_seen(l, depth, behind), l->inward);
+    return behind && depth < 0 ? -value : value;
+}
+
 /* A half point seen in the wall, and its entry in the memory. */
 HT_INLINE int ht_fd_inside(const int point) {
     return point < 0 ? -1 - point : point;
@@ -218,21 +233,21 @@ HT_INLINE int ht_fd_held(const struct ht_fd_line *l, const int inside) {
     return inside < l->cells ? inside : l->cells - 1;
 }
 
-/* q of a half point from D u; *after: v after the step; *flux: b D u. behind:
- * the point may be behind the wall. */
+/* q of a half point from D u; *after: its memory after the step; *flux: b D u.
+ * behind: the point may be behind the wall. */
 HT_INLINE real
 ht_fd_damped(const struct ht_fd_line *l, const int point, const bool behind,
-             const real slope, HT_GLOBAL const real *HT_RESTRICT profile,
+             const int first, const real slope,
+             HT_GLOBAL const real *HT_RESTRICT profile,
              HT_GLOBAL const real *HT_RESTRICT before HT_FD_MEDIUM_PARAMS,
              real *after, real *flux) {
     const int inside = behind ? ht_fd_inside(point) : point;
     const int held = ht_fd_held(l, inside);
     const real old = *ht_fd_behind(before + l->own, held, l->pitch);
-    HT_GLOBAL const real *of_point =
-        profile + (l->profile + held * HT_FD_PROFILES);
-    real damped = fma(of_point[1], slope,
-                      of_point[0] * (behind && point < 0 ? -old : old));
-    *after = old + (damped + slope);
+    HT_GLOBAL const real *p = profile + (l->profile + held * HT_FD_PROFILES);
+    real damped = first ? fma(fma(p[3], (real)0.5, p[0]), slope, p[3] * old)
+                        : fma(p[0], slope, old);
+    *after = fma(p[1], slope, p[2] * damped);
 #if HT_FD_DENSITY
     {
         HT_GLOBAL const real *b = l->axis == 0 ? b1 : l->axis == 1 ? b2 : b3;
@@ -245,21 +260,22 @@ ht_fd_damped(const struct ht_fd_line *l, const int point, const bool behind,
     return inside < l->cells ? damped : (real)0;
 }
 
-/* What a layer remembers of a node: v, F and r. */
+/* What a layer remembers of a depth: of its half point and of its node. */
 struct ht_fd_kept {
-    real v, flow, rest;
+    real point, node;
 };
 
-/* What a layer adds at a node: to d what it returns, to u *more beside it. q:
- * at half points depth - HT_FD_LAYER_R on; flux: b D u there, or 2 R + 1 values
- * of u about the node; kept: v after the step, F and r before it, then after.
- */
+/* What a layer adds to d at a node; *factor: g, multiplied. begin: d - a L u/2
+ * in the first step. u: at the node, and q at half points depth - HT_FD_LAYER_R
+ * on; flux: b D u there, or 2 R + 1 values of u about the node; kept: of the
+ * half point after the step, of the node before it, then after. */
 HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c,
                              const struct ht_fd_line *l, const int depth,
-                             const real modulus, const real *q,
+                             const int first, const real begin,
+                             const real modulus, const real u, const real *q,
                              const real *flux,
                              HT_GLOBAL const real *HT_RESTRICT profile,
-                             struct ht_fd_kept *kept, real *more) {
+                             struct ht_fd_kept *kept, real *factor) {
     real change = 0;
     HT_UNROLL
     for (int j = 0; j < HT_FD_LAYER_R; j++)
@@ -268,10 +284,9 @@ HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c,
                         q[HT_FD_LAYER_R - 1 - j], q[HT_FD_LAYER_R + j], change);
     change = HT_FD_FLUX(modulus, change);
     if (depth < l->cells) {
-        HT_GLOBAL const real *of_node =
-            profile + (l->profile + depth * HT_FD_PROFILES);
-        const real earlier = kept->rest;
-        real sum = 0, later;
+        HT_GLOBAL const real *p =
+            profile + (l->profile + depth * HT_FD_PROFILES + 4);
+        real sum = 0, x, excess;
         HT_UNROLL
         for (int j = 0; j < HT_FD_R; j++)
 #if HT_FD_DENSITY
@@ -282,32 +297,34 @@ HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c,
                                flux[HT_FD_R - j - 1], flux[HT_FD_R],
                                flux[HT_FD_R + j + 1], sum);
 #endif
-        kept->flow += fma(modulus, sum, change);
-        later = fma(-of_node[4], kept->flow, HT_FD_FLUX(of_node[2], earlier));
-        kept->rest = of_node[2] * later;
-        *more = fma(of_node[3], earlier + later, *more);
+        if (first) {
+            x = begin + kept->node + fma(modulus, sum * (real)0.5, change);
+            excess = fma(p[0], x, -(p[3] * u));
+            kept->node = fma(p[0] + p[1], x, (p[2] - 1) * excess);
+        } else {
+            x = fma(modulus, sum, change);
+            excess = fma(p[0], x, kept->node);
+            kept->node = fma(p[1], x, p[2] * excess);
+        }
+        change += excess;
+        *factor *= p[4];
     }
     return change;
 }
 
-/* F and r of a depth; 0 of nodes that remember none. */
-HT_INLINE void ht_fd_recall(const struct ht_fd_line *l, const int depth,
-                            HT_GLOBAL const real *flow,
-                            HT_GLOBAL const real *rest,
-                            struct ht_fd_kept *kept) {
-    kept->flow = kept->rest = 0;
-    if (depth >= l->cells) return;
-    kept->flow = *ht_fd_behind(flow + l->own, depth, l->pitch);
-    kept->rest = *ht_fd_behind(rest + l->own, depth, l->pitch);
+/* The memory of a node; 0 of nodes that have none. */
+HT_INLINE real ht_fd_recall(const struct ht_fd_line *l, const int depth,
+                            HT_GLOBAL const real *nodes) {
+    return depth < l->cells ? *ht_fd_behind(nodes + l->own, depth, l->pitch)
+                            : (real)0;
 }
 
 HT_INLINE void ht_fd_remember(const struct ht_fd_line *l, const int depth,
-                              const struct ht_fd_kept *kept, HT_GLOBAL real *v,
-                              HT_GLOBAL real *flow, HT_GLOBAL real *rest) {
+                              const struct ht_fd_kept *kept,
+                              HT_GLOBAL real *halves, HT_GLOBAL real *nodes) {
     if (depth >= l->cells) return;
-    *ht_fd_behind_out(v + l->own, depth, l->pitch) = kept->v;
-    *ht_fd_behind_out(flow + l->own, depth, l->pitch) = kept->flow;
-    *ht_fd_behind_out(rest + l->own, depth, l->pitch) = kept->rest;
+    *ht_fd_behind_out(halves + l->own, depth, l->pitch) = kept->point;
+    *ht_fd_behind_out(nodes + l->own, depth, l->pitch) = kept->node;
 }
 
 /* D u of the half point above value `middle` of a line. */
@@ -319,40 +336,6 @@ HT_INLINE real ht_fd_slope(const struct ht_fd_layer_coefs *c, const real *near,
         slope = HT_FD_FIRST(HT_FD_LAYER_FIRST(c, j), near[middle - j],
                             near[middle + j + 1], slope);
     return slope;
-}
-
-/* Layer i at one target: q at all half points around it. */
-HT_INLINE real ht_fd_correct_node(
-    const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-    const int i, const struct ht_fd_place *m, HT_FD_MEMORY_PARAMS,
-    const real modulus, HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS,
-    real *more) {
-    const int depth = ht_fd_depth(s, i, m);
-    struct ht_fd_line l;
-    struct ht_fd_kept kept;
-    real near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
-    real flux[2 * HT_FD_LAYER_R], there, change;
-    ht_fd_find_line(s, i, m, &l);
-    HT_UNROLL
-    for (int j = -HT_FD_LAYER_SPAN; j <= HT_FD_LAYER_SPAN; j++)
-        near[HT_FD_LAYER_SPAN + j] = *ht_fd_behind(
-            u + l.wall, ht_fd_seen(&l, depth + j, j < 0), l.inward);
-    HT_UNROLL
-    for (int n = 0; n < 2 * HT_FD_LAYER_R; n++) {
-        const real slope =
-            ht_fd_slope(c, near, HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n);
-        q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, n < HT_FD_LAYER_R,
-                            slope, profile, before HT_FD_MEDIUM_ARGS, &there,
-                            &flux[n]);
-        if (n == HT_FD_LAYER_R) kept.v = there;
-    }
-    ht_fd_recall(&l, depth, flow, rest, &kept);
-    change =
-        ht_fd_correct(c, &l, depth, modulus, q,
-                      HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R,
-                      profile, &kept, more);
-    ht_fd_remember(&l, depth, &kept, v, flow, rest);
-    return change;
 }
 
 /* L u / a of a node. */
@@ -370,6 +353,51 @@ HT_INLINE real ht_fd_whole(const struct ht_fd_layer_args *s,
         sum = ht_fd_axis(&c->whole, k, u, at, ht_fd_along(s, k), sum);
 #endif
     return sum;
+}
+
+/* d - a L u/2 of a node in the first step. */
+HT_INLINE real ht_fd_begin(const struct ht_fd_layer_args *s,
+                           const struct ht_fd_layer_coefs *c, const long at,
+                           const real modulus, const real d,
+                           HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS) {
+    return s->start ? fma((real)-0.5 * modulus,
+                          ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d)
+                    : d;
+}
+
+/* Layer i at one target: q at all half points around it. */
+HT_INLINE real ht_fd_correct_node(
+    const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
+    const int i, const struct ht_fd_place *m, HT_FD_MEMORY_PARAMS,
+    const real modulus, const real d,
+    HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS, real *factor) {
+    const int depth = ht_fd_depth(s, i, m);
+    struct ht_fd_line l;
+    struct ht_fd_kept kept;
+    real near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
+    real flux[2 * HT_FD_LAYER_R], there, change;
+    ht_fd_find_line(s, i, m, &l);
+    HT_UNROLL
+    for (int j = -HT_FD_LAYER_SPAN; j <= HT_FD_LAYER_SPAN; j++)
+        near[HT_FD_LAYER_SPAN + j] = ht_fd_near(&l, depth + j, j < 0, u);
+    HT_UNROLL
+    for (int n = 0; n < 2 * HT_FD_LAYER_R; n++) {
+        const real slope =
+            ht_fd_slope(c, near, HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n);
+        q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, n < HT_FD_LAYER_R,
+                            s->start, slope, profile, before HT_FD_MEDIUM_ARGS,
+                            &there, &flux[n]);
+        if (n == HT_FD_LAYER_R) kept.point = there;
+    }
+    kept.node = ht_fd_recall(&l, depth, nodes);
+    change = ht_fd_correct(
+        c, &l, depth, s->start,
+        ht_fd_begin(s, c, ht_fd_number(s, m), modulus, d, u HT_FD_MEDIUM_ARGS),
+        modulus, near[HT_FD_LAYER_SPAN], q,
+        HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, profile,
+        &kept, factor);
+    ht_fd_remember(&l, depth, &kept, halves, nodes);
+    return change;
 }
 
 #define HT_FD_SHIFT(x, count) \
@@ -395,38 +423,34 @@ ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
     for (int n = -2 * HT_FD_LAYER_SPAN; n < m->count; n++) {
         const int depth = first + n;
         const long at = l.wall + depth * (l.way * ht_fd_along(s, l.axis));
-        real more = 0, change;
+        real factor = 1, change, step;
         HT_FD_SHIFT(near, 2 * HT_FD_LAYER_SPAN + 1);
-        near[2 * HT_FD_LAYER_SPAN] = *ht_fd_behind(
-            u + l.wall, ht_fd_seen(&l, depth + HT_FD_LAYER_SPAN, true),
-            l.inward);
+        near[2 * HT_FD_LAYER_SPAN] =
+            ht_fd_near(&l, depth + HT_FD_LAYER_SPAN, true, u);
         if (n < 1 - 2 * HT_FD_LAYER_R) continue;
         HT_FD_SHIFT(q, 2 * HT_FD_LAYER_R);
         HT_FD_SHIFT(flux, 2 * HT_FD_LAYER_R);
         HT_FD_SHIFT(after, HT_FD_LAYER_R + 1);
         q[2 * HT_FD_LAYER_R - 1] = ht_fd_damped(
-            &l, depth + HT_FD_LAYER_R - 1, true,
+            &l, depth + HT_FD_LAYER_R - 1, true, s->start,
             ht_fd_slope(c, near, HT_FD_LAYER_SPAN + HT_FD_LAYER_R - 1), profile,
             before HT_FD_MEDIUM_ARGS, &after[HT_FD_LAYER_R],
             &flux[2 * HT_FD_LAYER_R - 1]);
         if (n < 0) continue;
-        kept.v = after[1];
-        ht_fd_recall(&l, depth, flow, rest, &kept);
+        kept.point = after[1];
+        kept.node = ht_fd_recall(&l, depth, nodes);
+        step = whole ? fma(a[at], ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS),
+                           d[at])
+                     : d[at];
         change = ht_fd_correct(
-            c, &l, depth, a[at], q,
-            HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, profile,
-            &kept, &more);
-        ht_fd_remember(&l, depth, &kept, v, flow, rest);
-        if (whole) {
-            const real step =
-                fma(a[at], ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d[at]) +
-                change;
-            d[at] = step;
-            out[at] = (u[at] + step) + more;
-        } else {
-            d[at] += change;
-            out[at] += change + more;
-        }
+            c, &l, depth, s->start,
+            ht_fd_begin(s, c, at, a[at], step, u HT_FD_MEDIUM_ARGS), a[at],
+            u[at], q, HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R,
+            profile, &kept, &factor);
+        ht_fd_remember(&l, depth, &kept, halves, nodes);
+        step = factor * (step + change);
+        d[at] = step;
+        out[at] = u[at] + step;
     }
 }
 
@@ -460,18 +484,17 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
     HT_ROLLED
     for (; m.next < m.end; ht_fd_go_on(&m)) {
         const long at = ht_fd_number(&s, &m);
-        real increment = d[at], value = out[at];
+        const real plain = d[at];
+        real step = plain, factor = 1;
         HT_ROLLED
-        for (int i = 0; m.layers >> i != 0; i++) {
-            real more = 0, change;
-            if ((m.layers >> i & 1) == 0) continue;
-            change = ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
-                                        u HT_FD_MEDIUM_ARGS, &more);
-            increment += change;
-            value += change + more;
-        }
-        d[at] = increment;
-        out[at] = value;
+        for (int i = 0; m.layers >> i != 0; i++)
+            if (m.layers >> i & 1)
+                step +=
+                    ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
+                                       plain, u HT_FD_MEDIUM_ARGS, &factor);
+        step *= factor;
+        d[at] = step;
+        out[at] = u[at] + step;
     }
 }
 
@@ -491,16 +514,18 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
     HT_ROLLED
     for (; m.next < m.end; ht_fd_go_on(&m)) {
         const long at = ht_fd_number(&s, &m);
-        real more = 0, change;
-        change =
+        const real plain =
             fma(a[at], ht_fd_whole(&s, &c, at, u HT_FD_MEDIUM_ARGS), d[at]);
+        real step = plain, factor = 1;
         HT_ROLLED
         for (int i = 0; m.layers >> i != 0; i++)
             if (m.layers >> i & 1)
-                change += ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS,
-                                             a[at], u HT_FD_MEDIUM_ARGS, &more);
-        d[at] = change;
-        out[at] = (u[at] + change) + more;
+                step +=
+                    ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
+                                       plain, u HT_FD_MEDIUM_ARGS, &factor);
+        step *= factor;
+        d[at] = step;
+        out[at] = u[at] + step;
     }
 }
 

@@ -10,13 +10,13 @@
 
 #include "htwave/fd_kernel.h"
 
-enum { HT_FD_MOST_SIDES = 6, HT_FD_PROFILES = 5 };
+enum { HT_FD_MOST_SIDES = 6, HT_FD_PROFILES = 9 };
 
-/* Half width of the layers' first differences: that of the operator where the
- * density varies. Where it is uniform one less: the square of these differences
- * is below the second ones at every wavenumber, that of wider ones is not, and
- * the layer would grow. */
+/* Half width and weights of the layers' first differences: where density varies
+ * those of the operator, where it is uniform such that their square is below
+ * the second differences at every wavenumber, else the layer would grow. */
 int ht_fd_layer_radius(const struct ht_fd_spec *spec);
+struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec);
 
 struct ht_fd_side {
     int axis, side;
@@ -35,11 +35,12 @@ struct ht_fd_sides {
     int64_t profiles, memory; /* numbers of the table, of each of the others */
 };
 /* profile, of a perfectly matched layer: HT_FD_PROFILES numbers of each cell of
- * each layer: e^2 - 1 and e - 1 at its half point, e, f and sigma at its node.
- * before, v, flow, rest: what layers remember; before is v of the last step. Of
- * a sponge: exp(-sigma dt) at nodes, and nothing else. */
+ * each layer, as in cl/fd_layers.cl; of a sponge exp(-sigma dt) at nodes, and
+ * nothing else. Memories of half points before and after a step, and of nodes;
+ * start: they hold data (cl/fd_layers.cl). */
 struct ht_fd_memory {
-    struct ht_buffer *profile, *before, *v, *flow, *rest;
+    struct ht_buffer *profile, *before, *halves, *nodes;
+    bool start;
 };
 
 /* A box, cut along each axis where layers end that change its nodes: part i of
@@ -75,7 +76,7 @@ double ht_fd_layer_total(const struct ht_fd_layer_kernels *k,
 
 /* Enqueued in order, one launch each for all layers of a box of the window. L
  * of op has its factor in scale; u: before the step.
- *     correct: nodes that layers change, after d = d + L u, out = u + d
+ *     correct: nodes that layers change, after d = d + L u; out = u + d
  *     update:  both at once; everywhere: at all nodes of the box
  *     damp:    nodes of sponges, after a step */
 HT_CHECKED enum ht_err ht_fd_layer_correct(

@@ -1,8 +1,9 @@
 /* Absorbing layers: in front of each absorbing side of the grid lies a layer of
  * cells in which waves are damped along the side's normal, before a rigid wall.
  * With the depth d from the layer's inner face and its thickness L
- *     sigma(d) = most (d/L)^degree,   most = -(degree + 1) c ln R / (2 L),
- * c the largest speed along the axis: a wave that goes into the layer along its
+ *     sigma(d) = most (d/L)^degree [pole / (1 + pole - d/L)],
+ * the second factor only with a pole, and -c ln R / 2 the integral of sigma, c
+ * the largest speed along the axis: a wave that goes into the layer along its
  * normal and back is damped by R (Collino and Tsogka 2001).
  *
  * Layers lie inside the box of the grid. In them the medium is that of the
@@ -17,11 +18,15 @@
 struct ht_layer {
     int64_t cells; /* 0: none at this side */
     double length;
+    double speed; /* c */
     double degree;
     double reflection; /* R */
     double most;       /* sigma at the wall, 1/time */
     double alpha;      /* of s = 1 + sigma/(alpha + i omega), 1/time */
     double sponge;     /* cpml: damping of all fields, as a part of sigma */
+    /* Of finite differences: kappa and the damping of the field's rate,
+     * 1/time, at the wall, and the pole behind it; 0: none. */
+    double stretch, loss, pole;
 };
 struct ht_layers {
     enum ht_absorbing_type type; /* cpml or sponge */
@@ -33,9 +38,19 @@ struct ht_layers {
 };
 
 /* What a method takes where the input says "auto", for a layer of so many
- * cells: degree, reflection, sponge, and alpha in speeds per cell. */
+ * cells: degree, reflection, sponge, and alpha and loss in speeds per cell. */
 typedef void ht_layer_usual(enum ht_absorbing_type type, int order,
                             struct ht_layer *layer);
+
+/* Of finite differences. Matched layers are chosen for waves that slow layers
+ * guide, with their tails in the absorbing one, which must not grow, and for
+ * reflection to 85 degrees (docs/absorbing.md); in one dimension, where nothing
+ * is guided and no layer grows, for long waves, with next to no alpha. */
+ht_layer_usual ht_layers_usual, ht_layers_usual_line;
+
+/* The members that follow from a speed and a spacing; alpha and loss are in
+ * speeds per cell before. */
+void ht_layer_scale(struct ht_layer *layer, double speed, double h);
 
 /* Whether a side absorbs. */
 bool ht_layers_any(const struct ht_grid *grid);
@@ -54,6 +69,13 @@ ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
  * primary nodes, halves dual ones. 0 outside of layers, and behind walls that
  * of the mirror image. */
 double ht_layers_sigma(const struct ht_layers *layers, int axis, double at);
+/* At the same places what derivatives along the axis are divided by, kappa +
+ * sigma/(alpha + i omega), and the loss; in no layer kappa is 1, the rest 0. */
+struct ht_stretch {
+    double sigma, kappa, alpha, loss;
+};
+struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis,
+                                    double at);
 /* The coefficients of sigma in xi, the distance in cells from there, outside
  * of layers and on their inner faces zeros; on the outer walls those of odd
  * degree are, too, since waves there are their own mirror images. */

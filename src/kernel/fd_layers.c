@@ -4,6 +4,7 @@
 #include "htwave/fd_layers.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "fd_args.h"
@@ -31,7 +32,24 @@ int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
 }
 
 int ht_fd_layer_radius(const struct ht_fd_spec *spec) {
-    return spec->density || spec->radius == 1 ? spec->radius : spec->radius - 1;
+    return spec->density || spec->radius <= 3 ? spec->radius : spec->radius - 1;
+}
+
+/* Of radius 2 and 3 the weights between those of both orders whose symbol at pi
+ * is that of the second differences: below it everywhere. */
+struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
+    const struct ht_fd_weights whole = ht_fd_weights(2 * spec->radius);
+    struct ht_fd_weights out = ht_fd_weights(2 * ht_fd_layer_radius(spec));
+    if (spec->density || spec->radius == 1 || spec->radius > 3) return out;
+    const double pi = acos(-1.0);
+    const struct ht_fd_weights below = ht_fd_weights(2 * spec->radius - 2);
+    const double least = ht_fd_first_symbol(&below, pi);
+    const double part = (sqrt(ht_fd_second_symbol(&whole, pi)) - least) /
+                        (ht_fd_first_symbol(&whole, pi) - least);
+    for (int j = 0; j < out.radius; j++)
+        out.first[j] = part * whole.first[j] +
+                       (1 - part) * (j < below.radius ? below.first[j] : 0);
+    return out;
 }
 
 void ht_fd_layer_kernels_destroy(struct ht_fd_layer_kernels *k) {
@@ -119,7 +137,7 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
     TRY(HT_ALLOC(k, 1));
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
-    k->narrow = ht_fd_weights(2 * ht_fd_layer_radius(spec));
+    k->narrow = ht_fd_layer_weights(spec);
     k->lanes = LANES;
     k->lines = !ht_device_info(device)->gpu;
     while (k->lanes > ht_device_info(device)->max_group) k->lanes /= 2;
@@ -333,12 +351,12 @@ static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part,
                         const struct ht_fd_memory *memory, struct ht_buffer *u,
                         struct ht_buffer *d, struct ht_buffer *out,
                         struct launch *l) {
+    l->args.start = memory->start;
     add_coefs(k, op, l);
     add_buffer(l, memory->profile);
     add_buffer(l, memory->before);
-    add_buffer(l, memory->v);
-    add_buffer(l, memory->flow);
-    add_buffer(l, memory->rest);
+    add_buffer(l, memory->halves);
+    add_buffer(l, memory->nodes);
     add_buffer(l, u);
     add_buffer(l, op->a);
     add_density(k, op, l);

@@ -99,6 +99,28 @@ bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis) {
 
 /* ---- how they damp ---- */
 
+void ht_layers_usual_line(enum ht_absorbing_type type, int order,
+                          struct ht_layer *layer) {
+    const bool matched = type == HT_ABSORBING_CPML;
+    (void)order;
+    layer->degree = matched ? 3 : 2;
+    layer->reflection = matched ? 1e-8 : 4e-3;
+    layer->alpha = matched ? 0.016 / (double)layer->cells : 0;
+}
+
+void ht_layers_usual(enum ht_absorbing_type type, int order,
+                     struct ht_layer *layer) {
+    const double cells = (double)layer->cells, rest = order > 6 ? 1.4 : 1.7;
+    ht_layers_usual_line(type, order, layer);
+    if (type != HT_ABSORBING_CPML) return;
+    layer->degree = 2;
+    layer->pole = 0.5;
+    layer->reflection = 1.4e-20;
+    layer->stretch = 25;
+    layer->alpha = rest * pow(8 / cells, 1.75) / cells;
+    layer->loss = 1e-3;
+}
+
 static double given_or(const struct ht_value *given, double usual) {
     return given->kind == HT_VALUE_NUMBERS ? given->number[0] : usual;
 }
@@ -117,6 +139,30 @@ static enum ht_err check_single(const struct ht_params *params) {
     return HT_OK;
 }
 
+/* The profile of sigma over its value at the wall, x = d/L. */
+static double shape(const struct ht_layer *layer, double x) {
+    const double pole = layer->pole;
+    return pow(x, layer->degree) * (pole > 0 ? pole / (1 + pole - x) : 1);
+}
+
+/* Its mean over the layer, by the midpoint rule where there is a pole. */
+static double mean_shape(const struct ht_layer *layer) {
+    enum { PARTS = 1000 };
+    double sum = 0;
+    if (layer->pole <= 0) return 1 / (layer->degree + 1);
+    for (int i = 0; i < PARTS; i++) sum += shape(layer, (i + 0.5) / PARTS);
+    return sum / PARTS;
+}
+
+void ht_layer_scale(struct ht_layer *layer, double speed, double h) {
+    layer->length = (double)layer->cells * h;
+    layer->speed = speed;
+    layer->alpha *= speed / h;
+    layer->loss *= speed / h;
+    layer->most = -speed * log(layer->reflection) /
+                  (2 * layer->length * mean_shape(layer));
+}
+
 enum ht_err ht_layers_make(const struct ht_params *params,
                            const struct ht_grid *grid, const double speed[3],
                            enum ht_absorbing_type type, int order,
@@ -129,35 +175,41 @@ enum ht_err ht_layers_make(const struct ht_params *params,
             struct ht_layer *layer = &out->side[k][side];
             layer->cells = grid->layer[k][side];
             if (layer->cells == 0) continue;
-            layer->length = (double)layer->cells * grid->h[k];
             usual(type, order, layer);
             layer->degree = given_or(&params->absorbing.degree, layer->degree);
             layer->reflection =
                 given_or(&params->absorbing.reflection, layer->reflection);
-            layer->alpha = given_or(&params->absorbing.alpha, layer->alpha) *
-                           speed[k] / grid->h[k];
+            layer->alpha = given_or(&params->absorbing.alpha, layer->alpha);
             layer->sponge = given_or(&params->absorbing.sponge, layer->sponge);
-            layer->most = -(layer->degree + 1) * speed[k] *
-                          log(layer->reflection) / (2 * layer->length);
+            ht_layer_scale(layer, speed[k], grid->h[k]);
         }
     }
     return HT_OK;
 }
 
-double ht_layers_sigma(const struct ht_layers *layers, int axis, double at) {
-    const double n = (double)layers->cells[axis];
-    double sum = 0;
-    if (axis >= layers->dims) return 0;
+struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis,
+                                    double at) {
+    const double n = (double)layers->cells[axis], power = 6;
+    struct ht_stretch out = {.kappa = 1};
+    if (axis >= layers->dims) return out;
     if (at < 0) at = -at;
     if (at > n) at = 2 * n - at;
     for (int side = 0; side < 2; side++) {
         const struct ht_layer *layer = &layers->side[axis][side];
         const double depth = (double)layer->cells - (side == 0 ? at : n - at);
-        if (layer->cells > 0 && depth > 0)
-            sum +=
-                layer->most * pow(depth / (double)layer->cells, layer->degree);
+        if (layer->cells == 0 || depth <= 0) continue;
+        const double x = depth / (double)layer->cells;
+        out.sigma += layer->most * shape(layer, x);
+        out.kappa +=
+            layer->stretch > 1 ? (layer->stretch - 1) * pow(x, power) : 0;
+        out.alpha = fmax(out.alpha, layer->alpha);
+        out.loss += layer->loss * x * x;
     }
-    return sum;
+    return out;
+}
+
+double ht_layers_sigma(const struct ht_layers *layers, int axis, double at) {
+    return ht_layers_stretch(layers, axis, at).sigma;
 }
 
 /* Of most (d/L)^m at a depth, d and L in cells; xi grows towards the wall for

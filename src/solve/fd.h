@@ -45,9 +45,9 @@ struct ht_fd_layers {
     enum ht_organisation organisation; /* not "auto" */
     int radius;                        /* of their first differences */
     struct ht_fd_sides sides;          /* none: no layers */
-    /* before: v of the last step, which a step reads */
-    struct ht_fd_array profile, before, v, flow, rest;
-    bool remember; /* something: a step was taken since they were cleared */
+    /* of half points before and after a step, and of nodes */
+    struct ht_fd_array profile, before, halves, nodes;
+    bool start; /* no step was taken: memories hold data */
 };
 struct ht_shot;
 struct ht_fd_injection;
@@ -334,9 +334,17 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s);
 int64_t ht_fd_layers_words(const struct ht_fd_stepper *s);
 HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
 void ht_fd_layers_destroy(struct ht_fd_stepper *s);
-/* They forget. */
+/* The profile of a side's layer, cleared before. */
+void ht_fd_layer_profile(const struct ht_problem *problem, int axis, int side,
+                         double *out);
+/* They forget what steps have left, and wait for data. */
 HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
-/* Before a step: v becomes that before it. */
+/* Data of own plane m for layers along an axis, of its nodes and of the half
+ * points above them, as in cl/fd_layers.cl. Changes half. */
+HT_CHECKED enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis,
+                                        int64_t m, const double *node,
+                                        double *half);
+/* Before a step: what half points remember becomes that before it. */
 void ht_fd_layers_turn(struct ht_fd_layers *l);
 /* Of a step by the law, dt^2 in its scales, on a box of it. u: before the step;
  * d and out change. */

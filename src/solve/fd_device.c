@@ -214,10 +214,10 @@ static enum ht_err device_inject(struct ht_fd_engine *e,
 
 static struct ht_fd_memory memory_of(const struct ht_fd_layers *l) {
     return (struct ht_fd_memory){.profile = l->profile.buffer,
-                                 .v = l->v.buffer,
                                  .before = l->before.buffer,
-                                 .flow = l->flow.buffer,
-                                 .rest = l->rest.buffer};
+                                 .halves = l->halves.buffer,
+                                 .nodes = l->nodes.buffer,
+                                 .start = l->start};
 }
 
 static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,

@@ -56,18 +56,6 @@ static enum ht_err product(struct ht_fd_stepper *s, const struct part *part,
     return ht_fd_part_total(s, &part->box, &part->ends, x, y, 0, out);
 }
 
-/* What u changed by in the last step, in an array: in layers it is not d. */
-static enum ht_err find_change(struct ht_fd_stepper *s,
-                               struct ht_fd_array *out) {
-    const struct ht_fd_engine_ops *ops = s->engine.ops;
-    const struct ht_fd_array *v = s->values;
-    *out = s->layers.sponge ? v[HT_FD_D] : s->z;
-    if (s->layers.sponge) return HT_OK;
-    TRY(ht_fd_clear(s, s->z));
-    TRY(ops->advance(&s->engine, &s->box, 1, v[HT_FD_U], s->z));
-    return ops->advance(&s->engine, &s->box, -1, v[HT_FD_W], s->z);
-}
-
 /* Of a node outside of layers all its energy counts, as differences, so that
  * parts have one; inside only that of u's rate: gradients there are as steep as
  * the layer is thin, however long the waves. In layers of its sides, too. */
@@ -77,7 +65,6 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out,
     const struct ht_fd_law law = ht_fd_scaled(&s->law, dt * dt);
     const struct ht_fd_array d = s->values[HT_FD_D];
     const struct part all = {s->box, s->ends};
-    struct ht_fd_array change;
     struct part inner = all;
     struct ht_fd_sum dz, dd, slopes, rate, outside;
     double half = 1 / (2 * dt * dt);
@@ -96,9 +83,8 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out,
     TRY(s->engine.ops->squares(&s->engine, &s->box, &law, s->values[HT_FD_U],
                                s->z));
     TRY(product(s, &inner, s->z, s->z, &slopes));
-    TRY(find_change(s, &change));
-    TRY(product(s, &all, change, change, &rate));
-    TRY(product(s, &inner, change, change, &outside));
+    TRY(product(s, &all, d, d, &rate));
+    TRY(product(s, &inner, d, d, &outside));
     out->energy = half * (dd.product + dz.product + slopes.mean +
                           (rate.product - outside.product));
     for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
@@ -106,7 +92,7 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out,
         struct ht_fd_sum sum;
         if (s->problem.layers->side[n / 2][n % 2].cells == 0) continue;
         cut(s, n / 2, n % 2, true, &layer);
-        TRY(product(s, &layer, change, change, &sum));
+        TRY(product(s, &layer, d, d, &sum));
         out->layer[n / 2][n % 2] = half * sum.product;
     }
     return HT_OK;

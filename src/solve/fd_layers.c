@@ -62,36 +62,48 @@ enum { MEMORIES = 1 + HT_FD_MEMORIES };
 static void list_memories(struct ht_fd_layers *l,
                           struct ht_fd_array *list[MEMORIES]) {
     list[0] = &l->before;
-    list[1] = &l->v;
-    list[2] = &l->flow;
-    list[3] = &l->rest;
+    list[1] = &l->halves;
+    list[2] = &l->nodes;
 }
 
 int64_t ht_fd_layers_words(const struct ht_fd_stepper *s) {
     return MEMORIES * s->layers.sides.memory + s->layers.sides.profiles;
 }
 
-/* As in htwave/fd_layers.h; f -> dt/2 where sigma is 0. */
-static void fill_profile(const struct ht_fd_stepper *s,
-                         const struct ht_fd_side *side, double *out) {
-    const double tau = s->problem.dt / 2;
-    const double far = (double)s->problem.grid->cells[side->axis];
-    for (int64_t i = 0; i < side->cells; i++) {
-        const double at = side->side == 0 ? (double)i : far - (double)i;
-        const double half = side->side == 0 ? at + 0.5 : at - 0.5;
-        const double between =
-            ht_layers_sigma(s->problem.layers, side->axis, half);
-        const double sigma = ht_layers_sigma(s->problem.layers, side->axis, at);
-        if (s->layers.sponge) {
-            out[i] = exp(-2 * sigma * tau);
+/* p0, p1, p2 and f of cl/fd_layers.cl at a point: 1/s = (alpha + i omega) /
+ * (kappa (alpha + i omega) + sigma) by the trapezoidal rule, which stays stable
+ * with any sigma (docs/absorbing.md). Nothing where nothing is damped. */
+static void fill_filter(const struct ht_stretch *stretch, double dt,
+                        double out[4]) {
+    const double alpha = stretch->alpha * dt / 2;
+    const double sigma = stretch->sigma * dt / 2, kappa = stretch->kappa;
+    const double whole = kappa * (1 + alpha) + sigma;
+    const double again = (kappa * (1 - alpha) - sigma) / whole;
+    if (sigma == 0 && kappa == 1) return;
+    out[0] = (1 + alpha) / whole - 1;
+    out[1] = -(1 - alpha) / whole + again;
+    out[2] = again;
+    out[3] = 2 * sigma / whole;
+}
+
+void ht_fd_layer_profile(const struct ht_problem *problem, int axis, int side,
+                         double *out) {
+    const struct ht_layers *layers = problem->layers;
+    const double dt = problem->dt, far = (double)layers->cells[axis];
+    const bool sponge = layers->type == HT_ABSORBING_SPONGE;
+    for (int64_t i = 0; i < layers->side[axis][side].cells; i++) {
+        const double at = side == 0 ? (double)i : far - (double)i;
+        const double half = side == 0 ? at + 0.5 : at - 0.5;
+        struct ht_stretch stretch = ht_layers_stretch(layers, axis, at);
+        if (sponge) {
+            out[i] = exp(-stretch.sigma * dt);
             continue;
         }
         double *of_cell = out + i * HT_FD_PROFILES;
-        of_cell[0] = expm1(-2 * between * tau);
-        of_cell[1] = expm1(-between * tau);
-        of_cell[2] = exp(-sigma * tau);
-        of_cell[3] = sigma > 0 ? -expm1(-sigma * tau) / sigma : tau;
-        of_cell[4] = sigma;
+        fill_filter(&stretch, dt, of_cell + 4);
+        of_cell[8] = 1 / (1 + stretch.loss * dt);
+        stretch = ht_layers_stretch(layers, axis, half);
+        fill_filter(&stretch, dt, of_cell);
     }
 }
 
@@ -99,6 +111,7 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     struct ht_fd_array *list[MEMORIES];
     double *profile = NULL;
+    l->start = true;
     if (l->sides.count == 0) return HT_OK;
     const int64_t apart = s->engine.spec.dims > 2   ? s->box.plane
                           : s->engine.spec.dims > 1 ? s->box.row
@@ -115,7 +128,9 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     TRY(s->engine.ops->create(&s->engine, l->sides.profiles, &l->profile));
     TRY(HT_ALLOC(profile, l->sides.profiles));
     for (int i = 0; i < l->sides.count; i++)
-        fill_profile(s, &l->sides.side[i], profile + l->sides.side[i].profile);
+        ht_fd_layer_profile(&s->problem, l->sides.side[i].axis,
+                            l->sides.side[i].side,
+                            profile + l->sides.side[i].profile);
     const enum ht_err err = s->engine.ops->write(&s->engine, l->profile, 0,
                                                  l->sides.profiles, profile);
     free(profile);
@@ -133,7 +148,7 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[MEMORIES];
     const int64_t most = 1 << 16, total = s->layers.sides.memory;
     double *zeros = NULL;
-    if (total == 0 || !s->layers.remember) return HT_OK;
+    if (total == 0 || s->layers.start) return HT_OK;
     list_memories(&s->layers, list);
     TRY(HT_ALLOC(zeros, ht_least(most, total)));
     enum ht_err err = HT_OK;
@@ -142,7 +157,85 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
             err = s->engine.ops->write(&s->engine, *list[i], at,
                                        ht_least(most, total - at), zeros);
     free(zeros);
-    s->layers.remember = err != HT_OK;
+    s->layers.start = err == HT_OK;
+    return err;
+}
+
+/* The memory of a side in the grid's plane m, or what a side along x3 has at a
+ * depth: so many numbers from *first on. */
+static int64_t chunk_of(const struct ht_fd_stepper *s,
+                        const struct ht_fd_side *side, int64_t m,
+                        int64_t *first) {
+    *first = side->offset;
+    for (int k = 0; k < 3; k++)
+        if (k != side->axis) *first += s->box.begin[k] * side->pitch[k];
+    *first += (side->axis == 2 ? m : m - s->first) * side->pitch[2];
+    return side->pitch[2];
+}
+
+/* Of depth `depth` of a line of the plane. */
+static void put_line(const struct ht_fd_side *side, const int64_t n[2],
+                     const double *node, const double *half, double *nodes,
+                     double *halves) {
+    const int across = 1 - side->axis;
+    const int64_t along[2] = {1, n[0]};
+    const int64_t wall = side->side == 0 ? 0 : n[side->axis] - 1;
+    const int way = side->side == 0 ? 1 : -1;
+    for (int64_t m = 0; m < n[across]; m++)
+        for (int64_t i = 0; i < side->cells; i++) {
+            const int64_t to =
+                side->axis == 0 ? m * side->cells + i : i * side->pitch[1] + m;
+            const int64_t from =
+                (wall + way * i) * along[side->axis] + m * along[across];
+            nodes[to] = node[from];
+            halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];
+        }
+}
+
+static enum ht_err write_chunk(struct ht_fd_stepper *s,
+                               const struct ht_fd_side *side, int64_t m,
+                               struct ht_fd_array to, const double *values) {
+    int64_t first;
+    const int64_t count = chunk_of(s, side, m, &first);
+    return s->engine.ops->write(&s->engine, to, first, count, values);
+}
+
+/* Planes along x3: of a side at the upper end half points count from the node
+ * above them. */
+static enum ht_err put_plane(struct ht_fd_stepper *s,
+                             const struct ht_fd_side *side, int64_t m,
+                             const double *node, double *half, int64_t count) {
+    const int64_t far = s->problem.grid->cells[2];
+    const int64_t depth = side->side == 0 ? m : far - m;
+    const int64_t behind = side->side == 0 ? m : far - m - 1;
+    if (depth < side->cells)
+        TRY(write_chunk(s, side, depth, s->layers.nodes, node));
+    if (behind < 0 || behind >= side->cells) return HT_OK;
+    for (int64_t i = 0; i < count && side->side == 1; i++) half[i] = -half[i];
+    return write_chunk(s, side, behind, s->layers.halves, half);
+}
+
+enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m,
+                             const double *node, double *half) {
+    const int64_t n[2] = {s->box.end[0] - s->box.begin[0],
+                          s->box.end[1] - s->box.begin[1]};
+    double *chunk = NULL;
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < s->layers.sides.count && err == HT_OK; i++) {
+        const struct ht_fd_side *side = &s->layers.sides.side[i];
+        if (side->axis != axis || s->layers.sponge) continue;
+        if (axis == 2) {
+            err = put_plane(s, side, m, node, half, n[0] * n[1]);
+            continue;
+        }
+        TRY(HT_ALLOC(chunk, 2 * side->pitch[2]));
+        put_line(side, n, node, half, chunk, chunk + side->pitch[2]);
+        err = write_chunk(s, side, m, s->layers.nodes, chunk);
+        if (err == HT_OK)
+            err = write_chunk(s, side, m, s->layers.halves,
+                              chunk + side->pitch[2]);
+        free(chunk);
+    }
     return err;
 }
 
@@ -156,7 +249,7 @@ enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which,
     struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
     struct ht_fd_array *list[MEMORIES];
     list_memories(&s->layers, list);
-    s->layers.remember = true;
+    s->layers.start = false;
     return s->engine.ops->write(&s->engine, *list[1 + which], 0,
                                 s->layers.sides.memory, values);
 }
@@ -174,8 +267,8 @@ enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which,
 
 void ht_fd_layers_turn(struct ht_fd_layers *l) {
     const struct ht_fd_array before = l->before;
-    l->before = l->v;
-    l->v = before;
+    l->before = l->halves;
+    l->halves = before;
 }
 
 bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
@@ -201,7 +294,6 @@ enum ht_err ht_fd_layers_step(struct ht_fd_stepper *s, enum ht_step_part part,
                               const struct ht_fd_box *box,
                               const struct ht_fd_law *law, struct ht_fd_array u,
                               struct ht_fd_array d, struct ht_fd_array out) {
-    s->layers.remember = true;
     return s->engine.ops->layers(&s->engine, part, box, law, &s->layers, u, d,
                                  out);
 }

@@ -25,9 +25,17 @@ struct start {
     double *values; /* of one plane, all fields */
     int64_t block;  /* planes of each of these: */
     double *u, *r, *modulus;
+    double *share[3],
+        *flow[3];          /* for matched layers along an axis; else NULL */
     int64_t first, planes; /* of the block */
     bool *moves;           /* whether r of a plane needs the modulus */
 };
+
+static bool has_matched(const struct ht_plan *plan, int axis) {
+    return plan->problem.layers != NULL &&
+           plan->layers.type == HT_ABSORBING_CPML &&
+           plan->grid.layer[axis][0] + plan->grid.layer[axis][1] > 0;
+}
 
 static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
@@ -50,6 +58,11 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     TRY(HT_ALLOC(s->u, s->block * plane));
     TRY(HT_ALLOC(s->r, s->block * plane));
     TRY(HT_ALLOC(s->moves, s->block));
+    for (int k = 0; k < s->grid.dims; k++) {
+        if (!has_matched(plan, k)) continue;
+        TRY(HT_ALLOC(s->share[k], s->block * plane));
+        TRY(HT_ALLOC(s->flow[k], s->block * plane));
+    }
     return HT_ALLOC(s->modulus, s->block * plane);
 }
 
@@ -63,6 +76,10 @@ static void release(struct start *s) {
     free(s->r);
     free(s->moves);
     free(s->modulus);
+    for (int k = 0; k < 3; k++) {
+        free(s->share[k]);
+        free(s->flow[k]);
+    }
 }
 
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
@@ -102,6 +119,23 @@ static bool find_rate(const struct start *s, const double *coefs,
     return moves;
 }
 
+/* For layers along an axis minus what v along the others has in u_t, but for K,
+ * and v at the half points above the nodes; of a rate that is given nothing. */
+static void find_share(const struct start *s, int64_t at, int k,
+                       const double *coefs) {
+    const struct ht_second_order *form = &s->plan->eq.system->second_order;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const int64_t field = plane * ht_grid_coefs(&s->grid);
+    double *share = s->share[k] + at * plane, *flow = s->flow[k] + at * plane;
+    if (form->rate >= 0) return; /* both stay 0 */
+    const double *v = coefs + (form->flux + k) * field;
+    const double *slope = v + ((int64_t)1 << k) * plane;
+    for (int64_t n = 0; n < plane; n++) {
+        share[n] = slope[n] / s->grid.h[k] - s->r[at * plane + n];
+        flow[n] = v[n] + slope[n] / 2;
+    }
+}
+
 /* u and r of a plane of the block. */
 static enum ht_err find_plane(const struct start *s, int64_t at,
                               double *coefs) {
@@ -111,6 +145,8 @@ static enum ht_err find_plane(const struct start *s, int64_t at,
     double *u = s->u + at * plane;
     TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
     s->moves[at] = find_rate(s, coefs, s->r + at * plane);
+    for (int k = 0; k < s->grid.dims; k++)
+        if (s->share[k] != NULL) find_share(s, at, k, coefs);
     coefs += field * plane * ht_grid_coefs(&s->grid);
     for (int64_t n = 0; n < plane; n++) u[n] = held(s, n, m) ? 0 : coefs[n];
     return HT_OK;
@@ -135,12 +171,32 @@ static enum ht_err multiply_by_modulus(const struct start *s) {
     if (p->fd.fill != NULL)
         TRY(p->fd.fill(p->fd.medium, 0, s->first, s->first + s->planes,
                        s->modulus));
-    for (int64_t n = 0; n < s->planes * plane; n++)
-        s->r[n] *= p->fd.fill != NULL ? -s->modulus[n] : -uniform;
+    for (int64_t n = 0; n < s->planes * plane; n++) {
+        const double factor = p->fd.fill != NULL ? -s->modulus[n] : -uniform;
+        s->r[n] *= factor;
+        for (int k = 0; k < s->grid.dims; k++)
+            if (s->share[k] != NULL) s->share[k][n] *= factor;
+    }
     return HT_OK;
 }
 
-/* u, then dt r in the place of the increment. */
+/* v becomes h v/(b dt). */
+static enum ht_err divide_by_density(const struct start *s, int k) {
+    const struct ht_fd_problem *fd = &s->plan->problem.fd;
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    const double dt = s->plan->problem.dt;
+    if (s->flow[k] == NULL) return HT_OK;
+    if (fd->density)
+        TRY(fd->fill(fd->medium, 1 + k, s->first, s->first + s->planes,
+                     s->modulus));
+    for (int64_t n = 0; n < s->planes * plane; n++)
+        s->flow[k][n] /= dt *
+                         (fd->density ? s->modulus[n] : fd->inverse_density) /
+                         s->grid.h[k];
+    return HT_OK;
+}
+
+/* u, then dt r in the place of the increment, then what layers take. */
 static enum ht_err put_plane(const struct start *s, int64_t at,
                              const struct ht_stepper *stepper) {
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
@@ -151,13 +207,22 @@ static enum ht_err put_plane(const struct start *s, int64_t at,
     TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
     for (int64_t n = 0; n < plane; n++)
         values[n] = held(s, n, m) ? 0 : dt * r[n];
-    return stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values);
+    TRY(stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values));
+    for (int k = 0; k < s->grid.dims; k++) {
+        if (s->share[k] == NULL) continue;
+        for (int64_t n = 0; n < plane; n++) s->share[k][at * plane + n] *= dt;
+        TRY(ht_fd_layers_put(ht_fd_stepper_of(stepper), k, m,
+                             s->share[k] + at * plane,
+                             s->flow[k] + at * plane));
+    }
+    return HT_OK;
 }
 
 static enum ht_err put_block(struct start *s,
                              const struct ht_stepper *stepper) {
     TRY(ht_threads_run(s->parts, find_part, s));
     TRY(multiply_by_modulus(s));
+    for (int k = 0; k < s->grid.dims; k++) TRY(divide_by_density(s, k));
     for (int64_t i = 0; i < s->planes; i++) TRY(put_plane(s, i, stepper));
     return HT_OK;
 }

@@ -358,6 +358,7 @@ static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
     TRY(keep_mean(s));
     TRY(find_amplitudes(s, false));
     TRY(run_passes(s, HT_FD_FORWARDS, 0, passes_of(s, HT_FD_FORWARDS)));
+    s->layers.start = false;
     s->at++;
     return HT_OK;
 }
@@ -369,7 +370,7 @@ static enum ht_err fd_half_step(void *self, enum ht_subgrid from) {
 static int64_t steps_alike(const struct ht_fd_stepper *s) {
     const int64_t since = s->since % STEPS_BETWEEN_MEANS;
     if (s->engine.device == NULL || s->halo != NULL || s->injection != NULL ||
-        s->probes != NULL)
+        s->probes != NULL || (s->slab.layers && s->layers.start))
         return 0;
     if (!s->closed) return INT64_MAX;
     return since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
@@ -415,7 +416,6 @@ static enum ht_err fd_repeat(void *self, int64_t steps, int64_t *done) {
     if (s->sequence == NULL) TRY(record(s));
     if (s->values[HT_FD_U].buffer != s->sequence_u) return HT_OK;
     TRY(ht_sequence_run(s->sequence, times));
-    s->layers.remember = true;
     *done = times * period(s);
     count_steps(s, *done);
     return HT_OK;

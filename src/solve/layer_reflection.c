@@ -1,11 +1,13 @@
 /* What absorbing layers send back, by the equations in them: waves in slices of
  * constant damping, before a rigid wall. The grid's part is measured
- * (plan_layers.c, plan_hermite_layers.c).
+ * (plan_layers.c, plan_hermite_layers.c); matched layers of finite differences
+ * are taken as they are (fd_reflection.c).
  */
 #include <complex.h>
 #include <math.h>
 
 #include "htwave/absorbing.h"
+#include "methods.h"
 
 /* What is damped: p and v alike, u of a second-order equation, or of it the
  * derivative by time (of p and v: p) alone. */
@@ -74,6 +76,8 @@ double ht_layer_returned(const struct ht_problem *problem, int axis, int side,
     const double pi = acos(-1.0);
     const struct ht_layer *layer = &problem->layers->side[axis][side];
     if (layer->cells == 0) return 0;
+    if (problem->fd.order > 0 && problem->layers->type == HT_ABSORBING_CPML)
+        return ht_fd_layer_returned(problem, axis, side, frequency, cosine);
     /* w = omega L/c, from sigma L/c at the wall */
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
     const double w = 2 * pi * frequency * whole / layer->most;

@@ -91,14 +91,19 @@ HT_METHOD_FUNCTIONS(hermite);
 HT_METHOD_FUNCTIONS(differences);
 
 /* ---- fd_layers.c, for the self-check ---- */
-/* Numbers in each of the memories of absorbing layers: v, F and r of
- * docs/absorbing.md. 0: the stepper has none. */
-enum { HT_FD_MEMORIES = 3 };
+/* Numbers in each of the memories of absorbing layers, of half points and of
+ * nodes. 0: the stepper has none. */
+enum { HT_FD_MEMORIES = 2 };
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper);
 HT_CHECKED enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper,
                                         int which, const double *values);
 HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper,
                                         int which, double *values);
+
+/* What a side's matched layer sends back of the amplitude of a plane wave that
+ * comes at an angle with this cosine (fd_reflection.c); 1: not known. */
+double ht_fd_layer_returned(const struct ht_problem *problem, int axis,
+                            int side, double frequency, double cosine);
 
 /* Is a node of a plane of the primary grid on a wall that holds u = 0
  * (fd_start.c)? Data that do not meet it would stay. */

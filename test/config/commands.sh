@@ -326,7 +326,7 @@ answers 'check --error 2' 2 check plane.cfg --error 2
 judge "check --error: $(cat message.txt)" grep -q 'above 0 and at most' message.txt
 answers 'check --error: refused beside absorbing sides' 0 check plane.cfg \
     "$device" initial.type=gaussian initial.frequency=1.0 "$waves" \
-    'boundary.x1="absorbing"' absorbing.cells=4 grid.order=0 \
+    'boundary.x1="absorbing"' absorbing.cells=6 grid.order=0 \
     'grid.cells=[24,16]' --error 1e-2
 says 'check --error: refused' 'leapfrog' 'refused: '
 

@@ -71,7 +71,7 @@ for file in params/*.cfg; do
     */marmousi_open.cfg)
         if [ -r "$data" ]; then
             try "$file" time.end=0.2 sources.1.frequency=0.05 medium.c="$data" \
-                'grid.cells=[40,32]' absorbing.cells=4 \
+                'grid.cells=[40,32]' absorbing.cells=6 \
                 'sources.1.position=[6.0,0.1]' \
                 'receivers.1.from=[4.6,0.1]' 'receivers.1.to=[7.4,0.1]'
         else
@@ -100,13 +100,13 @@ for file in params/*.cfg; do
         ;;
     */absorb.cfg) # layers beside which something is left
         try "$file" 'grid.cells=[40,32]' time.end=0.3 \
-            absorbing.cells=4 sources.1.frequency=4.0
+            absorbing.cells=6 sources.1.frequency=4.0
         ;;
-    */freespace.cfg) try "$file" 'grid.cells=[12,12,12]' time.end=0.004 \
-        absorbing.cells=3 sources.1.frequency=100.0 \
+    */freespace.cfg) try "$file" 'grid.cells=[18,18,18]' time.end=0.004 \
+        absorbing.cells=6 sources.1.frequency=100.0 \
         sources.1.delay=0.016 ;;
-    */ultrasound.cfg) try "$file" 'grid.cells=[12,12,16]' time.end=8.0 \
-        absorbing.cells=3 'sources=()' output.picture.every=4.0 ;;
+    */ultrasound.cfg) try "$file" 'grid.cells=[18,18,18]' time.end=8.0 \
+        absorbing.cells=6 'sources=()' output.picture.every=4.0 ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
     esac

@@ -1,9 +1,11 @@
-/* Absorbing layers of finite differences (docs/absorbing.md).
+/* Absorbing layers of finite differences (docs/absorbing.md), with the damping
+ * that runs take.
  *   - Steps of u and d with layers are those of p and v, which have v on all
  *     half points and damp it there: random data, media and orders, 1-D to 3-D.
- *   - No wave grows by 1e-12 per step: powers of the step's matrix.
+ *   - No wave grows, guided by slow slabs of any distance from the layers:
+ * powers of the step's matrix.
  *   - What comes back from a layer, against a domain that nothing reaches the
- *     end of in time.
+ *     end of in time, and as ht_fd_layer_returned has it, to 85 degrees.
  *   - The three organisations on the device are the plain loops.
  *   - Random data in a small box of layers stay bounded over 5500 steps, and
  *     over 2^25 by powers of the step's matrix.
@@ -23,6 +25,7 @@
 #include "htwave/layers.h"
 #include "htwave/oracle.h"
 #include "htwave/scheme.h"
+#include "src/solve/methods.h"
 
 static void must(enum ht_err err) {
     if (err == HT_OK) return;
@@ -39,6 +42,8 @@ static double *zeros(int64_t count) {
 /* ---- scenes ---- */
 
 struct scene {
+    double slow; /* 0: random; else 1/K of nodes x1 < wide in the middle */
+    int64_t wide;
     struct ht_equations eq;
     struct ht_grid grid;
     struct ht_layers layers;
@@ -60,6 +65,11 @@ static enum ht_err fill(const void *context, int what, int64_t first,
                     ht_layers_inside(&s->grid, 1, what == 2, m2),
                     ht_layers_inside(&s->grid, 2, what == 3, m3)};
                 const int64_t node = (m[2] * n2 + m[1]) * n1 + m[0];
+                if (s->slow > 0) {
+                    const bool in = llabs(m1 - n1 / 2) < s->wide;
+                    *out++ = what == 0 && in ? s->slow : 1;
+                    continue;
+                }
                 *out++ = pow(s->contrast,
                              0.5 + 0.5 * ht_rng_uniform(3, 4u * (uint64_t)node +
                                                                (unsigned)what));
@@ -75,7 +85,8 @@ struct given {
     int64_t layer[3][2];
     int order;
     bool density;
-    double contrast, degree, reflection;
+    double contrast;
+    bool guided; /* one axis of more */
 };
 
 /* dt is part of the largest stable step of the largest speed. */
@@ -93,11 +104,11 @@ static void make(struct scene *s, const struct given *g, double part) {
             struct ht_layer *layer = &s->layers.side[k][side];
             s->grid.wall[k][side] = g->wall[k][side];
             s->grid.layer[k][side] = layer->cells = g->layer[k][side];
-            layer->degree = g->degree;
-            layer->most = layer->cells > 0
-                              ? -(g->degree + 1) * log(g->reflection) /
-                                    (2 * (double)layer->cells)
-                              : 0;
+            if (layer->cells == 0) continue;
+            s->grid.wall[k][side] = -1;
+            (g->dims > 1 || g->guided ? ht_layers_usual : ht_layers_usual_line)(
+                HT_ABSORBING_CPML, g->order, layer);
+            ht_layer_scale(layer, 1, 1);
         }
     }
     const struct ht_fd_weights w = ht_fd_weights(g->order);
@@ -118,6 +129,20 @@ static void make(struct scene *s, const struct given *g, double part) {
                .fill = fill,
                .medium = s}};
     (void)ht_problem_set_scheme(&s->problem, ht_scheme_find("fd"));
+}
+
+/* Before rigid walls. */
+static void be_sponge(struct scene *s) {
+    s->layers.type = HT_ABSORBING_SPONGE;
+    for (int n = 0; n < 6; n++) {
+        struct ht_layer *layer = &s->layers.side[n / 2][n % 2];
+        const int64_t cells = layer->cells;
+        if (cells == 0) continue;
+        *layer = (struct ht_layer){.cells = cells};
+        s->grid.wall[n / 2][n % 2] = 1;
+        ht_layers_usual(HT_ABSORBING_SPONGE, 0, layer);
+        ht_layer_scale(layer, 1, 1);
+    }
 }
 
 static void put(const struct scene *s, const struct ht_stepper *stepper,
@@ -149,6 +174,13 @@ static double norm(const double *x, int64_t count) {
     return sqrt(sum);
 }
 
+/* 0 on walls that hold it. */
+static void hold(const struct scene *s, double *x) {
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    for (int64_t n = 0; n < ht_grid_total(&s->grid, HT_PRIMARY); n++)
+        if (ht_fd_held(&s->grid, n / plane, n % plane)) x[n] = 0;
+}
+
 static double *random_values(int64_t count, unsigned seed) {
     double *x = zeros(count);
     for (int64_t n = 0; n < count; n++)
@@ -159,12 +191,15 @@ static double *random_values(int64_t count, unsigned seed) {
 /* ---- p and v ---- */
 
 /* Of each axis v on all half points, what direct second differences have beside
- * the product of the layers' first ones, and the layers' memory. */
+ * the product of the layers' first ones, and the layers' filters: of half
+ * points their memory, of nodes that and what they put out. */
 struct pure {
     const struct scene *s;
     struct ht_fd_weights wide, narrow;
     int64_t n[3], total;
-    double *p, *K, *b[3], *v[3], *rest[3], *r[3];
+    bool start;
+    double kt2; /* minus the tangential part of L/K */
+    double *p, *d, *K, *b[3], *v[3], *rest[3], *half[3], *node[3], *out[3];
 };
 
 static void pure_make(struct pure *u, const struct scene *s, const double *p) {
@@ -173,12 +208,14 @@ static void pure_make(struct pure *u, const struct scene *s, const double *p) {
                                     .density = s->problem.fd.density};
     *u = (struct pure){.s = s};
     u->wide = ht_fd_weights(s->problem.fd.order);
-    u->narrow = ht_fd_weights(2 * ht_fd_layer_radius(&spec));
+    u->narrow = ht_fd_layer_weights(&spec);
     for (int k = 0; k < 3; k++)
         u->n[k] = ht_grid_nodes(&s->grid, HT_PRIMARY, k);
     u->total = ht_grid_total(&s->grid, HT_PRIMARY);
     const size_t bytes = (size_t)u->total * sizeof *p;
+    u->start = true;
     u->p = zeros(u->total);
+    u->d = zeros(u->total);
     u->K = zeros(u->total);
     memcpy(u->p, p, bytes);
     must(fill(s, 0, 0, u->n[2], u->K));
@@ -188,18 +225,23 @@ static void pure_make(struct pure *u, const struct scene *s, const double *p) {
         for (int64_t i = 0; i < u->total && !spec.density; i++) u->b[k][i] = 1;
         u->v[k] = zeros(u->total);
         u->rest[k] = zeros(u->total);
-        u->r[k] = zeros(u->total);
+        u->half[k] = zeros(u->total);
+        u->node[k] = zeros(u->total);
+        u->out[k] = zeros(u->total);
     }
 }
 
 static void pure_free(struct pure *u) {
     free(u->p);
+    free(u->d);
     free(u->K);
     for (int k = 0; k < 3; k++) {
         free(u->b[k]);
         free(u->v[k]);
         free(u->rest[k]);
-        free(u->r[k]);
+        free(u->half[k]);
+        free(u->node[k]);
+        free(u->out[k]);
     }
 }
 
@@ -250,55 +292,99 @@ static int64_t along(const struct pure *u, int axis, int64_t node) {
     return node / pitch % u->n[axis];
 }
 
+/* y with (kappa (alpha + D) + sigma) y = (alpha + D) x by the trapezoidal rule;
+ * *lag: what x and y of the step before have in it, then of this one. */
+static double filter(const struct pure *u, int k, double m, double x,
+                     double *lag) {
+    const struct ht_stretch s = ht_layers_stretch(&u->s->layers, k, m);
+    const double tau = u->s->problem.dt / 2, alpha = s.alpha * tau;
+    const double sigma = s.sigma * tau;
+    if (s.sigma == 0) {
+        *lag = 0;
+        return x;
+    }
+    const double y = ((1 + alpha) * x + *lag) / (s.kappa * (1 + alpha) + sigma);
+    *lag = (s.kappa * (1 - alpha) - sigma) * y - (1 - alpha) * x;
+    return y;
+}
+
+/* Of the part 2 sigma tau of a filter at the first step, when what is filtered
+ * has been damped in the same way before. */
+static double damped(const struct pure *u, int k, double m, double x) {
+    const struct ht_stretch s = ht_layers_stretch(&u->s->layers, k, m);
+    return u->start ? s.sigma * u->s->problem.dt * x : 0;
+}
+
+/* v and what it has beside at half a step before the first are without force
+ * from the data then. */
 static void pure_step(struct pure *u) {
-    const double dt = u->s->problem.dt, tau = dt / 2;
+    const double dt = u->s->problem.dt, share = u->start ? 0.5 : 1;
     const bool direct = !u->s->problem.fd.density;
-    double *flux = zeros(u->total);
+    double *flux = zeros(u->total), *plain = zeros(u->total);
     double *sum = zeros(u->total);
     for (int k = 0; k < u->s->grid.dims; k++) {
         const bool walls = u->s->grid.wall[k][0] != 0;
         for (int64_t i = 0; i < u->total; i++) {
             const int64_t m = along(u, k, i);
+            flux[i] = plain[i] = 0;
             if (walls && m == u->s->grid.cells[k]) continue;
-            const double e =
-                exp(-ht_layers_sigma(&u->s->layers, k, (double)m + 0.5) * tau);
-            u->v[k][i] = e * (e * u->v[k][i] +
-                              dt * slope(u, &u->narrow, u->p, k, false, i, m));
+            const double half = (double)m + 0.5;
+            plain[i] = slope(u, &u->narrow, u->p, k, false, i, m);
+            u->half[k][i] += damped(u, k, half, plain[i] / 2);
+            const double force = filter(u, k, half, plain[i], &u->half[k][i]);
+            u->v[k][i] += dt * (force - (1 - share) * plain[i]);
             flux[i] = u->b[k][i] * u->v[k][i];
-        }
-        /* Of an undamped v: what the product of first differences has. */
-        double *plain = zeros(u->total);
-        for (int64_t i = 0; i < u->total; i++) {
-            const int64_t m = along(u, k, i);
-            if (!walls || m < u->s->grid.cells[k])
-                plain[i] = slope(u, &u->narrow, u->p, k, false, i, m);
         }
         for (int64_t i = 0; i < u->total; i++) {
             const int64_t m = along(u, k, i);
             if (direct)
-                u->rest[k][i] += dt * dt *
+                u->rest[k][i] += share * dt * dt *
                                  (second(u, k, i, m) -
                                   slope(u, &u->narrow, plain, k, true, i, m));
-            const double sigma = ht_layers_sigma(&u->s->layers, k, (double)m);
-            const double e = exp(-sigma * tau);
-            const double f = sigma > 0 ? (1 - e) / sigma : tau;
             const double flow =
                 u->K[i] * (dt * slope(u, &u->narrow, flux, k, true, i, m) +
                            u->rest[k][i]);
-            const double before = u->r[k][i];
-            const double after = e * before - sigma * flow;
-            sum[i] += flow + f * (before + after);
-            u->r[k][i] = e * after;
+            const double before = u->out[k][i];
+            u->node[k][i] -= damped(u, k, (double)m, u->p[i]);
+            u->out[k][i] = filter(u, k, (double)m, flow, &u->node[k][i]);
+            sum[i] += u->out[k][i] - before;
         }
-        free(plain);
     }
-    for (int64_t i = 0; i < u->total; i++) u->p[i] += sum[i];
+    for (int64_t i = 0; i < u->total; i++) {
+        u->d[i] += sum[i] - dt * dt * u->K[i] * u->kt2 * u->p[i];
+        for (int k = 0; k < u->s->grid.dims; k++)
+            u->d[i] /= 1 + dt * ht_layers_stretch(&u->s->layers, k,
+                                                  (double)along(u, k, i))
+                                    .loss;
+        u->p[i] += u->d[i];
+    }
+    u->start = false;
     free(flux);
+    free(plain);
     free(sum);
 }
 
+/* d of data at rest: minus half of what a step without layers adds. */
+static void at_rest(struct pure *u, double *d) {
+    const double dt = u->s->problem.dt;
+    double *flux = zeros(u->total);
+    for (int k = 0; k < u->s->grid.dims; k++) {
+        for (int64_t i = 0; i < u->total; i++)
+            flux[i] = u->b[k][i] *
+                      slope(u, &u->wide, u->p, k, false, i, along(u, k, i));
+        for (int64_t i = 0; i < u->total; i++) {
+            const int64_t m = along(u, k, i);
+            d[i] -= dt * dt / 2 * u->K[i] *
+                    (u->s->problem.fd.density
+                         ? slope(u, &u->wide, flux, k, true, i, m)
+                         : second(u, k, i, m));
+        }
+    }
+    free(flux);
+}
+
 static const struct given media[] = {
-    {"1-D order 8", 1, {40}, {{1, 1}}, {{9, 12}}, 8, false, 3, 3, 1e-6},
+    {"1-D order 8", 1, {40}, {{1, 1}}, {{9, 12}}, 8, false, 3, false},
     {"1-D order 16, layers thinner than the stencil",
      1,
      {30},
@@ -307,9 +393,8 @@ static const struct given media[] = {
      16,
      false,
      3,
-     2,
-     1e-3},
-    {"1-D order 6, density", 1, {40}, {{1, -1}}, {{6, 0}}, 6, true, 2, 3, 1e-5},
+     false},
+    {"1-D order 6, density", 1, {40}, {{1, -1}}, {{6, 0}}, 6, true, 2, false},
     {"2-D order 4, corners",
      2,
      {20, 18},
@@ -318,8 +403,7 @@ static const struct given media[] = {
      4,
      false,
      3,
-     2,
-     1e-4},
+     false},
     {"2-D order 8, density, corners",
      2,
      {24, 22},
@@ -328,8 +412,7 @@ static const struct given media[] = {
      8,
      true,
      2,
-     3,
-     1e-5},
+     false},
     {"3-D order 4, density, x2 periodic",
      3,
      {14, 9, 16},
@@ -338,18 +421,16 @@ static const struct given media[] = {
      4,
      true,
      2,
-     3,
-     1e-4},
+     false},
     {"3-D order 6, all sides",
      3,
-     {8, 13, 14},
+     {10, 13, 14},
      {{1, 1}, {1, 1}, {1, 1}},
      {{4, 3}, {5, 4}, {3, 6}},
      6,
      false,
      2,
-     3,
-     1e-4},
+     false},
     {"2-D order 8, wave",
      2,
      {19, 20},
@@ -358,8 +439,7 @@ static const struct given media[] = {
      8,
      false,
      3,
-     3,
-     1e-5},
+     false},
 };
 enum { MEDIA = sizeof media / sizeof *media };
 
@@ -373,18 +453,15 @@ static void test_pure(void) {
         make(&s, &media[i], 0.95);
         const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
         double *p = random_values(nodes, 5 + (unsigned)i);
-        double *zero = zeros(nodes);
+        double *d = zeros(nodes);
         /* free walls hold 0 */
         pure_make(&u, &s, p);
-        for (int64_t n = 0; n < nodes; n++)
-            for (int k = 0; k < s.grid.dims; k++)
-                for (int side = 0; side < 2; side++)
-                    if (s.grid.wall[k][side] < 0 &&
-                        along(&u, k, n) == (side ? s.grid.cells[k] : 0))
-                        p[n] = u.p[n] = 0;
+        hold(&s, p);
+        hold(&s, u.p);
         must(ht_oracle_create(&s.problem, &stepper));
+        at_rest(&u, d);
         put(&s, &stepper, HT_PRIMARY, p);
-        put(&s, &stepper, HT_DUAL, zero);
+        put(&s, &stepper, HT_DUAL, d);
         const double before = norm(p, nodes);
         step(&stepper, steps);
         for (int n = 0; n < steps; n++) pure_step(&u);
@@ -400,7 +477,7 @@ static void test_pure(void) {
         ht_stepper_destroy(&stepper);
         pure_free(&u);
         free(p);
-        free(zero);
+        free(d);
     }
 }
 
@@ -425,22 +502,24 @@ static void multiply(const struct matrix *x, struct matrix *out) {
         }
 }
 
-/* The state of struct pure: u, then of each axis v, rest of direct differences
- * and r; in 1-D the tangential part stands where the rest of x2 does. */
-static int parts_of(struct pure *u, double *out[10]) {
+/* The state of struct pure; in 1-D the tangential part stands where the rest of
+ * x2 does. */
+static int parts_of(struct pure *u, double *out[12]) {
     int count = 0;
     out[count++] = u->p;
+    out[count++] = u->d;
     for (int k = 0; k < u->s->grid.dims; k++) {
         out[count++] = u->v[k];
         out[count++] = u->rest[k];
-        out[count++] = u->r[k];
+        out[count++] = u->half[k];
+        out[count++] = u->node[k];
+        out[count++] = u->out[k];
     }
-    if (u->s->grid.dims == 1) out[count++] = u->rest[1];
     return count;
 }
 
 static void move_state(struct pure *u, double *x, bool set) {
-    double *part[10];
+    double *part[12];
     const int count = parts_of(u, part);
     const size_t bytes = (size_t)u->total * sizeof *x;
     for (int i = 0; i < count; i++) {
@@ -450,27 +529,23 @@ static void move_state(struct pure *u, double *x, bool set) {
 }
 
 static void step_matrix(struct pure *u, double kt2, struct matrix *out) {
-    double *part[10];
+    double *part[12];
     const int n = (int)u->total, all = parts_of(u, part) * n;
-    const double dt = u->s->problem.dt;
     double *x = zeros(all);
-    double *before = zeros(n);
     out->n = all;
     out->a = zeros((int64_t)all * all);
     for (int j = 0; j < all; j++) {
         memset(x, 0, (size_t)all * sizeof *x);
         x[j] = 1;
         move_state(u, x, true);
-        memcpy(before, u->p, (size_t)n * sizeof *before);
+        u->start = false;
+        u->kt2 = kt2;
         pure_step(u);
-        for (int i = 0; i < n && kt2 > 0; i++) {
-            u->rest[1][i] -= dt * dt * kt2 * before[i];
-            u->p[i] += u->rest[1][i];
-        }
+        for (int i = 0; i < n; i++)
+            if (ht_fd_held(&u->s->grid, 0, i)) u->p[i] = u->d[i] = 0;
         move_state(u, x, false);
         for (int i = 0; i < all; i++) out->a[i * all + j] = x[i];
     }
-    free(before);
     free(x);
 }
 
@@ -526,8 +601,7 @@ static void test_corners(void) {
                                 order[i / 2],
                                 i % 2 != 0,
                                 4,
-                                2,
-                                i / 2 == 1 ? 1e-5 : 1e-2};
+                                false};
         struct scene s;
         struct pure u;
         struct matrix x, y;
@@ -559,43 +633,51 @@ static void test_corners(void) {
     }
 }
 
+/* Slow slabs so far from the layers, or to their inner faces, whose guided
+ * waves have their tails in the layers: where these were chosen,
+ * docs/absorbing.md. kt: wavenumber along the layers. */
 static void test_growth(void) {
     static const struct {
         int order;
         bool density;
-        int cells;
-        double degree, reflection, kt;
+        int cells, wide;
+        double slow, kt;
     } rows[] = {
-        {2, false, 4, 2, 1e-5, 0.2},  {4, false, 8, 2, 1e-5, 0.6},
-        {8, false, 8, 3, 1e-8, 0.01}, {8, false, 8, 3, 1e-8, 0.3},
-        {8, true, 8, 3, 1e-8, 0.1},   {16, false, 4, 2, 1e-5, 0.05},
-        {8, false, 12, 4, 1e-8, 1},
+        {8, false, 8, 4, 0.25, 1.04}, {8, false, 8, 4, 0.25, 0.2},
+        {8, false, 8, 8, 0.25, 0.98}, {8, false, 8, 8, 0.7, 0.67},
+        {8, false, 8, 8, 0.7, 0.3},   {8, false, 8, 1, 1, 0.3},
+        {8, true, 8, 8, 0.7, 0.67},   {2, false, 8, 4, 0.25, 0.5},
+        {4, false, 8, 8, 0.7, 0.45},  {6, false, 6, 8, 0.25, 0.3},
+        {16, true, 8, 8, 0.7, 0.5},   {8, false, 12, 8, 0.7, 0.67},
+        {8, false, 16, 8, 0.9, 0.2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct given g = {"",
                                 1,
-                                {2 * rows[i].cells + 5},
+                                {2 * rows[i].cells + 16},
                                 {{1, 1}},
                                 {{rows[i].cells, rows[i].cells}},
                                 rows[i].order,
                                 rows[i].density,
                                 1,
-                                rows[i].degree,
-                                rows[i].reflection};
+                                true};
+        const struct ht_fd_weights w = ht_fd_weights(rows[i].order);
         struct scene s;
         struct pure u;
-        make(&s, &g, 1);
-        /* as much of the step's limit for the tangential part as there is */
-        const double kt2 = rows[i].kt * pow(2 / s.problem.dt, 2);
-        s.problem.dt *= 0.95 / sqrt(1 + rows[i].kt);
+        make(&s, &g, 0.95 / sqrt(2)); /* of two dimensions */
+        s.slow = rows[i].slow;
+        s.wide = rows[i].wide;
         double *zero = zeros(s.grid.cells[0] + 1);
         pure_make(&u, &s, zero);
-        const double most = growth(&u, kt2);
+        const double most = growth(
+            &u, rows[i].density ? pow(ht_fd_first_symbol(&w, rows[i].kt), 2)
+                                : ht_fd_second_symbol(&w, rows[i].kt));
         TEST_CHECK(most < 1e-12,
-                   "order %d%s, %d cells, tangential part %g: grows by %.1e "
-                   "per step of at most 1e-12",
+                   "order %d%s, %d cells, slab of K %g, %d points wide, kt %g: "
+                   "grows by %.1e per step of at most 1e-12",
                    rows[i].order, rows[i].density ? " density" : "",
-                   rows[i].cells, rows[i].kt, most);
+                   rows[i].cells, rows[i].slow, 2 * rows[i].wide - 1,
+                   rows[i].kt, most);
         pure_free(&u);
         free(zero);
     }
@@ -652,7 +734,7 @@ static double *run_packet(const struct packet *packet, const struct scene *s,
 
 /* In dB: the largest of |u - u'| over that of the packet, which is 1. */
 static double reflection(const struct packet *packet, int64_t cells,
-                         double degree, double given, bool sponge) {
+                         bool sponge) {
     const double k1 = 2 * acos(-1.0) / packet->points * cos(packet->angle);
     const double width = 4 * acos(-1.0) / k1;
     const int64_t inner = (int64_t)(7 * width), longer = (int64_t)(13 * width);
@@ -668,11 +750,10 @@ static double reflection(const struct packet *packet, int64_t cells,
                                 8,
                                 false,
                                 1,
-                                degree,
-                                given};
+                                true};
         struct scene s;
-        make(&s, &g, 0.95);
-        if (sponge) s.layers.type = HT_ABSORBING_SPONGE;
+        make(&s, &g, dims == 1 ? 0.95 / sqrt(2) : 0.95);
+        if (sponge) be_sponge(&s);
         n1[i] = ht_grid_nodes(&s.grid, HT_PRIMARY, 0);
         u[i] = run_packet(packet, &s, width, inner);
     }
@@ -694,21 +775,47 @@ static void test_reflection(void) {
     static const struct {
         int64_t cells;
         bool sponge;
-        double degree, reflection, most[3];
-    } rows[] = {{8, false, 3, 1e-8, {-60, -60, -40}},
-                {16, false, 4, 1e-8, {-80, -85, -70}},
-                {32, true, 2, 4e-3, {-46, -44, -40}}};
+        double most[3];
+    } rows[] = {{8, false, {-60, -60, -40}},
+                {16, false, {-80, -83, -70}},
+                {32, true, {-46, -44, -40}}};
     for (int r = 0; r < 3; r++)
         for (int p = 0; p < 3; p++) {
             const double db =
-                reflection(&packets[p], rows[r].cells, rows[r].degree,
-                           rows[r].reflection, rows[r].sponge);
+                reflection(&packets[p], rows[r].cells, rows[r].sponge);
             TEST_CHECK(db <= rows[r].most[p],
                        "%s of %lld cells at %g degrees: %.1f dB of at most %g",
                        rows[r].sponge ? "sponge" : "cpml",
                        (long long)rows[r].cells, packets[p].angle * 180 / pi,
                        db, rows[r].most[p]);
         }
+}
+
+/* As the scheme's equations have it, for the orders of the packets' and others:
+ * 0 to 85 degrees at 10 points per wavelength. */
+static void test_returned(void) {
+    static const int orders[] = {2, 4, 8, 16};
+    static const double angle[] = {0, 30, 60, 80, 85};
+    static const double most[][5] = {{-60, -60, -57, -42, -32},
+                                     {-80, -81, -72, -46, -30}};
+    const double pi = acos(-1.0);
+    for (int n = 0; n < 40; n++) {
+        const int64_t cells = n / 20 ? 16 : 8;
+        const struct given g = {"",           2,
+                                {40, 20},     {{1, 1}, {1, 1}},
+                                {{0, cells}}, orders[n / 5 % 4],
+                                false,        1,
+                                false};
+        struct scene s;
+        make(&s, &g, 0.95);
+        const double db =
+            20 * log10(ht_fd_layer_returned(&s.problem, 0, 1, 0.1,
+                                            cos(angle[n % 5] * pi / 180)));
+        TEST_CHECK(db <= most[n / 20][n % 5],
+                   "order %d, %lld cells, %g degrees: %.1f dB of at most %g",
+                   g.order, (long long)cells, angle[n % 5], db,
+                   most[n / 20][n % 5]);
+    }
 }
 
 /* ---- on the device ---- */
@@ -724,6 +831,7 @@ static double differ(const struct scene *s, struct ht_device *device,
     must(ht_oracle_create(&s->problem, &stepper[0]));
     must(ht_stepper_create(&s->problem, device, kernels, &stepper[1]));
     double *p = random_values(nodes, 17), *d = zeros(nodes);
+    hold(s, p);
     for (int i = 0; i < 2; i++) {
         u[i] = zeros(nodes);
         put(s, &stepper[i], HT_PRIMARY, p);
@@ -766,7 +874,7 @@ static void test_device(const char *cache) {
         const bool fp64 = i != 2;
         const int steps = 40;
         const double bound =
-            8 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
+            12 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
         struct scene s;
         struct ht_kernels kernels;
         struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
@@ -789,7 +897,7 @@ static void test_device(const char *cache) {
                        error, bound);
         }
         check_itself(&s, device, &kernels, media[row[i]].name);
-        s.layers.type = HT_ABSORBING_SPONGE;
+        be_sponge(&s);
         const double error = differ(&s, device, &kernels, steps, values);
         TEST_CHECK(error <= bound,
                    "%s, %s, sponge: after %d steps %.1e from plain loops, of "
@@ -808,14 +916,14 @@ static void test_device(const char *cache) {
 /* A small box of layers on all sides, whose medium is rough. */
 static void test_decay(bool sponge) {
     static const struct given g = {
-        "", 2, {12, 13}, {{1, 1}, {1, 1}}, {{4, 4}, {4, 4}}, 6, false,
-        4,  3, 1e-6};
+        "",    2, {12, 13}, {{1, 1}, {1, 1}}, {{4, 4}, {4, 4}}, 6,
+        false, 4, false};
     const int steps = 5000;
     struct scene s;
     struct ht_stepper stepper;
     make(&s, &g, 0.95);
     if (sponge) { /* with two terms in time, at their largest step */
-        s.layers.type = HT_ABSORBING_SPONGE;
+        be_sponge(&s);
         s.problem.stages = 2;
         s.problem.dt *= sqrt(3);
     }
@@ -846,6 +954,7 @@ int main(int argc, char **argv) {
     test_growth();
     test_corners();
     test_reflection();
+    test_returned();
     test_decay(false);
     test_decay(true);
     test_device(argc > 1 ? argv[1] : NULL);
