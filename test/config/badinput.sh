@@ -567,7 +567,8 @@ bad_layer 'polynomials of differences' 'absorbing.profile|fd|Hermite' \
     absorbing.profile=polynomial
 bad_layer 'polynomials of a sponge' 'absorbing.profile|sponge|Hermite' \
     time.scheme=taylor absorbing.type=sponge absorbing.profile=polynomial
-bad_layer 'alpha of differences' 'absorbing.alpha|Hermite' absorbing.alpha=0.1
+bad_layer 'thin matched layers of differences' 'absorbing.cells|5|6 points' \
+    absorbing.cells=5 time.scheme=fd
 bad_layer 'a sponge in regions' 'absorbing.organisation|sponge' \
     absorbing.type=sponge absorbing.organisation=regions
 bad_layer 'a source in a layer' 'sources.1.position|x1 = 0.1|absorbing layer' \
