@@ -29,6 +29,9 @@ struct ht_state {
     /* Sources have raised the root of the energy by no more than this since the
      * start; 0: there are none, or it is not known. */
     double driven;
+    /* Finite differences: of which an energy below 0 may be; half of the
+     * field's squares over the modulus, without the field's mean. */
+    double rounding, held;
     /* Finite differences: what the nodes in each absorbing layer have of the
      * energy. */
     double layer[3][2];
@@ -48,6 +51,20 @@ bool ht_conserves_energy(const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper,
                                            double *energy);
+/* The energy of docs/method.md, section 9, of a state that ht_state_measure has
+ * measured; NaN: not known. By leapfrog from all coefficients, as
+ * ht_conserved_energy. Collective. */
+HT_CHECKED enum ht_err ht_physical_energy(const struct ht_plan *plan,
+                                          const struct ht_stepper *stepper,
+                                          const struct ht_state *state,
+                                          double *energy);
+/* The energy of the initial data in fields that no grid stores, such as v of
+ * finite differences. Collective. */
+HT_CHECKED enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out);
+/* Sources have raised the root of the energy by no more than this between two
+ * times. ht_plan_weigh_shots: before, once. */
+double ht_plan_pushed(const struct ht_plan *plan, double from, double to);
+HT_CHECKED enum ht_err ht_plan_weigh_shots(struct ht_plan *plan);
 /* Energies of a run's states so far; initially zero. */
 struct ht_energy_watch {
     double first_energy, first_content; /* first values; 0: none above 0 yet */
@@ -60,18 +77,21 @@ struct ht_energy_watch {
     bool rough;  /* a state so far was not resolved by the grid */
     bool began_rough;
     double given; /* root of the energy before sources act */
+    bool looked;
+    double time;    /* of the last look */
+    double brought; /* by data and sources: a root */
+    double largest; /* energy */
     /* Absorbing layers, of the looks so far: the least that is no less than
      * the energy now, and state.driven at the last one. */
-    bool looked;
     double began, held, driven; /* began: the energy at the first look */
 };
-/* Adds the state at a time. HT_ERR_NOT_FINITE if an absorbing layer holds more
- * than twice what was there and sources have brought; if the energy of a
- * conserving system has doubled since its minimum, or grown a hundredfold or
- * 10^4-fold if it is known only roughly: an instability before overflow. While
- * sources act: if it is more than they can have brought; where that is not
- * known states are watched from the end of the sources on. No communication:
- * the numbers are the same on all ranks. */
+/* Adds the state at a time. HT_ERR_NOT_FINITE if the energy overflows, is below
+ * 0, or more than data and sources can have brought; if an absorbing layer
+ * holds more than twice what was there and sources have brought; from the end
+ * of the sources on, if the energy of a conserving system has doubled since its
+ * minimum, or grown a hundredfold or 10^4-fold if it is known only roughly: an
+ * instability before overflow. Collective at the first look; the numbers are
+ * the same on all ranks. */
 HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                                        const struct ht_state *state,
                                        struct ht_energy_watch *watch);

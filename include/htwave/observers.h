@@ -8,10 +8,11 @@
 #include "htwave/output.h"
 #include "htwave/run.h"
 
-/* Of the fields on the primary grid; NaN by a scheme of two levels, which knows
- * only a part of the energy at their times, and where none is conserved. */
+/* Physical energies (docs/method.md, section 9), NaN where they are not known
+ * and where none is conserved. */
 struct ht_energies {
     double initial, final;
+    double rate; /* of finite differences: their own at the start */
     double rise; /* of the watch, by a scheme that dissipates; else NaN */
     struct ht_energy_watch watch;
     struct ht_output *series; /* set by the caller: gets a row per look; NULL:
@@ -21,9 +22,13 @@ struct ht_energies {
 /* Judges the state: finite, and its energy not grown (ht_energy_watch); at
  * least twenty times and every five seconds. A first rise is a warning. */
 struct ht_observer ht_observe_energy(struct ht_energies *energies);
-/* The energy that the scheme conserves (ht_conserved_energy), at the start and
- * at the end. */
-struct ht_observer ht_observe_conserved(double energy[2]);
+/* The energy that the scheme conserves (ht_conserved_energy), at the start or
+ * the end of the sources and at the end, and the physical one, where the scheme
+ * conserves it as well. A change by 1 % is a warning. */
+struct ht_conserved {
+    double energy[2], physical[2];
+};
+struct ht_observer ht_observe_conserved(struct ht_conserved *conserved);
 /* ht_nodal_error at the end, where the solution is known then. */
 struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error);
 /* At the multiples of output.every and output.picture.every, and at the end. */

@@ -27,7 +27,8 @@ struct ht_plan {
     struct ht_receivers *receivers; /* NULL: none */
     struct ht_shots *shots;         /* NULL: none */
     struct ht_duhamel *duhamel;     /* their Hermite form; NULL: none */
-    struct ht_layers layers;        /* of absorbing sides; no cells: none */
+    double *shot_norm; /* of each: see src/solve/brought.c; NULL: no steps */
+    struct ht_layers layers; /* of absorbing sides; no cells: none */
     struct ht_fit *fit; /* of finite differences; NULL: the medium is uniform */
     double fd_rate;     /* their cfl per time */
     int order;          /* N, or of finite differences */
@@ -58,6 +59,8 @@ HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
  * positive and the same on all ranks. Call it before a stepper is created.
  * Refuses halos deeper than a slab, on all ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
+/* Whether the run computes in double precision. */
+bool ht_in_double(const struct ht_params *params);
 /* A little less than the largest CFL number at which single precision is stable
  * in kernels that sum the series of a Hermite method (ht_noise_grows), if the
  * run's own is larger. */

@@ -11,7 +11,7 @@
 struct ht_result {
     double wall_s;
     struct ht_energies energy;
-    double conserved[2]; /* energy, at the start and at the end */
+    struct ht_conserved conserved;
     double error;
     struct ht_parallel parallel; /* joules: from the first step on */
 };

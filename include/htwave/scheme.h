@@ -26,11 +26,15 @@ struct ht_rounding {
 };
 
 /* A quadratic form that a run conserves up to rounding; `measure` as
- * ht_conserved_energy, for plans with `known`. */
+ * ht_conserved_energy, for plans with `known`. physical: the energy of
+ * docs/method.md, section 9, at the primary grid's time; NULL:
+ * ht_state_measure has it. */
 struct ht_invariant {
     bool (*known)(const struct ht_plan *plan);
     enum ht_err (*measure)(const struct ht_plan *plan,
                            const struct ht_stepper *stepper, double *energy);
+    enum ht_err (*physical)(const struct ht_plan *plan,
+                            const struct ht_stepper *stepper, double *energy);
 };
 
 /* How a grid holds fields: their derivatives at the nodes, or values alone. */

@@ -57,7 +57,7 @@ static enum ht_err take_steps(struct run *r) {
     const struct ht_observer observers[] = {
         ht_observe_progress(&progress),
         ht_observe_energy(&r->result.energy),
-        ht_observe_conserved(r->result.conserved),
+        ht_observe_conserved(&r->result.conserved),
         ht_observe_error(plan, &r->result.error),
         ht_observe_snapshots(plan->params, r->output),
         ht_observe_pictures(plan->params, r->output),

@@ -569,7 +569,12 @@ const struct ht_solution_type ht_solution_plane = {
     .amplitude = plane_amplitude,
 };
 static bool standing_occurs(const struct ht_solution *solution, int field) {
-    return solution->data->cosine[field] != 0;
+    const struct ht_solution_data *data = solution->data;
+    const double cosine =
+        data->cosine[field] * cos(data->params->initial.phase);
+    const double sine = data->sine[field] * sin(data->params->initial.phase);
+    return fabs(cosine) + fabs(sine) >
+           1e-12 * (fabs(data->cosine[field]) + fabs(data->sine[field]));
 }
 
 const struct ht_solution_type ht_solution_standing = {

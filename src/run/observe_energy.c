@@ -1,5 +1,6 @@
 /* The energies of a run, and the judgement of its state by them. */
 #include <math.h>
+#include <string.h>
 
 #include "htwave/observers.h"
 
@@ -8,8 +9,11 @@
 static enum ht_err energy_begin(void *context, const struct ht_run *run) {
     struct ht_energies *e = context;
     (void)run;
-    *e = (struct ht_energies){
-        .initial = NAN, .final = NAN, .rise = NAN, .series = e->series};
+    *e = (struct ht_energies){.initial = NAN,
+                              .final = NAN,
+                              .rise = NAN,
+                              .rate = NAN,
+                              .series = e->series};
     return HT_OK;
 }
 
@@ -20,8 +24,8 @@ static int64_t energy_next(void *context, const struct ht_run *run,
     return (from + apart - 1) / apart * apart;
 }
 
-/* By a scheme of two levels only a part of the energy is known at the primary
- * grid's times: that part is watched, but not reported. */
+/* Of the two grids of leapfrog a part of the energy is watched, which is known
+ * at once: the whole is reported. */
 static enum ht_err judge_energy(const struct ht_view *view,
                                 const struct ht_state *state,
                                 struct ht_energies *e) {
@@ -29,10 +33,6 @@ static enum ht_err judge_energy(const struct ht_view *view,
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     bool warned = e->watch.grows;
     if (!plan->eq.system->energy.conserved) return HT_OK;
-    if (!scheme->two_level) {
-        if (view->run->steps == 0) e->initial = state->energy;
-        e->final = state->energy;
-    }
     TRY(ht_energy_watch(plan, view->time, state, &e->watch));
     if (scheme->dissipates) e->rise = e->watch.rise;
     if (e->watch.grows && !warned)
@@ -46,29 +46,67 @@ static enum ht_err add_row(const struct ht_view *view,
                            const struct ht_state *state,
                            const struct ht_energies *e) {
     const struct ht_plan *plan = view->run->plan;
-    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
-    /* Finite differences measure the energy that they conserve. */
-    const bool known =
-        plan->eq.system->energy.conserved &&
-        (!scheme->two_level || scheme->method == HT_FINITE_DIFFERENCES);
     struct ht_comm *comm = plan->grid.slab.comm;
     enum ht_err err = HT_OK;
     if (e->series == NULL) return HT_OK;
     if (ht_comm_rank(comm) == 0)
-        err = ht_output_series(e->series, view->time,
-                               known ? state->energy : NAN, state->largest);
+        err = ht_output_series(e->series, view->time, e->final, state->largest);
     return ht_comm_agree(comm, err);
+}
+
+/* Nothing adds or takes energy. */
+static bool keeps_energy(const struct ht_plan *plan) {
+    return plan->problem.fd.order > 0 && plan->problem.layers == NULL &&
+           plan->shots == NULL;
+}
+
+/* The field's own energy and that of data that are no part of the state. */
+static enum ht_err find_initial(const struct ht_plan *plan,
+                                const struct ht_state *state,
+                                struct ht_energies *e) {
+    double hidden;
+    e->initial = e->final;
+    if (!isnan(e->final) || plan->problem.fd.order == 0 ||
+        !plan->eq.system->energy.conserved)
+        return HT_OK;
+    TRY(ht_data_hidden(plan, &hidden));
+    e->initial = state->held + hidden;
+    return HT_OK;
+}
+
+/* What takes a transfer of all coefficients only where it is asked for. */
+static enum ht_err find_energy(const struct ht_view *view,
+                               const struct ht_state *state,
+                               struct ht_energies *e) {
+    const struct ht_run *run = view->run;
+    const struct ht_invariant *invariant =
+        ht_problem_scheme(&run->plan->problem)->invariant;
+    const bool dear = invariant != NULL && invariant->physical != NULL;
+    /* Of acoustics finite differences conserve the energy of p's rate, and that
+     * of p in proportion. */
+    if (run->steps == 0) e->rate = state->energy;
+    e->final = NAN;
+    if (!dear || e->series != NULL || run->steps == 0 || view->last)
+        TRY(ht_physical_energy(run->plan, &run->stepper, state, &e->final));
+    if (run->steps == 0) TRY(find_initial(run->plan, state, e));
+    if (isnan(e->final) && e->rate > 0 && keeps_energy(run->plan))
+        e->final = e->initial * state->energy / e->rate;
+    /* Its half steps are none of the run. */
+    if (dear && run->kernels != NULL) (void)ht_kernels_seconds(run->kernels);
+    return HT_OK;
 }
 
 static enum ht_err energy_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
+    struct ht_energies *e = context;
     struct ht_state state;
     TRY(ht_state_measure(run->plan, &run->stepper, view->time, &state));
     if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)run->steps,
                state.energy, run->plan->eq.field[0].name, state.largest[0]);
-    TRY(add_row(view, &state, context));
-    return judge_energy(view, &state, context);
+    TRY(find_energy(view, &state, e));
+    TRY(add_row(view, &state, e));
+    return judge_energy(view, &state, e);
 }
 
 struct ht_observer ht_observe_energy(struct ht_energies *energies) {
@@ -84,9 +122,9 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies) {
 /* ---- conserved energy ---- */
 
 static enum ht_err conserved_begin(void *context, const struct ht_run *run) {
-    double *energy = context;
+    struct ht_conserved *c = context;
     (void)run;
-    energy[0] = energy[1] = NAN;
+    *c = (struct ht_conserved){{NAN, NAN}, {NAN, NAN}};
     return HT_OK;
 }
 
@@ -110,22 +148,48 @@ static int64_t conserved_next(void *context, const struct ht_run *run,
     return from <= first ? first : plan->steps;
 }
 
+/* Of leapfrog the physical energy counts: the form that it conserves has
+ * derivatives of order N + 1, of which smooth waves have little, so that these
+ * of rounding dominate. */
+static void warn_changed(const struct ht_plan *plan,
+                         const struct ht_conserved *c) {
+    const double most = fmax(0.01, 2 * plan->expected.high);
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const bool physical = scheme->invariant->physical != NULL;
+    const double *energy = physical ? c->physical : c->energy;
+    const double change = energy[1] / energy[0] - 1;
+    if (plan->problem.layers != NULL || !(fabs(change) > most)) return;
+    if (strcmp(plan->params->initial.type, "random") == 0) return;
+    ht_warn(
+        "the energy, which %s conserves, has changed by %.2g %%: likely "
+        "cause: %swaves that the grid does not resolve; take %smore cells",
+        scheme->title, 100 * change,
+        ht_in_double(plan->params) ? "" : "rounding, which nothing damps, or ",
+        ht_in_double(plan->params) ? "" : "device.precision = \"double\" or ");
+}
+
 static enum ht_err conserved_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
-    double *energy = context;
+    struct ht_conserved *c = context;
+    const struct ht_state state = {.energy = NAN};
     if (!ht_conserves_energy(run->plan)) return HT_OK;
     if (driven_to_end(run->plan)) return HT_OK;
     if (run->steps < first_undriven(run->plan)) return HT_OK;
-    TRY(ht_conserved_energy(run->plan, &run->stepper, &energy[1]));
-    if (isnan(energy[0])) energy[0] = energy[1];
+    TRY(ht_conserved_energy(run->plan, &run->stepper, &c->energy[1]));
+    TRY(ht_physical_energy(run->plan, &run->stepper, &state, &c->physical[1]));
+    if (isnan(c->energy[0])) {
+        c->energy[0] = c->energy[1];
+        c->physical[0] = c->physical[1];
+    }
+    if (view->last) warn_changed(run->plan, c);
     /* Its half steps are none of the run. */
     if (run->kernels != NULL) (void)ht_kernels_seconds(run->kernels);
     return HT_OK;
 }
 
-struct ht_observer ht_observe_conserved(double energy[2]) {
+struct ht_observer ht_observe_conserved(struct ht_conserved *conserved) {
     return (struct ht_observer){.name = "conserved energy",
-                                .context = energy,
+                                .context = conserved,
                                 .begin = conserved_begin,
                                 .next = conserved_next,
                                 .look = conserved_look};

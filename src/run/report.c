@@ -499,6 +499,11 @@ void ht_report_notes(const struct ht_simulation *sim) {
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
     note_receivers(sim);
+    if (sim->params->output.series && differences(sim) &&
+        ht_equations_first_order(&sim->plan->eq) &&
+        (sim->plan->shots != NULL || sim->plan->problem.layers != NULL))
+        ht_note("the energy in series.csv is not known: finite differences "
+                "compute p alone, and sources or absorbing sides change it");
     if (differences(sim)) {
         note_fit(sim);
         note_dispersion(sim);
@@ -670,7 +675,7 @@ static double energy_drift(const struct ht_result *result) {
 }
 
 static double conserved_drift(const struct ht_result *result) {
-    return drift(result->conserved[0], result->conserved[1]);
+    return drift(result->conserved.energy[0], result->conserved.energy[1]);
 }
 
 static double setup_seconds(const struct ht_simulation *sim) {
@@ -743,12 +748,12 @@ void ht_report_summary(const struct ht_simulation *sim,
                     result->energy.watch.grows ? "; it rose, see above" : "");
     if (isfinite(conserved_drift(result)) && sim->plan->problem.layers != NULL)
         ht_text_add(text, "  energy    %.6g %s, %.2g of it left\n",
-                    result->conserved[0],
+                    result->conserved.energy[0],
                     sim->plan->shots ? "after the sources" : "at the start",
                     1 + conserved_drift(result));
     else if (isfinite(conserved_drift(result)))
         ht_text_add(text, "  conserved %.6g %s, changed by %+.2e\n",
-                    result->conserved[0],
+                    result->conserved.energy[0],
                     sim->plan->shots ? "after the sources" : "at the start",
                     conserved_drift(result));
     if (isfinite(result->error))
@@ -791,7 +796,8 @@ void ht_report_summary_json(const struct ht_simulation *sim,
     ht_json_number(json, "energy_initial", result->energy.initial);
     ht_json_number(json, "energy_drift", energy_drift(result));
     ht_json_number(json, "energy_rise", result->energy.rise);
-    ht_json_number(json, "conserved_energy_initial", result->conserved[0]);
+    ht_json_number(json, "conserved_energy_initial",
+                   result->conserved.energy[0]);
     ht_json_number(json, "conserved_energy_drift", conserved_drift(result));
     ht_json_string(json, "picture", ht_output_last_picture(output));
     ht_json_string(json, "xdmf", ht_output_xdmf(output));

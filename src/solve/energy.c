@@ -248,7 +248,11 @@ struct state {
     double *work[3];  /* buffers for a field's values on either grid */
     double *plane[2]; /* values of one plane: sent, received */
     double *before;   /* the dual grid before its half step [field][i][node] */
+    const double *weight; /* of the physical energy; NULL: the conserved one */
 };
+
+static double nodal_product(const struct state *s, enum ht_subgrid subgrid,
+                            const double *x, const double *y);
 
 static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid,
                               int field, double *out) {
@@ -312,6 +316,11 @@ static enum ht_err add_primary(struct state *s, double *energy) {
         int turn;
         if (!ht_problem_stores(p, HT_PRIMARY, f)) continue;
         TRY(read_field(s, HT_PRIMARY, f, s->work[1]));
+        if (s->weight != NULL) {
+            *energy += field_weight(s->plan, f) *
+                       nodal_product(s, HT_PRIMARY, s->work[1], s->work[1]);
+            continue;
+        }
         TRY(widen(s, HT_PRIMARY, s->work[1]));
         to_points(p, HT_PRIMARY, f, s->matrix, s->work, &turn);
         *energy += field_weight(s->plan, f) *
@@ -330,6 +339,13 @@ static enum ht_err add_dual(struct state *s, double *energy) {
     for (int f = 0; f < p->eq->nfields; f++) {
         int turn;
         if (!ht_problem_stores(p, HT_DUAL, f)) continue;
+        if (s->weight != NULL) {
+            TRY(read_field(s, HT_DUAL, f, s->work[1]));
+            *energy +=
+                p->old_sign * field_weight(s->plan, f) *
+                nodal_product(s, HT_DUAL, s->work[1], s->before + f * values);
+            continue;
+        }
         TRY(widen(s, HT_DUAL, s->before + f * values));
         to_points(p, HT_DUAL, f, s->matrix, s->work, &turn);
         memcpy(s->work[2], s->work[turn], (size_t)points * sizeof(double));
@@ -360,6 +376,65 @@ static enum ht_err add_all(struct state *s, double *energy) {
     return stepper->ops->put(stepper->self, HT_DUAL, first, last, s->before);
 }
 
+/* ---- the physical energy ---- */
+
+/* The same form of the nodal values, without derivatives of order N + 1. With
+ * theta = omega dt/2 a wave has cos(theta)^2 of its energy in (u, u) + (w, w)
+ * and, where a field stands for its own rate, sin(theta)^2/theta^2 of it in
+ * (u, u) - (w, w). So values are those of W u, W = 1/cos theta or theta/sin
+ * theta, with theta^2 = -(c dt/2)^2 laplacian: W's series, as far as a node has
+ * the derivatives. */
+static void weigh_node(const struct ht_plan *plan, double *weight) {
+    enum { POWERS = 4 };
+    static const double series[2][POWERS] = {
+        {1, 1.0 / 2, 5.0 / 24, 61.0 / 720},
+        {1, 1.0 / 6, 7.0 / 360, 31.0 / 15120}};
+    static const double factorial[] = {1, 1, 2, 6};
+    const struct ht_grid *grid = &plan->grid;
+    const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
+    for (int c = 0; c < coefs; c++) {
+        const int index[3] = {c % n, c / n % n, c / (n * n)};
+        const int power = (index[0] + index[1] + index[2]) / 2;
+        const bool odd = index[0] % 2 || index[1] % 2 || index[2] % 2;
+        weight[c] =
+            odd || power >= POWERS
+                ? 0
+                : series[plan->problem.old_sign < 0][power] * factorial[power];
+        for (int k = 0; k < 3 && weight[c] != 0; k++) {
+            const int m = index[k] / 2;
+            const double nu =
+                plan->medium->speed[k] * plan->problem.dt / (2 * grid->h[k]);
+            weight[c] *= pow(-nu * nu, m) / factorial[m];
+            for (int j = 2; j <= index[k]; j++) weight[c] *= j;
+        }
+    }
+}
+
+/* Of two states of a field on the own nodes. */
+static double nodal_product(const struct state *s, enum ht_subgrid subgrid,
+                            const double *x, const double *y) {
+    const struct ht_grid *grid = &s->plan->grid;
+    const int64_t nodes = ht_grid_own_total(grid, subgrid);
+    const int coefs = ht_grid_coefs(grid);
+    int64_t begin, end;
+    double sum = 0, volume = 1;
+    ht_grid_own(grid, subgrid, &begin, &end);
+    begin *= ht_grid_plane(grid, subgrid);
+    for (int k = 0; k < grid->dims; k++) volume *= grid->h[k];
+    for (int64_t n = 0; n < nodes; n++) {
+        double a = 0, b = 0;
+        for (int c = 0; c < coefs; c++) {
+            a += s->weight[c] * x[c * nodes + n];
+            b += s->weight[c] * y[c * nodes + n];
+        }
+        /* that of a cell of the other grid about the node */
+        sum += a * b *
+               cell_share(grid, subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY,
+                          begin + n);
+    }
+    return volume * sum;
+}
+
 static bool is_known(const struct ht_plan *plan) {
     const int64_t most = (int64_t)1 << 25; /* values, 256 MiB of memory */
     const struct ht_grid *grid = &plan->grid;
@@ -370,12 +445,13 @@ static bool is_known(const struct ht_plan *plan) {
                most;
 }
 
-static enum ht_err measure(const struct ht_plan *plan,
-                           const struct ht_stepper *stepper, double *energy) {
+static enum ht_err measure_by(const struct ht_plan *plan,
+                              const struct ht_stepper *stepper,
+                              const double *weight, double *energy) {
     const struct ht_grid *grid = &plan->grid;
     int64_t plane = ht_grid_coefs(grid) * ht_grid_plane(grid, HT_PRIMARY);
     int64_t values = plane * planes_held(grid, HT_PRIMARY);
-    struct state s = {.plan = plan, .stepper = stepper};
+    struct state s = {.plan = plan, .stepper = stepper, .weight = weight};
     enum ht_err err = HT_OK;
     make_points(grid->order, s.matrix);
     for (int i = 0; err == HT_OK && i < 3; i++)
@@ -390,4 +466,17 @@ static enum ht_err measure(const struct ht_plan *plan,
     return err;
 }
 
-const struct ht_invariant ht_leapfrog_energy = {is_known, measure};
+static enum ht_err measure(const struct ht_plan *plan,
+                           const struct ht_stepper *stepper, double *energy) {
+    return measure_by(plan, stepper, NULL, energy);
+}
+
+static enum ht_err physical(const struct ht_plan *plan,
+                            const struct ht_stepper *stepper, double *energy) {
+    double weight[NODE * NODE * NODE];
+    weigh_node(plan, weight);
+    return measure_by(plan, stepper, weight, energy);
+}
+
+const struct ht_invariant ht_leapfrog_energy = {
+    .known = is_known, .measure = measure, .physical = physical};

@@ -1,6 +1,8 @@
 /* Detects instability by the growth of the energy. The energy of a dissipative
  * scheme can only fall, that of other schemes is bounded, so growth shows an
- * instability long before values overflow.
+ * instability long before values overflow. At all times the energy is judged
+ * against what data and sources can have brought (brought.c), and from the end
+ * of the sources on against its least value since.
  *
  * Two energies of a state are watched (ht_state_measure). The smaller growth of
  * the two counts, since each alone can rise in a correct run. The energy from
@@ -66,8 +68,7 @@ const char *ht_growth_cause(const struct ht_plan *plan) {
 static double growth(double now, double hidden, double least, double *lowest,
                      double *first) {
     if (!(*first > 0)) *first = now, *lowest = now + hidden;
-    if (!(*first > 0) || isinf(*first)) return 1; /* squares overflowed */
-    if (!isfinite(now)) return (double)INFINITY;
+    if (!(*first > 0)) return 1;
     *lowest = fmax(fmin(*lowest, now + hidden), ROUNDING * *first);
     return now / fmax(*lowest, least);
 }
@@ -127,8 +128,80 @@ static double small_rise(const struct ht_plan *plan,
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;
 }
 
-/* While sources act: their work is at most the norm of what they add times that
- * of the waves' rate. */
+/* Squares that overflow, and an energy below 0: the energies of stable steps
+ * are sums of squares, but for rounding; of what absorbing layers hold, finite
+ * differences know only a part. */
+static enum ht_err watch_sign(const struct ht_plan *plan, double time,
+                              const struct ht_state *state,
+                              const struct ht_energy_watch *watch) {
+    const double part = plan->problem.layers != NULL ? 0.01 : 0;
+    const double most = fmax(watch->largest, state->driven * state->driven);
+    if (!isfinite(state->energy) || !isfinite(state->content))
+        FAIL(HT_ERR_NOT_FINITE,
+             "the energy overflows at time %g: squares of the fields leave the "
+             "range of double precision; take other units or smaller "
+             "amplitudes",
+             time);
+    if (state->energy >= -fmax(state->rounding, part * most)) return HT_OK;
+    FAIL(HT_ERR_NOT_FINITE,
+         "the energy is %.3g at time %g, below 0 by more than rounding makes, "
+         "%.2g: unstable; likely cause: %s",
+         state->energy, time, state->rounding, ht_growth_cause(plan));
+}
+
+/* The energy that data and sources bring, and what the state has of it: of
+ * acoustics by finite differences the part of the pressure, since the energy
+ * that these measure is that of its rate. */
+static bool of_rate(const struct ht_plan *plan) {
+    return plan->problem.fd.order > 0 && ht_equations_first_order(&plan->eq);
+}
+
+/* Times as much as they bring. What comes from sources is resolved; of data
+ * see most_growth. */
+static double most_brought(const struct ht_plan *plan,
+                           const struct ht_energy_watch *watch) {
+    if (plan->solution->rest || plan->problem.fd.order > 0) return 2;
+    return most_growth(plan, watch);
+}
+
+/* At the first look. */
+static enum ht_err find_given(const struct ht_plan *plan,
+                              const struct ht_state *state,
+                              struct ht_energy_watch *watch) {
+    const double both = fmax(state->energy, state->content) + state->steep;
+    double hidden;
+    TRY(ht_data_hidden(plan, &hidden));
+    if (!plan->solution->rest && !resolved(plan, state)) watch->rough = true;
+    if (watch->rough) hidden += state->slope;
+    watch->brought = sqrt(hidden + fmax(of_rate(plan) ? state->held : both, 0));
+    return HT_OK;
+}
+
+static enum ht_err watch_brought(const struct ht_plan *plan, double time,
+                                 const struct ht_state *state,
+                                 struct ht_energy_watch *watch) {
+    const bool two_level = ht_problem_scheme(&plan->problem)->two_level;
+    const double now = of_rate(plan) ? state->held
+                       : two_level   ? state->content
+                                     : fmin(state->energy, state->content);
+    if (!watch->looked) TRY(find_given(plan, state, watch));
+    watch->brought += ht_plan_pushed(plan, watch->time, time);
+    const double brought = pow(watch->brought, 2);
+    if (!of_rate(plan) && plan->shots == NULL) return HT_OK;
+    if (!(brought > 0) || now <= most_brought(plan, watch) * brought)
+        return HT_OK;
+    FAIL(HT_ERR_NOT_FINITE,
+         "the energy%s%s, %.3g at time %g, is more than data and sources can "
+         "have brought, %.3g: unstable; likely cause: %s",
+         of_rate(plan) ? " of " : "",
+         of_rate(plan)
+             ? plan->eq.field[plan->eq.system->second_order.field].name
+             : "",
+         now, time, brought, ht_growth_cause(plan));
+}
+
+/* Of finite differences while sources act: the energy that they conserve,
+ * within rounding. */
 static enum ht_err watch_driven(const struct ht_plan *plan, double time,
                                 const struct ht_state *state,
                                 struct ht_energy_watch *watch) {
@@ -175,21 +248,16 @@ static enum ht_err watch_layers(const struct ht_plan *plan, double time,
              sponge ? "" : " or absorbing.type = \"sponge\"");
     const double all = fmax(fmax(state->energy, now), 0);
     watch->held = watch->looked ? fmin(held, all) : all;
-    watch->looked = true;
     watch->driven = state->driven;
     return HT_OK;
 }
 
-enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
-                            const struct ht_state *state,
-                            struct ht_energy_watch *watch) {
+/* From the end of the sources on. */
+static enum ht_err watch_growth(const struct ht_plan *plan, double time,
+                                const struct ht_state *state,
+                                struct ht_energy_watch *watch) {
     const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
     bool loses = scheme->dissipates, begins = !(watch->first_content > 0);
-    if (!plan->eq.system->energy.conserved) return HT_OK;
-    if (plan->problem.layers != NULL)
-        TRY(watch_layers(plan, time, state, watch));
-    if (time < ht_plan_undriven(plan))
-        return watch_driven(plan, time, state, watch);
     watch->rough = watch->rough || !resolved(plan, state);
     if (begins) watch->began_rough = watch->rough;
     double most = most_growth(plan, watch);
@@ -213,4 +281,20 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
          "cause: %s",
          both, time, loses ? ", and this scheme can only lose it" : "",
          ht_growth_cause(plan));
+}
+
+enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
+                            const struct ht_state *state,
+                            struct ht_energy_watch *watch) {
+    if (!plan->eq.system->energy.conserved) return HT_OK;
+    TRY(watch_sign(plan, time, state, watch));
+    TRY(watch_brought(plan, time, state, watch));
+    if (plan->problem.layers != NULL)
+        TRY(watch_layers(plan, time, state, watch));
+    watch->looked = true;
+    watch->time = time;
+    watch->largest = fmax(watch->largest, state->energy);
+    return time < ht_plan_undriven(plan)
+               ? watch_driven(plan, time, state, watch)
+               : watch_growth(plan, time, state, watch);
 }

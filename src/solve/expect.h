@@ -8,8 +8,6 @@
  * complete. */
 HT_CHECKED enum ht_err ht_expect(struct ht_plan *plan);
 
-/* rounding.c: whether the run computes in double precision. */
-bool ht_in_double(const struct ht_params *params);
 /* Adds the error of rounding over this number of wavelengths. */
 void ht_expect_rounding(const struct ht_plan *plan, double wavelengths,
                         struct ht_expected *expected);

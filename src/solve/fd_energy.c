@@ -4,6 +4,7 @@
  *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
  * Positive while dt omega stays below the limit of the series.
  */
+#include <float.h>
 #include <math.h>
 
 #include "fd.h"
@@ -149,6 +150,20 @@ static double find_driven(const struct ht_plan *plan,
     return s->injection->driven / (plan->problem.dt * sqrt(2 * k));
 }
 
+/* Of the field itself, and of what the energy's terms round by: each value of
+ * dt^2 M u by some units of u. */
+static enum ht_err find_held(struct ht_fd_stepper *s, struct ht_state *out) {
+    const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
+    const struct ht_fd_array u = s->values[HT_FD_U];
+    struct ht_fd_sum squares;
+    TRY(ht_fd_total(s, u, u, 0, &squares));
+    out->held = squares.product / 2;
+    for (int k = 0; k < s->engine.spec.dims; k++)
+        out->held *= s->problem.grid->h[k];
+    out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);
+    return HT_OK;
+}
+
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
                                          const struct ht_stepper *stepper,
                                          double time, struct ht_state *out) {
@@ -161,6 +176,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
         TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level,
                         &sums));
     if (sums.bad > 0) return not_finite(s, time, &sums);
+    if (known(plan)) TRY(find_held(s, out));
     out->driven = find_driven(plan, s);
     out->content = out->energy;
     out->largest[plan->eq.system->second_order.field] = sums.largest;

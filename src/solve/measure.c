@@ -354,6 +354,78 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem,
     return m;
 }
 
+/* ---- data that no grid holds ---- */
+
+struct hidden {
+    const struct ht_plan *plan;
+    double *material; /* of the planes of a chunk, of finite differences */
+    double sum;
+};
+
+static bool hides(const struct ht_plan *plan,
+                  const struct ht_energy_term *term) {
+    return !term->gradient &&
+           !ht_problem_stores(&plan->problem, HT_PRIMARY, term->field) &&
+           !ht_problem_stores(&plan->problem, HT_DUAL, term->field) &&
+           ht_solution_occurs(plan->solution, term->field);
+}
+
+/* The material of a term, by finite differences at half points along the
+ * field's axis. */
+static enum ht_err fill_material(const struct hidden *h,
+                                 const struct ht_energy_term *term,
+                                 int64_t first, int64_t last) {
+    const struct ht_problem *p = &h->plan->problem;
+    const struct ht_second_order *form = &h->plan->eq.system->second_order;
+    const int64_t part = ht_grid_plane(p->grid, HT_PRIMARY) * (last - first);
+    const bool density = term->material == form->inverse_density;
+    const int what = density ? term->field - form->flux + 1 : 0;
+    double value = term->material < 0 ? 1 : p->uniform[term->material];
+    if (p->fd.fill != NULL && (!density || p->fd.density))
+        return p->fd.fill(p->fd.medium, what, first, last, h->material);
+    if (p->fd.order > 0 && density) value = p->fd.inverse_density;
+    for (int64_t n = 0; n < part; n++) h->material[n] = value;
+    return HT_OK;
+}
+
+static enum ht_err add_hidden(void *context, int64_t first, int64_t last,
+                              const double *coefs) {
+    struct hidden *h = context;
+    const struct ht_plan *plan = h->plan;
+    const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
+    const int64_t part = plane * (last - first);
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        const double *u =
+            coefs + part * term->field * ht_grid_coefs(&plan->grid);
+        if (!hides(plan, term)) continue;
+        TRY(fill_material(h, term, first, last));
+        for (int64_t n = 0; n < part; n++)
+            h->sum +=
+                weight(&plan->grid, HT_PRIMARY, false, first * plane + n) *
+                u[n] * u[n] / (2 * h->material[n]);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
+    struct hidden h = {.plan = plan};
+    bool any = false;
+    *out = 0;
+    for (int t = 0; t < plan->eq.nenergy; t++)
+        any = any || hides(plan, &plan->eq.energy[t]);
+    if (!any) return HT_OK;
+    TRY(HT_ALLOC(h.material,
+                 ht_grid_plane(&plan->grid, HT_PRIMARY) * chunk_planes(plan)));
+    enum ht_err err = each_chunk(plan, 0, add_hidden, &h);
+    free(h.material);
+    TRY(ht_comm_agree(plan->grid.slab.comm, err));
+    TRY(ht_comm_sum(plan->grid.slab.comm, 1, &h.sum));
+    for (int k = 0; k < plan->grid.dims; k++) h.sum *= plan->grid.h[k];
+    *out = h.sum;
+    return HT_OK;
+}
+
 struct error_sums {
     const struct ht_plan *plan;
     const double *const *nodal;

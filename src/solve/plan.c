@@ -8,6 +8,7 @@
 #include "amplification.h"
 #include "expect.h"
 #include "fd_plan.h"
+#include "htwave/energy.h"
 #include "htwave/plan.h"
 #include "htwave/point.h"
 #include "htwave/threads.h"
@@ -23,6 +24,7 @@ void ht_plan_destroy(struct ht_plan *plan) {
     ht_shots_destroy(plan->shots);
     ht_fit_destroy(plan->fit);
     ht_medium_destroy(plan->medium);
+    free(plan->shot_norm);
     free(plan);
 }
 
@@ -487,6 +489,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     plan->problem.shots = plan->shots;
     TRY(choose_dispersion(plan));
     TRY(check_shots(plan));
+    TRY(ht_plan_weigh_shots(plan));
     TRY(make_receivers(plan));
     ht_plan_warn_layers(plan);
     ht_plan_warn_receivers(plan);

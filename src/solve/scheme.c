@@ -1,5 +1,6 @@
 /* The table of time-stepping schemes and functions common to all schemes.
  */
+#include <math.h>
 #include <string.h>
 
 #include "htwave/energy.h"
@@ -80,4 +81,22 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan,
     REQUIRE(scheme->invariant != NULL, HT_ERR_INTERNAL,
             "%s has no conserved energy", scheme->name);
     return scheme->invariant->measure(plan, stepper, energy);
+}
+
+/* Of acoustics finite differences measure the energy of the rate. */
+enum ht_err ht_physical_energy(const struct ht_plan *plan,
+                               const struct ht_stepper *stepper,
+                               const struct ht_state *state, double *energy) {
+    const struct ht_scheme *scheme = ht_problem_scheme(&plan->problem);
+    const bool fd = scheme->method == HT_FINITE_DIFFERENCES;
+    *energy = NAN;
+    if (!plan->eq.system->energy.conserved) return HT_OK;
+    if (fd && ht_equations_first_order(&plan->eq)) return HT_OK;
+    if (fd || !scheme->two_level) {
+        *energy = state->energy;
+        return HT_OK;
+    }
+    if (!ht_conserves_energy(plan)) return HT_OK;
+    *energy = 0;
+    return scheme->invariant->physical(plan, stepper, energy);
 }

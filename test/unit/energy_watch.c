@@ -2,6 +2,8 @@
  * serial reference steps; states are looked at as a run does, twenty times. */
 #include "test.h"
 
+#include <math.h>
+
 #include "htwave/energy.h"
 #include "htwave/oracle.h"
 #include "htwave/start.h"
@@ -69,6 +71,12 @@ static struct watched watch(const char *text) {
     "medium.type=expression medium.c=1+0.3*sin(2*pi*x1/24) " \
     "medium.rho=1+0.2*cos(2*pi*x1/24) "
 
+/* The source acts until 2143. */
+#define BURST                                                           \
+    "grid.cells=[160] grid.upper=[160.0] boundary.x1=rigid "            \
+    "sources=({position=[40.0];signal=\"burst\";frequency=0.07;cycles=" \
+    "150.0;}) "
+
 /* Energy that doubles ends a run, and the medium is named. */
 static void test_growing(void) {
     static const char *const text[] = {
@@ -76,6 +84,11 @@ static void test_growing(void) {
         LINE JUMPS PULSE "grid.order=2 time.end=600.0",
         LINE JUMPS PULSE "grid.order=1 time.end=600.0",
         LINE JUMPS "initial.type=random grid.order=3 time.end=60.0",
+        /* while a source acts */
+        BURST "time.scheme=taylor grid.order=3 time.end=1000.0 medium.degree=0 "
+              "medium.type=layers medium.axis=x1 "
+              "medium.interfaces=[100.3,125.1] medium.c=[1.0,3.0,1.0] "
+              "medium.rho=[1.0,3.0,1.0]",
         /* no wavelength is known of it */
         LINE "system=wave time.scheme=taylor medium.type=layers medium.axis=x1 "
              "grid.order=4 "
@@ -118,6 +131,14 @@ static void test_right(void) {
                "initial.centre=[3.5,3.5] initial.width=0.12 time.end=20.0",
         SQUARE "initial.type=gaussian initial.centre=[3.5,3.5] "
                "initial.width=0.12 time.end=20.0",
+        /* sources at a wall, that of leapfrog beside data without pressure */
+        BURST "time.scheme=taylor sources.1.position=[0.0] time.end=160.0",
+        BURST "time.scheme=leapfrog initial.type=standing initial.modes=[6] "
+              "initial.phase=1.5707963267948966 time.end=160.0",
+        BURST "time.scheme=fd sources.1.kind=force sources.1.direction=[1.0] "
+              "time.end=160.0 "
+              "initial.type=standing initial.modes=[6] "
+              "initial.phase=1.5707963267948966",
         LINE "initial.type=random grid.order=6 time.end=40.0",
         LINE "initial.type=random system=wave time.scheme=taylor grid.order=2 "
              "time.end=40.0",
@@ -140,7 +161,55 @@ static void test_right(void) {
     }
 }
 
+/* States that no stable run has. */
+static void test_states(void) {
+    static const struct {
+        const char *scheme, *says;
+        struct ht_state state[2];
+    } rows[] = {
+        {"fd",
+         "the energy is -1",
+         {{.energy = 1, .content = 1},
+          {.energy = -1, .content = -1, .rounding = 0.1}}},
+        {"fd",
+         "the energy of p, 3 at time 1, is more than",
+         {{.energy = 1, .content = 1, .held = 1},
+          {.energy = 1, .content = 1, .held = 3}}},
+        {"taylor",
+         "the energy overflows",
+         {{.energy = (double)INFINITY, .content = 1}, {.energy = 1}}},
+        {"leapfrog",
+         "the energy overflows",
+         {{.energy = 1, .content = 1}, {.energy = 1, .content = NAN}}},
+        {"fd",
+         "",
+         {{.energy = 1, .content = 1, .held = 1},
+          {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1}}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char scheme[32];
+        char *lines[] = {(char[]){"grid.cells=[24]"}, scheme,
+                         (char[]){"initial.width=0.2"}};
+        struct ht_energy_watch watch = {.given = 0};
+        struct ht_params *params = NULL;
+        struct ht_plan *plan = NULL;
+        snprintf(scheme, sizeof scheme, "time.scheme=%s", rows[i].scheme);
+        enum ht_err err = ht_params_read(NULL, 3, lines, &params);
+        if (err == HT_OK) err = ht_plan_create(params, NULL, &plan);
+        for (int j = 0; err == HT_OK && j < 2; j++)
+            err = ht_energy_watch(plan, j, &rows[i].state[j], &watch);
+        TEST_CHECK(rows[i].says[0] == '\0'
+                       ? err == HT_OK
+                       : err == HT_ERR_NOT_FINITE &&
+                             strstr(ht_err_message(), rows[i].says) != NULL,
+                   "%s: \"%s\": %s", rows[i].scheme, rows[i].says,
+                   err == HT_OK ? "good" : ht_err_message());
+        ht_plan_destroy(plan);
+        ht_params_destroy(params);
+    }
+}
+
 int main(void) {
+    test_states();
     test_growing();
     test_right();
     return test_end("energy_watch");
