@@ -321,6 +321,8 @@ HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params,
  * a resolved input, which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
+/* Whether the run computes in double precision. */
+bool ht_in_double(const struct ht_params *params);
 /* What was given as medium.NAME; NULL when no system has such a parameter. */
 const struct ht_medium_given *ht_params_medium(const struct ht_params *params,
                                                const char *name);

@@ -35,6 +35,7 @@ struct ht_plan {
     char
         chosen_by[96]; /* "auto: " and why this scheme; "" where it was named */
     struct ht_problem problem;
+    double scale; /* of the state: a power of two (src/solve/scale.c) */
     int64_t steps;
     double cfl;                  /* of the run's step */
     double cfl_limit;            /* largest stable cfl for the stages */
@@ -59,8 +60,13 @@ HT_CHECKED enum ht_err ht_plan_sketch(const struct ht_params *params,
  * positive and the same on all ranks. Call it before a stepper is created.
  * Refuses halos deeper than a slab, on all ranks. No communication. */
 HT_CHECKED enum ht_err ht_plan_cut(struct ht_plan *plan, const double *weights);
-/* Whether the run computes in double precision. */
-bool ht_in_double(const struct ht_params *params);
+/* Sets plan->scale, which is 1 before, and multiplies the sources by it. Warns
+ * of values that no file of the run can hold. Before a start, once. Collective.
+ */
+HT_CHECKED enum ht_err ht_plan_choose_scale(struct ht_plan *plan);
+/* Fields into values of the state, or back. */
+void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count,
+                      double *values);
 /* A little less than the largest CFL number at which single precision is stable
  * in kernels that sum the series of a Hermite method (ht_noise_grows), if the
  * run's own is larger. */

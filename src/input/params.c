@@ -118,6 +118,11 @@ static bool says_default(const struct ht_source *source) {
            strcmp(source->value, option->fallback) == 0;
 }
 
+bool ht_in_double(const struct ht_params *params) {
+    return params->device.precision == HT_DOUBLE ||
+           strcmp(params->device.backend, "oracle") == 0;
+}
+
 bool ht_params_is_set(const struct ht_params *params, const char *key) {
     for (int i = 0; i < params->sources->count; i++) {
         const struct ht_source *source = &params->sources->source[i];

@@ -13,6 +13,7 @@
  * of the density, the effective medium of Moczo, Kristek, Vavrycuk, Archuleta,
  * Halada (2002), Bull. Seism. Soc. Am. 92(8), 3042-3066.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,21 @@ static enum ht_err check(const struct ht_medium *medium, const char *key,
                            positive ? "positive and finite" : "finite");
 }
 
+/* The device has them in its precision. */
+static enum ht_err check_range(const struct ht_medium *medium, const char *name,
+                               double value, const double x[3]) {
+    char place[96];
+    if (ht_in_double(medium->source->params) || value == 0 ||
+        (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX))
+        return HT_OK;
+    return ht_params_error(
+        medium->source->params, medium->source->row[0].key,
+        "gives %s = %.6g at %s: leaves the range of single precision, %.2g to "
+        "%.2g; take device.precision = \"double\" or other units",
+        name, value, ht_medium_place(medium, x, place, sizeof place), FLT_MIN,
+        FLT_MAX);
+}
+
 static enum ht_err check_row(const struct ht_medium *medium, int parameter,
                              double value, const double x[3]) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
@@ -106,9 +122,11 @@ static enum ht_err check_row(const struct ht_medium *medium, int parameter,
 static enum ht_err check_materials(const struct ht_medium *medium,
                                    const double *material, const double x[3]) {
     const struct ht_system *system = medium->eq->system;
-    for (int m = 0; m < medium->eq->nmaterials; m++)
+    for (int m = 0; m < medium->eq->nmaterials; m++) {
         TRY(check(medium, medium->source->row[0].key, system->material[m].name,
                   material[m], system->material[m].positive, x));
+        TRY(check_range(medium, system->material[m].name, material[m], x));
+    }
     return HT_OK;
 }
 

@@ -47,10 +47,13 @@ static enum ht_err add_row(const struct ht_view *view,
                            const struct ht_energies *e) {
     const struct ht_plan *plan = view->run->plan;
     struct ht_comm *comm = plan->grid.slab.comm;
+    double largest[HT_MAX_FIELDS];
     enum ht_err err = HT_OK;
     if (e->series == NULL) return HT_OK;
+    memcpy(largest, state->largest, sizeof largest);
+    ht_plan_multiply(plan, true, HT_MAX_FIELDS, largest);
     if (ht_comm_rank(comm) == 0)
-        err = ht_output_series(e->series, view->time, e->final, state->largest);
+        err = ht_output_series(e->series, view->time, e->final, largest);
     return ht_comm_agree(comm, err);
 }
 
@@ -70,7 +73,7 @@ static enum ht_err find_initial(const struct ht_plan *plan,
         !plan->eq.system->energy.conserved)
         return HT_OK;
     TRY(ht_data_hidden(plan, &hidden));
-    e->initial = state->held + hidden;
+    e->initial = (state->held + hidden) / (plan->scale * plan->scale);
     return HT_OK;
 }
 
@@ -103,7 +106,9 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     TRY(ht_state_measure(run->plan, &run->stepper, view->time, &state));
     if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)run->steps,
-               state.energy, run->plan->eq.field[0].name, state.largest[0]);
+               state.energy / pow(run->plan->scale, 2),
+               run->plan->eq.field[0].name,
+               state.largest[0] / run->plan->scale);
     TRY(find_energy(view, &state, e));
     TRY(add_row(view, &state, e));
     return judge_energy(view, &state, e);

@@ -118,9 +118,12 @@ static enum ht_err read_coefs(struct loop *l) {
     int64_t first, last;
     ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
     for (int f = 0; f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
+            double *coefs = l->coefs + f * values;
             TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, first,
-                                  last, l->coefs + f * values));
+                                  last, coefs));
+            ht_plan_multiply(plan, true, values, coefs);
+        }
     return HT_OK;
 }
 

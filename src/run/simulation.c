@@ -389,6 +389,7 @@ enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     double began = ht_clock();
     sim->run = (struct ht_run){.plan = sim->plan,
                                .kernels = sim->oracle ? NULL : &sim->kernels};
+    TRY(ht_plan_choose_scale(sim->plan));
     TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->run.stepper));
     TRY(ht_start(sim->plan, sim->device, &sim->tuning, sim->cache,
                  &sim->run.stepper));

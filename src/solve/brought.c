@@ -38,7 +38,7 @@ static double axis_square(const struct ht_plan *plan, int shot, int axis,
         return gaussian_square(form->order, form->along[axis] * h);
     }
     *reach = s->type == HT_SHOT_VOLUME ? HT_POINT_WIDEST * s->width
-                                       : HT_POINT_REACH * h;
+                                       : ht_point_reach(&plan->grid) * h;
     return s->type == HT_SHOT_VOLUME ? gaussian_square(1, s->width)
                                      : between / h;
 }
@@ -105,7 +105,7 @@ static enum ht_err surface_norm(const struct ht_plan *plan, int shot,
                 : 2 * acos(-1.0) * ht_signal_traits(s->signal).highest;
         sum += 2 * rate * speed / h * sqrt(4 * h * area / modulus);
     }
-    *out = sum * fabs(s->amplitude) * ht_signal_traits(s->signal).largest;
+    *out = sum;
     return HT_OK;
 }
 
@@ -147,7 +147,8 @@ static double acted(const struct ht_shot *shot, double dt, double from,
     from = fmax(from, t.begin + shot->delay);
     to = fmin(to, past + dt);
     if (!(from < to)) return 0;
-    if (shot->type == HT_SHOT_INCIDENT) return to - from;
+    if (shot->type == HT_SHOT_INCIDENT)
+        return (to - from) * fabs(shot->amplitude) * t.largest;
     const int64_t count = (int64_t)ceil(2 * (to - from) / dt);
     double sum = 0;
     for (int64_t i = 0; i < count; i++)

@@ -26,6 +26,7 @@ struct record {
 };
 struct ht_source_samples {
     const struct ht_problem *problem;
+    double scale; /* of the signals: that of the plan */
     struct ht_resampling of;
     int powers; /* of each record: j < powers */
     int64_t count, room;
@@ -208,7 +209,7 @@ void ht_source_samples_add(struct ht_source_samples *s, double at,
         double sum = 0;
         for (int j = 0; j < s->powers; j++)
             sum += factor[j] * s->value[i * s->powers + j];
-        out[s->record[i].trace - from] += sum;
+        out[s->record[i].trace - from] += sum / s->scale;
     }
 }
 
@@ -232,6 +233,7 @@ static enum ht_err make(const struct ht_plan *plan,
     const int64_t shots = plan->duhamel->shots->count;
     int64_t number = 0;
     s->problem = &plan->problem;
+    s->scale = plan->scale;
     s->of = ht_resampling_of(plan);
     s->powers = count_powers(s->problem);
     ht_gauss_points(GAUSS, s->x, s->weight);

@@ -128,6 +128,11 @@ static double small_rise(const struct ht_plan *plan,
     return plan->medium->uniform ? fmax(small, 2 * plan->expected.high) : small;
 }
 
+/* Of the fields, not of the state. */
+static double told(const struct ht_plan *plan, double energy) {
+    return energy / (plan->scale * plan->scale);
+}
+
 /* Squares that overflow, and an energy below 0: the energies of stable steps
  * are sums of squares, but for rounding; of what absorbing layers hold, finite
  * differences know only a part. */
@@ -138,15 +143,14 @@ static enum ht_err watch_sign(const struct ht_plan *plan, double time,
     const double most = fmax(watch->largest, state->driven * state->driven);
     if (!isfinite(state->energy) || !isfinite(state->content))
         FAIL(HT_ERR_NOT_FINITE,
-             "the energy overflows at time %g: squares of the fields leave the "
-             "range of double precision; take other units or smaller "
-             "amplitudes",
-             time);
+             "the energy overflows at time %g: unstable; likely cause: %s",
+             time, ht_growth_cause(plan));
     if (state->energy >= -fmax(state->rounding, part * most)) return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,
          "the energy is %.3g at time %g, below 0 by more than rounding makes, "
          "%.2g: unstable; likely cause: %s",
-         state->energy, time, state->rounding, ht_growth_cause(plan));
+         told(plan, state->energy), time, told(plan, state->rounding),
+         ht_growth_cause(plan));
 }
 
 /* The energy that data and sources bring, and what the state has of it: of
@@ -197,7 +201,7 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
          of_rate(plan)
              ? plan->eq.field[plan->eq.system->second_order.field].name
              : "",
-         now, time, brought, ht_growth_cause(plan));
+         told(plan, now), time, told(plan, brought), ht_growth_cause(plan));
 }
 
 /* Of finite differences while sources act: the energy that they conserve,
@@ -212,7 +216,8 @@ static enum ht_err watch_driven(const struct ht_plan *plan, double time,
     FAIL(HT_ERR_NOT_FINITE,
          "the energy, %.3g at time %g, is more than the sources can have "
          "brought, %.3g: unstable; likely cause: %s",
-         state->energy, time, most, ht_growth_cause(plan));
+         told(plan, state->energy), time, told(plan, most),
+         ht_growth_cause(plan));
 }
 
 /* Below which what layers leave is not watched. */
@@ -244,7 +249,8 @@ static enum ht_err watch_layers(const struct ht_plan *plan, double time,
              "largest stable step was estimated too long for the medium at its "
              "inner face, or the device computes wrongly; take a smaller "
              "time.cfl%s",
-             worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, now, time, held,
+             worst % 2 == 0 ? "lower" : "upper", worst / 2 + 1, told(plan, now),
+             time, told(plan, held),
              sponge ? "" : " or absorbing.type = \"sponge\"");
     const double all = fmax(fmax(state->energy, now), 0);
     watch->held = watch->looked ? fmin(held, all) : all;

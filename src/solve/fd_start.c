@@ -144,6 +144,9 @@ static enum ht_err find_plane(const struct start *s, int64_t at,
     const int field = s->plan->eq.system->second_order.field;
     double *u = s->u + at * plane;
     TRY(ht_solution_fill(s->solution, HT_PRIMARY, 0, m, m + 1, coefs));
+    ht_plan_multiply(s->plan, false,
+                     plane * ht_grid_coefs(&s->grid) * s->plan->eq.nfields,
+                     coefs);
     s->moves[at] = find_rate(s, coefs, s->r + at * plane);
     for (int k = 0; k < s->grid.dims; k++)
         if (s->share[k] != NULL) find_share(s, at, k, coefs);

@@ -48,9 +48,13 @@ enum ht_err ht_nodal_read(const struct ht_plan *plan,
     int64_t first, last;
     ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
     for (int f = 0; f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
             TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, first, last,
                                   nodal[f]));
+            ht_plan_multiply(plan, true,
+                             ht_grid_own_total(&plan->grid, HT_PRIMARY),
+                             nodal[f]);
+        }
     return HT_OK;
 }
 
@@ -68,6 +72,11 @@ static enum ht_err not_finite(const struct ht_plan *plan,
                               double time) {
     double x[3];
     node_position(&plan->grid, subgrid, node, x);
+    if (time == 0)
+        FAIL(HT_ERR_NOT_FINITE,
+             "%s is not finite at (%g, %g, %g), time 0: the initial data are "
+             "not, or their derivatives",
+             plan->eq.field[field].name, x[0], x[1], x[2]);
     FAIL(HT_ERR_NOT_FINITE,
          "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
          plan->eq.field[field].name, x[0], x[1], x[2], time,
@@ -422,7 +431,7 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
     TRY(ht_comm_agree(plan->grid.slab.comm, err));
     TRY(ht_comm_sum(plan->grid.slab.comm, 1, &h.sum));
     for (int k = 0; k < plan->grid.dims; k++) h.sum *= plan->grid.h[k];
-    *out = h.sum;
+    *out = h.sum * plan->scale * plan->scale;
     return HT_OK;
 }
 

@@ -505,6 +505,7 @@ static enum ht_err create(const struct ht_params *params, struct ht_comm *comm,
     enum ht_err err = HT_ALLOC(plan, 1);
     if (err == HT_OK) {
         plan->params = params;
+        plan->scale = 1;
         plan->grid.slab.comm = comm;
         ht_threads_set(params->device.threads > 0 ? params->device.threads
                                                   : ht_comm_cores(comm));

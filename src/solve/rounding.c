@@ -14,15 +14,9 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "expect.h"
 #include "fd_plan.h"
-
-bool ht_in_double(const struct ht_params *params) {
-    return params->device.precision == HT_DOUBLE ||
-           strcmp(params->device.backend, "oracle") == 0;
-}
 
 /* The errors of rounding and of the scheme add as orthogonal vectors. The
  * scheme's error is computed in double precision, with an error below 20 u A W.

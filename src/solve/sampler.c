@@ -39,6 +39,7 @@ enum ht_err ht_sampler_create(const struct ht_plan *plan,
     enum ht_err err = HT_ALLOC(s, 1);
     if (err == HT_OK) {
         s->grid = &plan->grid;
+        s->scale = plan->scale;
         const struct ht_resampling need = ht_resampling_of(plan);
         s->traces = plan->receivers->traces * need.per_step * need.derivatives;
         err = make(plan, stepper, cache, s);
@@ -86,7 +87,7 @@ enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps,
             double value = 0;
             for (int64_t p = s->first[t]; p < s->first[t + 1]; p++)
                 value += s->weight[p] * s->sums[n * s->parts + p];
-            values[n * s->traces + t] = value;
+            values[n * s->traces + t] = value / s->scale;
         }
     return HT_OK;
 }

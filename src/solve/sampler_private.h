@@ -16,6 +16,7 @@ struct ht_sampler_ops {
 };
 struct ht_sampler {
     const struct ht_grid *grid;
+    double scale; /* of the plan */
     int64_t period;
     int64_t traces; /* each level and derivative by time counts */
     int64_t parts;

@@ -80,7 +80,9 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan,
     *energy = 0;
     REQUIRE(scheme->invariant != NULL, HT_ERR_INTERNAL,
             "%s has no conserved energy", scheme->name);
-    return scheme->invariant->measure(plan, stepper, energy);
+    TRY(scheme->invariant->measure(plan, stepper, energy));
+    *energy /= plan->scale * plan->scale;
+    return HT_OK;
 }
 
 /* Of acoustics finite differences measure the energy of the rate. */
@@ -93,10 +95,12 @@ enum ht_err ht_physical_energy(const struct ht_plan *plan,
     if (!plan->eq.system->energy.conserved) return HT_OK;
     if (fd && ht_equations_first_order(&plan->eq)) return HT_OK;
     if (fd || !scheme->two_level) {
-        *energy = state->energy;
+        *energy = state->energy / (plan->scale * plan->scale);
         return HT_OK;
     }
     if (!ht_conserves_energy(plan)) return HT_OK;
     *energy = 0;
-    return scheme->invariant->physical(plan, stepper, energy);
+    TRY(scheme->invariant->physical(plan, stepper, energy));
+    *energy /= plan->scale * plan->scale;
+    return HT_OK;
 }

@@ -129,6 +129,11 @@ static enum ht_err put_solution(const struct ht_plan *plan,
         int64_t last = first + chunk < end ? first + chunk : end;
         err =
             ht_solution_fill(plan->solution, subgrid, time, first, last, coefs);
+        if (err == HT_OK)
+            ht_plan_multiply(plan, false,
+                             ht_grid_plane(grid, subgrid) * (last - first) *
+                                 ht_grid_coefs(grid) * plan->eq.nfields,
+                             coefs);
         if (err == HT_OK && subgrid == HT_PRIMARY && scheme_of(plan)->two_level)
             err = clear_walls(plan, first, last, coefs);
         if (err == HT_OK)
@@ -180,6 +185,10 @@ static enum ht_err put_layer(const struct layer *s,
     for (int64_t m = 0; m < ht_grid_planes(&s->part.grid, HT_PRIMARY); m++) {
         int64_t at = (s->part.cells.begin[2] + m) % whole;
         TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
+        ht_plan_multiply(plan, false,
+                         ht_grid_plane(&plan->grid, HT_PRIMARY) *
+                             ht_grid_coefs(&plan->grid) * plan->eq.nfields,
+                         coefs);
         TRY(clear_walls(plan, at, at + 1, coefs));
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
     }

@@ -481,8 +481,10 @@ refused 'a word behind help' 2 'help: "extra"' help run extra
 over 'a dot as a number' 'time.end|must be a number' time.end=.
 
 # ---- while it runs ----
-refused 'overflow' 3 'not finite at|time|likely cause' run bad.cfg --quiet \
-    "$device" initial.amplitude=1.7e308 output.directory=gone
+refused 'a medium beyond single precision' 2 \
+    'medium.c|K = 1e-40|range of single precision|"double"' check bad.cfg \
+    --quiet "$device" device.backend=auto device.precision=single \
+    medium.rho=1e-40
 cat >rough.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [30]; order = 3; };

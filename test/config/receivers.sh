@@ -152,6 +152,35 @@ judge "series.csv: $(wc -l <out/series.csv) lines, energy $(sed -n '2s/.*,\(.*\)
     awk -F, 'NR == 1 { good = $0 == "time,energy,largest_p" }
              NR == 2 { e = $2 } NR > 1 && ($2 - e)^2 > 1e-8 * e^2 { good = 0 }
              END { exit !(good && NR > 5 && e > 0) }' out/series.csv
+# Amplitudes whose squares single precision does not hold, and others near the
+# end of its range: 2^-120 of data, 2^100 of a source.
+single=$(device_option "${HTWAVE_DEVICE:-auto}")
+compare() { # FACTOR: traces of two runs
+    paste -d, one/traces_line.csv two/traces_line.csv |
+        awk -F, -v f="$1" '/^[-0-9]/ { n = NF / 2
+            for (i = 2; i <= n; i++) { d = $(n + i) / f - $i
+                if (d < 0) d = -d
+                if (d > worst) worst = d
+                if ($i > most) most = $i } }
+            END { print worst, most; exit !(most > 0 && worst < 1e-6 * most) }'
+}
+for scheme in taylor leapfrog fd source; do
+    factor=7.52316384526264005e-37 key=initial.amplitude
+    set -- time.scheme=$scheme
+    [ $scheme != source ] || {
+        factor=1.267650600228229e30 key=sources.1.amplitude
+        set -- time.scheme=taylor initial.type=zero \
+            'sources=({position=[1.0,0.8];frequency=3.0;})'
+    }
+    for run in one two; do
+        amplitude=1.0 && [ $run = one ] || amplitude=$factor
+        "$htwave" run line.cfg --quiet "$single" "$@" $key=$amplitude \
+            'output.traces=["csv"]' output.directory=$run 2>>message.txt
+    done
+    worst=$(compare $factor)
+    judge "$scheme, times $factor: traces off by, largest: $worst" [ $? = 0 ]
+    rm -r one two
+done
 judge 'a run again' "$htwave" run line.cfg --quiet "$device"
 judge 'it moves traces, CSV and series away' \
     [ -e out/run-001/traces.h5 -a -e out/run-001/traces_line.csv -a \

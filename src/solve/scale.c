@@ -1,0 +1,134 @@
+/* The power of two by which a run's state is larger than its fields. All
+ * equations are linear, so that it changes nothing but the range of numbers: in
+ * single precision squares of 1e19 overflow, and values below 1e-38 are lost.
+ * It follows from the largest values of the initial data and from what sources
+ * bring, and is 1 where these are no extreme numbers.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "htwave/energy.h"
+
+/* What each field would have in waves of energy density 1/2, nearly. */
+static enum ht_err find_units(const struct ht_plan *plan,
+                              double unit[HT_MAX_FIELDS]) {
+    const struct ht_grid *grid = &plan->grid;
+    double middle[3], h = 0;
+    for (int k = 0; k < 3; k++)
+        middle[k] = (grid->lower[k] + grid->upper[k]) / 2;
+    for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) unit[f] = 1;
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        double material = 1;
+        if (term->material >= 0)
+            TRY(ht_medium_parameter(
+                plan->medium, plan->eq.system->material[term->material].name,
+                middle, &material));
+        unit[term->field] = sqrt(material) * (term->gradient ? h : 1);
+    }
+    return HT_OK;
+}
+
+/* In these units: of the values of a solution at the nodes. */
+static enum ht_err find_most(const struct ht_plan *plan,
+                             const struct ht_solution *solution,
+                             const double unit[HT_MAX_FIELDS], double *most) {
+    const int64_t plane = ht_grid_plane(solution->grid, HT_PRIMARY);
+    const int64_t field = plane * ht_grid_coefs(solution->grid);
+    double *values = NULL;
+    int64_t begin, end;
+    ht_grid_own(solution->grid, HT_PRIMARY, &begin, &end);
+    enum ht_err err = HT_ALLOC(values, field * plan->eq.nfields);
+    for (int64_t m = begin; err == HT_OK && m < end; m++) {
+        err = ht_solution_fill(solution, HT_PRIMARY, 0, m, m + 1, values);
+        for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++)
+            for (int64_t n = 0; n < plane; n++)
+                if (isfinite(values[f * field + n]))
+                    *most = fmax(*most, fabs(values[f * field + n]) / unit[f]);
+    }
+    free(values);
+    return err;
+}
+
+/* Without derivatives; a file may have them. */
+static enum ht_err find_data(const struct ht_plan *plan,
+                             const double unit[HT_MAX_FIELDS], double *most) {
+    struct ht_grid grid = plan->grid;
+    struct ht_medium medium = *plan->medium;
+    struct ht_solution *solution = NULL;
+    if (strcmp(plan->params->initial.type, "file") == 0)
+        return find_most(plan, plan->solution, unit, most);
+    grid.order = 0;
+    medium.grid = &grid;
+    enum ht_err err = ht_solution_create(plan->params, &medium, &solution);
+    if (err == HT_OK) err = find_most(plan, solution, unit, most);
+    ht_solution_destroy(solution);
+    return err;
+}
+
+/* Of sources: g in a cell, while a wave crosses it. */
+static double find_sources(const struct ht_plan *plan) {
+    const struct ht_grid *grid = &plan->grid;
+    double volume = 1, time = INFINITY, most = 0;
+    for (int k = 0; k < grid->dims; k++) {
+        volume *= grid->h[k];
+        time = fmin(time, grid->h[k] / plan->medium->speed[k]);
+    }
+    for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++) {
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        most = fmax(most, plan->shot_norm[i] * fabs(shot->amplitude) *
+                              ht_signal_traits(shot->signal).largest * time *
+                              sqrt(2 / volume));
+    }
+    return most;
+}
+
+/* Files of a run in single precision hold numbers of single precision. */
+static void warn_range(const struct ht_plan *plan, double most,
+                       const double unit[HT_MAX_FIELDS]) {
+    const double low = FLT_MIN / FLT_EPSILON, high = FLT_MAX / 10;
+    for (int f = 0; f < plan->eq.nfields && !ht_in_double(plan->params); f++) {
+        const double value = most * unit[f];
+        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f) ||
+            (value >= low && value <= high))
+            continue;
+        ht_warn("values of %s near %.1g leave the range of single precision, "
+                "%.1g to %.1g, in which files hold them: take "
+                "device.precision = \"double\", or other units or amplitudes",
+                plan->eq.field[f].name, value, low, high);
+        return;
+    }
+}
+
+enum ht_err ht_plan_choose_scale(struct ht_plan *plan) {
+    const double usual = 1e10;
+    double unit[HT_MAX_FIELDS], most = 0, low = INFINITY, high = 0;
+    if (plan->scale != 1) return HT_OK;
+    enum ht_err err = find_units(plan, unit);
+    if (err == HT_OK && !plan->solution->rest)
+        err = find_data(plan, unit, &most);
+    TRY(ht_comm_agree(plan->grid.slab.comm, err));
+    TRY(ht_comm_max(plan->grid.slab.comm, 1, &most));
+    most = fmax(most, find_sources(plan));
+    if (!(most > 0) || !isfinite(most)) return HT_OK;
+    warn_range(plan, most, unit);
+    for (int f = 0; f < plan->eq.nfields; f++) {
+        low = fmin(low, most * unit[f]);
+        high = fmax(high, most * unit[f]);
+    }
+    if (low >= 1 / usual && high <= usual) return HT_OK;
+    const int power = (int)-lround((log2(low) + log2(high)) / 2);
+    plan->scale = ldexp(1, (int)ht_most(-1000, ht_least(1000, power)));
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
+        plan->shots->shot[i].amplitude *= plan->scale;
+    return HT_OK;
+}
+
+void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count,
+                      double *values) {
+    const double factor = divide ? 1 / plan->scale : plan->scale;
+    for (int64_t n = 0; n < count && factor != 1; n++) values[n] *= factor;
+}
