@@ -321,6 +321,9 @@ HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params,
  * a resolved input, which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
+/* A key of the group, such as "initial", is set by the file or the command
+ * line, to whatever value. */
+bool ht_params_gives(const struct ht_params *params, const char *group);
 /* Whether the run computes in double precision. */
 bool ht_in_double(const struct ht_params *params);
 /* What was given as medium.NAME; NULL when no system has such a parameter. */

@@ -406,11 +406,17 @@ static enum ht_err read_override(struct ht_params *params, const char *text) {
     return err;
 }
 
+bool ht_params_gives(const struct ht_params *params, const char *group) {
+    bool given = false;
+    for (int i = 0; i < params->sources->count; i++)
+        given = given || is_inside(params->sources->source[i].key, group);
+    return given;
+}
+
 /* Sources begin at rest, unless initial data are asked for. */
 static enum ht_err rest_before_shots(struct ht_params *params) {
-    for (int i = 0; i < params->sources->count; i++)
-        if (is_inside(params->sources->source[i].key, "initial")) return HT_OK;
-    if (params->shots.count == 0) return HT_OK;
+    if (params->shots.count == 0 || ht_params_gives(params, "initial"))
+        return HT_OK;
     free(params->initial.type);
     params->initial.type = NULL;
     return ht_text_copy("zero", &params->initial.type);

@@ -494,8 +494,23 @@ static void note_dispersion(const struct ht_simulation *sim) {
             size);
 }
 
+/* The default data are made for a box of size 1. */
+static void note_data(const struct ht_simulation *sim) {
+    const struct ht_plan *plan = sim->plan;
+    if (plan->shots == NULL && !ht_params_gives(sim->params, "initial"))
+        ht_note("neither sources nor initial data are given: a Gaussian pulse "
+                "of width %g about (0.5, ..)",
+                sim->params->initial.width);
+    if (plan->expected.error > 0.05 ||
+        (plan->cells_per_wavelength > 0 && plan->cells_per_wavelength < 1 &&
+         !plan->solution->single_wave))
+        ht_note("the shortest wave is hardly resolved: take more cells or a "
+                "higher grid.order");
+}
+
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
+    note_data(sim);
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
     note_receivers(sim);
@@ -520,9 +535,6 @@ void ht_report_notes(const struct ht_simulation *sim) {
     if (medium->wall_gradient)
         ht_note("the medium varies across a wall: the order drops to about 2 "
                 "near it");
-    if (sim->plan->expected.error > 0.05)
-        ht_note("the shortest wave is hardly resolved: take more cells or a "
-                "higher grid.order");
 }
 
 static void add_fit_json(const struct ht_simulation *sim,

@@ -386,14 +386,38 @@ static enum ht_err expect_kind(struct expect *x, double *length) {
     return expect_frequency(x);
 }
 
+/* As sources are refused: two values per wavelength, of which a Hermite method
+ * has N + 1 in a cell. Of Gaussians, whose shortest waves have 1e-4 of the
+ * energy, waves of twice that length count, beyond which a tenth lies: what is
+ * finer is noted. */
+static enum ht_err check_cells(const struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    const bool single = plan->solution->single_wave;
+    const bool tail = !single && !(params->initial.frequency > 0);
+    const double carried = (tail ? 1 : 2) / (plan->grid.order + 1.0);
+    const char *key = single                             ? "initial.type"
+                      : params->initial.frequency > 0    ? "initial.frequency"
+                      : params->initial.pulses.count > 0 ? "initial.pulses"
+                                                         : "initial.width";
+    if (plan->cells_per_wavelength >= carried * (1 - 1e-9)) return HT_OK;
+    return ht_params_error(
+        params, key,
+        "the initial data have waves of %.2g %s per wavelength where waves "
+        "travel at %.3g: the grid carries none with less than %.2g; take more "
+        "cells, or wider data",
+        plan->cells_per_wavelength, differences(plan) ? "points" : "cells",
+        plan->medium->speed_min, carried);
+}
+
 enum ht_err ht_expect(struct ht_plan *plan) {
     struct expect x = {.plan = plan};
     double length = 0;
     if (!(plan->solution->theta > 0) || plan->steps == 0) return HT_OK;
     plan->cells_per_wavelength = find_cells(plan);
-    if (plan->eq.system->plane == NULL) return HT_OK;
+    if (plan->eq.system->plane == NULL) return check_cells(plan);
     TRY(find_shorter(&x));
     plan->cells_per_wavelength /= x.shorter;
+    TRY(check_cells(plan));
     x.run.problem = &plan->problem;
     x.run.dt = plan->problem.dt;
     x.run.steps = (double)plan->steps;

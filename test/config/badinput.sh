@@ -480,6 +480,26 @@ refused 'a word behind --version' 2 '--version|--jsom|--json' --version --jsom
 refused 'a word behind help' 2 'help: "extra"' help run extra
 over 'a dot as a number' 'time.end|must be a number' time.end=.
 
+cat >metres.cfg <<'CFG'
+grid = { cells = [100, 100]; upper = [1000.0, 1000.0]; };
+time = { end = 0.2; };
+medium = { c = 1500.0; };
+CFG
+refused 'data that the grid does not carry' 2 \
+    'initial.width = 0.1|0.021 cells|less than 0.25|more cells|default' \
+    run metres.cfg --quiet "$device"
+refused 'of finite differences' 2 'initial.width = 4.0|0.84 points|less than 1' \
+    check metres.cfg --quiet "$device" initial.width=4.0 time.scheme=fd
+refused 'a wave of the data' 2 'initial.type|1.8 points|less than 2' \
+    check metres.cfg --quiet "$device" initial.type=plane \
+    'initial.cycles=[55,0]' time.scheme=fd
+refused 'a frequency of the data' 2 'initial.frequency|less than 0.5' \
+    check metres.cfg --quiet "$device" initial.frequency=400
+"$htwave" check metres.cfg "$device" grid.upper='[1.0,1.0]' time.end=1e-4 \
+    >answer.txt 2>$message
+judge "no data: $(tail -n 1 $message)" \
+    grep -q 'note: neither sources nor initial data are given' $message
+
 # ---- while it runs ----
 refused 'a medium beyond single precision' 2 \
     'medium.c|K = 1e-40|range of single precision|"double"' check bad.cfg \

@@ -93,7 +93,11 @@ for file in params/*.cfg; do
     */room.cfg) try "$file" time.end=0.2 sources.1.frequency=15 \
         sources.1.delay=0.12 output.picture.every=0.1 \
         receivers.1.every=0.002 ;;
-    */focus.cfg) try "$file" 'sources=()' ;;
+    */focus.cfg) try "$file" 'sources=()' initial.width=40.0 ;;
+    */ownmodel.cfg) try "$file" time.end=0.2 initial.frequency=3.0 ;;
+    */layers.cfg | */receivers.cfg | */seabed.cfg) # waves that few cells carry
+        try "$file" time.end=0.2 initial.width=0.4
+        ;;
     */scatter.cfg) # a box that fits between stencils
         try "$file" 'grid.cells=[120,90]' time.end=2e-4 \
             sources.1.frequency=5000.0
@@ -106,7 +110,8 @@ for file in params/*.cfg; do
         absorbing.cells=6 sources.1.frequency=100.0 \
         sources.1.delay=0.016 ;;
     */ultrasound.cfg) try "$file" 'grid.cells=[12,12,16]' time.end=8.0 \
-        absorbing.type=sponge absorbing.cells=3 'sources=()' output.picture.every=4.0 ;;
+        absorbing.type=sponge absorbing.cells=3 'sources=()' output.picture.every=4.0 \
+        initial.width=10.0 ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
     esac

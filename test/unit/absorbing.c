@@ -75,9 +75,10 @@ static void open_strip(struct strip *s, const char *system, const char *sponge,
                        double cfl) {
     char text[9][80], type[] = "absorbing.type=sponge";
     char end[] = "time.end=1000.0"; /* steps as long as usual */
-    char *option[11] = {text[0], text[1], text[2], text[3],
-                        text[4], text[5], text[6], end};
-    int options = 8;
+    char rest[] = "initial.type=zero";
+    char *option[12] = {text[0], text[1], text[2], text[3], text[4],
+                        text[5], text[6], end,     rest};
+    int options = 9;
     if (sponge != NULL) option[options++] = type;
     if (cfl > 0) option[options++] = text[7];
     if (profile != NULL) option[options++] = text[8];
