@@ -13,6 +13,7 @@ struct ht_solution {
     bool exact;           /* known at every time */
     bool rest;            /* zero, at times before 0, too */
     bool returns;         /* known at time.end only: equals the initial data */
+    double snapshot;      /* a snapshot of a run at this time; 0: none */
     double wavenumber[3]; /* largest per axis where known (radians per length,
                              also from a frequency); else 0 */
     bool single_wave;     /* wavenumber is the vector of one plane wave or mode;

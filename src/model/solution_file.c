@@ -186,6 +186,10 @@ static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_h5 *file;
     TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
     enum ht_err err = read_fields(solution, file);
+    /* a file without the attribute holds no snapshot */
+    if (err == HT_OK &&
+        ht_h5_get_number(file, "time", 1, &solution->snapshot) != HT_OK)
+        solution->snapshot = 0;
     ht_h5_close(file);
     if (err != HT_OK) return err;
     return make_stencil(solution->grid, &solution->data->stencil);

@@ -8,6 +8,7 @@
 #include "htwave/sampler.h"
 
 #include <math.h>
+#include <string.h>
 
 /* "1.23 M" */
 static const char *with_prefix(double value, char buffer[32]) {
@@ -494,6 +495,21 @@ static void note_dispersion(const struct ht_simulation *sim) {
             size);
 }
 
+/* Of what initial.values leaves out. */
+static void note_left_out(const struct ht_plan *plan) {
+    char names[96] = "";
+    const char *type = plan->params->initial.type;
+    if (plan->params->initial.values.count == 0) return;
+    if (strcmp(type, "file") != 0 && strcmp(type, "expression") != 0) return;
+    for (int f = 0; f < plan->eq.nfields; f++)
+        if (!ht_solution_occurs(plan->solution, f))
+            snprintf(names + strlen(names), sizeof names - strlen(names),
+                     "%s%s", names[0] != '\0' ? ", " : "",
+                     plan->eq.field[f].name);
+    if (names[0] != '\0')
+        ht_note("initial.values leaves out %s: 0 at the start", names);
+}
+
 /* The default data are made for a box of size 1. */
 static void note_data(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
@@ -511,6 +527,7 @@ static void note_data(const struct ht_simulation *sim) {
 void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_medium *medium = sim->plan->medium;
     note_data(sim);
+    note_left_out(sim->plan);
     if (sim->params->output.pictures && !ht_output_draws(sim->params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
     note_receivers(sim);

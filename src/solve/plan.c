@@ -440,6 +440,19 @@ static bool begins_at_rest(const struct ht_plan *plan) {
     return true;
 }
 
+/* A snapshot of finite differences lacks the rate of p, that of others would be
+ * its first differences. */
+static enum ht_err check_snapshot(const struct ht_plan *plan) {
+    if (!differences(plan) || !(plan->solution->snapshot > 0)) return HT_OK;
+    return ht_params_error(
+        plan->params, "initial.file",
+        "is a snapshot of a run at time %g, which finite differences do not "
+        "continue: it lacks the field's rate; run from time 0, or continue "
+        "with "
+        "time.scheme = \"taylor\" from a snapshot of all fields of that scheme",
+        plan->solution->snapshot);
+}
+
 static bool has_incidence(const struct ht_plan *plan) {
     bool incident = false;
     for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
@@ -485,6 +498,7 @@ static enum ht_err make(struct ht_plan *plan, bool sampled) {
     if (!plan->medium->uniform) plan->problem.medium_fill = fill_medium;
     if (!plan->medium->uniform) ht_plan_continue_medium(plan);
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
+    TRY(check_snapshot(plan));
     TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
     plan->problem.shots = plan->shots;
     TRY(choose_dispersion(plan));

@@ -396,6 +396,15 @@ from_file 'initial data cut short' 'damaged' cut.h5
 from_file 'initial data of another grid' \
     "dataset p is 5 x 6, the grid's nodes are 4 x 6" other.h5
 rm -rf made
+printf '%s\n' "$base" >continue.cfg
+refused 'a snapshot continued by finite differences' 2 \
+    'initial.file|good.h5|time 0.1|lacks|time 0|taylor' check continue.cfg \
+    --quiet "$device" initial.type=file initial.file=good.h5 time.scheme=fd \
+    grid.order=2
+"$htwave" check continue.cfg "$device" initial.type=file initial.file=good.h5 \
+    'initial.values={p="p";}' >answer.txt 2>$message
+judge "fields left out: $(tail -n 1 $message)" \
+    grep -q 'note: initial.values leaves out v1, v2: 0 at the start' $message
 base=$base_with_initial
 
 # ---- outputs ----
