@@ -191,7 +191,9 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
     if (!watch->looked) TRY(find_given(plan, state, watch));
     watch->brought += ht_plan_pushed(plan, watch->time, time);
     const double brought = pow(watch->brought, 2);
-    if (!of_rate(plan) && plan->shots == NULL) return HT_OK;
+    /* Random derivatives of v are not those of its random values. */
+    const bool random = strcmp(plan->params->initial.type, "random") == 0;
+    if (of_rate(plan) ? random : plan->shots == NULL) return HT_OK;
     if (!(brought > 0) || now <= most_brought(plan, watch) * brought)
         return HT_OK;
     FAIL(HT_ERR_NOT_FINITE,

@@ -140,6 +140,8 @@ static void test_right(void) {
               "initial.type=standing initial.modes=[6] "
               "initial.phase=1.5707963267948966",
         LINE "initial.type=random grid.order=6 time.end=40.0",
+        LINE "initial.type=random time.scheme=fd grid.order=2 "
+             "boundary.x1=rigid time.end=200.0",
         LINE "initial.type=random system=wave time.scheme=taylor grid.order=2 "
              "time.end=40.0",
         LINE SMOOTH PULSE "grid.order=3 time.end=200.0",
