@@ -31,7 +31,6 @@ struct ht_fd_layer {
  */
 struct ht_fd_layer_args {
     int row, plane; /* nodes of a row, of a plane of the window */
-    int start;      /* memories hold data: the first step */
     struct ht_fd_layer layer[HT_FD_MOST_LAYERS];
     int cut[3][4];
     int first[HT_FD_ZONES + 1]; /* number of a zone's first group; of all */

@@ -355,21 +355,20 @@ HT_INLINE real ht_fd_whole(const struct ht_fd_layer_args *s,
     return sum;
 }
 
-/* d - a L u/2 of a node in the first step. */
+/* d - a L u/2 of a node. */
 HT_INLINE real ht_fd_begin(const struct ht_fd_layer_args *s,
                            const struct ht_fd_layer_coefs *c, const long at,
                            const real modulus, const real d,
                            HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS) {
-    return s->start ? fma((real)-0.5 * modulus,
-                          ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d)
-                    : d;
+    return fma((real)-0.5 * modulus, ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS),
+               d);
 }
 
 /* Layer i at one target: q at all half points around it. */
 HT_INLINE real ht_fd_correct_node(
     const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-    const int i, const struct ht_fd_place *m, HT_FD_MEMORY_PARAMS,
-    const real modulus, const real d,
+    const int start, const int i, const struct ht_fd_place *m,
+    HT_FD_MEMORY_PARAMS, const real modulus, const real d,
     HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS, real *factor) {
     const int depth = ht_fd_depth(s, i, m);
     struct ht_fd_line l;
@@ -385,17 +384,19 @@ HT_INLINE real ht_fd_correct_node(
         const real slope =
             ht_fd_slope(c, near, HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n);
         q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, n < HT_FD_LAYER_R,
-                            s->start, slope, profile, before HT_FD_MEDIUM_ARGS,
+                            start, slope, profile, before HT_FD_MEDIUM_ARGS,
                             &there, &flux[n]);
         if (n == HT_FD_LAYER_R) kept.point = there;
     }
     kept.node = ht_fd_recall(&l, depth, nodes);
-    change = ht_fd_correct(
-        c, &l, depth, s->start,
-        ht_fd_begin(s, c, ht_fd_number(s, m), modulus, d, u HT_FD_MEDIUM_ARGS),
-        modulus, near[HT_FD_LAYER_SPAN], q,
-        HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, profile,
-        &kept, factor);
+    change =
+        ht_fd_correct(c, &l, depth, start,
+                      start ? ht_fd_begin(s, c, ht_fd_number(s, m), modulus, d,
+                                          u HT_FD_MEDIUM_ARGS)
+                            : d,
+                      modulus, near[HT_FD_LAYER_SPAN], q,
+                      HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R,
+                      profile, &kept, factor);
     ht_fd_remember(&l, depth, &kept, halves, nodes);
     return change;
 }
@@ -432,7 +433,7 @@ ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
         HT_FD_SHIFT(flux, 2 * HT_FD_LAYER_R);
         HT_FD_SHIFT(after, HT_FD_LAYER_R + 1);
         q[2 * HT_FD_LAYER_R - 1] = ht_fd_damped(
-            &l, depth + HT_FD_LAYER_R - 1, true, s->start,
+            &l, depth + HT_FD_LAYER_R - 1, true, 0,
             ht_fd_slope(c, near, HT_FD_LAYER_SPAN + HT_FD_LAYER_R - 1), profile,
             before HT_FD_MEDIUM_ARGS, &after[HT_FD_LAYER_R],
             &flux[2 * HT_FD_LAYER_R - 1]);
@@ -443,10 +444,9 @@ ht_fd_march(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
                            d[at])
                      : d[at];
         change = ht_fd_correct(
-            c, &l, depth, s->start,
-            ht_fd_begin(s, c, at, a[at], step, u HT_FD_MEDIUM_ARGS), a[at],
-            u[at], q, HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R,
-            profile, &kept, &factor);
+            c, &l, depth, 0, step, a[at], u[at], q,
+            HT_FD_DENSITY ? flux : near + HT_FD_LAYER_SPAN - HT_FD_R, profile,
+            &kept, &factor);
         ht_fd_remember(&l, depth, &kept, halves, nodes);
         step = factor * (step + change);
         d[at] = step;
@@ -489,9 +489,34 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_correct(
         HT_ROLLED
         for (int i = 0; m.layers >> i != 0; i++)
             if (m.layers >> i & 1)
-                step +=
-                    ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
-                                       plain, u HT_FD_MEDIUM_ARGS, &factor);
+                step += ht_fd_correct_node(&s, &c, 0, i, &m, HT_FD_MEMORY_ARGS,
+                                           a[at], plain, u HT_FD_MEDIUM_ARGS,
+                                           &factor);
+        step *= factor;
+        d[at] = step;
+        out[at] = u[at] + step;
+    }
+}
+
+/* The same in the first step, when memories hold data. */
+HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_start(
+    struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_MEMORY_PARAMS,
+    HT_GLOBAL const real *HT_RESTRICT u,
+    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS,
+    HT_GLOBAL real *HT_RESTRICT d, HT_GLOBAL real *HT_RESTRICT out) {
+    struct ht_fd_place m;
+    if (!ht_fd_target(&s, &m)) return;
+    HT_ROLLED
+    for (; m.next < m.end; ht_fd_go_on(&m)) {
+        const long at = ht_fd_number(&s, &m);
+        const real plain = d[at];
+        real step = plain, factor = 1;
+        HT_ROLLED
+        for (int i = 0; m.layers >> i != 0; i++)
+            if (m.layers >> i & 1)
+                step += ht_fd_correct_node(&s, &c, 1, i, &m, HT_FD_MEMORY_ARGS,
+                                           a[at], plain, u HT_FD_MEDIUM_ARGS,
+                                           &factor);
         step *= factor;
         d[at] = step;
         out[at] = u[at] + step;
@@ -520,9 +545,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ROW_ITEMS) void ht_fd_layer_update(
         HT_ROLLED
         for (int i = 0; m.layers >> i != 0; i++)
             if (m.layers >> i & 1)
-                step +=
-                    ht_fd_correct_node(&s, &c, i, &m, HT_FD_MEMORY_ARGS, a[at],
-                                       plain, u HT_FD_MEDIUM_ARGS, &factor);
+                step += ht_fd_correct_node(&s, &c, 0, i, &m, HT_FD_MEMORY_ARGS,
+                                           a[at], plain, u HT_FD_MEDIUM_ARGS,
+                                           &factor);
         step *= factor;
         d[at] = step;
         out[at] = u[at] + step;

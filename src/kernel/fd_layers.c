@@ -16,7 +16,7 @@
  * LANES / WIDTH of each at a time. Measured on an H200
  * (bench/NOTES_layers.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
-enum { CORRECT, UPDATE, SQUARES, DAMP, ENTRIES };
+enum { CORRECT, START, UPDATE, SQUARES, DAMP, ENTRIES };
 
 struct ht_fd_layer_kernels {
     struct ht_fd_spec spec;
@@ -115,8 +115,8 @@ enum ht_err ht_fd_layer_text(const struct ht_fd_spec *spec, int lanes,
 static enum ht_err build(struct ht_fd_layer_kernels *k,
                          struct ht_device *device, const char *cache) {
     static const char *const entry[ENTRIES] = {
-        "ht_fd_layer_correct", "ht_fd_layer_update", "ht_fd_layer_squares",
-        "ht_fd_layer_damp"};
+        "ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_update",
+        "ht_fd_layer_squares", "ht_fd_layer_damp"};
     struct ht_text text = {0};
     enum ht_err err = ht_fd_layer_text(&k->spec, k->lanes, k->lines, &text);
     if (err == HT_OK)
@@ -351,7 +351,6 @@ static enum ht_err step(struct ht_fd_layer_kernels *k, enum ht_step_part part,
                         const struct ht_fd_memory *memory, struct ht_buffer *u,
                         struct ht_buffer *d, struct ht_buffer *out,
                         struct launch *l) {
-    l->args.start = memory->start;
     add_coefs(k, op, l);
     add_buffer(l, memory->profile);
     add_buffer(l, memory->before);
@@ -371,8 +370,9 @@ enum ht_err ht_fd_layer_correct(
     const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
     struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
     struct launch l;
-    begin(k, box, sides, false, k->lines, &l);
-    return step(k, part, CORRECT, op, memory, u, d, out, &l);
+    begin(k, box, sides, false, k->lines && !memory->start, &l);
+    return step(k, part, memory->start ? START : CORRECT, op, memory, u, d, out,
+                &l);
 }
 
 enum ht_err

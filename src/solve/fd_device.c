@@ -231,7 +231,7 @@ static enum ht_err device_layers(struct ht_fd_engine *e, enum ht_step_part part,
     if (l->sponge)
         return ht_fd_layer_damp(e->layers, part, box, &l->sides, memory.profile,
                                 out.buffer, d.buffer);
-    if (l->organisation == HT_ORGANISATION_FACES)
+    if (l->organisation == HT_ORGANISATION_FACES || l->start)
         return ht_fd_layer_correct(e->layers, part, box, &l->sides, &op,
                                    &memory, u.buffer, d.buffer, out.buffer);
     return ht_fd_layer_update(e->layers, part, box, &l->sides,

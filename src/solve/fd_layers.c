@@ -277,7 +277,7 @@ bool ht_fd_layers_interior(const struct ht_fd_stepper *s,
     struct ht_fd_zones zones;
     bool any = true;
     *out = *box;
-    if (l->sides.count == 0 || l->sponge ||
+    if (l->sides.count == 0 || l->sponge || l->start ||
         l->organisation == HT_ORGANISATION_FACES)
         return true;
     if (l->organisation == HT_ORGANISATION_COMBINED) return false;

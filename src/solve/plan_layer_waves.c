@@ -59,7 +59,8 @@ static double fastest(const struct ht_plan *plan) {
 /* Between factors of two, then by halving. */
 double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
     const double speed = fastest(plan);
-    double low = plan->grid.h[0], high = low;
+    const double resolved = plan->problem.fd.order > 0 ? 8 : 1; /* cells */
+    double low = resolved * plan->grid.h[0], high = low;
     for (int n = 0; n < 40 && returned(plan, speed / high, 1) < part; n++) {
         low = high;
         high *= 2;
