@@ -6,7 +6,8 @@
  *     weight  [pattern][2 HT_FD_POINT]: along x1, along x2
  *     ring    [slot][item]
  * HT_FD_POINT work-items per item, one per row of nodes; the first adds the
- * rows in their order. A sum depends on its pattern and its plane alone.
+ * rows in their order. What is left of a group does nothing. A sum depends on
+ * its pattern and its plane alone.
  */
 HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sample(
     struct ht_fd_sample_args s, HT_GLOBAL const int *HT_RESTRICT item,
@@ -14,9 +15,11 @@ HT_KERNEL HT_GROUP_SIZE(HT_FD_ITEMS) void ht_fd_sample(
     HT_GLOBAL const real *HT_RESTRICT weight,
     HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT ring) {
     HT_LOCAL_ARRAY(real, rows, HT_FD_ITEMS);
+    const int each = HT_FD_ITEMS / HT_FD_POINT;
     const int lane = HT_ITEM(), line = lane % HT_FD_POINT;
-    const long own =
-        HT_GROUP_1() * (HT_FD_ITEMS / HT_FD_POINT) + lane / HT_FD_POINT;
+    const long own = lane / HT_FD_POINT < each
+                         ? HT_GROUP_1() * each + lane / HT_FD_POINT
+                         : s.items;
     real sum = 0;
     int lines = 0;
     if (own < s.items) {

@@ -874,7 +874,7 @@ static void test_device(const char *cache) {
         const bool fp64 = i != 2;
         const int steps = 40;
         const double bound =
-            12 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
+            32 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
         struct scene s;
         struct ht_kernels kernels;
         struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
