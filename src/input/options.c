@@ -105,9 +105,10 @@ static const struct ht_option option[] = {
     {"absorbing.cells", HT_OPT_VALUE, AT(absorbing.cells), "8.0", 0, 10000,
      NULL, "cells",
      "Thickness of the layers of absorbing sides. They lie inside the box from "
-     "grid.lower to grid.upper, between a rigid wall on its side and the rest; "
+     "grid.lower to grid.upper; "
      "in them the medium is that of their inner face, constant along the "
-     "normal. 0: the rigid wall alone. One number, or one per axis, or lower "
+     "normal. 0: a rigid wall. cpml of fd: at least 6 in more than one "
+     "dimension. One number, or one per axis, or lower "
      "and upper of x1, then of x2 and x3 (those of other sides do not "
      "matter)."},
     {"absorbing.type", HT_OPT_CHOICE, AT(absorbing.type), "\"auto\"", ANY,
@@ -135,15 +136,16 @@ static const struct ht_option option[] = {
     {"absorbing.reflection", HT_OPT_VALUE, AT(absorbing.reflection), "\"auto\"",
      1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without "
-     "the error of the grid: its largest value is -(m + 1) c ln R / (2 L), L "
-     "the thickness, c the largest speed. auto: from the thickness."},
+     "the error of the grid: the integral of the damping over the thickness "
+     "is -c ln R / 2, c the largest speed. auto: from the thickness; cpml of "
+     "fd has 1.4e-20, which absorbs waves along the side, too."},
     {"absorbing.degree", HT_OPT_VALUE, AT(absorbing.degree), "\"auto\"", 0, 8,
      "auto", "",
      "Degree m of the damping, which grows as depth^m from the inner face."},
     {"absorbing.alpha", HT_OPT_VALUE, AT(absorbing.alpha), "\"auto\"", 0, 10,
      "auto", "c/h",
-     "Hermite methods: frequency below which the layer lets waves through, in "
-     "speeds per cell; keeps long runs stable."},
+     "cpml: frequency below which the layer lets waves through, in speeds per "
+     "cell; keeps long runs stable."},
     {"absorbing.sponge", HT_OPT_VALUE, AT(absorbing.sponge), "\"auto\"", 0, 1,
      "auto", "",
      "Hermite methods with cpml: weak damping of all fields beside it, as part "
