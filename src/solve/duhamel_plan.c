@@ -346,6 +346,14 @@ static enum ht_err find_needed(const struct ht_plan *plan,
     return HT_OK;
 }
 
+static bool same_waves(const struct ht_source_waves *a,
+                       const struct ht_source_waves *b) {
+    bool same = a->highest == b->highest;
+    for (int n = 0; n < HT_SIGNAL_BANDS; n++)
+        same = same && a->k[n] == b->k[n] && a->energy[n] == b->energy[n];
+    return same;
+}
+
 /* What the scheme adds to a trace of a shot ten wavelengths of its strongest
  * band away. */
 static enum ht_err find_travel(const struct ht_plan *plan,
@@ -359,7 +367,7 @@ static enum ht_err find_travel(const struct ht_plan *plan,
     if (i > 0) {
         const struct ht_source_waves before = ht_source_waves(plan, d, i - 1);
         *travel = d->form[i - 1].travel;
-        if (memcmp(&waves, &before, sizeof waves) == 0) return HT_OK;
+        if (same_waves(&waves, &before)) return HT_OK;
     }
     for (int b = 0; b < HT_SIGNAL_BANDS; b++)
         if (waves.energy[b] > waves.energy[strongest]) strongest = b;

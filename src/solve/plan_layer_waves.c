@@ -45,7 +45,7 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
         grid[0] = grid[2] = ht_plan_layer_point_reflection(plan);
     for (int i = 0; i < 2; i++)
         db[i] = fmax(20 * log10(returned_shots(plan, i ? 0.5 : 1, &shot)),
-                     grid[2 * i]);
+                     grid[i ? 2 : 0]);
     return true;
 }
 

@@ -8,7 +8,7 @@
 
 /* Of the sinc over 32 levels: errs by 7e-7 up to 2.2 radians from a level to
  * the next, by 2e-4 at 2.4, 1.3e-2 at 2.6. */
-enum { SINC = 16, POLYNOMIAL = 6 };
+enum { SINC = 16, LEVELS = 2 * SINC, POLYNOMIAL = 6 };
 static const double SHAPE = 13.4;
 
 struct ht_resampler {
@@ -40,7 +40,7 @@ struct ht_resampling ht_resampling_of(const struct ht_plan *plan) {
         out.levels = HT_RECEIVERS_STENCIL;
     } else if (scheme->two_level) {
         out.sinc = true;
-        out.levels = 2 * SINC;
+        out.levels = LEVELS;
         out.per_step =
             problem->stored[HT_PRIMARY] == problem->stored[HT_DUAL] ? 2 : 1;
         out.derivatives = plan->solution->rest ? 1 : 2;
@@ -123,16 +123,16 @@ static void take_sinc(struct ht_resampler *r, double level, double below,
     const int64_t before = ht_most(SINC - 1 - (int64_t)below, 0);
     const int step = r->of.derivatives;
     double sum = 0;
-    for (int64_t j = 0; j < 2 * SINC; j++) {
+    for (int64_t j = 0; j < LEVELS; j++) {
         double *weight = r->weight + j * step;
         weight[0] =
             ht_kaiser_sinc(level - below + SINC - 1 - (double)j, SINC, SHAPE);
         for (int d = 1; d < step; d++) weight[d] = 0;
         sum += weight[0];
     }
-    for (int64_t j = 0; j < 2 * SINC; j++) r->weight[j * step] /= sum;
+    for (int64_t j = 0; j < LEVELS; j++) r->weight[j * step] /= sum;
     out->low = (int64_t)below - (SINC - 1) + before;
-    out->count = 2 * SINC - before;
+    out->count = LEVELS - before;
     out->weight = r->weight + before * step;
 }
 

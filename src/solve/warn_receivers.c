@@ -19,7 +19,10 @@ static const double pi = 3.14159265358979323846;
 static double beyond(int order, double distance) {
     const double apart = 0.05, end = 12;
     double sum = 0;
-    for (double x = distance + apart / 2; x < end; x += apart) {
+    const int count =
+        distance < end ? (int)ceil((end - distance) / apart - 0.5) : 0;
+    for (int n = 0; n < count; n++) {
+        const double x = distance + (n + 0.5) * apart;
         long double value;
         ht_flat_derivatives(order, x, 1, &value);
         sum += apart * fabs((double)value);

@@ -110,8 +110,8 @@ for file in params/*.cfg; do
         absorbing.cells=6 sources.1.frequency=100.0 \
         sources.1.delay=0.016 ;;
     */ultrasound.cfg) try "$file" 'grid.cells=[12,12,16]' time.end=8.0 \
-        absorbing.type=sponge absorbing.cells=3 'sources=()' output.picture.every=4.0 \
-        initial.width=10.0 ;;
+        absorbing.type=sponge absorbing.cells=3 'sources=()' \
+        output.picture.every=4.0 initial.width=10.0 ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
     *) try "$file" time.end=0.2 ;;
     esac

@@ -60,7 +60,8 @@ static double source_at(const struct ht_shot *shot, bool pair, double x,
     double sum = 0, whole = 0;
     if (shot->type != HT_SHOT_VOLUME)
         return wave_from(shot, pair, x, time, velocity);
-    for (double q = -6; q <= 6; q += apart) {
+    for (int n = -30; n <= 30; n++) {
+        const double q = n * apart;
         const double weight = exp(-q * q / 2);
         whole += weight;
         sum +=

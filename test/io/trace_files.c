@@ -125,10 +125,9 @@ static void share_of_limit(void) {
            "receivers=({position=[0.3];})");
     for (int low = 0; low < 2; low++) {
         const struct ht_result result = {
-            .parallel.limit = low ? 1e-3 : 1e15,
-            .parallel.joules = NAN,
+            .parallel = {.limit = low ? 1e-3 : 1e15, .joules = NAN},
             .energy = {.initial = NAN, .final = NAN, .rise = NAN},
-            .conserved = {NAN, NAN},
+            .conserved = {.energy = {NAN, NAN}, .physical = {NAN, NAN}},
             .error = NAN};
         struct ht_text text = {0};
         ht_report_summary(t.sim, &result, t.output, &text);

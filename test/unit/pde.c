@@ -422,7 +422,7 @@ static int wrong_parameters(const struct ht_system *system) {
     for (int p = 0; p < system->nparameters && params; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         int count = entries(row->names);
-        wrong += entries(row->meanings) != count ||
+        wrong += count < 1 || entries(row->meanings) != count ||
                  entries(row->units) != count ||
                  (row->positive && !(row->fallback > 0));
         for (int i = 0; i < count; i++) {
@@ -478,8 +478,10 @@ static void check_medium(const struct ht_system *system) {
                     ? entries(system->parameter[p].names)
                     : count;
     for (int a = 0; a < count; a++) {
-        for (int p = 0; p < system->nparameters; p++)
-            chosen[p] = a % entries(system->parameter[p].names);
+        for (int p = 0; p < system->nparameters; p++) {
+            const int alternatives = entries(system->parameter[p].names);
+            chosen[p] = alternatives > 0 ? a % alternatives : 0;
+        }
         good = good && draw_materials(system, chosen, material);
         worst = worse(worst, jets_difference(system, chosen));
     }
